@@ -22,12 +22,12 @@ export const ERRORS = errorRows({
   },
   invalid_parameter: {
     status: 400,
-    title: "A query parameter has no valid value",
+    title: "A query parameter is invalid",
     remedy: "Use one of the values in `valid_options`.",
   },
   host_invalid: {
     status: 400,
-    title: "The Host header is not usable",
+    title: "The Host header can't be used",
     remedy: "Set BASE_URL. idpauth then ignores the Host header.",
   },
   login_loop: {
@@ -40,13 +40,13 @@ export const ERRORS = errorRows({
     status: 400,
     title: "This sign-in link is no longer valid",
     remedy:
-      "Start the sign-in again. If the error returns every time, check that the browser sends the cookie to the callback. The callback must have the origin of BASE_URL, and no proxy may drop cookies.",
+      "Start the sign-in again. If the error occurs every time, check that the browser sends the cookie to the callback. The callback must have the origin of BASE_URL, and no proxy may drop cookies.",
   },
   sign_in_refused: {
     status: 400,
     title: "The sign-in could not be completed",
     remedy:
-      "Start the sign-in again. If the error returns every time, find the failed check in the log. Then compare client, issuer and clock with the provider.",
+      "Start the sign-in again. If the error occurs every time, find the failed check in the log. Then compare client, issuer and clock with the provider.",
   },
   login_required: {
     status: 401,
@@ -66,7 +66,8 @@ export const ERRORS = errorRows({
   prefetch_refused: {
     status: 503,
     title: "This page cannot be prefetched",
-    remedy: "No action is needed: the user's click works. To avoid such requests, exclude the two links from prefetching.",
+    remedy:
+      "You don't need to do anything, because the user's click works. To avoid such requests, exclude the links to login and logout from prefetching.",
   },
   provider_unavailable: {
     status: 503,
@@ -86,7 +87,7 @@ export const ERRORS = errorRows({
   guard_missing: {
     status: 500,
     title: "This page isn't available right now",
-    remedy: "Put the guard before the handler, and pass `requireSession` the request object that the guard got.",
+    remedy: "Put the guard before the handler, and pass `requireSession` the request object that the guard received.",
   },
   session_missing: {
     status: 503,
@@ -96,16 +97,17 @@ export const ERRORS = errorRows({
   other_user_signed_in: {
     status: 409,
     title: "You are signed in as another user",
-    remedy: "No action is needed: the user stays or continues as the other user. A login that your own page starts asks nothing.",
+    remedy:
+      "You don't need to do anything: the user chooses which account to use. If one of your own pages starts the login, idpauth doesn't ask.",
   },
   sign_in_denied: {
     status: 403,
-    title: "You may not sign in here",
-    remedy: "This is the application's decision. If it is unexpected, check that function.",
+    title: "You are not allowed to sign in here",
+    remedy: "`onSignIn` made this decision. If it's unexpected, check that function.",
   },
   claims_rejected: {
     status: 403,
-    title: "Your account lacks information that this application needs",
+    title: "Your account is missing information that this application needs",
     remedy:
       "The log line `claims_refused` names the claims, without values. Have the provider send them (scopes, claim mappings, `userinfo`), or allow other values in the schema.",
   },
@@ -118,22 +120,22 @@ export const ERRORS = errorRows({
     status: 403,
     title: "This request did not come from this site",
     remedy:
-      "Send the request from a page of the application's own origin. If a proxy changes the Host header, set BASE_URL. For routes behind `auth.csrf`, a program may send the header `X-Idpauth: 1` instead.",
+      "Send the request from a page on the application's origin. If a proxy changes the Host header, set BASE_URL. For routes behind `auth.csrf`, a program can send the header `X-Idpauth: 1` instead.",
   },
   too_many_streams: {
     status: 429,
     title: "This session has too many open event streams",
-    remedy: "Close one, for example by closing a tab. The client of idpauth asks for the session state instead, so nothing is lost.",
+    remedy: "Close one, for example by closing a tab. idpauth/client requests the session state instead, so nothing is lost.",
   },
   session_ended: {
     status: 401,
     title: "The session has ended",
-    remedy: "Close the connection. The browser learns why at its next request.",
+    remedy: "Close the connection. The response to the browser's next request contains the reason.",
   },
   forbidden: {
     status: 403,
-    title: "You may not open this page",
-    remedy: "Give the user the right that `allow` checks. A new sign-in does not help unless the claims have changed.",
+    title: "You are not allowed to open this page",
+    remedy: "Give the user the permission that `allow` checks. Signing in again doesn't help unless the claims have changed.",
   },
   insufficient_user_authentication: {
     status: 401,
@@ -143,7 +145,7 @@ export const ERRORS = errorRows({
   hook_failed: {
     status: 503,
     title: "The sign-in cannot be completed right now",
-    remedy: "The log line `hook_threw` names the function, the kind of error and its place. Correct that function.",
+    remedy: "The log line `hook_threw` names the function, the kind of error and its place in the code. Correct that function.",
   },
   provider_refused: {
     status: 400,

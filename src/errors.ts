@@ -61,7 +61,7 @@ export class ConfigurationError extends IdpAuthError {
 
   constructor(findings: readonly Finding[]) {
     const lines = findings.map(({ code, message, remedy }) => `  ${code} ${message}\n       ${remedy}\n       ${seeExplanation(code)}`);
-    super("configuration_invalid", `idpauth cannot start:\n${lines.join("\n")}`);
+    super("configuration_invalid", `idpauth can't start:\n${lines.join("\n")}`);
     this.findings = findings;
   }
 }
@@ -113,7 +113,7 @@ export class StoreUnavailableError extends IdpAuthError {
   /** Seconds to wait before the next try. Default 1. */
   readonly retryAfter: number;
 
-  constructor(message = "The session store cannot be reached right now.", options?: { cause?: unknown; retryAfter?: number }) {
+  constructor(message = "The session store can't be reached right now.", options?: { cause?: unknown; retryAfter?: number }) {
     super("store_unavailable", message, options);
     this.retryAfter = options?.retryAfter ?? 1;
   }
@@ -149,7 +149,7 @@ export class HookFailedError extends IdpAuthError {
 export class SessionMissingError extends IdpAuthError {
   static override readonly className = "SessionMissingError";
   constructor() {
-    super("session_missing", `${ERRORS.session_missing.title}: this request has no session of the framework.`);
+    super("session_missing", `${ERRORS.session_missing.title}: the framework didn't create a session for this request.`);
   }
 }
 

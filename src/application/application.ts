@@ -78,7 +78,7 @@ export function createApplication({ options, hookTimeout, dataLimit, clock, even
     // Asked this way round, so that an inherited property refuses a user, and never accepts one.
     if (!("paths" in decision)) return { output: deepFreeze(decision.output), version: claimsVersion };
     const { paths } = decision;
-    events.log({ ...logLine("claims_refused", `The claims schema does not accept a user (${paths}).`), details: { paths } });
+    events.log({ ...logLine("claims_refused", `The claims schema doesn't accept a user (${paths}).`), details: { paths } });
     return false;
   }
 

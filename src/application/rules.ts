@@ -17,7 +17,7 @@ export type Rule<Subject> = (subject: Subject) => boolean | Promise<boolean>;
 export function hasClaim(name: string, value: string | number | boolean): (subject: WithClaims) => boolean {
   // A value that is undefined, such as a missing setting, would equal a claim that the user does not have.
   if (!["string", "number", "boolean"].includes(typeof value)) {
-    throw new TypeError("`hasClaim` takes a text, a number or a boolean as the claim's value.");
+    throw new TypeError("`hasClaim` takes a string, a number or a boolean as the claim's value.");
   }
   return ({ claims }) => {
     const claim = ownClaim(claims, name);

@@ -44,7 +44,7 @@ export function createAccessors<FrameworkRequest extends object>(parts: Accessor
     }
     const { subjectSessions } = ready();
     if (subjectSessions !== undefined) return subjectSessions;
-    throw new TypeError('With `session: "host"` only the framework\'s session store knows its sessions. List and end them there.');
+    throw new TypeError('With `session: "host"`, the framework stores the sessions. List and end them in its session store.');
   }
 
   const logoutOf = (subject: Subject) => () => notifyOfLogout(subject, ready());

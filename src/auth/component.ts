@@ -195,7 +195,9 @@ export function compose<FrameworkRequest extends object>(
     },
     async sessionForTests(asked) {
       if (!isBundled)
-        throw new TypeError('With `session: "host"` the framework keeps the sessions; sign in through its routes (`signIn`).');
+        throw new TypeError(
+          'With `session: "host"`, the framework stores the sessions, so sign in through the application\'s routes (`signIn`).',
+        );
       // Loaded by the first test that signs a user in. Applications never need it.
       const { createSessionForTests } = await import("../sessions/sign-in-for-tests.js");
       const stampsActivity = settings.sessionIdleTimeout !== null;

@@ -47,13 +47,13 @@ export function checkedSettings(options: IdpAuthOptions, adapter: FrameworkAdapt
 /** What is wrong with the application's own functions. The types prevent it, but not in JavaScript. */
 function mistakesIn({ claims, claimsVersion, ...hooks }: { readonly [Name in keyof Required<ApplicationOptions>]: unknown }): string[] {
   const mistakes = HOOKS.filter((name) => hooks[name] !== undefined && typeof hooks[name] !== "function").map(
-    (name) => `\`${name}\` is no function.`,
+    (name) => `\`${name}\` isn't a function.`,
   );
   const standard: unknown = (claims as { readonly "~standard"?: unknown } | null | undefined)?.["~standard"];
   const isSchema = typeof standard === "object" && standard !== null && "validate" in standard && typeof standard.validate === "function";
-  if (claims !== undefined && !isSchema) mistakes.push("`claims` is no Standard Schema.");
+  if (claims !== undefined && !isSchema) mistakes.push("`claims` isn't a Standard Schema.");
   if (claimsVersion !== undefined && (typeof claimsVersion !== "string" || !/^.{1,100}$/u.test(claimsVersion))) {
-    mistakes.push("`claimsVersion` is no text of 1 to 100 characters.");
+    mistakes.push("`claimsVersion` isn't a string of 1 to 100 characters.");
   }
   if (claimsVersion !== undefined && claims === undefined) mistakes.push("`claimsVersion` is set without `claims`.");
   return mistakes;

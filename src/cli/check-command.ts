@@ -55,7 +55,7 @@ export function idpauth(
   try {
     if (usage.envFile !== undefined) filled = { ...settingsIn(usage.envFile, readText, write), ...env };
   } catch {
-    write(`idpauth: the file ${JSON.stringify(usage.envFile)} cannot be read\n`, "stderr");
+    write(`idpauth: the file ${JSON.stringify(usage.envFile)} can't be read\n`, "stderr");
     return 2;
   }
   const { findings } = readSettings({}, filled, [], epochSeconds(systemClock));

@@ -7,9 +7,9 @@ idpauth provider runs an OpenID provider for development on this machine.
 idpauth check runs the startup checks on the settings in the environment, without starting the application.
 
   --env-file=FILE  reads settings from a file, as node --env-file does; the environment overrides the file
-                   (Node.js 20 reads the option itself: if FILE does not exist, it exits with code 9)
+                   (Node.js 20 reads the option itself: if FILE doesn't exist, it exits with code 9)
   --json           prints the result as one JSON object
-  --live           also checks the provider, with requests that sign in no user and change nothing there
+  --live           also checks the provider, with requests that don't sign anyone in or change anything there
   --store=STORE    with --live: also checks the session store, with test entries that it removes again:
                      redis://… or rediss://…   with the project's package redis or ioredis
                      postgres://…              with the project's package pg
@@ -18,7 +18,7 @@ idpauth check runs the startup checks on the settings in the environment, withou
                      env:NAME                  a variable with one of these; hides a password from the process list
   -h, --help       prints this text
 
-Exit code: 0 no errors (warnings allowed), 1 errors, 2 wrong usage.
+Exit code: 0 without errors (warnings are allowed), 1 with errors, 2 for wrong usage.
 `;
 
 /** The options of the command line. */

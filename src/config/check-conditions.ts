@@ -46,8 +46,13 @@ function tenantFindings({ issuer, allowedTenants }: Values): Finding[] {
   const isForTenants = issuerTemplate(issuer) !== undefined;
   if (isForTenants === (allowedTenants !== null)) return [];
   return isForTenants
-    ? [check("E018", `${label("issuer")} is Entra ID's address for several tenants, but ${label("allowedTenants")} is not set.`)]
-    : [check("E019", `${label("allowedTenants")} is set, but ${label("issuer")} is an issuer of one tenant, or another provider's.`)];
+    ? [check("E018", `${label("issuer")} is Entra ID's address for several tenants, but ${label("allowedTenants")} isn't set.`)]
+    : [
+        check(
+          "E019",
+          `${label("allowedTenants")} is set, but ${label("issuer")} is the issuer of a single tenant, or of another provider.`,
+        ),
+      ];
 }
 
 function weakKeys({ secretKey, secretKeyFallbacks, issuer }: Values): Finding[] {
@@ -122,7 +127,7 @@ function isUnencrypted(address: string): boolean {
 function zeroAges(values: Values): Finding[] {
   return (["sessionMaxAge", "sessionIdleTimeout", "sessionTtl"] as const)
     .filter((name) => values[name] === 0)
-    .map((name) => check("W003", `${label(name)} is 0 seconds. Each session ends at once.`));
+    .map((name) => check("W003", `${label(name)} is 0 seconds, so each session ends as soon as it begins.`));
 }
 
 /** @param settings with all defaults */
@@ -130,7 +135,7 @@ export function lifetimeFindings(settings: Pick<Settings, "sessionTtl" | "sessio
   const limits = (["sessionMaxAge", "sessionIdleTimeout"] as const).filter((name) => (settings[name] ?? -1) >= settings.sessionTtl);
   if (limits.length === 0) return [];
   const seconds = String(settings.sessionTtl);
-  return [check("W012", `${label("sessionTtl")} is ${seconds} seconds, not longer than ${limits.map(label).join(" and ")}.`)];
+  return [check("W012", `${label("sessionTtl")} is ${seconds} seconds, which isn't longer than ${limits.map(label).join(" and ")}.`)];
 }
 
 function scopeFindings(values: Values, unset: ReadonlySet<SettingName>): Finding[] {
@@ -155,7 +160,7 @@ function parameterFindings({ authorizationParams = {}, loginParams = [] }: Value
 function reserved(setting: SettingName, names: readonly string[], taken: readonly string[]): Finding[] {
   const found = names.filter((name) => taken.includes(name.toLowerCase()));
   if (found.length === 0) return [];
-  return [check("E016", `${label(setting)} contains ${found.map(quoted).join(", ")}. idpauth itself uses that name.`)];
+  return [check("E016", `${label(setting)} contains ${found.map(quoted).join(", ")}, which idpauth uses itself.`)];
 }
 
 /** The members of frameworks' session objects. A key of that name would break the session or be lost. */

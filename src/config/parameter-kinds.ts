@@ -41,14 +41,14 @@ export const RESERVED_PARAMETERS: readonly string[] = [
 export const LOGIN_OWN_PARAMETERS: readonly string[] = ["scheme", "response", "origin_url", "select_account", "idp_hop"];
 
 const FORM =
-  `at most ${String(MAX_VALUES)} values and ${String(MAX_LENGTH)} characters; each name has letters, digits, \`-\`, \`.\` and \`_\`; ` +
-  "no value is empty or has control characters";
+  `at most ${String(MAX_VALUES)} values and ${String(MAX_LENGTH)} characters; each name consists of letters, digits, \`-\`, \`.\` and \`_\`; ` +
+  "no value is empty or contains control characters";
 
 /** A query string in the environment; in code an object whose values are text or lists of text. */
 export const authorizationParams: SettingKind<AuthorizationParams> = {
   type: "parameters",
   allowed: `a query string such as \`audience=https%3A%2F%2Fapi.example.com&hd=example.com\`: ${FORM}`,
-  allowedInCode: `an object whose values are texts or lists of texts: ${FORM}`,
+  allowedInCode: `an object whose values are strings or lists of strings: ${FORM}`,
   fromText: parametersIn,
   fromCode: (value) => (typeof value === "string" ? undefined : parametersIn(value)),
 };
@@ -90,11 +90,12 @@ function readParameters(value: unknown): AuthorizationParams | string | undefine
   for (const [index, [name, given]] of entries.entries()) {
     // Without the name: a secret that was set here by mistake would be read as one.
     const which = `parameter ${String(index + 1)}`;
-    if (!isName(name)) return `The name of ${which} is not a parameter name.`;
+    if (!isName(name)) return `The name of ${which} isn't a valid parameter name.`;
     const read = name === "prompt" ? prompt.fromCode(given) : (textIn(given) ?? textsIn(given));
     if (read === undefined) {
-      const allowed = name === "prompt" ? (prompt.allowedInCode ?? prompt.allowed) : "a text that is not empty, without control characters";
-      return `The value of ${name === "prompt" ? "`prompt`" : which} is not allowed. Allowed: ${allowed}.`;
+      const allowed =
+        name === "prompt" ? (prompt.allowedInCode ?? prompt.allowed) : "a string that isn't empty, without control characters";
+      return `The value of ${name === "prompt" ? "`prompt`" : which} isn't allowed. Allowed: ${allowed}.`;
     }
     parameters.push([name, read]);
   }

@@ -113,7 +113,7 @@ function misspeltVariables(env: unknown): Finding[] {
     const meant = nearlySameName(name, near);
     // On Windows, names have no letter case, and a variable is listed as it was first written.
     if (meant === undefined || (name.toUpperCase() === meant && own(env, meant) !== undefined)) return [];
-    return [check("W014", `The environment variable ${quoted(name)} is not a setting. Did you mean \`${meant}\`?`)];
+    return [check("W014", `The environment variable ${quoted(name)} isn't a setting. Did you mean \`${meant}\`?`)];
   });
 }
 

@@ -71,17 +71,17 @@ const NO_ADDRESS = /[\s\p{Cc}\\]/u;
 const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])$/;
 
 /** Any text that is not blank, kept unchanged. */
-export const secret = string("secret", "text that is not blank", when(NOT_BLANK));
+export const secret = string("secret", "a string that isn't blank", when(NOT_BLANK));
 
 export const secretList = list({
   type: "list of secrets",
   allowed: "secrets separated by white space",
-  allowedInCode: "a list of texts that are not blank",
+  allowedInCode: "a list of strings that aren't blank",
   separator: /\s+/,
   item: when(NOT_BLANK),
 });
 
-export const text = string("text", "text without control characters", when(/^(?=.*\S)\P{Cc}+$/u));
+export const text = string("string", "a string without control characters", when(/^(?=.*\S)\P{Cc}+$/u));
 
 export const boolean: SettingKind<boolean> = {
   type: "boolean",
@@ -154,7 +154,7 @@ const PROMPTS: readonly string[] = ["none", "login", "consent", "select_account"
 
 /** OpenID Connect Core section 3.1.2.1: values separated by spaces; `none` excludes all others. */
 export const prompt: SettingKind<string> = {
-  ...string("text", "`login`, `consent` and `select_account`, separated by spaces", (text) => {
+  ...string("string", "`login`, `consent` and `select_account`, separated by spaces", (text) => {
     const values = text.split(" ").filter((value) => value !== "");
     const known = values.length > 0 && values.every((value) => PROMPTS.includes(value));
     return known && (values.length === 1 || !values.includes("none")) ? values.join(" ") : undefined;
@@ -166,7 +166,7 @@ export const prompt: SettingKind<string> = {
 // RFC 6749 section 3.3. In the environment a comma separates scopes, too.
 const scopes = list({
   allowed: "scopes separated by spaces or commas, in ASCII without quotes or backslashes",
-  allowedInCode: "a list of scopes, or the same as text",
+  allowedInCode: "a list of scopes, or the same as one string",
   item: when(/^[\x21\x23-\x5b\x5d-\x7e]+$/),
 });
 
@@ -212,7 +212,7 @@ export const hosts = list({
 
 export const audiences = list({
   allowed: "client identifiers separated by spaces or commas",
-  allowedInCode: "a list of texts that are not blank",
+  allowedInCode: "a list of strings that aren't blank",
   item: when(NOT_BLANK),
 });
 
@@ -235,7 +235,7 @@ function notEmpty(items: readonly string[] | undefined): readonly string[] | und
 
 /** Reserved names are checked in check-conditions.ts, where all three names are known. */
 export const keyName = string(
-  "text",
+  "string",
   "a name without control characters, and without white space at its start or end",
   when(/^(?!\s)\P{Cc}+(?<!\s)$/u),
 );
@@ -267,7 +267,7 @@ function plainPath(text: string): string | undefined {
 
 /** RFC 6265 section 4.1.1, token of RFC 9110 section 5.6.2. */
 export const cookieName = string(
-  "text",
+  "string",
   "a cookie name: at most 200 ASCII letters, digits and ``!#$%&'*+-.^_`|~``",
   when(/^[\w!#$%&'*+\-.^`|~]{1,200}$/),
 );

@@ -79,7 +79,7 @@ function frameworkSessionFindings({ settings }: SettingsResult, facts: Framework
   }[facts.sessionMiddleware];
   if (problem !== undefined) findings.push(check("E002", `${requested} ${problem}`, facts.middlewareRemedy));
   if (facts.sessionMiddleware === "unknown")
-    findings.push(check("W008", `${name} does not show whether its session middleware is installed.`));
+    findings.push(check("W008", `idpauth can't tell whether the session middleware of ${name} is installed.`));
   if (facts.rewritesSessions === true) findings.push(check("E015"));
   if (facts.storeGiven) findings.push(check("E009"));
   const unusable = NEEDS_INDEX.filter((name) => settings?.[name] === true);
@@ -87,7 +87,7 @@ function frameworkSessionFindings({ settings }: SettingsResult, facts: Framework
     findings.push(
       check(
         "E020",
-        `${requested} idpauth cannot find a user's sessions there. This is necessary for ${unusable.map(label).join(" and ")}.`,
+        `${requested} idpauth can't look up a user's sessions there, which is required for ${unusable.map(label).join(" and ")}.`,
       ),
     );
   }
@@ -105,7 +105,7 @@ function bundledSessionFindings({ settings }: SettingsResult, facts: FrameworkFa
     findings.push(
       check(
         "W007",
-        `${facts.frameworkName} has a session middleware, but idpauth uses separate sessions, since neither \`store\` nor \`session\` is given.`,
+        `${facts.frameworkName} has a session middleware, but idpauth uses its own sessions, because neither \`store\` nor \`session\` is given.`,
       ),
     );
   }

@@ -13,19 +13,19 @@ export const STORE_METHODS = [
 ] as const satisfies readonly (keyof SessionStore)[];
 
 const REDIS = "Call `redisStore(client)` from `idpauth/redis` and pass the result as `store`.";
-const POSTGRES = "Call `postgresStore(pool)` from `idpauth/postgres` with a `Pool` of `pg`, and pass the result as `store`.";
+const POSTGRES = "Call `postgresStore(pool)` from `idpauth/postgres` with a `pg` `Pool`, and pass the result as `store`.";
 const SQLITE = "Call `sqliteStore(pathOrDatabase)` from `idpauth/sqlite` and pass the result as `store`.";
 
 const OTHER_STORE =
-  'Use a store of idpauth: `sqliteStore`, `redisStore` or `postgresStore`. To use the session middleware itself, set `session: "host"` and remove `store`.';
+  'Use one of idpauth\'s stores: `sqliteStore`, `redisStore` or `postgresStore`. To use the session middleware itself, set `session: "host"` and remove `store`.';
 
 /** Values that applications pass by mistake, and their methods. Only public members are checked, since the packages can have any version. */
 const CLIENTS = [
-  { what: "a client of `ioredis`", remedy: REDIS, methods: ["defineCommand", "disconnect"] },
-  { what: "a client of `redis`", remedy: REDIS, methods: ["sendCommand", "duplicate"] },
-  { what: "a pool or client of `pg`", remedy: POSTGRES, methods: ["query", "connect"] },
+  { what: "an `ioredis` client", remedy: REDIS, methods: ["defineCommand", "disconnect"] },
+  { what: "a `redis` client", remedy: REDIS, methods: ["sendCommand", "duplicate"] },
+  { what: "a `pg` pool or client", remedy: POSTGRES, methods: ["query", "connect"] },
   { what: "a SQLite database", remedy: SQLITE, methods: ["prepare", "exec"] },
-  { what: "a session store of another session middleware", remedy: OTHER_STORE, methods: ["get", "set", "destroy"] },
+  { what: "another session middleware's store", remedy: OTHER_STORE, methods: ["get", "set", "destroy"] },
 ];
 
 /**
@@ -36,7 +36,7 @@ export function storeMistake(store: unknown): StoreProblem | undefined {
   const missing = STORE_METHODS.filter((name) => !hasMethod(store, name));
   if (missing.length === 0) return undefined;
   const problem = (what: string, remedy?: string): StoreProblem => ({
-    message: `The option \`store\` is ${what}, which is not a session store.`,
+    message: `The option \`store\` is ${what}, which isn't a session store.`,
     remedy:
       remedy ??
       "Pass the result of `sqliteStore`, `redisStore`, `postgresStore` or `memoryStore`. docs/how-to/stores.md explains how to write a store.",
@@ -55,8 +55,8 @@ export function storeMistake(store: unknown): StoreProblem | undefined {
 }
 
 function textMistake(text: string): [what: string, remedy: string] {
-  if (/^(?:rediss?|valkeys?):/i.test(text)) return ["a Redis URL", `Create a client of \`redis\` or \`ioredis\` with the URL. ${REDIS}`];
-  if (/^postgres(?:ql)?:/i.test(text)) return ["a PostgreSQL URL", `Create a \`Pool\` of \`pg\` with the URL. ${POSTGRES}`];
+  if (/^(?:rediss?|valkeys?):/i.test(text)) return ["a Redis URL", `Create a \`redis\` or \`ioredis\` client with the URL. ${REDIS}`];
+  if (/^postgres(?:ql)?:/i.test(text)) return ["a PostgreSQL URL", `Create a \`pg\` \`Pool\` with the URL. ${POSTGRES}`];
   return ["a string", `If it is the path of a SQLite file: ${SQLITE}`];
 }
 

@@ -127,11 +127,11 @@ export function createBackchannelLogout(clock: Clock): (opened: SessionRequest, 
     } catch (error) {
       if (error instanceof ProviderRefusedError) {
         events.refused("backchannel_logout", error.reason);
-        return refused("invalid_request", "The logout token is not valid.");
+        return refused("invalid_request", "The logout token isn't valid.");
       }
       events.failed("backchannel_logout", error);
       // The provider's own retries are optional in section 2.8.
-      return refused("temporarily_unavailable", `The sessions could not be ended yet (${failureReason(error)}).`);
+      return refused("temporarily_unavailable", `The sessions couldn't be ended yet (${failureReason(error)}).`);
     }
   };
 }

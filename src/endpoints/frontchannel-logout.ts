@@ -28,7 +28,7 @@ export async function frontchannelLogout({ request }: SessionRequest, context: E
     if (sid.value === undefined || sid.value === "" || sid.repeated || !fits) {
       const bad = fits
         ? { name: "sid", options: [], reason: "The parameter sid is missing, empty or repeated" }
-        : { name: "iss", options: [], reason: "The parameter iss is not this application's provider" };
+        : { name: "iss", options: [], reason: "The parameter iss isn't this application's provider" };
       events.refused("frontchannel_logout", "invalid_parameter");
       return await badParameters([bad], request, pages);
     }

@@ -105,7 +105,7 @@ const HOP = "idp_hop";
 
 const CAUSES =
   "Something between the browser and the application rewrites Host. Usual causes: `changeOrigin` in Vite's proxy, an Astro " +
-  "`security.allowedDomains` that does not list this host, a proxy that names the host in X-Forwarded-Host while IDP_TRUST_PROXY is off, " +
+  "`security.allowedDomains` that doesn't list this host, a proxy that names the host in X-Forwarded-Host while IDP_TRUST_PROXY is off, " +
   "or a BASE_URL with another host or port than browsers use.";
 
 /**

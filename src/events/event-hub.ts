@@ -46,7 +46,7 @@ export class EventHub {
     const listeners = this.#listeners.get(name);
     if (listeners === undefined) return;
     const failed = (error: unknown): void => {
-      const thrown = error instanceof Error ? error.name : "a value that is not an error";
+      const thrown = error instanceof Error ? error.name : "a value that isn't an error";
       this.log(logLine("listener_failed", `A listener of "${name}" threw ${thrown}.`));
     };
     // A copy: a listener that another listener adds gets only later events.

@@ -13,11 +13,11 @@ export const LOG_CODES = {
   },
   callback_failed: {
     level: "warn",
-    text: "A sign-in could not be completed",
+    text: "A sign-in couldn't be completed",
   },
   claims_refused: {
     level: "warn",
-    text: "The claims schema does not accept a user",
+    text: "The claims schema doesn't accept a user's claims",
   },
   data_overwritten: {
     level: "warn",
@@ -29,67 +29,67 @@ export const LOG_CODES = {
   },
   login_failed: {
     level: "warn",
-    text: "A sign-in could not be started",
+    text: "A sign-in couldn't be started",
   },
   logout_failed: {
     level: "warn",
-    text: "A sign-out was not carried out",
+    text: "A sign-out failed",
   },
   logout_not_at_provider: {
     level: "warn",
-    text: "A logout could not continue at the provider",
+    text: "A logout couldn't continue at the provider",
   },
   backchannel_logout_failed: {
     level: "warn",
-    text: "A logout by the provider was not carried out",
+    text: "A back-channel logout failed",
   },
   frontchannel_logout_failed: {
     level: "warn",
-    text: "A logout by the provider's page was not carried out",
+    text: "A front-channel logout failed",
   },
   sid_missing: {
     level: "warn",
-    text: "A logout by the provider is on, but the ID tokens have no `sid`, so it might end no session",
+    text: "Logout by the provider is on, but the ID tokens don't contain `sid`, so a logout might not end any session",
   },
   refresh_token_given: {
     level: "info",
-    text: "The provider gives refresh tokens, so the warnings W004 and W103 do not apply",
+    text: "The provider sends refresh tokens, so the warnings W004 and W103 don't apply",
   },
   ends_not_told: {
     level: "warn",
-    text: "The store no longer announces ended sessions; idpauth polls, and `whenEnded` reacts within 5 seconds",
+    text: "The store no longer sends notifications of ended sessions; idpauth polls, and `whenEnded` reacts within 5 seconds",
   },
   origin_rejected: {
     level: "info",
-    text: "The page to return to is not on this application's own origin",
+    text: "The page to return to isn't on this application's origin",
   },
   refresh_failed: {
     level: "error",
-    text: "A refresh failed and the session stays",
+    text: "A refresh failed; the session continues",
   },
   refresh_rejected: {
     level: "warn",
-    text: "A refresh was refused",
+    text: "A refresh was rejected",
   },
   silent_login_failed: {
     level: "info",
-    text: "A sign-in with prompt=none was not possible; the provider needs the user",
+    text: "A sign-in with prompt=none wasn't possible; the provider needs to show the user a page",
   },
   page_render_failed: {
     level: "error",
-    text: "The option `pages.render` returned no text or threw; the user got the page of idpauth",
+    text: "`pages.render` threw or didn't return a string; the user got idpauth's own page",
   },
   language_not_loaded: {
     level: "error",
-    text: "A language of the pages could not be loaded, so its pages are in English",
+    text: "A language of the pages couldn't be loaded, so its pages are in English",
   },
   session_label_failed: {
     level: "error",
-    text: "The option `sessionLabel` threw; the session has no label",
+    text: "The option `sessionLabel` threw, so the session has no label",
   },
   session_unreadable: {
     level: "warn",
-    text: "A stored session could not be decrypted or read and counts as no session",
+    text: "A stored session couldn't be decrypted or read, so idpauth ignores it",
   },
   listener_failed: {
     level: "error",
@@ -101,8 +101,8 @@ export type LogCode = keyof typeof LOG_CODES;
 
 /** The outages of the provider that have a line. For the other endpoints the line says what failed because of the outage. */
 const PROVIDER_OUTAGES: Partial<Record<ProviderEndpoint, string>> = {
-  discovery: "The discovery document could not be fetched.",
-  jwks: "The provider's signing keys could not be fetched.",
+  discovery: "The discovery document couldn't be fetched.",
+  jwks: "The provider's signing keys couldn't be fetched.",
 };
 
 /** The line of a code. @param message default the text of the table */
@@ -128,10 +128,14 @@ export function failureLine({ during, kind, reason }: Events["failure"]): LogEnt
 /** The line of an outage; undefined if another line reports it. */
 export function outageLine({ side, endpoint, reason }: Events["outage"]): LogEntry | undefined {
   if (side === "session") {
-    return { level: "error", code: "session_missing", message: 'A request has no session of the framework, although session is "host".' };
+    return {
+      level: "error",
+      code: "session_missing",
+      message: 'The framework didn\'t create a session for a request, although `session` is "host".',
+    };
   }
   if (side === "store") {
-    return { level: "error", code: "store_unavailable", message: `The session store did not respond (${reason}).`, details: { reason } };
+    return { level: "error", code: "store_unavailable", message: `The session store didn't respond (${reason}).`, details: { reason } };
   }
   if (endpoint === undefined) return undefined;
   const message = PROVIDER_OUTAGES[endpoint];

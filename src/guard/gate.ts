@@ -181,12 +181,14 @@ export function assertUsage(name: "idpRequired" | "csrf", usage: Usage, given: u
   if (typeof given === "function") return;
   const example = usage[name];
   if (usage.takes === "handler") {
-    throw new TypeError(`\`auth.${name}\` takes the protected handler, a function, and got ${kindOf(given)}. Write \`${example}\`.`);
+    throw new TypeError(
+      `\`auth.${name}\` takes the protected handler, which is a function, but got ${kindOf(given)}. Write \`${example}\`.`,
+    );
   }
   throw new TypeError(
-    `\`auth.${name}\` is the ${name === "csrf" ? "middleware" : "guard"} itself and was called without a request. ` +
+    `\`auth.${name}\` is the ${name === "csrf" ? "middleware" : "guard"} itself, but was called without a request. ` +
       `Pass it without calling it: \`${example}\`.` +
-      (name === "csrf" ? "" : " For your own responses use `auth.idpRequiredWith({ … })`."),
+      (name === "csrf" ? "" : " For your own responses, use `auth.idpRequiredWith({ … })`."),
   );
 }
 
@@ -212,7 +214,7 @@ const LEAST_MAX_AGE = 30;
 
 function assertMaxAge(value: unknown): void {
   if (Number.isSafeInteger(value) && (value as number) >= LEAST_MAX_AGE) return;
-  throw new TypeError(`\`maxAge\` of \`auth.idpRequiredWith\` is a whole number of seconds, at least ${String(LEAST_MAX_AGE)}.`);
+  throw new TypeError(`\`maxAge\` of \`auth.idpRequiredWith\` must be a whole number of seconds, at least ${String(LEAST_MAX_AGE)}.`);
 }
 
 /** One value of `acr_values`, which are separated by spaces. */
@@ -227,14 +229,16 @@ export function isAcrList(value: unknown): boolean {
 
 function assertAcr(value: unknown): void {
   if (isAcrList(typeof value === "string" ? [value] : value)) return;
-  throw new TypeError(`\`acr\` of \`auth.idpRequiredWith\` is a text without spaces, or a list of 1 to ${String(MAX_ACRS)} such texts.`);
+  throw new TypeError(
+    `\`acr\` of \`auth.idpRequiredWith\` must be a string without spaces, or a list of 1 to ${String(MAX_ACRS)} such strings.`,
+  );
 }
 
 function optionsError(got: string): TypeError {
   return new TypeError(
     "`auth.idpRequiredWith` takes an object: the rule of the route (`allow`, `maxAge`, `acr`) and your own responses (the functions " +
       "`navigation`, `unauthenticated`, `unavailable`, `forbidden` and `stepUp`), each optional. " +
-      `It got ${got}. Without any of them use \`auth.idpRequired\`.`,
+      `It got ${got}. If you need none of them, use \`auth.idpRequired\`.`,
   );
 }
 

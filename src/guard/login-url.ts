@@ -45,7 +45,7 @@ export function loginUrlFor(request: IdpRequest, settings: Settings, { returnTo,
 function checkedParameters(params: Readonly<Record<string, unknown>>, names: readonly string[]): [name: string, value: string][] {
   return Object.entries(params).flatMap(([name, value]): [name: string, value: string][] => {
     if (!names.includes(name)) {
-      throw new TypeError(`loginUrl: ${JSON.stringify(name)} is not in IDP_LOGIN_PARAMS (option loginParams). Add it there.`);
+      throw new TypeError(`loginUrl: ${JSON.stringify(name)} isn't in IDP_LOGIN_PARAMS (option loginParams). Add it there.`);
     }
     if (value === undefined || value === "") return [];
     if (typeof value !== "string" || !isPassable(value)) throw new TypeError(`loginUrl: the parameter ${name} takes ${PASSABLE}.`);
@@ -56,7 +56,7 @@ function checkedParameters(params: Readonly<Record<string, unknown>>, names: rea
 function pageFor(returnTo: unknown, request: IdpRequest, origin: Origin | undefined, pathPrefix: string): string | undefined {
   if (returnTo === undefined) return request.method === "GET" && isNavigation(request) ? pageOf(request, origin, pathPrefix) : undefined;
   if (returnTo === null) return undefined;
-  if (typeof returnTo !== "string") throw new TypeError("loginUrl: `returnTo` takes a URL or a path, as text.");
+  if (typeof returnTo !== "string") throw new TypeError("loginUrl: `returnTo` must be a URL or a path, as a string.");
   if (origin === undefined) return undefined;
   // `//x` and `/\x` are other origins for a browser.
   return sameOriginUrl(/^\/(?![/\\])/.test(returnTo) ? `${origin}${returnTo}` : returnTo, origin);

@@ -24,7 +24,7 @@ export function pageFindings(pages: unknown): Finding[] {
   const alt = typeof logo === "object" ? logo.alt : undefined;
   return [
     ...(logo !== undefined && (alt ?? name) === undefined
-      ? [check("E021", "`pages.logo` has no `alt`, and `pages.name` is not set.", ALT)]
+      ? [check("E021", "`pages.logo` has no `alt`, and `pages.name` isn't set.", ALT)]
       : []),
     ...weakColors(colors ?? {}).map(({ name: path, color: given, other, ratio }) =>
       // Rounded down: 4.46 is not 4.5.
@@ -61,13 +61,13 @@ const source = value(
   (given) => acceptablePicture(given) !== undefined || (typeof given === "string" && given.startsWith("/") && isSafeAddress(given)),
 );
 const color = value("a color as `#rrggbb`", isColor);
-const LOGO = object({ src: source, alt: value("text", (text) => isText(text, 200)), width: size, height: size }, ["src"]);
+const LOGO = object({ src: source, alt: value("a string", (text) => isText(text, 200)), width: size, height: size }, ["src"]);
 const SCHEME_COLORS = { accent: color, background: color };
 
 const LINES = object(Object.fromEntries(Object.keys(en).map((key) => [key, line(key as MessageKey)])));
 
 const CHECKS: Readonly<Record<keyof PagesOptions, Check>> = {
-  name: value(`text of 1 to ${String(MAX_NAME)} characters on one line`, (given) => isText(given, MAX_NAME)),
+  name: value(`a string of 1 to ${String(MAX_NAME)} characters on one line`, (given) => isText(given, MAX_NAME)),
   logo: (path, given) => (typeof given === "string" ? source : LOGO)(path, given),
   colors: object({ ...SCHEME_COLORS, dark: object(SCHEME_COLORS) }),
   homeHref: value("a path such as `/`, or an http(s) URL", (given) => typeof given === "string" && given !== "" && isSafeAddress(given)),
@@ -100,7 +100,7 @@ function line(key: MessageKey): Check {
   const isPlural = typeof english !== "string";
   const known = placeholdersOf(isPlural ? english.other : english);
   const text: Check = (path, given) => {
-    if (typeof given !== "string" || given.trim() === "") return [check("E021", `\`${path}\` is ${kindOf(given)}; allowed: text.`)];
+    if (typeof given !== "string" || given.trim() === "") return [check("E021", `\`${path}\` is ${kindOf(given)}; allowed: a string.`)];
     const names = known.map((name) => `{${name}}`).join(", ");
     return placeholdersOf(given)
       .filter((name) => !known.includes(name))

@@ -16,7 +16,7 @@ export class Markup {
     let text = strings[0] ?? "";
     values.forEach((value, index) => {
       // Escaping protects text and quoted attributes; an unquoted attribute would still end at a space.
-      if (strings[index]?.endsWith("=") === true) throw new TypeError("An attribute's value must stand in quotes.");
+      if (strings[index]?.endsWith("=") === true) throw new TypeError("An attribute's value must be in quotes.");
       text += Markup.#escape(value) + (strings[index + 1] ?? "");
     });
     return new Markup(text);

@@ -18,7 +18,7 @@ const UNSUPPORTED = [
 export function assertSupported(metadata: ProviderMetadata, connection: ProviderConnection): void {
   for (const [name, reason, feature] of UNSUPPORTED) {
     if (metadata[name] !== true) continue;
-    const message = `The provider requires ${feature}, which idpauth does not support. Turn the requirement off for this client, or use another provider.`;
+    const message = `The provider requires ${feature}, which idpauth doesn't support. Turn the requirement off for this client, or use another provider.`;
     throw connection.misconfigured({ endpoint: "authorization", reason, message });
   }
 }

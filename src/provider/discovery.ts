@@ -203,7 +203,7 @@ function assertIssuer(issuer: unknown, configured: string, expected: string, mis
   throw misconfiguredAs(
     "issuer_mismatch",
     expected === configured
-      ? `The issuer in the discovery document is ${issuerInWords(issuer)}, but IDP_ISSUER is ${quotedIssuer(configured)}. The two must be exactly equal.`
+      ? `The issuer in the discovery document is ${issuerInWords(issuer)}, but IDP_ISSUER is ${quotedIssuer(configured)}. Both must be exactly equal.`
       : `The issuer in the discovery document is ${issuerInWords(issuer)}. With IDP_ISSUER ${quotedIssuer(configured)} it must be exactly ${quotedIssuer(expected)}.`,
   );
 }
@@ -223,10 +223,10 @@ export function signingAlgorithms(document: Document): string[] {
 export function endpointProblem(value: unknown, settings: Pick<ProviderSettings, "issuer" | "debug">): string | undefined {
   if (value === undefined) return "is missing";
   const url = typeof value === "string" ? parseUrl(value) : undefined;
-  if (url === undefined) return "is not an address";
-  if (url.username !== "" || url.password !== "" || url.hash !== "") return "contains user info or a fragment, which is not allowed";
+  if (url === undefined) return "isn't an address";
+  if (url.username !== "" || url.password !== "" || url.hash !== "") return "contains user info or a fragment, which isn't allowed";
   if (url.protocol === "https:" || (url.protocol === "http:" && allowsHttpTo(url, settings))) return undefined;
-  return url.protocol === "http:" ? "is an http address: secrets and tokens would be sent unencrypted" : "is not an https address";
+  return url.protocol === "http:" ? "is an http address: secrets and tokens would be sent unencrypted" : "isn't an https address";
 }
 
 /** Returns the strings of a list; undefined if the value is not a list. */

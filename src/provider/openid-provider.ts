@@ -208,7 +208,7 @@ class OpenIdProvider implements Provider {
       throw this.#connection.misconfigured({
         endpoint: "token",
         reason: error.reason,
-        message: "The provider encrypts its ID tokens, which idpauth does not support. Have the provider only sign them.",
+        message: "The provider encrypts its ID tokens, which idpauth doesn't support. Have the provider only sign them.",
       });
     }
   }
@@ -227,7 +227,7 @@ class OpenIdProvider implements Provider {
       level: "warn",
       code: "W004",
       message:
-        "IDP_SESSION_AUTO_REFRESH is on, but the provider does not announce the scope offline_access. You might not get a refresh token.",
+        "IDP_SESSION_AUTO_REFRESH is on, but the provider doesn't advertise the scope offline_access. You might not get a refresh token.",
     });
   }
 

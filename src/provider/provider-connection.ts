@@ -204,7 +204,7 @@ export class ProviderConnection {
     };
     // discovery.ts has checked whether http is allowed.
     await build({ client_id: this.settings.clientId }, this.#authentication, { [customFetch]: send, [allowInsecureRequests]: true });
-    if (response === undefined) throw new TypeError("The library sent no request.");
+    if (response === undefined) throw new TypeError("The library didn't send a request.");
     return response;
   }
 

@@ -39,7 +39,7 @@ export class RevocationEndpoint {
   }
 
   #failed(details: Record<string, string | number>): false {
-    this.#connection.warn("revocation", "A token could not be revoked.", details);
+    this.#connection.warn("revocation", "A token couldn't be revoked.", details);
     return false;
   }
 }

@@ -68,8 +68,8 @@ export class TokenEndpoint {
     const sent = `The client authenticated with ${authenticationInWords(this.#connection.settings)}.`;
     const message =
       reason === "invalid_client"
-        ? `The token endpoint does not accept this client (invalid_client). ${sent} Check IDP_CLIENT_ID, IDP_CLIENT_SECRET and IDP_TOKEN_ENDPOINT_AUTH_METHOD.`
-        : `The token endpoint does not allow this client to refresh (${reason}, status ${String(status)}). ${sent} Check the client's settings at the provider.`;
+        ? `The token endpoint doesn't accept this client (invalid_client). ${sent} Check IDP_CLIENT_ID, IDP_CLIENT_SECRET and IDP_TOKEN_ENDPOINT_AUTH_METHOD.`
+        : `The token endpoint doesn't allow this client to refresh (${reason}, status ${String(status)}). ${sent} Check the client's settings at the provider.`;
     this.#connection.misconfigured({ endpoint: "token", reason, message, status });
   }
 }

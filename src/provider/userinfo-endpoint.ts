@@ -95,12 +95,12 @@ export class UserinfoEndpoint {
         if (userinfo.kind === "claims") return { ...withAllOfUserinfo(claims, userinfo.claims), userinfo: userinfo.claims };
         if (userinfo.kind === "signed") this.#signed();
         else
-          connection.warn("userinfo", "The userinfo response cannot be used. The sign-in continues without it.", {
+          connection.warn("userinfo", "The userinfo response can't be used. The sign-in continues without it.", {
             status: response.status,
           });
       } catch (error) {
         const reason = error instanceof ProviderUnavailableError ? error.reason : "unexpected";
-        connection.warn("userinfo", "The userinfo endpoint did not respond. The sign-in continues without it.", { reason });
+        connection.warn("userinfo", "The userinfo endpoint didn't respond. The sign-in continues without it.", { reason });
       }
     }
     return { idInfo: claims, userinfoClaims: [] };
@@ -167,7 +167,7 @@ export class UserinfoEndpoint {
       accessToken,
       sub,
       signal,
-      consequence: "The refresh is not finished. The session is kept.",
+      consequence: "The refresh isn't finished. The session is kept.",
       failed: (startedAt, failure) => this.#refreshes.failed(session, startedAt, failure),
     });
   }
@@ -223,7 +223,7 @@ export class UserinfoEndpoint {
       endpoint: "userinfo",
       reason: "userinfo_signed",
       message:
-        "The userinfo endpoint sends a signed response (application/jwt), which idpauth does not support. Have the provider send JSON.",
+        "The userinfo endpoint sends a signed response (application/jwt), which idpauth doesn't support. Have the provider send JSON.",
     });
   }
 }

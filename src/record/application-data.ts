@@ -34,7 +34,7 @@ function copyOf(value: unknown, path: string, parents: readonly unknown[]): unkn
   for (const [key, { value: member, get, enumerable }] of Object.entries(Object.getOwnPropertyDescriptors(value))) {
     if (enumerable !== true) continue;
     if (get !== undefined || key === "__proto__")
-      throw new TypeError(`${path} must not have the member \`${key.slice(0, 100)}\` in this form.`);
+      throw new TypeError(`${path} can't contain the property \`${key.slice(0, 100)}\` in this form.`);
     if (member !== undefined) copy[key] = copyOf(member, `${path}.${key.slice(0, 100)}`, within);
   }
   return copy;

@@ -38,7 +38,7 @@ const clock: Clock = {
 export function withinTime<Result>(
   work: Promise<Result>,
   milliseconds: number,
-  tooLate = () => "The session store did not respond in time.",
+  tooLate = () => "The session store didn't respond in time.",
 ): Promise<Result> {
   return inTime(clock, milliseconds, work, () => new StoreUnavailableError(tooLate()));
 }

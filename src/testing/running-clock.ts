@@ -39,7 +39,7 @@ export class RunningClock implements MovableClock {
   }
 
   advance(milliseconds: number): void {
-    if (typeof milliseconds !== "number" || !(milliseconds >= 0)) throw new RangeError("time passes forwards, in milliseconds");
+    if (typeof milliseconds !== "number" || !(milliseconds >= 0)) throw new RangeError("pass a number of milliseconds, 0 or more");
     const end = this.#ahead + milliseconds;
     for (;;) {
       const next = this.#earliest();

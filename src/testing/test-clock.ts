@@ -70,7 +70,7 @@ export class TestClock implements Clock {
 
   #endOf(milliseconds: number): number {
     if (typeof milliseconds !== "number" || !(milliseconds >= 0)) {
-      throw new RangeError("time passes forwards, in milliseconds; setNow steps the wall clock back");
+      throw new RangeError("pass a number of milliseconds, 0 or more; to move the wall clock back, use setNow");
     }
     return this.#monotonic + milliseconds;
   }

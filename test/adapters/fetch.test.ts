@@ -114,8 +114,8 @@ describe("the guard", () => {
     let ran = 0;
     const guarded = auth.idpRequiredWith(answers)(() => new Response(String((ran += 1))));
     for (const request of [page(), call()]) {
-      await expect(auth.guard(request, answers)).rejects.toThrow(/returned no Response/);
-      await expect(guarded(request)).rejects.toThrow(/returned no Response/);
+      await expect(auth.guard(request, answers)).rejects.toThrow(/didn't return a Response/);
+      await expect(guarded(request)).rejects.toThrow(/didn't return a Response/);
     }
     expect(ran).toBe(0);
   });

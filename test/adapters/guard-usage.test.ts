@@ -36,7 +36,7 @@ describe.each(["Express", "Fastify", "Hono", "Koa"])("on %s, where idpRequired i
     for (const given of [[], [handler], [{}]]) {
       expect(() => auth.idpRequired(...given)).toThrow(TypeError);
       expect(() => auth.idpRequired(...given)).toThrow(
-        /^`auth\.idpRequired` is the guard itself .*Pass it without calling it: `\w+\.get\(path, .*auth\.idpRequired\b.*`auth\.idpRequiredWith\(\{ … \}\)`\.$/,
+        /^`auth\.idpRequired` is the guard itself, .*Pass it without calling it: `\w+\.get\(path, .*auth\.idpRequired\b.*`auth\.idpRequiredWith\(\{ … \}\)`\.$/,
       );
     }
   });
@@ -56,8 +56,8 @@ describe.each(["node:http", "fetch", "Next.js"])("on %s, where idpRequired takes
       [["x"], "a string"],
     ] as const) {
       expect(() => auth.idpRequired(...given)).toThrow(TypeError);
-      expect(() => auth.idpRequired(...given)).toThrow(`takes the protected handler, a function, and got ${got}. Write \``);
-      expect(() => (auth.idpRequiredWith({}) as Loose)(...given)).toThrow(`and got ${got}`);
+      expect(() => auth.idpRequired(...given)).toThrow(`takes the protected handler, which is a function, but got ${got}. Write \``);
+      expect(() => (auth.idpRequiredWith({}) as Loose)(...given)).toThrow(`but got ${got}`);
     }
     expect(() => auth.idpRequired()).toThrow(/auth\.idpRequired\((?:async )?\(request/);
   });

@@ -46,9 +46,9 @@ it("an own response that gives nothing is an error, and lets nobody in", async (
   const secret = { kind: "json", method: "GET", path: "/forgotten", guard: { mount: 0 }, respond: () => "secret" } as const;
   const app = await start({}, [secret]);
   const page = await app.browser().navigate("/forgotten");
-  expect([page.status, page.json()]).toEqual([500, { caught: "The response function `navigation` returned no Response." }]);
+  expect([page.status, page.json()]).toEqual([500, { caught: "The response function `navigation` didn't return a Response." }]);
   const script = await app.browser().get("/forgotten");
-  expect([script.status, script.json()]).toEqual([500, { caught: "The response function `unauthenticated` returned no Response." }]);
+  expect([script.status, script.json()]).toEqual([500, { caught: "The response function `unauthenticated` didn't return a Response." }]);
   expect([...app.ran]).toEqual([]);
 });
 

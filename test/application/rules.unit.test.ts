@@ -20,7 +20,7 @@ describe("ready-made rules", () => {
 
   it("hasClaim refuses a value that is no claim's, such as a setting that is missing", () => {
     for (const value of [undefined, null, ["admin"]] as unknown as string[])
-      expect(() => hasClaim("groups", value)).toThrow(/^`hasClaim` takes a text/);
+      expect(() => hasClaim("groups", value)).toThrow(/^`hasClaim` takes a string/);
   });
 
   it("hasClaim: a number or a boolean equals only a claim of its own type", () => {

@@ -16,7 +16,7 @@ describe.skipIf(executablePath === undefined)("how a session ends, in a browser"
     {
       state: "the maximum age",
       env: { IDP_SESSION_MAX_AGE: "1" },
-      says: ["Being active does not extend it", "IDP_SESSION_MAX_AGE = 1 second"],
+      says: ["Staying active does not extend it", "IDP_SESSION_MAX_AGE = 1 second"],
     },
     {
       state: "the idle timeout",
@@ -26,12 +26,12 @@ describe.skipIf(executablePath === undefined)("how a session ends, in a browser"
     {
       state: "automatic renewal being off",
       env: { IDP_SESSION_AUTO_REFRESH: "off", DEMO_ID_TOKEN_SECONDS: "1" },
-      says: ["does not renew it by itself", "IDP_SESSION_AUTO_REFRESH off"],
+      says: ["does not renew it automatically", "IDP_SESSION_AUTO_REFRESH off"],
     },
     {
       state: "a provider that gave no refresh token",
       env: { SCOPE: "openid email profile", DEMO_ID_TOKEN_SECONDS: "1" },
-      says: ["the provider gave no refresh token"],
+      says: ["the provider did not send a refresh token"],
     },
     { state: "the maximum age, in the host's sessions", env: { IDP_SESSION_MAX_AGE: "1", DEMO_SESSIONS: "host" }, says: ["= 1 second"] },
   ])("$state ends it: the landing page names the reason, the guard requires a sign-in, the probe reports it", async ({ env, says }) => {

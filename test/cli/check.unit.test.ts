@@ -55,7 +55,7 @@ describe("idpauth check", () => {
     );
     expect(places).not.toContain(-1);
     expect(places).toEqual([...places].sort((a, b) => a - b));
-    expect(stdout).toContain("Set SECRET_KEY to a long random text");
+    expect(stdout).toContain("Set SECRET_KEY to a long random string");
   });
 
   it("--env-file reads settings from a file, and the environment wins over it", () => {

@@ -79,7 +79,7 @@ describe.concurrent("idpauth check --live, as a process", () => {
       "has expired",
     ],
     [
-      "is not valid yet",
+      "isn't valid yet",
       { name: "localhost", authority: AUTHORITY, from: Date.now() + HOUR, until: Date.now() + 2 * HOUR },
       true,
       "not valid yet",

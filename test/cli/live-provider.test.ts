@@ -156,8 +156,8 @@ describe("what the provider is sent", () => {
     expect(factLines(facts)).toEqual(
       expect.arrayContaining([
         `end session endpoint: ${issuer}/end-session`,
-        "back-channel logout: announced, sid announced",
-        "front-channel logout: announced, sid not announced",
+        "back-channel logout: advertised, sid advertised",
+        "front-channel logout: advertised, sid not advertised",
       ]),
     );
   });
@@ -180,7 +180,7 @@ describe("a provider without a usable response", () => {
     const issuer = provider.issuer.replace("http:", "https:");
     expect(await theFinding({ IDP_ISSUER: issuer })).toMatchObject({
       code: "E101",
-      message: expect.stringContaining("does not use TLS"),
+      message: expect.stringContaining("doesn't use TLS"),
     });
   });
 
@@ -199,7 +199,7 @@ describe("a provider without a usable response", () => {
       "redirects to what is not shown",
       { kind: "redirect", location: "https://b/$evil" },
       "E103",
-      "to an address that cannot be shown (status 302)",
+      "to an address that can't be shown (status 302)",
     ],
     ["redirects nowhere", { kind: "redirect", location: "http://[" }, "E103", "redirects without a usable Location (status 302)"],
     ["is in trouble", { kind: "status", status: 503 }, "E101", "returns status 503"],
@@ -207,8 +207,8 @@ describe("a provider without a usable response", () => {
     ["lets nobody through", { kind: "status", status: 403 }, "E103", "returns status 403, but a discovery document is public"],
     ["asks who is there", { kind: "status", status: 401 }, "E103", "returns status 401, but a discovery document is public"],
     ["has none", { kind: "status", status: 404 }, "E103", "returns status 404."],
-    ["sends no JSON", { kind: "garbage" }, "E103", "returns no JSON object"],
-    ["sends a page", { kind: "wrong-type" }, "E103", "returns no JSON object"],
+    ["sends no JSON", { kind: "garbage" }, "E103", "doesn't return a JSON object"],
+    ["sends a page", { kind: "wrong-type" }, "E103", "doesn't return a JSON object"],
     ["sends too much", { kind: "oversized" }, "E103", "more than 1 MiB"],
   ])("%s", async (_name, fault, code, message) => {
     provider.fault("discovery", fault);
@@ -224,7 +224,7 @@ describe("a provider without a usable response", () => {
   it("within one second: the message counts correctly", async () => {
     const { failureOf } = await import("../../src/cli/live/explain-connection-error.js");
     const words = [1, 2].map((seconds) => failureOf(new ProviderUnavailableError("timeout"), seconds).words);
-    expect(words).toEqual(["does not respond within 1 second (IDP_HTTP_TIMEOUT)", "does not respond within 2 seconds (IDP_HTTP_TIMEOUT)"]);
+    expect(words).toEqual(["doesn't respond within 1 second (IDP_HTTP_TIMEOUT)", "doesn't respond within 2 seconds (IDP_HTTP_TIMEOUT)"]);
   });
 
   it("after the first one: E101, and no endpoint is blamed", async () => {
@@ -263,15 +263,15 @@ describe("an endpoint that cannot be reached", () => {
   it("jwks_uri, on a hostname that does not exist: E108 with its address, and no spelling is suggested", async () => {
     provider.discoveryDocument = (document) => ({ ...document, jwks_uri: AWAY });
     const { message, remedy } = await theFinding();
-    expect(message).toContain(`(jwks_uri: ${AWAY}) cannot be fetched: its server has a hostname`);
+    expect(message).toContain(`(jwks_uri: ${AWAY}) can't be fetched: its server has a hostname`);
     expect(remedy).toContain("this machine must reach it");
   });
 
   it.each<["authorize" | "token", Fault, string]>([
-    ["authorize", { kind: "hang" }, "does not respond within 0.5 seconds (IDP_HTTP_TIMEOUT). No user can sign in"],
-    ["authorize", { kind: "reset" }, "closes the connection. No user can sign in"],
-    ["token", { kind: "hang" }, "does not respond within 0.5 seconds (IDP_HTTP_TIMEOUT). No user can sign in"],
-    ["token", { kind: "reset" }, "closes the connection. No user can sign in"],
+    ["authorize", { kind: "hang" }, "doesn't respond within 0.5 seconds (IDP_HTTP_TIMEOUT). Nobody can sign in"],
+    ["authorize", { kind: "reset" }, "closes the connection. Nobody can sign in"],
+    ["token", { kind: "hang" }, "doesn't respond within 0.5 seconds (IDP_HTTP_TIMEOUT). Nobody can sign in"],
+    ["token", { kind: "reset" }, "closes the connection. Nobody can sign in"],
   ])("%s, %j: E101", async (endpoint, fault, message) => {
     provider.fault(endpoint, fault);
     const finding = await theFinding({ IDP_HTTP_TIMEOUT: "0.5" });
@@ -283,7 +283,7 @@ describe("an endpoint that cannot be reached", () => {
     const error = new ProviderUnavailableError("network", { cause: Object.assign(new Error(), { code: "CERT_HAS_EXPIRED" }) });
     expect(unreachable("token", AWAY, error, 5)).toMatchObject({
       code: "E102",
-      message: `The server of the token endpoint (${AWAY}) has a certificate that has expired. No user can sign in.`,
+      message: `The server of the token endpoint (${AWAY}) has a certificate that has expired. Nobody can sign in.`,
     });
   });
 });
@@ -319,7 +319,7 @@ describe("the issuer's differences are named", () => {
     provider.discoveryDocument = (document) => ({ ...document, issuer: "https://login.example/Realms/shop/" });
     const { message, remedy } = await theFinding();
     expect(message).toContain(
-      `IDP_ISSUER (option issuer) is "${provider.issuer}", but the discovery document has the issuer "https://login.example/Realms/shop/".`,
+      `IDP_ISSUER (option issuer) is "${provider.issuer}", but the discovery document contains the issuer "https://login.example/Realms/shop/".`,
     );
     expect(remedy).toMatch(/set IDP_ISSUER to exactly https:\/\/login\.example\/Realms\/shop\/$/);
   });
@@ -362,11 +362,11 @@ const NO_LOGOUT = {
 describe("the discovery document", () => {
   type Change = Record<string, unknown>;
   it.each<[string, Change, Record<string, string>, string[], string]>([
-    ["no token endpoint", { token_endpoint: undefined }, {}, ["E105"], "token_endpoint of the discovery document is missing"],
-    ["an endpoint that is not an address", { jwks_uri: 7 }, {}, ["E105"], "jwks_uri of the discovery document is not an address"],
+    ["no token endpoint", { token_endpoint: undefined }, {}, ["E105"], "token_endpoint in the discovery document is missing"],
+    ["an endpoint that is not an address", { jwks_uri: 7 }, {}, ["E105"], "jwks_uri in the discovery document isn't an address"],
     ["user info in an endpoint", { token_endpoint: "https://u@a.example/t" }, {}, ["E105"], "contains user info or a fragment"],
     ["no userinfo", { userinfo_endpoint: undefined }, {}, ["W101"], "only from the ID token"],
-    ["no userinfo, which is needed", { userinfo_endpoint: undefined }, { IDP_USERINFO: "always" }, ["E105"], "No sign-in can start"],
+    ["no userinfo, which is needed", { userinfo_endpoint: undefined }, { IDP_USERINFO: "always" }, ["E105"], "sign-ins can't start"],
     [
       "no userinfo, but an endpoint in the settings",
       { userinfo_endpoint: undefined },
@@ -374,10 +374,10 @@ describe("the discovery document", () => {
       [],
       "",
     ],
-    ["no revocation", { revocation_endpoint: undefined }, {}, ["W101"], "a logout cannot revoke tokens"],
+    ["no revocation", { revocation_endpoint: undefined }, {}, ["W101"], "a logout can't revoke tokens"],
     ["no revocation, which is not wanted", { revocation_endpoint: undefined }, { IDP_TOKEN_REVOKE_ON_LOGOUT: "no" }, [], ""],
     ["no logout, which is not wanted", NO_LOGOUT, {}, [], ""],
-    ["no logout endpoint", NO_LOGOUT, { IDP_LOGOUT_AT_PROVIDER: "on" }, ["W113"], "no usable `end_session_endpoint`"],
+    ["no logout endpoint", NO_LOGOUT, { IDP_LOGOUT_AT_PROVIDER: "on" }, ["W113"], "doesn't contain a usable `end_session_endpoint`"],
     ["no logout endpoint, but a preset", NO_LOGOUT, { IDP_LOGOUT_AT_PROVIDER: "auth0" }, [], ""],
     ["a logout endpoint", { end_session_endpoint: "https://login.example/o" }, { IDP_LOGOUT_AT_PROVIDER: "on" }, [], ""],
     ["no back-channel", NO_LOGOUT, { IDP_BACKCHANNEL_LOGOUT: "on" }, ["W113"], "backchannel_logout_supported"],
@@ -397,16 +397,22 @@ describe("the discovery document", () => {
       [],
       "",
     ],
-    ["no code flow", { response_types_supported: ["id_token"] }, {}, ["E106"], "lack `code`"],
-    ["no code grant", { grant_types_supported: ["refresh_token"] }, {}, ["E106"], "lack `authorization_code`"],
+    ["no code flow", { response_types_supported: ["id_token"] }, {}, ["E106"], "don't include `code`"],
+    ["no code grant", { grant_types_supported: ["refresh_token"] }, {}, ["E106"], "don't include `authorization_code`"],
     ["required PAR", { require_pushed_authorization_requests: true }, {}, ["E113"], "require_pushed_authorization_requests"],
     ["required request objects", { require_signed_request_object: true }, {}, ["E114"], "require_signed_request_object"],
     ["PAR that is not required", { require_pushed_authorization_requests: false }, {}, [], ""],
-    ["symmetric signatures only", { id_token_signing_alg_values_supported: ["HS256", "none"] }, {}, ["E107"], "no asymmetric"],
+    [
+      "symmetric signatures only",
+      { id_token_signing_alg_values_supported: ["HS256", "none"] },
+      {},
+      ["E107"],
+      "doesn't advertise an asymmetric",
+    ],
     ["no key for the algorithm", { id_token_signing_alg_values_supported: ["ES256", "EdDSA"] }, {}, ["E108"], "(ES256 and EdDSA)"],
     ["more algorithms than keys", { id_token_signing_alg_values_supported: ["ES256", "RS256"] }, {}, [], ""],
     ["no scopes", { scopes_supported: undefined }, {}, [], ""],
-    ["no refresh grant", { grant_types_supported: ["authorization_code"] }, {}, ["W103"], "lack `refresh_token`"],
+    ["no refresh grant", { grant_types_supported: ["authorization_code"] }, {}, ["W103"], "don't include `refresh_token`"],
     [
       "no refresh grant, which is not wanted",
       { grant_types_supported: ["authorization_code"] },
@@ -414,15 +420,21 @@ describe("the discovery document", () => {
       [],
       "",
     ],
-    ["a prompt without consent", {}, { IDP_LOGIN_PROMPT: "login" }, ["W103"], "IDP_LOGIN_PROMPT (option loginPrompt) lacks `consent`"],
+    [
+      "a prompt without consent",
+      {},
+      { IDP_LOGIN_PROMPT: "login" },
+      ["W103"],
+      "IDP_LOGIN_PROMPT (option loginPrompt) doesn't contain `consent`",
+    ],
     [
       "a prompt without consent among the further parameters",
       {},
       { IDP_AUTHORIZATION_PARAMS: "prompt=login", IDP_LOGIN_PROMPT: "consent" },
       ["W103"],
-      "IDP_AUTHORIZATION_PARAMS (option authorizationParams) lacks `consent`",
+      "IDP_AUTHORIZATION_PARAMS (option authorizationParams) doesn't contain `consent`",
     ],
-    ["no offline_access in SCOPE: said without the provider", {}, { SCOPE: "openid" }, ["W004"], "lacks `offline_access`"],
+    ["no offline_access in SCOPE: said without the provider", {}, { SCOPE: "openid" }, ["W004"], "doesn't contain `offline_access`"],
     [
       "no offline_access with the default scopes",
       { scopes_supported: ["openid", "email", "profile"] },
@@ -431,8 +443,8 @@ describe("the discovery document", () => {
       "SCOPE",
     ],
     ["offline_access added to the default scopes", {}, { SCOPE: "" }, ["E004"], "SCOPE"],
-    ["no PKCE", { code_challenge_methods_supported: undefined }, {}, ["W104"], "does not announce PKCE"],
-    ["plain PKCE", { code_challenge_methods_supported: ["plain"] }, {}, ["W104"], "lack S256"],
+    ["no PKCE", { code_challenge_methods_supported: undefined }, {}, ["W104"], "doesn't advertise PKCE"],
+    ["plain PKCE", { code_challenge_methods_supported: ["plain"] }, {}, ["W104"], "don't include S256"],
     [
       "an authentication method that it does not announce but takes",
       { token_endpoint_auth_methods_supported: ["private_key_jwt"] },
@@ -462,7 +474,7 @@ describe("the discovery document", () => {
     provider.discoveryDocument = (document) => ({ ...document, id_token_encryption_alg_values_supported: ["RSA-OAEP-256"] });
     const { codes, notSeen } = await run();
     expect(codes).toEqual([]);
-    expect(notSeen[0]).toContain("encrypts the ID tokens of this client");
+    expect(notSeen[0]).toContain("encrypts this client's ID tokens");
   });
 
   it.each<[string, Change, Record<string, string>]>([
@@ -494,8 +506,8 @@ describe("the discovery document", () => {
     };
     const { facts, findings } = checkEndpoints(document, settings);
     expect(findings.map(({ code, message }) => `${code} ${message}`)).toEqual([
-      "E105 The authorization_endpoint of the discovery document is an http address: secrets and tokens would be sent unencrypted.",
-      "E105 The jwks_uri of the discovery document is not an https address.",
+      "E105 The authorization_endpoint in the discovery document is an http address: secrets and tokens would be sent unencrypted.",
+      "E105 The jwks_uri in the discovery document isn't an https address.",
     ]);
     expect(facts).toMatchObject({ authorization: null, token: "https://login.example/t", jwks: null });
   });
@@ -506,7 +518,7 @@ describe("the discovery document", () => {
       provider.discoveryDocument = (document) => ({ ...document, [name]: "http://192.0.2.1/x" });
       const report = await run();
       expect(report.codes).toEqual(["E105"]);
-      expect(report.findings[0]!.message).toContain(`${name} of the discovery document is an http address`);
+      expect(report.findings[0]!.message).toContain(`${name} in the discovery document is an http address`);
       expect(provider.requestsTo("token")).toEqual([]);
     },
   );
@@ -546,13 +558,13 @@ describe("the discovery document", () => {
 
 describe("the keys", () => {
   it.each<[string, unknown, string]>([
-    ["no key set", { kees: [] }, "returns no key set"],
-    ["no JSON", "{", "returns no key set"],
+    ["no key set", { kees: [] }, "doesn't return a key set"],
+    ["no JSON", "{", "doesn't return a key set"],
     ["an empty one", { keys: [] }, "is empty"],
     [
       "a symmetric key",
       { keys: [{ kty: "oct", k: "c2VjcmV0" }] },
-      "The one key in the provider's key set (jwks_uri) is not a public signing key",
+      "The one key in the provider's key set (jwks_uri) isn't a public signing key",
     ],
     [
       "two of them",
@@ -607,7 +619,7 @@ describe("the client", () => {
 
   it("that may not refresh is reported with what follows from it", async () => {
     provider.fault("token", forRealClient(400, "unauthorized_client"));
-    expect((await theFinding()).message).toContain("users get status 503 when their ID token expires. Otherwise they are signed out");
+    expect((await theFinding()).message).toContain("users get status 503 when their ID token expires. Otherwise, they're signed out");
   });
 
   it.each([
@@ -706,7 +718,7 @@ describe("settings that the startup checks refuse", () => {
     ["no secret key: all the rest is asked", { SECRET_KEY: undefined }, ["E001"], undefined, 7],
     ["no client secret", { IDP_CLIENT_SECRET: " " }, ["E003"], "not checked without clientSecret", 4],
     ["no openid", { SCOPE: "email" }, ["E005", "W004"], "redirect URI is registered: not checked", 6],
-    ["an issuer off loopback without encryption", { IDP_ISSUER: "http://login.example" }, ["E008"], "IDP_ISSUER cannot be used", 0],
+    ["an issuer off loopback without encryption", { IDP_ISSUER: "http://login.example" }, ["E008"], "IDP_ISSUER can't be used", 0],
     ["a BASE_URL that is none", { BASE_URL: "app" }, ["E006"], "redirect URI is registered: not checked", 6],
     ["a timeout that is none", { IDP_HTTP_TIMEOUT: "soon" }, ["E006"], undefined, 7],
   ])("%s", async (_name, env, codes, notSeen, requests) => {

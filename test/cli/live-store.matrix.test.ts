@@ -185,15 +185,15 @@ describe("a module of the project", () => {
   });
 
   it.each<[string, unknown, string]>([
-    ["has no default export", { store: 1 }, "returns no session store: it has no default export."],
-    ["is something else", { default: "redis" }, "returns no session store: its default export is a string."],
-    ["gives something else", { default: () => undefined }, "returns no session store: its default export returns undefined."],
+    ["has no default export", { store: 1 }, "doesn't return a session store: it has no default export."],
+    ["is something else", { default: "redis" }, "doesn't return a session store: its default export is a string."],
+    ["gives something else", { default: () => undefined }, "doesn't return a session store: its default export returns undefined."],
     [
       "gives half a store",
       { default: { get: async () => undefined, insert: async () => true, replace: true, touch: async () => true } },
-      "returns no session store: its store lacks replace, delete, listBySubject and listBySid.",
+      "doesn't return a session store: its store doesn't have replace, delete, listBySubject and listBySid.",
     ],
-    ["throws", { default: () => Promise.reject(new Error("redis://:hunter2@host is bad")) }, "did not return its store: it fails"],
+    ["throws", { default: () => Promise.reject(new Error("redis://:hunter2@host is bad")) }, "didn't return its store: it fails"],
   ])("that %s: E111", async (_name, exports, message) => {
     const { codes, messages } = await judge("./store.mjs", give(exports));
     expect(codes).toEqual(["E111"]);
@@ -207,7 +207,7 @@ describe("a module of the project", () => {
   ])("that cannot be loaded says where its error is to be seen: %s", async (file, remedy) => {
     const { codes, findings } = await judge(file, { importModule: () => Promise.reject(new Error("redis://:hunter2@host is bad")) });
     expect(codes).toEqual(["E111"]);
-    expect(findings[0]).toMatchObject({ message: expect.stringContaining("could not be loaded: it fails"), remedy });
+    expect(findings[0]).toMatchObject({ message: expect.stringContaining("couldn't be loaded: it fails"), remedy });
   });
 
   it("that is not there: E111", async () => {
@@ -215,7 +215,7 @@ describe("a module of the project", () => {
       importModule: () => Promise.reject(Object.assign(new Error("/secret/place"), { code: "ERR_MODULE_NOT_FOUND" })),
     });
     expect(codes).toEqual(["E111"]);
-    expect(messages[0]).toContain("does not exist, or imports a module that does not exist");
+    expect(messages[0]).toContain("doesn't exist, or imports a module that doesn't exist");
   });
 
   it("whose store has a problem of its own: E012, and it is not tried", async () => {

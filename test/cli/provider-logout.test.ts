@@ -84,7 +84,7 @@ describe("the page of `idpauth provider`", () => {
   });
 
   it.each<[string, (address: string) => string[], number, string]>([
-    ["without --backchannel-logout-uri", () => [], 200, "The provider sent no logout token, because it was started without"],
+    ["without --backchannel-logout-uri", () => [], 200, "The provider did not send a logout token, because it was started without"],
     [
       "to an application that refuses the token",
       (address) => [`--backchannel-logout-uri=${address}`],
@@ -144,7 +144,7 @@ describe("the end session endpoint of `idpauth provider`", () => {
     await signIn(provider, "Ada");
     const page = await endSession(provider, { client_id: provider.env["IDP_CLIENT_ID"] ?? "" });
     expect(sessionsOn(page)).toEqual(["ada"]);
-    expect(noticeOn(page)).toBe("The application did not say whose session ends.");
+    expect(noticeOn(page)).toBe("The application did not say whose session to end.");
   });
 
   it.each<[string, string[], Record<string, string>, string]>([

@@ -147,7 +147,7 @@ describe("a sign-in at `idpauth provider`", () => {
   });
 
   it.each([
-    [{ client_id: "<b>other" }, "client ID is not"],
+    [{ client_id: "<b>other" }, "client ID does not"],
     [{ redirect_uri: "https://app.example/idpauth/login-callback" }, "redirect URI is not accepted"],
     [{ redirect_uri: "https://localhost.evil.example/" }, "redirect URI is not accepted"],
     [{ redirect_uri: "javascript://localhost/%0aalert(1)" }, "redirect URI is not accepted"],
@@ -292,7 +292,7 @@ describe("the file of `idpauth provider`", () => {
     writeFileSync(file, content);
     const ended = await runProvider(["--port=0", "--data=state.json"], { folder });
     expect(ended).toMatchObject({ code: 2, stdout: "" });
-    expect((ended as { stderr: string }).stderr).toContain(`The file ${file} is not a readable state file of \`idpauth provider\``);
+    expect((ended as { stderr: string }).stderr).toContain(`The file ${file} isn't a readable state file of \`idpauth provider\``);
     expect((ended as { stderr: string }).stderr).not.toContain("hunter2");
     expect(readFileSync(file, "utf8")).toBe(content);
   });
@@ -321,7 +321,7 @@ describe("the file of `idpauth provider`", () => {
     for (const name of ["link.json", "folder.json"]) {
       expect(await runProvider(["--port=0", `--data=${name}`], { folder })).toMatchObject({
         code: 2,
-        stderr: expect.stringContaining("is not a regular file"),
+        stderr: expect.stringContaining("isn't a regular file"),
       });
     }
   });
@@ -351,7 +351,7 @@ describe("the settings that `idpauth provider` gives", () => {
     const own = readFileSync(file, "utf8");
     await provider.stop();
     const again = await startProvider([`--port=${provider.port}`, "--write-env", "--data=state.json"], { folder });
-    expect(again.stdout).toContain("The application's settings are already in .env. The file stays unchanged.");
+    expect(again.stdout).toContain("The application's settings are already in .env. The file is unchanged.");
     expect(readFileSync(file, "utf8")).toBe(own);
   });
 
@@ -359,7 +359,7 @@ describe("the settings that `idpauth provider` gives", () => {
     const folder = emptyFolder();
     writeFileSync(path.join(folder, "dev.env"), "IDP_CLIENT_ID=mine\n");
     const ended = await runProvider(["--port=0", "--write-env=dev.env"], { folder });
-    expect(ended).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("dev.env exists and does not name this provider") });
+    expect(ended).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("dev.env exists and doesn't name this provider") });
     expect(readFileSync(path.join(folder, "dev.env"), "utf8")).toBe("IDP_CLIENT_ID=mine\n");
   });
 });
@@ -397,14 +397,14 @@ describe("the start of `idpauth provider`", () => {
     [["--port=web"], '--port is "web"; it must be a whole number from 0 to 65535'],
     [["--port=65536"], '--port is "65536"; it must be a whole number from 0 to 65535'],
     [["--port=1", "--port=2"], "--port is given more than once"],
-    [["--help=yes"], "--help takes no value"],
+    [["--help=yes"], "--help doesn't take a value"],
     [["--write-env="], "--write-env needs a value"],
     [["--person=Ada"], '--person is "Ada"; write it as "Ada Lovelace <ada@example.com>"'],
     [["--person=a@b.example", "--person=A <a@b.example>"], "two people have the same email address"],
     [["--redirect-uri=app"], '--redirect-uri is "app"; write it as http://localhost:3000/idpauth/login-callback'],
     [["--token-seconds=0"], '--token-seconds is "0"; it must be a whole number from 1 to 31536000'],
     [["--tenant=contoso"], '--tenant is "contoso"; write a GUID in lower case, such as 11111111-2222-4333-8444-555555555555'],
-    [["--host=0.0.0.0"], "there is no option --host: the provider asks for no password, so it listens on 127.0.0.1 only"],
+    [["--host=0.0.0.0"], "there is no option --host: the provider doesn't ask for a password, so it listens only on 127.0.0.1"],
   ])("%j is wrong usage", (argv, mistake) => {
     expect(readProviderUsage(argv)).toEqual({ mistake });
   });

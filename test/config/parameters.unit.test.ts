@@ -185,11 +185,11 @@ describe("a reserved name is E016 at the start", () => {
   it.each(RESERVED_PARAMETERS.flatMap(spelled))("%s in both settings", (name) => {
     for (const result of [fromText(`hd=a&${name}=hunter2`), fromCode({ [name]: "hunter2" })]) {
       expect(refused(result, "E016").message).toBe(
-        `IDP_AUTHORIZATION_PARAMS (option authorizationParams) contains "${name}". idpauth itself uses that name.`,
+        `IDP_AUTHORIZATION_PARAMS (option authorizationParams) contains "${name}", which idpauth uses itself.`,
       );
     }
     expect(refused(names(["login_hint", name]), "E016").message).toBe(
-      `IDP_LOGIN_PARAMS (option loginParams) contains "${name}". idpauth itself uses that name.`,
+      `IDP_LOGIN_PARAMS (option loginParams) contains "${name}", which idpauth uses itself.`,
     );
   });
 

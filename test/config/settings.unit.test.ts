@@ -340,7 +340,7 @@ describe("IDP_SESSIONS_NOT_BEFORE", () => {
   });
 });
 
-describe("a value that is not allowed", () => {
+describe("a value that isn't allowed", () => {
   it.each<[env: string, text: string, got: string]>([
     ["IDP_SESSION_AUTO_REFRESH", "maybe", 'a string ("maybe")'],
     ["IDP_SESSION_AUTO_REFRESH", "2", 'a number ("2")'],

@@ -25,16 +25,16 @@ const database = new Database(":memory:");
 
 describe("what is given as the store and is none", () => {
   it.each<[string, unknown, string, string]>([
-    ["a client of redis", node, "a client of `redis`", REDIS_STORE],
-    ["a client of ioredis", io, "a client of `ioredis`", REDIS_STORE],
-    ["a pool of pg", pool, "a pool or client of `pg`", POSTGRES_STORE],
-    ["a client of pg", new Client({ connectionString: databaseUrl }), "a pool or client of `pg`", POSTGRES_STORE],
+    ["a client of redis", node, "a `redis` client", REDIS_STORE],
+    ["a client of ioredis", io, "an `ioredis` client", REDIS_STORE],
+    ["a pool of pg", pool, "a `pg` pool or client", POSTGRES_STORE],
+    ["a client of pg", new Client({ connectionString: databaseUrl }), "a `pg` pool or client", POSTGRES_STORE],
     ["a database of better-sqlite3", database, "a SQLite database", SQLITE_STORE],
     ["a Redis URL", `rediss://:${PASSWORD}@redis.example`, "a Redis URL", REDIS_STORE],
     ["a PostgreSQL URL", databaseUrl, "a PostgreSQL URL", POSTGRES_STORE],
     ["a URL object", new URL(databaseUrl), "a PostgreSQL URL", POSTGRES_STORE],
     ["a path", `/var/lib/${PASSWORD}/sessions.db`, "a string", SQLITE_STORE],
-    ["express-session's own store", new session.MemoryStore(), "a session store of another session middleware", 'set `session: "host"`'],
+    ["express-session's own store", new session.MemoryStore(), "another session middleware's store", 'set `session: "host"`'],
     ["the factory itself", memoryStore, "a function", "Call the function"],
     ["a promise", Promise.resolve(memoryStore()), "a promise", "Await the promise"],
     ["an empty object", {}, "an object", "Pass the result of `sqliteStore`"],
@@ -44,7 +44,7 @@ describe("what is given as the store and is none", () => {
     ["an object whose members throw", throwing(), "an object", "Pass the result of `sqliteStore`"],
   ])("%s is named, with the factory to call", (_name, given, what, remedy) => {
     const mistake = storeMistake(given);
-    expect(mistake?.message).toBe(`The option \`store\` is ${what}, which is not a session store.`);
+    expect(mistake?.message).toBe(`The option \`store\` is ${what}, which isn't a session store.`);
     expect(mistake?.remedy).toContain(remedy);
     expect(JSON.stringify(mistake)).not.toContain(PASSWORD);
   });

@@ -153,7 +153,7 @@ export async function expectRefused(application: ExpressApplication, reason: str
   expect(await userOf(browser)).toBeNull();
   expect(application.provider.requestsTo("userinfo")).toEqual([]);
   expect(application.log.filter(({ code }) => code === "callback_failed").map(({ message }) => message)).toEqual([
-    `A sign-in could not be completed (${reason}).`,
+    `A sign-in couldn't be completed (${reason}).`,
   ]);
   const tokenRequests = application.provider.requestsTo("token").length;
   return `400 page, ${reason}; ${tokenRequests === 0 ? "no token request, " : ""}no userinfo request, no session`;

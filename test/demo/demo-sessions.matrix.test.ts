@@ -254,7 +254,7 @@ describe("without the drivers", () => {
   it("says what to install when it was", async () => {
     const { code, stderr } = await start({ ...withoutDrivers(), DEMO_SESSIONS: `sqlite:${path.join(folder, "mine.db")}` }).ended;
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^DEMO_SESSIONS: .*the package better-sqlite3 is not installed\. Run `npm install better-sqlite3`/);
+    expect(stderr).toMatch(/^DEMO_SESSIONS: .*the package better-sqlite3 isn't installed\. Run `npm install better-sqlite3`/);
     const other = await start({ ...withoutDrivers(), DEMO_SESSIONS: "redis://127.0.0.1" }).ended;
     expect(other.stderr).toMatch(/^The package redis is needed and cannot be loaded: it is not installed\. .*`npm rebuild redis`/);
   });
@@ -292,7 +292,7 @@ describe("what the demo cannot use is said in one line", () => {
   });
 
   it("an SQLite file in a folder that is not there", async () => {
-    await expectRefusal({ DEMO_SESSIONS: `sqlite:${path.join(folder, "not", "there.db")}` }, /DEMO_SESSIONS: .*does not exist/);
+    await expectRefusal({ DEMO_SESSIONS: `sqlite:${path.join(folder, "not", "there.db")}` }, /DEMO_SESSIONS: .*doesn't exist/);
   });
 
   it.each([

@@ -55,7 +55,7 @@ describe("back-channel logout", () => {
     expect(await stateOf(here)).toMatchObject({ authenticated: false, reason: "logged_out_at_provider" });
     expect(await stateOf(elsewhere)).toMatchObject({ authenticated: true });
     const page = await here.get("/idpauth/", { headers: { accept: "text/html" } });
-    expect(page.body).toContain("You were signed out by your organisation.");
+    expect(page.body).toContain("You were signed out by your organization.");
   });
 
   it("by sid and sub also ends the user's sessions whose ID token had no sid, and no other", async () => {

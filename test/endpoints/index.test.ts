@@ -79,7 +79,7 @@ describe("the index", () => {
     ["the maximum age", { sessionMaxAge: 1800 }, 1801, ["IDP_SESSION_MAX_AGE", "1,800 seconds|1800 seconds"]],
     ["the idle timeout", { sessionIdleTimeout: 600 }, 601, ["IDP_SESSION_IDLE_TIMEOUT", "600 seconds"]],
     ["automatic refresh being off", { sessionAutoRefresh: false }, HOUR, ["IDP_SESSION_AUTO_REFRESH", "off"]],
-    ["no refresh token", { provider: { issueRefreshToken: false } }, HOUR, ["gave no refresh token"]],
+    ["no refresh token", { provider: { issueRefreshToken: false } }, HOUR, ["did not send a refresh token"]],
   ])("ended by %s names it", async (_name, options, seconds, parts) => {
     const user = await signedIn(options);
     pass(seconds - 1);

@@ -90,7 +90,7 @@ describe("a listed parameter that is repeated, too long or has control character
     const { detail, ...problem } = answer.json() as Record<string, unknown>;
     expect(problem).toEqual({
       type: "about:blank",
-      title: "A query parameter has no valid value",
+      title: "A query parameter is invalid",
       status: 400,
       code: "invalid_parameter",
     });

@@ -146,7 +146,7 @@ describe("an invalid scheme or response is 400 with the valid options", () => {
     const { detail, ...problem } = answer.json();
     expect(problem).toEqual({
       type: "about:blank",
-      title: "A query parameter has no valid value",
+      title: "A query parameter is invalid",
       status: 400,
       code: "invalid_parameter",
       valid_options: options,

@@ -163,7 +163,7 @@ describe("logout at the provider", () => {
     expect(skipped()).toEqual(["end_session_endpoint"]);
     // The default log writes the message alone.
     const line = app.log.find(({ code }) => code === "logout_not_at_provider");
-    expect(line?.message).toBe("A logout could not continue at the provider (end_session_endpoint).");
+    expect(line?.message).toBe("A logout couldn't continue at the provider (end_session_endpoint).");
   });
 
   it("never waits for the provider: a process that has not read the discovery document ends the session here", async () => {

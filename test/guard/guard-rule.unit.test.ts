@@ -20,7 +20,7 @@ describe("a wrong rule", () => {
     for (const acr of ["", "gold silver", [], [""], 1, Array.from({ length: 11 }, () => "gold")]) {
       expect(() => {
         assertGuardOptions({ acr });
-      }).toThrow(/`acr` of `auth\.idpRequiredWith` is/);
+      }).toThrow(/`acr` of `auth\.idpRequiredWith` must be/);
     }
   });
 

@@ -67,7 +67,7 @@ describe("the page that a login returns to", () => {
   });
 
   it.each([1, {}, [], true, new URL(OWN_ORIGIN)])("%j is a TypeError", (returnTo) => {
-    expect(() => careless({ returnTo })).toThrow(new TypeError("loginUrl: `returnTo` takes a URL or a path, as text."));
+    expect(() => careless({ returnTo })).toThrow(new TypeError("loginUrl: `returnTo` must be a URL or a path, as a string."));
   });
 
   it.each(["a b", "", "evil\r\nx", "user@evil.example"])("is left out or harmless at an invalid Host %j", (host) => {
@@ -96,7 +96,7 @@ describe("the parameters of a login", () => {
 
   it.each(["organization", "scope", "scheme", "origin_url", "Login_Hint", "constructor", ""])("%j is not listed: a TypeError", (name) => {
     expect(() => careless({ params: { [name]: "hunter2" } })).toThrow(
-      new TypeError(`loginUrl: ${JSON.stringify(name)} is not in IDP_LOGIN_PARAMS (option loginParams). Add it there.`),
+      new TypeError(`loginUrl: ${JSON.stringify(name)} isn't in IDP_LOGIN_PARAMS (option loginParams). Add it there.`),
     );
   });
 

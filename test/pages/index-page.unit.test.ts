@@ -76,7 +76,7 @@ describe("signed in", () => {
 
   it("without name and email, says so", () => {
     expect(textOf(show({ kind: "signed_in", user: { email: null, name: null, picture: null } }).html)).toContain(
-      "Your provider gave no name",
+      "Your provider sent no name",
     );
   });
 
@@ -96,7 +96,7 @@ describe("ended", () => {
     ["idle", { name: "IDP_SESSION_IDLE_TIMEOUT", value: "1" }, ["IDP_SESSION_IDLE_TIMEOUT = 1 second"]],
     ["auto_refresh_off", { name: "IDP_SESSION_AUTO_REFRESH", value: "off" }, ["IDP_SESSION_AUTO_REFRESH off"]],
     ["auto_refresh_off", undefined, ["IDP_SESSION_AUTO_REFRESH off"]],
-    ["no_refresh_token", undefined, ["the provider gave no refresh token"]],
+    ["no_refresh_token", undefined, ["the provider did not send a refresh token"]],
     ["refresh_rejected", undefined, ["the provider refused to renew it"]],
     [
       "signed_in_before",
@@ -105,7 +105,7 @@ describe("ended", () => {
     ],
     ["signed_in_before", undefined, ["everyone who signed in before a certain time"]],
     ["session_expiry", undefined, ["the time limit that the identity provider set"]],
-    ["logged_out_at_provider", undefined, ["You were signed out by your organisation."]],
+    ["logged_out_at_provider", undefined, ["You were signed out by your organization."]],
     ["ended_everywhere", undefined, ["This session was ended on another device, or by an administrator."]],
     ["too_many_sessions", undefined, ["You signed in on too many devices, and this session had been unused the longest."]],
   ] as const)("by %s with %j, names it and offers to sign in again", (reason, setting, words) => {

@@ -262,7 +262,7 @@ describe("render", () => {
       code: "store_unavailable",
       title: "The session store cannot be reached right now – Shop",
       texts: [
-        "The session store of this site does not respond. Such an outage is usually short.",
+        "This site's session store is not responding. Such an outage is usually short.",
         "You have not been signed out. Try again in 5 seconds.",
       ],
       action: { label: "Try again", href: "" },
@@ -280,7 +280,7 @@ describe("render", () => {
       kind: "ended",
       reason: "idle",
       user: ada,
-      alert: "The sign-in was not completed. You did not give your consent, or your account may not use this application.",
+      alert: "The sign-in was not completed. You did not give your consent, or your account is not allowed to use this application.",
       links: { home: { label: "Shop", href: "/" }, login: { href: "/idpauth/login/" }, sessions: { href: "/idpauth/sessions" } },
       stylesheet: "/idpauth/style.css",
     });

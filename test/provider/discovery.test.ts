@@ -127,7 +127,7 @@ describe("[ASVS-10.5.1] the discovery document", () => {
       rig.clock.advance(60_000);
     }
     expect(rig.logged.map(({ message }) => message)).toEqual([
-      `The issuer in the discovery document is "${rig.idp.issuer}/", but IDP_ISSUER is "${rig.idp.issuer}". The two must be exactly equal.`,
+      `The issuer in the discovery document is "${rig.idp.issuer}/", but IDP_ISSUER is "${rig.idp.issuer}". Both must be exactly equal.`,
     ]);
     rig.idp.discoveryDocument = undefined;
     await rig.provider.facts();

@@ -251,7 +251,7 @@ describe("the code exchange", () => {
       await expect(rig.exchange()).rejects.toMatchObject({ code: "provider_misconfigured", reason: "id_token_encrypted" });
     }
     expect(rig.logged.map(({ message }) => message)).toEqual([
-      expect.stringContaining("encrypts its ID tokens, which idpauth does not support"),
+      expect.stringContaining("encrypts its ID tokens, which idpauth doesn't support"),
     ]);
   });
 
@@ -442,7 +442,7 @@ describe("a refresh response without an ID token", () => {
     const signedIn = await rig.exchange();
     rig.idp.fault("userinfo", { kind: "status", status: 200, headers: { "content-type": "application/jwt" }, body: "a.b.c" });
     expect(await rejection(rig.renew(signedIn))).toBe(refused("id_token_missing"));
-    expect(rig.logged.map(({ message }) => message).join()).toContain("(application/jwt), which idpauth does not support");
+    expect(rig.logged.map(({ message }) => message).join()).toContain("(application/jwt), which idpauth doesn't support");
   });
 
   it.each([

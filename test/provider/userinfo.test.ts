@@ -123,7 +123,7 @@ describe("a sign-in with IDP_USERINFO=always", () => {
     rig.idp.fault("userinfo", SIGNED);
     for (const _signIn of [1, 2])
       await expect(rig.exchange(provider)).rejects.toMatchObject({ code: "provider_misconfigured", reason: "userinfo_signed" });
-    expect(messages()).toEqual([expect.stringContaining("(application/jwt), which idpauth does not support")]);
+    expect(messages()).toEqual([expect.stringContaining("(application/jwt), which idpauth doesn't support")]);
   });
 
   it("does not begin without a userinfo endpoint, and the log says once what to set", async () => {

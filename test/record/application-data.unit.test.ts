@@ -57,7 +57,7 @@ describe("jsonCopy", () => {
     ["a function inside", { a: () => 1 }, /^It\.a must be JSON/],
     ["an object of a class", { a: new URL("https://app.example") }, /^It\.a must be JSON/],
     ["too deep in lists", { a: JSON.parse("[".repeat(64) + "]".repeat(64)) as unknown }, /nested too deeply/],
-    ["__proto__", JSON.parse('{"a":{"__proto__":1}}'), /^It\.a must not have the member `__proto__`/],
+    ["__proto__", JSON.parse('{"a":{"__proto__":1}}'), /^It\.a can't contain the property `__proto__`/],
     ["too deep", nested(64), /nested too deeply/],
   ])("refuses %s", (_name, value, message) => {
     expect(() => jsonCopy(value, "It")).toThrow(message);
@@ -80,7 +80,7 @@ describe("jsonCopy", () => {
         },
         "It",
       ),
-    ).toThrow(/member `a`/);
+    ).toThrow(/property `a`/);
   });
 
   it("takes lists down to the same depth as objects", () => {

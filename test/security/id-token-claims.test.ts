@@ -95,7 +95,7 @@ describe("[IDT-18] at sign-in and refresh", () => {
   it.each(WRONG_TYPES)("[IDT-18] email, name and picture that are %s are null, and the page is harmless", async (_name, value) => {
     await bothWays({ email: value, name: value, picture: value }, async (user) => {
       expect(await userOf(user)).toEqual({ email: null, name: null, picture: null });
-      expect(await expectHarmlessPage(user)).toContain("Your provider gave no name");
+      expect(await expectHarmlessPage(user)).toContain("Your provider sent no name");
       expect((Object.prototype as Record<string, unknown>)["admin"]).toBeUndefined();
     });
   });

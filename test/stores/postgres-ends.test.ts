@@ -131,7 +131,7 @@ describe.skipIf(!isHere)("announced ends over PostgreSQL", () => {
     const pool = poolTo(server.url);
     for (const listen of [pool, {}, "postgres://"]) {
       const store = postgresStore(pool, { listen: listen as unknown as PostgresListener, sweepInterval: 0 });
-      expect(store.problems?.map(({ message }) => message)).toEqual([expect.stringContaining("The option listen of postgresStore is not")]);
+      expect(store.problems?.map(({ message }) => message)).toEqual([expect.stringContaining("The option listen of postgresStore isn't")]);
       expect(store.watchEnds).toBeUndefined();
     }
   });

@@ -274,7 +274,7 @@ describe.skipIf(!isHere)("on a server with the real time", () => {
 
     it("in a schema that is not there says so", async () => {
       const lost = postgresStore(pool, { table: "nowhere.sessions", sweepInterval: 0 });
-      await expect(lost.migrate()).rejects.toThrow(/schema of table "nowhere"\."sessions" does not exist: create it first/);
+      await expect(lost.migrate()).rejects.toThrow(/schema of table "nowhere"\."sessions" doesn't exist: create it first/);
       await expect(lost.get("key")).rejects.toThrow(/no table "nowhere"\."sessions": run the store's migrate\(\)/);
     });
 

@@ -227,8 +227,8 @@ describe("SQLite store: setup", () => {
   });
 
   const unusable: [what: string, open: () => string | SqliteDatabase, says: RegExp][] = [
-    ["a folder that is missing", () => path.join(newFolder(), "none", "sessions.db"), /folder of .*sessions\.db does not exist/],
-    ["a folder in the file's place", newFolder, /cannot be used \(SQLITE_CANTOPEN\)/],
+    ["a folder that is missing", () => path.join(newFolder(), "none", "sessions.db"), /folder of .*sessions\.db doesn't exist/],
+    ["a folder in the file's place", newFolder, /can't be used \(SQLITE_CANTOPEN\)/],
     [
       "a file that is something else",
       () => {
@@ -236,7 +236,7 @@ describe("SQLite store: setup", () => {
         writeFileSync(file, "This is a letter, and a long one at that. ".repeat(200));
         return file;
       },
-      /sessions\.db is not an SQLite database/,
+      /sessions\.db isn't an SQLite database/,
     ],
     [
       "another application's database",
@@ -279,7 +279,7 @@ describe("SQLite store: setup", () => {
         opened(file);
         return beside(file, { readonly: true });
       },
-      /handed to sqliteStore cannot be written to/,
+      /handed to sqliteStore can't be written to/,
     ],
     [
       "a database that was closed",
@@ -288,7 +288,7 @@ describe("SQLite store: setup", () => {
         database.close();
         return database;
       },
-      /handed to sqliteStore cannot be used/,
+      /handed to sqliteStore can't be used/,
     ],
   ];
 
@@ -454,7 +454,7 @@ describe("SQLite store: faults", () => {
     const uid = process.getuid?.();
     process.seteuid?.(65_534);
     try {
-      expect(sqliteStore(file).problems[0]?.message).toMatch(/cannot be written to/);
+      expect(sqliteStore(file).problems[0]?.message).toMatch(/can't be written to/);
     } finally {
       process.seteuid?.(uid ?? 0);
     }
@@ -672,13 +672,13 @@ describe("SQLite store: its driver", () => {
     [
       "missing",
       undefined,
-      /this Node \(v20.*\) contains none, and the package better-sqlite3 is not installed/,
+      /this Node \(v20.*\) contains none, and the package better-sqlite3 isn't installed/,
       /^Run `npm install better-sqlite3`; its install script must be allowed to run.*--ignore-scripts.*npm approve-scripts better-sqlite3/,
     ],
     [
       "installed without its install script",
       () => undefined,
-      /installed, but its binary is missing: its install script did not run/,
+      /installed, but its binary is missing: its install script didn't run/,
       /^Run `npm rebuild better-sqlite3`; its install script must be allowed to run/,
     ],
     [

@@ -195,7 +195,7 @@ describe("the browser", () => {
 
   it.each(["reports", ""])("says what form an address has: %o is none", async (target) => {
     await expect(new CookieBrowser({ origin: "http://127.0.0.1:1" }).get(target)).rejects.toThrow(
-      /^What a browser asks for is a path, which begins with \/, or a whole URL\.$/,
+      /^Pass a path that begins with \/, or an absolute URL\.$/,
     );
   });
 
@@ -337,7 +337,5 @@ it("a cookie with Domain outlives the deletion of one without", () => {
 });
 
 it("an https origin that nothing stands before is refused, and not requested over plain HTTP", async () => {
-  await expect(new CookieBrowser().get("https://app.example/")).rejects.toThrow(
-    /https:\/\/app\.example has to be named in the option `proxied`/,
-  );
+  await expect(new CookieBrowser().get("https://app.example/")).rejects.toThrow(/Set the option `proxied` for https:\/\/app\.example\./);
 });

@@ -127,7 +127,7 @@ describe("logout tokens", () => {
     await start();
     await expect(provider.sendLogoutToken()).rejects.toThrow("Set `provider.settings.backchannelLogoutUri`");
     provider.settings.backchannelLogoutUri = "https://app.example.com/backchannel-logout";
-    await expect(provider.sendLogoutToken()).rejects.toThrow("which is not on this machine");
+    await expect(provider.sendLogoutToken()).rejects.toThrow("which isn't on this machine");
   });
 
   it.each<[string, () => unknown, string]>([
@@ -136,12 +136,16 @@ describe("logout tokens", () => {
       () => provider.logoutToken({ subject: "ada" } as object),
       'A logout token has no "subject"',
     ],
-    ["a sub that is no text", () => provider.logoutToken({ sub: 1 } as unknown as object), "A logout token: `sub` is text."],
-    ["an address that is none", () => (provider.settings.backchannelLogoutUri = "/logout"), "`backchannelLogoutUri` is an absolute URL"],
+    ["a sub that is no text", () => provider.logoutToken({ sub: 1 } as unknown as object), "A logout token: `sub` must be a string."],
+    [
+      "an address that is none",
+      () => (provider.settings.backchannelLogoutUri = "/logout"),
+      "`backchannelLogoutUri` must be an absolute URL",
+    ],
     [
       "parameters that are none",
       () => (provider.settings.frontchannelLogoutParams = ["issuer"] as unknown as ["iss"]),
-      'is a list of "iss" and "sid".',
+      'must be a list of "iss" and "sid".',
     ],
   ])("%s throws", async (_name, act, message) => {
     await start();

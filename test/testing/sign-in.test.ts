@@ -407,7 +407,7 @@ describe("what went wrong, and what to check", () => {
       vi.advanceTimersByTime(1);
       const error = await failure;
       expect(error).toMatchObject({ step: "provider", status: undefined });
-      expect(error.message).toContain("/authorize did not respond within 4 seconds. " + FAULT_STANDS);
+      expect(error.message).toContain("/authorize didn't respond within 4 seconds. " + FAULT_STANDS);
     } finally {
       vi.useRealTimers();
     }
@@ -523,7 +523,7 @@ describe("what went wrong, and what to check", () => {
       }),
     );
     expect(error).toMatchObject({ step: "callback", status: 400, code: "login_link_invalid" });
-    expect(error.message).toContain("The browser did not return the login's cookie");
+    expect(error.message).toContain("The browser didn't return the login's cookie");
   });
 
   it("a session that ends at once", async () => {
@@ -539,7 +539,7 @@ describe("what went wrong, and what to check", () => {
   it("a configuration that is refused, and which checks failed", async () => {
     const error = await failureOf(fetchApp({ secretKey: "" }));
     expect(error).toMatchObject({ step: "login", status: 500, cause: { name: "ConfigurationError" } });
-    expect(error.message).toContain("idpauth cannot start: E001.");
+    expect(error.message).toContain("idpauth can't start: E001.");
   });
 
   it("a function that throws, and one that gives an application", async () => {
@@ -644,13 +644,13 @@ describe("what went wrong, and what to check", () => {
 
 describe("what cannot be reached at all is said at once", () => {
   it.each<[string, unknown, RegExp]>([
-    ["nothing", undefined, /no way to reach/],
-    ["an object of another kind", { listen: () => undefined }, /no way to reach/],
-    ["a promise of one", Promise.resolve(express()), /has to be awaited/],
+    ["nothing", undefined, /how to reach this application/],
+    ["an object of another kind", { listen: () => undefined }, /how to reach this application/],
+    ["a promise of one", Promise.resolve(express()), /Await a promise first/],
     ["an https origin", "https://localhost:3000", /http origin on this machine/],
     ["an origin elsewhere", "http://app.example", /http origin on this machine/],
     ["text that is no URL", "localhost", /http origin on this machine/],
-    ["an address with a path", "http://localhost:3000/app", /Give the origin alone, http:\/\/localhost:3000\./],
+    ["an address with a path", "http://localhost:3000/app", /Pass only the origin, http:\/\/localhost:3000\./],
     ["a server with TLS", createSecureServer(), /plain HTTP/],
   ])("%s", async (_name, app, message) => {
     const failure = signIn(app as TestedApplication);
@@ -660,12 +660,12 @@ describe("what cannot be reached at all is said at once", () => {
 
   it("a user who is not an object of claims", async () => {
     const failure = signIn(express(), "ada@example.com" as unknown as Record<string, unknown>);
-    await expect(failure).rejects.toThrow(/^Who signs in is given by an object of claims/);
+    await expect(failure).rejects.toThrow(/^Pass the user as an object of claims/);
   });
 
   it("options that are none", async () => {
-    await expect(signIn(express(), {}, { origin: "app.example" })).rejects.toThrow(/`origin` is scheme, host and port/);
-    await expect(signIn(express(), {}, { mountPath: "idpauth" })).rejects.toThrow(/`mountPath` is a path/);
+    await expect(signIn(express(), {}, { origin: "app.example" })).rejects.toThrow(/`origin` must be scheme, host and port/);
+    await expect(signIn(express(), {}, { mountPath: "idpauth" })).rejects.toThrow(/`mountPath` must be a path/);
   });
 
   it("what the application threw in another request is not given as the cause", async () => {

@@ -168,19 +168,19 @@ it("with the framework's own sessions the error names what to use instead", asyn
 });
 
 it("the application instead of its auth, and an email instead of claims, are named as what they are", async () => {
-  await expect(signedInAs(express() as never)).rejects.toThrow(/what `idpAuth` gave, not the application/);
+  await expect(signedInAs(express() as never)).rejects.toThrow(/`idpAuth` returned .*, not the application/);
   await expect(signedInAs(expressAdapter.idpAuth(OPTIONS), "ada@example.com" as never)).rejects.toThrow(/an object of claims/);
 });
 
 it.each<[string, unknown, RegExp]>([
-  ["milliseconds", { loginAt: 1_700_000_000_000 }, /`loginAt` is in whole seconds since the epoch/],
+  ["milliseconds", { loginAt: 1_700_000_000_000 }, /`loginAt` must be in whole seconds since the epoch/],
   ["a date", { loginAt: new Date() }, /whole seconds/],
   ["text", { loginAt: "2020" }, /whole seconds/],
   ["no number", { loginAt: Number.NaN }, /whole seconds/],
   ["parts of seconds", { loginAt: 1_700_000_000.5 }, /whole seconds/],
   ["an option of another name", { login_at: 1 }, /takes no option "login_at"; there are tokens, loginAt, secure, authTime, acr, data\./],
-  ["milliseconds of the authentication", { authTime: 1_700_000_000_000 }, /`authTime` is in whole seconds since the epoch/],
-  ["a level that is no text", { acr: 2 }, /`acr` is text/],
+  ["milliseconds of the authentication", { authTime: 1_700_000_000_000 }, /`authTime` must be in whole seconds since the epoch/],
+  ["a level that is no text", { acr: 2 }, /`acr` must be a string/],
   ["a token of another name", { tokens: { accessToken: "x" } }, /`tokens` has no "accessToken"; there are token, refresh_token\./],
 ])("options that would prove nothing are reported: %s", async (_name, options, message) => {
   const failure = signedInAs(expressAdapter.idpAuth(OPTIONS), ADA, options as never);

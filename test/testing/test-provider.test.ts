@@ -203,7 +203,7 @@ describe("what the provider refuses", () => {
     url.searchParams.set("client_id", "stranger");
     await expect(provider.signInCode(url)).rejects.toThrow("unknown client_id");
     await expect(provider.signInCode("https://login.example/authorize?state=s2", { email: "ada@example.com" })).rejects.toThrow(
-      /^the application sends people to https:\/\/login\.example, and not to this provider$/,
+      /^the application redirected to https:\/\/login\.example instead of to this provider$/,
     );
   });
 });
@@ -829,16 +829,16 @@ describe("a slip that JavaScript lets through", () => {
     [
       "an endpoint",
       (provider) => provider.fault("tokens" as never, { kind: "hang" }),
-      'There is no endpoint "tokens"; there are discovery',
+      'There is no endpoint "tokens". The endpoints are discovery',
     ],
     ["an endpoint of a barrier", (provider) => provider.hold("login" as never), 'There is no endpoint "login"'],
     [
       "a fault",
       (provider) => provider.fault("token", { kind: "timeout" } as never),
-      'no fault of the kind "timeout"; there are status, hang',
+      'no fault of the kind "timeout". The kinds are status, hang',
     ],
     ["a fault without a kind", (provider) => provider.fault("token", undefined as never), "no fault of the kind undefined"],
-    ["time as text", (provider) => provider.clock.advance("3600" as never), "in milliseconds"],
+    ["time as text", (provider) => provider.clock.advance("3600" as never), "a number of milliseconds"],
   ])("%s is reported at once", async (_name, act, message) => {
     const provider = await startTestProvider();
     expect(() => act(provider)).toThrow(message);
@@ -846,7 +846,9 @@ describe("a slip that JavaScript lets through", () => {
   });
 
   it("an option is reported before anything listens", async () => {
-    await expect(startTestProvider({ idTokenSecond: 3 } as never)).rejects.toThrow('has no option "idTokenSecond"; there are clientId');
+    await expect(startTestProvider({ idTokenSecond: 3 } as never)).rejects.toThrow(
+      'has no option "idTokenSecond". Its options are clientId',
+    );
   });
 
   it("a property that the fault does not have", async () => {
@@ -868,14 +870,14 @@ describe("a slip that JavaScript lets through", () => {
     ["when", { kind: "hang", when: true }],
   ])("the %s of a fault that is none: %o", async (name, fault) => {
     await start();
-    expect(() => provider.fault("token", fault as never)).toThrow(`A fault of the kind "${(fault as Fault).kind}": \`${name}\` is `);
+    expect(() => provider.fault("token", fault as never)).toThrow(`A fault of the kind "${(fault as Fault).kind}": \`${name}\` must be `);
     expect(() => provider.fault("token", { kind: "hang", times: 2, before: false })).not.toThrow();
   });
 
   it("what a barrier does not have", async () => {
     await start();
     expect(() => provider.hold("token", { time: 1 } as never)).toThrow('A barrier has no "time"; it has before, times, count, when.');
-    expect(() => provider.hold("token", { count: "2" } as never)).toThrow("A barrier: `count` is a whole number, 1 or more.");
+    expect(() => provider.hold("token", { count: "2" } as never)).toThrow("A barrier: `count` must be a whole number, 1 or more.");
   });
 
   const SETTINGS: readonly [string, unknown][] = [
@@ -894,16 +896,16 @@ describe("a slip that JavaScript lets through", () => {
     ["promptNoneError", false],
   ];
   it.each(SETTINGS)("the setting %s that is none: %o", async (name, value) => {
-    await expect(startTestProvider({ [name]: value })).rejects.toThrow(`The option \`${name}\` is `);
+    await expect(startTestProvider({ [name]: value })).rejects.toThrow(`The option \`${name}\` must be `);
     await start();
     const before = { ...provider.settings };
-    expect(() => Object.assign(provider.settings, { [name]: value })).toThrow(`The option \`${name}\` is `);
+    expect(() => Object.assign(provider.settings, { [name]: value })).toThrow(`The option \`${name}\` must be `);
     expect({ ...provider.settings }).toEqual(before);
   });
 
   it("a setting that has no effect", async () => {
     await start();
-    expect(() => Object.assign(provider.settings, { idTokenSecond: 3 })).toThrow('has no option "idTokenSecond"; there are clientId');
+    expect(() => Object.assign(provider.settings, { idTokenSecond: 3 })).toThrow('has no option "idTokenSecond". Its options are clientId');
     provider.settings.idTokenSeconds = 3;
     provider.settings.redirectUris = undefined;
     expect(provider.settings).toMatchObject({ idTokenSeconds: 3, redirectUris: undefined });
@@ -922,7 +924,7 @@ describe("a slip that JavaScript lets through", () => {
     provider.mutateIdToken = mutate as never;
     await expect((await signIn(await discover())).exchange()).rejects.toThrow();
     expect(provider.violations).toEqual([
-      "the provider failed: TypeError: mutateIdToken gives { header, claims }, one of them, the finished token as text, or nothing.",
+      "the provider failed: TypeError: `mutateIdToken` must return { header, claims }, one of the two, the finished token as a string, or nothing.",
     ]);
     provider.violations.length = 0;
     provider.mutateIdToken = (draft) => ({ ...draft, claims: { ...draft.claims, hd: "example.com" } });
@@ -930,7 +932,7 @@ describe("a slip that JavaScript lets through", () => {
   });
 
   it("an issuer path that is none", async () => {
-    await expect(startTestProvider({ issuerPath: "tenant" })).rejects.toThrow(/`issuerPath` is empty or a path/);
+    await expect(startTestProvider({ issuerPath: "tenant" })).rejects.toThrow(/`issuerPath` must be empty or a path/);
   });
 
   it("a `when` that finds nothing accepts nothing", async () => {

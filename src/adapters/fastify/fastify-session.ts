@@ -108,7 +108,7 @@ class FastifySession extends CallbackSession {
     try {
       // "" has no valid signature, so the plugin creates a new session synchronously.
       request.server.decryptSession?.("", request, () => undefined);
-      if (request.session === session) throw new Error("@fastify/session created no new session.");
+      if (request.session === session) throw new Error("@fastify/session didn't create a new session.");
       return { id: this.id, session: this.session };
     } finally {
       request.session = session ?? null;

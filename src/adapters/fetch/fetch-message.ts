@@ -71,7 +71,7 @@ export async function responseOf(
   respond: (byDefault: (reply: AnyReply) => Response) => Promise<unknown>,
 ): Promise<Response> {
   const response = (await respond((reply) => toResponse(reply, method))) as Response | undefined;
-  if (response === undefined) throw new TypeError(`The response function \`${kind}\` returned no Response.`);
+  if (response === undefined) throw new TypeError(`The response function \`${kind}\` didn't return a Response.`);
   return response;
 }
 

@@ -14,11 +14,11 @@ export function flowFindings(document: Document): Finding[] {
   const findings: Finding[] = [];
   const responseTypes = stringsOf(document["response_types_supported"]);
   if (responseTypes?.includes("code") === false) {
-    findings.push(liveCheck("E106", "The response types in the discovery document lack `code`."));
+    findings.push(liveCheck("E106", "The response types in the discovery document don't include `code`."));
   }
   const grantTypes = stringsOf(document["grant_types_supported"]);
   if (grantTypes?.includes("authorization_code") === false) {
-    findings.push(liveCheck("E106", "The grant types in the discovery document lack `authorization_code`."));
+    findings.push(liveCheck("E106", "The grant types in the discovery document don't include `authorization_code`."));
   }
   if (signingAlgorithms(document).length === 0) findings.push(liveCheck("E107"));
   return findings;
@@ -43,7 +43,12 @@ export function scopeFindings(document: Document, settings: Settings): Finding[]
   // checkRefresh covers this scope.
   const unknown = settings.scope.filter((scope) => !supported.includes(scope) && scope !== OFFLINE_ACCESS);
   if (unknown.length === 0) return [];
-  return [liveCheck("W102", `SCOPE (option scope) contains ${listed(unknown)}, but the discovery document does not announce it.`)];
+  return [
+    liveCheck(
+      "W102",
+      `SCOPE (option scope) contains ${listed(unknown)}, but the discovery document doesn't advertise ${unknown.length === 1 ? "it" : "them"}.`,
+    ),
+  ];
 }
 
 /** Checks whether the discovery document announces refresh tokens. Some providers give one without announcing it. */
@@ -64,18 +69,18 @@ export function checkRefresh(
     case undefined:
       return { fact: "expected", findings: [] };
     case "grant":
-      return uncertain("the grant types in the discovery document lack `refresh_token`");
+      return uncertain("the grant types in the discovery document don't include `refresh_token`");
     case "scope":
       // The startup checks report this as W004.
       if (!settings.scope.includes(OFFLINE_ACCESS) && !settings.scopeIsDefault) return { fact: "uncertain", findings: [] };
-      return uncertain("the provider does not announce the scope `offline_access`");
+      return uncertain("the provider doesn't advertise the scope `offline_access`");
     case "prompt": {
       const isParameter = settings.authorizationParams["prompt"] !== undefined;
       const [name, option] = isParameter ? ["IDP_AUTHORIZATION_PARAMS", "authorizationParams"] : ["IDP_LOGIN_PROMPT", "loginPrompt"];
       const place = isParameter ? "the `prompt` of IDP_AUTHORIZATION_PARAMS" : "IDP_LOGIN_PROMPT";
       return uncertain(
-        `${name} (option ${option}) lacks \`consent\`, and a provider may require it (OpenID Connect Core section 11)`,
-        `Add \`consent\` to ${place}, or remove ${place}. If your provider gives a refresh token anyway, ignore this warning.`,
+        `${name} (option ${option}) doesn't contain \`consent\`, which a provider may require (OpenID Connect Core section 11)`,
+        `Add \`consent\` to ${place}, or remove ${place}. If your provider sends a refresh token anyway, ignore this warning.`,
       );
     }
   }
@@ -87,7 +92,7 @@ export function checkPkce(document: Document): { readonly fact: boolean; readonl
   if (methods === undefined || methods.length === 0) return { fact: false, findings: [liveCheck("W104")] };
   return {
     fact: false,
-    findings: [liveCheck("W104", "The PKCE methods in the discovery document lack S256 (RFC 7636).")],
+    findings: [liveCheck("W104", "The PKCE methods in the discovery document don't include S256 (RFC 7636).")],
   };
 }
 
@@ -102,7 +107,7 @@ export function authMethodFindings(document: Document, { tokenEndpointAuthMethod
   const method = tokenEndpointAuthMethod.replace(/_raw$/, "");
   // OpenID Connect Discovery section 3: the default is client_secret_basic.
   if (isAccepted || (announced ?? ["client_secret_basic"]).includes(method)) return [];
-  const which = announced === undefined ? "announces no methods, which means `client_secret_basic`" : "announces other methods";
+  const which = announced === undefined ? "doesn't advertise any method, which means `client_secret_basic`" : "advertises other methods";
   return [
     liveCheck(
       "W105",

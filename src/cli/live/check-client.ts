@@ -61,7 +61,10 @@ export async function checkClient(question: ClientQuestion): Promise<ClientResul
   }
   if (refusal.status === undefined || refusal.reason === "too_large") {
     const finding = unreachable("token", tokenEndpoint, refusal.error, settings.httpTimeout);
-    return { fact: null, findings: [finding ?? liveCheck("W108", "The token endpoint's response has more than 1 MiB and is not read.")] };
+    return {
+      fact: null,
+      findings: [finding ?? liveCheck("W108", "The token endpoint's response is larger than 1 MiB, so the check doesn't read it.")],
+    };
   }
   const checked = meaningOfRefusal(refusal, settings);
   if (checked.fact === "refused" || !isDefinite(refusal)) return checked;
@@ -72,7 +75,7 @@ export async function checkClient(question: ClientQuestion): Promise<ClientResul
   if (refusal.reason !== "unauthorized_client") return { ...checked, fact: "not known" };
   return {
     fact: null,
-    findings: [liveCheck("W108", "The token endpoint's response (unauthorized_client) is the same for a made-up client.")],
+    findings: [liveCheck("W108", "The token endpoint's response (unauthorized_client) is the same for a fake client.")],
   };
 }
 
@@ -114,11 +117,11 @@ function meaningOfRefusal({ reason, status }: Refusal, settings: Settings): Clie
   if (reason === "unauthorized_client" || reason === "unsupported_grant_type") {
     if (!settings.sessionAutoRefresh) return { fact: "accepted", findings: [] };
     const message =
-      `IDP_SESSION_AUTO_REFRESH is on, but the token endpoint does not allow this client to refresh (${reason}). ` +
-      "If the provider gives a refresh token anyway, users get status 503 when their ID token expires. Otherwise they are signed out.";
+      `IDP_SESSION_AUTO_REFRESH is on, but the token endpoint doesn't allow this client to refresh (${reason}). ` +
+      "If the provider sends a refresh token anyway, users get status 503 when their ID token expires. Otherwise, they're signed out.";
     const remedy = "Allow the refresh token grant for this client at the provider, or set IDP_SESSION_AUTO_REFRESH to false.";
     return { fact: "accepted", refreshes: false, findings: [liveCheck("W103", message, remedy)] };
   }
-  const message = `The token endpoint's response (${reason}) does not show whether the provider accepts the client.`;
+  const message = `The token endpoint's response (${reason}) doesn't show whether the provider accepts the client.`;
   return { fact: null, findings: [liveCheck("W108", message)] };
 }

@@ -24,15 +24,15 @@ export function clockFindings(
   const seconds = `about ${Math.abs(likely)} seconds`;
   // Each ID token would be refused, since its `iat` is in the future.
   if (least > clockTolerance) {
-    const message = `The provider's clock is ${seconds} ahead of this machine's clock. Each of its ID tokens would be refused, since it is issued in the future.`;
+    const message = `The provider's clock is ${seconds} ahead of this machine's clock. idpauth would refuse each of its ID tokens as issued in the future.`;
     return { offset: likely, findings: [liveCheck("E110", message)] };
   }
   if (least < -MAX_BEHIND) {
-    const message = `The provider's clock is ${seconds} behind this machine's clock. ID tokens expire that much too early, or have already expired when they arrive.`;
+    const message = `The provider's clock is ${seconds} behind this machine's clock. ID tokens expire too early by that time, or have already expired when they arrive.`;
     return { offset: likely, findings: [liveCheck("E110", message)] };
   }
   if (least < -clockTolerance) {
-    const message = `The provider's clock is ${seconds} behind this machine's clock. ID tokens expire that much too early.`;
+    const message = `The provider's clock is ${seconds} behind this machine's clock. ID tokens expire too early by that time.`;
     return { offset: likely, findings: [liveCheck("W106", message)] };
   }
   return { offset: likely, findings: [] };

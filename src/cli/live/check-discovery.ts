@@ -26,7 +26,7 @@ export async function discover(settings: Settings, backchannel: Backchannel): Pr
     response = await fetchDocument(issuer, backchannel);
   } catch (error) {
     const { kind, words, remedy } = failureOf(error, httpTimeout);
-    if (kind === "too_large") return none(liveCheck("E103", `${address} ${words}, which is not a discovery document.`));
+    if (kind === "too_large") return none(liveCheck("E103", `${address} ${words}, which isn't a discovery document.`));
     return none(liveCheck(kind === "certificate" ? "E102" : "E101", `The provider at IDP_ISSUER (${issuer}) ${words}.`, remedy));
   }
   const document = response.status === 200 ? jsonObject(response) : undefined;
@@ -46,14 +46,14 @@ function noDocument(address: string, response: ProviderResponse): Finding {
     const target = redirectTarget(response, address);
     const shown = target && shownEndpoint(target);
     const where =
-      target === undefined ? "without a usable Location" : shown === undefined ? "to an address that cannot be shown" : `to ${shown}`;
+      target === undefined ? "without a usable Location" : shown === undefined ? "to an address that can't be shown" : `to ${shown}`;
     return liveCheck(
       "E103",
       `${address} redirects ${where} (status ${status}). idpauth follows one redirect that only adds or removes a slash at the end.`,
       "Set IDP_ISSUER to the issuer that serves the document without a redirect. Usual differences are http instead of https, or a `www.`.",
     );
   }
-  if (status === 200) return liveCheck("E103", `${address} returns no JSON object.`);
+  if (status === 200) return liveCheck("E103", `${address} doesn't return a JSON object.`);
   if (asksForRetry(status)) {
     return liveCheck("E101", `${address} returns status ${status}.`, "The provider has an outage or is overloaded. Try again later.");
   }
@@ -69,26 +69,26 @@ function noDocument(address: string, response: ProviderResponse): Finding {
 
 function anotherIssuer(ours: string, theirs: unknown, expected: string): Finding {
   if (typeof theirs !== "string")
-    return liveCheck("E104", "The discovery document contains no issuer.", "Have the provider correct the document.");
+    return liveCheck("E104", "The discovery document doesn't contain an issuer.", "Have the provider correct the document.");
   const shown = shownAddress(theirs);
   if (expected !== ours) {
     return liveCheck(
       "E104",
       `With IDP_ISSUER (option issuer) "${ours}", the issuer in the discovery document must be "${expected}", but it is ${shown === undefined ? "another one" : `"${shown}"`}.`,
-      "IDP_ALLOWED_TENANTS works with Entra ID only. For another provider, or one tenant, set IDP_ISSUER to that issuer, and remove IDP_ALLOWED_TENANTS.",
+      "IDP_ALLOWED_TENANTS works only with Entra ID. For another provider, or a single tenant, set IDP_ISSUER to that issuer, and remove IDP_ALLOWED_TENANTS.",
     );
   }
   if (isTemplate(theirs)) {
     return liveCheck(
       "E104",
-      `IDP_ISSUER (option issuer) is "${ours}", but the discovery document has an issuer for several tenants.`,
+      `IDP_ISSUER (option issuer) is "${ours}", but the discovery document contains an issuer for several tenants.`,
       "For Entra ID, set IDP_ISSUER to exactly https://login.microsoftonline.com/organizations/v2.0 or " +
         "https://login.microsoftonline.com/common/v2.0, and set IDP_ALLOWED_TENANTS.",
     );
   }
   const differences = differencesOf(ours, theirs);
   const how = differences.length === 0 ? "" : ` Difference: ${listed(differences)}.`;
-  const named = shown === undefined ? "has an issuer that is not a plain http or https address" : `has the issuer "${shown}"`;
+  const named = shown === undefined ? "contains an issuer that isn't a plain http or https address" : `contains the issuer "${shown}"`;
   return liveCheck(
     "E104",
     `IDP_ISSUER (option issuer) is "${ours}", but the discovery document ${named}.${how}`,

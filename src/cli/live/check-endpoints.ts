@@ -18,14 +18,14 @@ export function checkEndpoints(
   const document: Document = { ...announced, ...settings.providerMetadata };
   for (const name of REQUIRED) {
     const problem = endpointProblem(document[name], settings);
-    if (problem !== undefined) findings.push(liveCheck("E105", `The ${name} of the discovery document ${problem}.`));
+    if (problem !== undefined) findings.push(liveCheck("E105", `The ${name} in the discovery document ${problem}.`));
   }
   const userinfo = endpointProblem(document["userinfo_endpoint"], settings);
   if (userinfo !== undefined && settings.userinfo === "always") {
     findings.push(
       liveCheck(
         "E105",
-        `The userinfo_endpoint of the discovery document ${userinfo}, but IDP_USERINFO (option userinfo) is always. No sign-in can start.`,
+        `The userinfo_endpoint in the discovery document ${userinfo}, but IDP_USERINFO (option userinfo) is always, so sign-ins can't start.`,
         "Set IDP_USERINFO to when-needed, or name the endpoint in IDP_PROVIDER_METADATA.",
       ),
     );
@@ -33,7 +33,7 @@ export function checkEndpoints(
     findings.push(
       liveCheck(
         "W101",
-        `The userinfo_endpoint of the discovery document ${userinfo}. Name, email and picture come only from the ID token.`,
+        `The userinfo_endpoint in the discovery document ${userinfo}. Name, email and picture come only from the ID token.`,
       ),
     );
   }
@@ -42,7 +42,7 @@ export function checkEndpoints(
     findings.push(
       liveCheck(
         "W101",
-        `The revocation_endpoint of the discovery document ${revocation}. IDP_TOKEN_REVOKE_ON_LOGOUT is on, but a logout cannot revoke tokens. They stay valid until they expire.`,
+        `The revocation_endpoint in the discovery document ${revocation}. IDP_TOKEN_REVOKE_ON_LOGOUT is on, but a logout can't revoke tokens, so they stay valid until they expire.`,
         "If you accept that, set IDP_TOKEN_REVOKE_ON_LOGOUT to false.",
       ),
     );

@@ -43,7 +43,7 @@ async function opened(address: string, env: Environment, io: CheckIo): Promise<O
   try {
     return await openStore(address, env, io);
   } catch (error) {
-    return liveCheck("E111", `The store in --store cannot be opened: it ${storeFailure(error)}.`);
+    return liveCheck("E111", `The store in --store can't be opened: it ${storeFailure(error)}.`);
   }
 }
 

@@ -47,11 +47,11 @@ export interface LiveResult {
 }
 
 const ENCRYPTION =
-  "Whether the provider encrypts the ID tokens of this client, which idpauth does not support. The provider can encrypt ID tokens. If it does, a sign-in fails, and the log names the cause.";
+  "Whether the provider encrypts this client's ID tokens, which idpauth doesn't support. The provider is able to. If it does, sign-ins fail, and the log names the cause.";
 const SID =
-  "Whether ID tokens contain `sid`, by which a logout of the provider finds its sessions. If they do not, the log says so at a sign-in (`sid_missing`).";
+  "Whether ID tokens contain `sid`, which a logout by the provider needs to find its sessions. If they don't, idpauth logs `sid_missing` when a user signs in.";
 const CLIENT =
-  "Whether the provider accepts client ID and secret: its token endpoint gives the same response for a client that does not exist. " +
+  "Whether the provider accepts client ID and secret: its token endpoint returns the same response for a client that doesn't exist. " +
   "A sign-in shows whether it accepts them.";
 
 /** Checks the configured provider and store, as far as the settings allow. Each step has a time limit. */
@@ -100,7 +100,7 @@ class LiveCheck implements LiveResult {
 
   async provider(): Promise<void> {
     if (this.#lacks("issuer")) {
-      this.notSeen.push("The identity provider: not checked, since IDP_ISSUER cannot be used.");
+      this.notSeen.push("The identity provider: not checked, since IDP_ISSUER can't be used.");
       return;
     }
     const { clock, fetch } = this.#io;
@@ -110,7 +110,7 @@ class LiveCheck implements LiveResult {
     const { document, isOurs, findings } = await discover(this.#settings, backchannel);
     this.findings.push(...findings);
     if (document === undefined) {
-      this.notSeen.push("Everything else about the identity provider: it has no discovery document.");
+      this.notSeen.push("Everything else about the identity provider: its discovery document is missing.");
       return;
     }
     const endpoints = this.#announcements(document);
@@ -121,7 +121,7 @@ class LiveCheck implements LiveResult {
     if (isOurs && endpoints.authorization !== null && endpoints.token !== null && endpoints.jwks !== null) {
       await this.#probes(endpoints.token, timed);
     } else {
-      this.notSeen.push("Whether the provider accepts client and redirect URI: not checked, since its discovery document cannot be used.");
+      this.notSeen.push("Whether the provider accepts client and redirect URI: not checked, since its discovery document can't be used.");
     }
     if (!this.#lacks("tokenEndpointAuthMethod")) {
       this.findings.push(...authMethodFindings(document, this.#settings, this.facts.client === "accepted"));
@@ -184,11 +184,13 @@ class LiveCheck implements LiveResult {
       this.facts.redirectUriRegistered = isRegistered;
       this.findings.push(...findings);
       if (isRegistered === null) {
-        this.notSeen.push("Whether the redirect URI is registered: the authorization endpoint gave no response, or an inconclusive one.");
+        this.notSeen.push(
+          "Whether the redirect URI is registered: the authorization endpoint didn't respond, or its response doesn't show it.",
+        );
       }
     } else {
       this.notSeen.push(
-        "Whether the redirect URI is registered: not checked, since BASE_URL, IDP_CLIENT_ID or SCOPE is missing or cannot be used.",
+        "Whether the redirect URI is registered: not checked, since BASE_URL, IDP_CLIENT_ID or SCOPE is missing or can't be used.",
       );
     }
   }
@@ -200,7 +202,7 @@ class LiveCheck implements LiveResult {
       return true;
     } catch (error) {
       if (!(error instanceof ProviderUnavailableError)) throw error;
-      const message = `The discovery document could not be fetched a second time (${error.reason}).`;
+      const message = `The discovery document couldn't be fetched a second time (${error.reason}).`;
       this.findings.push(liveCheck("E101", message, "The provider has an outage or is overloaded. Try again later."));
       this.notSeen.push(
         "Whether the provider accepts client and redirect URI: not checked, because the provider became unreachable during the check.",

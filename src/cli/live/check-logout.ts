@@ -25,16 +25,16 @@ export function checkLogout(
   if (settings.logoutAtProvider !== false && endSession === null && logoutPresetOf(settings) === undefined) {
     missing(
       "IDP_LOGOUT_AT_PROVIDER (option logoutAtProvider)",
-      "has no usable `end_session_endpoint`. A logout ends only the session of the application.",
+      "doesn't contain a usable `end_session_endpoint`. A logout ends only the application's session.",
       "For your own domain at Auth0 or Amazon Cognito, set it to `auth0` or `cognito`. Otherwise name the endpoint in IDP_PROVIDER_METADATA.",
     );
   }
   if (settings.backchannelLogout && !fact.backchannel) {
-    missing("IDP_BACKCHANNEL_LOGOUT (option backchannelLogout)", "does not announce `backchannel_logout_supported`.");
+    missing("IDP_BACKCHANNEL_LOGOUT (option backchannelLogout)", "doesn't advertise `backchannel_logout_supported`.");
   }
   if (settings.frontchannelLogout && !(fact.frontchannel && fact.frontchannelSid)) {
     const name = fact.frontchannel ? "frontchannel_logout_session_supported" : "frontchannel_logout_supported";
-    missing("IDP_FRONTCHANNEL_LOGOUT (option frontchannelLogout)", `does not announce \`${name}\`. idpauth needs \`sid\`.`);
+    missing("IDP_FRONTCHANNEL_LOGOUT (option frontchannelLogout)", `doesn't advertise \`${name}\`. idpauth needs \`sid\`.`);
   }
   return { fact, findings };
 }

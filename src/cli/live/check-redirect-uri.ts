@@ -21,7 +21,7 @@ export interface RedirectUriResult {
 
 const INVALID_REQUEST =
   "Compare SCOPE and the client's registration at the provider with the error. If the registration requires pushed authorization " +
-  "requests (PAR) or signed request objects, turn that requirement off: idpauth supports neither.";
+  "requests (PAR) or signed request objects, turn that requirement off, because idpauth doesn't support it.";
 
 /** The errors for `prompt=none` from a browser without a session at the provider (OpenID Connect Core section 3.1.2.6). */
 const EXPECTED = ["login_required", "consent_required", "interaction_required", "account_selection_required"];
@@ -76,7 +76,7 @@ function refused(redirectUri: string, status?: number): RedirectUriResult {
   const how = status === undefined ? "redirects to the provider's error page" : `returns status ${status}`;
   const message =
     `The authorization endpoint ${how} instead of redirecting to ${redirectUri}. ` +
-    "That redirect URI is probably not registered for IDP_CLIENT_ID (option clientId), or the client does not exist.";
+    "That redirect URI is probably not registered for IDP_CLIENT_ID (option clientId), or the client doesn't exist.";
   return {
     isRegistered: false,
     findings: [liveCheck("W107", message, `Register exactly ${redirectUri} at the provider, for this client ID.`)],
@@ -85,8 +85,8 @@ function refused(redirectUri: string, status?: number): RedirectUriResult {
 
 /** Returns a warning: the outage may be temporary. */
 function broken(how: string): RedirectUriResult {
-  const message = `The authorization endpoint ${how}. If browsers get the same response, no user can sign in.`;
-  const remedy = "Try again later. If the response stays the same, the provider or a proxy in front of it has to be corrected.";
+  const message = `The authorization endpoint ${how}. If browsers get the same response, nobody can sign in.`;
+  const remedy = "Try again later. If the response stays the same, the provider or a proxy in front of it must be corrected.";
   return { isRegistered: null, findings: [liveCheck("W110", message, remedy)] };
 }
 

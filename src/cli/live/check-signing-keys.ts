@@ -25,18 +25,18 @@ export async function keyFindings(
   } catch (error) {
     const { kind, words, remedy } = failureOf(error, timeout);
     const shown = shownEndpoint(address);
-    const message = `The provider's key set (jwks_uri${shown === undefined ? "" : `: ${shown}`}) cannot be fetched: its server ${words}.`;
+    const message = `The provider's key set (jwks_uri${shown === undefined ? "" : `: ${shown}`}) can't be fetched: its server ${words}.`;
     return [liveCheck("E108", message, kind === "network" ? FROM_THIS_MACHINE : remedy)];
   }
   if (response.status !== 200)
     return [liveCheck("E108", `The provider's jwks_uri returns status ${response.status} instead of a key set.`)];
   const keys: unknown = jsonObject(response)?.["keys"];
-  if (!Array.isArray(keys)) return [liveCheck("E108", "The provider's jwks_uri returns no key set.")];
+  if (!Array.isArray(keys)) return [liveCheck("E108", "The provider's jwks_uri doesn't return a key set.")];
   if (keys.length === 0) return [liveCheck("E108", "The provider's key set (jwks_uri) is empty.")];
   const usable = keys.slice(0, MAX_KEYS).filter(isUsableKey);
   if (usable.length === 0) {
     const none = keys.length === 1 ? "The one key" : `None of the ${keys.length} keys`;
-    const is = keys.length === 1 ? "is not a public signing key" : "is a public signing key";
+    const is = keys.length === 1 ? "isn't a public signing key" : "is a public signing key";
     return [
       liveCheck("E108", `${none} in the provider's key set (jwks_uri) ${is} that idpauth accepts (RSA of 2048 bits or more, EC, OKP).`),
     ];
@@ -44,7 +44,7 @@ export async function keyFindings(
   // E107 reports that there is no algorithm.
   if (algorithms.length === 0 || usable.some((key) => algorithms.some((algorithm) => fits(key, algorithm)))) return [];
   return [
-    liveCheck("E108", `No key in the provider's key set (jwks_uri) fits an announced algorithm for ID tokens (${listed(algorithms)}).`),
+    liveCheck("E108", `No key in the provider's key set (jwks_uri) fits an advertised algorithm for ID tokens (${listed(algorithms)}).`),
   ];
 }
 

@@ -12,8 +12,8 @@ export interface Failure {
 const NO_NAME = "Check the spelling of the hostname, and this machine's DNS configuration.";
 
 const NETWORK: Readonly<Record<string, Omit<Failure, "kind">>> = {
-  ENOTFOUND: { words: "has a hostname that does not exist (DNS)", remedy: NO_NAME },
-  EAI_AGAIN: { words: "has a hostname that cannot be resolved at the moment (DNS)", remedy: NO_NAME },
+  ENOTFOUND: { words: "has a hostname that doesn't exist (DNS)", remedy: NO_NAME },
+  EAI_AGAIN: { words: "has a hostname that can't be resolved at the moment (DNS)", remedy: NO_NAME },
   ECONNREFUSED: {
     words: "refuses connections",
     remedy: "Check hostname and port, and whether the provider runs. In a container, localhost is the container itself.",
@@ -21,24 +21,24 @@ const NETWORK: Readonly<Record<string, Omit<Failure, "kind">>> = {
   ECONNRESET: { words: "closes the connection" },
   UND_ERR_SOCKET: { words: "closes the connection" },
   EPIPE: { words: "closes the connection" },
-  ETIMEDOUT: { words: "does not accept a connection in time" },
-  UND_ERR_CONNECT_TIMEOUT: { words: "does not accept a connection in time" },
-  EHOSTUNREACH: { words: "cannot be reached: there is no network route" },
-  ENETUNREACH: { words: "cannot be reached: there is no network route" },
-  EPROTO: { words: "does not use TLS at that port", remedy: "Check the port, and whether the address needs http or https." },
+  ETIMEDOUT: { words: "doesn't accept a connection in time" },
+  UND_ERR_CONNECT_TIMEOUT: { words: "doesn't accept a connection in time" },
+  EHOSTUNREACH: { words: "can't be reached: there is no network route" },
+  ENETUNREACH: { words: "can't be reached: there is no network route" },
+  EPROTO: { words: "doesn't use TLS at that port", remedy: "Check the port, and whether the address needs http or https." },
 };
 
 const OWN_AUTHORITY =
-  "Set NODE_EXTRA_CA_CERTS to a file with that authority's certificate, also for the application. Never turn verification off.";
+  "Set NODE_EXTRA_CA_CERTS to a file with that authority's certificate, for the application as well. Never turn verification off.";
 
 const CERTIFICATE: Readonly<Record<string, Omit<Failure, "kind">>> = {
   CERT_HAS_EXPIRED: {
     words: "has a certificate that has expired",
-    remedy: "Have the certificate renewed. If it is still valid, correct this machine's clock.",
+    remedy: "Have the certificate renewed. If it's still valid, correct this machine's clock.",
   },
   CERT_NOT_YET_VALID: {
-    words: "has a certificate that is not valid yet",
-    remedy: "Most likely this machine's clock is behind. Synchronise it (NTP).",
+    words: "has a certificate that isn't valid yet",
+    remedy: "Most likely this machine's clock is behind. Synchronize it (NTP).",
   },
   DEPTH_ZERO_SELF_SIGNED_CERT: { words: "has a self-signed certificate", remedy: OWN_AUTHORITY },
   SELF_SIGNED_CERT_IN_CHAIN: { words: "has a certificate from an unknown authority", remedy: OWN_AUTHORITY },
@@ -65,7 +65,7 @@ export function failureOf(error: unknown, timeout: number): Failure {
   if (error instanceof ProviderUnavailableError) {
     if (error.reason === "too_large") return { kind: "too_large", words: "sends more than 1 MiB" };
     if (error.reason === "timeout") {
-      return { kind: "network", words: `does not respond within ${counted(timeout, "second")} (IDP_HTTP_TIMEOUT)` };
+      return { kind: "network", words: `doesn't respond within ${counted(timeout, "second")} (IDP_HTTP_TIMEOUT)` };
     }
   }
   // idpauth's own codes (`provider_unavailable`) are in lower case.
@@ -73,9 +73,8 @@ export function failureOf(error: unknown, timeout: number): Failure {
   const known = codes.map(connectionFailure).find((failure) => failure !== undefined);
   if (known !== undefined) return known;
   const [code] = codes;
-  if (code !== undefined && /CERT|TLS/.test(code))
-    return { kind: "certificate", words: `has a certificate that is not accepted (${code})` };
-  return { kind: "network", words: `cannot be reached${code === undefined ? "" : ` (${code})`}` };
+  if (code !== undefined && /CERT|TLS/.test(code)) return { kind: "certificate", words: `has a certificate that isn't accepted (${code})` };
+  return { kind: "network", words: `can't be reached${code === undefined ? "" : ` (${code})`}` };
 }
 
 /** Explains a connection error code of Node, undici or OpenSSL; undefined for an unknown code. */

@@ -3,7 +3,7 @@ import { codesOf, connectionFailure } from "./explain-connection-error.js";
 
 /** Error codes of drivers and servers. explain-connection-error.ts has the codes of connections. */
 const CODES: Readonly<Record<string, string>> = {
-  ERR_MODULE_NOT_FOUND: "does not exist, or imports a module that does not exist",
+  ERR_MODULE_NOT_FOUND: "doesn't exist, or imports a module that doesn't exist",
   WRONGPASS: "refuses the user name or password",
   NOAUTH: "requires a password",
   NOPERM: "denies this user a permission that the store needs (NOPERM)",
@@ -11,7 +11,7 @@ const CODES: Readonly<Record<string, string>> = {
   LOADING: "is still loading its data",
   "28P01": "refuses the user name or password",
   "28000": "refuses this user name",
-  "3D000": "does not have this database",
+  "3D000": "doesn't have this database",
 };
 
 /** The first word of a Redis server's error message. */
@@ -26,7 +26,7 @@ export function storeFailure(error: unknown): string {
   });
   const known = codes.map((code) => CODES[code] ?? connectionFailure(code)?.words).find((words) => words !== undefined);
   if (known !== undefined) return known;
-  if (isOutOfTime(error)) return "does not respond in time";
+  if (isOutOfTime(error)) return "doesn't respond in time";
   const [code] = codes;
   return code === undefined ? "fails" : `fails (${code})`;
 }

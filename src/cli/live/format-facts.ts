@@ -4,7 +4,7 @@ import type { CookieFacts, EndpointFacts, LiveFacts, LogoutFacts, StoreFacts } f
 export function factLines(facts: LiveFacts): string[] {
   const { redirectUri, cookie, issuer, endpoints, logout, clockOffset, pkce, iss, refreshToken, client, store } = facts;
   const lines = [
-    `redirect URI: ${redirectUri ?? "unknown, since BASE_URL is unset or cannot be used"}${registration(facts)}`,
+    `redirect URI: ${redirectUri ?? "unknown, since BASE_URL is unset or can't be used"}${registration(facts)}`,
     cookie && cookieLine(cookie),
     issuer && `issuer: ${issuer}`,
     ...(endpoints === null ? [] : endpointLines(endpoints)),
@@ -21,7 +21,7 @@ export function factLines(facts: LiveFacts): string[] {
 
 function registration({ redirectUriRegistered }: LiveFacts): string {
   if (redirectUriRegistered === null) return "";
-  return redirectUriRegistered ? " (the provider redirects to it)" : " (the provider does not redirect to it)";
+  return redirectUriRegistered ? " (the provider redirects to it)" : " (the provider doesn't redirect to it)";
 }
 
 function cookieLine({ name, path, sameSite, secure }: CookieFacts): string {
@@ -43,7 +43,7 @@ function logoutLines({ backchannel, backchannelSid, frontchannel, frontchannelSi
 }
 
 function announced(is: boolean): string {
-  return is ? "announced" : "not announced";
+  return is ? "advertised" : "not advertised";
 }
 
 function clockLine(offset: number): string {

@@ -34,7 +34,7 @@ export async function openStore(value: string, env: Environment, io: CheckIo): P
     const name = value.slice("env:".length);
     const named = env[name];
     if (named === undefined || named === "" || named.startsWith("env:") || !isStoreAddress(named)) {
-      return liveCheck("E111", `The variable ${name} in --store is not set, or does not contain a store's address.`);
+      return liveCheck("E111", `The variable ${name} in --store isn't set, or doesn't contain a store's address.`);
     }
     return openStore(named, env, io);
   }
@@ -50,7 +50,7 @@ function openSqlite(file: string, { folder, clock }: CheckIo): OpenStore | Findi
   if (!existsSync(absolute))
     return liveCheck(
       "W111",
-      `The file ${absolute} in --store does not exist. The check does not create the file, so it did not test the store.`,
+      `The file ${absolute} in --store doesn't exist. The check doesn't create the file, so it didn't test the store.`,
     );
   const store = sqliteStore(absolute, { clock });
   return { store, close: () => store.close() };
@@ -122,23 +122,19 @@ async function openModule(file: string, env: Environment, io: CheckIo): Promise<
     given = (exports as { default?: unknown }).default;
   } catch (error) {
     // The error's own message is not shown, since it may contain an address with a password.
-    return liveCheck(
-      "E111",
-      `${module} could not be loaded: it ${storeFailure(error)}.`,
-      `Run \`node ${inShell(file)}\` to see its error.`,
-    );
+    return liveCheck("E111", `${module} couldn't be loaded: it ${storeFailure(error)}.`, `Run \`node ${inShell(file)}\` to see its error.`);
   }
   let store: unknown;
   try {
     store = await withinTime(Promise.resolve(typeof given === "function" ? (given as () => unknown)() : given), LOAD);
   } catch (error) {
     const remedy = "Call its default export in a script to see its error.";
-    return liveCheck("E111", `${module} was loaded, but did not return its store: it ${storeFailure(error)}.`, remedy);
+    return liveCheck("E111", `${module} was loaded, but didn't return its store: it ${storeFailure(error)}.`, remedy);
   }
   if (isStore(store)) return { store, close: async () => store.close?.() };
   return liveCheck(
     "E111",
-    `${module} returns no session store: ${lackOf(store, typeof given === "function")}.`,
+    `${module} doesn't return a session store: ${lackOf(store, typeof given === "function")}.`,
     "Make its default export a session store, or a function that returns one.",
   );
 }
@@ -154,7 +150,7 @@ function lackOf(value: unknown, isResult: boolean): string {
     if (value === undefined && !isResult) return "it has no default export";
     return `its default export ${isResult ? "returns" : "is"} ${kindOf(value)}`;
   }
-  return `its store lacks ${listed(STORE_METHODS.filter((method) => typeof value[method] !== "function"))}`;
+  return `its store doesn't have ${listed(STORE_METHODS.filter((method) => typeof value[method] !== "function"))}`;
 }
 
 function isStore(value: unknown): value is SessionStore {
@@ -180,7 +176,7 @@ function isInstalled(name: string, require: NodeJS.Require): boolean {
 }
 
 function notInstalled(what: string, name: string): Finding {
-  return liveCheck("E111", `This store needs the package ${what}, which is not installed in this project.`, `Run \`npm install ${name}\`.`);
+  return liveCheck("E111", `This store needs the package ${what}, which isn't installed in this project.`, `Run \`npm install ${name}\`.`);
 }
 
 function asError(error: unknown): Error {

@@ -9,8 +9,8 @@ export const FROM_THIS_MACHINE =
   "Then check the address that is configured at the provider.";
 
 const FROM_BROWSERS =
-  "The discovery document contains that address, and a login redirects browsers to it. Have the provider announce an address that works. " +
-  "If only this machine cannot reach the address, a sign-in still works.";
+  "The discovery document contains that address, and a login redirects browsers to it. Have the provider advertise an address that works. " +
+  "If only this machine can't reach the address, a sign-in still works.";
 
 /**
  * Returns the finding for an endpoint that does not respond and that every sign-in needs.
@@ -23,7 +23,7 @@ export function unreachable(endpoint: "authorization" | "token", address: string
   const { kind, words } = failureOf(error, timeout);
   if (kind === "too_large") return undefined;
   const shown = shownEndpoint(address);
-  const message = `The server of the ${endpoint} endpoint${shown === undefined ? "" : ` (${shown})`} ${words}. No user can sign in.`;
+  const message = `The server of the ${endpoint} endpoint${shown === undefined ? "" : ` (${shown})`} ${words}. Nobody can sign in.`;
   if (kind === "certificate") return liveCheck("E102", message);
   return liveCheck("E101", message, endpoint === "token" ? FROM_THIS_MACHINE : FROM_BROWSERS);
 }

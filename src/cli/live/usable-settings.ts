@@ -33,7 +33,7 @@ export function usableSettings(env: Environment): UsableSettings {
     else taken = usable;
   }
   const { settings } = readSettings({}, taken);
-  if (settings === undefined) throw new TypeError("The settings that were taken one by one cannot be read together.");
+  if (settings === undefined) throw new TypeError("The settings that were taken one by one can't be read together.");
   return { settings, refused };
 }
 

@@ -16,10 +16,10 @@ export async function endSession(request: ReceivedRequest, state: ProviderState)
   const asked = readLogout(request, state);
   const [mistake] = "mistake" in asked ? [asked.mistake] : violationsOf(request);
   if ("mistake" in asked || mistake !== undefined)
-    return showPage(400, problemPage(TITLE, `The application made a mistake: ${mistake ?? ""}.`));
+    return showPage(400, problemPage(TITLE, `The application's request is wrong: ${mistake ?? ""}.`));
   if (asked.returnTo !== undefined && !isAllowed(asked.returnTo, state)) return showPage(400, problemPage(TITLE, remedy(state)));
   if (asked.hint === undefined && asked.user === null)
-    return showPage(200, homePage(state, "The application did not say whose session ends."));
+    return showPage(200, homePage(state, "The application did not say whose session to end."));
   const ended = sessionsToEnd(asked, state);
   // The redirect follows even if the application does not respond (OpenID Connect Back-Channel Logout 1.0 section 2.5).
   await endSessions(ended, state).catch(() => undefined);
@@ -49,7 +49,7 @@ export async function endSessionsOf(sub: string, state: ProviderState): Promise<
   try {
     const statuses = (await endSessions(ended, state)).map(({ status }) => status);
     return statuses.length === 0
-      ? `${did} The provider sent no logout token, because it was started without --backchannel-logout-uri.`
+      ? `${did} The provider did not send a logout token, because it was started without --backchannel-logout-uri.`
       : `${did} The application responded to the logout token with the status ${statuses.join(", ")}.`;
   } catch {
     return `${did} The application did not respond to the logout token. Check --backchannel-logout-uri.`;

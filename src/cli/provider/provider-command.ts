@@ -88,7 +88,7 @@ function portProblem(port: number, error: unknown): string {
   const another = `choose another port: npx idpauth provider --port=${port < 65_535 ? port + 1 : 9400}`;
   if (code === "EADDRINUSE")
     return `port ${port} of ${ADDRESS} is in use, perhaps by another \`idpauth provider\`. End that program, or ${another}`;
-  return `port ${port} of ${ADDRESS} cannot be used (${code}). Instead, ${another}`;
+  return `port ${port} of ${ADDRESS} can't be used (${code}). Instead, ${another}`;
 }
 
 function settingsFor(issuer: string, { tenant }: ProviderUsage, { secretKey, clientSecret }: ProviderState): ApplicationSettings {
@@ -127,12 +127,12 @@ function writtenEnv(name: string, settings: ApplicationSettings, { folder }: Pro
   try {
     outcome = writeEnv(path.resolve(folder, name), settings);
   } catch (error) {
-    throw new StartError(`${name} cannot be written (${error instanceof Error && "code" in error ? String(error.code) : "unknown error"})`);
+    throw new StartError(`${name} can't be written (${error instanceof Error && "code" in error ? String(error.code) : "unknown error"})`);
   }
-  if (outcome === "written") return `The command has written the application's settings to ${name}\n`;
-  if (outcome === "same") return `The application's settings are already in ${name}. The file stays unchanged.\n`;
+  if (outcome === "written") return `Wrote the application's settings to ${name}\n`;
+  if (outcome === "same") return `The application's settings are already in ${name}. The file is unchanged.\n`;
   throw new StartError(
-    `${name} exists and does not name this provider. The command never overwrites a file. Remove the file, choose another file ` +
+    `${name} exists and doesn't name this provider. The command never overwrites a file. Remove the file, choose another file ` +
       "(--write-env=FILE), or start without --write-env and copy the settings that the command prints",
   );
 }

@@ -11,7 +11,7 @@ import { textClaim } from "./choosable-people.js";
 const publicPath = "/";
 // No form-action: browsers also apply it to the redirects that follow the form, and those lead to the application.
 const POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'";
-const DEVELOPMENT = "This provider is for development: it asks for no password.";
+const DEVELOPMENT = "This provider is for development, so it does not ask for a password.";
 
 export interface Choice {
   readonly people: readonly PersonClaims[];

@@ -6,8 +6,8 @@ import { PEOPLE, readPerson } from "./choosable-people.js";
 
 export const PROVIDER_HELP = `Usage: idpauth provider [--port=9400] [--person="NAME <EMAIL>"]... [--write-env[=FILE]]
 
-Runs an OpenID provider on this machine, to try idpauth and to develop with it. The provider is for development only:
-you sign in by choosing a person, without a password. It listens on 127.0.0.1 only. Ctrl+C ends it.
+Runs an OpenID provider on this machine, so that you can try idpauth. The provider is only for development:
+you sign in by choosing a person, without a password. It listens only on 127.0.0.1. Ctrl+C stops it.
 
   --port=PORT            the port (default 9400); with 0, any free port, and keys and tokens are kept only with --data
   --person="NAME <EMAIL> GROUP..."
@@ -17,12 +17,12 @@ you sign in by choosing a person, without a password. It listens on 127.0.0.1 on
   --redirect-uri=URI     accepts this redirect URI; repeat the option for each URI (default: any on this machine)
   --backchannel-logout-uri=URI
                          sends a logout token to URI, on this machine, when a person's session at the provider ends
-  --tenant=GUID          has tenants as Entra ID has: the issuer ends with /organizations/v2.0, and every person is of this tenant
+  --tenant=GUID          imitates Entra ID's tenants: the issuer ends with /organizations/v2.0, and every person belongs to this tenant
   --token-seconds=N      lifetime of ID tokens and access tokens (default 3600)
   -h, --help             prints this text
 
 You can also write a value as the next argument: --port 9400.
-Exit code: 0 after Ctrl+C; 2 for wrong usage, or if the provider cannot start.
+Exit code: 0 after Ctrl+C; 2 for wrong usage, or if the provider can't start.
 `;
 
 /** What the command line of `idpauth provider` says. */
@@ -74,10 +74,10 @@ function optionsIn(argv: readonly string[]): ReadonlyMap<string, readonly string
     const name = sign < 0 ? argument : argument.slice(0, sign);
     if (!name.startsWith("-")) throw new Mistake(`unknown argument ${JSON.stringify(argument)}`);
     if (/^--(?:host|hostname|listen|bind|address)$/.test(name))
-      throw new Mistake(`there is no option ${name}: the provider asks for no password, so it listens on 127.0.0.1 only`);
+      throw new Mistake(`there is no option ${name}: the provider doesn't ask for a password, so it listens only on 127.0.0.1`);
     const takesValue = WITH_VALUE.includes(name);
     if (!takesValue && !["--write-env", "--help", "-h"].includes(name)) throw new Mistake(`unknown option ${JSON.stringify(name)}`);
-    if (sign >= 0 && name !== "--write-env" && !takesValue) throw new Mistake(`${name} takes no value`);
+    if (sign >= 0 && name !== "--write-env" && !takesValue) throw new Mistake(`${name} doesn't take a value`);
     if (takesValue && sign < 0) index += 1;
     const value = sign >= 0 ? argument.slice(sign + 1) : takesValue ? (argv[index] ?? "") : "";
     if ((takesValue || sign >= 0) && value === "") throw new Mistake(`${name} needs a value`);

@@ -12,7 +12,7 @@ import { PROVIDER_STYLE } from "./provider-style.js";
 /** Returns the response to one request. */
 export async function respond(request: ReceivedRequest, state: ProviderState): Promise<ProviderReply> {
   if (!isForThisMachine(request.headers.host))
-    return showPage(403, problemPage("This provider works on this machine only", "The address in the request belongs to another machine."));
+    return showPage(403, problemPage("This provider works only on this machine", "The address in the request belongs to another machine."));
   if (request.endpoint === "authorize") return authorize(request, state);
   if (request.endpoint === "endSession") return endSession(request, state);
   if (request.endpoint === "unknown") return ownPage(request, state);
@@ -92,7 +92,7 @@ function unusablePage({ query }: ReceivedRequest, { settings }: ProviderState): 
   const redirectUri = shown(query.get("redirect_uri"));
   if (client !== settings.clientId)
     return problemPage(
-      "The client ID is not the one of this provider",
+      "The client ID does not belong to this provider",
       `The application sent the client ID ${shown(client)}. Use the settings that this command prints: npx idpauth provider.`,
     );
   const remedy =

@@ -34,7 +34,7 @@ export function readState(file: string): ProviderState | undefined {
   let text: string;
   try {
     const status = lstatSync(file);
-    if (!status.isFile()) throw unusable(file, "is not a regular file");
+    if (!status.isFile()) throw unusable(file, "isn't a regular file");
     if (process.getuid !== undefined && status.uid !== process.getuid()) throw unusable(file, "belongs to another user");
     // The file contains secrets.
     if (process.getuid !== undefined && (status.mode & 0o077) !== 0) chmodSync(file, 0o600);
@@ -42,13 +42,13 @@ export function readState(file: string): ProviderState | undefined {
   } catch (error) {
     if (error instanceof StateFileError) throw error;
     if (codeOf(error) === "ENOENT") return undefined;
-    throw unusable(file, `cannot be read (${codeOf(error)})`);
+    throw unusable(file, `can't be read (${codeOf(error)})`);
   }
   try {
     return stateIn(JSON.parse(text));
   } catch {
     // The error's message may repeat secrets from the file.
-    throw unusable(file, "is not a readable state file of `idpauth provider`");
+    throw unusable(file, "isn't a readable state file of `idpauth provider`");
   }
 }
 
@@ -67,7 +67,7 @@ export function writeState(file: string, { secretKey, clientSecret, keys, grants
     renameSync(next, file);
   } catch (error) {
     rmSync(next, { force: true });
-    throw unusable(file, `cannot be written (${codeOf(error)})`);
+    throw unusable(file, `can't be written (${codeOf(error)})`);
   }
 }
 

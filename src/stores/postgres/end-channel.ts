@@ -66,7 +66,7 @@ export function listenProblems(listen: PostgresListener | undefined): StoreProbl
   if (isClient && !isPool(listen)) return [];
   return [
     {
-      message: "The option listen of postgresStore is not a Client of pg. A pool cannot listen, because it changes connections.",
+      message: "The option listen of postgresStore isn't a Client of pg. A pool can't listen, because it changes connections.",
       remedy: "Create a client for it: const listen = new pg.Client({ connectionString }); await listen.connect().",
     },
   ];

@@ -68,7 +68,7 @@ export function poolProblems(pool: unknown): StoreProblem[] {
   if (!isPool(pool)) {
     return [
       {
-        message: "postgresStore was not given a Pool of pg. A single Client serves one request at a time and never reconnects.",
+        message: "postgresStore wasn't given a Pool of pg. A single Client serves one request at a time and never reconnects.",
         remedy: "Pass a pool: postgresStore(new pg.Pool({ connectionString, connectionTimeoutMillis: 2000 })).",
       },
     ];
@@ -137,7 +137,7 @@ export class Statements {
         throw error;
       }
     };
-    const tooLate = (): string => (client ? "PostgreSQL did not respond in time." : "No connection to PostgreSQL was free in time.");
+    const tooLate = (): string => (client ? "PostgreSQL didn't respond in time." : "No connection to PostgreSQL was free in time.");
     try {
       return await withinTime(work(), milliseconds, tooLate);
     } finally {

@@ -198,7 +198,7 @@ const OTHER_COLUMNS = "The % has other columns than postgresMigration() creates.
 /** Messages by SQLSTATE; % is the table. */
 const EXPLANATIONS: Readonly<Record<string, string>> = {
   "42P01": "PostgreSQL has no %: run the store's migrate(), or the SQL of postgresMigration(), before the application starts.",
-  "3F000": "The schema of % does not exist: create it first, then run migrate().",
+  "3F000": "The schema of % doesn't exist: create it first, then run migrate().",
   "42501": "The database role lacks rights on %.",
   "42703": OTHER_COLUMNS,
   "42804": OTHER_COLUMNS,
@@ -206,7 +206,7 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
 };
 
 function explanation(code: string | undefined, table: string): string {
-  const known = EXPLANATIONS[code ?? ""] ?? `PostgreSQL cannot be used for sessions right now${code === undefined ? "" : ` (${code})`}.`;
+  const known = EXPLANATIONS[code ?? ""] ?? `PostgreSQL can't be used for sessions right now${code === undefined ? "" : ` (${code})`}.`;
   return known.replace("%", () => table);
 }
 

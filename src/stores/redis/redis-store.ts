@@ -74,13 +74,13 @@ function connectionOf(client: unknown): RedisConnection {
 }
 
 const UNKNOWN: RedisConnection = {
-  send: () => Promise.reject(new Error("redisStore does not know this kind of client")),
+  send: () => Promise.reject(new Error("redisStore doesn't know this kind of client")),
   isCluster: false,
   subscribe: () => () => undefined,
   isOpen: () => true,
   problems: () => [
     {
-      message: "redisStore does not know this kind of client.",
+      message: "redisStore doesn't know this kind of client.",
       remedy:
         "Pass a client of createClient, createCluster or createSentinel (redis 5 or later), or a Redis or Cluster (ioredis 5 or later).",
     },
@@ -267,7 +267,7 @@ class RedisStore implements SessionStore {
     if (isMisuse || error instanceof StoreUnavailableError) return error;
     const message = this.#connection.isOpen()
       ? undefined
-      : "The Redis client is not connected: call and await its connect(), and do not close it.";
+      : "The Redis client isn't connected: call and await its connect(), and don't close it.";
     return new StoreUnavailableError(message, { cause: withoutArguments(error) });
   }
 }

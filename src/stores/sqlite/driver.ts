@@ -58,7 +58,7 @@ export function findDriver(): SqliteDriver {
   const require = requireThatFinds();
   if (require === undefined) {
     throw new SetupError(
-      `sqliteStore has no SQLite: this Node (${process.version}) contains none, and the package better-sqlite3 is not installed.`,
+      `sqliteStore has no SQLite: this Node (${process.version}) contains none, and the package better-sqlite3 isn't installed.`,
       `Run \`npm install better-sqlite3\`; ${ALLOW_SCRIPT}. ${NODE_INSTEAD}`,
     );
   }
@@ -102,12 +102,12 @@ function unusablePackage(error: unknown): SetupError {
   }
   if (message.includes("Could not locate the bindings file")) {
     return new SetupError(
-      "The package better-sqlite3 is installed, but its binary is missing: its install script did not run.",
+      "The package better-sqlite3 is installed, but its binary is missing: its install script didn't run.",
       `Run \`npm rebuild better-sqlite3\`; ${ALLOW_SCRIPT}. ${NODE_INSTEAD}`,
     );
   }
   return new SetupError(
-    `The package better-sqlite3 is installed, but could not be loaded${typeof code === "string" ? ` (${code})` : ""}.`,
+    `The package better-sqlite3 is installed, but couldn't be loaded${typeof code === "string" ? ` (${code})` : ""}.`,
     `Install it again with \`npm install better-sqlite3\`; ${ALLOW_SCRIPT}. ${NODE_INSTEAD}`,
   );
 }

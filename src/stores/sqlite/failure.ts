@@ -48,15 +48,15 @@ export class SetupError extends Error {
 }
 
 const NOT_WRITABLE = [
-  "% cannot be written to.",
-  "Let the user of this process read and write the file, its -wal and -shm files and their folder, on a file system that is not read-only.",
+  "% can't be written to.",
+  "Let the user of this process read and write the file, its -wal and -shm files and their folder, on a file system that isn't read-only.",
 ] as const;
-const NO_FOLDER = ["The folder of % does not exist.", "Create the folder, or correct the path."] as const;
+const NO_FOLDER = ["The folder of % doesn't exist.", "Create the folder, or correct the path."] as const;
 
 /** Message and remedy by code; % is the database. */
 const OPENING_PROBLEMS: Readonly<Record<string, readonly [message: string, remedy: string]>> = {
   SQLITE_NOTADB: [
-    "% is not an SQLite database, or it is encrypted.",
+    "% isn't an SQLite database, or it is encrypted.",
     "Give sqliteStore the path of a file of its own. The store creates the file.",
   ],
   SQLITE_CORRUPT: ["% is damaged.", "Restore it from a backup, together with its -wal file. Or delete both, which signs out all users."],
@@ -75,7 +75,7 @@ export function openingProblem(name: string, error: unknown): StoreProblem {
   const code = resultCode(error) ?? (error as { code?: unknown }).code;
   const suffix = typeof code === "string" ? ` (${code})` : "";
   const [message, remedy] = OPENING_PROBLEMS[String(code)] ?? [
-    `% cannot be used${suffix}.`,
+    `% can't be used${suffix}.`,
     "Check that it is a file on a local disk that the user of this process may read and write. Check that a handed-in database is open.",
   ];
   return { message: message.replace("%", () => name), remedy };

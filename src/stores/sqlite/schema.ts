@@ -104,8 +104,8 @@ export function setUp(database: SqliteDatabase, name: string): Connection {
   const journal = firstOf(database, "PRAGMA journal_mode = WAL");
   if (journal !== "wal" && !isPrivate(database)) {
     throw new SetupError(
-      `${name} cannot keep a write-ahead log (its journal mode stays ${String(journal)}), so readers would wait for a writer.`,
-      "Put it on a local disk. SQLite's write-ahead log does not work over a network file system.",
+      `${name} can't keep a write-ahead log (its journal mode stays ${String(journal)}), so readers would wait for a writer.`,
+      "Put it on a local disk. SQLite's write-ahead log doesn't work over a network file system.",
     );
   }
   // Copying the log into the database stops the event loop. SQLite's default of 1000 pages took up to 60 ms

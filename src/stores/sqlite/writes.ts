@@ -91,7 +91,7 @@ export class WriteQueue {
   #rejectLate(): void {
     const now = performance.now();
     while (this.#jobs[0] !== undefined && this.#jobs[0].deadline <= now) {
-      this.#jobs.shift()?.reject(new StoreUnavailableError("The session store did not respond in time."));
+      this.#jobs.shift()?.reject(new StoreUnavailableError("The session store didn't respond in time."));
     }
   }
 

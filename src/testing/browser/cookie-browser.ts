@@ -122,7 +122,7 @@ export class CookieBrowser {
     const site = fetchSite(from === null ? null : new URL(from), [...earlier, url]);
     const proxy = this.#proxied[url.origin];
     if (proxy === undefined && url.protocol !== "http:") {
-      throw new TypeError(`Only plain HTTP is spoken here: ${url.origin} has to be named in the option \`proxied\`.`);
+      throw new TypeError(`This browser supports only plain HTTP. Set the option \`proxied\` for ${url.origin}.`);
     }
     const cookie = this.cookies.header(url);
     const response = await exchange(
@@ -206,7 +206,7 @@ export class CookieBrowser {
       if (this.#origin === undefined) throw new TypeError("a path needs the browser's option `origin`");
       return { url: new URL(this.#origin + target), path: target };
     }
-    if (!URL.canParse(String(target))) throw new TypeError("What a browser asks for is a path, which begins with /, or a whole URL.");
+    if (!URL.canParse(String(target))) throw new TypeError("Pass a path that begins with /, or an absolute URL.");
     const url = new URL(target);
     return { url, path: url.pathname + url.search };
   }
@@ -245,7 +245,7 @@ function withoutAuthorization({ authorization: _authorization, ...headers }: Rec
 
 function withoutPrefix(path: string, prefix: string): string {
   const rest = path.slice(prefix.length);
-  if (!path.startsWith(prefix) || !/^(?:[/?]|$)/.test(rest)) throw new Error(`the proxy passes on what lies below ${prefix}, not ${path}`);
+  if (!path.startsWith(prefix) || !/^(?:[/?]|$)/.test(rest)) throw new Error(`the proxy passes on only paths below ${prefix}, not ${path}`);
   return rest.startsWith("/") ? rest : `/${rest}`;
 }
 

@@ -111,7 +111,7 @@ export class Grants {
     found.family = family;
     if (now >= found.expiresAt) return "code expired";
     if (request.redirectUri !== approval.redirectUri) return "redirect_uri differs";
-    if (request.pkce && !fits(request.verifier, approval.challenge)) return "code_verifier does not fit";
+    if (request.pkce && !fits(request.verifier, approval.challenge)) return "code_verifier doesn't fit";
     return family;
   }
 

@@ -51,5 +51,5 @@ function assertMutated(mutated: unknown, draft: IdTokenDraft): asserts mutated i
   // A copy of the draft also has its other members.
   const areKnown = names.every((name) => Object.hasOwn(draft, name));
   if ((names.includes("header") || names.includes("claims")) && areKnown && areParts) return;
-  throw new TypeError("mutateIdToken gives { header, claims }, one of them, the finished token as text, or nothing.");
+  throw new TypeError("`mutateIdToken` must return { header, claims }, one of the two, the finished token as a string, or nothing.");
 }

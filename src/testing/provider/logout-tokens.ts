@@ -82,7 +82,7 @@ export async function postLogoutToken(token: string, { settings }: ProviderState
   const { backchannelLogoutUri: uri } = settings;
   if (uri === undefined) throw new Error("Set `provider.settings.backchannelLogoutUri` to the application's back-channel logout address.");
   // A test must not send tokens to another machine.
-  if (!isLoopback(new URL(uri).hostname)) throw new Error(`\`backchannelLogoutUri\` is ${uri}, which is not on this machine.`);
+  if (!isLoopback(new URL(uri).hostname)) throw new Error(`\`backchannelLogoutUri\` is ${uri}, which isn't on this machine.`);
   const response = await fetch(uri, {
     method: "POST",
     redirect: "manual",

@@ -9,10 +9,13 @@ interface Expected {
   fits(value: unknown): boolean;
 }
 
-const TEXT: Expected = { words: "text", fits: (value) => typeof value === "string" };
-const TEXT_OR_UNDEFINED: Expected = { words: "text, or undefined", fits: (value) => value === undefined || TEXT.fits(value) };
-const TEXTS: Expected = { words: "a list of texts", fits: (value) => Array.isArray(value) && value.every(TEXT.fits) };
-const TEXTS_OR_UNDEFINED: Expected = { words: "a list of texts, or undefined", fits: (value) => value === undefined || TEXTS.fits(value) };
+const TEXT: Expected = { words: "a string", fits: (value) => typeof value === "string" };
+const TEXT_OR_UNDEFINED: Expected = { words: "a string, or undefined", fits: (value) => value === undefined || TEXT.fits(value) };
+const TEXTS: Expected = { words: "a list of strings", fits: (value) => Array.isArray(value) && value.every(TEXT.fits) };
+const TEXTS_OR_UNDEFINED: Expected = {
+  words: "a list of strings, or undefined",
+  fits: (value) => value === undefined || TEXTS.fits(value),
+};
 const SUPPORT: Expected = { words: `"supported" or "ignored"`, fits: (value) => value === "supported" || value === "ignored" };
 const ADDRESS_OR_UNDEFINED: Expected = {
   words: "an absolute URL, or undefined",
@@ -96,14 +99,15 @@ const SETTINGS: Readonly<Record<keyof ProviderSettings, Expected>> = {
 
 /** @throws TypeError */
 export function assertEndpoint(endpoint: Endpoint): void {
-  if (!ENDPOINTS.includes(endpoint)) throw new TypeError(`There is no endpoint ${shown(endpoint)}; there are ${ENDPOINTS.join(", ")}.`);
+  if (!ENDPOINTS.includes(endpoint))
+    throw new TypeError(`There is no endpoint ${shown(endpoint)}. The endpoints are ${ENDPOINTS.join(", ")}.`);
 }
 
 /** @throws TypeError */
 export function assertFault(fault: Fault): void {
   const kind: unknown = (fault as Fault | undefined)?.kind;
   if (typeof kind !== "string" || !Object.hasOwn(FAULTS, kind)) {
-    throw new TypeError(`There is no fault of the kind ${shown(kind)}; there are ${Object.keys(FAULTS).join(", ")}.`);
+    throw new TypeError(`There is no fault of the kind ${shown(kind)}. The kinds are ${Object.keys(FAULTS).join(", ")}.`);
   }
   assertMembers(`A fault of the kind "${kind}"`, fault, { ...OF_EVERY_FAULT, ...FAULTS[fault.kind] });
 }
@@ -121,7 +125,7 @@ export function assertLogoutToken(options: LogoutTokenOptions): void {
 /** @throws TypeError */
 export function assertIssuerPath(path: unknown): void {
   if (path === "" || (typeof path === "string" && /^\/[^?#\s]*$/.test(path))) return;
-  throw new TypeError("The option `issuerPath` is empty or a path, such as /tenant.");
+  throw new TypeError("The option `issuerPath` must be empty or a path, such as /tenant.");
 }
 
 /** The options that are no settings. */
@@ -135,7 +139,9 @@ export function assertOptions(given: object): void {
 function assertSettings(given: object, others: readonly string[]): void {
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(SETTINGS, name));
   if (unknown !== undefined)
-    throw new TypeError(`A test provider has no option ${shown(unknown)}; there are ${[...Object.keys(SETTINGS), ...others].join(", ")}.`);
+    throw new TypeError(
+      `A test provider has no option ${shown(unknown)}. Its options are ${[...Object.keys(SETTINGS), ...others].join(", ")}.`,
+    );
   for (const [name, value] of Object.entries(given)) assertValue("The option", name, value, SETTINGS[name as keyof ProviderSettings]);
 }
 
@@ -158,7 +164,7 @@ function assertMembers(what: string, given: object, known: Readonly<Record<strin
 }
 
 function assertValue(what: string, name: string, value: unknown, { words, fits }: Expected): void {
-  if (!fits(value)) throw new TypeError(`${what} \`${name}\` is ${words}.`);
+  if (!fits(value)) throw new TypeError(`${what} \`${name}\` must be ${words}.`);
 }
 
 function shown(value: unknown): string {

@@ -14,7 +14,7 @@ export const ADA: PersonClaims = Object.freeze({
 /** Checks the claims, because JavaScript tests may pass an email alone. @throws TypeError if they are no object */
 export function assertClaims(person: unknown): asserts person is PersonClaims {
   if (typeof person === "object" && person !== null && !Array.isArray(person)) return;
-  throw new TypeError('Who signs in is given by an object of claims: { email: "ada@example.com" }.');
+  throw new TypeError('Pass the user as an object of claims, such as { email: "ada@example.com" }.');
 }
 
 /** The header that names the user of one authorization request, as JSON claims. */

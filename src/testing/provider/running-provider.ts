@@ -213,7 +213,7 @@ export class RunningProvider implements TestProvider, ProviderState {
   async signInCode(authorizationUrl: string | URL, person?: PersonClaims): Promise<string> {
     const { hostname, origin } = new URL(authorizationUrl);
     // A test must not send requests to another provider, even if the application is configured for one.
-    if (!isLoopback(hostname)) throw new Error(`the application sends people to ${origin}, and not to this provider`);
+    if (!isLoopback(hostname)) throw new Error(`the application redirected to ${origin} instead of to this provider`);
     const headers = person === undefined ? {} : { [PERSON_HEADER]: encodeURIComponent(JSON.stringify(person)) };
     const response = await fetch(authorizationUrl, { redirect: "manual", headers });
     const body = await response.text();

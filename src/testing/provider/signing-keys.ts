@@ -119,7 +119,7 @@ export class SigningKeys {
   /** @throws Error if the text is no RSA key */
   static from({ kid, pem }: KeptKey): SigningKeys {
     const privateKey = createPrivateKey(pem);
-    if (privateKey.asymmetricKeyType !== "rsa") throw new Error("the signing key is no RSA key");
+    if (privateKey.asymmetricKeyType !== "rsa") throw new Error("the signing key isn't an RSA key");
     return new SigningKeys({ kid, privateKey, publicJwk: { ...createPublicKey(privateKey).export({ format: "jwk" }) } });
   }
 

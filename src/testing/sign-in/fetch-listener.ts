@@ -24,7 +24,8 @@ export function fetchListener(handle: FetchFunction, failed: (error: unknown) =>
 
 async function answer(handle: FetchFunction, message: IncomingMessage, response: ServerResponse): Promise<void> {
   const answered = (await handle(requestOf(message))) ?? new Response("Not found", { status: 404 });
-  if (!isResponse(answered)) throw new TypeError("The application's function gave no Response. A factory has to be called first.");
+  if (!isResponse(answered))
+    throw new TypeError("The application's function didn't return a Response. If you passed a factory, call it first.");
   response.statusCode = answered.status;
   for (const [name, value] of answered.headers) {
     if (name !== "set-cookie") response.setHeader(name, value);

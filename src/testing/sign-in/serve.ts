@@ -136,9 +136,9 @@ async function listenerOf(app: unknown, failed: (error: unknown) => void): Promi
 
 function unreachable(): TypeError {
   return new TypeError(
-    "There is no way to reach this application. Give an application of Express, Koa, Fastify, Hono or NestJS, a listener or server of " +
-      "node:http, a function from Request to Response, or the origin of an application that runs: http://localhost:3000. " +
-      "A promise of one has to be awaited, and of an object that has it beside others, it alone is given.",
+    "`signIn` doesn't know how to reach this application. Pass an Express, Koa, Fastify, Hono or NestJS application, a node:http listener " +
+      "or server, a function from Request to Response, or the origin of a running application, such as http://localhost:3000. " +
+      "Await a promise first. If an object contains the application, pass only the application.",
   );
 }
 
@@ -155,7 +155,7 @@ function assertReachable(app: unknown): void {
   if (typeof app !== "function" && (typeof app !== "object" || app === null)) throw unreachable();
   if (app instanceof SocketServer && (app instanceof TlsServer || !(app instanceof HttpServer))) {
     throw new TypeError(
-      "Only plain HTTP/1.1 is spoken here. Give the listener or application instead of its server; option `origin` makes it one of https.",
+      "Only plain HTTP/1.1 servers are supported. Pass the listener or application instead of its server, and set the option `origin` for https.",
     );
   }
 }
@@ -166,7 +166,7 @@ function listening(server: HttpServer): Served {
 
 function addressOf(server: HttpServer): Pick<Served, "origin" | "port"> {
   const address = server.address();
-  if (address === null || typeof address === "string") throw new TypeError("The server listens on no TCP port.");
+  if (address === null || typeof address === "string") throw new TypeError("The server doesn't listen on a TCP port.");
   const { address: host, port } = address satisfies AddressInfo;
   const name = host === "::1" ? "[::1]" : host;
   // A server that listens at every address does so at this one.
@@ -177,10 +177,10 @@ function runningElsewhere(given: string | URL): Served {
   const text = String(given);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== "http:" || !isLoopback(url.hostname)) {
-    throw new TypeError("An application that runs is given by its http origin on this machine: http://localhost:3000.");
+    throw new TypeError("Pass a running application as its http origin on this machine, such as http://localhost:3000.");
   }
   if (url.pathname + url.search + url.hash !== "/") {
-    throw new TypeError(`Give the origin alone, ${url.origin}. Where the endpoints live is the option \`mountPath\`.`);
+    throw new TypeError(`Pass only the origin, ${url.origin}. Set the endpoints' path in the option \`mountPath\`.`);
   }
   return { origin: url.origin, port: Number(url.port || 80), failure: () => undefined, release: async () => undefined };
 }

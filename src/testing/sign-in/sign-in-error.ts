@@ -30,11 +30,11 @@ const HINTS: Partial<Record<string, string>> = {
     "with the client's secret. After a failure, idpauth waits before it tries the provider again: advance the clock. " +
     "The application's log contains the reason.",
   store_unavailable: "Check that the session store runs.",
-  login_link_invalid: "The browser did not return the login's cookie, or the application does not keep sessions between two requests.",
+  login_link_invalid: "The browser didn't return the login's cookie, or the application doesn't keep sessions between two requests.",
   sign_in_refused:
     "The application refuses the provider's response. Check that both use one clock (`clock: provider.clock`) " +
     "and that no hook such as `mutateIdToken` is set. The application's log contains the reason.",
-  claims_rejected: "The schema in the option `claims` does not accept the person's claims. The log line `claims_refused` names them.",
+  claims_rejected: "The schema in the option `claims` doesn't accept the person's claims. The log line `claims_refused` names them.",
   session_missing: "Run the session middleware before idpauth.",
   not_found: "Check that idpauth is mounted at the path in the option `mountPath`.",
 };
@@ -59,11 +59,11 @@ export function deadEnd(step: SignInStep, response: BrowserResponse, latest: unk
   if (code !== undefined) return new SignInError(step, `${where}, ${explained(code)}`, { status, code, cause: failure });
   if (failure instanceof ConfigurationError) {
     const codes = failure.findings.filter(({ severity }) => severity === "error").map((finding) => finding.code);
-    return new SignInError(step, `${where}, idpauth cannot start: ${codes.join(", ")}. See the cause.`, { status, cause: failure });
+    return new SignInError(step, `${where}, idpauth can't start: ${codes.join(", ")}. See the cause.`, { status, cause: failure });
   }
   const hint =
     status === 404
-      ? "Mount idpauth before the handler that responds with 404. If idpauth is not at `/idpauth/`, set the option `mountPath`."
+      ? "Mount idpauth before the handler that responds with 404. If idpauth isn't at `/idpauth/`, set the option `mountPath`."
       : status >= 500
         ? "The application failed. See its log."
         : "A redirect was expected. Check whether another part of the application responds before idpauth.";

@@ -154,7 +154,7 @@ class Trip {
       this.browser.cookie === ""
         ? "The browser stored no cookie. A Secure cookie needs https: set the option `origin`, for example to https://app.example."
         : `The application reports: ${code ?? "signed out"}. Check that the application uses the provider's clock (\`clock: provider.clock\`).`;
-    throw new SignInError("session", `the callback succeeded, but the user is not signed in. ${hint}`, { status: 200, code });
+    throw new SignInError("session", `the callback succeeded, but the user isn't signed in. ${hint}`, { status: 200, code });
   }
 
   async #redirectOf(step: SignInStep, target: URL): Promise<URL> {
@@ -168,7 +168,7 @@ class Trip {
       return await this.browser.get(target, options);
     } catch (cause) {
       const found = options.signal.aborted
-        ? `did not respond within ${PROVIDER_MILLISECONDS / 1000} seconds`
+        ? `didn't respond within ${PROVIDER_MILLISECONDS / 1000} seconds`
         : cause instanceof BodyTooLargeError
           ? `responded with more than ${PROVIDER_BYTES / 1024 / 1024} MiB`
           : (cause as NodeJS.ErrnoException).code === "ECONNRESET"
@@ -222,15 +222,15 @@ function noWayOn(response: BrowserResponse, isTestProvider: boolean): SignInErro
   const { status, url } = response;
   const code = codeIn(response);
   const hint = !isTestProvider
-    ? "It shows a page, which signIn cannot use. Use startTestProvider(), which shows no page, or signedInAs."
+    ? "It shows a page, which signIn can't use. Use startTestProvider(), which shows no page, or signedInAs."
     : status === 400 && code === "invalid_request"
-      ? "The provider does not know the application's client. Give the application `provider.env`, or remove a fault or hook."
+      ? "The provider doesn't know the application's client. Give the application `provider.env`, or remove a fault or hook."
       : FAULT_STANDS;
   const where = `${placeOf(url)} responded with ${status}${code === undefined ? "" : `, ${code}`}.`;
   return new SignInError("provider", `${where} ${hint}`, { status, code });
 }
 
 function checkedMountPath(mountPath: string): string {
-  if (!mountPath.startsWith("/")) throw new TypeError("The option `mountPath` is a path, such as /idpauth/.");
+  if (!mountPath.startsWith("/")) throw new TypeError("The option `mountPath` must be a path, such as /idpauth/.");
   return mountPath.endsWith("/") ? mountPath : `${mountPath}/`;
 }

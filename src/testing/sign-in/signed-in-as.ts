@@ -51,14 +51,14 @@ export async function signedInCookie(
   assertOptions(options);
   // JavaScript tests may pass the application instead of its `auth`.
   if (typeof (auth as Partial<SignsInForTests> | undefined)?.[SESSION_FOR_TESTS] !== "function") {
-    throw new TypeError("The first argument is what `idpAuth` gave, not the application; the application has to use that very one.");
+    throw new TypeError("Pass the `auth` object that `idpAuth` returned and that your application uses, not the application.");
   }
   // A user has the same subject here as at a test provider.
   const lines = await auth[SESSION_FOR_TESTS]({ ...options, claims: withSubject(withVerifiedEmail(claims)) });
   const jar = new CookieJar();
   for (const line of lines) jar.take(new URL("https://app.example/"), line);
   const cookie = jar.all().at(-1);
-  if (cookie === undefined) throw new Error("idpauth has set no cookie");
+  if (cookie === undefined) throw new Error("idpauth didn't set a cookie");
   const { name, value, httpOnly, secure, sameSite = "Lax" } = cookie;
   return { name, value, httpOnly, secure, sameSite: sameSite as SignedInCookie["sameSite"] };
 }
@@ -83,9 +83,9 @@ function assertOptions(options: SignedInAsOptions): void {
   for (const name of ["loginAt", "authTime"] as const) {
     const seconds = options[name];
     if (seconds === undefined || (Number.isInteger(seconds) && seconds <= LATEST_SECONDS)) continue;
-    throw new TypeError(`The option \`${name}\` is in whole seconds since the epoch: Math.floor(Date.now() / 1000).`);
+    throw new TypeError(`The option \`${name}\` must be in whole seconds since the epoch, such as Math.floor(Date.now() / 1000).`);
   }
-  if (acr !== undefined && typeof acr !== "string") throw new TypeError("The option `acr` is text.");
+  if (acr !== undefined && typeof acr !== "string") throw new TypeError("The option `acr` must be a string.");
 }
 
 function assertNames(what: string, given: object, known: object): void {

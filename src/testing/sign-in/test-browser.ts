@@ -100,7 +100,7 @@ export function checkedOrigin<Options extends BrowserOptions>(options: Options):
   if (origin === undefined) return options;
   const url = URL.canParse(origin) ? new URL(origin) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}/`) {
-    throw new TypeError("The option `origin` is scheme, host and port: https://app.example.");
+    throw new TypeError("The option `origin` must be scheme, host and port, such as https://app.example.");
   }
   return { ...options, origin: url.origin };
 }

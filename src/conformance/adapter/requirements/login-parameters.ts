@@ -68,7 +68,7 @@ export const loginParameterRequirements: readonly AdapterRequirement[] = [
       assert.deepEqual((await browser.get("/page")).json(), { url: page });
       assert.deepEqual((await browser.navigate("/none")).json(), { url: `${LOGIN}?${hint}` });
       assert.deepEqual((await browser.navigate("/elsewhere")).json(), { url: LOGIN });
-      assert.match(String((await browser.navigate("/unlisted")).json().error), /"scope" is not in IDP_LOGIN_PARAMS/);
+      assert.match(String((await browser.navigate("/unlisted")).json().error), /"scope" isn't in IDP_LOGIN_PARAMS/);
       const end = await browser.follow(page);
       assert.deepEqual([end.status, end.url.pathname + end.url.search, end.json().user], [200, "/reports?q=a%2Fb", ADA]);
       assert.equal(app.provider.requestsTo("authorize")[0]?.query.get("login_hint"), HINT);
