@@ -127,7 +127,7 @@ export const SITUATIONS = [
   },
   {
     title: "A wrong client id",
-    what: "The provider does not know the value of IDP_CLIENT_ID.",
+    what: "The provider doesn't know the value of IDP_CLIENT_ID.",
     codes: ["E109", "W107"],
     prepare: () => ({ env: { IDP_CLIENT_ID: "shop-staging" } }),
   },
@@ -139,7 +139,7 @@ export const SITUATIONS = [
   },
   {
     title: "A provider that looks at the refresh token first",
-    what: "The token endpoint refuses a made-up refresh token in the same way for each client. So its response does not show whether it accepts this client.",
+    what: "The token endpoint refuses a fake refresh token in the same way for every client, so its response doesn't show whether it accepts this client.",
     codes: [],
     prepare({ provider }) {
       provider.fault("token", { kind: "status", status: 400, body: { error: "invalid_grant" } });
@@ -181,7 +181,7 @@ export const SITUATIONS = [
   },
   {
     title: "Maybe no refresh token",
-    what: "SCOPE has `offline_access`, which the provider does not announce.",
+    what: "SCOPE contains `offline_access`, which the provider doesn't advertise.",
     codes: ["W103"],
     prepare({ provider }) {
       provider.settings.scopesSupported = ["openid", "email", "profile"];
@@ -257,7 +257,7 @@ export const SITUATIONS = [
   },
   {
     title: "No BASE_URL",
-    what: "Without BASE_URL, the check does not know the redirect URI.",
+    what: "Without BASE_URL, the check doesn't know the redirect URI.",
     codes: ["W001"],
     prepare: () => ({ env: { BASE_URL: undefined } }),
   },

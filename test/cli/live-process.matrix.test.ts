@@ -67,7 +67,7 @@ describe.concurrent("idpauth check --live, as a process", () => {
     const { code, stdout } = await run(args, settingsFor(provider), folder);
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({
-      findings: [{ code: "E111", message: expect.stringContaining("returns no session store") }],
+      findings: [{ code: "E111", message: expect.stringContaining("doesn't return a session store") }],
     });
   });
 
@@ -82,7 +82,7 @@ describe.concurrent("idpauth check --live, as a process", () => {
       "isn't valid yet",
       { name: "localhost", authority: AUTHORITY, from: Date.now() + HOUR, until: Date.now() + 2 * HOUR },
       true,
-      "not valid yet",
+      "isn't valid yet",
     ],
     ["is for another name", { name: "other.example", authority: AUTHORITY }, true, "for another hostname"],
     ["is self-signed", { name: "localhost" }, true, "self-signed"],

@@ -232,9 +232,7 @@ describe("a module of the project", () => {
 
   it("whose store never responds: E111, in bounded time", async () => {
     const store = { ...copyOf(memoryStore()), name: "mine", get: () => new Promise<never>(() => undefined) };
-    expect((await judge("./store.mjs", give({ default: store }))).messages).toEqual([
-      "The mine store in --store does not respond in time.",
-    ]);
+    expect((await judge("./store.mjs", give({ default: store }))).messages).toEqual(["The mine store in --store doesn't respond in time."]);
   });
 
   it("whose store cannot delete: E111, and W112 says that something is left", async () => {

@@ -195,7 +195,7 @@ export async function expectRefreshRefused(
   expect(provider.requestsTo("token", { grant_type: "refresh_token" })).toHaveLength(1);
   expect(provider.requestsTo("userinfo")).toHaveLength(1);
   expect(log.filter(({ code }) => code === "refresh_rejected").map(({ message }) => message)).toEqual([
-    `A refresh was refused (${reason}).`,
+    `A refresh was rejected (${reason}).`,
   ]);
   return `the session ends, ${reason}; three probes cause one token request, and the new access token is not used`;
 }
