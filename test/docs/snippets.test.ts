@@ -4,11 +4,16 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { IdpAuthOptions } from "../../src/index.js";
 import * as kit from "../../src/testing/index.js";
+import { startRedis } from "../support/redis-server.js";
 
 // The files of docs/snippets, which the pages show, each run as an application loads it. What a file does not set comes from the test:
 // the provider and its clock.
 
-const given = vi.hoisted((): { options: IdpAuthOptions; auths: unknown[] } => ({ options: {}, auths: [] }));
+const given = vi.hoisted((): { options: IdpAuthOptions; auths: unknown[]; clients: { destroy(): void }[] } => ({
+  options: {},
+  auths: [],
+  clients: [],
+}));
 
 interface Entry {
   readonly idpAuth: (options?: IdpAuthOptions) => unknown;
@@ -39,6 +44,17 @@ vi.mock("zod", () => {
     "~standard": { version: 1, vendor: "zod", validate: (claims: { groups?: unknown }) => ({ value: { groups: claims.groups ?? [] } }) },
   });
   return { z: { string: () => text, array: () => text, object } };
+});
+
+/** Collects the clients, which a file leaves connected, because its process exits. */
+vi.mock("redis", async (original) => {
+  const redis = await original<typeof import("redis")>();
+  const createClient = (options: import("redis").RedisClientOptions) => {
+    const client = redis.createClient(options);
+    given.clients.push(client);
+    return client;
+  };
+  return { ...redis, createClient };
 });
 
 const SNIPPETS = path.resolve(import.meta.dirname, "../../docs/snippets");
@@ -164,18 +180,57 @@ describe("docs/snippets/authorization", () => {
   });
 });
 
+/** Replaces the application's database. @returns the values of each query */
+async function queriesOf(): Promise<unknown[][]> {
+  interface Pool {
+    query: (text: string, values: unknown[]) => Promise<{ rows: { id: string }[] }>;
+  }
+  const queries: unknown[][] = [];
+  const { pool } = await load<{ pool: Pool }>("user-table/pool.mjs", false);
+  vi.spyOn(pool, "query").mockImplementation(async (_text, values) => {
+    queries.push(values);
+    return { rows: [{ id: "7" }] };
+  });
+  return queries;
+}
+
+describe("docs/snippets/audit-log", () => {
+  it("sign-in.mjs writes a row before the session begins", async () => {
+    const queries = await queriesOf();
+    const browser = await open("audit-log/sign-in.mjs");
+    expect((await browser.follow("/idpauth/login/")).status).toBe(200);
+    expect(queries).toEqual([[provider.issuer, expect.any(String), null]]);
+  });
+});
+
+describe("docs/snippets/forward-auth", () => {
+  const PAGE = { "sec-fetch-mode": "navigate" };
+
+  it("nginx.mjs lets nginx check a request, and sends a user to the login", async () => {
+    const browser = await openListening("forward-auth/nginx.mjs");
+    expect((await browser.get("/auth/check")).status).toBe(401);
+    expect((await browser.get("/auth/login", { headers: { "x-original-uri": "/dashboard" } })).status).toBe(401);
+    const login = await browser.get("/auth/login", { headers: { ...PAGE, "x-original-uri": "/dashboard" } });
+    expect([login.status, login.headers.location]).toEqual([302, expect.stringContaining("/idpauth/login/")]);
+    await browser.follow("/idpauth/login/");
+    const check = await browser.get("/auth/check");
+    expect([check.status, check.headers["x-user"]]).toEqual([204, expect.any(String)]);
+  });
+
+  it("traefik.mjs lets Traefik check a request, and sends a user to the login", async () => {
+    const browser = await open("forward-auth/traefik.mjs");
+    expect((await browser.get("/auth/check")).status).toBe(401);
+    const login = await browser.get("/auth/check", { headers: { ...PAGE, "x-forwarded-method": "GET", "x-forwarded-uri": "/dashboard" } });
+    expect([login.status, login.headers.location]).toEqual([302, expect.stringContaining("/idpauth/login/")]);
+    await browser.follow("/idpauth/login/");
+    expect((await browser.get("/auth/check")).status).toBe(204);
+  });
+});
+
 describe("docs/snippets/user-table", () => {
-  const queries: unknown[] = [];
+  let queries: unknown[][] = [];
   beforeEach(async () => {
-    queries.length = 0;
-    interface Pool {
-      query: (text: string, values: unknown[]) => Promise<{ rows: { id: string }[] }>;
-    }
-    const { pool } = await load<{ pool: Pool }>("user-table/pool.mjs", false);
-    vi.spyOn(pool, "query").mockImplementation(async (_text, values) => {
-      queries.push(values);
-      return { rows: [{ id: "7" }] };
-    });
+    queries = await queriesOf();
   });
 
   it("sign-in.mjs stores the user's id when they sign in", async () => {
@@ -436,17 +491,37 @@ describe("docs/snippets/session-end", () => {
 
 describe("docs/snippets/production", () => {
   it("shutdown.mjs closes the server and the store before the process exits", async () => {
-    const once = vi.spyOn(process, "once");
-    const browser = await openListening("production/shutdown.mjs");
-    const [, stop] = once.mock.calls.find(([event]) => event === "SIGTERM") ?? [];
-    process.removeListener("SIGTERM", stop!);
-    await browser.follow("/idpauth/login/");
-    const exited = new Promise((resolve) => vi.spyOn(process, "exit").mockImplementation(resolve as () => never));
-    (stop as () => void)();
-    await exited;
-    await expect(fetch(browser.origin)).rejects.toThrow();
+    await stopsAfter("production/shutdown.mjs", (browser) => browser.follow("/idpauth/login/"));
   });
 });
+
+describe("docs/snippets/containers", () => {
+  it("server.mjs reports that it is healthy, and closes the server and the store before the process exits", async () => {
+    const redis = await startRedis();
+    vi.stubEnv("REDIS_URL", redis.url);
+    await stopsAfter("containers/server.mjs", async (browser) => {
+      expect((await browser.get("/healthz")).status).toBe(200);
+      expect((await browser.follow("/")).text).toBe("Hello");
+    }).finally(() => {
+      vi.unstubAllEnvs();
+      for (const client of given.clients) client.destroy();
+      return redis.stop();
+    });
+  });
+});
+
+/** Loads a file that listens, uses its application, sends the process SIGTERM, and waits until the file ends the process. */
+async function stopsAfter(file: string, use: (browser: kit.TestBrowser) => Promise<unknown>): Promise<void> {
+  const once = vi.spyOn(process, "once");
+  const browser = await openListening(file);
+  const [, stop] = once.mock.calls.find(([event]) => event === "SIGTERM") ?? [];
+  process.removeListener("SIGTERM", stop!);
+  await use(browser);
+  const exited = new Promise((resolve) => vi.spyOn(process, "exit").mockImplementation(resolve as () => never));
+  (stop as () => void)();
+  await exited;
+  await expect(fetch(browser.origin)).rejects.toThrow();
+}
 
 it("every file of docs/snippets ran", () => {
   const files = readdirSync(SNIPPETS, { recursive: true, encoding: "utf8" }).map((file) => file.replaceAll(path.sep, "/"));
