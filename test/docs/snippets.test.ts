@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { Server, type ListenOptions } from "node:net";
 import path from "node:path";
+import type { createClient as createRedisClient } from "redis";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { IdpAuthOptions } from "../../src/index.js";
 import * as kit from "../../src/testing/index.js";
@@ -48,12 +49,12 @@ vi.mock("zod", () => {
 
 /** Collects the clients, which a file leaves connected, because its process exits. */
 vi.mock("redis", async (original) => {
-  const redis = await original<typeof import("redis")>();
-  const createClient = (options: import("redis").RedisClientOptions) => {
+  const redis = await original<{ createClient: typeof createRedisClient }>();
+  const createClient = ((options) => {
     const client = redis.createClient(options);
     given.clients.push(client);
     return client;
-  };
+  }) as typeof createRedisClient;
   return { ...redis, createClient };
 });
 

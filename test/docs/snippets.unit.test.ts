@@ -55,3 +55,62 @@ it("a comment that names a snippet has a code block after it", () => {
   const markers = pages().flatMap((page) => read(page).match(/<!-- snippet: /g) ?? []);
   expect(markers.length).toBe(blocks.length - others.length);
 });
+
+/** Pages with blocks that have no file, and the test that runs these blocks as they stand on the page. */
+const RUN_BY_PAGE_TEST: Readonly<Record<string, string>> = {
+  "README.md": "test/docs/readme.matrix.test.ts",
+  "docs/about/other-callers.md": "test/docs/apis.test.ts",
+  "docs/how-to/call-an-api.md": "test/docs/apis.test.ts",
+  "docs/how-to/end-sessions.md": "test/docs/scaling.matrix.test.ts",
+  "docs/how-to/fetch-frameworks.md": "test/recipes/page.matrix.test.ts",
+  "docs/how-to/live-connections.md": "test/docs/live-connections.test.ts",
+  "docs/how-to/nestjs.md": "test/adapters/nestjs.matrix.test.ts",
+  "docs/how-to/react-vue-svelte.md": "test/compositions/compositions.browser.matrix.test.ts",
+  "docs/how-to/scaling.md": "test/docs/scaling.matrix.test.ts",
+  "docs/how-to/sessions.md": "test/docs/readme.matrix.test.ts",
+  "docs/how-to/testing.md": "test/docs/testing.test.ts",
+  "docs/how-to/user-table.md": "test/docs/apis.test.ts",
+  "docs/providers/auth0.md": "test/docs/application-guides.test.ts",
+  "docs/providers/cognito.md": "test/docs/application-guides.test.ts",
+  "docs/providers/entra-id.md": "test/docs/application-guides.test.ts",
+  "docs/providers/google.md": "test/docs/application-guides.test.ts",
+  "docs/providers/keycloak.md": "test/docs/application-guides.test.ts",
+  "docs/providers/okta.md": "test/docs/application-guides.test.ts",
+  "docs/providers/self-hosted.md": "test/docs/application-guides.test.ts",
+  "docs/reference/accessors.md": "test/docs/readme.matrix.test.ts",
+  "docs/reference/testing.md": "test/docs/testing.test.ts",
+  "docs/start/single-page-application.md": "test/docs/single-page-applications.unit.test.ts",
+  "docs/tutorial/first-test.md": "test/examples/testing.matrix.test.ts",
+  "docs/tutorial/staff-only.md": "test/docs/application-guides.test.ts",
+};
+
+/** The number of blocks that don't come from a file. To add a block, add a file to docs/snippets; to convert one, lower the number here. */
+const CEILINGS: Readonly<Record<Kind, number>> = {
+  "run by the page's own test": 82,
+  "type-checked, not run": 25,
+  "neither type-checked nor run": 1,
+};
+
+type Kind = "run by the page's own test" | "type-checked, not run" | "neither type-checked nor run";
+
+/** A page's own test runs its samples for other frameworks, but none of Next.js. */
+const NEXT = { page: "docs/how-to/call-an-api.md", language: "ts" };
+
+function kindOf({ page, language, before }: (typeof others)[number]): Kind {
+  const isRun = Object.hasOwn(RUN_BY_PAGE_TEST, page) && !(page === NEXT.page && language === NEXT.language);
+  if (isRun) return "run by the page's own test";
+  // test/docs/samples.matrix.test.ts checks all others.
+  return /^ *<!-- fragment: /.test(before) ? "neither type-checked nor run" : "type-checked, not run";
+}
+
+describe("the blocks that don't come from a file", () => {
+  it.each(Object.keys(CEILINGS) as Kind[])("%s: their number only falls", (kind) => {
+    const found = others.filter((block) => kindOf(block) === kind).map(({ page, line }) => `${page}:${line}`);
+    expect(found.length, `The ceiling is ${CEILINGS[kind]}, and it only falls. The blocks:\n${found.join("\n")}`).toBe(CEILINGS[kind]);
+  });
+
+  it.each(Object.entries(RUN_BY_PAGE_TEST))("%s has such blocks, and %s names the page", (page, test) => {
+    expect(others.some((block) => block.page === page)).toBe(true);
+    expect(read(test)).toContain(page.startsWith("docs/providers/") ? "providers/" : path.basename(page, ".md"));
+  });
+});
