@@ -573,10 +573,10 @@ describe("setup", () => {
     ["an object", {}],
     ["a single client", new pg.Client(address)],
   ])("%s is no pool, and every method says so", async (_what, given) => {
-    expect(messages(given)).toEqual([expect.stringMatching(/not given a Pool of pg.*new pg\.Pool\(/s)]);
+    expect(messages(given)).toEqual([expect.stringMatching(/wasn't given a Pool of pg.*new pg\.Pool\(/s)]);
     const store = postgresStore(given as unknown as PostgresPool);
     await expect(store.get("key")).rejects.toThrow(TypeError);
-    await expect(store.migrate()).rejects.toThrow(/not given a Pool/);
+    await expect(store.migrate()).rejects.toThrow(/wasn't given a Pool/);
     await store.close();
   });
 

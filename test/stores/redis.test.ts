@@ -436,7 +436,7 @@ describe("what the store refuses", () => {
     ];
     for (const answer of answers) {
       await expect(answer).rejects.toThrow(StoreUnavailableError);
-      await expect(answer).rejects.toThrow(/not connected: call and await its connect/);
+      await expect(answer).rejects.toThrow(/isn't connected: call and await its connect/);
     }
   });
 });
