@@ -10,7 +10,9 @@ const EXAMPLE = path.join(ROOT, "examples/spa-react");
 const PAGE = readFileSync(path.join(ROOT, "docs/start/single-page-application.md"), "utf8");
 const REQUIREMENTS = readFileSync(path.join(ROOT, "docs/about/rfc-10017.md"), "utf8");
 
-const blocks = [...PAGE.matchAll(/^`([\w./]+)`:\n\n```\w+\n(.*?)^```$/gms)].map(([, file = "", text = ""]) => ({ file, text }));
+const blocks = [...PAGE.matchAll(/^`([\w./]+)`:\n\n(?:<!-- snippet: [^\n]+\n\n)?```\w+\n(.*?)^```$/gms)].map(
+  ([, file = "", text = ""]) => ({ file, text }),
+);
 
 /** The rows of the table of requirements. */
 const rows = [...REQUIREMENTS.matchAll(/^\| (6\.1\.\d[\d.]*: .*?) \| (.*) \| (.*?) \|$/gm)].map(

@@ -79,14 +79,13 @@ const RUN_BY_PAGE_TEST: Readonly<Record<string, string>> = {
   "docs/providers/self-hosted.md": "test/docs/application-guides.test.ts",
   "docs/reference/accessors.md": "test/docs/readme.matrix.test.ts",
   "docs/reference/testing.md": "test/docs/testing.test.ts",
-  "docs/start/single-page-application.md": "test/docs/single-page-applications.unit.test.ts",
   "docs/tutorial/first-test.md": "test/examples/testing.matrix.test.ts",
   "docs/tutorial/staff-only.md": "test/docs/application-guides.test.ts",
 };
 
 /** The number of blocks that don't come from a file. To add a block, add a file to docs/snippets; to convert one, lower the number here. */
 const CEILINGS: Readonly<Record<Kind, number>> = {
-  "run by the page's own test": 82,
+  "run by the page's own test": 79,
   "type-checked, not run": 25,
   "neither type-checked nor run": 1,
 };
