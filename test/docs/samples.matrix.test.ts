@@ -42,12 +42,6 @@ const COPIED = { from: "docs/how-to/nestjs.md", to: "docs/start/nestjs.md" };
 
 /** What the text around a page's samples supplies. A sample gets the names that it uses and does not declare. */
 const GIVEN: Readonly<Record<string, string>> = {
-  "docs/how-to/users-and-claims.md": `${EXPRESS}
-export declare const schema: import("idpauth").ClaimsSchema<{ groups: string[] }>;
-`,
-  "docs/how-to/authorization.md": `${EXPRESS}
-export declare const roles: { find(iss: string, sub: string): Promise<string | undefined> };
-`,
   "docs/how-to/call-an-api.md": `export declare const auth: import("idpauth/next").NextIdpAuth;
 `,
   "docs/how-to/user-table.md": `${EXPRESS}
@@ -65,8 +59,6 @@ export declare const auth: NextIdpAuth;
 export declare const startMyApplication: AdapterFactory;
 `,
   "docs/how-to/single-page-applications.md": `export declare const auth: import("idpauth/client").Client;
-`,
-  "docs/how-to/audit-log.md": `export declare const pool: import("pg").Pool;
 `,
   "docs/how-to/end-sessions.md": EXPRESS,
   "docs/reference/client.md": `export declare const auth: import("idpauth/client").Client;
