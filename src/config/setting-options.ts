@@ -132,7 +132,7 @@ export interface SettingOptions {
    */
   readonly events?: boolean | undefined;
   /**
-   * Whether idpauth accepts logout tokens without the header `typ: logout+jwt`. Turn it on only if your provider omits the header.
+   * Whether idpauth accepts logout tokens without the `typ: logout+jwt` header. Turn it on only if your provider omits the header.
    *
    * Default: `false`. Environment variable: `IDP_ALLOW_UNTYPED_LOGOUT_TOKENS`.
    */
@@ -253,7 +253,7 @@ export interface SettingOptions {
    */
   readonly loginParams?: readonly string[] | undefined;
   /**
-   * The hostnames that the function `isValidIdpUrl` accepts in a URL.
+   * The hostnames that the `isValidIdpUrl` function accepts in a URL.
    *
    * Default: `docs.google.com` for Google, else the issuer's hostname. Environment variable: `IDP_DOCUMENT_HOSTS`.
    */
@@ -314,7 +314,7 @@ export interface SettingOptions {
    */
   readonly hookTimeout?: number | undefined;
   /**
-   * The maximum size of the data that the application stores in a session, in bytes of JSON. The result of the option `clientData` has the
+   * The maximum size of the data that the application stores in a session, in bytes of JSON. The result of the `clientData` option has the
    * same limit. Every request reads the data, so keep it small.
    *
    * Default: `4096`. Environment variable: `IDP_DATA_LIMIT`.
