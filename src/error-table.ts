@@ -34,7 +34,7 @@ export const ERRORS = errorRows({
     status: 500,
     title: "The sign-in page redirects to itself",
     remedy:
-      "Have the proxy pass the Host header on unchanged, or set BASE_URL to the origin that browsers use. Vite: write each entry of the proxy as an object with `changeOrigin: false`; the short form, a string, sets it to true. Astro: add the domain to `security.allowedDomains`. If a trusted proxy sends `X-Forwarded-Host`, set IDP_TRUST_PROXY.",
+      "Have the proxy pass the Host header on unchanged, or set BASE_URL to the origin that browsers use. nginx: write `proxy_set_header Host $http_host`, because `$host` drops the port. Vite: write each entry of the proxy as an object with `changeOrigin: false`; the short form, a string, sets it to true. Astro: add the domain to `security.allowedDomains`. If a trusted proxy sends `X-Forwarded-Host`, set IDP_TRUST_PROXY.",
   },
   login_link_invalid: {
     status: 400,

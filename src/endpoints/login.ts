@@ -104,9 +104,9 @@ function destinationOf(scheme: Scheme, query: URLSearchParams, request: IdpReque
 const HOP = "idp_hop";
 
 const CAUSES =
-  "Something between the browser and the application rewrites Host. Usual causes: `changeOrigin` in Vite's proxy, an Astro " +
-  "`security.allowedDomains` that doesn't list this host, a proxy that names the host in X-Forwarded-Host while IDP_TRUST_PROXY is off, " +
-  "or a BASE_URL with another host or port than browsers use.";
+  "Something between the browser and the application rewrites Host. Usual causes: `$host` in nginx, which drops the port (use " +
+  "`$http_host`), `changeOrigin` in Vite's proxy, an Astro `security.allowedDomains` that doesn't list this host, a proxy that names " +
+  "the host in X-Forwarded-Host while IDP_TRUST_PROXY is off, or a BASE_URL with another host or port than browsers use.";
 
 /**
  * Redirects a login whose Host header differs from BASE_URL's to BASE_URL, once. The cookie and the callback belong to that host, so a
