@@ -458,6 +458,16 @@ describe("docs/snippets/guarding", () => {
     expect([response.status, response.json()]).toEqual([401, { signInAt: expect.stringContaining("/idpauth/login/") as string }]);
   });
 
+  it("form-express.ts sends a page to a browser that submits a form, and JSON to a script", async () => {
+    const browser = await open("guarding/form-express.ts");
+    const submit = (accept: string) => browser.get("/orders", { method: "POST", headers: { accept } });
+    const page = await submit("text/html,application/xhtml+xml,*/*;q=0.8");
+    expect([page.status, page.text]).toEqual([401, expect.stringContaining('<a href="/idpauth/login/" target="_blank">')]);
+    expect((await submit("*/*")).json()).toEqual({ login_url: "/idpauth/login/" });
+    await browser.follow("/idpauth/login/");
+    expect((await submit("text/html")).text).toBe("passed");
+  });
+
   it.each([
     ["koa-prefix.mjs", 401],
     ["koa-sensitive.mjs", 404],
@@ -487,6 +497,14 @@ describe("docs/snippets/session-end", () => {
     const text = response.text();
     await browser.follow("/idpauth/logout/");
     expect([await text, log.mock.calls]).toEqual(["", [["session_ended", "logout"]]]);
+  });
+});
+
+describe("docs/snippets/testing", () => {
+  it("roles.mjs tests that a rule lets administrators pass, and no other user", async () => {
+    const before = expect.getState().assertionCalls;
+    await load("testing/roles.mjs");
+    expect(expect.getState().assertionCalls - before).toBe(2);
   });
 });
 

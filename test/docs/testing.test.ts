@@ -3,7 +3,7 @@ import path from "node:path";
 import express from "express";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as expressHost from "../../src/adapters/express/express.js";
-import type { IdpAuthOptions } from "../../src/index.js";
+import { hasClaim, type IdpAuthOptions } from "../../src/index.js";
 import * as kit from "../../src/testing/index.js";
 import { ENDPOINTS } from "../../src/testing/provider/received-requests.js";
 
@@ -35,7 +35,7 @@ async function execute(code: string, given: Readonly<Record<string, unknown>>): 
   const body = code
     .replace(/^import (\w+) from "(.+)";$/gm, 'const { default: $1 } = modules["$2"];')
     .replace(/^import (\{.+\}) from "(.+)";$/gm, 'const $1 = modules["$2"];');
-  const names = { ...kit, ...given, expect, modules: MODULES };
+  const names = { ...kit, hasClaim, ...given, expect, modules: MODULES };
   // Parameters outside, so that a block may declare a name that is given.
   // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the page is the project's own
   const run = new Function(...Object.keys(names), `return (async () => { ${body} })();`) as (...values: unknown[]) => Promise<void>;
@@ -63,6 +63,7 @@ describe("the pages about testing", () => {
     expect(blocks.map(({ name }) => name)).toEqual([
       "docs/how-to/testing.md, Test a guarded route (1)",
       "docs/how-to/testing.md, Sign in without a provider (1)",
+      "docs/how-to/testing.md, Test a rule by role (1)",
       "docs/how-to/testing.md, Test that a request is rejected (1)",
       "docs/how-to/testing.md, Simulate an outage (1)",
       "docs/how-to/testing.md, Simulate an outage (2)",
