@@ -43,7 +43,8 @@ function onError(error, req, res, next) {
 app.use(onError);
 
 const { PORT = 3000 } = process.env;
-const server = app.listen(PORT, () => {
+const server = app.listen(PORT, (error) => {
+  if (error) throw error;
   const address = server.address();
   console.log(`http://localhost:${typeof address === "object" ? address?.port : address}/`);
 });

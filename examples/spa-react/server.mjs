@@ -1,36 +1,9 @@
 // @ts-check
-import path from "node:path";
-import express from "express";
-import { idpAuth } from "idpauth/express";
+import { createApp } from "./app.mjs";
 
-const DIST = path.join(import.meta.dirname, "dist");
-const POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'";
-
-const app = express();
-const auth = idpAuth(); // settings come from the environment
-auth.mount(app); // startup checks, then /idpauth/*
-app.use(auth.csrf); // 403 for cross-site requests that could change something
-
-const items = [{ id: 1, text: "Order punched cards" }];
-app.get("/api/items", auth.idpRequired, (_req, res) => res.json(items));
-
-app.post("/api/items", auth.idpRequired, express.json(), (req, res) => {
-  const text = req.body?.text;
-  if (typeof text !== "string" || text === "" || text.length > 100) return res.status(400).json({ error: "invalid_text" });
-  items.push({ id: items.length + 1, text });
-  return res.json(items);
-});
-
-app.use((_req, res, next) => {
-  res.set("Content-Security-Policy", POLICY);
-  next();
-});
-app.use(express.static(DIST));
-// The front end renders the views, so every path outside the API that doesn't name a file gets the same page.
-app.use((req, res) => {
-  const isView = ["GET", "HEAD"].includes(req.method) && !/^\/api\/|\.\w+$/.test(req.path);
-  return isView ? res.sendFile("index.html", { root: DIST }) : res.status(404).json({ error: "not_found" });
-});
-
+const { app } = createApp();
 const port = Number(process.env["PORT"] ?? 3000);
-app.listen(port, "localhost", () => console.log(`http://localhost:${port}/`));
+app.listen(port, "localhost", (error) => {
+  if (error) throw error; // for example, if the port is taken
+  console.log(`http://localhost:${port}/`);
+});

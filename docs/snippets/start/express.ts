@@ -15,6 +15,7 @@ app.get("/reports", auth.idpRequired, async (req, res) => {
 });
 
 const port = process.env["PORT"] ?? 3000;
-app.listen(port, () => {
+app.listen(port, (error) => {
+  if (error) throw error;
   console.log(`http://localhost:${port}/reports`);
 });
