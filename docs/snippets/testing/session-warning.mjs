@@ -5,8 +5,8 @@
 export async function warn(page, provider) {
   // #region warning
   provider.clock.advance(550_000); // IDP_SESSION_IDLE_TIMEOUT=600 leaves 50 seconds
-  await page.waitForTimeout(2_100); // the client has to be silent for more than two seconds
-  await page.evaluate(() => dispatchEvent(new Event("focus")));
+  await page.waitForTimeout(2_100); // more than two seconds after the last response
+  await page.evaluate('dispatchEvent(new Event("focus"))');
   await page.getByRole("button", { name: "Stay signed in" }).waitFor();
   // #endregion
 }
