@@ -244,8 +244,8 @@ function typeOf(row) {
  * @param {Prose} prose
  */
 export function defaultOf(row, prose) {
-  if (row.required) return "none; required";
   if (prose.default !== undefined) return prose.default;
+  if (row.required) return "none; required";
   if (Array.isArray(row.default)) return row.default.length === 0 ? "none" : `\`${row.default.join(" ")}\``;
   return `\`${String(row.default)}\``;
 }

@@ -2,8 +2,10 @@ import { isStoreAddress } from "./live/store-option.js";
 
 export const HELP = `Usage: idpauth check [--env-file=FILE] [--json] [--live [--store=STORE]]
        idpauth provider [--help]
+       idpauth keys [--help]
 
 idpauth provider runs an OpenID provider for development on this machine.
+idpauth keys creates a private key for the application, in place of a client secret.
 idpauth check runs the startup checks on the settings in the environment, without starting the application.
 
   --env-file=FILE  reads settings from a file, as node --env-file does; the environment overrides the file

@@ -24,9 +24,13 @@ const argv = process.argv.slice(2);
 const write: Write = (text, stream) => process[stream].write(text);
 
 // The exit code is only set, so that a pipe gets the complete output.
-process.exitCode = await (argv[0] === "provider"
-  ? provider(argv.slice(1))
-  : idpauth(process.env, argv, write, (path) => readFileSync(path, "utf8"), io));
+process.exitCode = await run();
+
+async function run(): Promise<ExitCode> {
+  if (argv[0] === "provider") return provider(argv.slice(1));
+  if (argv[0] === "keys") return (await import("./keys-command.js")).keysCommand(argv.slice(1), process.cwd(), write);
+  return idpauth(process.env, argv, write, (path) => readFileSync(path, "utf8"), io);
+}
 
 async function provider(rest: readonly string[]): Promise<ExitCode> {
   // Loaded on demand, with the test kit's provider.

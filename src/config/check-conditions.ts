@@ -1,5 +1,6 @@
 // Rules across settings: required settings, values that contradict each other, and values that are probably mistakes.
 import { check } from "./check-table.js";
+import { isCertificateOf } from "./client-keys.js";
 import { quoted } from "./describe-value.js";
 import type { Finding } from "../errors.js";
 import { isGoogleIssuer, issuerTemplate } from "./issuers.js";
@@ -22,6 +23,7 @@ const SHORTEST = 32;
 export function settingFindings(values: Values, unset: ReadonlySet<SettingName>): Finding[] {
   return [
     ...missing(unset),
+    ...keyFindings(values, unset),
     ...tenantFindings(values),
     ...insecure(values),
     ...zeroAges(values),
@@ -34,9 +36,22 @@ export function settingFindings(values: Values, unset: ReadonlySet<SettingName>)
 function missing(unset: ReadonlySet<SettingName>): Finding[] {
   const findings: Finding[] = [];
   if (unset.has("secretKey")) findings.push(check("E001"));
-  const client = (["clientId", "clientSecret"] as const).filter((name) => unset.has(name)).map(label);
+  const hasKey = !unset.has("privateKey");
+  const client = (["clientId", "clientSecret"] as const).filter((name) => unset.has(name) && (name === "clientId" || !hasKey)).map(label);
   if (client.length > 0)
     findings.push(check("E003", `${client.join(" and ")} ${client.length === 1 ? "is" : "are"} missing, empty or blank.`));
+  return findings;
+}
+
+/** A key replaces the secret and the setting of how the secret is sent. */
+function keyFindings({ privateKey, certificate, publishKeys }: Values, unset: ReadonlySet<SettingName>): Finding[] {
+  const findings: Finding[] = [];
+  const hasKey = !unset.has("privateKey");
+  if (hasKey && !unset.has("clientSecret")) findings.push(check("E023"));
+  if (hasKey && !unset.has("tokenEndpointAuthMethod")) findings.push(check("E024"));
+  const [key] = privateKey ?? [];
+  if (publishKeys === true && privateKey?.some(({ publicJwk }) => publicJwk !== undefined) !== true) findings.push(check("E026"));
+  if (certificate != null && (!hasKey || (key !== undefined && !isCertificateOf(certificate, key)))) findings.push(check("E025"));
   return findings;
 }
 

@@ -46,7 +46,8 @@ export const CHECKS = checkTable({
   },
   E003: {
     cause: "IDP_CLIENT_ID (option clientId) or IDP_CLIENT_SECRET (option clientSecret) is missing, empty or blank.",
-    remedy: "Register the application at the provider, then set both settings to the values that it issues.",
+    remedy:
+      "Register the application at the provider, then set both settings to the values that it issues. If the client authenticates with a key, set IDP_PRIVATE_KEY instead of the secret.",
   },
   E004: {
     group: "defaults",
@@ -154,6 +155,25 @@ export const CHECKS = checkTable({
     cause:
       "IDP_SESSIONS_NOT_BEFORE (option sessionsNotBefore) is in the future, so each new session would end as soon as it begins, and every sign-in would loop.",
     remedy: "Set a time in the past. If it's already in the past, correct this machine's clock.",
+  },
+  E023: {
+    cause:
+      "Both IDP_CLIENT_SECRET (option clientSecret) and IDP_PRIVATE_KEY (option privateKey) are set. A client authenticates with one of them.",
+    remedy: "Remove IDP_CLIENT_SECRET to authenticate with the key, or IDP_PRIVATE_KEY to authenticate with the secret.",
+  },
+  E024: {
+    cause:
+      "IDP_TOKEN_ENDPOINT_AUTH_METHOD (option tokenEndpointAuthMethod) says how the secret is sent, but IDP_PRIVATE_KEY (option privateKey) is set.",
+    remedy: "Remove IDP_TOKEN_ENDPOINT_AUTH_METHOD. A key always authenticates with `private_key_jwt`.",
+  },
+  E025: {
+    cause: "IDP_CERTIFICATE (option certificate) isn't the certificate of the first key in IDP_PRIVATE_KEY (option privateKey).",
+    remedy: "Set IDP_CERTIFICATE to the certificate of that key, or remove it. Without a private key, it has no effect.",
+  },
+  E026: {
+    cause:
+      "IDP_PUBLISH_KEYS (option publishKeys) is on, but IDP_PRIVATE_KEY (option privateKey) contains no key whose public half is known.",
+    remedy: "Set IDP_PRIVATE_KEY, or remove IDP_PUBLISH_KEYS. If a key management service keeps the key, publish its public half there.",
   },
   W001: {
     cause: "BASE_URL (option baseUrl) isn't set, so the application's origin comes from each request's Host header.",

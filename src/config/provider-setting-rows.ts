@@ -1,3 +1,4 @@
+import { certificate, certificateMistake, keyMistake, privateKeys } from "./client-keys.js";
 import { endpoints } from "./endpoints-kind.js";
 import { authorizationParams, parameterMistake, parameterNames } from "./parameter-kinds.js";
 import { GOOGLE_ISSUER } from "./issuers.js";
@@ -15,6 +16,32 @@ export const PROVIDER_SETTINGS = {
     kind: kind.secret,
     secret: true,
     required: true,
+  },
+  /** The first one signs; null: the client has a secret. */
+  privateKey: {
+    env: "IDP_PRIVATE_KEY",
+    kind: privateKeys,
+    secret: true,
+    default: null,
+    remedyFor: keyMistake,
+  },
+  certificate: {
+    env: "IDP_CERTIFICATE",
+    kind: certificate,
+    hidden: true,
+    default: null,
+    remedyFor: certificateMistake,
+  },
+  publishKeys: {
+    env: "IDP_PUBLISH_KEYS",
+    kind: kind.boolean,
+    default: false,
+  },
+  /** null: what the provider documents. */
+  clientAssertionAudience: {
+    env: "IDP_CLIENT_ASSERTION_AUDIENCE",
+    kind: kind.oneOf("issuer", "token_endpoint", "endpoint"),
+    default: null,
   },
   issuer: {
     env: "IDP_ISSUER",

@@ -72,6 +72,7 @@ function complete(values: Settings): Settings {
   const given: Values = values;
   return {
     ...values,
+    clientSecret: given.clientSecret ?? "",
     sessionTtl: given.sessionTtl ?? Math.max(DEFAULT_SESSION_TTL, Math.min((values.sessionMaxAge ?? 0) + DAY, Number.MAX_SAFE_INTEGER)),
     documentHosts: given.documentHosts ?? defaultDocumentHosts(values.issuer),
   };

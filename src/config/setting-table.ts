@@ -1,5 +1,6 @@
 import { deepFreeze } from "../record/json.js";
 import { APPLICATION_SETTINGS } from "./application-setting-rows.js";
+import type { PrivateKeyOption } from "./client-keys.js";
 import { LOGOUT_SETTINGS } from "./logout-setting-rows.js";
 import { PROVIDER_SETTINGS } from "./provider-setting-rows.js";
 import { SESSION_SETTINGS } from "./session-setting-rows.js";
@@ -43,9 +44,18 @@ export type Settings = {
   readonly publicPath: string;
 };
 
+/** Keys and certificates are read into other forms than they are written in. */
+type OptionValue<Name extends SettingName> = Name extends "privateKey"
+  ? PrivateKeyOption | readonly PrivateKeyOption[] | null
+  : Name extends "certificate"
+    ? string | null
+    : Name extends "scope" | "sessionsNotBefore"
+      ? Value<Name> | string
+      : Value<Name>;
+
 /** The type of the options that the rows imply. `npm run docs` writes it with comments, as `SettingOptions`. */
 export type InferredSettingOptions = {
-  readonly [Name in SettingName]?: (Name extends "scope" | "sessionsNotBefore" ? Value<Name> | string : Value<Name>) | undefined;
+  readonly [Name in SettingName]?: OptionValue<Name> | undefined;
 };
 
 /** Each setting after reading. An unset setting has its default; a refused setting is missing. */

@@ -65,5 +65,5 @@ function redacted(record: SessionRecord, names: EndpointContext["names"]): objec
 }
 
 function presence(value: unknown): "present" | "absent" {
-  return value === undefined || value === "" || (Array.isArray(value) && value.length === 0) ? "absent" : "present";
+  return value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0) ? "absent" : "present";
 }

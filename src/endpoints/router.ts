@@ -1,5 +1,5 @@
 import { pathOf, type IdpRequest } from "../http/request.js";
-import { stylesheet, type AnyReply } from "../http/reply.js";
+import { json, stylesheet, type AnyReply } from "../http/reply.js";
 import { createBackchannelLogout } from "./backchannel-logout.js";
 import { createCallback } from "./callback.js";
 import type { EndpointContext } from "./context.js";
@@ -18,12 +18,16 @@ import { sessions } from "./session-list.js";
 
 type Endpoint = (opened: SessionRequest, context: EndpointContext) => Promise<AnyReply>;
 
+/** The public halves of the client's keys (RFC 7517 section 5). A key management service's key has none here. */
+const publicKeys: Endpoint = (_, { settings }) =>
+  Promise.resolve(json({ keys: (settings.privateKey ?? []).flatMap(({ publicJwk }) => publicJwk ?? []) }));
+
 const styleSheet: Endpoint = (_, { pages }) => Promise.resolve(stylesheet(pages.style));
 
 interface EndpointRow {
   readonly methods: readonly string[];
   /** Off unless this setting is on. */
-  readonly setting?: "debug" | "events" | "sessionsPage" | "logoutAtProvider" | "backchannelLogout" | "frontchannelLogout";
+  readonly setting?: "debug" | "events" | "sessionsPage" | "logoutAtProvider" | "backchannelLogout" | "frontchannelLogout" | "publishKeys";
   /** Whether the path works with a trailing slash too. Providers compare registered addresses character by character. */
   readonly slash?: true;
   readonly create: (context: EndpointContext) => Endpoint;
@@ -45,6 +49,7 @@ export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
   "frontchannel-logout": { methods: GET, setting: "frontchannelLogout", create: () => frontchannelLogout },
   sessions: { methods: ["GET", "POST"], setting: "sessionsPage", slash: true, create: () => sessions },
   events: { methods: READ, setting: "events", slash: true, create: createEvents },
+  jwks: { methods: READ, setting: "publishKeys", create: () => publicKeys },
   debug: { methods: READ, setting: "debug", slash: true, create: () => debug },
   // Without a trailing slash: its script finds the mount path by the page's address.
   popup: { methods: READ, create: () => popup },

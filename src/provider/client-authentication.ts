@@ -1,8 +1,19 @@
 import { ClientSecretPost, type ClientAuth } from "oauth4webapi";
+import { ASSERTION_TYPE, clientAssertion } from "./client-assertion.js";
+import type { ProviderMetadata } from "./discovery.js";
+import type { ProviderConnection } from "./provider-connection.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
-/** Returns the client authentication for the token and revocation endpoints (RFC 6749 section 2.3.1). */
-export function clientAuthentication({ clientId, clientSecret, tokenEndpointAuthMethod }: ProviderSettings): ClientAuth {
+/** Returns the client authentication at one endpoint: with the key (RFC 7523), or with the secret (RFC 6749 section 2.3.1). */
+export function clientAuthentication(endpoint: string, connection: ProviderConnection, signal: AbortSignal | undefined): ClientAuth {
+  const { clientId, clientSecret, tokenEndpointAuthMethod, privateKey } = connection.settings;
+  if (privateKey !== null) {
+    return async (server, _client, body) => {
+      body.set("client_id", clientId);
+      body.set("client_assertion_type", ASSERTION_TYPE);
+      body.set("client_assertion", await clientAssertion(endpoint, server as ProviderMetadata, connection, signal));
+    };
+  }
   if (tokenEndpointAuthMethod === "client_secret_post") return ClientSecretPost(clientSecret);
   const encode = tokenEndpointAuthMethod === "client_secret_basic" ? formEncoded : (text: string) => text;
   const credentials = Buffer.from(`${encode(clientId)}:${encode(clientSecret)}`).toString("base64");
@@ -18,8 +29,19 @@ const IN_WORDS = {
 };
 
 /** Describes the configured method for a log line or a finding. */
-export function authenticationInWords({ tokenEndpointAuthMethod }: Pick<ProviderSettings, "tokenEndpointAuthMethod">): string {
+export function authenticationInWords({
+  tokenEndpointAuthMethod,
+  privateKey,
+}: Pick<ProviderSettings, "tokenEndpointAuthMethod" | "privateKey">): string {
+  if (privateKey !== null) return "`private_key_jwt` (an assertion signed with IDP_PRIVATE_KEY)";
   return IN_WORDS[tokenEndpointAuthMethod];
+}
+
+/** Names the settings that a refused client must check. */
+export function credentialsInWords({ privateKey }: Pick<ProviderSettings, "privateKey">): string {
+  return privateKey === null
+    ? "IDP_CLIENT_ID, IDP_CLIENT_SECRET and IDP_TOKEN_ENDPOINT_AUTH_METHOD"
+    : "IDP_CLIENT_ID, and whether the provider knows the public half of IDP_PRIVATE_KEY. Check IDP_CLIENT_ASSERTION_AUDIENCE";
 }
 
 /** Encodes as application/x-www-form-urlencoded (URL standard): letters, digits and `*-._` stay unchanged. oauth4webapi's encodes `-`. */

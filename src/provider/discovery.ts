@@ -153,6 +153,7 @@ function readDocument(
     grant_types_supported: stringsOf(document["grant_types_supported"]),
     prompt_values_supported: stringsOf(document["prompt_values_supported"]),
     id_token_signing_alg_values_supported: signingAlgorithms(document),
+    token_endpoint_auth_signing_alg_values_supported: stringsOf(document["token_endpoint_auth_signing_alg_values_supported"]),
     authorization_response_iss_parameter_supported: document["authorization_response_iss_parameter_supported"] === true,
     require_pushed_authorization_requests: document["require_pushed_authorization_requests"] === true,
     require_signed_request_object: document["require_signed_request_object"] === true,

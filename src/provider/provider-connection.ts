@@ -177,7 +177,6 @@ export class ProviderConnection {
   readonly events: EventHub;
   readonly random: () => number;
   readonly backchannel: Backchannel;
-  readonly #authentication: ClientAuth;
   /** The reasons of the reported misconfigurations by endpoint. */
   readonly #reported = new Map<string, Set<string>>();
 
@@ -187,7 +186,6 @@ export class ProviderConnection {
     this.events = events;
     this.random = random;
     this.backchannel = createBackchannel({ clock, timeout: settings.httpTimeout, fetch });
-    this.#authentication = clientAuthentication(settings);
   }
 
   /** Returns a new back-off. */
@@ -195,15 +193,16 @@ export class ProviderConnection {
     return createBackOff(this.clock, this.random);
   }
 
-  /** Sends a request with the client's credentials. oauth4webapi builds it; idpauth reads the raw response. */
-  async sendAsClient(build: ClientRequest, signal?: AbortSignal): Promise<ProviderResponse> {
+  /** Sends a request with the client's credentials to one endpoint. oauth4webapi builds it; idpauth reads the raw response. */
+  async sendAsClient(endpoint: string, build: ClientRequest, signal?: AbortSignal): Promise<ProviderResponse> {
     let response: ProviderResponse | undefined;
     const send: Send = async (url, { method, headers, body }) => {
       response = await this.backchannel.send(url, { method, headers, body }, signal);
       return new Response();
     };
     // discovery.ts has checked whether http is allowed.
-    await build({ client_id: this.settings.clientId }, this.#authentication, { [customFetch]: send, [allowInsecureRequests]: true });
+    const authentication = clientAuthentication(endpoint, this, signal);
+    await build({ client_id: this.settings.clientId }, authentication, { [customFetch]: send, [allowInsecureRequests]: true });
     if (response === undefined) throw new TypeError("The library didn't send a request.");
     return response;
   }

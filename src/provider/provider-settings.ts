@@ -1,10 +1,16 @@
+import type { Certificate, ClientKey } from "../config/client-keys.js";
 import type { AuthorizationParams } from "../config/parameter-kinds.js";
 import type { Endpoints } from "../config/endpoints-kind.js";
 
 /** The settings of the provider, with names and meanings of the table of settings. */
 export interface ProviderSettings {
   readonly clientId: string;
+  /** Empty with a private key. */
   readonly clientSecret: string;
+  /** The first one signs. */
+  readonly privateKey: readonly ClientKey[] | null;
+  readonly certificate: Certificate | null;
+  readonly clientAssertionAudience: "issuer" | "token_endpoint" | "endpoint" | null;
   readonly issuer: string;
   /** Null: the provider has one issuer. */
   readonly allowedTenants: readonly string[] | "any" | null;

@@ -28,10 +28,11 @@ export class RevocationEndpoint {
 
   async #send(token: string, hint: string, signal: AbortSignal): Promise<boolean> {
     const metadata = await this.#discovery.current(signal);
-    if (metadata.revocation_endpoint === undefined) return false;
+    const { revocation_endpoint: endpoint } = metadata;
+    if (endpoint === undefined) return false;
     const request: ClientRequest = (client, authentication, options) =>
       revocationRequest(metadata, client, authentication, token, { ...options, additionalParameters: { token_type_hint: hint } });
-    const send = () => this.#connection.sendAsClient(request, signal);
+    const send = () => this.#connection.sendAsClient(endpoint, request, signal);
     const response = await this.#connection.callBestEffort("revocation", this.#backOff, send);
     if (response.status === 200) return true;
     const error = errorCode(response);

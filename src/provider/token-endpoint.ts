@@ -3,7 +3,7 @@ import type { EpochSeconds } from "../clock.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import type { CodeExchange, RefreshRequest } from "../ports/provider.js";
 import { asksForRetry, createSignInBackOff, type BackOff, type Failure, type FailureListener, type RefreshBackOff } from "./back-off.js";
-import { authenticationInWords } from "./client-authentication.js";
+import { authenticationInWords, credentialsInWords } from "./client-authentication.js";
 import type { ProviderMetadata } from "./discovery.js";
 import { errorCode, jsonObject, type ClientRequest, type ProviderConnection, type ProviderResponse } from "./provider-connection.js";
 
@@ -29,14 +29,14 @@ export class TokenEndpoint {
     const parameters = { code, redirect_uri: redirectUri, code_verifier: verifier };
     const request: ClientRequest = (client, authentication, options) =>
       genericTokenEndpointRequest(metadata, client, authentication, "authorization_code", parameters, options);
-    return this.#ask("exchange", () => this.#connection.sendAsClient(request), this.#exchanges);
+    return this.#ask("exchange", () => this.#connection.sendAsClient(metadata.token_endpoint, request), this.#exchanges);
   }
 
   /** Sends the request even during the back-off of refreshes. */
   async refresh(metadata: ProviderMetadata, { refreshToken, session, signal }: RefreshRequest): Promise<TokenResponse> {
     const request: ClientRequest = (client, authentication, options) =>
       refreshTokenGrantRequest(metadata, client, authentication, refreshToken, options);
-    return this.#ask("refresh", () => this.#connection.sendAsClient(request, signal), {
+    return this.#ask("refresh", () => this.#connection.sendAsClient(metadata.token_endpoint, request, signal), {
       succeeded: () => this.#refreshes.responded(),
       failed: (startedAt, failure) => this.#refreshes.failed(session, startedAt, failure),
     });
@@ -68,7 +68,7 @@ export class TokenEndpoint {
     const sent = `The client authenticated with ${authenticationInWords(this.#connection.settings)}.`;
     const message =
       reason === "invalid_client"
-        ? `The token endpoint doesn't accept this client (invalid_client). ${sent} Check IDP_CLIENT_ID, IDP_CLIENT_SECRET and IDP_TOKEN_ENDPOINT_AUTH_METHOD.`
+        ? `The token endpoint doesn't accept this client (invalid_client). ${sent} Check ${credentialsInWords(this.#connection.settings)}.`
         : `The token endpoint doesn't allow this client to refresh (${reason}, status ${String(status)}). ${sent} Check the client's settings at the provider.`;
     this.#connection.misconfigured({ endpoint: "token", reason, message, status });
   }

@@ -41,6 +41,10 @@ describe("the table of settings", () => {
       SECRET_KEY_FALLBACKS: "secretKeyFallbacks",
       IDP_CLIENT_ID: "clientId",
       IDP_CLIENT_SECRET: "clientSecret",
+      IDP_PRIVATE_KEY: "privateKey",
+      IDP_CERTIFICATE: "certificate",
+      IDP_PUBLISH_KEYS: "publishKeys",
+      IDP_CLIENT_ASSERTION_AUDIENCE: "clientAssertionAudience",
       IDP_ISSUER: "issuer",
       IDP_ALLOWED_TENANTS: "allowedTenants",
       SCOPE: "scope",
@@ -87,7 +91,12 @@ describe("the table of settings", () => {
 
   it("names the secrets and the required ones", () => {
     const rows = Object.entries(SETTINGS);
-    expect(rows.filter(([, row]) => row.secret).map(([option]) => option)).toEqual(["secretKey", "secretKeyFallbacks", "clientSecret"]);
+    expect(rows.filter(([, row]) => row.secret).map(([option]) => option)).toEqual([
+      "secretKey",
+      "secretKeyFallbacks",
+      "clientSecret",
+      "privateKey",
+    ]);
     expect(rows.filter(([, row]) => row.required).map(([option]) => option)).toEqual(["secretKey", "clientId", "clientSecret"]);
   });
 
@@ -122,6 +131,10 @@ describe("defaults", () => {
       secretKeyFallbacks: [],
       clientId: "client",
       clientSecret: "client-secret",
+      privateKey: null,
+      certificate: null,
+      publishKeys: false,
+      clientAssertionAudience: null,
       issuer: "https://accounts.google.com",
       allowedTenants: null,
       scope: ["openid", "email", "profile"],
@@ -214,7 +227,7 @@ describe("the environment", () => {
       const secrets = Object.values(SETTINGS).filter((row) => row.secret);
       const plain = Object.values(SETTINGS).filter((row) => !row.secret && row.env !== "IDP_CLIENT_ID");
       const env = { SECRET_KEY: KEY, IDP_CLIENT_ID: "client", IDP_CLIENT_SECRET: "client-secret" };
-      expect(secrets).toHaveLength(3);
+      expect(secrets).toHaveLength(4);
       expect(readSettings({}, { ...env, ...Object.fromEntries(plain.map((row) => [row.env, text])) })).toEqual(readSettings({}, env));
       expect(codes(withEnv({ IDP_CLIENT_ID: text }))).toEqual(["E003"]);
     },

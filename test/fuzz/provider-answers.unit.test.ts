@@ -88,6 +88,9 @@ fuzz(
       settings: {
         clientId: CLIENT_ID,
         clientSecret: CLIENT_SECRET,
+        privateKey: null,
+        certificate: null,
+        clientAssertionAudience: null,
         issuer: ISSUER,
         scope: ["openid", "email", "profile"],
         scopeIsDefault: true,

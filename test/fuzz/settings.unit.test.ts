@@ -88,7 +88,9 @@ fuzz(
     if (settings !== undefined) {
       expect(isFrozen(settings)).toBe(true);
       // What was read is read again as the same: no setting means something else the second time.
-      const { scopeIsDefault: _default, publicPath: _path, ...again } = settings;
+      // Keys and certificates are read into other forms, and no random text is one.
+      const { scopeIsDefault: _default, publicPath: _path, privateKey, certificate, ...again } = settings;
+      expect([privateKey, certificate]).toEqual([null, null]);
       const second = readSettings(again, {}).settings;
       expect({ ...second, scopeIsDefault: settings.scopeIsDefault }).toEqual(settings);
     }

@@ -54,6 +54,9 @@ function rigAround(idp: TestProvider, clock: TestClock): Rig {
       settings: {
         clientId: idp.clientId,
         clientSecret: idp.clientSecret,
+        privateKey: null,
+        certificate: null,
+        clientAssertionAudience: null,
         issuer: idp.issuer,
         scope: ["openid", "email", "profile"],
         scopeIsDefault: true,

@@ -10,6 +10,8 @@ export interface OidcProviderOptions {
   readonly application: string;
   /** Whether logout tokens and ID tokens contain `sid`; otherwise a logout token names the user alone. */
   readonly withSid?: boolean;
+  /** Whether the client authenticates with `private_key_jwt`, and publishes its keys at the application's `/idpauth/jwks`. */
+  readonly withKey?: boolean;
 }
 
 /** The package oidc-provider with RP-initiated and back-channel logout, as a counterpart that this project did not write. */
@@ -24,7 +26,7 @@ export interface OidcProvider {
   stop(): Promise<void>;
 }
 
-export async function startOidcProvider({ application, withSid = true }: OidcProviderOptions): Promise<OidcProvider> {
+export async function startOidcProvider({ application, withSid = true, withKey = false }: OidcProviderOptions): Promise<OidcProvider> {
   const server = createServer();
   const issuer = await listening(server);
   const client = { client_id: "counterpart", client_secret: randomBytes(24).toString("base64url") };
@@ -41,14 +43,15 @@ export async function startOidcProvider({ application, withSid = true }: OidcPro
     adapter: providerMemory().issued,
     clients: [
       {
-        ...client,
+        client_id: client.client_id,
+        ...(withKey ? { jwks_uri: `${application}/idpauth/jwks` } : { client_secret: client.client_secret }),
         redirect_uris: [`${application}/idpauth/login-callback`],
         post_logout_redirect_uris: [`${application}/idpauth/logout-callback`],
         backchannel_logout_uri: `${application}/idpauth/backchannel-logout`,
         backchannel_logout_session_required: withSid,
         grant_types: ["authorization_code", "refresh_token"],
         response_types: ["code"],
-        token_endpoint_auth_method: "client_secret_post",
+        token_endpoint_auth_method: withKey ? "private_key_jwt" : "client_secret_post",
       },
     ],
     jwks: { keys: [{ ...privateKey.export({ format: "jwk" }), kid: "sig", use: "sig", alg: "RS256" }] },
@@ -62,6 +65,8 @@ export async function startOidcProvider({ application, withSid = true }: OidcPro
     }),
     interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
     pkce: { required: () => true },
+    // Seconds: a test moves the application's clock ahead of the provider's.
+    clockTolerance: 3600,
     features: {
       devInteractions: { enabled: false },
       revocation: { enabled: true, allowedPolicy: () => true },

@@ -101,13 +101,15 @@ export function announcesIss(document: Document): boolean {
 }
 
 /** @param isAccepted the provider has accepted the client with this method, even if it does not announce the method */
-export function authMethodFindings(document: Document, { tokenEndpointAuthMethod }: Settings, isAccepted: boolean): Finding[] {
+export function authMethodFindings(document: Document, { tokenEndpointAuthMethod, privateKey }: Settings, isAccepted: boolean): Finding[] {
   const announced = stringsOf(document["token_endpoint_auth_methods_supported"]);
   // Providers announce `client_secret_basic_raw` as client_secret_basic.
-  const method = tokenEndpointAuthMethod.replace(/_raw$/, "");
+  const method = privateKey === null ? tokenEndpointAuthMethod.replace(/_raw$/, "") : "private_key_jwt";
   // OpenID Connect Discovery section 3: the default is client_secret_basic.
   if (isAccepted || (announced ?? ["client_secret_basic"]).includes(method)) return [];
   const which = announced === undefined ? "doesn't advertise any method, which means `client_secret_basic`" : "advertises other methods";
+  if (privateKey !== null)
+    return [liveCheck("W105", `IDP_PRIVATE_KEY (option privateKey) is set, but the provider ${which}, not \`private_key_jwt\`.`)];
   return [
     liveCheck(
       "W105",

@@ -81,7 +81,8 @@ export async function checkClient(question: ClientQuestion): Promise<ClientResul
 
 /** Whether a client that does not exist gets another definite refusal than the real client. */
 async function refusesStrangers(question: ClientQuestion, { reason, status }: Refusal): Promise<boolean> {
-  const stranger = { ...question.settings, clientId: madeUp(), clientSecret: madeUp() };
+  const { settings } = question;
+  const stranger = { ...settings, clientId: madeUp(), ...(settings.privateKey === null && { clientSecret: madeUp() }) };
   const refusal = await refusalOf({ ...question, settings: stranger });
   return refusal !== undefined && isDefinite(refusal) && (refusal.reason !== reason || refusal.status !== status);
 }
@@ -109,9 +110,10 @@ function meaningOfRefusal({ reason, status }: Refusal, settings: Settings): Clie
   if (reason === "invalid_grant") return { fact: "accepted", findings: [] };
   // For a wrong secret, Keycloak sends `unauthorized_client`, Auth0 `access_denied`, both with status 401.
   if (reason === "invalid_client" || status === 401) {
+    const proof = settings.privateKey === null ? "IDP_CLIENT_SECRET (option clientSecret)" : "IDP_PRIVATE_KEY (option privateKey)";
     const message =
-      `The token endpoint refuses IDP_CLIENT_ID (option clientId) with IDP_CLIENT_SECRET (option clientSecret) (${reason}). ` +
-      `IDP_TOKEN_ENDPOINT_AUTH_METHOD is ${authenticationInWords(settings)}.`;
+      `The token endpoint refuses IDP_CLIENT_ID (option clientId) with ${proof} (${reason}). ` +
+      `${settings.privateKey === null ? "IDP_TOKEN_ENDPOINT_AUTH_METHOD is" : "The client authenticates with"} ${authenticationInWords(settings)}.`;
     return { fact: "refused", findings: [liveCheck("E109", message)] };
   }
   if (reason === "unauthorized_client" || reason === "unsupported_grant_type") {

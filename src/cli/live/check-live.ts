@@ -163,7 +163,9 @@ class LiveCheck implements LiveResult {
     const provider = create(this.#settings);
     const providerFor = (settings: Settings) => (settings === this.#settings ? provider : create(settings));
     if (!(await this.#isThere(provider))) return;
-    const client = (["clientId", "clientSecret", "tokenEndpointAuthMethod"] as const).filter((name) => this.#lacks(name));
+    const client = (["clientId", "clientSecret", "privateKey", "certificate", "tokenEndpointAuthMethod"] as const).filter((name) =>
+      this.#lacks(name),
+    );
     if (client.length === 0) {
       this.#progress("whether the provider accepts the client");
       const { fact, refreshes, findings } = await checkClient({ settings: this.#settings, clock, providerFor, exchanges, tokenEndpoint });

@@ -8,8 +8,8 @@ export interface UsableSettings {
   readonly refused: ReadonlySet<SettingName>;
 }
 
-/** All settings. The first two decide which values of other settings are allowed. */
-const NAMES = [...new Set<SettingName>(["debug", "baseUrl", ...(Object.keys(SETTINGS) as SettingName[])])];
+/** All settings. The first ones decide which values of other settings are allowed. */
+const NAMES = [...new Set<SettingName>(["debug", "baseUrl", "privateKey", ...(Object.keys(SETTINGS) as SettingName[])])];
 
 /** A setting that may be usable with another one only. */
 const TOGETHER: Readonly<Partial<Record<SettingName, SettingName>>> = { issuer: "allowedTenants" };
@@ -22,12 +22,14 @@ export function usableSettings(env: Environment): UsableSettings {
     const { env: variable, required } = SETTINGS[name];
     const value = env[variable];
     if (value === undefined) {
-      if (required === true) refused.add(name);
+      // A usable key replaces the secret.
+      if (required === true && taken[variable] !== "") refused.add(name);
       continue;
     }
     const partner = TOGETHER[name];
     const both = partner && { [SETTINGS[partner].env]: env[SETTINGS[partner].env] };
-    const tried = [{ ...taken, [variable]: value }, ...(both ? [{ ...taken, [variable]: value, ...both }] : [])];
+    const withoutSecret = name === "privateKey" && { [SETTINGS.clientSecret.env]: "" };
+    const tried = [{ ...taken, [variable]: value, ...withoutSecret }, ...(both ? [{ ...taken, [variable]: value, ...both }] : [])];
     const usable = tried.find((one) => readSettings({}, one).settings !== undefined);
     if (usable === undefined) refused.add(name);
     else taken = usable;

@@ -87,7 +87,20 @@ function stateOf({ issuer, people, keys, grants, sessions, now, ...provider }: S
     tenant: provider.tenant,
   };
   const person = people[0] ?? {};
-  return { issuer, base: issuer, settings, hooks: NO_HOOKS, keys, grants, people, sessions, person, now, noteViolation() {} };
+  return {
+    issuer,
+    base: issuer,
+    settings,
+    hooks: NO_HOOKS,
+    keys,
+    grants,
+    usedAssertions: new Set(),
+    people,
+    sessions,
+    person,
+    now,
+    noteViolation() {},
+  };
 }
 
 const NO_HOOKS: ProviderHooks = {

@@ -1,10 +1,17 @@
-import type { ProviderSettings } from "./test-provider-settings.js";
+import { assertionMistake } from "./client-assertion-checks.js";
 import { isForm, type ReceivedRequest } from "./received-requests.js";
 import { errorReply, type ProviderReply } from "./replies.js";
+import type { ProviderState } from "./test-provider-state.js";
 
 /** Returns the error reply for a request that is no form or fails client authentication, or undefined. */
-export function refusedClient({ headers, params }: ReceivedRequest, settings: ProviderSettings): ProviderReply | undefined {
+export async function refusedClient(request: ReceivedRequest, state: ProviderState): Promise<ProviderReply | undefined> {
+  const { headers, params } = request;
+  const { settings } = state;
   if (!isForm(headers)) return errorReply("invalid_request", "the body must be a form");
+  if (settings.clientJwks !== undefined) {
+    const mistake = await assertionMistake(request, state);
+    return mistake === undefined ? undefined : errorReply("invalid_client", mistake, 401);
+  }
   const basic = basicCredentials(headers.authorization);
   const method = basic === undefined ? "client_secret_post" : "client_secret_basic";
   const id = basic?.id ?? params.get("client_id");

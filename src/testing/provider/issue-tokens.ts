@@ -7,7 +7,7 @@ import { errorReply, type ProviderReply } from "./replies.js";
 
 /** RFC 6749 sections 4.1.3 and 6. */
 export async function token(request: ReceivedRequest, state: ProviderState): Promise<ProviderReply> {
-  const refused = refusedClient(request, state.settings);
+  const refused = await refusedClient(request, state);
   if (refused !== undefined) return refused;
   switch (request.params.get("grant_type")) {
     case "authorization_code":

@@ -69,6 +69,11 @@ const LOGOUT_TOKEN: Readonly<Record<keyof LogoutTokenOptions, Expected>> = {
 const SETTINGS: Readonly<Record<keyof ProviderSettings, Expected>> = {
   clientId: TEXT,
   clientSecret: TEXT,
+  clientJwks: { words: "a list of JWKs, or undefined", fits: (value) => value === undefined || Array.isArray(value) },
+  clientAssertionAudience: {
+    words: '"issuer", "token_endpoint" or "endpoint"',
+    fits: (value) => value === "issuer" || value === "token_endpoint" || value === "endpoint",
+  },
   redirectUris: TEXTS_OR_UNDEFINED,
   tokenEndpointAuthMethods: TEXTS,
   idTokenSeconds: SECONDS,

@@ -1,5 +1,6 @@
 import { authorize } from "./authorization-endpoint.js";
 import { endSession } from "./end-session-endpoint.js";
+import { ASSERTION_ALGORITHMS } from "./client-assertion-checks.js";
 import { refusedClient } from "./client-checks.js";
 import { jsonAfterHook, type ProviderState } from "./test-provider-state.js";
 import type { Endpoint, ReceivedRequest } from "./received-requests.js";
@@ -75,8 +76,7 @@ function discovery(state: ProviderState): ProviderReply {
     grant_types_supported: ["authorization_code", "refresh_token"],
     subject_types_supported: ["public"],
     id_token_signing_alg_values_supported: ["RS256"],
-    token_endpoint_auth_methods_supported: settings.tokenEndpointAuthMethods,
-    revocation_endpoint_auth_methods_supported: settings.tokenEndpointAuthMethods,
+    ...authenticationMembers(settings),
     scopes_supported: settings.scopesSupported,
     claims_supported: ["sub", "iss", "aud", "exp", "iat", "auth_time", "acr", "email", "email_verified", "name", "picture", "groups"],
     claims_parameter_supported: settings.stepUp === "supported",
@@ -86,6 +86,16 @@ function discovery(state: ProviderState): ProviderReply {
     ...(settings.announceIss ? { authorization_response_iss_parameter_supported: true } : {}),
   };
   return jsonAfterHook(document, hooks.discoveryDocument);
+}
+
+/** RFC 8414 section 2. */
+function authenticationMembers({ clientJwks, tokenEndpointAuthMethods }: ProviderSettings): Record<string, unknown> {
+  const methods = clientJwks === undefined ? tokenEndpointAuthMethods : ["private_key_jwt"];
+  return {
+    token_endpoint_auth_methods_supported: methods,
+    revocation_endpoint_auth_methods_supported: methods,
+    ...(clientJwks !== undefined && { token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS }),
+  };
 }
 
 /** OpenID Connect RP-Initiated Logout 1.0 section 2.1, Back-Channel Logout 1.0 section 2.1, Front-Channel Logout 1.0 section 3. */
@@ -115,8 +125,8 @@ function userinfo(request: ReceivedRequest, state: ProviderState): ProviderReply
 }
 
 /** RFC 7009 section 2. */
-function revoke(request: ReceivedRequest, state: ProviderState): ProviderReply {
-  const refused = refusedClient(request, state.settings);
+async function revoke(request: ReceivedRequest, state: ProviderState): Promise<ProviderReply> {
+  const refused = await refusedClient(request, state);
   if (refused !== undefined) return refused;
   const value = request.params.get("token");
   if (value === null) return errorReply("invalid_request", "token is missing");

@@ -34,6 +34,7 @@ export class RunningProvider implements TestProvider, ProviderState {
   readonly people: readonly PersonClaims[];
   readonly keys: SigningKeys;
   readonly grants = new Grants();
+  readonly usedAssertions = new Set<string>();
   readonly requests: ReceivedRequest[] = [];
   readonly violations: string[] = [];
   readonly sessions = new ProviderSessions();
@@ -89,7 +90,7 @@ export class RunningProvider implements TestProvider, ProviderState {
     return {
       IDP_ISSUER: this.issuer,
       IDP_CLIENT_ID: this.clientId,
-      IDP_CLIENT_SECRET: this.clientSecret,
+      IDP_CLIENT_SECRET: this.settings.clientJwks === undefined ? this.clientSecret : "",
       SECRET_KEY: "a fixed key, for tests and nowhere else",
       SCOPE: this.settings.scopesSupported.join(" "),
       // Empty means unset, and overrides a developer's .env.

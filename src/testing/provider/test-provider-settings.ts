@@ -1,3 +1,5 @@
+import type { JsonWebKey } from "node:crypto";
+
 /** The provider's behaviour. You can change it while the provider runs; the next request uses the change. */
 export interface ProviderSettings {
   /** Default `test-client`. */
@@ -6,6 +8,13 @@ export interface ProviderSettings {
   clientSecret: string;
   /** The accepted redirect URIs, compared as text; undefined (default): any. */
   redirectUris: readonly string[] | undefined;
+  /**
+   * The client's public keys. If they are set, the client authenticates with `private_key_jwt`, and its secret is refused. Undefined
+   * (default): it authenticates with its secret.
+   */
+  clientJwks: readonly JsonWebKey[] | undefined;
+  /** The `aud` that a client assertion must have; default `issuer`. */
+  clientAssertionAudience: "issuer" | "token_endpoint" | "endpoint";
   /** Default both. */
   tokenEndpointAuthMethods: readonly ("client_secret_post" | "client_secret_basic")[];
   /** Lifetime of an ID token, from `iat` to `exp`; default 3600. */
@@ -72,6 +81,8 @@ export function defaultSettings(): ProviderSettings {
   return {
     clientId: "test-client",
     clientSecret: "test secret:+%/é",
+    clientJwks: undefined,
+    clientAssertionAudience: "issuer",
     redirectUris: undefined,
     tokenEndpointAuthMethods: ["client_secret_post", "client_secret_basic"],
     idTokenSeconds: 3600,

@@ -63,6 +63,8 @@ export interface ProviderState {
   readonly hooks: ProviderHooks;
   readonly keys: SigningKeys;
   readonly grants: Grants;
+  /** The `jti` of each client assertion. */
+  readonly usedAssertions: Set<string>;
   readonly people: readonly PersonClaims[];
   readonly sessions: ProviderSessions;
   /** The user who signs in next, unless the request names one. */

@@ -1,0 +1,260 @@
+import {
+  constants,
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  KeyObject,
+  sign,
+  X509Certificate,
+  type JsonWebKey,
+  type SigningOptions,
+} from "node:crypto";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { isObject } from "../record/json.js";
+import type { SettingKind } from "./setting-kinds.js";
+
+/** An algorithm for client assertions (RFC 7518 section 3.1, RFC 8037). */
+export type AssertionAlgorithm = "PS256" | "ES256" | "EdDSA" | "RS256";
+
+/**
+ * Signs for a key that a key management service keeps. It gets the signing input (RFC 7515 section 5.1), and returns the raw signature: with
+ * ES256, `r` and `s` of 32 bytes each. It must respond within `IDP_HTTP_TIMEOUT`; a failure is an outage.
+ */
+export type SignAssertion = (input: Uint8Array, options: { readonly alg: AssertionAlgorithm }) => Promise<Uint8Array>;
+
+/** A key that a key management service keeps: what a header names, and how to sign. */
+export interface RemoteKey {
+  readonly sign: SignAssertion;
+  /** The key's identifier at the provider. */
+  readonly kid?: string;
+  /** Default RS256, at Entra ID PS256. */
+  readonly alg?: AssertionAlgorithm;
+}
+
+/** One key in code: PEM, a JWK, `file:` and the path of either, a private key of `node:crypto`, or a key management service's key. */
+export type PrivateKeyOption = string | JsonWebKey | KeyObject | RemoteKey | SignAssertion;
+
+/** One key of the client. It shows no private part, whoever prints it. */
+export interface ClientKey {
+  readonly kid: string | undefined;
+  /** The algorithms that it can sign with. */
+  readonly algorithms: readonly AssertionAlgorithm[];
+  readonly sign: SignAssertion;
+  /** The public half (RFC 7517). Undefined: a key management service keeps the key. */
+  readonly publicJwk: JsonWebKey | undefined;
+}
+
+const RSA: readonly AssertionAlgorithm[] = ["RS256", "PS256"];
+
+/** Bits (RFC 7518 section 3.3). */
+const SHORTEST_RSA = 2048;
+
+const SIGNING: Readonly<Record<AssertionAlgorithm, readonly [hash: string | null, options: SigningOptions]>> = {
+  RS256: ["sha256", { padding: constants.RSA_PKCS1_PADDING }],
+  PS256: ["sha256", { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 }],
+  ES256: ["sha256", { dsaEncoding: "ieee-p1363" }],
+  EdDSA: [null, {}],
+};
+
+/** Why a value is no usable key, for a remedy. Never contains a part of the value. */
+class KeyProblem extends Error {}
+
+const FORMS = "a private key as PEM or JWK, a JWK set, or `file:` paths separated by white space";
+const FORMS_IN_CODE = "PEM, a JWK, `file:` and a path, a private KeyObject, a list of these, or a function that signs";
+
+/** Reads the keys of the client. The first one signs. */
+export const privateKeys: SettingKind<readonly ClientKey[]> = {
+  type: "private key",
+  allowed: FORMS,
+  allowedInCode: FORMS_IN_CODE,
+  fromText: (text) => usable(() => keysOfText(text)),
+  fromCode: (value) => usable(() => keysOfCode(value)),
+};
+
+/** Returns what is wrong with a value that is no key; undefined if the allowed forms say it. */
+export function keyMistake(value: unknown): string | undefined {
+  return mistakeOf(() => keysOfCode(value));
+}
+
+/** The certificate of a key: only its thumbprint is used. */
+export interface Certificate {
+  /** `x5t#S256` (RFC 7515 section 4.1.8). */
+  readonly thumbprint: string;
+  /** The public key, as JSON, for a comparison. */
+  readonly publicKey: string;
+}
+
+export const certificate: SettingKind<Certificate> = {
+  type: "certificate",
+  allowed: "a certificate as PEM, or `file:` and its path",
+  fromText: (text) => usable(() => certificateOf(text)),
+  fromCode: (value) => (typeof value === "string" ? usable(() => certificateOf(value)) : undefined),
+};
+
+export function certificateMistake(value: unknown): string | undefined {
+  return typeof value === "string" ? mistakeOf(() => certificateOf(value)) : undefined;
+}
+
+/** Whether a certificate is the key's. A key management service's key has no public half here, so the certificate is taken as given. */
+export function isCertificateOf({ publicKey }: Certificate, { publicJwk }: ClientKey): boolean {
+  return publicJwk === undefined || publicKey === thumbprintInput(publicJwk);
+}
+
+function usable<Value>(read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+function mistakeOf(read: () => unknown): string | undefined {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof KeyProblem) return error.message;
+  }
+  return undefined;
+}
+
+function keysOfText(text: string): readonly ClientKey[] {
+  const trimmed = text.trim();
+  if (trimmed.startsWith("{")) return keysOfJson(trimmed);
+  if (trimmed.includes("-----BEGIN")) return [keyOfPem(trimmed)];
+  const files = trimmed.split(/\s+/);
+  if (!files.every((file) => file.startsWith("file:"))) throw new KeyProblem(`Use ${FORMS}.`);
+  return files.flatMap((file) => {
+    const content = readText(file).trim();
+    return content.startsWith("{") ? keysOfJson(content) : [keyOfPem(content)];
+  });
+}
+
+function keysOfCode(value: unknown): readonly ClientKey[] {
+  if (typeof value === "function") return [remoteKey({ sign: value as SignAssertion })];
+  if (Array.isArray(value)) {
+    if (value.length === 0) throw new KeyProblem("The list contains no key.");
+    return value.flatMap((item: unknown) => keysOfCode(item));
+  }
+  if (typeof value === "string") return keysOfText(value);
+  if (value instanceof KeyObject) return [localKey(value)];
+  if (isObject(value) && typeof value["sign"] === "function") return [remoteKey(value as unknown as RemoteKey)];
+  if (isObject(value)) return keysOfObject(value);
+  throw new KeyProblem(`Use ${FORMS_IN_CODE}.`);
+}
+
+function keysOfJson(text: string): readonly ClientKey[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new KeyProblem("The key begins like JSON, but isn't valid JSON.");
+  }
+  return keysOfObject(value);
+}
+
+function keysOfObject(value: unknown): readonly ClientKey[] {
+  if (!isObject(value)) throw new KeyProblem(`Use ${FORMS}.`);
+  const { keys } = value;
+  if (!Array.isArray(keys)) return [keyOfJwk(value)];
+  if (keys.length === 0) throw new KeyProblem("The JWK set contains no key.");
+  return keys.map((key: unknown) => {
+    if (!isObject(key)) throw new KeyProblem("The JWK set contains a key that isn't an object.");
+    return keyOfJwk(key);
+  });
+}
+
+function keyOfJwk(jwk: Readonly<Record<string, unknown>>): ClientKey {
+  if (jwk["d"] === undefined) throw new KeyProblem("The JWK is a public key. Use the private one, which has the property `d`.");
+  const { kid } = jwk;
+  try {
+    return localKey(createPrivateKey({ key: jwk as JsonWebKey, format: "jwk" }), typeof kid === "string" && kid !== "" ? kid : undefined);
+  } catch (error) {
+    if (error instanceof KeyProblem) throw error;
+    throw new KeyProblem("The JWK can't be read as a private key.");
+  }
+}
+
+function keyOfPem(pem: string): ClientKey {
+  // Environment files often keep a PEM on one line, with `\n` in place of the line breaks.
+  const text = pem.replaceAll("\\n", "\n");
+  if (/-----BEGIN ENCRYPTED|^Proc-Type:.*ENCRYPTED/m.test(text)) {
+    throw new KeyProblem("The private key is encrypted with a passphrase. Use it without one: `openssl pkey -in key.pem -out plain.pem`.");
+  }
+  if (/-----BEGIN (?:PUBLIC KEY|CERTIFICATE)/.test(text)) throw new KeyProblem("The PEM contains no private key. Use the private key.");
+  let key: KeyObject;
+  try {
+    key = createPrivateKey(text);
+  } catch {
+    throw new KeyProblem("The PEM can't be read as a private key.");
+  }
+  return localKey(key);
+}
+
+function localKey(key: KeyObject, kid?: string): ClientKey {
+  const algorithms = algorithmsOf(key);
+  const publicJwk = createPublicKey(key).export({ format: "jwk" });
+  const id = kid ?? createHash("sha256").update(thumbprintInput(publicJwk)).digest("base64url");
+  return {
+    kid: id,
+    algorithms,
+    publicJwk: { ...publicJwk, kid: id, use: "sig" },
+    sign: (input, { alg }) =>
+      new Promise((resolve, reject) => {
+        const [hash, options] = SIGNING[alg];
+        sign(hash, input, { key, ...options }, (error, signature) => {
+          if (error === null) resolve(signature);
+          else reject(error);
+        });
+      }),
+  };
+}
+
+function remoteKey({ sign: signs, kid, alg }: RemoteKey): ClientKey {
+  if (alg !== undefined && !Object.hasOwn(SIGNING, alg)) {
+    throw new KeyProblem(`The algorithm of \`sign\` is unknown. Use ${Object.keys(SIGNING).join(", ")}.`);
+  }
+  return { kid, algorithms: alg === undefined ? RSA : [alg], sign: signs, publicJwk: undefined };
+}
+
+function algorithmsOf(key: KeyObject): readonly AssertionAlgorithm[] {
+  const { type, asymmetricKeyType, asymmetricKeyDetails: details } = key;
+  if (type !== "private") throw new KeyProblem("The key is not a private one.");
+  if (asymmetricKeyType === "ed25519") return ["EdDSA"];
+  if (asymmetricKeyType === "ec") {
+    if (details?.namedCurve === "prime256v1") return ["ES256"];
+    throw new KeyProblem("The elliptic curve isn't P-256, the only one that idpauth signs with.");
+  }
+  if (asymmetricKeyType !== "rsa") throw new KeyProblem("The key is neither RSA, nor P-256, nor Ed25519.");
+  if ((details?.modulusLength ?? 0) < SHORTEST_RSA) throw new KeyProblem("The RSA key has fewer than 2048 bits.");
+  return RSA;
+}
+
+/** The required members of a public key in their order, without white space (RFC 7638 section 3). */
+function thumbprintInput({ crv, e, kty, n, x, y }: JsonWebKey): string {
+  return JSON.stringify({ crv, e, kty, n, x, y });
+}
+
+function certificateOf(text: string): Certificate {
+  const pem = text.startsWith("file:") ? readText(text) : text.replaceAll("\\n", "\n");
+  let read: X509Certificate;
+  try {
+    read = new X509Certificate(pem);
+  } catch {
+    throw new KeyProblem("The value can't be read as a certificate in PEM form.");
+  }
+  return {
+    thumbprint: createHash("sha256").update(read.raw).digest("base64url"),
+    publicKey: thumbprintInput(read.publicKey.export({ format: "jwk" })),
+  };
+}
+
+/** @param address `file:` and a path, absolute or from the working folder; or a `file:` URL */
+function readText(address: string): string {
+  try {
+    return readFileSync(address.startsWith("file://") ? fileURLToPath(address) : address.slice("file:".length), "utf8");
+  } catch (error) {
+    const { code = "unknown error" } = error as { readonly code?: string };
+    throw new KeyProblem(`The file ${JSON.stringify(address.slice(0, 300))} can't be read (${code}).`);
+  }
+}

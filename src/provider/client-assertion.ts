@@ -1,0 +1,101 @@
+import { randomBytes } from "node:crypto";
+import { epochSeconds } from "../clock.js";
+import type { AssertionAlgorithm } from "../config/client-keys.js";
+import { isEntraIssuer, isOktaIssuer } from "../config/issuers.js";
+import { ProviderUnavailableError } from "../errors.js";
+import type { ProviderMetadata } from "./discovery.js";
+import { untilAborted, withDeadline, type ProviderConnection } from "./provider-connection.js";
+import type { ProviderSettings } from "./provider-settings.js";
+
+/** RFC 7523 section 2.2. */
+export const ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+
+/** Seconds for which an assertion is valid. Our decision. */
+const LIFETIME = 60;
+
+/** The preferred algorithms first. */
+const PREFERRED: readonly AssertionAlgorithm[] = ["PS256", "ES256", "EdDSA", "RS256"];
+
+type Metadata = Pick<ProviderMetadata, "token_endpoint" | "token_endpoint_auth_signing_alg_values_supported">;
+
+/**
+ * Returns a new assertion that authenticates the client at one endpoint (`private_key_jwt`: OpenID Connect Core section 9, RFC 7523).
+ *
+ * @param endpoint the address to which the assertion is sent
+ * @throws ProviderUnavailableError the key cannot sign now, or the provider accepts none of its algorithms
+ */
+export async function clientAssertion(
+  endpoint: string,
+  metadata: Metadata,
+  connection: ProviderConnection,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  const { settings, clock } = connection;
+  const [key] = settings.privateKey ?? [];
+  if (key === undefined) throw new TypeError("There is no private key.");
+  const alg = assertionAlgorithm(key.algorithms, metadata.token_endpoint_auth_signing_alg_values_supported, settings.issuer);
+  if (alg === undefined) {
+    throw connection.misconfigured({
+      endpoint: "token",
+      reason: "client_assertion_algorithm",
+      message: `The provider accepts none of the algorithms that the key of IDP_PRIVATE_KEY can sign with (${key.algorithms.join(", ")}). Use a key of another type.`,
+    });
+  }
+  const { thumbprint } = settings.certificate ?? {};
+  const header = {
+    alg,
+    typ: "JWT",
+    ...(key.kid !== undefined && { kid: key.kid }),
+    ...(thumbprint !== undefined && { "x5t#S256": thumbprint }),
+  };
+  const now = Math.floor(epochSeconds(clock));
+  const claims = {
+    iss: settings.clientId,
+    sub: settings.clientId,
+    aud: assertionAudience(settings, endpoint, metadata),
+    jti: randomBytes(16).toString("base64url"),
+    iat: now,
+    exp: now + LIFETIME,
+  };
+  const input = `${encoded(header)}.${encoded(claims)}`;
+  const signs = async () => key.sign(Buffer.from(input), { alg });
+  try {
+    const signature: unknown = await (signal === undefined
+      ? withDeadline(clock, settings.httpTimeout, signs)
+      : untilAborted(signal, signs));
+    if (!(signature instanceof Uint8Array) || signature.length === 0) throw new TypeError("`sign` returned no signature.");
+    return `${input}.${Buffer.from(signature).toString("base64url")}`;
+  } catch (error) {
+    throw new ProviderUnavailableError("client_assertion", { cause: error });
+  }
+}
+
+function encoded(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString("base64url");
+}
+
+/**
+ * Returns the algorithm of an assertion; undefined if the provider accepts none of the key's. Pure.
+ *
+ * @param accepted `token_endpoint_auth_signing_alg_values_supported`
+ */
+export function assertionAlgorithm(
+  ofKey: readonly AssertionAlgorithm[],
+  accepted: readonly string[] | undefined,
+  issuer: string,
+): AssertionAlgorithm | undefined {
+  if (ofKey.length === 1 && accepted === undefined) return ofKey[0];
+  // Entra ID's discovery document lists no algorithms. Microsoft documents PS256.
+  const known = accepted ?? [isEntraIssuer(issuer) ? "PS256" : "RS256"];
+  return PREFERRED.find((alg) => ofKey.includes(alg) && known.includes(alg));
+}
+
+/** Returns `aud` of an assertion, one string: of the setting, or what this provider documents. Pure. */
+export function assertionAudience(
+  { issuer, clientAssertionAudience }: Pick<ProviderSettings, "issuer" | "clientAssertionAudience">,
+  endpoint: string,
+  { token_endpoint: tokenEndpoint }: Pick<Metadata, "token_endpoint">,
+): string {
+  const preset = isEntraIssuer(issuer) ? "token_endpoint" : isOktaIssuer(issuer) ? "endpoint" : "issuer";
+  return { issuer, token_endpoint: tokenEndpoint, endpoint }[clientAssertionAudience ?? preset];
+}

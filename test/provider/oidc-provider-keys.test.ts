@@ -1,0 +1,86 @@
+import express from "express";
+import { generateKeyPairSync, type KeyObject } from "node:crypto";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, it } from "vitest";
+import { idpAuth, type ExpressIdpAuth } from "../../src/adapters/express/express.js";
+import { systemClock } from "../../src/clock.js";
+import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
+import { startOidcProvider, type OidcProvider } from "../support/oidc-provider.js";
+
+// Signing in with a key at oidc-provider, which checks each assertion with code that this project did not write, and fetches the keys from
+// the application.
+
+const next = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
+
+let provider: OidcProvider;
+let server: Server;
+let ahead = 0;
+
+/** The system's clock, which a test moves ahead. */
+const clock = { ...systemClock, now: () => systemClock.now() + ahead };
+
+async function start(...privateKey: KeyObject[]): Promise<{ readonly browser: CookieBrowser; readonly auth: ExpressIdpAuth }> {
+  const app = express();
+  server = createServer(app);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  provider = await startOidcProvider({ application: origin, withKey: true });
+  const auth = idpAuth({
+    env: {},
+    secretKey: "a secret key of at least 32 bytes",
+    issuer: provider.issuer,
+    clientId: provider.clientId,
+    privateKey,
+    publishKeys: true,
+    scope: ["openid", "email", "profile", "offline_access"],
+    log: false,
+    clock,
+  });
+  auth.mount(app);
+  app.get("/token", (request, response, fail) => {
+    // A token is renewed after half of its life.
+    auth.getAccessToken(request, { minValidity: 86_400 }).then((token) => response.json({ token }), fail);
+  });
+  return { browser: new CookieBrowser({ origin }), auth };
+}
+
+afterEach(async () => {
+  ahead = 0;
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+  await provider.stop();
+});
+
+it.each<[string, () => KeyObject]>([
+  ["RSA", () => generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey],
+  ["P-256", () => next],
+  ["Ed25519", () => generateKeyPairSync("ed25519").privateKey],
+])("oidc-provider accepts an %s key for a sign-in, a refresh and a revocation", async (_name, key) => {
+  const { browser, auth } = await start(key());
+  const revoked: unknown[] = [];
+  auth.on("logout", (event) => revoked.push(event.revoked));
+  await browser.follow("/idpauth/login/");
+  const tokenNow = async () => ((await browser.get("/token")).json() as { token: unknown }).token;
+  const first = await tokenNow();
+  ahead = 1_900_000;
+  const second = await tokenNow();
+  expect([typeof first, typeof second]).toEqual(["string", "string"]);
+  expect(first).not.toBe(second);
+  await browser.get("/idpauth/logout/?response=json");
+  await auth.idle();
+  expect(revoked).toEqual([true]);
+});
+
+it("the JWK set contains the public halves alone, the signing key's first", async () => {
+  const { browser } = await start(next, generateKeyPairSync("ed25519").privateKey);
+  const response = await browser.get("/idpauth/jwks");
+  expect(response.headers["content-type"]).toBe("application/json; charset=utf-8");
+  const { keys } = response.json() as { keys: Record<string, string>[] };
+  expect(keys.map(({ kty, use, d }) => [kty, use, d])).toEqual([
+    ["EC", "sig", undefined],
+    ["OKP", "sig", undefined],
+  ]);
+});
