@@ -22,6 +22,7 @@ export const sidebar = [
       { text: "Mount idpauth", link: "/how-to/mounting" },
       { text: "Guard routes", link: "/how-to/guarding" },
       { text: "Several providers", link: "/how-to/several-components" },
+      { text: "A key instead of a secret", link: "/how-to/keys" },
       { text: "Next.js", link: "/how-to/nextjs" },
       { text: "NestJS", link: "/how-to/nestjs" },
       { text: "SvelteKit, Astro, Bun, Deno …", link: "/how-to/fetch-frameworks" },

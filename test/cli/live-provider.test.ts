@@ -1,5 +1,7 @@
+import { generateKeyPairSync } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PROVIDER, REDIRECT_URI, settingsFor } from "../../scripts/check-live-situations.mjs";
+import { privateKeys } from "../../src/config/client-keys.js";
 import { unreachable } from "../../src/cli/live/unreachable-endpoint.js";
 import { ProviderUnavailableError } from "../../src/errors.js";
 import { startTestProvider, type Fault, type TestProvider } from "../../src/testing/provider/test-provider.js";
@@ -18,6 +20,12 @@ afterEach(async () => {
 
 function run(env: Record<string, string | undefined> = {}, options?: Parameters<typeof runLive>[1]) {
   return runLive({ ...settingsFor(provider), ...env }, options);
+}
+
+/** A new private key of the client, and its public half with the same identifier as in an assertion. */
+function newKey() {
+  const pem = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  return { pem, publicJwk: privateKeys.fromText(pem)![0]!.publicJwk! };
 }
 
 /** The one finding that there is. */
@@ -661,6 +669,28 @@ describe("the client", () => {
     provider.fault("token", json(403, { error: "unauthorized_client" }));
     expect(await run()).toMatchObject({ codes: ["W108"], facts: { client: null, refreshToken: "expected" } });
     provider.clearFaults();
+  });
+
+  it("is accepted with its private key", async () => {
+    const { pem: IDP_PRIVATE_KEY, publicJwk } = newKey();
+    provider.settings.clientJwks = [publicJwk];
+    const report = await run({ IDP_CLIENT_SECRET: "", IDP_PRIVATE_KEY });
+    expect(report).toMatchObject({ codes: [], facts: { client: "accepted" } });
+    expect(report.output).not.toContain("PRIVATE KEY");
+  });
+
+  it("is refused with a private key that the provider doesn't know: E109 names the setting", async () => {
+    provider.settings.clientJwks = [newKey().publicJwk];
+    const { pem: IDP_PRIVATE_KEY } = newKey();
+    const { message, remedy } = await theFinding({ IDP_CLIENT_SECRET: "", IDP_PRIVATE_KEY });
+    expect(message).toContain("IDP_PRIVATE_KEY (option privateKey) (invalid_client)");
+    expect(`${message}${remedy}`).not.toContain("IDP_CLIENT_SECRET");
+  });
+
+  it("with both a secret and a private key isn't checked", async () => {
+    const report = await run({ IDP_PRIVATE_KEY: newKey().pem });
+    expect(report.codes).toEqual(["E023", "W105"]);
+    expect(report.notSeen.join()).toContain("not checked without clientSecret");
   });
 
   it("is never sent a wrong secret", async () => {

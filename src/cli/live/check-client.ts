@@ -38,6 +38,10 @@ interface Refusal {
   readonly error: unknown;
 }
 
+const KEY_REMEDY =
+  "Compare IDP_CLIENT_ID with the client's registration at the provider, and register the public half of the first key in IDP_PRIVATE_KEY. " +
+  "If both are correct, the provider may expect another `aud`: set IDP_CLIENT_ASSERTION_AUDIENCE.";
+
 /** Returns a made-up token that gives access to nothing. Its text names this check. */
 function madeUp(): string {
   return `idpauth-check-${randomBytes(24).toString("base64url")}`;
@@ -114,7 +118,7 @@ function meaningOfRefusal({ reason, status }: Refusal, settings: Settings): Clie
     const message =
       `The token endpoint refuses IDP_CLIENT_ID (option clientId) with ${proof} (${reason}). ` +
       `${settings.privateKey === null ? "IDP_TOKEN_ENDPOINT_AUTH_METHOD is" : "The client authenticates with"} ${authenticationInWords(settings)}.`;
-    return { fact: "refused", findings: [liveCheck("E109", message)] };
+    return { fact: "refused", findings: [liveCheck("E109", message, settings.privateKey === null ? undefined : KEY_REMEDY)] };
   }
   if (reason === "unauthorized_client" || reason === "unsupported_grant_type") {
     if (!settings.sessionAutoRefresh) return { fact: "accepted", findings: [] };
