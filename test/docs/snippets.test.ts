@@ -378,6 +378,18 @@ describe("docs/snippets/login-parameters", () => {
   });
 });
 
+describe("docs/snippets/keys", () => {
+  it("service.mjs signs in with a key that a service keeps", async () => {
+    const { keyService } = await load<{ keyService: { publicJwk: { kid: string } } }>("keys/key-service.mjs", false);
+    provider.settings.clientJwks = [keyService.publicJwk];
+    given.options = { ...given.options, env: provider.env };
+    expect((await (await open("keys/service.mjs")).follow("/idpauth/login/")).status).toBe(200);
+    expect(provider.requestsTo("token").map(({ params }) => [params.has("client_assertion"), params.has("client_secret")])).toEqual([
+      [true, false],
+    ]);
+  });
+});
+
 describe("docs/snippets/csrf", () => {
   it("express.mjs blocks requests from other sites", async () => {
     const browser = await open("csrf/express.mjs");
