@@ -66,7 +66,7 @@ describe("a client that authenticates with its private key", () => {
     }
   });
 
-  it.each(["issuer", "token_endpoint", "endpoint"] as const)("sends the audience %s to each endpoint", async (audience) => {
+  it.each(["issuer", "token_endpoint", "endpoint"] as const)("[BCP-18] sends the one audience %s to each endpoint", async (audience) => {
     const provider = clientWith(keysOf(ec), { clientAssertionAudience: audience });
     rig.idp.settings.clientAssertionAudience = audience;
     const { credentials } = await rig.exchange(provider);
