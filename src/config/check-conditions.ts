@@ -51,7 +51,7 @@ function keyFindings({ privateKey, certificate, publishKeys }: Values, unset: Re
   if (hasKey && !unset.has("tokenEndpointAuthMethod")) findings.push(check("E024"));
   const [key] = privateKey ?? [];
   if (publishKeys === true && privateKey?.some(({ publicJwk }) => publicJwk !== undefined) !== true) findings.push(check("E026"));
-  if (certificate != null && (!hasKey || (key !== undefined && !isCertificateOf(certificate, key)))) findings.push(check("E025"));
+  if (certificate && (!hasKey || (key !== undefined && !isCertificateOf(certificate, key)))) findings.push(check("E025"));
   return findings;
 }
 
