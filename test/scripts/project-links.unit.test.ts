@@ -79,7 +79,7 @@ describe("with addresses", () => {
     const targets = Array.from(text.matchAll(/\]\(([^)]+)\)/g), ([, target = ""]) => target);
     expect(targets.length).toBeGreaterThan(20);
     expect(targets.filter((target) => !/^(?:https:|#)/.test(target))).toEqual([]);
-    expect(text).toContain("Only [the repository](https://git.example/idpauth/idpauth) contains");
+    expect(text).toContain("in [the repository](https://git.example/idpauth/idpauth) only.");
   });
 
   it.each([
