@@ -42,8 +42,7 @@ function onError(error, req, res, next) {
 }
 app.use(onError);
 
-const { PORT = 3000 } = process.env;
-const server = app.listen(PORT, (error) => {
+const server = app.listen(process.env["PORT"] ?? 3000, (error) => {
   if (error) throw error;
   const address = server.address();
   console.log(`http://localhost:${typeof address === "object" ? address?.port : address}/`);

@@ -85,7 +85,7 @@ describe.each(folders)("examples/%s", (name) => {
     expect(manifest).toMatchObject({ private: true, type: "module", scripts: { start: expect.any(String) } });
     const readme = readFileSync(path.join(example, "README.md"), "utf8");
     for (const text of ["npm start", "SECRET_KEY", "IDP_CLIENT_ID", "IDP_CLIENT_SECRET", "IDP_ISSUER"]) expect(readme).toContain(text);
-    expect(readme.trimEnd().split("\n").length).toBeLessThanOrEqual(13);
+    expect(readme.trimEnd().split("\n").length).toBeLessThanOrEqual(17);
   });
 
   it("depends on the versions that the project is tested with", () => {
