@@ -13,8 +13,8 @@ export interface SettingOptions {
    */
   readonly secretKey?: string | undefined;
   /**
-   * Other keys that can decrypt stored sessions. New sessions use only SECRET_KEY. To rotate the key without signing anyone out, first add
-   * the new key here, in every process. Then set the new key as SECRET_KEY, and keep the old key here.
+   * Additional keys that can decrypt stored sessions. New sessions use only SECRET_KEY. To rotate the key without signing anyone out, first
+   * add the new key here, in every process. Then set the new key as SECRET_KEY, and keep the old key here.
    *
    * Default: none. Environment variable: `SECRET_KEY_FALLBACKS`.
    */
@@ -27,7 +27,8 @@ export interface SettingOptions {
    */
   readonly sessionAutoRefresh?: boolean | undefined;
   /**
-   * The maximum age of a session, measured from the sign-in. Refreshing never extends it. 0 ends each session at once (warning W003).
+   * The maximum age of a session, measured from when the user signed in. Refreshing never extends it. 0 ends each session at once (warning
+   * W003).
    *
    * In seconds. Default: no limit. Environment variable: `IDP_SESSION_MAX_AGE`.
    */
@@ -40,24 +41,25 @@ export interface SettingOptions {
    */
   readonly sessionIdleTimeout?: number | null | undefined;
   /**
-   * Ends the sessions of users who signed in before this time. Set it to the time of a deployment, for example when a new `onSignIn` must
-   * have seen every session, or after an incident. A time in the future is error E022.
+   * Ends the sessions of users who signed in before this time. Set it after an incident, or to the time of a deployment if a new `onSignIn`
+   * must check every user. A time in the future is error E022.
    *
    * Default: no limit. Environment variable: `IDP_SESSIONS_NOT_BEFORE`.
    */
   readonly sessionsNotBefore?: string | number | null | undefined;
   /**
-   * The lifetime of the stored record, for the sessions of idpauth. Each request that passes a guard, an accessor or the probe renews it,
-   * at most once a day, so it ends only sessions that nobody uses. The cookie lives for 400 days, or for the maximum age plus one day if
-   * that is shorter. Only the probe and the sessions page send the cookie again, so users of an application that uses neither have to sign
-   * in again after 400 days. Set a longer time than the session limits, so that the landing page can show which limit ended a session.
+   * The lifetime of the stored record, if idpauth stores the sessions. Requests that pass a guard, call an accessor or call the probe renew
+   * it, at most once a day, so it ends only sessions that nobody uses. The cookie lives for 400 days, or for the maximum age plus one day
+   * if that is shorter. Only the probe and the sessions page send the cookie again, so users of an application that uses neither have to
+   * sign in again after 400 days. Set this to a longer time than the session limits, so that the landing page can show which limit ended a
+   * session.
    *
    * In seconds. Default: 14 days, or IDP_SESSION_MAX_AGE plus one day if that is longer. Environment variable: `IDP_SESSION_TTL`.
    */
   readonly sessionTtl?: number | undefined;
   /**
-   * The maximum number of sessions that a user can have in this application, for the sessions of idpauth. When a sign-in exceeds it, the
-   * session that has been unused for the longest time ends (reason `too_many_sessions`). 0: no maximum.
+   * The maximum number of sessions that a user can have in this application, if idpauth stores the sessions. If a user signs in and exceeds
+   * it, their least recently used session ends (reason `too_many_sessions`). 0: no maximum.
    *
    * Default: `100`. Environment variable: `IDP_SESSIONS_PER_USER`.
    */
@@ -70,9 +72,8 @@ export interface SettingOptions {
   readonly tokenRevokeOnLogout?: boolean | undefined;
   /**
    * The session key that stores the credentials. CREDENTIALS_SESSION_KEY_NAME, STATE_KEY_NAME and FINAL_REDIRECT_KEY_NAME must differ, and
-   * must not be reserved names (E007). Reserved are the record's other keys, which are `id_info`, `debug`, `idp_login_at`,
-   * `idp_last_active` and `idp_state`. The properties of session objects and of other objects are reserved as well, such as `cookie`, `id`
-   * and `constructor`.
+   * must not be reserved names (E007). The record's other keys are reserved: `id_info`, `debug`, `idp_login_at`, `idp_last_active` and
+   * `idp_state`. So are property names of session objects and of plain objects, such as `cookie`, `id` and `constructor`.
    *
    * Default: `credentials`. Environment variable: `CREDENTIALS_SESSION_KEY_NAME`.
    */
@@ -84,13 +85,13 @@ export interface SettingOptions {
    */
   readonly stateKeyName?: string | undefined;
   /**
-   * The session key that stores the page to which the newest login returns.
+   * The session key that stores the page that the user returns to after the newest login.
    *
    * Default: `final_redirect`. Environment variable: `FINAL_REDIRECT_KEY_NAME`.
    */
   readonly finalRedirectKeyName?: string | undefined;
   /**
-   * The name of the session cookie, only for the sessions of idpauth. The prefixes `__Host-` and `__Secure-` need an https BASE_URL. If
+   * The name of the session cookie, if idpauth stores the sessions. The prefixes `__Host-` and `__Secure-` need an https BASE_URL. If
    * BASE_URL is https and the name doesn't start with `__Host-`, idpauth logs warning W013.
    *
    * Default: `__Host-idpauth` over https, `idpauth` over http; if IDP_MOUNT_PATH isn't `/idpauth/`, the path is added to the name, as in
@@ -99,7 +100,7 @@ export interface SettingOptions {
   readonly cookieName?: string | null | undefined;
   /**
    * Whether a logout also ends the provider's session (OpenID Connect RP-Initiated Logout 1.0). The browser goes to the provider's
-   * `end_session_endpoint` and returns to `logout-callback`, so register the address of `logout-callback` at the provider. With `auth0` or
+   * `end_session_endpoint` and returns to `logout-callback`, so register the `logout-callback` address with the provider. With `auth0` or
    * `cognito`, idpauth uses the logout address of Auth0 or Amazon Cognito instead.
    *
    * Default: `false`. Environment variable: `IDP_LOGOUT_AT_PROVIDER`.
@@ -113,21 +114,22 @@ export interface SettingOptions {
    */
   readonly backchannelLogout?: boolean | undefined;
   /**
-   * Whether the provider may end sessions with a frame that loads `frontchannel-logout` (OpenID Connect Front-Channel Logout 1.0). This
+   * Whether the provider may end sessions by loading a frame with `frontchannel-logout` (OpenID Connect Front-Channel Logout 1.0). This
    * doesn't work with `session: "host"` (E020).
    *
    * Default: `false`. Environment variable: `IDP_FRONTCHANNEL_LOGOUT`.
    */
   readonly frontchannelLogout?: boolean | undefined;
   /**
-   * Whether idpauth serves the page `sessions`, on which users see and end their sessions. This doesn't work with `session: "host"` (E020).
+   * Whether idpauth serves the `sessions` page, where users can see and end their sessions. This doesn't work with `session: "host"`
+   * (E020).
    *
    * Default: `false`. Environment variable: `IDP_SESSIONS_PAGE`.
    */
   readonly sessionsPage?: boolean | undefined;
   /**
-   * Whether idpauth serves the event stream `events`, which notifies a page as soon as its session has ended. Each visible page keeps one
-   * request open, and with HTTP/1.1, a browser opens at most six connections to an origin.
+   * Whether idpauth serves the `events` stream, which notifies a page as soon as its session has ended. Each visible page keeps one request
+   * open, and with HTTP/1.1, a browser opens at most six connections to an origin.
    *
    * Default: `false`. Environment variable: `IDP_EVENTS`.
    */
@@ -186,14 +188,15 @@ export interface SettingOptions {
    */
   readonly issuer?: string | undefined;
   /**
-   * The tenants of Entra ID whose users may sign in, if IDP_ISSUER is Entra ID's address for several tenants: the `tid` of each ID token
-   * must be one of them. `any` allows users of every organization, and at `/common/v2.0` also every user with a personal Microsoft account.
+   * The Entra ID tenants whose users may sign in, if IDP_ISSUER is Entra ID's address for several tenants. The `tid` in each ID token must
+   * be one of them. `any` allows users from every organization, and at `/common/v2.0` also everyone with a personal Microsoft account.
    *
    * Default: none; required if IDP_ISSUER ends with `/organizations/v2.0` or `/common/v2.0`. Environment variable: `IDP_ALLOWED_TENANTS`.
    */
   readonly allowedTenants?: readonly string[] | "any" | null | undefined;
   /**
-   * The scopes that a login requests. They must include `openid`. If you set a value, idpauth sends exactly this value.
+   * The scopes that idpauth requests when a user signs in. They must include `openid`. If you set a value, idpauth sends exactly this
+   * value.
    *
    * Default: `openid email profile`, and `offline_access` if the provider supports it; with warning E004. Environment variable: `SCOPE`.
    */
@@ -206,14 +209,14 @@ export interface SettingOptions {
   readonly httpTimeout?: number | undefined;
   /**
    * The number of refreshes that one process runs at a time. Fifty times as many can wait in a queue. If the queue is full, a request gets
-   * status 503 with Retry-After, and its user stays signed in.
+   * status 503 with Retry-After, but its user stays signed in.
    *
    * Default: `20`. Environment variable: `IDP_REFRESH_CONCURRENCY`.
    */
   readonly refreshConcurrency?: number | undefined;
   /**
    * The method by which the client authenticates at the token and revocation endpoints (RFC 6749 section 2.3.1). `client_secret_post` sends
-   * client ID and secret in the request body. `client_secret_basic` sends them in the Authorization header, encoded as
+   * the client ID and secret in the request body. `client_secret_basic` sends them in the Authorization header, encoded as
    * application/x-www-form-urlencoded (letters, digits and `*-._` don't change). `client_secret_basic_raw` sends them in the header without
    * encoding, for providers that don't decode them.
    *
@@ -221,8 +224,8 @@ export interface SettingOptions {
    */
   readonly tokenEndpointAuthMethod?: "client_secret_post" | "client_secret_basic" | "client_secret_basic_raw" | undefined;
   /**
-   * Endpoints that are missing from the discovery document, or that replace the endpoints in it. Use the names of the discovery document,
-   * for example `{"userinfo_endpoint": "https://login.example.com/userinfo"}`.
+   * Endpoints that the discovery document lacks, or that replace those in the document. Use the discovery document's names, for example
+   * `{"userinfo_endpoint": "https://login.example.com/userinfo"}`.
    *
    * Default: only the discovery document. Environment variable: `IDP_PROVIDER_METADATA`.
    */
@@ -245,15 +248,16 @@ export interface SettingOptions {
   readonly refreshWithoutIdToken?: "userinfo" | "refuse" | undefined;
   /**
    * When idpauth calls the userinfo endpoint. `when-needed`: when a user signs in and the ID token contains no email, name or picture, and
-   * during a refresh without an ID token. `always`: whenever a user signs in, and during every refresh. idpauth adds the claims of userinfo
-   * to those of the ID token, and if both contain a claim, the ID token's value counts. With `when-needed`, refreshes with an ID token keep
-   * the claims that userinfo sent before. With `always`, they're renewed, and if userinfo doesn't respond, the response is 503.
+   * during a refresh without an ID token. `always`: whenever a user signs in, and during every refresh. idpauth adds userinfo's claims to
+   * the ID token's. If both contain a claim, idpauth uses the ID token's value. With `when-needed`, refreshes with an ID token keep the
+   * claims that userinfo sent earlier. With `always`, every refresh reads them again, and if userinfo isn't responding, the response is
+   * 503.
    *
    * Default: `when-needed`. Environment variable: `IDP_USERINFO`.
    */
   readonly userinfo?: "when-needed" | "always" | undefined;
   /**
-   * The difference between the provider's clock and this machine's clock that idpauth tolerates when it checks the times in an ID token.
+   * How far the provider's clock and this machine's clock may differ when idpauth checks the times in an ID token.
    *
    * In seconds. Default: `5`. Environment variable: `IDP_CLOCK_TOLERANCE`.
    */
@@ -274,9 +278,9 @@ export interface SettingOptions {
    */
   readonly authorizationParams?: Readonly<Record<string, string | readonly string[]>> | undefined;
   /**
-   * The parameters that a login passes on from its query to the provider, for example `login_hint ui_locales`. Each value can have at most
-   * 512 characters. A parameter in IDP_AUTHORIZATION_PARAMS overrides the query. You can't list the parameters that idpauth uses itself
-   * (E016).
+   * The query parameters that the login endpoint passes on to the provider, for example `login_hint ui_locales`. Each value can have at
+   * most 512 characters. A parameter in IDP_AUTHORIZATION_PARAMS overrides the query. You can't list the parameters that idpauth uses
+   * itself (E016).
    *
    * Default: none. Environment variable: `IDP_LOGIN_PARAMS`.
    */
@@ -284,12 +288,12 @@ export interface SettingOptions {
   /**
    * The hostnames that the `isValidIdpUrl` function accepts in a URL.
    *
-   * Default: `docs.google.com` for Google, else the issuer's hostname. Environment variable: `IDP_DOCUMENT_HOSTS`.
+   * Default: `docs.google.com` for Google, otherwise the issuer's hostname. Environment variable: `IDP_DOCUMENT_HOSTS`.
    */
   readonly documentHosts?: readonly string[] | undefined;
   /**
-   * Other audiences that an ID token may contain besides this client (OpenID Connect Core section 3.1.3.7). idpauth rejects a token with
-   * any other audience.
+   * Additional audiences that an ID token may contain besides this client (OpenID Connect Core section 3.1.3.7). idpauth rejects a token
+   * with any other audience.
    *
    * Default: none. Environment variable: `IDP_TRUSTED_AUDIENCES`.
    */
@@ -316,28 +320,28 @@ export interface SettingOptions {
   readonly pathPrefix?: string | undefined;
   /**
    * Whether idpauth uses `X-Forwarded-Proto` and `X-Forwarded-Host` instead of the request's own scheme and Host header. Use it with
-   * frameworks that don't have such a setting. Turn it on only behind a proxy that sets both headers itself.
+   * frameworks that don't have such a setting themselves. Turn it on only behind a proxy that sets both headers itself.
    *
    * Default: `false`. Environment variable: `IDP_TRUST_PROXY`.
    */
   readonly trustProxy?: boolean | undefined;
   /**
-   * The page that opens after a login that requests no page, or a page on another origin. The value of this setting may be on another
-   * origin.
+   * The page that opens after a login that doesn't request a page, or that requests one on another origin. The page in this setting can be
+   * on another origin.
    *
    * Default: the landing page. Environment variable: `IDP_AUTH_FINAL_REDIRECT_URL`.
    */
   readonly authFinalRedirectUrl?: string | null | undefined;
   /**
-   * The page that opens after a logout by navigation (`response=redirect`), as by `signOut()` of idpauth/client. It may be on another
-   * origin.
+   * The page that opens after a logout in which the browser navigates (`response=redirect`), as with `signOut()` in idpauth/client. It can
+   * be on another origin.
    *
    * Default: the landing page. Environment variable: `IDP_AUTH_LOGOUT_REDIRECT_URL`.
    */
   readonly authLogoutRedirectUrl?: string | null | undefined;
   /**
-   * The time limit for each run of `onSignIn`, of `onRefresh` and of the claims schema (option `claims`). After this time, the response has
-   * status 503. A sign-in then doesn't create a session, and an existing session continues.
+   * The time limit for each run of `onSignIn`, `onRefresh` and the claims schema (the `claims` option). After this time, the response has
+   * status 503. If the user was signing in, idpauth doesn't create a session. An existing session continues.
    *
    * In seconds. Default: `5`. Environment variable: `IDP_HOOK_TIMEOUT`.
    */
@@ -350,7 +354,7 @@ export interface SettingOptions {
    */
   readonly dataLimit?: number | undefined;
   /**
-   * Turns on debug mode, in which the debug endpoint works and some startup checks are less strict. DEBUG and NODE_ENV have no effect.
+   * Turns on debug mode, which enables the debug endpoint and relaxes some startup checks. DEBUG and NODE_ENV have no effect.
    *
    * Default: `false`. Environment variable: `IDP_DEBUG`.
    */
