@@ -26,8 +26,8 @@ const SOURCES = ["app.mjs", "server.mjs", "index.html", "src/main.tsx", "vite.co
 const START_PAGE = path.join(ROOT, "docs/start/single-page-application.md");
 const COMPILER = path.join(ROOT, "node_modules/typescript/bin/tsc");
 
-/** A line that is there for the authentication alone. A guard or `auth.fetch` stands in a line that the application has anyway. */
-const AUTHENTICATION = /idpauth|\bauth\b(?!\.idpRequired|\.fetch)|useSession|Session(?:Provider|Warning)|\bstatus [!=]==/;
+/** A line that is there for the authentication alone. A guard, `auth.fetch` or the returned object stands in a line that the application has anyway. */
+const AUTHENTICATION = /idpauth|\bauth\b(?!\.idpRequired|\.fetch| \};)|useSession|Session(?:Provider|Warning)|\bstatus [!=]==/;
 
 /** Opens the event stream, ends the session once the stream has begun, and gives what the stream says. */
 const STREAM_AT_SIGN_OUT = `new Promise((resolve, reject) => {
@@ -56,12 +56,12 @@ const executablePath = await chromiumForTests();
 
 const linesOf = (file: string) => readFileSync(path.join(EXAMPLE, file), "utf8").trimEnd().split("\n");
 
-it("is under 130 lines, of which at most 16 are authentication", () => {
+it("is under 130 lines, of which at most 15 are authentication", () => {
   const lines = SOURCES.flatMap(linesOf);
   expect(lines.length).toBeLessThan(130);
   const code = ["app.mjs", "server.mjs", "src/main.tsx"].flatMap(linesOf).filter((line) => !/^\s*(?:\/\/|\/\*\*|$)/.test(line));
   const authentication = code.filter((line) => AUTHENTICATION.test(line.replace(/\/\/ .*/, "")));
-  expect(authentication.length, authentication.join("\n")).toBeLessThanOrEqual(16);
+  expect(authentication.length, authentication.join("\n")).toBeLessThanOrEqual(15);
 });
 
 /** Returns what the compiler reports. */
