@@ -106,7 +106,7 @@ export const sidebar = [
       { text: "Security", link: "/explanation/security" },
       { text: "RFC 10017", link: "/about/rfc-10017" },
       { text: "Performance", link: "/explanation/performance" },
-      { text: "OWASP's cases of CSRF", link: "/about/csrf-cases" },
+      { text: "OWASP's CSRF cases", link: "/about/csrf-cases" },
       { text: "What idpauth doesn't do", link: "/about/not-supported" },
       { text: "Versions and support", link: "/about/support" },
       { text: "Project, license, releases", link: "/about/project" },
