@@ -165,7 +165,7 @@ function watchFetch(secret) {
     const text = body instanceof URLSearchParams ? body.toString() : typeof body === "string" ? body : "";
     if (text.includes("grant_type=")) {
       const form = new URLSearchParams(text);
-      for (const name of ["code", "code_verifier", "client_secret", "refresh_token"]) secret(name, form.get(name));
+      for (const name of ["code", "code_verifier", "client_assertion", "client_secret", "refresh_token"]) secret(name, form.get(name));
     }
     return fetch(input, init);
   };
