@@ -65,7 +65,7 @@ export interface SettingOptions {
    */
   readonly sessionsPerUser?: number | undefined;
   /**
-   * Whether logout revokes the token at the provider. The logout succeeds even if the provider doesn't respond.
+   * Whether logout revokes the token at the provider. The logout succeeds even if the provider isn't responding.
    *
    * Default: `true`. Environment variable: `IDP_TOKEN_REVOKE_ON_LOGOUT`.
    */
@@ -153,14 +153,14 @@ export interface SettingOptions {
    */
   readonly clientSecret?: string | undefined;
   /**
-   * The private key with which the client authenticates instead of a secret (`private_key_jwt`): an RSA key of at least 2,048 bits, a P-256
-   * key, or an Ed25519 key. If there are several keys, the first one signs. `npx idpauth keys` creates a key.
+   * The private key that the client uses to authenticate instead of a secret (`private_key_jwt`): an RSA key of at least 2,048 bits, a
+   * P-256 key, or an Ed25519 key. If there are several keys, the first one signs. `npx idpauth keys` creates a key.
    *
    * Default: the client authenticates with its secret. Environment variable: `IDP_PRIVATE_KEY`.
    */
   readonly privateKey?: PrivateKeyOption | readonly PrivateKeyOption[] | null | undefined;
   /**
-   * The certificate that the provider knows the private key by. Entra ID requires it: each assertion then contains the certificate's
+   * The certificate that identifies the private key to the provider. Entra ID requires it. Each assertion then contains the certificate's
    * thumbprint (`x5t#S256`).
    *
    * Default: no thumbprint. Environment variable: `IDP_CERTIFICATE`.
@@ -168,14 +168,14 @@ export interface SettingOptions {
   readonly certificate?: string | null | undefined;
   /**
    * Whether `/idpauth/jwks` publishes the public halves of IDP_PRIVATE_KEY as a JWK set (RFC 7517). Register this address as the client's
-   * `jwks_uri`, so that the provider learns a new key without a change on its side.
+   * `jwks_uri`, so that the provider learns a new key without any change to its settings.
    *
    * Default: `false`. Environment variable: `IDP_PUBLISH_KEYS`.
    */
   readonly publishKeys?: boolean | undefined;
   /**
-   * The `aud` of an assertion that is signed with the private key: `issuer` is the provider's issuer, `token_endpoint` the address of its
-   * token endpoint, and `endpoint` the address to which the assertion is sent.
+   * The `aud` claim in each assertion that the private key signs. `issuer` is the provider's issuer, `token_endpoint` is the address of its
+   * token endpoint, and `endpoint` is the address that receives the assertion.
    *
    * Default: `token_endpoint` for Entra ID, `endpoint` for Okta, otherwise `issuer`. Environment variable: `IDP_CLIENT_ASSERTION_AUDIENCE`.
    */
@@ -215,8 +215,8 @@ export interface SettingOptions {
    */
   readonly refreshConcurrency?: number | undefined;
   /**
-   * The method by which the client authenticates at the token and revocation endpoints (RFC 6749 section 2.3.1). `client_secret_post` sends
-   * the client ID and secret in the request body. `client_secret_basic` sends them in the Authorization header, encoded as
+   * How the client authenticates at the token and revocation endpoints (RFC 6749 section 2.3.1). `client_secret_post` sends the client ID
+   * and secret in the request body. `client_secret_basic` sends them in the Authorization header, encoded as
    * application/x-www-form-urlencoded (letters, digits and `*-._` don't change). `client_secret_basic_raw` sends them in the header without
    * encoding, for providers that don't decode them.
    *
@@ -266,12 +266,12 @@ export interface SettingOptions {
    * The `prompt` of the authorization request (OpenID Connect Core section 3.1.2.1). You can set `none` only in code, because `none` in the
    * environment means unset.
    *
-   * Default: `select_account consent` at Google; elsewhere `consent` if the login requests `offline_access`. Environment variable:
+   * Default: `select_account consent` for Google; otherwise `consent` if idpauth requests `offline_access`. Environment variable:
    * `IDP_LOGIN_PROMPT`.
    */
   readonly loginPrompt?: string | null | undefined;
   /**
-   * Additional parameters of every authorization request, for example Auth0's `audience`. A parameter here replaces idpauth's default for
+   * Additional parameters for every authorization request, for example Auth0's `audience`. A parameter here replaces idpauth's default for
    * that parameter, and `prompt` replaces IDP_LOGIN_PROMPT. You can't set the parameters that idpauth sets itself (E016).
    *
    * Default: none. Environment variable: `IDP_AUTHORIZATION_PARAMS`.
@@ -306,7 +306,7 @@ export interface SettingOptions {
    */
   readonly baseUrl?: string | null | undefined;
   /**
-   * The path of the endpoints. The redirect URI to register at the provider is BASE_URL + IDP_PATH_PREFIX + this path + `login-callback`.
+   * The path of the endpoints. The redirect URI to register with the provider is BASE_URL + IDP_PATH_PREFIX + this path + `login-callback`.
    *
    * Default: `/idpauth/`. Environment variable: `IDP_MOUNT_PATH`.
    */
