@@ -452,6 +452,28 @@ describe("docs/snippets/several-components", () => {
     const blocked = await browser.get("/partners/orders");
     expect([blocked.status, blocked.text]).toEqual([401, expect.stringContaining("/partners/idpauth/login/")]);
   });
+
+  it("either.ts opens a route to users of either provider, and lets others choose", async () => {
+    provider.person = ADA;
+    given.options = { ...given.options, secretKey: "a secret key of at least 32 bytes" };
+    const browser = await open("several-components/either.ts");
+    const blocked = await browser.navigate("/news");
+    const links = [...blocked.text.matchAll(/href="([^"]+)"/g)].map(([, link]) => link);
+    expect([blocked.status, links]).toEqual([
+      401,
+      [expect.stringMatching(/^\/idpauth\/login\/.*news/), expect.stringMatching(/^\/partners\/idpauth\/login\/.*news/)],
+    ]);
+    expect((await browser.follow(links[0] ?? "")).json()).toEqual({ hello: "Ada Lovelace" });
+  });
+
+  it("tenant.ts allows only users of a known customer", async () => {
+    provider.person = { ...ADA, tenant: "acme" };
+    const browser = await open("several-components/tenant.ts");
+    expect((await browser.follow("/orders")).json()).toEqual({ ordersOf: "acme" });
+    await browser.get("/idpauth/logout/");
+    provider.person = { ...GRACE, tenant: "unknown" };
+    expect((await browser.follow("/orders")).status).toBe(403);
+  });
 });
 
 describe("docs/snippets/guarding", () => {
