@@ -78,7 +78,8 @@ export function pageWithLinks(text, file, project, version, isBeside = () => tru
     }),
   );
   const named = outsideCode(linked, (prose) => withRepositoryNamed(prose, files, project.repository));
-  if (file !== "SECURITY.md") return named;
+  // The site shows the same text as a page.
+  if (file !== "SECURITY.md" && file !== "docs/about/security-policy.md") return named;
   const form = named.replace(
     '"Report a vulnerability" form',
     `["Report a vulnerability" form](${project.repository}/security/advisories/new)`,

@@ -19,8 +19,15 @@ const FOLDERS = [
   "tutorial",
 ];
 
+/** Files of the repository that are pages of the site too, and where. */
+const REPOSITORY_PAGES = new Map([
+  ["CHANGELOG.md", "docs/about/changelog.md"],
+  ["CONTRIBUTING.md", "docs/contributing/index.md"],
+  ["SECURITY.md", "docs/about/security-policy.md"],
+]);
+
 /** Pages for maintainers and reviewers. They are not in the search and not in llms-full.txt. */
-const INTERNAL = /^(?:evidence\/|contributing\/|explanation\/decisions\.md$)/;
+const INTERNAL = /^(?:evidence\/|contributing\/(?!index\.md$)|explanation\/decisions\.md$)/;
 
 /**
  * @param {string} page its path in docs/, such as "how-to/csrf.md"
@@ -33,13 +40,36 @@ export function isInternal(page) {
 /**
  * Copies the pages next to VitePress's packages, because Vite finds its own parts only from there.
  *
- * @param {string} docs
+ * @param {string} docs the repository's folder docs/
  * @param {string} pages replaced as a whole
  */
 export function copyPages(docs, pages) {
   rmSync(pages, { recursive: true, force: true });
   mkdirSync(pages, { recursive: true });
   for (const name of ["index.md", ...FOLDERS]) cpSync(path.join(docs, name), path.join(pages, name), { recursive: true });
+  for (const page of filesIn(pages, ".md")) {
+    const file = path.join(pages, page);
+    writeFileSync(file, withSiteLinks(readFileSync(file, "utf8"), `docs/${page}`));
+  }
+  for (const [file, page] of REPOSITORY_PAGES) {
+    writeFileSync(path.join(pages, page.slice("docs/".length)), withSiteLinks(readFileSync(path.join(docs, "..", file), "utf8"), file));
+  }
+}
+
+/**
+ * Repairs the links to and in the files of the repository that the site shows as pages.
+ *
+ * @param {string} text
+ * @param {string} file its path in the repository, with slashes
+ * @returns {string}
+ */
+export function withSiteLinks(text, file) {
+  const folder = path.posix.dirname(REPOSITORY_PAGES.get(file) ?? file);
+  return text.replace(/\]\((?![a-z]+:|[#/])([^)\s#]+)/g, (link, /** @type {string} */ to) => {
+    const target = path.posix.join(path.posix.dirname(file), to);
+    const page = REPOSITORY_PAGES.get(target);
+    return page === undefined && !REPOSITORY_PAGES.has(file) ? link : `](${path.posix.relative(folder, page ?? target)}`;
+  });
 }
 
 /**

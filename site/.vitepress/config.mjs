@@ -4,7 +4,7 @@ import { figurePlaces } from "./figures.mjs";
 import { sidebar } from "./sidebar.mjs";
 
 /** Pages for maintainers and reviewers. The site has them, but its search and llms-full.txt do not. */
-const INTERNAL = /^(?:evidence\/|contributing\/|explanation\/decisions\.md)/;
+const INTERNAL = /^(?:evidence\/|contributing\/(?!index\.md)|explanation\/decisions\.md)/;
 
 /** @type {import("vitepress").UserConfig} */
 export default {

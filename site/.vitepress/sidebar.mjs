@@ -1,4 +1,4 @@
-/** The tree of the site. Each page of docs/ that users read stands in it once; test/site checks it. */
+/** The tree of the site. Each page stands in it once; test/site checks it. */
 export const sidebar = [
   {
     text: "Start",
@@ -105,11 +105,35 @@ export const sidebar = [
       { text: "Failures", link: "/explanation/failures" },
       { text: "Security", link: "/explanation/security" },
       { text: "RFC 10017", link: "/about/rfc-10017" },
+      { text: "RFC 9700, OWASP ASVS", link: "/about/standards" },
       { text: "Performance", link: "/explanation/performance" },
       { text: "OWASP's CSRF cases", link: "/about/csrf-cases" },
       { text: "What idpauth doesn't do", link: "/about/not-supported" },
       { text: "Versions and support", link: "/about/support" },
       { text: "Project, license, releases", link: "/about/project" },
+      { text: "Changelog", link: "/about/changelog" },
+      { text: "Report a vulnerability", link: "/about/security-policy" },
+      { text: "Contributing", link: "/contributing/" },
+    ],
+  },
+  {
+    text: "Evidence and decisions",
+    collapsed: true,
+    items: [
+      { text: "Security table", link: "/evidence/security" },
+      { text: "OpenID conformance", link: "/evidence/conformance" },
+      { text: "Adapters", link: "/evidence/adapters" },
+      { text: "Runtimes", link: "/evidence/runtimes" },
+      { text: "Browsers", link: "/evidence/browsers" },
+      { text: "Stores and processes", link: "/evidence/scaling" },
+      { text: "Other projects' providers", link: "/evidence/interop" },
+      { text: "Mutation testing", link: "/evidence/mutation" },
+      { text: "Load with faults", link: "/evidence/soak" },
+      { text: "Measurements", link: "/evidence/performance" },
+      { text: "The quick start, recorded", link: "/evidence/quick-start" },
+      { text: "Output of the live check", link: "/evidence/check-live" },
+      { text: "Decisions", link: "/explanation/decisions" },
+      { text: "Architecture", link: "/contributing/architecture" },
     ],
   },
   {

@@ -16,6 +16,9 @@ const ROOT = path.resolve(import.meta.dirname, "../..");
 const DIST = path.join(ROOT, "site/dist");
 const executablePath = await chromiumForTests();
 
+/** The group of the menu with pages for maintainers and reviewers. */
+const EVIDENCE = "Evidence and decisions";
+
 /** One page of each kind. */
 const KINDS = [
   "/",
@@ -283,12 +286,20 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     expect(pages.size).toBeGreaterThan(60);
   });
 
-  it("has each page for users in the menu once, and each page as Markdown", async () => {
-    const menu = sidebar.filter(({ text }) => text !== "API").flatMap(({ items }) => items.map(({ link }) => `${link.slice(1)}.md`));
+  it("has each page in the menu once, and each page for users as Markdown", async () => {
+    const pagesIn = (groups: typeof sidebar) =>
+      groups.flatMap(({ items }) => items.map(({ link }) => `${link.slice(1).replace(/\/$/, "/index")}.md`));
+    const menu = pagesIn(sidebar.filter(({ text }) => text !== "API" && text !== EVIDENCE));
     const pages = ["about", "deploy", "start", "tutorial", "how-to", "providers", "reference", "explanation"].flatMap((folder) =>
       filesOf(folder).map((name) => `${folder}/${name}`),
     );
-    expect(menu.toSorted()).toEqual(pages.filter((page) => page !== "explanation/decisions.md").toSorted());
+    const fromRepository = ["about/changelog.md", "about/security-policy.md", "contributing/index.md"];
+    expect(menu.toSorted()).toEqual([...pages.filter((page) => page !== "explanation/decisions.md"), ...fromRepository].toSorted());
+    expect(pagesIn(sidebar.filter(({ text }) => text === EVIDENCE)).toSorted()).toEqual([
+      "contributing/architecture.md",
+      ...filesOf("evidence").map((name) => `evidence/${name}`),
+      "explanation/decisions.md",
+    ]);
     const full = await readFile(path.join(DIST, "llms-full.txt"), "utf8");
     for (const page of menu) {
       expect(full).toContain(await readFile(path.join(DIST, page), "utf8"));
