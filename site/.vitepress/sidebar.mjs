@@ -117,8 +117,14 @@ export const sidebar = [
     ],
   },
   {
+    text: "Extend",
+    items: [
+      { text: "Your own store", link: "/how-to/stores" },
+      { text: "Your own adapter", link: "/how-to/adapters" },
+    ],
+  },
+  {
     text: "Evidence and decisions",
-    collapsed: true,
     items: [
       { text: "Security table", link: "/evidence/security" },
       { text: "OpenID conformance", link: "/evidence/conformance" },
@@ -134,13 +140,6 @@ export const sidebar = [
       { text: "Output of the live check", link: "/evidence/check-live" },
       { text: "Decisions", link: "/explanation/decisions" },
       { text: "Architecture", link: "/contributing/architecture" },
-    ],
-  },
-  {
-    text: "Extend",
-    items: [
-      { text: "Your own store", link: "/how-to/stores" },
-      { text: "Your own adapter", link: "/how-to/adapters" },
     ],
   },
   {

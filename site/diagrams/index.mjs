@@ -1,5 +1,6 @@
 // The figures of the pages. A page has the comment `<!-- figure: NAME -->` where the site shows one, and says the same in words.
 import { Drawing } from "./drawing.mjs";
+import * as guardCost from "./guard-cost.mjs";
 import * as guardedRequest from "./guarded-request.mjs";
 import * as lifeOfASession from "./life-of-a-session.mjs";
 import * as signIn from "./sign-in.mjs";
@@ -14,6 +15,7 @@ const FIGURES = {
   "sign-in": signIn,
   "life-of-a-session": lifeOfASession,
   "guarded-request": guardedRequest,
+  "guard-cost": guardCost,
 };
 
 /** @returns {{ name: string, title: string, description: string, wide: ReturnType<typeof render>, narrow: ReturnType<typeof render> }[]} */

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { DARK, LIGHT } from "../../site/diagrams/drawing.mjs";
+import { COSTS } from "../../site/diagrams/guard-cost.mjs";
 import { figures } from "../../site/diagrams/index.mjs";
 
 const DOCS = path.resolve(import.meta.dirname, "../../docs");
@@ -32,6 +33,12 @@ function contrast(one: string, other: string): number {
 
 it("each figure is in one page, and a page names no other figure", () => {
   expect(places.toSorted()).toEqual([...figures().map(({ name }) => name), "session-timeline"].toSorted());
+});
+
+it.each(COSTS)("the bar of %s has the number that was measured", (framework, microseconds) => {
+  for (const page of ["evidence/performance.md", "explanation/performance.md"]) {
+    expect(readFileSync(path.join(DOCS, page), "utf8")).toContain(`| ${framework} | ${microseconds.toFixed(1)} µs |`);
+  }
 });
 
 it.each(screenshots)("the screenshot %s has an alternative text, and is there in light and dark", (comment) => {
