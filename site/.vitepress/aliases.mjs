@@ -44,7 +44,7 @@ export const ALIASES = {
   },
   "deploy/serverless.md": { "": ["Lambda", "Vercel", "Netlify", "Cloud Run", "Cloudflare Workers", "edge", "cold start"] },
   "deploy/proxies.md": { "": ["ingress", "ALB", "ELB", "HAProxy", "CDN", "X-Forwarded-Host", "load balancer"] },
-  "deploy/forward-auth.md": { "": ["auth_request", "ForwardAuth", "oauth2-proxy", "protect any application"] },
+  "deploy/forward-auth.md": { "": ["auth_request", "forward_auth", "ForwardAuth", "oauth2-proxy", "protect any application"] },
   "deploy/sizing.md": { "": ["memory usage", "Redis memory", "capacity", "pricing"] },
   "deploy/store-operation.md": { "": ["garbage collection", "expired sessions", "disaster recovery", "dump"] },
   "explanation/performance.md": { "": ["benchmark", "latency", "throughput", "overhead", "requests per second"] },

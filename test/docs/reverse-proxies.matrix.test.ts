@@ -13,7 +13,7 @@ import { eventually } from "../support/eventually.js";
 import { freePort } from "../support/free-port.js";
 import { endingWithUs } from "../support/postgres-server.js";
 
-// The configurations of docs/deploy/proxies.md and forward-auth.md: nginx and Caddy accept them, and nginx runs the second page's.
+// The configurations of docs/deploy/proxies.md and forward-auth.md: nginx and Caddy accept them, and run the second page's.
 // Only ports, certificates and the sample's settings differ.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
@@ -68,9 +68,9 @@ describe.skipIf(nginx === undefined)("nginx accepts", () => {
 });
 
 describe.skipIf(caddy === undefined)("Caddy accepts", () => {
-  it("every configuration of proxies.md", () => {
-    const blocks = blocksOf("proxies.md", "caddy");
-    expect(blocks).toHaveLength(2);
+  it.each(["proxies.md", "forward-auth.md"])("every configuration of %s", (page) => {
+    const blocks = blocksOf(page, "caddy");
+    expect(blocks.length).toBeGreaterThan(0);
     for (const block of blocks) {
       const file = path.join(temporaryFolder(), "Caddyfile");
       writeFileSync(file, block);
@@ -79,11 +79,22 @@ describe.skipIf(caddy === undefined)("Caddy accepts", () => {
   });
 });
 
-describe.skipIf(nginx === undefined)("forward auth behind nginx", () => {
+/** Writes the page's Caddyfile for plain http. */
+function caddyConfiguration(folder: string, block: string, port: number): string {
+  const file = path.join(folder, "Caddyfile");
+  const site = block.replace("app.example.com {", `http://127.0.0.1:${String(port)} {`);
+  writeFileSync(file, `{\n  admin off\n  auto_https off\n  storage file_system ${folder}\n}\n${site}`);
+  return file;
+}
+
+describe.each([
+  { proxy: "nginx", program: nginx, sample: 0 },
+  { proxy: "caddy", program: caddy, sample: 1 },
+])("forward auth behind $proxy", ({ proxy, program, sample }) => {
   /** Runs a sample of the page, with this provider. */
   async function checkingApplication(provider: TestProvider, origin: string): Promise<number> {
-    const sample = blocksOf("forward-auth.md", "js")[0] ?? "";
-    const body = sample.replace(/^import .*$/gm, "").replace("app.listen(3000);", "return app;");
+    const code = blocksOf("forward-auth.md", "js")[sample] ?? "";
+    const body = `${code.replace(/^import .*$/gm, "").replace("app.listen(3000);", "")}\nreturn app;`;
     const { clientId, clientSecret, issuer } = provider;
     const options = { env: {}, log: false, secretKey: "a secret key of at least 32 bytes", clientId, clientSecret, issuer } as const;
     // eslint-disable-next-line @typescript-eslint/no-implied-eval -- The page's own sample.
@@ -93,54 +104,70 @@ describe.skipIf(nginx === undefined)("forward auth behind nginx", () => {
     return server.port;
   }
 
-  async function start(): Promise<{ readonly user: CookieBrowser; readonly seen: string[] }> {
+  async function start(): Promise<{ readonly user: CookieBrowser; readonly seen: string[]; readonly cookies: (string | undefined)[] }> {
     const provider = await startTestProvider();
     running.push(() => provider.stop());
     const port = await freePort();
     const origin = `http://127.0.0.1:${String(port)}`;
     const checking = await checkingApplication(provider, origin);
     const seen: string[] = [];
+    const cookies: (string | undefined)[] = [];
     const dashboard = express();
     dashboard.use((request, response) => {
       seen.push(`${request.method} ${request.url}`);
-      response.send(`dashboard of ${request.get("X-User") ?? "nobody"}`);
+      cookies.push(request.get("Cookie"));
+      response.cookie("dashboard", "1").send(`dashboard of ${request.get("X-User") ?? "nobody"}`);
     });
     const behind = await listen(dashboard);
     running.push(() => behind.stop());
     const folder = temporaryFolder();
-    const block = (blocksOf("forward-auth.md", "nginx")[0] ?? "")
+    // Over plain http, the cookie's name has no prefix.
+    const block = (blocksOf("forward-auth.md", proxy)[0] ?? "")
       .replaceAll("localhost:3000", `127.0.0.1:${String(checking)}`)
-      .replaceAll("localhost:8080", `127.0.0.1:${String(behind.port)}`);
-    const file = nginxConfiguration(folder, block, port);
-    const args = ["-e", "stderr", "-p", folder, "-c", file];
-    const [command = "", ...rest] = [...(await endingWithUs("KILL")), nginx ?? "", ...args];
-    const child = spawn(command, rest, { stdio: "ignore" });
+      .replaceAll("localhost:8080", `127.0.0.1:${String(behind.port)}`)
+      .replaceAll("__Host-idpauth", "idpauth");
+    const args =
+      proxy === "nginx"
+        ? ["-e", "stderr", "-p", folder, "-c", nginxConfiguration(folder, block, port)]
+        : ["run", "--config", caddyConfiguration(folder, block, port), "--adapter", "caddyfile"];
+    const [command = "", ...rest] = [...(await endingWithUs("KILL")), program ?? "", ...args];
+    const child = spawn(command, rest, { stdio: "ignore", env: { ...process.env, XDG_CONFIG_HOME: folder } });
     const ended = new Promise((resolve) => child.once("exit", resolve));
     running.push(async () => {
       child.kill("SIGTERM");
       await ended;
     });
     await eventually(() => fetch(`${origin}/idpauth/session`), 60_000);
-    return { user: new CookieBrowser({ origin }), seen };
+    return { user: new CookieBrowser({ origin }), seen, cookies };
   }
 
-  it("a signed-out browser goes to the login and back to its page, and the application gets the user", async () => {
-    const { user, seen } = await start();
-    const blocked = await user.navigate("/reports?month=10&year=2026");
-    expect(blocked.status).toBe(302);
-    expect(blocked.location).toContain("/idpauth/login/?");
-    expect(seen).toEqual([]);
-    const landed = await user.follow("/reports?month=10&year=2026");
-    expect(landed.text).toMatch(/^dashboard of (?!nobody).+/);
-    expect(seen).toEqual(["GET /reports?month=10&year=2026"]);
-    const forged = await user.get("/reports", { headers: { "x-user": "mallory" } });
-    expect(forged.text).toBe(landed.text);
+  it.skipIf(program === undefined)(
+    "a signed-out browser goes to the login and back to its page, and the application gets the user",
+    async () => {
+      const { user, seen } = await start();
+      const blocked = await user.navigate("/reports?month=10&year=2026");
+      expect(blocked.status).toBe(302);
+      expect(blocked.location).toContain("/idpauth/login/?");
+      expect(seen).toEqual([]);
+      const landed = await user.follow("/reports?month=10&year=2026");
+      expect(landed.text).toMatch(/^dashboard of (?!nobody).+/);
+      expect(seen).toEqual(["GET /reports?month=10&year=2026"]);
+      const forged = await user.get("/reports", { headers: { "x-user": "mallory" } });
+      expect(forged.text).toBe(landed.text);
+    },
+  );
+
+  it.skipIf(program === undefined)("the application gets its own cookies, and not the value of the session cookie", async () => {
+    const { user, cookies } = await start();
+    await user.follow("/reports");
+    await user.get("/reports");
+    expect(cookies).toEqual(["idpauth=", "idpauth=; dashboard=1"]);
   });
 
-  it("a signed-out script gets 401, and nobody reaches the check from outside", async () => {
+  it.skipIf(program === undefined)("a signed-out script gets 401, and nobody reaches the check from outside", async () => {
     const { user, seen } = await start();
     expect((await user.get("/api/numbers", { headers: { "x-user": "mallory" } })).status).toBe(401);
-    expect((await user.get("/auth/check")).status).toBe(404);
+    expect((await user.get("/auth/check")).status).toBe(proxy === "nginx" ? 404 : 401);
     expect(seen).toEqual([]);
   });
 });
