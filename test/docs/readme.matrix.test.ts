@@ -156,7 +156,7 @@ describe("README.md", () => {
   it("each endpoint of its table responds as the table says", async () => {
     const { browser } = await start("server.mjs");
     const paths = [...README.matchAll(/^\| `(\/idpauth\/[^`]*)` \|/gm)].map(([, endpoint]) => endpoint);
-    expect(paths).toHaveLength(15);
+    expect(paths).toHaveLength(16);
     const answers = await Promise.all(paths.map(async (endpoint) => [endpoint, (await browser.get(endpoint!)).status]));
     expect(Object.fromEntries(answers)).toEqual({
       "/idpauth/": 200,
@@ -174,6 +174,7 @@ describe("README.md", () => {
       "/idpauth/popup.js": 200,
       "/idpauth/style.css": 200,
       "/idpauth/sessions": 404,
+      "/idpauth/jwks": 404,
     });
   });
 
