@@ -6,7 +6,7 @@ import {
   KeyObject,
   sign,
   X509Certificate,
-  type JsonWebKey,
+  type JsonWebKey as NodeJwk,
   type SigningOptions,
 } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -32,8 +32,27 @@ export interface RemoteKey {
   readonly alg?: AssertionAlgorithm;
 }
 
+/** A key as JSON (RFC 7517). Its type is ours, so that the package's types need none of Node.js. */
+export interface Jwk {
+  readonly kty?: string | undefined;
+  readonly kid?: string | undefined;
+  readonly use?: string | undefined;
+  readonly crv?: string | undefined;
+  readonly d?: string | undefined;
+  readonly e?: string | undefined;
+  readonly n?: string | undefined;
+  readonly x?: string | undefined;
+  readonly y?: string | undefined;
+}
+
+/** A `KeyObject` of `node:crypto`. */
+export interface PrivateKeyObject {
+  readonly type: "private" | "public" | "secret";
+  readonly asymmetricKeyType?: string | undefined;
+}
+
 /** One key in code: PEM, a JWK, `file:` and the path of either, a private key of `node:crypto`, or a key management service's key. */
-export type PrivateKeyOption = string | JsonWebKey | KeyObject | RemoteKey | SignAssertion;
+export type PrivateKeyOption = string | Jwk | PrivateKeyObject | RemoteKey | SignAssertion;
 
 /** One key of the client. It shows no private part, whoever prints it. */
 export interface ClientKey {
@@ -42,7 +61,7 @@ export interface ClientKey {
   readonly algorithms: readonly AssertionAlgorithm[];
   readonly sign: SignAssertion;
   /** The public half (RFC 7517). Undefined: a key management service keeps the key. */
-  readonly publicJwk: JsonWebKey | undefined;
+  readonly publicJwk: Jwk | undefined;
 }
 
 const RSA: readonly AssertionAlgorithm[] = ["RS256", "PS256"];
@@ -168,7 +187,7 @@ function keyOfJwk(jwk: Readonly<Record<string, unknown>>): ClientKey {
   if (jwk["d"] === undefined) throw new KeyProblem("The JWK is a public key. Use the private one, which has the property `d`.");
   const { kid } = jwk;
   try {
-    return localKey(createPrivateKey({ key: jwk as JsonWebKey, format: "jwk" }), typeof kid === "string" && kid !== "" ? kid : undefined);
+    return localKey(createPrivateKey({ key: jwk as NodeJwk, format: "jwk" }), typeof kid === "string" && kid !== "" ? kid : undefined);
   } catch (error) {
     if (error instanceof KeyProblem) throw error;
     throw new KeyProblem("The JWK can't be read as a private key.");
@@ -231,7 +250,7 @@ function algorithmsOf(key: KeyObject): readonly AssertionAlgorithm[] {
 }
 
 /** The required members of a public key in their order, without white space (RFC 7638 section 3). */
-function thumbprintInput({ crv, e, kty, n, x, y }: JsonWebKey): string {
+function thumbprintInput({ crv, e, kty, n, x, y }: Jwk): string {
   return JSON.stringify({ crv, e, kty, n, x, y });
 }
 

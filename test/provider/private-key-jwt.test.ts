@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, generateKeyPairSync, X509Certificate, type JsonWebKey } from "node:crypto";
+import { createHash, createPublicKey, generateKeyPairSync, X509Certificate } from "node:crypto";
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createCertificate } from "../../scripts/certificate.mjs";
@@ -11,8 +11,7 @@ const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
 const ec = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
 const edwards = generateKeyPairSync("ed25519").privateKey;
 const keysOf = (value: unknown): readonly ClientKey[] => privateKeys.fromCode(value) ?? [];
-const published = (keys: readonly ClientKey[]) =>
-  keys.flatMap(({ publicJwk }): JsonWebKey[] => (publicJwk === undefined ? [] : [publicJwk]));
+const published = (keys: readonly ClientKey[]) => keys.flatMap(({ publicJwk }) => (publicJwk === undefined ? [] : [publicJwk]));
 
 let rig: Rig;
 let settings: Rig["idp"]["settings"];

@@ -1,4 +1,4 @@
-import { createLocalJWKSet, jwtVerify } from "jose";
+import { createLocalJWKSet, jwtVerify, type JWK } from "jose";
 import type { ReceivedRequest } from "./received-requests.js";
 import type { ProviderState } from "./test-provider-state.js";
 
@@ -27,7 +27,7 @@ export async function assertionMistake({ params, url }: ReceivedRequest, state: 
   try {
     const { payload } = await jwtVerify(
       params.get("client_assertion") ?? "",
-      createLocalJWKSet({ keys: [...(settings.clientJwks ?? [])] }),
+      createLocalJWKSet({ keys: [...(settings.clientJwks ?? [])] as JWK[] }),
       {
         issuer: settings.clientId,
         subject: settings.clientId,

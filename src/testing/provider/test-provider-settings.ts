@@ -1,4 +1,4 @@
-import type { JsonWebKey } from "node:crypto";
+import type { Jwk } from "../../config/client-keys.js";
 
 /** The provider's behaviour. You can change it while the provider runs; the next request uses the change. */
 export interface ProviderSettings {
@@ -12,7 +12,7 @@ export interface ProviderSettings {
    * The client's public keys. If they are set, the client authenticates with `private_key_jwt`, and its secret is refused. Undefined
    * (default): it authenticates with its secret.
    */
-  clientJwks: readonly JsonWebKey[] | undefined;
+  clientJwks: readonly Jwk[] | undefined;
   /** The `aud` that a client assertion must have; default `issuer`. */
   clientAssertionAudience: "issuer" | "token_endpoint" | "endpoint";
   /** Default both. */
