@@ -36,6 +36,7 @@ export type {
   SignOutInput,
   SignOutReason,
 } from "./application/hooks.js";
+export type { AssertionAlgorithm, Jwk, PrivateKeyObject, PrivateKeyOption, RemoteKey, SignAssertion } from "./keys/client-keys.js";
 export type { JsonObject } from "./record/json.js";
 export type { LoginUrlOptions } from "./guard/login-url.js";
 export { SESSION_FOR_TESTS, type SessionForTests } from "./sessions/session-for-tests.js";

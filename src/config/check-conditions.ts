@@ -1,6 +1,6 @@
 // Rules across settings: required settings, values that contradict each other, and values that are probably mistakes.
 import { check } from "./check-table.js";
-import { isCertificateOf } from "./client-keys.js";
+import { isCertificateOf } from "../keys/client-keys.js";
 import { quoted } from "./describe-value.js";
 import type { Finding } from "../errors.js";
 import { isGoogleIssuer, issuerTemplate } from "./issuers.js";

@@ -1,4 +1,4 @@
-import { certificate, certificateMistake, keyMistake, privateKeys } from "./client-keys.js";
+import { certificate, certificateMistake, keyMistake, privateKeys } from "./key-kinds.js";
 import { endpoints } from "./endpoints-kind.js";
 import { authorizationParams, parameterMistake, parameterNames } from "./parameter-kinds.js";
 import { GOOGLE_ISSUER } from "./issuers.js";

@@ -1,6 +1,6 @@
 import { deepFreeze } from "../record/json.js";
 import { APPLICATION_SETTINGS } from "./application-setting-rows.js";
-import type { PrivateKeyOption } from "./client-keys.js";
+import type { PrivateKeyOption } from "../keys/client-keys.js";
 import { LOGOUT_SETTINGS } from "./logout-setting-rows.js";
 import { PROVIDER_SETTINGS } from "./provider-setting-rows.js";
 import { SESSION_SETTINGS } from "./session-setting-rows.js";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { epochSeconds } from "../clock.js";
-import type { AssertionAlgorithm } from "../config/client-keys.js";
+import type { AssertionAlgorithm } from "../keys/client-keys.js";
 import { isEntraIssuer, isOktaIssuer } from "../config/issuers.js";
 import { ProviderUnavailableError } from "../errors.js";
 import type { ProviderMetadata } from "./discovery.js";

@@ -16,6 +16,7 @@ import { epochSeconds, type Clock } from "../clock.js";
 import { tenantsOf, type Tenants } from "./allowed-tenants.js";
 import { assertSupported, authorizationUrl, loginScopes, refreshDoubt } from "./authorization-request.js";
 import { RefreshBackOff } from "./back-off.js";
+import { clientAuthentication } from "./client-authentication.js";
 import { createDiscovery, type Discovery, type ProviderMetadata } from "./discovery.js";
 import { checkContinuity, checkNonce, checkProviderSession, verifyIdToken, type ExpectedClaims } from "./id-token.js";
 import { refreshedClaims } from "./identity-claims.js";
@@ -49,7 +50,7 @@ class OpenIdProvider implements Provider {
   #refreshTokenCameWith: ProviderMetadata | undefined;
 
   constructor(options: OpenIdProviderOptions) {
-    const connection = new ProviderConnection(options);
+    const connection = new ProviderConnection(options, clientAuthentication);
     this.#connection = connection;
     this.#settings = connection.settings;
     this.#clock = connection.clock;

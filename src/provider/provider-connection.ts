@@ -7,7 +7,6 @@ import type { LogEntry } from "../events/log.js";
 import { isObject, isTooDeep } from "../record/json.js";
 import { within } from "../work/deadline.js";
 import { asksForRetry, createBackOff, type BackOff, type FailureListener } from "./back-off.js";
-import { clientAuthentication } from "./client-authentication.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
 /** The maximum size of a response's body in bytes, after decompression. */
@@ -158,6 +157,9 @@ export type ClientRequest = (
   options: { readonly [customFetch]: Send; readonly [allowInsecureRequests]: true },
 ) => Promise<Response>;
 
+/** Returns the client's authentication at one endpoint. @param signal ends the wait for a signature */
+export type Authenticate = (endpoint: string, connection: ProviderConnection, signal: AbortSignal | undefined) => ClientAuth;
+
 type Send = (url: string, options: CustomFetchOptions<"POST", URLSearchParams>) => Promise<Response>;
 
 export interface OpenIdProviderOptions {
@@ -177,10 +179,16 @@ export class ProviderConnection {
   readonly events: EventHub;
   readonly random: () => number;
   readonly backchannel: Backchannel;
+  readonly #authenticate: Authenticate;
   /** The reasons of the reported misconfigurations by endpoint. */
   readonly #reported = new Map<string, Set<string>>();
 
-  constructor({ settings, clock, events, fetch = globalThis.fetch, random = Math.random }: OpenIdProviderOptions) {
+  /** @param authenticate how the client authenticates at an endpoint */
+  constructor(
+    { settings, clock, events, fetch = globalThis.fetch, random = Math.random }: OpenIdProviderOptions,
+    authenticate: Authenticate,
+  ) {
+    this.#authenticate = authenticate;
     this.settings = settings;
     this.clock = clock;
     this.events = events;
@@ -201,7 +209,7 @@ export class ProviderConnection {
       return new Response();
     };
     // discovery.ts has checked whether http is allowed.
-    const authentication = clientAuthentication(endpoint, this, signal);
+    const authentication = this.#authenticate(endpoint, this, signal);
     await build({ client_id: this.settings.clientId }, authentication, { [customFetch]: send, [allowInsecureRequests]: true });
     if (response === undefined) throw new TypeError("The library didn't send a request.");
     return response;

@@ -1,4 +1,4 @@
-import type { Certificate, ClientKey } from "../config/client-keys.js";
+import type { Certificate, ClientKey } from "../keys/client-keys.js";
 import type { AuthorizationParams } from "../config/parameter-kinds.js";
 import type { Endpoints } from "../config/endpoints-kind.js";
 

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PROVIDER, REDIRECT_URI, settingsFor } from "../../scripts/check-live-situations.mjs";
-import { privateKeys } from "../../src/config/client-keys.js";
+import { privateKeys } from "../../src/config/key-kinds.js";
 import { unreachable } from "../../src/cli/live/unreachable-endpoint.js";
 import { ProviderUnavailableError } from "../../src/errors.js";
 import { startTestProvider, type Fault, type TestProvider } from "../../src/testing/provider/test-provider.js";

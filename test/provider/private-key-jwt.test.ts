@@ -2,7 +2,8 @@ import { createHash, createPublicKey, generateKeyPairSync, X509Certificate } fro
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createCertificate } from "../../scripts/certificate.mjs";
-import { certificate as certificateKind, privateKeys, type ClientKey, type SignAssertion } from "../../src/config/client-keys.js";
+import { certificate as certificateKind, privateKeys } from "../../src/config/key-kinds.js";
+import type { ClientKey, SignAssertion } from "../../src/keys/client-keys.js";
 import { assertionAlgorithm, assertionAudience } from "../../src/provider/client-assertion.js";
 import type { ProviderSettings } from "../../src/provider/provider-settings.js";
 import { rejection, renewed, startRig, unavailable, type Rig } from "./rig.js";

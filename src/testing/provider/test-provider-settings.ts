@@ -1,4 +1,4 @@
-import type { Jwk } from "../../config/client-keys.js";
+import type { Jwk } from "../../index.js";
 
 /** The provider's behaviour. You can change it while the provider runs; the next request uses the change. */
 export interface ProviderSettings {

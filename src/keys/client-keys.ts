@@ -12,7 +12,6 @@ import {
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { isObject } from "../record/json.js";
-import type { SettingKind } from "./setting-kinds.js";
 
 /** An algorithm for client assertions (RFC 7518 section 3.1, RFC 8037). */
 export type AssertionAlgorithm = "PS256" | "ES256" | "EdDSA" | "RS256";
@@ -77,24 +76,12 @@ const SIGNING: Readonly<Record<AssertionAlgorithm, readonly [hash: string | null
 };
 
 /** Why a value is no usable key, for a remedy. Never contains a part of the value. */
-class KeyProblem extends Error {}
+export class KeyProblem extends Error {}
 
-const FORMS = "a private key as PEM or JWK, a JWK set, or `file:` paths separated by white space";
-const FORMS_IN_CODE = "PEM, a JWK, `file:` and a path, a private KeyObject, a list of these, or a function that signs";
-
-/** Reads the keys of the client. The first one signs. */
-export const privateKeys: SettingKind<readonly ClientKey[]> = {
-  type: "private key",
-  allowed: FORMS,
-  allowedInCode: FORMS_IN_CODE,
-  fromText: (text) => usable(() => keysOfText(text)),
-  fromCode: (value) => usable(() => keysOfCode(value)),
-};
-
-/** Returns what is wrong with a value that is no key; undefined if the allowed forms say it. */
-export function keyMistake(value: unknown): string | undefined {
-  return mistakeOf(() => keysOfCode(value));
-}
+/** The forms of keys in the environment. */
+export const FORMS = "a private key as PEM or JWK, a JWK set, or `file:` paths separated by white space";
+/** The forms of keys in code. */
+export const FORMS_IN_CODE = "PEM, a JWK, `file:` and a path, a private KeyObject, a list of these, or a function that signs";
 
 /** The certificate of a key: only its thumbprint is used. */
 export interface Certificate {
@@ -104,37 +91,9 @@ export interface Certificate {
   readonly publicKey: string;
 }
 
-export const certificate: SettingKind<Certificate> = {
-  type: "certificate",
-  allowed: "a certificate as PEM, or `file:` and its path",
-  fromText: (text) => usable(() => certificateOf(text)),
-  fromCode: (value) => (typeof value === "string" ? usable(() => certificateOf(value)) : undefined),
-};
-
-export function certificateMistake(value: unknown): string | undefined {
-  return typeof value === "string" ? mistakeOf(() => certificateOf(value)) : undefined;
-}
-
 /** Whether a certificate is the key's. A key management service's key has no public half here, so the certificate is taken as given. */
 export function isCertificateOf({ publicKey }: Certificate, { publicJwk }: ClientKey): boolean {
   return publicJwk === undefined || publicKey === thumbprintInput(publicJwk);
-}
-
-function usable<Value>(read: () => Value): Value | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
-}
-
-function mistakeOf(read: () => unknown): string | undefined {
-  try {
-    read();
-  } catch (error) {
-    if (error instanceof KeyProblem) return error.message;
-  }
-  return undefined;
 }
 
 function keysOfText(text: string): readonly ClientKey[] {
@@ -149,11 +108,12 @@ function keysOfText(text: string): readonly ClientKey[] {
   });
 }
 
-function keysOfCode(value: unknown): readonly ClientKey[] {
+/** Reads the keys of the client. The first one signs. @throws KeyProblem */
+export function readKeys(value: unknown): readonly ClientKey[] {
   if (typeof value === "function") return [remoteKey({ sign: value as SignAssertion })];
   if (Array.isArray(value)) {
     if (value.length === 0) throw new KeyProblem("The list contains no key.");
-    return value.flatMap((item: unknown) => keysOfCode(item));
+    return value.flatMap((item: unknown) => readKeys(item));
   }
   if (typeof value === "string") return keysOfText(value);
   if (value instanceof KeyObject) return [localKey(value)];
@@ -254,7 +214,8 @@ function thumbprintInput({ crv, e, kty, n, x, y }: Jwk): string {
   return JSON.stringify({ crv, e, kty, n, x, y });
 }
 
-function certificateOf(text: string): Certificate {
+/** @param text PEM, or `file:` and its path @throws KeyProblem */
+export function readCertificate(text: string): Certificate {
   const pem = text.startsWith("file:") ? readText(text) : text.replaceAll("\\n", "\n");
   let read: X509Certificate;
   try {
