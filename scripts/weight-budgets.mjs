@@ -17,10 +17,10 @@ export const BUDGETS = {
   adapters: 1_850,
   application: 310,
   auth: 640,
-  cli: 2_665,
+  cli: 2_675,
   client: 550,
   config: 1_600,
-  keys: 240,
+  keys: 210,
   conformance: 7_160,
   endpoints: 1_340,
   events: 305,
@@ -28,7 +28,7 @@ export const BUDGETS = {
   http: 240,
   pages: 2_140,
   ports: 130,
-  provider: 1_840,
+  provider: 1_850,
   react: 160,
   record: 750,
   sessions: 1_320,
@@ -38,7 +38,7 @@ export const BUDGETS = {
   files: 385,
   library: 16_800,
   all: 29_900,
-  start: 10_110,
+  start: 10_120,
 };
 
 /**

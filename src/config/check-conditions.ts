@@ -50,7 +50,8 @@ function keyFindings({ privateKey, certificate, publishKeys }: Values, unset: Re
   if (hasKey && !unset.has("clientSecret")) findings.push(check("E023"));
   if (hasKey && !unset.has("tokenEndpointAuthMethod")) findings.push(check("E024"));
   const [key] = privateKey ?? [];
-  if (publishKeys === true && privateKey?.some(({ publicJwk }) => publicJwk !== undefined) !== true) findings.push(check("E026"));
+  if (publishKeys === true && privateKey !== undefined && privateKey?.some(({ publicJwk }) => publicJwk !== undefined) !== true)
+    findings.push(check("E026"));
   if (certificate && (!hasKey || (key !== undefined && !isCertificateOf(certificate, key)))) findings.push(check("E025"));
   return findings;
 }

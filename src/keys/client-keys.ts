@@ -27,7 +27,7 @@ export interface RemoteKey {
   readonly sign: SignAssertion;
   /** The key's identifier at the provider. */
   readonly kid?: string;
-  /** Default RS256, at Entra ID PS256. */
+  /** Default RS256 or PS256, by what the provider advertises. */
   readonly alg?: AssertionAlgorithm;
 }
 
@@ -113,7 +113,8 @@ export function readKeys(value: unknown): readonly ClientKey[] {
   if (typeof value === "function") return [remoteKey({ sign: value as SignAssertion })];
   if (Array.isArray(value)) {
     if (value.length === 0) throw new KeyProblem("The list contains no key.");
-    return value.flatMap((item: unknown) => readKeys(item));
+    // Array.from, since flatMap skips the holes of a sparse array.
+    return Array.from<unknown>(value).flatMap((item) => readKeys(item));
   }
   if (typeof value === "string") return keysOfText(value);
   if (value instanceof KeyObject) return [localKey(value)];
@@ -137,7 +138,7 @@ function keysOfObject(value: unknown): readonly ClientKey[] {
   const { keys } = value;
   if (!Array.isArray(keys)) return [keyOfJwk(value)];
   if (keys.length === 0) throw new KeyProblem("The JWK set contains no key.");
-  return keys.map((key: unknown) => {
+  return Array.from<unknown>(keys).map((key) => {
     if (!isObject(key)) throw new KeyProblem("The JWK set contains a key that isn't an object.");
     return keyOfJwk(key);
   });
@@ -145,13 +146,19 @@ function keysOfObject(value: unknown): readonly ClientKey[] {
 
 function keyOfJwk(jwk: Readonly<Record<string, unknown>>): ClientKey {
   if (jwk["d"] === undefined) throw new KeyProblem("The JWK is a public key. Use the private one, which has the property `d`.");
-  const { kid } = jwk;
+  const { kid, alg, use } = jwk;
+  if (use !== undefined && use !== "sig") throw new KeyProblem("The JWK isn't for signatures: its `use` isn't `sig`.");
+  let key: KeyObject;
   try {
-    return localKey(createPrivateKey({ key: jwk as NodeJwk, format: "jwk" }), typeof kid === "string" && kid !== "" ? kid : undefined);
-  } catch (error) {
-    if (error instanceof KeyProblem) throw error;
+    key = createPrivateKey({ key: jwk as NodeJwk, format: "jwk" });
+  } catch {
     throw new KeyProblem("The JWK can't be read as a private key.");
   }
+  const read = localKey(key, typeof kid === "string" && kid !== "" ? kid : undefined);
+  if (alg === undefined) return read;
+  const chosen = read.algorithms.filter((algorithm) => algorithm === alg);
+  if (chosen.length === 0) throw new KeyProblem(`The \`alg\` of the JWK must be ${read.algorithms.join(" or ")} for this key.`);
+  return { ...read, algorithms: chosen };
 }
 
 function keyOfPem(pem: string): ClientKey {
@@ -160,7 +167,9 @@ function keyOfPem(pem: string): ClientKey {
   if (/-----BEGIN ENCRYPTED|^Proc-Type:.*ENCRYPTED/m.test(text)) {
     throw new KeyProblem("The private key is encrypted with a passphrase. Use it without one: `openssl pkey -in key.pem -out plain.pem`.");
   }
-  if (/-----BEGIN (?:PUBLIC KEY|CERTIFICATE)/.test(text)) throw new KeyProblem("The PEM contains no private key. Use the private key.");
+  const keys = text.match(/-----BEGIN [A-Z ]*PRIVATE KEY-----/g) ?? [];
+  if (keys.length === 0) throw new KeyProblem("The PEM contains no private key. Use the private key.");
+  if (keys.length > 1) throw new KeyProblem("The PEM contains several private keys. Use one file for each, or a JWK set.");
   let key: KeyObject;
   try {
     key = createPrivateKey(text);
@@ -189,10 +198,15 @@ function localKey(key: KeyObject, kid?: string): ClientKey {
   };
 }
 
-function remoteKey({ sign: signs, kid, alg }: RemoteKey): ClientKey {
-  if (alg !== undefined && !Object.hasOwn(SIGNING, alg)) {
+function remoteKey(remote: RemoteKey): ClientKey {
+  const { kid, alg } = remote;
+  if (alg !== undefined && (typeof alg !== "string" || !Object.hasOwn(SIGNING, alg))) {
     throw new KeyProblem(`The algorithm of \`sign\` is unknown. Use ${Object.keys(SIGNING).join(", ")}.`);
   }
+  if (kid !== undefined && (typeof kid !== "string" || kid === ""))
+    throw new KeyProblem("The `kid` beside `sign` isn't a string, or is empty.");
+  // Called as a method: a client of a service may be the object itself.
+  const signs: SignAssertion = (input, options) => remote.sign(input, options);
   return { kid, algorithms: alg === undefined ? RSA : [alg], sign: signs, publicJwk: undefined };
 }
 
@@ -235,6 +249,8 @@ function readText(address: string): string {
     return readFileSync(address.startsWith("file://") ? fileURLToPath(address) : address.slice("file:".length), "utf8");
   } catch (error) {
     const { code = "unknown error" } = error as { readonly code?: string };
-    throw new KeyProblem(`The file ${JSON.stringify(address.slice(0, 300))} can't be read (${code}).`);
+    // A key in place of a path must not be repeated. Only a path has a name with an extension at its end.
+    const named = /^[^{"]{1,300}\.[a-z]{2,5}$/i.test(address) ? `The file ${JSON.stringify(address)}` : "A file of the value";
+    throw new KeyProblem(`${named} can't be read (${code}).`);
   }
 }

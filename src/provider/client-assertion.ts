@@ -13,6 +13,9 @@ export const ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-b
 /** Seconds for which an assertion is valid. Our decision. */
 const LIFETIME = 60;
 
+/** Seconds for which an assertion may take to be signed; `IDP_HTTP_TIMEOUT` if that is less. Our decision. */
+const LONGEST_SIGNING = 15;
+
 /** The preferred algorithms first. */
 const PREFERRED: readonly AssertionAlgorithm[] = ["PS256", "ES256", "EdDSA", "RS256"];
 
@@ -58,16 +61,23 @@ export async function clientAssertion(
     exp: now + LIFETIME,
   };
   const input = `${encoded(header)}.${encoded(claims)}`;
-  const signs = async () => key.sign(Buffer.from(input), { alg });
+  // Its own deadline, also within a refresh: what is left of the refresh's must be enough for the request.
+  const signs = () =>
+    withDeadline(clock, Math.min(settings.httpTimeout, LONGEST_SIGNING), async () => key.sign(new TextEncoder().encode(input), { alg }));
   try {
-    const signature: unknown = await (signal === undefined
-      ? withDeadline(clock, settings.httpTimeout, signs)
-      : untilAborted(signal, signs));
-    if (!(signature instanceof Uint8Array) || signature.length === 0) throw new TypeError("`sign` returned no signature.");
-    return `${input}.${Buffer.from(signature).toString("base64url")}`;
+    return `${input}.${signatureText(await untilAborted(signal, signs), alg)}`;
   } catch (error) {
     throw new ProviderUnavailableError("client_assertion", { cause: error });
   }
+}
+
+/** @throws TypeError it is no signature. With ES256, a service may return DER, which RFC 7518 section 3.4 does not allow */
+function signatureText(signature: unknown, alg: AssertionAlgorithm): string {
+  const bytes = signature instanceof ArrayBuffer ? new Uint8Array(signature) : signature;
+  if (!ArrayBuffer.isView(bytes)) throw new TypeError("`sign` returned no signature.");
+  const isComplete = alg === "ES256" || alg === "EdDSA" ? bytes.byteLength === 64 : bytes.byteLength > 0;
+  if (!isComplete) throw new TypeError("`sign` returned a signature of a wrong length.");
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64url");
 }
 
 function encoded(value: object): string {
@@ -84,9 +94,10 @@ export function assertionAlgorithm(
   accepted: readonly string[] | undefined,
   issuer: string,
 ): AssertionAlgorithm | undefined {
-  if (ofKey.length === 1 && accepted === undefined) return ofKey[0];
+  const isListed = accepted !== undefined && accepted.length > 0;
+  if (ofKey.length === 1 && !isListed) return ofKey[0];
   // Entra ID's discovery document lists no algorithms. Microsoft documents PS256.
-  const known = accepted ?? [isEntraIssuer(issuer) ? "PS256" : "RS256"];
+  const known = isListed ? accepted : [isEntraIssuer(issuer) ? "PS256" : "RS256"];
   return PREFERRED.find((alg) => ofKey.includes(alg) && known.includes(alg));
 }
 

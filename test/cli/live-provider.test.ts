@@ -687,6 +687,19 @@ describe("the client", () => {
     expect(`${message}${remedy}`).not.toContain("IDP_CLIENT_SECRET");
   });
 
+  it("with an empty IDP_PRIVATE_KEY is checked with its secret", async () => {
+    expect(await run({ IDP_PRIVATE_KEY: "" })).toMatchObject({ codes: [], facts: { client: "accepted" } });
+  });
+
+  it("with a key that the provider's algorithms don't fit is refused, and the finding names the key", async () => {
+    provider.discoveryDocument = (document) => {
+      document["token_endpoint_auth_methods_supported"] = ["private_key_jwt"];
+      document["token_endpoint_auth_signing_alg_values_supported"] = ["RS256"];
+    };
+    const { code, message } = await theFinding({ IDP_CLIENT_SECRET: "", IDP_PRIVATE_KEY: newKey().pem });
+    expect([code, message]).toEqual(["E109", expect.stringContaining("IDP_PRIVATE_KEY")]);
+  });
+
   it("with both a secret and a private key isn't checked", async () => {
     const report = await run({ IDP_PRIVATE_KEY: newKey().pem });
     expect(report.codes).toEqual(["E023", "W105"]);

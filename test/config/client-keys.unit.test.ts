@@ -86,6 +86,31 @@ describe("the client's private key", () => {
     expect(printed).not.toContain("PRIVATE KEY");
   });
 
+  it.each([
+    ["a JWK", () => `file:${JSON.stringify(jwk(ec.privateKey))}`],
+    ["a bare PEM body", () => `file:${edwards.privateKey.export({ type: "pkcs8", format: "der" }).toString("base64")}`],
+  ])("%s in place of a path isn't repeated", (_name, text) => {
+    const result = withEnv({ IDP_PRIVATE_KEY: text() });
+    expect(errors(result).map(({ code }) => code)).toContain("E006");
+    expect(JSON.stringify(result.findings)).not.toContain(text().slice(30, 50));
+  });
+
+  it("that is a JWK with `alg` signs with that algorithm alone", () => {
+    expect(algorithms(withKey({ ...jwk(rsa.privateKey), alg: "RS256" }))).toEqual(["RS256"]);
+  });
+
+  it("that a service keeps is called as a method of its object", async () => {
+    class Signer {
+      readonly kid = "k";
+      readonly #signature = new Uint8Array(3);
+      sign() {
+        return Promise.resolve(this.#signature);
+      }
+    }
+    const [key] = withKey(new Signer()).settings?.privateKey ?? [];
+    expect(await key?.sign(new Uint8Array(1), { alg: "RS256" })).toHaveLength(3);
+  });
+
   it.each<[string, () => unknown, string]>([
     ["a public JWK", () => jwk(ec.publicKey), "is a public key"],
     ["a public PEM", () => ec.publicKey.export({ type: "spki", format: "pem" }).toString(), "contains no private key"],
@@ -104,6 +129,12 @@ describe("the client's private key", () => {
     ["an empty list", () => [], "contains no key"],
     ["an unknown algorithm", () => ({ sign: () => Promise.resolve(), alg: "HS256" }), "algorithm"],
     ["a number", () => 5, "KeyObject"],
+    ["a list with a hole", () => new Array(1), "KeyObject"],
+    ["a JWK for encryption", () => ({ ...jwk(rsa.privateKey), use: "enc" }), "isn't for signatures"],
+    ["a JWK with another key's algorithm", () => ({ ...jwk(ec.privateKey), alg: "PS256" }), "must be ES256"],
+    ["two keys in one PEM", () => pem(ec.privateKey) + pem(rsa.privateKey), "several private keys"],
+    ["a kid that isn't a string", () => ({ sign: () => Promise.resolve(), kid: 5n }), "kid"],
+    ["an algorithm in a list", () => ({ sign: () => Promise.resolve(), alg: ["PS256"] }), "algorithm"],
   ])("%s is E006, whose remedy says what is wrong and repeats no key", (_name, value, words) => {
     const result = withKey(value());
     expect(result.settings).toBeUndefined();

@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, generateKeyPairSync, X509Certificate } from "node:crypto";
+import { createHash, createPublicKey, generateKeyPairSync, sign, X509Certificate } from "node:crypto";
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createCertificate } from "../../scripts/certificate.mjs";
@@ -123,6 +123,7 @@ describe("a key of a key management service", () => {
       },
     ],
     ["returns no signature", () => Promise.resolve(new Uint8Array(0))],
+    ["returns DER", (input) => Promise.resolve(sign("sha256", input, ec))],
     ["returns text", () => Promise.resolve("signature" as unknown as Uint8Array)],
   ])("that %s is an outage: no request is sent, and the code isn't spent", async (_name, sign) => {
     const provider = withRemote(sign);
@@ -143,6 +144,25 @@ describe("a key of a key management service", () => {
     expect(await exchange).toBe(unavailable("client_assertion"));
   });
 
+  it("may return an ArrayBuffer, as crypto.subtle does", async () => {
+    const { buffer } = new Uint8Array(await local.sign(new Uint8Array(1), { alg: "ES256" }));
+    expect(buffer.byteLength).toBe(64);
+    await rig.exchange(withRemote(async (input, options) => new Uint8Array(await local.sign(input, options)).buffer as never));
+  });
+
+  it("that doesn't respond leaves a refresh the time for its request", async () => {
+    let signatures = 0;
+    const provider = withRemote(() => {
+      signatures += 1;
+      return new Promise(() => undefined);
+    });
+    await provider.facts();
+    const refresh = rejection(provider.refresh({ refreshToken: "r", session: "s", signal: new AbortController().signal }));
+    await expect.poll(() => signatures).toBe(1);
+    rig.clock.advance(5_000);
+    expect(await refresh).toBe(unavailable("client_assertion"));
+  });
+
   it("that fails while a token is revoked: the token isn't revoked, and nothing is thrown", async () => {
     expect(await withRemote(() => Promise.reject(new Error())).revoke("token", "refresh_token")).toBe(false);
   });
@@ -158,6 +178,7 @@ describe("the algorithm and the audience", () => {
     [RSA, ["RS256", "ES256"], "https://idp.example", "RS256"],
     [RSA, ["RS256", "PS256"], "https://idp.example", "PS256"],
     [RSA, ["ES256"], "https://idp.example", undefined],
+    [RSA, [], "https://idp.example", "RS256"],
     [["ES256"] as const, undefined, "https://idp.example", "ES256"],
     [["ES256"] as const, ["RS256"], "https://idp.example", undefined],
     [["EdDSA"] as const, ["RS256", "EdDSA"], "https://idp.example", "EdDSA"],

@@ -100,6 +100,8 @@ export function announcesIss(document: Document): boolean {
   return document["authorization_response_iss_parameter_supported"] === true;
 }
 
+const KEY_METHOD = "Turn on `private_key_jwt` for the client at the provider, or set IDP_CLIENT_SECRET in place of IDP_PRIVATE_KEY.";
+
 /** @param isAccepted the provider has accepted the client with this method, even if it does not announce the method */
 export function authMethodFindings(document: Document, { tokenEndpointAuthMethod, privateKey }: Settings, isAccepted: boolean): Finding[] {
   const announced = stringsOf(document["token_endpoint_auth_methods_supported"]);
@@ -109,7 +111,9 @@ export function authMethodFindings(document: Document, { tokenEndpointAuthMethod
   if (isAccepted || (announced ?? ["client_secret_basic"]).includes(method)) return [];
   const which = announced === undefined ? "doesn't advertise any method, which means `client_secret_basic`" : "advertises other methods";
   if (privateKey !== null)
-    return [liveCheck("W105", `IDP_PRIVATE_KEY (option privateKey) is set, but the provider ${which}, not \`private_key_jwt\`.`)];
+    return [
+      liveCheck("W105", `IDP_PRIVATE_KEY (option privateKey) is set, but the provider ${which}, not \`private_key_jwt\`.`, KEY_METHOD),
+    ];
   return [
     liveCheck(
       "W105",

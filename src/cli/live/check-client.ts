@@ -38,6 +38,10 @@ interface Refusal {
   readonly error: unknown;
 }
 
+const KEY_CANNOT_SIGN =
+  "If the option `privateKey` is a function, test it: it must return the raw signature in time. Otherwise, use a key of a type that the provider " +
+  "accepts, for example RSA.";
+
 const KEY_REMEDY =
   "Compare IDP_CLIENT_ID with the client's registration at the provider, and register the public half of the first key in IDP_PRIVATE_KEY. " +
   "If both are correct, the provider may expect another `aud`: set IDP_CLIENT_ASSERTION_AUDIENCE.";
@@ -62,6 +66,10 @@ export async function checkClient(question: ClientQuestion): Promise<ClientResul
       fact: null,
       findings: [liveCheck("W108", "The token endpoint accepts a refresh token that the provider never issued.")],
     };
+  }
+  if (refusal.reason.startsWith("client_assertion")) {
+    const message = `The private key in IDP_PRIVATE_KEY (option privateKey) can't sign what the provider accepts (${refusal.reason}).`;
+    return { fact: "refused", findings: [liveCheck("E109", message, KEY_CANNOT_SIGN)] };
   }
   if (refusal.status === undefined || refusal.reason === "too_large") {
     const finding = unreachable("token", tokenEndpoint, refusal.error, settings.httpTimeout);

@@ -28,7 +28,7 @@ export function usableSettings(env: Environment): UsableSettings {
     }
     const partner = TOGETHER[name];
     const both = partner && { [SETTINGS[partner].env]: env[SETTINGS[partner].env] };
-    const withoutSecret = name === "privateKey" && { [SETTINGS.clientSecret.env]: "" };
+    const withoutSecret = name === "privateKey" && value.trim() !== "" && { [SETTINGS.clientSecret.env]: "" };
     const tried = [{ ...taken, [variable]: value, ...withoutSecret }, ...(both ? [{ ...taken, [variable]: value, ...both }] : [])];
     const usable = tried.find((one) => readSettings({}, one).settings !== undefined);
     if (usable === undefined) refused.add(name);
