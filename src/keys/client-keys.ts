@@ -24,6 +24,7 @@ export type SignAssertion = (input: Uint8Array, options: { readonly alg: Asserti
 
 /** A key that a key management service keeps: what a header names, and how to sign. */
 export interface RemoteKey {
+  /** Called as a method of this object. */
   readonly sign: SignAssertion;
   /** The key's identifier at the provider. */
   readonly kid?: string;
@@ -33,20 +34,33 @@ export interface RemoteKey {
 
 /** A key as JSON (RFC 7517). Its type is ours, so that the package's types need none of Node.js. */
 export interface Jwk {
+  /** The key type: `RSA`, `EC` or `OKP`. */
   readonly kty?: string | undefined;
+  /** The key's identifier at the provider; default its thumbprint (RFC 7638). */
   readonly kid?: string | undefined;
+  /** `sig`, if it is set. */
   readonly use?: string | undefined;
+  /** The only algorithm that the key signs with. */
+  readonly alg?: string | undefined;
+  /** The curve: `P-256` or `Ed25519`. */
   readonly crv?: string | undefined;
+  /** The private part. */
   readonly d?: string | undefined;
+  /** The exponent of an RSA key. */
   readonly e?: string | undefined;
+  /** The modulus of an RSA key. */
   readonly n?: string | undefined;
+  /** The point's x coordinate, or an Ed25519 key's public part. */
   readonly x?: string | undefined;
+  /** The point's y coordinate. */
   readonly y?: string | undefined;
 }
 
 /** A `KeyObject` of `node:crypto`. */
 export interface PrivateKeyObject {
+  /** Only a private key is accepted. */
   readonly type: "private" | "public" | "secret";
+  /** `rsa`, `ec` or `ed25519`. */
   readonly asymmetricKeyType?: string | undefined;
 }
 
