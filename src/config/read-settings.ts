@@ -32,7 +32,7 @@ interface Reading {
 const UNSET: Reading = {};
 
 /**
- * Reads all settings and reports all mistakes at once. Pure; never throws, for any input.
+ * Reads all settings, and the files that keys are in, and reports all mistakes at once. Never throws, for any input.
  *
  * @param otherOptions names of options that are not settings; they are skipped, and suggested for misspelt names
  * @param now epoch seconds, for the setting that must not be in the future

@@ -18,7 +18,8 @@ export type AssertionAlgorithm = "PS256" | "ES256" | "EdDSA" | "RS256";
 
 /**
  * Signs for a key that a key management service keeps. It gets the signing input (RFC 7515 section 5.1), and returns the raw signature: with
- * ES256, `r` and `s` of 32 bytes each. It must respond within `IDP_HTTP_TIMEOUT`; a failure is an outage.
+ * ES256, `r` and `s` of 32 bytes each. It must respond within `IDP_HTTP_TIMEOUT` and 15 seconds; a failure is
+ * an outage.
  */
 export type SignAssertion = (input: Uint8Array, options: { readonly alg: AssertionAlgorithm }) => Promise<Uint8Array>;
 
