@@ -44,9 +44,10 @@ export function writtenTypes(text) {
  * @param {typeof import("../src/config/read-settings.js").SETTINGS} settings
  * @param {import("./reference-docs.mjs").Tables} tables
  * @param {ReadonlyMap<string, string>} types by option
+ * @param {readonly string[]} ofProviders the options that each of several providers may have of its own
  * @returns {Promise<string>}
  */
-export async function settingOptionsModule(settings, tables, types) {
+export async function settingOptionsModule(settings, tables, types, ofProviders) {
   const members = Object.entries(settings).flatMap(([option, row]) => {
     const type = types.get(option);
     if (type === undefined) throw new Error(`The option ${option} has no type. Run \`npm run docs\`.`);
@@ -62,6 +63,15 @@ export async function settingOptionsModule(settings, tables, types) {
     " */",
     "export interface SettingOptions {",
     ...members,
+    "}",
+    "",
+    "/** The settings of one of several providers. */",
+    "export interface ProviderOptions extends Pick<",
+    "  SettingOptions,",
+    ofProviders.map((name) => `"${name}"`).join(" | "),
+    "> {",
+    "  /** What users read on the page where they choose a provider. Default: the key. */",
+    "  readonly name?: string | undefined;",
     "}",
   ];
   const style = /** @type {import("prettier").Options} */ (readJson(path.join(root, ".prettierrc.json")));

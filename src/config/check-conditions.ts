@@ -8,6 +8,7 @@ import { isLoopback } from "../http/loopback.js";
 import { FIXED_KEYS } from "../record/stored-form.js";
 import { LOGIN_OWN_PARAMETERS, RESERVED_PARAMETERS } from "./parameter-kinds.js";
 import { parseUrl } from "../http/redirects.js";
+import { isInherited, PROVIDER_SETTING_NAMES } from "./provider-keys.js";
 import { label, type SettingName, type Settings, type Values } from "./setting-table.js";
 
 /** The values of SECRET_KEY in the documentation. They are public, so they are not secrets. */
@@ -19,41 +20,81 @@ const TESTING_KEY = "a fixed key, for tests and nowhere else";
 /** Bytes of a key, and of the part that a key repeats. */
 const SHORTEST = 32;
 
-/** @param unset the settings without a value in the environment or in code */
-export function settingFindings(values: Values, unset: ReadonlySet<SettingName>): Finding[] {
+/** What the settings of one provider violate. @param unset the settings without a value in the environment or in code */
+export function providerFindings(values: Values, unset: ReadonlySet<SettingName>): Finding[] {
+  const { authorizationParams = {} } = values;
   return [
     ...missing(unset),
     ...keyFindings(values, unset),
     ...tenantFindings(values),
-    ...insecure(values),
-    ...zeroAges(values),
+    ...insecureProvider(values),
     ...scopeFindings(values, unset),
-    ...parameterFindings(values),
+    ...reserved("authorizationParams", Object.keys(authorizationParams), RESERVED_PARAMETERS),
+  ];
+}
+
+/** What the settings that all providers share violate. @param issuers of all providers */
+export function commonFindings(values: Values, unset: ReadonlySet<SettingName>, issuers: readonly string[]): Finding[] {
+  const { loginParams = [] } = values;
+  return [
+    ...(unset.has("secretKey") ? [check("E001")] : []),
+    ...insecure(values, issuers),
+    ...zeroAges(values),
+    ...reserved("loginParams", loginParams, [...RESERVED_PARAMETERS, ...LOGIN_OWN_PARAMETERS]),
     ...keyNameFindings(values),
   ];
 }
 
-function missing(unset: ReadonlySet<SettingName>): Finding[] {
+/** What several providers violate together. @param common what was read without a provider's key */
+export function severalFindings(
+  common: { readonly values: Values; readonly unset: ReadonlySet<SettingName> },
+  providers: readonly { readonly key: string; readonly values: Values }[],
+): Finding[] {
   const findings: Finding[] = [];
-  if (unset.has("secretKey")) findings.push(check("E001"));
-  const hasKey = !unset.has("privateKey");
-  const client = (["clientId", "clientSecret"] as const).filter((name) => unset.has(name) && (name === "clientId" || !hasKey)).map(label);
-  if (client.length > 0)
-    findings.push(check("E003", `${client.join(" and ")} ${client.length === 1 ? "is" : "are"} missing, empty or blank.`));
+  const { defaultProvider } = common.values;
+  const keys = providers.map(({ key }) => key);
+  if (typeof defaultProvider === "string" && !keys.includes(defaultProvider))
+    findings.push(check("E027", unknownProvider(defaultProvider, keys)));
+  const ignored = PROVIDER_SETTING_NAMES.filter((name) => !isInherited(name) && !common.unset.has(name)).map(label);
+  if (ignored.length > 0) findings.push(check("W021", `${ignored.join(", ")}: without a provider's key, this has no effect.`));
+  providers.forEach(({ key, values: { issuer, clientId } }, index) => {
+    const twin = providers.slice(0, index).find(({ values }) => values.issuer === issuer && values.clientId === clientId);
+    if (issuer !== undefined && clientId !== undefined && twin !== undefined)
+      findings.push(check("E028", `The providers ${twin.key} and ${key} have the same issuer and the same client ID.`));
+  });
   return findings;
 }
 
+/** The cause of E027. */
+export function unknownProvider(key: string, keys: readonly string[]): string {
+  return `There is no provider ${quoted(key)}. The providers are ${keys.join(", ")}.`;
+}
+
+function missing(unset: ReadonlySet<SettingName>): Finding[] {
+  const hasKey = !unset.has("privateKey");
+  const client = (["clientId", "clientSecret"] as const).filter((name) => unset.has(name) && (name === "clientId" || !hasKey)).map(label);
+  return client.length === 0
+    ? []
+    : [check("E003", `${client.join(" and ")} ${client.length === 1 ? "is" : "are"} missing, empty or blank.`)];
+}
+
 /** A key replaces the secret and the setting of how the secret is sent. */
-function keyFindings({ privateKey, certificate, publishKeys }: Values, unset: ReadonlySet<SettingName>): Finding[] {
+function keyFindings({ privateKey, certificate }: Values, unset: ReadonlySet<SettingName>): Finding[] {
   const findings: Finding[] = [];
   const hasKey = !unset.has("privateKey");
   if (hasKey && !unset.has("clientSecret")) findings.push(check("E023"));
   if (hasKey && !unset.has("tokenEndpointAuthMethod")) findings.push(check("E024"));
   const [key] = privateKey ?? [];
-  if (publishKeys === true && privateKey !== undefined && privateKey?.some(({ publicJwk }) => publicJwk !== undefined) !== true)
-    findings.push(check("E026"));
   if (certificate && (!hasKey || (key !== undefined && !isCertificateOf(certificate, key)))) findings.push(check("E025"));
   return findings;
+}
+
+/** Whether there is a key to publish, if keys are published. */
+export function publishedFindings(providers: readonly { readonly values: Values }[]): Finding[] {
+  const keys = providers.map(({ values }) => values.privateKey);
+  // A refused key is undefined here.
+  if (providers[0]?.values.publishKeys !== true || keys.includes(undefined)) return [];
+  return keys.some((list) => list?.some(({ publicJwk }) => publicJwk !== undefined)) ? [] : [check("E026")];
 }
 
 function tenantFindings({ issuer, allowedTenants }: Values): Finding[] {
@@ -71,10 +112,9 @@ function tenantFindings({ issuer, allowedTenants }: Values): Finding[] {
       ];
 }
 
-function weakKeys({ secretKey, secretKeyFallbacks, issuer }: Values): Finding[] {
+function weakKeys({ secretKey, secretKeyFallbacks }: Values, issuers: readonly string[]): Finding[] {
   const findings: Finding[] = [];
-  // A refused issuer is undefined here.
-  const isLocal = issuer === undefined || isLoopback(parseUrl(issuer)?.hostname ?? "");
+  const isLocal = issuers.every((issuer) => isLoopback(parseUrl(issuer)?.hostname ?? ""));
   if (secretKey !== undefined && isPublished(secretKey, isLocal)) findings.push(check("E013"));
   if (secretKeyFallbacks?.some((key) => isPublished(key, isLocal)) === true) {
     findings.push(
@@ -112,14 +152,20 @@ export function isOnThisMachine(baseUrl: string | null | undefined): boolean {
 const HTTPS_ONLY_NAME = /^__(?:host|secure)-/i;
 const HOST_BOUND_NAME = /^__host-/i;
 
-function insecure(values: Values): Finding[] {
-  const { issuer, baseUrl, debug } = values;
-  const findings: Finding[] = weakKeys(values);
+function insecureProvider(values: Values): Finding[] {
+  const { issuer, debug } = values;
+  const findings: Finding[] = [];
   if (issuer !== undefined && isUnencrypted(issuer)) findings.push(check(debug === true ? "W011" : "E008"));
   for (const [name, endpoint] of Object.entries(values.providerMetadata ?? {})) {
     const message = `The ${name} in ${label("providerMetadata")} is an http address of another machine. Secrets and tokens are sent unencrypted.`;
     if (isUnencrypted(endpoint)) findings.push(check(debug === true ? "W011" : "E008", message));
   }
+  return findings;
+}
+
+function insecure(values: Values, issuers: readonly string[]): Finding[] {
+  const { baseUrl, debug } = values;
+  const findings: Finding[] = weakKeys(values, issuers);
   if (baseUrl === null) findings.push(check("W001"));
   if (typeof baseUrl === "string" && isUnencrypted(baseUrl)) findings.push(check("W009"));
   // A refused BASE_URL is undefined here.
@@ -164,13 +210,6 @@ function scopeFindings(values: Values, unset: ReadonlySet<SettingName>): Finding
     findings.push(check("W004"));
   }
   return findings;
-}
-
-function parameterFindings({ authorizationParams = {}, loginParams = [] }: Values): Finding[] {
-  return [
-    ...reserved("authorizationParams", Object.keys(authorizationParams), RESERVED_PARAMETERS),
-    ...reserved("loginParams", loginParams, [...RESERVED_PARAMETERS, ...LOGIN_OWN_PARAMETERS]),
-  ];
 }
 
 function reserved(setting: SettingName, names: readonly string[], taken: readonly string[]): Finding[] {

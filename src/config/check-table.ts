@@ -175,6 +175,15 @@ export const CHECKS = checkTable({
       "IDP_PUBLISH_KEYS (option publishKeys) is on, but IDP_PRIVATE_KEY (option privateKey) contains no key whose public half is known.",
     remedy: "Set IDP_PRIVATE_KEY, or remove IDP_PUBLISH_KEYS. If a key management service keeps the key, publish its public half there.",
   },
+  E027: {
+    cause:
+      "IDP_DEFAULT_PROVIDER (option defaultProvider), or `provider` of a guarded route, is no key of IDP_PROVIDERS (option providers).",
+    remedy: "Correct the key, or add the provider. docs/how-to/several-providers.md has an example.",
+  },
+  E028: {
+    cause: "Two providers have the same issuer and the same client ID, so a session could belong to either.",
+    remedy: "Remove one of them, or register a second client at the provider and use its client ID.",
+  },
   W001: {
     cause: "BASE_URL (option baseUrl) isn't set, so the application's origin comes from each request's Host header.",
     remedy: "Set BASE_URL to the origin that browsers use, for example `https://app.example`.",
@@ -259,6 +268,10 @@ export const CHECKS = checkTable({
   W017: {
     cause: "A color in the option `pages.colors` gives text a contrast below 4.5:1, so many users can't read the text.",
     remedy: "Choose a darker color for the light scheme, or a lighter one for `dark`. WCAG 2.2 requires 4.5:1 for text.",
+  },
+  W021: {
+    cause: "A setting of the client is set without a provider's key, although there are several providers.",
+    remedy: "Move it to a provider, for example from IDP_CLIENT_ID to `IDP_PROVIDER_STAFF_CLIENT_ID`, or remove it.",
   },
 });
 

@@ -2,10 +2,23 @@ import { certificate, certificateMistake, keyMistake, privateKeys } from "./key-
 import { endpoints } from "./endpoints-kind.js";
 import { authorizationParams, parameterMistake, parameterNames } from "./parameter-kinds.js";
 import { GOOGLE_ISSUER } from "./issuers.js";
+import { providerKey, providerKeys } from "./provider-keys.js";
 import * as kind from "./setting-kinds.js";
 
 /** The settings of the provider: the client's registration, what a login requests, and how requests are sent. */
 export const PROVIDER_SETTINGS = {
+  /** Their keys; null: one provider, without a key. */
+  providers: {
+    env: "IDP_PROVIDERS",
+    kind: providerKeys,
+    default: null,
+    hidden: true,
+  },
+  defaultProvider: {
+    env: "IDP_DEFAULT_PROVIDER",
+    kind: providerKey,
+    default: null,
+  },
   clientId: {
     env: "IDP_CLIENT_ID",
     kind: kind.text,

@@ -141,6 +141,21 @@ export interface SettingOptions {
    */
   readonly allowUntypedLogoutTokens?: boolean | undefined;
   /**
+   * The keys of the identity providers, if the application has more than one, for example `staff customers`. Each provider then has
+   * settings of its own, such as `IDP_PROVIDER_STAFF_ISSUER`. In code, this is an object with the options of each provider under its key. A
+   * key has at most 31 lowercase letters, digits and hyphens, and starts with a letter. In the name of a variable, a hyphen becomes an
+   * underscore.
+   *
+   * Default: one provider, with the settings below. Environment variable: `IDP_PROVIDERS`.
+   */
+  readonly providers?: Readonly<Record<string, ProviderOptions>> | null | undefined;
+  /**
+   * The key of the provider that a login uses if it doesn't request one.
+   *
+   * Default: the user chooses on a page. Environment variable: `IDP_DEFAULT_PROVIDER`.
+   */
+  readonly defaultProvider?: string | null | undefined;
+  /**
    * The OAuth client identifier that the provider issued.
    *
    * Required. Environment variable: `IDP_CLIENT_ID`.
@@ -359,4 +374,31 @@ export interface SettingOptions {
    * Default: `false`. Environment variable: `IDP_DEBUG`.
    */
   readonly debug?: boolean | undefined;
+}
+
+/** The settings of one of several providers. */
+export interface ProviderOptions extends Pick<
+  SettingOptions,
+  | "issuer"
+  | "clientId"
+  | "clientSecret"
+  | "privateKey"
+  | "certificate"
+  | "providerMetadata"
+  | "clientAssertionAudience"
+  | "allowedTenants"
+  | "scope"
+  | "tokenEndpointAuthMethod"
+  | "refreshWithoutIdToken"
+  | "userinfo"
+  | "loginPrompt"
+  | "authorizationParams"
+  | "trustedAudiences"
+  | "logoutAtProvider"
+  | "backchannelLogout"
+  | "frontchannelLogout"
+  | "allowUntypedLogoutTokens"
+> {
+  /** What users read on the page where they choose a provider. Default: the key. */
+  readonly name?: string | undefined;
 }

@@ -2,7 +2,9 @@ import { deepFreeze } from "../record/json.js";
 import { APPLICATION_SETTINGS } from "./application-setting-rows.js";
 import type { PrivateKeyOption } from "../keys/client-keys.js";
 import { LOGOUT_SETTINGS } from "./logout-setting-rows.js";
+import type { ProviderSettingName } from "./provider-keys.js";
 import { PROVIDER_SETTINGS } from "./provider-setting-rows.js";
+import type { ProviderOptions } from "./setting-options.js";
 import { SESSION_SETTINGS } from "./session-setting-rows.js";
 import type { SettingKind, SettingRow } from "./setting-kinds.js";
 
@@ -44,14 +46,19 @@ export type Settings = {
   readonly publicPath: string;
 };
 
+/** The settings that all providers share. */
+export type CommonSettings = Omit<Settings, ProviderSettingName | "scopeIsDefault">;
+
 /** Keys and certificates are read into other forms than they are written in. */
 type OptionValue<Name extends SettingName> = Name extends "privateKey"
   ? PrivateKeyOption | readonly PrivateKeyOption[] | null
   : Name extends "certificate"
     ? string | null
-    : Name extends "scope" | "sessionsNotBefore"
-      ? Value<Name> | string
-      : Value<Name>;
+    : Name extends "providers"
+      ? Readonly<Record<string, ProviderOptions>> | null
+      : Name extends "scope" | "sessionsNotBefore"
+        ? Value<Name> | string
+        : Value<Name>;
 
 /** The type of the options that the rows imply. `npm run docs` writes it with comments, as `SettingOptions`. */
 export type InferredSettingOptions = {
