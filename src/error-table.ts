@@ -63,6 +63,11 @@ export const ERRORS = errorRows({
     title: "This method is not allowed here",
     remedy: "Use a method that the Allow header lists.",
   },
+  provider_required: {
+    status: 400,
+    title: "Choose how to sign in",
+    remedy: "Send the user to the `login_url` of one of the `providers`.",
+  },
   prefetch_refused: {
     status: 503,
     title: "This page cannot be prefetched",

@@ -9,7 +9,6 @@ const CLOCK_DIFFERENCE = 5;
 const REMEMBERED = 60_000;
 
 export interface OrphanedTokenOptions {
-  readonly provider: Provider;
   /** `IDP_TOKEN_REVOKE_ON_LOGOUT`. False: orphaned tokens are dropped, as a logout drops its own. */
   readonly revokes: boolean;
   readonly clock: Clock;
@@ -26,17 +25,18 @@ export interface OrphanedTokenRule {
   /** Whether a sign-in in this process has just replaced this session key. */
   isReplacedHere(key: string): boolean;
   /** Revokes the tokens of a sign-in that was refused or has failed. Never rejects. */
-  discard(tokens: DroppedTokens): Promise<void>;
+  discard(provider: Provider, tokens: DroppedTokens): Promise<void>;
   /**
    * Revokes orphaned tokens after a logout. If the user has signed in again, in any process, the tokens are only dropped: some
    * providers end the whole grant with one token, and the new session uses it. If the store fails, they are dropped too. Never rejects.
    *
+   * @param provider the one that issued the tokens
    * @param since epoch seconds; when the refresh or callback began that received the tokens
    */
-  revoke(key: string, tokens: DroppedTokens, idInfo: IdInfo | undefined, since: EpochSeconds): Promise<void>;
+  revoke(provider: Provider, key: string, tokens: DroppedTokens, idInfo: IdInfo | undefined, since: EpochSeconds): Promise<void>;
 }
 
-export function createOrphanedTokenRule({ provider, revokes, clock, hasSignedInSince }: OrphanedTokenOptions): OrphanedTokenRule {
+export function createOrphanedTokenRule({ revokes, clock, hasSignedInSince }: OrphanedTokenOptions): OrphanedTokenRule {
   /** From each replaced key to the time of its replacement, oldest first. */
   const replacedAt = new Map<string, number>();
   const isReplacedHere = (key: string) => clock.monotonic() - (replacedAt.get(key) ?? -Infinity) < REMEMBERED;
@@ -47,7 +47,7 @@ export function createOrphanedTokenRule({ provider, revokes, clock, hasSignedInS
     return hasSignedInSince(idInfo, Math.min(since, epochSeconds(clock)) - CLOCK_DIFFERENCE).catch(() => true);
   }
 
-  async function discard({ accessToken, refreshToken }: DroppedTokens): Promise<void> {
+  async function discard(provider: Provider, { accessToken, refreshToken }: DroppedTokens): Promise<void> {
     if (!revokes) return;
     // With a refresh token, the provider also revokes the access tokens that were made from it (RFC 7009).
     if (refreshToken !== undefined) await provider.revoke(refreshToken, "refresh_token");
@@ -66,8 +66,8 @@ export function createOrphanedTokenRule({ provider, revokes, clock, hasSignedInS
     },
     isReplacedHere,
     discard,
-    async revoke(key, tokens, idInfo, since) {
-      if (revokes && !isReplacedHere(key) && !(await hasSignedInAgain(idInfo, since))) await discard(tokens);
+    async revoke(provider, key, tokens, idInfo, since) {
+      if (revokes && !isReplacedHere(key) && !(await hasSignedInAgain(idInfo, since))) await discard(provider, tokens);
     },
   };
 }

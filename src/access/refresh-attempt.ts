@@ -2,7 +2,7 @@ import type { Application } from "../application/application.js";
 import type { Clock } from "../clock.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import { identityOf, type EventHub } from "../events/event-hub.js";
-import type { Provider } from "../ports/provider.js";
+import type { Registration } from "../ports/registration.js";
 import type { Credentials, SpentRefresh } from "../record/credentials.js";
 import type { Change, Updated, UserSession } from "../ports/user-session.js";
 import { withReview } from "../record/application-data.js";
@@ -28,7 +28,7 @@ import type { UnawaitedTasks } from "../work/unawaited-tasks.js";
 const ROTATED_TOKEN_KEPT = 300_000;
 
 export interface RefreshOptions {
-  readonly provider: Provider;
+  readonly registration: Registration;
   readonly application: Application;
   readonly clock: Clock;
   readonly events: EventHub;
@@ -50,9 +50,9 @@ export async function refreshOnce(
   key: string,
   needOf: LeaseOptions["needOf"],
 ): Promise<SessionRecord | undefined> {
-  const { provider, events } = options;
+  const { registration, events } = options;
   const assertReady = (need: Need) => {
-    if (need === "tokens") provider.assertReadyToRefresh(key);
+    if (need === "tokens") registration.provider.assertReadyToRefresh(key);
   };
   let taken;
   try {
@@ -95,13 +95,13 @@ class Refresh {
 
   /** @param record the record with the lease */
   async run(record: SessionRecord): Promise<SessionRecord | undefined> {
-    const { clock, events } = this.#options;
+    const { clock, events, registration } = this.#options;
     const started = clock.monotonic();
     const deadline = new AbortController();
     const cancelDeadline = clock.timer(this.#lease.requestedAt + REFRESH_DEADLINE - started, () => {
       deadline.abort(new DOMException("The refresh took too long.", "TimeoutError"));
     });
-    const about = () => ({ ...identityOf(record.id_info), duration: clock.monotonic() - started });
+    const about = () => ({ ...identityOf(record.id_info, registration.key), duration: clock.monotonic() - started });
     try {
       const isReviewOnly = this.#needOf(record) === "review";
       const refreshed = isReviewOnly ? record : await this.#spendThenVerify(record, deadline.signal);
@@ -119,7 +119,8 @@ class Refresh {
   }
 
   async #spendThenVerify(record: SessionRecord, signal: AbortSignal): Promise<SessionRecord | undefined> {
-    const { provider, application, clock, orphanedTokens } = this.#options;
+    const { registration, application, clock, orphanedTokens } = this.#options;
+    const { provider } = registration;
     // A process that was suspended may have lost its lease: the deadline's timer runs only after this.
     if (clock.monotonic() >= this.#lease.requestedAt + REFRESH_DEADLINE) throw new ProviderUnavailableError("timeout");
     const oldToken = record.credentials?.refresh_token ?? "";
@@ -160,10 +161,10 @@ class Refresh {
 
   /** Ends the session, because the application's code did not accept it. */
   async #reject(rejection: Rejection, { token, refresh_token: refreshToken }: Credentials): Promise<SessionRecord | undefined> {
-    const { orphanedTokens, provider, tasks, events } = this.#options;
+    const { orphanedTokens, registration, tasks, events } = this.#options;
     const { revokes } = orphanedTokens;
     const { record, changed } = await this.#lease.write((fresh) => withRejection(fresh, rejection, revokes));
-    if (changed && revokes) tasks.add(refreshToken === undefined ? provider.revoke(token, "access_token") : this.#revoke(refreshToken));
+    if (changed && revokes) tasks.add(refreshToken === undefined ? registration.provider.revoke(token, "access_token") : this.#revoke(refreshToken));
     if (changed) events.refused("refresh", rejection);
     return this.#settled(record);
   }
@@ -173,8 +174,8 @@ class Refresh {
     const written = await this.#lease.write(change, duration);
     if (written.changed) return written;
     if (written.record === undefined && this.#session.isUnreadable !== true) {
-      const { orphanedTokens, tasks } = this.#options;
-      tasks.add(orphanedTokens.revoke(this.#key, spent, previous.id_info, this.#lease.takenAt));
+      const { orphanedTokens, tasks, registration } = this.#options;
+      tasks.add(orphanedTokens.revoke(registration.provider, this.#key, spent, previous.id_info, this.#lease.takenAt));
     }
     // Also after a write whose outcome was unknown: then the record holds our tokens already.
     return { changed: false, record: this.#settled(written.record) };
@@ -188,7 +189,7 @@ class Refresh {
 
   /** Revokes a dropped refresh token. Until that succeeds, the record keeps the token for the logout. */
   async #revoke(dropped: string): Promise<void> {
-    if (await this.#options.provider.revoke(dropped, "refresh_token"))
+    if (await this.#options.registration.provider.revoke(dropped, "refresh_token"))
       await this.#session.update((fresh) => withoutDroppedToken(fresh, dropped));
   }
 

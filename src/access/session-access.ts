@@ -106,7 +106,7 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
       throw error;
     }
     if (record === undefined && session.isUnreadable) {
-      events.refused("session", "session_unreadable");
+      events.refused("session", session.endedBy ?? "session_unreadable");
     }
     let verdict = judge(record, policy, now());
     if (verdict.kind === "refresh") {

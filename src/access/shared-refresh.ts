@@ -1,15 +1,17 @@
 import { ProviderUnavailableError } from "../errors.js";
 import type { UserSession } from "../ports/user-session.js";
-import type { SessionRecord } from "../record/record.js";
+import type { Registration } from "../ports/registration.js";
+import { clientOf, type SessionRecord } from "../record/record.js";
 import type { LeaseOptions } from "./lease.js";
 import { refreshOnce, type RefreshOptions } from "./refresh-attempt.js";
 import { inTime } from "../work/deadline.js";
 import { Slots } from "../work/slots.js";
 
-export interface RefresherOptions extends Omit<RefreshOptions, "slots"> {
+export interface RefresherOptions extends Omit<RefreshOptions, "slots" | "registration"> {
+  readonly registrations: readonly Registration[];
   /** Seconds that one request to the provider may take. A user waits for a refresh no longer, even if it sends several. */
   readonly httpTimeout: number;
-  /** How many refreshes may be at the provider at a time. */
+  /** How many refreshes may be at each provider at a time. */
   readonly concurrency: number;
 }
 
@@ -32,11 +34,25 @@ export function createRefresher(options: RefresherOptions): Refresher {
   const patience = options.httpTimeout * 1000;
   // By session, never by client or user: a session must not get another session's tokens.
   const running = new Map<string, Promise<SessionRecord | undefined>>();
-  const slots = new Slots({ limit: options.concurrency, reason: "refresh_queue_full", clock });
+  // By provider: while one hangs, the sessions of the others are refreshed.
+  const slotsOf = new Map(
+    options.registrations.map((one) => [one, new Slots({ limit: options.concurrency, reason: "refresh_queue_full", clock })]),
+  );
 
   const late = () => new ProviderUnavailableError("refresh_pending");
   /** The refresh goes on without the request. */
   const withPatience = (refresh: Promise<SessionRecord | undefined>) => inTime(clock, patience, refresh, late);
+
+  async function refreshAtProvider(session: UserSession, key: string, needOf: LeaseOptions["needOf"]): Promise<SessionRecord | undefined> {
+    const record = await session.read().catch((error: unknown) => {
+      options.events.failed("refresh", error);
+      throw error;
+    });
+    const registration = record && clientOf(record, options.registrations);
+    // A session without its provider has no record here.
+    if (registration === undefined) return record;
+    return refreshOnce({ ...options, registration, slots: slotsOf.get(registration) as Slots }, session, key, needOf);
+  }
 
   return {
     async refresh(session, needOf) {
@@ -48,7 +64,7 @@ export function createRefresher(options: RefresherOptions): Refresher {
         // The refresh updated the other request's session object; this request's own copy has to follow.
         return session.reload();
       }
-      const refresh = refreshOnce({ ...options, slots }, session, key, needOf).finally(() => running.delete(key));
+      const refresh = refreshAtProvider(session, key, needOf).finally(() => running.delete(key));
       running.set(key, refresh);
       // Every request may have left when it fails. The failure has been reported already.
       refresh.catch(() => undefined);

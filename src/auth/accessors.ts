@@ -1,6 +1,7 @@
 import type { Accessors, SessionOptions } from "./public-types.js";
 import { notifyOfLogout } from "../access/notify-application.js";
 import type { Component } from "./component.js";
+import type { Registration } from "../ports/registration.js";
 import { clientState } from "../endpoints/session-probe.js";
 import { withData } from "../record/application-data.js";
 import { frozenCopy, type JsonObject } from "../record/json.js";
@@ -13,7 +14,7 @@ import type { SessionRequest } from "../access/session-access.js";
 import type { EventHub } from "../events/event-hub.js";
 import type { IdpRequest } from "../http/request.js";
 import { frozenCredentials } from "../record/credentials.js";
-import type { SessionRecord } from "../record/record.js";
+import { clientOf, type SessionRecord } from "../record/record.js";
 import { specifiedKeys } from "../record/stored-form.js";
 import { sessionView, type Session } from "../record/session-view.js";
 import { whenEnded } from "../sessions/session-end-signal.js";
@@ -68,8 +69,9 @@ export function createAccessors<FrameworkRequest extends object>(parts: Accessor
     async getSession<Value>(raw: FrameworkRequest, options?: SessionOptions<Value>): Promise<Session | Value | null> {
       try {
         const outcome = await access(raw);
-        const { settings, clock } = ready();
-        return outcome.authenticated ? sessionView(outcome.record, settings, epochSeconds(clock)) : null;
+        const { settings, clock, registrations } = ready();
+        if (!outcome.authenticated) return null;
+        return sessionView(outcome.record, settings, epochSeconds(clock), clientOf(outcome.record, registrations)?.key);
       } catch (error) {
         if (options !== undefined && "ifUnavailable" in options && isOutage(error)) return options.ifUnavailable;
         throw error;
@@ -132,12 +134,9 @@ export function createAccessors<FrameworkRequest extends object>(parts: Accessor
     async endAllSessions(subject, { except } = {}) {
       return sessionsOf(subject).endAll(subject, await keyOf(except), logoutOf(subject));
     },
-    async revokeIdpToken(token, hint = "refresh_token") {
-      try {
-        return await ready().provider.revoke(token, hint);
-      } catch {
-        return false;
-      }
+    async revokeIdpToken(token, hint = "refresh_token", key?: string) {
+      const { provider } = registrationOf(ready().registrations, key);
+      return provider.revoke(token, hint).catch(() => false);
     },
     isValidIdpUrl: (url) => isValidIdpUrl(url, ready().settings.documentHosts),
     mountPath: () => ready().settings.mountPath,
@@ -150,4 +149,12 @@ export function createAccessors<FrameworkRequest extends object>(parts: Accessor
 /** The application's data as the application may see it. */
 function dataOf({ idp_state: { data = {} } }: SessionRecord): JsonObject {
   return frozenCopy(data);
+}
+
+/** @throws TypeError there are several providers, and none has this key */
+function registrationOf(registrations: readonly Registration[], key: string | undefined): Registration {
+  const [first] = registrations;
+  const found = registrations.length === 1 && key === undefined ? first : registrations.find((one) => one.key === key);
+  if (found !== undefined) return found;
+  throw new TypeError("revokeIdpToken: pass the key of the provider that issued the token.");
 }

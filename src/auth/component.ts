@@ -10,11 +10,11 @@ import type { FrameworkAdapter, IdpAuthOptions } from "./public-types.js";
 import type { Clock } from "../clock.js";
 import { issuerTemplate } from "../config/issuers.js";
 import type { Settings } from "../config/read-settings.js";
-import type { EndpointContext } from "../endpoints/context.js";
+import type { EndpointContext, EndpointRegistration } from "../endpoints/context.js";
 import { DelayedRevocations } from "../endpoints/delayed-revocations.js";
 import { createRouter, type Router } from "../endpoints/router.js";
 import { SessionMissingError } from "../errors.js";
-import { driverCode, type EventHub } from "../events/event-hub.js";
+import { driverCode, type EventHub, type ProviderEvents } from "../events/event-hub.js";
 import { logLine, reasonLine } from "../events/log-lines.js";
 import { isSecure, type IdpRequest } from "../http/request.js";
 import { createPages } from "../pages/pages.js";
@@ -32,14 +32,17 @@ import { createSubjectSessions, type Subject } from "../sessions/subject-session
 import type { CheckedSettings } from "./startup.js";
 import { memoryStore } from "../stores/memory/memory-store.js";
 
-/** The concurrent code exchanges of one process, and the milliseconds that a further one waits for a slot. Our decision. */
+/** The concurrent code exchanges of one process at one provider, and the milliseconds that a further one waits for a slot. Our decision. */
 const EXCHANGES = { limit: 50, patience: 2_000 };
 
-/** The options of a provider. */
+/** The concurrent code exchanges at all providers: enough for several that hang. Our decision. */
+const MOST_EXCHANGES = 4 * EXCHANGES.limit;
+
+/** What a provider is created from. */
 export interface ProviderParts {
   readonly settings: Settings;
   readonly clock: Clock;
-  readonly events: EventHub;
+  readonly events: ProviderEvents;
   readonly fetch?: typeof globalThis.fetch;
 }
 
@@ -62,7 +65,7 @@ export interface Component<FrameworkRequest extends object> extends EndpointCont
 
 // eslint-disable-next-line max-lines-per-function -- The one list of all parts and their connections, in the order in which they are created.
 export function compose<FrameworkRequest extends object>(
-  { settings, findings }: CheckedSettings,
+  { settings, providers, findings }: CheckedSettings,
   { options, adapter, clock, events, createProvider }: ComponentParts<FrameworkRequest>,
 ): Component<FrameworkRequest> {
   const { session = "bundled", sessionLabel, fetch } = options;
@@ -72,8 +75,9 @@ export function compose<FrameworkRequest extends object>(
     oauth_state: settings.stateKeyName,
     final_redirect: settings.finalRedirectKeyName,
   };
-  const { issuer, clientId, debug, publicPath, cookieName } = settings;
-  const client = { issuer, clientId };
+  const { debug, publicPath, cookieName } = settings;
+  const clients = providers.map(({ settings: { issuer, clientId } }) => ({ issuer, clientId }));
+  const ofClients = { clients, namesProviders: settings.providers !== null };
   const onStoreFailure = (error: unknown, duration?: number): void => {
     events.emit("outage", { side: "store", reason: driverCode(error), ...(duration !== undefined && { duration }) });
   };
@@ -85,11 +89,11 @@ export function compose<FrameworkRequest extends object>(
   };
   const bundled = createBundledSessions({
     ...storage,
+    ...ofClients,
     names,
-    client,
     debug,
     policy: settings,
-    keepIdToken: settings.logoutAtProvider !== false,
+    keepIdToken: providers.some((one) => one.settings.logoutAtProvider !== false),
     onEndsLost: () => {
       events.log(logLine("ends_not_told"));
     },
@@ -97,19 +101,29 @@ export function compose<FrameworkRequest extends object>(
     publicPath,
     ...(sessionLabel && { labelOf: (request) => labelFor(request, sessionLabel, events) }),
   });
-  const ofFramework = createFrameworkSessions({ names, client, debug, clock, policy: settings, onStoreFailure });
+  const ofFramework = createFrameworkSessions({ ...ofClients, names, debug, clock, policy: settings, onStoreFailure });
   const ending = createSessionEnding({
     ...storage,
     onEnded: (key, reason) => {
       bundled.ends.ended(key, reason);
     },
   });
-  const subjectSessions = isBundled ? createSubjectSessions({ ...storage, client, policy: settings, ending }) : undefined;
-  const providerLogouts = isBundled ? createProviderLogouts({ ...storage, client, ending }) : undefined;
+  const subjectSessions = isBundled ? createSubjectSessions({ ...storage, clients, policy: settings, ending }) : undefined;
 
-  const provider = createProvider({ settings, clock, events, ...(fetch && { fetch }) });
+  const exchangeSlots = (limit: number) => new Slots({ ...EXCHANGES, limit, reason: "exchange_queue_full", clock });
+  const registrations = providers.map(({ key, name, settings: own }): EndpointRegistration => {
+    const client = { issuer: own.issuer, clientId: own.clientId };
+    return {
+      ...client,
+      key,
+      name,
+      settings: own,
+      provider: createProvider({ settings: own, clock, events: events.ofProvider(key), ...(fetch && { fetch }) }),
+      exchangeSlots: exchangeSlots(EXCHANGES.limit),
+      logouts: isBundled ? createProviderLogouts({ ...storage, client, ending }) : undefined,
+    };
+  });
   const orphanedTokens = createOrphanedTokenRule({
-    provider,
     revokes: settings.tokenRevokeOnLogout,
     clock,
     ...(subjectSessions && { hasSignedInSince: (subject, since) => subjectSessions.hasSignedInSince(subject, since) }),
@@ -118,7 +132,7 @@ export function compose<FrameworkRequest extends object>(
   const revocations = new DelayedRevocations(clock, tasks);
   const application = createApplication({ options, ...settings, clock, events });
   const refresher = createRefresher({
-    provider,
+    registrations,
     application,
     clock,
     events,
@@ -135,8 +149,6 @@ export function compose<FrameworkRequest extends object>(
     clock,
     events,
   });
-  const exchangeSlots = new Slots({ ...EXCHANGES, reason: "exchange_queue_full", clock });
-
   function open(raw: FrameworkRequest, request: IdpRequest): SessionRequest {
     if (isBundled) {
       const opened = bundled.open(request.header("cookie"), isSecure(request, settings), request);
@@ -168,15 +180,14 @@ export function compose<FrameworkRequest extends object>(
     settings,
     names,
     pages,
-    provider,
+    registrations,
     access,
     application,
     clock,
     events,
     orphanedTokens,
-    exchangeSlots,
+    exchangeSlots: exchangeSlots(registrations.length === 1 ? EXCHANGES.limit : MOST_EXCHANGES),
     subjectSessions,
-    providerLogouts,
     revocations,
     accountOf,
     tasks,
@@ -201,14 +212,16 @@ export function compose<FrameworkRequest extends object>(
       // Loaded by the first test that signs a user in. Applications never need it.
       const { createSessionForTests } = await import("../sessions/sign-in-for-tests.js");
       const stampsActivity = settings.sessionIdleTimeout !== null;
+      const registration = registrations.find(({ key }) => asked.provider === undefined || key === asked.provider);
+      if (registration === undefined) throw new TypeError("signedInAs: `provider` isn't the key of a provider.");
       return createSessionForTests(asked, {
-        ...settings,
+        ...registration.settings,
         sessions: bundled,
-        client,
+        client: registration,
         stampsActivity,
         clock,
         checkedData: application.checkedData,
-        issuerTemplate: issuerTemplate(issuer),
+        issuerTemplate: issuerTemplate(registration.issuer),
       });
     },
   };

@@ -1,11 +1,14 @@
 import { systemClock } from "../clock.js";
+import { unknownProvider } from "../config/check-conditions.js";
 import { check } from "../config/check-table.js";
 import { isGoogleIssuer } from "../config/issuers.js";
-import { seeExplanation, type Finding } from "../errors.js";
+import { ConfigurationError, seeExplanation, type Finding } from "../errors.js";
 import { EventHub } from "../events/event-hub.js";
 import { stderrLog } from "../events/stderr-log.js";
 import { createGuard, type Remembered } from "../guard/guard.js";
 import { assertGuardOptions } from "../guard/gate.js";
+import { providersOf } from "../guard/guard-rule.js";
+import type { Settings } from "../config/read-settings.js";
 import { PerRequest } from "../http/request.js";
 import type { OpenIdProviderOptions } from "../provider/provider-connection.js";
 import type { Provider } from "../ports/provider.js";
@@ -45,6 +48,8 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   const events = new EventHub(log === false ? () => undefined : log, clock);
   const warned = new Set<string>();
   let usesMaxAge = false;
+  /** The keys of providers that routes require. */
+  const required = new Set<string>();
   let running: Component<FrameworkRequest> | undefined;
 
   function warn({ code, message, remedy }: Finding): void {
@@ -54,15 +59,20 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   }
 
   /** Google documents no `max_age`, so a route with `maxAge` might never let a user pass. */
-  function warnOfMaxAge(settings = running?.settings): void {
+  function warnOfMaxAge(providers: readonly { readonly settings: Settings }[] = running?.registrations ?? []): void {
     usesMaxAge = true;
-    if (settings !== undefined && isGoogleIssuer(settings.issuer)) warn(check("W016"));
+    if (providers.some(({ settings }) => isGoogleIssuer(settings.issuer))) warn(check("W016"));
+  }
+
+  /** The error for a route whose provider does not exist. Nobody could pass its guard. */
+  function guardFindings(keys: readonly string[]): Finding[] {
+    return [...required].filter((key) => !keys.includes(key)).map((key) => check("E027", unknownProvider(key, keys)));
   }
 
   const start: IdpAuth<FrameworkRequest>["start"] = (facts) => {
-    const checked = checkedSettings(options, adapter, facts);
+    const checked = checkedSettings(options, adapter, facts, guardFindings);
     for (const finding of checked.findings) warn(finding);
-    if (usesMaxAge) warnOfMaxAge(checked.settings);
+    if (usesMaxAge) warnOfMaxAge(checked.providers);
     // A component that is mounted twice has one set of sessions.
     running ??= compose(checked, { options, adapter, clock, events, createProvider });
     return checked.findings;
@@ -115,6 +125,9 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     declareGuard(guardOptions) {
       assertGuardOptions(guardOptions);
       if (guardOptions.maxAge !== undefined) warnOfMaxAge();
+      for (const key of providersOf(guardOptions) ?? []) required.add(key);
+      const findings = running === undefined ? [] : guardFindings(running.settings.providers ?? []);
+      if (findings.length > 0) throw new ConfigurationError(findings);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { epochSeconds, systemClock } from "../clock.js";
 import type { ApplicationOptions } from "../application/hooks.js";
 import type { FrameworkAdapter, FrameworkFacts, IdpAuthOptions } from "./public-types.js";
-import { readSettings, type Settings } from "../config/read-settings.js";
+import { readSettings, type ProviderSettings, type Settings } from "../config/read-settings.js";
 import { runChecks } from "../config/startup-checks.js";
 import { storeMistake } from "../config/store-mistake.js";
 import { ConfigurationError, type Finding } from "../errors.js";
@@ -12,7 +12,9 @@ const HOOKS = ["onSignIn", "onRefresh", "onSignOut", "clientData"] as const;
 const OTHER_OPTIONS = ["env", "store", "session", "sessionLabel", "log", "clock", "fetch", "claims", "claimsVersion", "pages", ...HOOKS];
 
 export interface CheckedSettings {
+  /** With several providers, those of no provider. */
   readonly settings: Settings;
+  readonly providers: readonly ProviderSettings[];
   /** The warnings. */
   readonly findings: readonly Finding[];
 }
@@ -20,15 +22,22 @@ export interface CheckedSettings {
 /**
  * Reads the settings and runs every startup check.
  *
+ * @param guardFindings what the guards of routes violate, given the keys of the providers
  * @throws ConfigurationError with every finding at once
  */
-export function checkedSettings(options: IdpAuthOptions, adapter: FrameworkAdapter<never>, facts?: FrameworkFacts): CheckedSettings {
+export function checkedSettings(
+  options: IdpAuthOptions,
+  adapter: FrameworkAdapter<never>,
+  facts: FrameworkFacts | undefined,
+  guardFindings: (providers: readonly string[]) => readonly Finding[],
+): CheckedSettings {
   const { env = process.env, store, session, sessionLabel, log, clock, fetch, pages, ...others } = options;
   const { claims, claimsVersion, onSignIn, onRefresh, onSignOut, clientData, ...settingOptions } = others;
   const read = readSettings(settingOptions, env, OTHER_OPTIONS, epochSeconds(clock ?? systemClock));
   const mistake = store === undefined ? undefined : storeMistake(store);
   const applicationMistakes = mistakesIn({ claims, claimsVersion, onSignIn, onRefresh, onSignOut, clientData });
-  const findings = runChecks(read, {
+  const keys = read.providers.flatMap(({ key }) => key ?? []);
+  const findings = runChecks({ ...read, findings: [...read.findings, ...(read.settings ? guardFindings(keys) : [])] }, {
     applicationMistakes,
     pageFindings: pageFindings(pages),
     sessionMiddleware: adapter.session === undefined ? "not-applicable" : "unknown",
@@ -41,7 +50,7 @@ export function checkedSettings(options: IdpAuthOptions, adapter: FrameworkAdapt
     sessionGiven: session !== undefined,
   });
   if (read.settings === undefined || findings.some(({ severity }) => severity === "error")) throw new ConfigurationError(findings);
-  return { settings: read.settings, findings };
+  return { settings: read.settings, providers: read.providers, findings };
 }
 
 /** What is wrong with the application's own functions. The types prevent it, but not in JavaScript. */

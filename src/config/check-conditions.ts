@@ -67,7 +67,8 @@ export function severalFindings(
 
 /** The cause of E027. */
 export function unknownProvider(key: string, keys: readonly string[]): string {
-  return `There is no provider ${quoted(key)}. The providers are ${keys.join(", ")}.`;
+  const known = keys.length === 0 ? "The application has one provider, without a key" : `The providers are ${keys.join(", ")}`;
+  return `There is no provider ${quoted(key)}. ${known}.`;
 }
 
 function missing(unset: ReadonlySet<SettingName>): Finding[] {

@@ -5,7 +5,8 @@ import { wait, type Clock } from "../clock.js";
 import { failureReason, ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import { json, type Reply } from "../http/reply.js";
 import type { LogoutToken } from "../ports/provider.js";
-import type { EndpointContext } from "./context.js";
+import type { EndpointContext, EndpointRegistration } from "./context.js";
+import { providerIn } from "../guard/blocked.js";
 import { readForm } from "./posted-form.js";
 import type { SessionRequest } from "../access/session-access.js";
 
@@ -28,11 +29,11 @@ interface Unverified {
 }
 
 /**
- * POST {mountPath}backchannel-logout: the provider ends sessions (OpenID Connect Back-Channel Logout 1.0). The response is 200 only when
+ * POST {mountPath}backchannel-logout, or backchannel-logout/{key}: the provider ends sessions (OpenID Connect Back-Channel Logout 1.0). The response is 200 only when
  * every session concerned is deleted.
  */
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
-export function createBackchannelLogout(clock: Clock): (opened: SessionRequest, context: EndpointContext) => Promise<Reply> {
+export function createBackchannelLogout(clock: Clock, registration: EndpointRegistration): (opened: SessionRequest, context: EndpointContext) => Promise<Reply> {
   const slots = new Slots({ ...LOGOUTS, reason: "logout_queue_full", clock });
   let retries = 0;
   /** Tokens for this client whose signature could not be checked yet. */
@@ -43,7 +44,7 @@ export function createBackchannelLogout(clock: Clock): (opened: SessionRequest, 
   async function inSlot(logout: LogoutToken, context: EndpointContext): Promise<void> {
     const release = await slots.take();
     try {
-      await endSessions(logout, context);
+      await endSessions(logout, registration, context);
     } finally {
       release();
     }
@@ -100,7 +101,7 @@ export function createBackchannelLogout(clock: Clock): (opened: SessionRequest, 
 
   async function verifyAgain(token: string, waiting: Unverified, context: EndpointContext): Promise<void> {
     try {
-      const logout = await context.provider.verifyLogoutToken(token);
+      const logout = await registration.provider.verifyLogoutToken(token);
       unverified.delete(token);
       void carryOut(logout, context).catch(() => undefined);
     } catch (error) {
@@ -112,7 +113,8 @@ export function createBackchannelLogout(clock: Clock): (opened: SessionRequest, 
   }
 
   return async ({ request }, context) => {
-    const { events, provider } = context;
+    const { events } = context;
+    const { provider } = registration;
     const form = await readForm(request, clock);
     const tokens = form?.getAll("logout_token") ?? [];
     const [token] = tokens;
@@ -126,10 +128,10 @@ export function createBackchannelLogout(clock: Clock): (opened: SessionRequest, 
       return json({});
     } catch (error) {
       if (error instanceof ProviderRefusedError) {
-        events.refused("backchannel_logout", error.reason);
+        events.refused("backchannel_logout", error.reason, providerIn(registration.key));
         return refused("invalid_request", "The logout token isn't valid.");
       }
-      events.failed("backchannel_logout", error);
+      events.failed("backchannel_logout", error, providerIn(registration.key));
       // The provider's own retries are optional in section 2.8.
       return refused("temporarily_unavailable", `The sessions couldn't be ended yet (${failureReason(error)}).`);
     }
@@ -137,9 +139,9 @@ export function createBackchannelLogout(clock: Clock): (opened: SessionRequest, 
 }
 
 /** Ends the sessions of a verified logout. */
-async function endSessions(logout: LogoutToken, context: EndpointContext): Promise<void> {
-  await context.providerLogouts?.end(logout, () => {
-    notifyOfEnd("logged_out_at_provider", logout.issuer, logout.sub, context);
+async function endSessions(logout: LogoutToken, { key, logouts }: EndpointRegistration, context: EndpointContext): Promise<void> {
+  await logouts?.end(logout, () => {
+    notifyOfEnd("logged_out_at_provider", logout.issuer, logout.sub, context, key);
   });
 }
 

@@ -5,7 +5,7 @@ import { problem, type Reply } from "../http/reply.js";
 import { isText, type IdInfo } from "../record/identity.js";
 import type { PendingLogin } from "../record/record.js";
 import type { EndpointContext } from "./context.js";
-import { loginUrlBackTo } from "../guard/blocked.js";
+import { loginUrlBackTo, providerIn } from "../guard/blocked.js";
 import { isPassable } from "../guard/login-url.js";
 import type { SessionRequest } from "../access/session-access.js";
 import type { Action } from "../pages/error-page.js";
@@ -18,9 +18,9 @@ export function linkInvalid({ request }: SessionRequest, { pages, events }: Endp
 }
 
 /** A login back to the same page for which the provider asks for the account: with single sign-on, it would send the same user again. */
-export function anotherAccount({ final_redirect: page, redirect_uri: here }: PendingLogin, publicPath: string): Action {
+export function anotherAccount({ final_redirect: page, redirect_uri: here, provider }: PendingLogin, publicPath: string): Action {
   const absolute = page.startsWith("/") ? new URL(here).origin + page : page;
-  const href = loginUrlBackTo(`${publicPath}login/`, absolute, { select_account: "true" });
+  const href = loginUrlBackTo(`${publicPath}login/`, absolute, { ...providerIn(provider), select_account: "true" });
   return { label: "signedIn.selectAccount", href };
 }
 
@@ -37,12 +37,15 @@ export async function otherUserReply(
 ): Promise<Reply> {
   const code = "other_user_signed_in";
   const message = `${ERRORS[code].title}.`;
-  events.emit("failure", { issuer: login.issuer, during: "callback", kind: "refusal", reason: code }, { level: "info", code, message });
+  events.emit("failure", { ...providerIn(login.provider), issuer: login.issuer, during: "callback", kind: "refusal", reason: code }, { level: "info", code, message });
   if (preferredType(request.header("accept")) === "json") return problem(code, message);
   // Several providers sign in by `preferred_username`, and not by the email address.
   const hint = [other["preferred_username"], other.email].find((claim) => isText(claim) && isPassable(claim)) as string | undefined;
   const page = new URL(login.final_redirect, login.redirect_uri).href;
-  const continueHref = loginUrlBackTo(`${pages.publicPath}login/`, page, hint === undefined ? {} : { login_hint: hint });
+  const continueHref = loginUrlBackTo(`${pages.publicPath}login/`, page, {
+    ...providerIn(login.provider),
+    ...(hint !== undefined && { login_hint: hint }),
+  });
   return pages.otherUser({ present: nameOf(present), other: nameOf(other), stayHref: login.final_redirect, continueHref }, request);
 }
 

@@ -4,16 +4,17 @@ import type { Reply } from "../http/reply.js";
 import { failureReply, outageReply } from "../pages/failure-reply.js";
 import type { SessionRequest } from "../access/session-access.js";
 import { linkInvalid } from "./callback-replies.js";
-import type { EndpointContext } from "./context.js";
+import { loginPath, providerIn } from "../guard/blocked.js";
+import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { finishLogin } from "./finish-login.js";
 
 export type CallbackEndpoint = (opened: SessionRequest, context: EndpointContext) => Promise<Reply>;
 
 /**
- * GET {mountPath}login-callback: completes the sign-in after the provider's redirect. A double click sends the same URL twice at once;
+ * GET {mountPath}login-callback, or login-callback/{key} of one of several providers: completes the sign-in after the provider's redirect. A double click sends the same URL twice at once;
  * both requests get the same response.
  */
-export function createCallback(): CallbackEndpoint {
+export function createCallback(registration: EndpointRegistration): CallbackEndpoint {
   const running = new Map<string, Promise<Reply>>();
   return async (opened, context) => {
     const { request, session } = opened;
@@ -30,13 +31,13 @@ export function createCallback(): CallbackEndpoint {
       const id = `${session.key} ${queryOf(request.target)}`;
       let reply = running.get(id);
       if (reply === undefined) {
-        reply = finishLogin(opened, context, query, state).finally(() => running.delete(id));
+        reply = finishLogin(opened, context, registration, query, state).finally(() => running.delete(id));
         running.set(id, reply);
       }
       return await reply;
     } catch (error) {
       if (error instanceof ProviderRefusedError) return failureReply({ code: "sign_in_refused" }, request, pages, "html");
-      return outageReply(error, request, pages, { label: "action.signInAgain", href: `${pages.publicPath}login/` });
+      return outageReply(error, request, pages, { label: "action.signInAgain", href: loginPath(pages.publicPath, providerIn(registration.key)) });
     }
   };
 }

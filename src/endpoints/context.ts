@@ -3,9 +3,9 @@ import type { UnawaitedTasks } from "../work/unawaited-tasks.js";
 import type { EventHub } from "../events/event-hub.js";
 import type { Finding } from "../errors.js";
 import type { Pages } from "../pages/pages.js";
-import type { Provider } from "../ports/provider.js";
+import type { Registration } from "../ports/registration.js";
 import type { KeyNames } from "../record/stored-form.js";
-import type { Settings } from "../config/read-settings.js";
+import type { CommonSettings, Settings } from "../config/read-settings.js";
 import type { Slots } from "../work/slots.js";
 import type { Clock } from "../clock.js";
 import type { SessionAccess } from "../access/session-access.js";
@@ -14,22 +14,30 @@ import type { ProviderLogouts } from "../sessions/provider-logouts.js";
 import type { Subject, SubjectSessions } from "../sessions/subject-sessions.js";
 import type { DelayedRevocations } from "./delayed-revocations.js";
 
+/** A registration with what its endpoints need. */
+export interface EndpointRegistration extends Registration {
+  readonly settings: Settings;
+  /** Limits the concurrent code exchanges at this provider. */
+  readonly exchangeSlots: Slots;
+  /** Undefined with the framework's own sessions, like `subjectSessions`. */
+  readonly logouts: ProviderLogouts | undefined;
+}
+
 /** The parts that all requests share. */
 export interface EndpointContext {
-  readonly settings: Settings;
+  readonly settings: CommonSettings;
+  readonly registrations: readonly EndpointRegistration[];
   readonly names: KeyNames;
   readonly pages: Pages;
-  readonly provider: Provider;
   readonly access: SessionAccess;
   readonly application: Application;
   readonly clock: Clock;
   readonly events: EventHub;
   readonly orphanedTokens: OrphanedTokenRule;
-  /** Limits the concurrent code exchanges, since anyone can send a code. */
+  /** Limits the concurrent code exchanges at all providers, since anyone can send a code. */
   readonly exchangeSlots: Slots;
-  /** The sessions of a user. Undefined with the framework's own sessions, like `providerLogouts`. */
+  /** The sessions of a user. Undefined with the framework's own sessions. */
   readonly subjectSessions: SubjectSessions | undefined;
-  readonly providerLogouts: ProviderLogouts | undefined;
   readonly revocations: DelayedRevocations;
   /** The keyed hash that tells one user from another in the browser. */
   readonly accountOf: (subject: Subject) => string;

@@ -2,7 +2,8 @@ import { json, type Reply } from "../http/reply.js";
 import { judge, remaining } from "../record/session-policy.js";
 import { userPayload } from "../record/identity.js";
 import type { SessionRecord } from "../record/record.js";
-import { SETTINGS, type SettingName, type Settings } from "../config/read-settings.js";
+import { PROVIDER_SETTING_NAMES, variableOf } from "../config/provider-keys.js";
+import { SETTINGS, type CommonSettings, type SettingName } from "../config/read-settings.js";
 import { epochSeconds } from "../clock.js";
 import type { EndpointContext } from "./context.js";
 import type { SessionRequest } from "../access/session-access.js";
@@ -11,24 +12,30 @@ import type { SessionRequest } from "../access/session-access.js";
  * GET {mountPath}debug: session, policy, settings and findings, without secrets. The router has this path in debug mode only; otherwise the
  * response is 404.
  */
-export async function debug({ session }: SessionRequest, { settings, names, clock, findings }: EndpointContext): Promise<Reply> {
+export async function debug({ session }: SessionRequest, { settings, registrations, names, clock, findings }: EndpointContext): Promise<Reply> {
   const record = await session.read();
   const now = epochSeconds(clock);
   return json({
     session: record === undefined ? null : redacted(record, names),
     policy: { verdict: judge(record, settings, now), remaining: record === undefined ? null : remaining(record, settings, now), now },
-    settings: describe(settings),
+    settings: describeAll(registrations, settings),
     // W004 says that there might be no refresh token.
     checks: record?.credentials?.refresh_token === undefined ? findings : findings.filter(({ code }) => code !== "W004"),
   });
 }
 
-/** All settings by environment name; secrets only as present or absent. */
-function describe(settings: Settings): Record<string, unknown> {
+/** All settings by environment name, with those of each of several providers; secrets only as present or absent. */
+function describeAll(registrations: EndpointContext["registrations"], common: CommonSettings): Record<string, unknown> {
   const names = Object.keys(SETTINGS) as SettingName[];
-  return Object.fromEntries(
-    names.map((name) => [SETTINGS[name].env, SETTINGS[name].secret || SETTINGS[name].hidden ? presence(settings[name]) : settings[name]]),
+  const isOwn = (name: SettingName) => common.providers !== null && (PROVIDER_SETTING_NAMES as readonly SettingName[]).includes(name);
+  const described = registrations.flatMap(({ key, settings }) =>
+    names.flatMap((name): [string, unknown][] => {
+      const { env, secret, hidden } = SETTINGS[name];
+      const value = secret || (hidden && name !== "providers") ? presence(settings[name]) : settings[name];
+      return [[key !== undefined && isOwn(name) ? variableOf(key, env) : env, value]];
+    }),
   );
+  return Object.fromEntries(described);
 }
 
 /** Tokens, secrets and one-time values only as present or absent; the identity only as the user payload. */

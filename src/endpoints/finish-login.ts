@@ -1,17 +1,19 @@
 import { notifyOfEnd } from "../access/notify-application.js";
 import { epochSeconds, type EpochSeconds } from "../clock.js";
 import { hasSubject, isSameUser, type IdInfo } from "../record/identity.js";
-import type { EndpointContext } from "./context.js";
+import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { single } from "../http/request.js";
 import { failureReply, type Failure } from "../pages/failure-reply.js";
 import { signInErrorCode } from "../pages/index-page.js";
 import type { ProviderFacts, DroppedTokens } from "../ports/provider.js";
 import type { PendingLogin, SessionRecord } from "../record/record.js";
 import { createHash } from "node:crypto";
+import type { Release } from "../work/slots.js";
 import type { SessionRequest } from "../access/session-access.js";
 import { ProviderUnavailableError, StoreUnavailableError } from "../errors.js";
 import { identityOf } from "../events/event-hub.js";
 import { reasonLine } from "../events/log-lines.js";
+import { providerIn } from "../guard/blocked.js";
 import { meetsStepUp } from "../guard/guard-rule.js";
 import { redirect, type Reply } from "../http/reply.js";
 import type { Review } from "../record/application-data.js";
@@ -25,6 +27,8 @@ import { anotherAccount, linkInvalid, otherUserReply } from "./callback-replies.
 interface Attempt {
   readonly opened: SessionRequest;
   readonly context: EndpointContext;
+  /** The provider of the callback's path. */
+  readonly registration: EndpointRegistration;
   readonly query: URLSearchParams;
   readonly login: PendingLogin;
   readonly stateHash: string;
@@ -69,7 +73,13 @@ interface Received {
   readonly signIn: SignIn;
 }
 
-export async function finishLogin(opened: SessionRequest, context: EndpointContext, query: URLSearchParams, state: string): Promise<Reply> {
+export async function finishLogin(
+  opened: SessionRequest,
+  context: EndpointContext,
+  registration: EndpointRegistration,
+  query: URLSearchParams,
+  state: string,
+): Promise<Reply> {
   const { session } = opened;
   const { settings, clock } = context;
   const startedAt = epochSeconds(clock);
@@ -83,7 +93,7 @@ export async function finishLogin(opened: SessionRequest, context: EndpointConte
     return linkInvalid(opened, context);
   }
   const key = session.key ?? "";
-  const attempt: Attempt = { opened, context, query, login, stateHash, key, hadCredentials, startedAt, started: clock.monotonic() };
+  const attempt: Attempt = { opened, context, registration, query, login, stateHash, key, hadCredentials, startedAt, started: clock.monotonic() };
   const ending = await takeSteps(attempt).catch((error: unknown) => failed(attempt, error));
   settleTokens(attempt, ending.tokens);
   return ending.reply();
@@ -111,19 +121,24 @@ async function takeSteps(attempt: Attempt): Promise<Ending> {
 }
 
 /** The only place that revokes tokens of a sign-in. */
-function settleTokens({ context: { tasks, orphanedTokens }, issued, startedAt }: Attempt, fate: Fate): void {
+function settleTokens({ context: { tasks, orphanedTokens }, registration: { provider }, issued, startedAt }: Attempt, fate: Fate): void {
   if (issued === undefined) return;
-  if (fate === "revoked") tasks.add(orphanedTokens.discard(issued));
+  if (fate === "revoked") tasks.add(orphanedTokens.discard(provider, issued));
   // Without the session's key: whether another tab's sign-in has replaced it is checked before, and here this one may have done so.
-  if (fate === "overtaken") tasks.add(orphanedTokens.revoke("", issued, issued.idInfo, startedAt));
+  if (fate === "overtaken") tasks.add(orphanedTokens.revoke(provider, "", issued, issued.idInfo, startedAt));
 }
 
 async function claimAndExchange(attempt: Attempt): Promise<Received | Ending> {
-  const { context, query, login } = attempt;
+  const { context, query, login, registration } = attempt;
+  const { provider } = registration;
   // Before the state is used: if the provider is unavailable or no slot is free, the same URL can still succeed later.
-  context.provider.assertReadyToExchange();
-  const response = readAuthorizationResponse(query, login, await context.provider.facts());
-  const release = response.kind === "code" ? await context.exchangeSlots.take() : undefined;
+  provider.assertReadyToExchange();
+  // Another provider's response is not compared with this one's metadata, and its code is sent to neither (RFC 9700 section 4.4).
+  const response: AuthorizationResponse =
+    login.provider === registration.key
+      ? readAuthorizationResponse(query, login, await provider.facts())
+      : { kind: "invalid", reason: "provider" };
+  const release = response.kind === "code" ? await takeSlots(attempt) : undefined;
   try {
     const left = await claimState(attempt, response);
     if (left instanceof Ending) return left;
@@ -132,6 +147,19 @@ async function claimAndExchange(attempt: Attempt): Promise<Received | Ending> {
   } finally {
     release?.();
   }
+}
+
+/** While one provider hangs, it has its own slots only, so sign-ins at the others succeed. */
+async function takeSlots({ context, registration }: Attempt): Promise<Release> {
+  const own = await registration.exchangeSlots.take();
+  const common = await context.exchangeSlots.take().catch((error: unknown) => {
+    own();
+    throw error;
+  });
+  return () => {
+    own();
+    common();
+  };
 }
 
 /** Removes the login from the session. Returns the record that is left. */
@@ -145,8 +173,8 @@ async function claimState(attempt: Attempt, response: AuthorizationResponse): Pr
 }
 
 async function exchange(attempt: Attempt, code: string): Promise<SignIn> {
-  const { login, context } = attempt;
-  const signIn = await context.provider.exchange({
+  const { login, registration } = attempt;
+  const signIn = await registration.provider.exchange({
     code,
     redirectUri: login.redirect_uri,
     nonce: login.nonce,
@@ -214,8 +242,9 @@ async function store(attempt: Attempt, { left, signIn }: Received, review: Revie
 
 /** Ends the session if a logout by the provider came before the session was stored. Also ends it if an outage prevents the check. */
 async function overtaken(attempt: Attempt, { idInfo }: SignIn): Promise<Ending | undefined> {
-  const { opened, context } = attempt;
-  const { settings, providerLogouts, application, tasks } = context;
+  const { opened, context, registration } = attempt;
+  const { application, tasks } = context;
+  const { settings, logouts } = registration;
   const end = async () => {
     // The provider's request may have ended the session first.
     const record = await opened.session.destroy();
@@ -223,7 +252,7 @@ async function overtaken(attempt: Attempt, { idInfo }: SignIn): Promise<Ending |
   };
   if (!settings.backchannelLogout) return undefined;
   try {
-    if ((await providerLogouts?.hasEnded(idInfo)) !== true) return undefined;
+    if ((await logouts?.hasEnded(idInfo)) !== true) return undefined;
   } catch (error) {
     await end().catch(() => undefined);
     throw error;
@@ -235,11 +264,11 @@ async function overtaken(attempt: Attempt, { idInfo }: SignIn): Promise<Ending |
   });
 }
 
-function welcome({ opened, context, login, started }: Attempt, stored: SessionRecord, signedInAt: EpochSeconds): Ending {
+function welcome({ opened, context, registration, login, started }: Attempt, stored: SessionRecord, signedInAt: EpochSeconds): Ending {
   const { clock, events } = context;
   return new Ending("stored", async () => {
     await endSurplusSessions(stored.id_info, signedInAt, context);
-    events.emit("login", { ...identityOf(stored.id_info), duration: clock.monotonic() - started });
+    events.emit("login", { ...identityOf(stored.id_info, registration.key), duration: clock.monotonic() - started });
     return { ...redirect(login.final_redirect), setCookies: opened.session.setCookies };
   });
 }
@@ -259,22 +288,27 @@ function withoutCode(attempt: Attempt, response: Exclude<AuthorizationResponse, 
   const { login, context } = attempt;
   const { events, settings } = context;
   if (response.kind === "invalid") {
-    const code = response.reason === "iss" ? "sign_in_refused" : "login_link_invalid";
+    const code = response.reason === "parameters" ? "login_link_invalid" : "sign_in_refused";
     return refusal(attempt, "none", response.reason, () => page(attempt, { code }));
   }
   const { code } = response;
   if (!isSilentFailure(login, response)) return refusal(attempt, "none", code, () => redirect(`${settings.publicPath}?error=${code}`));
   return new Ending("none", () => {
     const line = reasonLine("silent_login_failed", code);
-    events.emit("failure", { issuer: login.issuer, during: "callback", kind: "refusal", reason: code }, line);
+    events.emit("failure", { ...about(login), during: "callback", kind: "refusal", reason: code }, line);
     return redirect(login.final_redirect);
   });
+}
+
+/** The provider of a login, as events carry it. */
+function about({ issuer, provider }: PendingLogin): { readonly issuer: string; readonly provider?: string } {
+  return { ...providerIn(provider), issuer };
 }
 
 /** The ending for a callback that idpauth itself refuses. */
 function refusal({ context, login }: Attempt, tokens: Fate, reason: string, reply: Ending["reply"]): Ending {
   return new Ending(tokens, () => {
-    context.events.refused("callback", reason, { issuer: login.issuer });
+    context.events.refused("callback", reason, about(login));
     return reply();
   });
 }
@@ -287,7 +321,7 @@ function page({ opened, context }: Attempt, failure: Failure): Promise<Reply> {
 function failed({ context, login, hadCredentials }: Attempt, error: unknown): Ending {
   const isOutage = error instanceof ProviderUnavailableError || error instanceof StoreUnavailableError;
   return new Ending(hadCredentials && isOutage ? "dropped" : "revoked", () => {
-    context.events.failed("callback", error, { issuer: login.issuer });
+    context.events.failed("callback", error, about(login));
     throw error;
   });
 }
@@ -296,7 +330,7 @@ function failed({ context, login, hadCredentials }: Attempt, error: unknown): En
 type AuthorizationResponse =
   | { readonly kind: "code"; readonly code: string }
   | { readonly kind: "error"; readonly code: string }
-  | { readonly kind: "invalid"; readonly reason: "iss" | "parameters" };
+  | { readonly kind: "invalid"; readonly reason: "iss" | "parameters" | "provider" };
 
 /** A code that a provider can issue (RFC 6749 appendix A.11), of a length that fits a URL. No other code is sent to the provider. */
 const CODE = /^[\x20-\x7e]{1,8192}$/;

@@ -3,48 +3,54 @@ import { isEntraIssuer } from "../config/issuers.js";
 import { framedPage } from "../pages/page-reply.js";
 import { queryOf, single } from "../http/request.js";
 import type { Reply } from "../http/reply.js";
-import type { EndpointContext } from "./context.js";
+import { providerIn } from "../guard/blocked.js";
+import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { outageReply, badParameters } from "../pages/failure-reply.js";
 import type { SessionRequest } from "../access/session-access.js";
 
 /**
- * GET {mountPath}frontchannel-logout: the provider's logout page loads it in a frame (OpenID Connect Front-Channel Logout 1.0). It ends the
+ * GET {mountPath}frontchannel-logout, or frontchannel-logout/{key}: the provider's logout page loads it in a frame (OpenID Connect Front-Channel Logout 1.0). It ends the
  * sessions with this `sid`. It ignores cookies, because browsers do not send them in a frame of another site. So a link or an image
  * of another site, which could as well name a `sid`, must not end a session.
  */
-export async function frontchannelLogout({ request }: SessionRequest, context: EndpointContext): Promise<Reply> {
-  const { settings, pages, providerLogouts, events } = context;
+export async function frontchannelLogout(
+  { request }: SessionRequest,
+  context: EndpointContext,
+  registration: EndpointRegistration,
+): Promise<Reply> {
+  const { pages, events } = context;
+  const { key, issuer, logouts } = registration;
   const query = new URLSearchParams(queryOf(request.target));
   const sid = single(query, "sid");
   const iss = single(query, "iss");
   // Older browsers, and browsers over http, do not send the header.
   if ((request.header("sec-fetch-dest") ?? "iframe") !== "iframe") {
-    events.refused("frontchannel_logout", "not_in_a_frame");
+    events.refused("frontchannel_logout", "not_in_a_frame", providerIn(key));
     const reason = "Only a frame of the provider's logout page may open this address";
     return badParameters([{ name: "sid", options: [], reason }], request, pages);
   }
   try {
-    const fits = await isOurs(iss, context);
+    const fits = await isOurs(iss, registration);
     if (sid.value === undefined || sid.value === "" || sid.repeated || !fits) {
       const bad = fits
         ? { name: "sid", options: [], reason: "The parameter sid is missing, empty or repeated" }
         : { name: "iss", options: [], reason: "The parameter iss isn't this application's provider" };
-      events.refused("frontchannel_logout", "invalid_parameter");
+      events.refused("frontchannel_logout", "invalid_parameter", providerIn(key));
       return await badParameters([bad], request, pages);
     }
-    await providerLogouts?.endSid(sid.value, () => {
-      notifyOfEnd("logged_out_at_provider", iss.value ?? settings.issuer, undefined, context);
+    await logouts?.endSid(sid.value, () => {
+      notifyOfEnd("logged_out_at_provider", iss.value ?? issuer, undefined, context, key);
     });
-    return framedPage(new URL(settings.issuer).origin);
+    return framedPage(new URL(issuer).origin);
   } catch (error) {
-    events.failed("frontchannel_logout", error);
+    events.failed("frontchannel_logout", error, providerIn(key));
     return outageReply(error, request, pages);
   }
 }
 
 async function isOurs(
   { value, repeated }: { readonly value: string | undefined; readonly repeated: boolean },
-  { settings: { issuer }, provider }: EndpointContext,
+  { issuer, provider }: EndpointRegistration,
 ): Promise<boolean> {
   // Entra ID sends no `iss`.
   if (value === undefined) return isEntraIssuer(issuer);

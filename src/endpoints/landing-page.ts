@@ -3,7 +3,7 @@ import type { Reply } from "../http/reply.js";
 import { judge, type EndReason } from "../record/session-policy.js";
 import { userPayload } from "../record/identity.js";
 import { epochSeconds } from "../clock.js";
-import type { Settings } from "../config/read-settings.js";
+import type { CommonSettings } from "../config/read-settings.js";
 import type { IndexState } from "../pages/index-page.js";
 import type { EndpointContext } from "./context.js";
 import type { SessionRequest } from "../access/session-access.js";
@@ -23,7 +23,7 @@ export async function landing({ request, session }: SessionRequest, { settings, 
 }
 
 /** The setting that ended the session, with its value; undefined where no setting did. */
-function governingSetting(reason: EndReason, settings: Settings): { name: string; value: string } | undefined {
+function governingSetting(reason: EndReason, settings: CommonSettings): { name: string; value: string } | undefined {
   switch (reason) {
     case "max_age":
       return { name: "IDP_SESSION_MAX_AGE", value: String(settings.sessionMaxAge) };

@@ -17,12 +17,18 @@ interface LoginParameters {
   readonly stepUp: StepUp | undefined;
 }
 
-/** Reads the query of a login. @param names IDP_LOGIN_PARAMS */
+/**
+ * Reads the query of a login.
+ *
+ * @param names IDP_LOGIN_PARAMS
+ * @param namesProviders whether a provider, or another site, may start a login with `iss` (OpenID Connect Core section 4)
+ */
 export function readLoginParameters(
   query: URLSearchParams,
   names: readonly string[],
+  namesProviders: boolean,
 ): LoginParameters | { readonly bad: readonly BadParameter[] } {
-  const scheme = choice(query, "scheme", SCHEMES, "DEFAULT");
+  const scheme = choice(query, "scheme", SCHEMES, query.has("target_link_uri") && namesProviders ? "PRESERVE_ORIGIN_QP" : "DEFAULT");
   const response = choice(query, "response", LOGIN_RESPONSES, "redirect");
   const bad: BadParameter[] = [scheme, response].filter((chosen) => typeof chosen !== "string");
   if (typeof scheme === "string" && typeof response === "string") bad.push(...badCombination(scheme, response, query));

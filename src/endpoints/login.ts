@@ -2,6 +2,7 @@ import { queryOf, initiatorOf, isPrefetch, single, type IdpRequest } from "../ht
 import { redirect, json, type Reply } from "../http/reply.js";
 import { isAuthority, parseUrl, sameOriginUrl, type Origin, type Scheme } from "../http/redirects.js";
 import type { EndpointContext } from "./context.js";
+import { loginPath, providerIn } from "../guard/blocked.js";
 import type { SessionRequest } from "../access/session-access.js";
 import { failureReply, outageReply, badParameters } from "../pages/failure-reply.js";
 import { randomBytes } from "node:crypto";
@@ -10,26 +11,28 @@ import { logLine } from "../events/log-lines.js";
 import { withLogin } from "../record/pending-logins.js";
 import type { PendingLogin } from "../record/record.js";
 import { epochSeconds } from "../clock.js";
-import type { Settings } from "../config/read-settings.js";
+import type { CommonSettings } from "../config/read-settings.js";
 import { readLoginParameters } from "./login-parameters.js";
 import { isSilent } from "../record/silent-login.js";
+import { candidates, chooserFor, CROSS_SITE } from "./choose-provider.js";
 import { popupQuery } from "./popup.js";
 
 /** GET {mountPath}login/: redirects the user to the provider, or gives a script the URL to navigate to. */
 export async function login(opened: SessionRequest, context: EndpointContext): Promise<Reply> {
   const { request, session, origin } = opened;
-  const { settings, provider, clock, events, pages } = context;
+  const { settings, clock, events, pages } = context;
   const { publicPath } = settings;
   if (isPrefetch(request)) return failureReply({ code: "prefetch_refused" }, request, pages, "json");
 
   const query = new URLSearchParams(queryOf(request.target));
-  const initiator = initiatorOf(request, origin);
+  const isCrossSite = initiatorOf(request, origin) === "other" || query.has(CROSS_SITE);
   // The page that offers another account passes a hint. A hint in a link of another site would choose the account.
-  const names = initiator === "own" ? [...new Set([...settings.loginParams, "login_hint"])] : settings.loginParams;
-  const wanted = readLoginParameters(query, names);
-  if ("bad" in wanted) {
+  const names = initiatorOf(request, origin) === "own" ? [...new Set([...settings.loginParams, "login_hint"])] : settings.loginParams;
+  const wanted = readLoginParameters(query, names, settings.providers !== null);
+  const providers = candidates(query, context);
+  if ("bad" in wanted || "bad" in providers) {
     events.refused("login", "invalid_parameter");
-    return badParameters(wanted.bad, request, pages);
+    return badParameters([...("bad" in providers ? [providers.bad] : []), ...("bad" in wanted ? wanted.bad : [])], request, pages);
   }
   if (origin === undefined) {
     events.refused("login", "host_invalid");
@@ -38,6 +41,9 @@ export async function login(opened: SessionRequest, context: EndpointContext): P
   const { scheme, response, passed, stepUp } = wanted;
   const hop = response === "json" ? undefined : loginHop(opened, query, context);
   if (hop !== undefined) return hop;
+  const [registration, ...others] = providers;
+  if (registration === undefined || others.length > 0)
+    return chooserFor(providers, { passed, isJson: response === "json", isCrossSite }, opened, context);
 
   const popup = response === "popup" ? popupQuery(query) : undefined;
   const destination: Destination =
@@ -47,16 +53,18 @@ export async function login(opened: SessionRequest, context: EndpointContext): P
   // The line contains neither address: one is a stranger's input, the other may be private.
   if (destination.decision === "rejected") events.log(logLine("origin_rejected"));
   const now = epochSeconds(clock);
+  const { key, issuer, provider } = registration;
   const pending: PendingLogin = {
     // 256 random bits each. The PKCE verifier has the shortest allowed length (RFC 7636).
     state: unguessable(),
     nonce: unguessable(),
     verifier: unguessable(),
     final_redirect: destination.url,
-    redirect_uri: `${origin}${publicPath}login-callback`,
-    issuer: settings.issuer,
+    redirect_uri: `${origin}${publicPath}login-callback${key === undefined ? "" : `/${key}`}`,
+    issuer,
+    ...providerIn(key),
     started_at: now,
-    ...(initiator === "other" && { cross_site: true }),
+    ...(isCrossSite && { cross_site: true }),
     ...(stepUp && { step_up: stepUp }),
   };
   try {
@@ -76,9 +84,9 @@ export async function login(opened: SessionRequest, context: EndpointContext): P
     const reply = response === "json" ? json({ redirect_to: url }) : redirect(url);
     return { ...reply, setCookies: session.setCookies };
   } catch (error) {
-    if (isOutage(error)) events.failed("login", error);
-    const again = popup === undefined ? "" : `?${new URLSearchParams([["response", "popup"], ...new URLSearchParams(popup)]).toString()}`;
-    return outageReply(error, request, pages, { label: "action.tryAgain", href: `${publicPath}login/${again}` });
+    if (isOutage(error)) events.failed("login", error, providerIn(key));
+    const again = popup === undefined ? {} : { response: "popup", ...Object.fromEntries(new URLSearchParams(popup)) };
+    return outageReply(error, request, pages, { label: "action.tryAgain", href: loginPath(publicPath, { ...providerIn(key), ...again }) });
   }
 }
 
@@ -92,12 +100,17 @@ interface Destination {
   readonly decision: "accepted" | "rejected" | "not_used";
 }
 
-function destinationOf(scheme: Scheme, query: URLSearchParams, request: IdpRequest, own: Origin, settings: Settings): Destination {
+function destinationOf(scheme: Scheme, query: URLSearchParams, request: IdpRequest, own: Origin, settings: CommonSettings): Destination {
   const fallback = settings.authFinalRedirectUrl ?? settings.publicPath;
   if (scheme === "LANDING_PAGE" || scheme === "DEFAULT") return { url: fallback, decision: "not_used" };
-  const asked = scheme === "PRESERVE_ORIGIN_QP" ? single(query, "origin_url") : { value: request.header("x-origin-url"), repeated: false };
+  const asked = scheme === "PRESERVE_ORIGIN_QP" ? returnAddress(query) : { value: request.header("x-origin-url"), repeated: false };
   const accepted = asked.repeated ? undefined : sameOriginUrl(asked.value, own);
   return accepted === undefined ? { url: fallback, decision: "rejected" } : { url: accepted, decision: "accepted" };
+}
+
+/** `target_link_uri` is the name of OpenID Connect Core section 4. */
+function returnAddress(query: URLSearchParams): ReturnType<typeof single> {
+  return single(query, query.has("origin_url") ? "origin_url" : "target_link_uri");
 }
 
 /** The query parameter of a login that was redirected to BASE_URL. It is ignored if the Host header is BASE_URL's. */

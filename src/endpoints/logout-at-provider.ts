@@ -5,7 +5,7 @@ import { reasonLine } from "../events/log-lines.js";
 import { failureReason, ProviderUnavailableError } from "../errors.js";
 import { queryOf, single } from "../http/request.js";
 import { redirect, type Reply } from "../http/reply.js";
-import type { SessionRecord } from "../record/record.js";
+import { clientOf, type SessionRecord } from "../record/record.js";
 import type { EndpointContext } from "./context.js";
 import type { SessionRequest } from "../access/session-access.js";
 import { inTime } from "../work/deadline.js";
@@ -37,12 +37,13 @@ export async function logoutAtProvider(
   { request, origin }: SessionRequest,
   record: SessionRecord,
   withHint: boolean,
-  { settings, provider, clock, events }: EndpointContext,
+  { settings, registrations, clock, events }: EndpointContext,
 ): Promise<LogoutAtProvider | undefined> {
-  if (settings.logoutAtProvider === false || origin === undefined) return undefined;
+  const registration = clientOf(record, registrations);
+  if (registration === undefined || registration.settings.logoutAtProvider === false || origin === undefined) return undefined;
   const site = request.header("sec-fetch-site");
   const isOwn = site === "same-origin" || site === "none";
-  if (site === "cross-site" || (!isOwn && logoutPresetOf(settings) !== undefined)) {
+  if (site === "cross-site" || (!isOwn && logoutPresetOf(registration.settings) !== undefined)) {
     events.log(reasonLine("logout_not_at_provider", site === "cross-site" ? "cross_site" : "not_same_origin"));
     return undefined;
   }
@@ -53,7 +54,7 @@ export async function logoutAtProvider(
     idTokenHint: withHint && isOwn ? record.idp_state.id_token : undefined,
   };
   try {
-    const url = await withPatience(clock, provider.logoutUrl(parameters));
+    const url = await withPatience(clock, registration.provider.logoutUrl(parameters));
     if (url !== undefined) return { url, state };
     // A provider without this endpoint has none for the next user, either.
     events.logOnce(reasonLine("logout_not_at_provider", "end_session_endpoint"));

@@ -1,6 +1,6 @@
 import { identityOf } from "../events/event-hub.js";
 import type { Credentials } from "../record/credentials.js";
-import type { SessionRecord } from "../record/record.js";
+import { clientOf, type SessionRecord } from "../record/record.js";
 import type { EndpointContext } from "./context.js";
 import type { SessionRequest } from "../access/session-access.js";
 import { isOutage } from "../errors.js";
@@ -66,12 +66,14 @@ export async function revokeEnded(record: SignedInRecord, context: EndpointConte
   const duration = isRevoked === null ? undefined : clock.monotonic() - started;
   // With a lease, a refresh was running: the provider may have issued newer tokens than the record's.
   const revoked = isRevoked === null ? null : isRevoked && record.idp_state.lease === undefined;
-  events.emit("logout", { ...identityOf(record.id_info), revoked, ...(duration !== undefined && { duration }) });
+  events.emit("logout", { ...identityOf(record.id_info, clientOf(record, context.registrations)?.key), revoked, ...(duration !== undefined && { duration }) });
 }
 
 /** Revokes the refresh token if there is one: the provider then also revokes its access tokens (RFC 7009). Null: revocation is off. */
-async function revoke({ credentials, idp_state: state }: SignedInRecord, { settings, provider }: EndpointContext): Promise<boolean | null> {
-  if (!settings.tokenRevokeOnLogout) return null;
+async function revoke(record: SignedInRecord, { settings, registrations }: EndpointContext): Promise<boolean | null> {
+  const { credentials, idp_state: state } = record;
+  const provider = clientOf(record, registrations)?.provider;
+  if (!settings.tokenRevokeOnLogout || provider === undefined) return null;
   // A dropped token is the newest one, and it is still valid.
   const refreshToken = state.dropped_token ?? credentials.refresh_token;
   return refreshToken === undefined ? provider.revoke(credentials.token, "access_token") : provider.revoke(refreshToken, "refresh_token");

@@ -13,7 +13,7 @@ const ATTEMPT = /^[\w-]{16,64}$/;
 /** Returns what is wrong with the parameters of a login in a popup. */
 export function badPopupParameters(query: URLSearchParams): readonly BadParameter[] {
   const bad: BadParameter[] = [];
-  if (query.has("scheme") || query.has("origin_url")) {
+  if (query.has("scheme") || query.has("origin_url") || query.has("target_link_uri")) {
     const reason = "A login with response=popup returns to its own page, so it takes no scheme and no origin_url";
     bad.push({ name: "scheme", options: [], reason });
   }

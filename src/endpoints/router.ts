@@ -2,7 +2,7 @@ import { pathOf, type IdpRequest } from "../http/request.js";
 import { json, stylesheet, type AnyReply } from "../http/reply.js";
 import { createBackchannelLogout } from "./backchannel-logout.js";
 import { createCallback } from "./callback.js";
-import type { EndpointContext } from "./context.js";
+import type { EndpointContext, EndpointRegistration } from "./context.js";
 import type { SessionRequest } from "../access/session-access.js";
 import { debug } from "./debug.js";
 import { createEvents } from "./event-stream.js";
@@ -19,18 +19,22 @@ import { sessions } from "./session-list.js";
 type Endpoint = (opened: SessionRequest, context: EndpointContext) => Promise<AnyReply>;
 
 /** The public halves of the client's keys (RFC 7517 section 5). A key management service's key has none here. */
-const publicKeys: Endpoint = (_, { settings }) =>
-  Promise.resolve(json({ keys: (settings.privateKey ?? []).flatMap(({ publicJwk }) => publicJwk ?? []) }));
+const publicKeys: Endpoint = (_, { registrations }) => {
+  const keys = registrations.flatMap(({ settings }) => settings.privateKey ?? []).flatMap(({ publicJwk }) => publicJwk ?? []);
+  return Promise.resolve(json({ keys: [...new Map(keys.map((key) => [JSON.stringify(key), key])).values()] }));
+};
 
 const styleSheet: Endpoint = (_, { pages }) => Promise.resolve(stylesheet(pages.style));
 
 interface EndpointRow {
   readonly methods: readonly string[];
-  /** Off unless this setting is on. */
+  /** Off unless this setting is on, for one provider at least. */
   readonly setting?: "debug" | "events" | "sessionsPage" | "logoutAtProvider" | "backchannelLogout" | "frontchannelLogout" | "publishKeys";
+  /** Each of several providers has its own path: this one, a slash and its key. */
+  readonly perProvider?: true;
   /** Whether the path works with a trailing slash too. Providers compare registered addresses character by character. */
   readonly slash?: true;
-  readonly create: (context: EndpointContext) => Endpoint;
+  readonly create: (context: EndpointContext, registration: EndpointRegistration) => Endpoint;
 }
 
 /** HEAD works where GET has no effect. */
@@ -41,12 +45,22 @@ const GET = ["GET"];
 export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
   "": { methods: READ, create: () => landing },
   login: { methods: GET, slash: true, create: () => login },
-  "login-callback": { methods: GET, create: createCallback },
+  "login-callback": { methods: GET, perProvider: true, create: (_, registration) => createCallback(registration) },
   session: { methods: READ, slash: true, create: () => session },
   logout: { methods: GET, slash: true, create: () => logout },
   "logout-callback": { methods: GET, setting: "logoutAtProvider", create: () => logoutCallback },
-  "backchannel-logout": { methods: ["POST"], setting: "backchannelLogout", create: ({ clock }) => createBackchannelLogout(clock) },
-  "frontchannel-logout": { methods: GET, setting: "frontchannelLogout", create: () => frontchannelLogout },
+  "backchannel-logout": {
+    methods: ["POST"],
+    setting: "backchannelLogout",
+    perProvider: true,
+    create: ({ clock }, registration) => createBackchannelLogout(clock, registration),
+  },
+  "frontchannel-logout": {
+    methods: GET,
+    setting: "frontchannelLogout",
+    perProvider: true,
+    create: (_, registration) => (opened, context) => frontchannelLogout(opened, context, registration),
+  },
   sessions: { methods: ["GET", "POST"], setting: "sessionsPage", slash: true, create: () => sessions },
   events: { methods: READ, setting: "events", slash: true, create: createEvents },
   jwks: { methods: READ, setting: "publishKeys", create: () => publicKeys },
@@ -105,14 +119,19 @@ export function createRouter<FrameworkRequest>(
   };
 }
 
+type Route = Pick<EndpointRow, "methods"> & { readonly endpoint: Endpoint };
+
 /** The endpoints that the settings turn on. Every other path below the mount path is a 404. */
-function endpoints(context: EndpointContext): ReadonlyMap<string, Pick<EndpointRow, "methods"> & { readonly endpoint: Endpoint }> {
-  const isOn = ({ setting }: EndpointRow) => setting === undefined || context.settings[setting] !== false;
+function endpoints(context: EndpointContext): ReadonlyMap<string, Route> {
   return new Map(
     Object.entries(ENDPOINTS).flatMap(([path, row]) => {
-      if (!isOn(row)) return [];
-      const route = { methods: row.methods, endpoint: row.create(context) };
-      return row.slash ? [[path, route] as const, [`${path}/`, route] as const] : [[path, route] as const];
+      const { setting, methods, slash, perProvider, create } = row;
+      const on = context.registrations.filter(({ settings }) => setting === undefined || settings[setting] !== false);
+      return (perProvider ? on : on.slice(0, 1)).flatMap((registration): [string, Route][] => {
+        const route = { methods, endpoint: create(context, registration) };
+        if (perProvider && registration.key !== undefined) return [[`${path}/${registration.key}`, route]];
+        return slash ? [[path, route], [`${path}/`, route]] : [[path, route]];
+      });
     }),
   );
 }

@@ -3,6 +3,7 @@ import { jsonText, type Reply } from "../http/reply.js";
 import { queryOf, single } from "../http/request.js";
 import { hasSubject, userPayload } from "../record/identity.js";
 import type { ProbeDetails, SessionProbe } from "../record/probe.js";
+import { clientOf } from "../record/record.js";
 import { remaining, untilEnd } from "../record/session-policy.js";
 import { sessionView } from "../record/session-view.js";
 import { epochSeconds } from "../clock.js";
@@ -14,19 +15,21 @@ import { retryAfterOf } from "../pages/failure-reply.js";
 export function clientState(
   access: Access,
   slide: boolean,
-  context: Pick<EndpointContext, "settings" | "clock" | "application" | "accountOf">,
+  context: Pick<EndpointContext, "settings" | "registrations" | "clock" | "application" | "accountOf">,
 ): ProbeDetails {
-  const { settings, clock, application, accountOf } = context;
+  const { settings, registrations, clock, application, accountOf } = context;
   const limits = limitsOf(access, slide, context);
   if (!access.authenticated) return { authenticated: false, user: null, reason: access.reason, account: null, ...limits };
   const { id_info: claims } = access.record;
-  const view = sessionView(access.record, settings, epochSeconds(clock));
+  const provider = clientOf(access.record, registrations)?.key;
+  const view = sessionView(access.record, settings, epochSeconds(clock), provider);
   const data = view === null ? null : application.clientData(view);
   return {
     authenticated: true,
     user: userPayload(claims),
     reason: null,
     account: hasSubject(claims) ? accountOf(claims) : null,
+    ...(provider !== undefined && { provider }),
     ...limits,
     ...(data !== null && { data }),
   };

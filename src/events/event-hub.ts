@@ -9,6 +9,9 @@ import { failureLine, logLine, outageLine, reasonLine } from "./log-lines.js";
 /** Lines of `logOnce` that are remembered. */
 const MOST_WRITTEN = 100;
 
+/** What the parts of one provider report with. */
+export type ProviderEvents = Pick<EventHub, "emit" | "log" | "logOnce">;
+
 /** Sends each event to the log, to the diagnostics channel and to the listeners. No log or listener that throws disturbs a request. */
 export class EventHub {
   readonly #listeners = new Map<EventName, Set<(event: never) => unknown>>();
@@ -20,6 +23,23 @@ export class EventHub {
   constructor(log: Log, clock: Clock) {
     this.#log = log;
     this.#clock = clock;
+  }
+
+  /** The hub for one of several providers: its events name the provider, and so do the details of its log lines. */
+  ofProvider(key: string | undefined): ProviderEvents {
+    if (key === undefined) return this;
+    const named = (entry: LogEntry): LogEntry => ({ ...entry, details: { provider: key, ...entry.details } });
+    return {
+      emit: (name, what, line) => {
+        this.emit(name, { provider: key, ...what }, line && named(line));
+      },
+      log: (entry) => {
+        this.log(named(entry));
+      },
+      logOnce: (entry) => {
+        this.logOnce({ ...named(entry), message: `Provider ${key}: ${entry.message}` });
+      },
+    };
   }
 
   /** Adds a listener. @returns a function that removes it */
@@ -75,14 +95,14 @@ export class EventHub {
   failed(
     during: Events["failure"]["during"],
     error: unknown,
-    about: Pick<Events["failure"], "issuer" | "subject" | "duration"> = {},
+    about: Pick<Events["failure"], "provider" | "issuer" | "subject" | "duration"> = {},
   ): void {
     const kind = error instanceof ProviderRefusedError ? "refusal" : "outage";
     this.emit("failure", { ...about, during, kind, reason: failureReason(error) });
   }
 
   /** Emits the failure of a request that idpauth itself refused. */
-  refused(during: Events["failure"]["during"], reason: string, about: Pick<Events["failure"], "issuer"> = {}): void {
+  refused(during: Events["failure"]["during"], reason: string, about: Pick<Events["failure"], "provider" | "issuer"> = {}): void {
     this.emit("failure", { ...about, during, kind: "refusal", reason });
   }
 }
@@ -115,9 +135,10 @@ function settle(call: () => unknown, failed: (error: unknown) => void = () => un
   }
 }
 
-/** Issuer and subject of an identity, as events carry them. */
-export function identityOf(idInfo: IdInfo | undefined): { issuer?: string; subject?: string } {
+/** Issuer and subject of an identity, as events carry them. @param provider the key of its provider */
+export function identityOf(idInfo: IdInfo | undefined, provider?: string): { provider?: string; issuer?: string; subject?: string } {
   return {
+    ...(provider !== undefined && { provider }),
     ...(typeof idInfo?.iss === "string" && { issuer: idInfo.iss }),
     ...(typeof idInfo?.sub === "string" && { subject: idInfo.sub }),
   };

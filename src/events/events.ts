@@ -3,6 +3,8 @@ import type { EndReason } from "../record/session-policy.js";
 interface EventBase {
   /** Milliseconds since the epoch. */
   readonly time: number;
+  /** The provider's key. Absent: it is not known, or the application has one provider, without a key. */
+  readonly provider?: string;
   readonly issuer?: string;
   readonly subject?: string;
   /** Milliseconds that the provider took, if it was called; for an outage, until the outage was known. */
@@ -23,10 +25,11 @@ export interface Events {
   /** The guard or `auth.csrf` blocked a request. */
   readonly blocked: EventBase & {
     /**
-     * `forbidden`: the route's `allow` did not return true. `step_up_required`: its `maxAge` or `acr` is not met. `cross_origin`: a page of
+     * `forbidden`: the route's `allow` did not return true. `step_up_required`: its `maxAge` or `acr` is not met. `provider_required`:
+     * the user signed in at another provider than its `provider`. `cross_origin`: a page of
      * another origin may have sent the request (`auth.csrf`); the event has no issuer and subject, because nothing was read.
      */
-    readonly reason: EndReason | "forbidden" | "step_up_required" | "cross_origin";
+    readonly reason: EndReason | "forbidden" | "step_up_required" | "provider_required" | "cross_origin";
   };
   /** A session has ended by policy, by a logout at the provider, or because of too many sessions; sent once per session and reason. */
   readonly ended: EventBase & {

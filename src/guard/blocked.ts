@@ -1,4 +1,4 @@
-import type { Settings } from "../config/read-settings.js";
+import type { CommonSettings } from "../config/read-settings.js";
 import { ERRORS, type IdpAuthError } from "../errors.js";
 import { json, redirect, type Reply } from "../http/reply.js";
 import { preferredType } from "../http/accept.js";
@@ -17,7 +17,7 @@ export interface BlockedUser<Kind extends "navigation" | "unauthenticated"> {
   /** Why the session ended; `no_credentials` if there was none. */
   readonly reason: EndReason;
   /**
-   * The path of the login; for a navigation with the query that leads back to the requested page. If that login would loop
+   * The path of the login, with the provider that the route requires; for a navigation also with the query that leads back to the requested page. If that login would loop
    * (`prompt=none`), it is the landing page instead.
    */
   readonly loginUrl: string;
@@ -47,7 +47,7 @@ export interface BlockedByRule {
   readonly reply: Reply;
 }
 
-/** The user is signed in, but the route requires a more recent or stronger authentication. */
+/** The user is signed in, but the route requires a more recent or stronger authentication, or one at another provider. */
 export interface BlockedForStepUp {
   /** Also the name of the guard's response function for it. */
   readonly kind: "stepUp";
@@ -64,29 +64,37 @@ export interface BlockedForStepUp {
 /** Why the guard blocked a request, and the response it proposes. */
 export type Blocked = BlockedUser<"navigation"> | BlockedUser<"unauthenticated"> | BlockedByOutage | BlockedByRule | BlockedForStepUp;
 
+/** What a route requires of the sign-in. */
+interface RequiredSignIn {
+  readonly stepUp?: StepUp | undefined;
+  /** The key of the provider. */
+  readonly provider?: string | undefined;
+}
+
 /**
  * The block of a signed-out user: a navigation is redirected to the login and back to its page, any other request gets 401.
  *
  * @param loops the login would fail without a page of the provider, and lead back to the guard
- * @param stepUp what the route requires of the authentication. The login requests it, so that the user signs in once and not twice
+ * @param required what the route requires of the sign-in. The login requests it, so that the user signs in once and not twice
  */
 export function blockedUser(
   { request, origin }: SessionRequest,
   reason: EndReason,
-  settings: Settings,
+  settings: CommonSettings,
   loops = false,
-  stepUp: StepUp = {},
+  { stepUp = {}, provider }: RequiredSignIn = {},
 ): Blocked {
   const { publicPath, pathPrefix } = settings;
-  const loginPath = `${publicPath}login/`;
+  const login = loginPath(publicPath);
   if (!isNavigation(request)) {
-    const body = { authenticated: false, user: null, error: "login_required", reason, login_url: loginPath };
-    return { kind: "unauthenticated", reply: json(body, 401), reason, loginUrl: loginPath, loginPath, origin };
+    const loginUrl = loginPath(publicPath, providerIn(provider));
+    const body = { authenticated: false, user: null, error: "login_required", reason, login_url: loginUrl };
+    return { kind: "unauthenticated", reply: json(body, 401), reason, loginUrl, loginPath: login, origin };
   }
   const loginUrl = loops
     ? `${publicPath}?error=login_required`
-    : loginUrlBackTo(loginPath, pageOf(request, origin, pathPrefix), parametersOf(stepUp));
-  return { kind: "navigation", reply: redirect(loginUrl), reason, loginUrl, loginPath, origin };
+    : loginUrlBackTo(login, pageOf(request, origin, pathPrefix), { ...providerIn(provider), ...parametersOf(stepUp) });
+  return { kind: "navigation", reply: redirect(loginUrl), reason, loginUrl, loginPath: login, origin };
 }
 
 /** The address of the requested page, as the browser sees it. */
@@ -97,23 +105,33 @@ export function pageOf({ target }: IdpRequest, origin: Origin | undefined, pathP
 /** The block of a signed-in user who must authenticate again: a login, or the challenge of RFC 9470 section 3. */
 export function blockedForStepUp(
   { request, origin }: SessionRequest,
-  stepUp: StepUp,
-  { publicPath, pathPrefix }: Settings,
+  { stepUp = {}, provider }: RequiredSignIn,
+  { publicPath, pathPrefix }: CommonSettings,
 ): BlockedForStepUp {
-  const parameters = parametersOf(stepUp);
-  const loginPath = `${publicPath}login/`;
+  const parameters = { ...providerIn(provider), ...parametersOf(stepUp) };
   if (isNavigation(request)) {
-    const loginUrl = loginUrlBackTo(loginPath, pageOf(request, origin, pathPrefix), parameters);
+    const loginUrl = loginUrlBackTo(loginPath(publicPath), pageOf(request, origin, pathPrefix), parameters);
     return { kind: "stepUp", reply: redirect(loginUrl), isNavigation: true, loginUrl, origin };
   }
   const error = "insufficient_user_authentication";
-  const loginUrl = `${loginPath}?${new URLSearchParams(parameters).toString()}`;
+  const loginUrl = loginPath(publicPath, parameters);
   const challenge = [["error", error], ["error_description", ERRORS[error].title], ...Object.entries(parameters)];
   const headers = {
     "WWW-Authenticate": `Bearer ${challenge.map(([name = "", value = ""]) => `${name}="${value.replace(/["\\]/g, "\\$&")}"`).join(", ")}`,
   };
   const body = { authenticated: true, error, ...parameters, login_url: loginUrl };
   return { kind: "stepUp", reply: json(body, 401, headers), isNavigation: false, loginUrl, origin };
+}
+
+/** The key of a provider as a member, if it has one: of a query, an event or a record. */
+export function providerIn(key: string | undefined): { readonly provider?: string } {
+  return key === undefined ? {} : { provider: key };
+}
+
+/** The path of a login with these parameters. */
+export function loginPath(publicPath: string, parameters: Readonly<Record<string, string>> = {}): string {
+  const query = new URLSearchParams(parameters).toString();
+  return `${publicPath}login/${query === "" ? "" : `?${query}`}`;
 }
 
 /** The parameters of a login that request an authentication. */

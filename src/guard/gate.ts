@@ -158,7 +158,7 @@ export async function respondToBlocked<Result>(
 }
 
 /** The rule of a route. A key that is undefined by mistake, such as a missing setting, would open the route to every signed-in user. */
-const RULE = ["allow", "maxAge", "acr"];
+const RULE = ["allow", "maxAge", "acr", "provider"];
 
 const FUNCTIONS = ["navigation", "unauthenticated", "unavailable", "forbidden", "stepUp", "allow"];
 
@@ -204,6 +204,7 @@ export function assertGuardOptions(options: unknown): void {
       if (RULE.includes(name)) throw optionsError(`nothing as \`${name}\``);
     } else if (name === "maxAge") assertMaxAge(value);
     else if (name === "acr") assertAcr(value);
+    else if (name === "provider") assertProviders(value);
     else if (!FUNCTIONS.includes(name)) throw optionsError(`the key \`${name}\``);
     else if (typeof value !== "function") throw optionsError(`${kindOf(value)} as \`${name}\``);
   }
@@ -234,9 +235,16 @@ function assertAcr(value: unknown): void {
   );
 }
 
+/** Whether the keys are those of providers is known at the start. */
+function assertProviders(value: unknown): void {
+  const keys: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (keys.length > 0 && keys.every((key) => typeof key === "string" && key !== "")) return;
+  throw new TypeError("`provider` of `auth.idpRequiredWith` must be the key of a provider, or a list of keys.");
+}
+
 function optionsError(got: string): TypeError {
   return new TypeError(
-    "`auth.idpRequiredWith` takes an object: the rule of the route (`allow`, `maxAge`, `acr`) and your own responses (the functions " +
+    "`auth.idpRequiredWith` takes an object: the rule of the route (`allow`, `maxAge`, `acr`, `provider`) and your own responses (the functions " +
       "`navigation`, `unauthenticated`, `unavailable`, `forbidden` and `stepUp`), each optional. " +
       `It got ${got}. If you need none of them, use \`auth.idpRequired\`.`,
   );

@@ -11,6 +11,16 @@ export interface GuardRule<OwnClaims extends object = object, Data extends objec
   readonly maxAge?: number;
   /** The authentication context class that the route requires (`acr`), or a list of which one is required. */
   readonly acr?: string | readonly string[];
+  /**
+   * The key of the provider that the user must have signed in at, or a list of which one is required. Others are sent to a login at the
+   * first. Only with several providers.
+   */
+  readonly provider?: string | readonly string[];
+}
+
+/** The keys of the providers that the rule allows; undefined: all. */
+export function providersOf({ provider }: GuardRule): readonly string[] | undefined {
+  return typeof provider === "string" ? [provider] : provider;
 }
 
 /** The requirement on the authentication; undefined if the rule has none. */

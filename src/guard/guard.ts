@@ -1,23 +1,30 @@
 import type { SessionAccess, SessionRequest } from "../access/session-access.js";
 import { isTrue } from "../application/rules.js";
 import { epochSeconds, type Clock } from "../clock.js";
-import type { Settings } from "../config/read-settings.js";
+import type { CommonSettings, Settings } from "../config/read-settings.js";
 import { isOutage } from "../errors.js";
 import { identityOf, type EventHub } from "../events/event-hub.js";
 import { ownOrigin, type IdpRequest } from "../http/request.js";
 import { failureReply, retryAfterOf } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
-import type { SessionRecord } from "../record/record.js";
+import type { Registration } from "../ports/registration.js";
+import { clientOf, type SessionRecord } from "../record/record.js";
 import { sessionView, type Session } from "../record/session-view.js";
 import { wouldLoop } from "../record/silent-login.js";
 import { blockedForStepUp, blockedUser, type Blocked } from "./blocked.js";
 import { passesCsrf } from "./csrf.js";
 import type { GateParts } from "./gate.js";
-import { meetsStepUp, stepUpOf, type GuardRule } from "./guard-rule.js";
+import { meetsStepUp, providersOf, stepUpOf, type GuardRule } from "./guard-rule.js";
+
+/** A registration with the settings of its provider. */
+interface GuardedRegistration extends Registration {
+  readonly settings: Settings;
+}
 
 /** What the guard uses of the running component. */
 interface GuardedComponent {
-  readonly settings: Settings;
+  readonly settings: CommonSettings;
+  readonly registrations: readonly GuardedRegistration[];
   readonly pages: Pages;
   readonly access: SessionAccess;
   readonly events: EventHub;
@@ -47,24 +54,32 @@ export function createGuard<FrameworkRequest extends object>(
 
   /** Whether the user who passed the policy may pass the rule of the route, too. Undefined: yes. */
   async function ruleOf(opened: SessionRequest, record: SessionRecord, rule: GuardRule): Promise<Blocked | undefined> {
-    const { settings, pages, events, clock } = ready();
+    const { settings, registrations, pages, events, clock } = ready();
     const now = epochSeconds(clock);
+    const key = clientOf(record, registrations)?.key;
+    const about = identityOf(record.id_info, key);
+    const providers = providersOf(rule);
+    // First: the other checks are for users of these providers.
+    if (providers !== undefined && (key === undefined || !providers.includes(key))) {
+      events.emit("blocked", { ...about, reason: "provider_required" });
+      return blockedForStepUp(opened, { provider: providers[0] }, settings);
+    }
     if (rule.allow !== undefined) {
-      const session = sessionView(record, settings, now);
+      const session = sessionView(record, settings, now, key);
       if (session === null || !isTrue(await rule.allow(session))) {
-        events.emit("blocked", { ...identityOf(record.id_info), reason: "forbidden" });
+        events.emit("blocked", { ...about, reason: "forbidden" });
         return { kind: "forbidden", reply: await failureReply({ code: "forbidden" }, opened.request, pages, "json") };
       }
     }
     const stepUp = stepUpOf(rule);
     if (stepUp === undefined || meetsStepUp(record.id_info, stepUp, now, settings.clockTolerance)) return undefined;
-    events.emit("blocked", { ...identityOf(record.id_info), reason: "step_up_required" });
-    return blockedForStepUp(opened, stepUp, settings);
+    events.emit("blocked", { ...about, reason: "step_up_required" });
+    return blockedForStepUp(opened, { stepUp, provider: key }, settings);
   }
 
   return {
     async guard(raw, rule = {}) {
-      const { settings, pages, access, events, clock } = ready();
+      const { settings, registrations, pages, access, events, clock } = ready();
       let remembered: Remembered;
       let opened: SessionRequest;
       let record: SessionRecord;
@@ -74,10 +89,11 @@ export function createGuard<FrameworkRequest extends object>(
         const outcome = await access.access(opened.session);
         if (!outcome.authenticated) {
           const { reason } = outcome;
-          events.emit("blocked", { ...identityOf(outcome.record?.id_info), reason });
-          const prompt = settings.authorizationParams["prompt"] ?? settings.loginPrompt;
-          const loops = wouldLoop(outcome.record, prompt, epochSeconds(clock));
-          return blockedUser(opened, reason, settings, loops, stepUpOf(rule));
+          const ended = outcome.record && clientOf(outcome.record, registrations);
+          events.emit("blocked", { ...identityOf(outcome.record?.id_info, ended?.key), reason });
+          const provider = providersOf(rule)?.[0];
+          const loops = wouldLoop(outcome.record, promptAt(provider ?? settings.defaultProvider, registrations), epochSeconds(clock));
+          return blockedUser(opened, reason, settings, loops, { stepUp: stepUpOf(rule), provider });
         }
         record = outcome.record;
       } catch (error) {
@@ -87,9 +103,9 @@ export function createGuard<FrameworkRequest extends object>(
         return { kind: "unavailable", reply, error, retryAfter };
       }
       const now = epochSeconds(clock);
-      const isOpen = rule.allow === undefined && rule.maxAge === undefined && rule.acr === undefined;
+      const isOpen = rule.allow === undefined && rule.maxAge === undefined && rule.acr === undefined && rule.provider === undefined;
       const blocked = isOpen ? undefined : await ruleOf(opened, record, rule);
-      if (blocked === undefined) remembered.passedWith = () => sessionView(record, settings, now);
+      if (blocked === undefined) remembered.passedWith = () => sessionView(record, settings, now, clientOf(record, registrations)?.key);
       return blocked;
     },
     csrf(raw) {
@@ -100,4 +116,10 @@ export function createGuard<FrameworkRequest extends object>(
       return failureReply({ code: "cross_origin" }, request, pages, "json");
     },
   };
+}
+
+/** The `prompt` of the logins that the guard starts. Undefined: none, or the user first chooses a provider. */
+function promptAt(key: string | null, registrations: readonly GuardedRegistration[]): unknown {
+  const { settings } = (registrations.length === 1 ? registrations[0] : registrations.find((one) => one.key === key)) ?? {};
+  return settings?.authorizationParams["prompt"] ?? settings?.loginPrompt;
 }

@@ -1,7 +1,7 @@
-import type { Settings } from "../config/read-settings.js";
+import type { CommonSettings } from "../config/read-settings.js";
 import { ownOrigin, type IdpRequest } from "../http/request.js";
 import { sameOriginUrl, type Origin } from "../http/redirects.js";
-import { isNavigation, loginUrlBackTo, pageOf } from "./blocked.js";
+import { isNavigation, loginPath, loginUrlBackTo, pageOf, providerIn } from "./blocked.js";
 
 /** The most characters of a value that a login passes on. */
 const MAX_LENGTH = 512;
@@ -24,6 +24,8 @@ export interface LoginUrlOptions {
   readonly returnTo?: string | null | undefined;
   /** Values of at most 512 characters, by names among `loginParams`. An empty value is left out. */
   readonly params?: Readonly<Record<string, string | undefined>>;
+  /** The key of the provider. Default: `defaultProvider`, else the user chooses. */
+  readonly provider?: string | undefined;
 }
 
 /**
@@ -31,14 +33,14 @@ export interface LoginUrlOptions {
  *
  * @throws TypeError for a parameter that a login does not pass on, or a `returnTo` that is not text
  */
-export function loginUrlFor(request: IdpRequest, settings: Settings, { returnTo, params = {} }: LoginUrlOptions = {}): string {
-  const login = `${settings.publicPath}login/`;
+export function loginUrlFor(request: IdpRequest, settings: CommonSettings, { returnTo, params = {}, provider }: LoginUrlOptions = {}): string {
   const origin = ownOrigin(request, settings);
-  const parameters = Object.fromEntries(checkedParameters(params, settings.loginParams));
+  if (provider !== undefined && settings.providers?.includes(provider) !== true)
+    throw new TypeError("loginUrl: `provider` isn't the key of a provider.");
+  const parameters = { ...providerIn(provider), ...Object.fromEntries(checkedParameters(params, settings.loginParams)) };
   const page = pageFor(returnTo, request, origin, settings.pathPrefix);
-  if (page !== undefined) return loginUrlBackTo(login, page, parameters);
-  const query = new URLSearchParams(parameters).toString();
-  return query === "" ? login : `${login}?${query}`;
+  if (page !== undefined) return loginUrlBackTo(loginPath(settings.publicPath), page, parameters);
+  return loginPath(settings.publicPath, parameters);
 }
 
 /** The messages contain no value. */

@@ -1,7 +1,7 @@
 import { allowInsecureRequests, customFetch, type Client, type ClientAuth, type CustomFetchOptions } from "oauth4webapi";
 import type { Clock } from "../clock.js";
 import { ProviderUnavailableError } from "../errors.js";
-import type { EventHub } from "../events/event-hub.js";
+import type { ProviderEvents } from "../events/event-hub.js";
 import type { ProviderEndpoint } from "../events/events.js";
 import type { LogEntry } from "../events/log.js";
 import { isObject, isTooDeep } from "../record/json.js";
@@ -165,7 +165,7 @@ type Send = (url: string, options: CustomFetchOptions<"POST", URLSearchParams>) 
 export interface OpenIdProviderOptions {
   readonly settings: ProviderSettings;
   readonly clock: Clock;
-  readonly events: EventHub;
+  readonly events: ProviderEvents;
   /** Default Node's own. It must honour `redirect: "manual"`. */
   readonly fetch?: typeof fetch;
   /** In [0, 1), for jitter; default `Math.random`. */
@@ -176,7 +176,7 @@ export interface OpenIdProviderOptions {
 export class ProviderConnection {
   readonly settings: ProviderSettings;
   readonly clock: Clock;
-  readonly events: EventHub;
+  readonly events: ProviderEvents;
   readonly random: () => number;
   readonly backchannel: Backchannel;
   readonly #authenticate: Authenticate;

@@ -9,6 +9,7 @@ export type EndReason =
   | "signed_in_before"
   | "session_expiry"
   | "logged_out_at_provider"
+  | "provider_removed"
   | "ended_everywhere"
   | "too_many_sessions"
   | "claims_rejected"
@@ -43,6 +44,8 @@ export interface ProbeDetails<ClientData extends object = Record<string, unknown
    * Tells one user from another: a keyed hash of `iss` and `sub`. It changes when SECRET_KEY changes. Null when signed out.
    */
   readonly account: string | null;
+  /** The key of the provider that the user signed in at. Absent when signed out, or if the application has one provider, without a key. */
+  readonly provider?: string;
   /** Seconds until the session ends if the user does nothing: the earliest limit that a refresh does not extend. Null: none applies, or signed out. */
   readonly ends_in: number | null;
   /** Seconds until the ID token expires; idpauth then refreshes it where it can. Null when there is no usable ID token. */

@@ -15,6 +15,8 @@ export interface PendingLogin {
   readonly redirect_uri: string;
   /** The issuer that the login was sent to. Checked when the login comes back (RFC 9207). */
   readonly issuer: string;
+  /** The key of the provider that the login was sent to. Absent: the application had one provider, without a key. */
+  readonly provider?: string;
   readonly started_at: EpochSeconds;
   /** The user signed in after this login was started. The login may finish for the signed-in user only. */
   readonly carried?: true;
@@ -124,19 +126,28 @@ export const MAX_PENDING_LOGINS = 8;
 export const PENDING_LOGIN_SECONDS = 600;
 export const MAX_USED_STATES = 8;
 
-/** The provider and client that sessions belong to. Each mount of one application has its own. */
+/** The provider and client that sessions belong to. No two providers of one application have the same. */
 export interface ClientIdentity {
   readonly issuer: string;
   readonly clientId: string;
 }
 
 /**
- * Whether a record belongs to this client. A signed-in record of another mount does not: its cookie value must not sign the user in
- * here, where another provider decides.
+ * Returns the client that a signed-in record belongs to. Undefined: it is of another mount, whose cookie value must not sign the user in
+ * here, or of a provider that the settings no longer contain.
  */
-export function isOfClient({ credentials, idp_state: state }: SessionRecord, { issuer, clientId }: ClientIdentity): boolean {
-  if (credentials === undefined) return true;
-  return credentials.client_id === clientId && (state.issuer === undefined || state.issuer === issuer);
+export function clientOf<Client extends ClientIdentity>(
+  { credentials, idp_state: state }: SessionRecord,
+  clients: readonly Client[],
+): Client | undefined {
+  return clients.find(
+    ({ issuer, clientId }) => credentials?.client_id === clientId && (state.issuer === undefined || state.issuer === issuer),
+  );
+}
+
+/** Whether these clients can use a record: it is of one of them, or nobody has signed in yet. */
+export function isOfClients(record: SessionRecord, clients: readonly ClientIdentity[]): boolean {
+  return record.credentials === undefined || clientOf(record, clients) !== undefined;
 }
 
 const KEYS = ["credentials", "id_info", "oauth_state", "final_redirect", "debug", "idp_login_at", "idp_last_active", "idp_state"] as const;

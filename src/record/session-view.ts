@@ -21,6 +21,8 @@ export interface Session<OwnClaims extends object = object, Data extends object 
    * stored then, and an empty object at first. `IDP_SESSIONS_NOT_BEFORE` ends such sessions.
    */
   readonly data: Readonly<Partial<Data>>;
+  /** The key of the provider that the user signed in at. Absent: the application has one provider, without a key. */
+  readonly provider?: string;
   /** When the user signed in. Null: not known. A refresh does not change it. */
   readonly signedInAt: EpochSeconds | null;
   /** When the user was last active: the time of this request. Null without an idle timeout (`IDP_SESSION_IDLE_TIMEOUT`). */
@@ -35,9 +37,10 @@ export interface Session<OwnClaims extends object = object, Data extends object 
 /**
  * Returns the session that a record describes. The record has passed the policy.
  *
+ * @param provider the key of the record's provider
  * @returns null for a record that does not identify a user by `iss` and `sub`; idpauth writes no such record
  */
-export function sessionView(record: SessionRecord, policy: PolicySettings, now: EpochSeconds): Session | null {
+export function sessionView(record: SessionRecord, policy: PolicySettings, now: EpochSeconds, provider?: string): Session | null {
   const claims = record.id_info;
   if (!hasSubject(claims)) return null;
   const isStamped = policy.sessionIdleTimeout !== null;
@@ -45,6 +48,7 @@ export function sessionView(record: SessionRecord, policy: PolicySettings, now: 
   const left = untilEnd(isStamped ? { ...record, idp_last_active: now } : record, policy, now);
   return deepFreeze({
     ...identityIn(record, claims),
+    ...(provider !== undefined && { provider }),
     signedInAt: Number.isFinite(record.idp_login_at) ? (record.idp_login_at as EpochSeconds) : null,
     lastActive: isStamped ? now : null,
     expiresAt: left === Infinity ? null : now + left,

@@ -70,6 +70,7 @@ const isPendingLogin = objectOf({
   final_redirect: isText,
   redirect_uri: isText,
   issuer: isText,
+  provider: optional(isText),
   started_at: Number.isFinite,
   carried: optional(isTrue),
   cross_site: optional(isTrue),

@@ -244,7 +244,8 @@ class BundledSession implements UserSession {
     if (record !== undefined) return { record, stored };
     // The trace of a session that has ended, or an unreadable record, which a caller must not take for a logout.
     this.endedBy = this.#parts.entries.endOf(stored, handle);
-    if (this.endedBy === undefined) this.#unreadable = handle;
+    // A logout deletes these too; a trace has nothing to delete.
+    if (this.endedBy === undefined || this.endedBy === "provider_removed") this.#unreadable = handle;
     return undefined;
   }
 

@@ -3,7 +3,7 @@ import { StoreUnavailableError } from "../errors.js";
 import type { Change, Updated, UserSession } from "../ports/user-session.js";
 import { isSameUser } from "../record/identity.js";
 import { isObject } from "../record/json.js";
-import { EMPTY_RECORD, isOfClient, withoutIdToken, withoutInherited, type ClientIdentity, type SessionRecord } from "../record/record.js";
+import { EMPTY_RECORD, isOfClients, withoutIdToken, withoutInherited, type ClientIdentity, type SessionRecord } from "../record/record.js";
 import { parseRecord, storedKeys, type KeyNames } from "../record/stored-form.js";
 import type { EndReason, PolicySettings, SessionEnd } from "../record/session-policy.js";
 import type { Clock, EpochSeconds } from "../clock.js";
@@ -32,7 +32,9 @@ export interface FrameworkSessionsOptions {
   readonly clock: Clock;
   readonly policy: PolicySettings;
   readonly names: KeyNames;
-  readonly client: ClientIdentity;
+  readonly clients: readonly ClientIdentity[];
+  /** As of `SessionEntriesOptions`. */
+  readonly namesProviders: boolean;
   /** Outside debug mode a record's `debug` key is dropped. */
   readonly debug: boolean;
   /** Called after every failed operation of the middleware. */
@@ -92,6 +94,12 @@ class SessionInFramework implements UserSession {
   get key(): string | undefined {
     // With an empty id, all users would share one key.
     return this.#framework.id === "" ? undefined : this.#framework.id;
+  }
+
+  get endedBy(): "provider_removed" | undefined {
+    const { namesProviders, names, clients } = this.#options;
+    const record = namesProviders ? parseRecord(this.#framework.data, names) : undefined;
+    return record === undefined || isOfClients(record, clients) ? undefined : "provider_removed";
   }
 
   read(): Promise<SessionRecord | undefined> {
@@ -191,7 +199,7 @@ class SessionInFramework implements UserSession {
 
   #parse(data: unknown): SessionRecord | undefined {
     const record = parseRecord(data, this.#options.names);
-    return record !== undefined && isOfClient(record, this.#options.client) ? record : undefined;
+    return record !== undefined && isOfClients(record, this.#options.clients) ? record : undefined;
   }
 
   /** Whether a user has signed in with this data, for any client and in any format. */

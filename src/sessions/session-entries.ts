@@ -3,7 +3,8 @@ import { epochSeconds, nextTurn, type Clock, type EpochSeconds } from "../clock.
 import type { Entry, EntryPage, Stored } from "../ports/session-store.js";
 import { deepFreeze, isObject, isTooDeep, MAX_RECORD_DEPTH } from "../record/json.js";
 import {
-  isOfClient,
+  clientOf,
+  isOfClients,
   PENDING_LOGIN_SECONDS,
   withoutIdToken,
   withoutInherited,
@@ -26,7 +27,9 @@ export interface SessionEntriesOptions {
   readonly sealer: Sealer;
   readonly clock: Clock;
   readonly names: KeyNames;
-  readonly client: ClientIdentity;
+  readonly clients: readonly ClientIdentity[];
+  /** Whether the application names its providers: then a session of none of them has ended, because its provider was removed. */
+  readonly namesProviders: boolean;
   /** Seconds that a signed-in session lives after its last renewal. */
   readonly sessionTtl: number;
   /** Whether a logout shows the ID token to the provider. Otherwise it is not stored. */
@@ -50,10 +53,11 @@ export class SessionEntries {
    * @param expiresAt of a signed-in session that exists already
    */
   entryOf(record: SessionRecord, handle: Handle, label: string | null, expiresAt?: EpochSeconds): Entry {
-    const { sealer, clock, sessionTtl, debug, client, keepIdToken } = this.#options;
+    const { sealer, clock, sessionTtl, debug, clients, keepIdToken } = this.#options;
     const { credentials, id_info: claims, idp_login_at: loginAt, idp_last_active: lastActive } = record;
     const { sid, signed_in_iat: signedInIat, session_expiry: sessionExpiry, ended } = record.idp_state;
     const isSignedIn = credentials !== undefined;
+    const client = clientOf(record, clients);
     const now = epochSeconds(clock);
     return {
       data: this.#encode(
@@ -66,7 +70,7 @@ export class SessionEntries {
       ),
       expiresAt: isSignedIn ? (expiresAt ?? evenSecond(now + sessionTtl)) : now + PENDING_LOGIN_SECONDS,
       ...(typeof lastActive === "number" && Number.isFinite(lastActive) && { lastActive }),
-      ...(isSignedIn && {
+      ...(client !== undefined && {
         subject: sealer.subjectHashes({ ...client, issuer: textOf(claims?.iss) }, textOf(claims?.sub))[0],
         ...(sid !== undefined && { sid: sealer.sidHashes(client, sid)[0] }),
         summary: sealedSummary(sealer, handle.key, {
@@ -86,18 +90,23 @@ export class SessionEntries {
     return this.entryOf(record, handle, label, stored.expiresAt);
   }
 
-  /** Returns why a session has ended, if only its trace is stored under its key. */
-  endOf(stored: Stored, { key }: Handle): TracedReason | undefined {
+  /** Returns why a session has ended, if only its trace is stored under its key, or if its provider was removed. */
+  endOf(stored: Stored, handle: Handle): TracedReason | "provider_removed" | undefined {
     // A signed-in session has a subject, and a pending login has no summary.
-    if (stored.subject !== undefined || stored.summary === undefined) return undefined;
-    const reason = readSummaryJson(this.#options.sealer, key, stored)?.["ended"];
+    if (stored.subject !== undefined) {
+      const { namesProviders, clients } = this.#options;
+      const record = namesProviders ? this.#decode(stored.data, handle) : undefined;
+      return record === undefined || isOfClients(record, clients) ? undefined : "provider_removed";
+    }
+    if (stored.summary === undefined) return undefined;
+    const reason = readSummaryJson(this.#options.sealer, handle.key, stored)?.["ended"];
     return TRACED.find((traced) => traced === reason);
   }
 
   /** Undefined: this process cannot read the record, or the record belongs to another client. */
   recordOf(stored: Stored, handle: Handle): SessionRecord | undefined {
     const record = this.#decode(stored.data, handle);
-    if (record === undefined || !isOfClient(record, this.#options.client)) return undefined;
+    if (record === undefined || !isOfClients(record, this.#options.clients)) return undefined;
     // A process with other key names signed this user in. A write from here would lose its keys.
     if (record.credentials === undefined && stored.subject !== undefined) return undefined;
     return stored.lastActive === undefined ? record : { ...record, idp_last_active: stored.lastActive };

@@ -6,6 +6,8 @@ export const SESSION_FOR_TESTS: unique symbol = Symbol.for("idpauth.session-for-
 
 /** The user to sign in, and the tokens. */
 export interface SessionForTests {
+  /** With several providers, the key of the one that the user signed in at. Default: the first. */
+  readonly provider?: string;
   /** Claims of the ID token. Defaults: `iss` (and `tid`, with several tenants), `aud` and `azp` from the settings, a new `sub`, `iat` now, `exp` in an hour. */
   readonly claims?: Readonly<Record<string, unknown>>;
   /** The tokens in the session. */

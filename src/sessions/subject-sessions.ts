@@ -5,7 +5,7 @@ import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
 import type { SessionEnding } from "./end-by-key.js";
 import type { ReportedStore } from "./reported-store.js";
 import type { ClientIdentity } from "../record/record.js";
-import type { Sealer } from "./seal.js";
+import type { KeyedHashes, Sealer } from "./seal.js";
 import { pagesUnder, readSummary } from "./session-entries.js";
 
 /** The two claims that identify a user (OpenID Connect Core section 5.7). */
@@ -37,7 +37,7 @@ export interface SubjectSessionsOptions {
   readonly store: ReportedStore;
   readonly sealer: Sealer;
   readonly clock: Clock;
-  readonly client: ClientIdentity;
+  readonly clients: readonly ClientIdentity[];
   readonly policy: PolicySettings;
   /** Seconds. */
   readonly sessionTtl: number;
@@ -52,7 +52,7 @@ export interface SessionList {
   readonly hasMore: boolean;
 }
 
-/** Finds the sessions of a user at this client without their cookies. All methods reject with StoreUnavailableError if the store fails. */
+/** Finds the sessions of a user without their cookies. All methods reject with StoreUnavailableError if the store fails. */
 export interface SubjectSessions {
   /**
    * Lists the sessions within their session limits.
@@ -89,9 +89,15 @@ const MAX_SURPLUS = 500;
 type ReadSession = Pick<ListedSession, "loginAt" | "lastActive" | "label"> & { readonly isWithinLimits: boolean };
 
 export function createSubjectSessions(options: SubjectSessionsOptions): SubjectSessions {
-  const { store, sealer, clock, client, policy, sessionTtl, ending } = options;
+  const { store, sealer, clock, clients, policy, sessionTtl, ending } = options;
 
-  const hashesOf = ({ iss, sub }: Subject) => sealer.subjectHashes({ ...client, issuer: iss }, sub);
+  function hashesOf({ iss, sub }: Subject): KeyedHashes {
+    const atIssuer = clients.filter(({ issuer }) => issuer === iss);
+    // With several tenants, the issuer of the settings is another one.
+    const [first, ...others] = new Set((atIssuer.length > 0 ? atIssuer : clients).map(({ clientId }) => clientId));
+    const hashes = (clientId: string) => sealer.subjectHashes({ issuer: iss, clientId }, sub);
+    return [...hashes(first ?? ""), ...others.flatMap(hashes)];
+  }
   const pagesOf = (subject: Subject) => pagesUnder(hashesOf(subject), (hash, cursor) => store.listBySubject(hash, cursor));
 
   function readSession(key: string, stored: Stored): ReadSession {

@@ -82,7 +82,7 @@ function start({ concurrency = 20, httpTimeout = 5 } = {}): void {
   const hub = new EventHub(() => undefined, clock);
   for (const name of ["refresh", "failure"] as const) hub.on(name, (event: Events[typeof name]) => events.push({ name, event }));
   refresher = createRefresher({
-    provider: provider as unknown as Provider,
+    registrations: [{ key: undefined, name: "", issuer: "i", clientId: "c", provider: provider as unknown as Provider }],
     application: application as unknown as Application,
     orphanedTokens: orphanedTokens as unknown as OrphanedTokenRule,
     clock,
@@ -613,7 +613,7 @@ describe("a session that ends during its refresh", () => {
     };
     expect(await refresh()).toBeUndefined();
     await refresher.idle();
-    expect(orphanedTokens.revoke).toHaveBeenCalledExactlyOnceWith("key", SPENT, EXPIRED.id_info, 10_000);
+    expect(orphanedTokens.revoke).toHaveBeenCalledExactlyOnceWith(provider, "key", SPENT, EXPIRED.id_info, 10_000);
     expect(provider.verifyRefreshed).toHaveBeenCalledTimes(write === 2 ? 0 : 1);
     expect(events.map(({ name }) => name)).toEqual([]);
   });

@@ -207,8 +207,8 @@ describe("a reserved name is E016 at the start", () => {
   it("names every reserved parameter of both settings", () => {
     const result = readSettings({ authorizationParams: { scope: "a", nonce: "b", hd: "c" }, loginParams: ["state"] }, COMPLETE);
     expect(result.findings.map(({ code, message }) => [code, message.match(/"\w+"/g)])).toEqual([
-      ["E016", ['"scope"', '"nonce"']],
       ["E016", ['"state"']],
+      ["E016", ['"scope"', '"nonce"']],
     ]);
   });
 });

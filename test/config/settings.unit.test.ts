@@ -39,6 +39,8 @@ describe("the table of settings", () => {
     expect(Object.fromEntries(Object.entries(SETTINGS).map(([option, row]) => [row.env, option]))).toEqual({
       SECRET_KEY: "secretKey",
       SECRET_KEY_FALLBACKS: "secretKeyFallbacks",
+      IDP_PROVIDERS: "providers",
+      IDP_DEFAULT_PROVIDER: "defaultProvider",
       IDP_CLIENT_ID: "clientId",
       IDP_CLIENT_SECRET: "clientSecret",
       IDP_PRIVATE_KEY: "privateKey",
@@ -129,6 +131,8 @@ describe("defaults", () => {
     expect(valid(readSettings({}, required))).toEqual({
       secretKey: KEY,
       secretKeyFallbacks: [],
+      providers: null,
+      defaultProvider: null,
       clientId: "client",
       clientSecret: "client-secret",
       privateKey: null,

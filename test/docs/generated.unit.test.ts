@@ -35,6 +35,7 @@ const REASONS: Readonly<Record<EndReason | "id_token_expired" | "review_due", tr
   session_expiry: true,
   logged_out_at_provider: true,
   ended_everywhere: true,
+  provider_removed: true,
   too_many_sessions: true,
   claims_rejected: true,
   denied: true,

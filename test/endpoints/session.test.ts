@@ -403,7 +403,7 @@ describe("?details=true", () => {
 
   it("has exactly the fields of the types SessionProbe and ProbeDetails", async () => {
     expectTypeOf<ProbeDetails>().toExtend<SessionProbe>();
-    const fields: Record<Exclude<keyof ProbeDetails, "data">, true> = {
+    const fields: Record<Exclude<keyof ProbeDetails, "data" | "provider">, true> = {
       authenticated: true,
       user: true,
       reason: true,

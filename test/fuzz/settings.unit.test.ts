@@ -89,8 +89,8 @@ fuzz(
       expect(isFrozen(settings)).toBe(true);
       // What was read is read again as the same: no setting means something else the second time.
       // Keys and certificates are read into other forms, and no random text is one.
-      const { scopeIsDefault: _default, publicPath: _path, privateKey, certificate, ...again } = settings;
-      expect([privateKey, certificate]).toEqual([null, null]);
+      const { scopeIsDefault: _default, publicPath: _path, privateKey, certificate, providers, ...again } = settings;
+      expect([privateKey, certificate, providers]).toEqual([null, null, null]);
       const second = readSettings(again, {}).settings;
       expect({ ...second, scopeIsDefault: settings.scopeIsDefault }).toEqual(settings);
     }

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { mayFinish, signedIn, withLogin, withoutLogin } from "../../src/record/pending-logins.js";
 import { judge, remaining } from "../../src/record/session-policy.js";
 import { userPayload } from "../../src/record/identity.js";
-import { EMPTY_RECORD, isOfClient, type PendingLogin, type SessionRecord } from "../../src/record/record.js";
+import { EMPTY_RECORD, isOfClients, type PendingLogin, type SessionRecord } from "../../src/record/record.js";
 import { parseRecord, storedForm } from "../../src/record/stored-form.js";
 import { epochSeconds } from "../../src/clock.js";
 import { createBundledSessions } from "../../src/sessions/bundled-sessions.js";
@@ -138,7 +138,7 @@ function verdicts(record: SessionRecord | undefined): unknown {
     judge(record, POLICY, NOW),
     record && remaining(record, POLICY, NOW),
     userPayload(record?.id_info),
-    record && isOfClient(record, CLIENT),
+    record && isOfClients(record, [CLIENT]),
     record && record.idp_state.logins?.map((login) => mayFinish(record, login, CLAIMS)),
     record && JSON.stringify(storedForm(record, NAMES)),
   ];
@@ -179,7 +179,8 @@ const bundledOver = (store: ReturnType<typeof memoryStore> | SealingStore) => {
     policy: { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null },
     cookieName: "sid",
     publicPath: "/idpauth/",
-    client: CLIENT,
+    clients: [CLIENT],
+    namesProviders: false,
     sessionTtl: 3600,
     debug: false,
   });
@@ -200,7 +201,8 @@ const OPENERS: [string, () => ReturnType<typeof bundledOver>][] = [
         clock: new TestClock(),
         policy: { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null },
         names: NAMES,
-        client: CLIENT,
+        clients: [CLIENT],
+    namesProviders: false,
         debug: false,
       });
       return () => ({ session: sessions.open(host), keepCookie: () => undefined });

@@ -5,7 +5,7 @@ import { claimsWithOutput, hasSubject, isSameUser, sessionUser, userPayload } fr
 import { deepFreeze } from "../../src/record/json.js";
 import {
   EMPTY_RECORD,
-  isOfClient,
+  isOfClients,
   MAX_PENDING_LOGINS,
   MAX_USED_STATES,
   withoutIdToken,
@@ -491,7 +491,7 @@ describe("whose a record is", () => {
     ["another client's, without an issuer", { credentials: { ...CREDENTIALS, client_id: "" }, idp_state: { v: 1 } }, false],
     ["nobody's yet, whatever issuer it names", { idp_state: { v: 1, issuer: "https://other.example" } }, true],
   ])("%s", (_name, record, expected) => {
-    expect(isOfClient(record, client)).toBe(expected);
+    expect(isOfClients(record, [client])).toBe(expected);
   });
 });
 

@@ -117,7 +117,8 @@ beforeEach(() => {
     clock: new TestClock(),
     policy: { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null },
     names: NAMES,
-    client: { issuer: "https://provider.example", clientId: "" },
+    clients: [{ issuer: "https://provider.example", clientId: "" }],
+    namesProviders: false,
     debug: false,
   });
   middleware.stored.set("ada", { cart: "book", ...storedForm(signedIn("first"), NAMES) });
@@ -324,7 +325,8 @@ it("a watched session that cannot be read does not hide the ends of the others",
     clock,
     policy: { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null },
     names: NAMES,
-    client: { issuer: "i", clientId: "c" },
+    clients: [{ issuer: "i", clientId: "c" }],
+    namesProviders: false,
     debug: false,
   });
   const broken = middleware.request("broken");

@@ -271,7 +271,7 @@ describe("a user with more sessions than a page of the store has", () => {
       store: reported,
       sealer,
       clock,
-      client: { issuer: app.provider.issuer, clientId: app.provider.clientId },
+      clients: [{ issuer: app.provider.issuer, clientId: app.provider.clientId }],
       policy: { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null },
       sessionTtl: 1_209_600,
       ending: createSessionEnding({ store: reported, sealer, clock }),

@@ -32,6 +32,7 @@ export const de: Messages = {
   "ended.session_expiry": "Sie hat die Frist erreicht, die der Anmeldedienst für sie festgelegt hat.",
   "ended.logged_out_at_provider": "Ihre Organisation hat Sie abgemeldet.",
   "ended.ended_everywhere": "Die Sitzung wurde auf einem anderen Gerät oder von der Administration beendet.",
+  "ended.provider_removed": "Sie haben sich bei einem Anbieter angemeldet, den diese Anwendung nicht mehr verwendet.",
   "ended.too_many_sessions": "Sie haben sich auf zu vielen Geräten angemeldet, und diese Sitzung war am längsten unbenutzt.",
   "ended.auto_refresh_off": "Der Identitätsnachweis des Anmeldedienstes ist abgelaufen, und diese Website erneuert ihn nicht von selbst.",
   "ended.no_refresh_token":

@@ -37,6 +37,7 @@ export const en = {
   "ended.session_expiry": "It reached the time limit that the identity provider set for it.",
   "ended.logged_out_at_provider": "You were signed out by your organization.",
   "ended.ended_everywhere": "This session was ended on another device, or by an administrator.",
+  "ended.provider_removed": "You signed in with a provider that this application no longer uses.",
   "ended.too_many_sessions": "You signed in on too many devices, and this session had been unused the longest.",
   "ended.auto_refresh_off": "The provider's proof of your identity has expired, and this site does not renew it automatically.",
   "ended.no_refresh_token": "The provider's proof of your identity has expired, and the provider did not send a refresh token to renew it.",

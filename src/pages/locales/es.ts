@@ -31,6 +31,7 @@ export const es: Messages = {
   "ended.session_expiry": "Alcanzó el límite de tiempo que fijó el proveedor de identidad.",
   "ended.logged_out_at_provider": "Su organización cerró su sesión.",
   "ended.ended_everywhere": "La sesión se cerró desde otro dispositivo o la cerró un administrador.",
+  "ended.provider_removed": "Ha iniciado sesión con un proveedor que esta aplicación ya no utiliza.",
   "ended.too_many_sessions": "Ha iniciado sesión en demasiados dispositivos, y esta sesión era la que llevaba más tiempo sin usarse.",
   "ended.auto_refresh_off":
     "La prueba de identidad que emitió el proveedor de identidad ha caducado, y este sitio no la renueva automáticamente.",

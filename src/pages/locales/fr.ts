@@ -31,6 +31,7 @@ export const fr: Messages = {
   "ended.session_expiry": "Elle a atteint la limite de temps fixée par le fournisseur d’identité.",
   "ended.logged_out_at_provider": "Votre organisation vous a déconnecté.",
   "ended.ended_everywhere": "La session a été fermée depuis un autre appareil ou par un administrateur.",
+  "ended.provider_removed": "Vous vous êtes connecté auprès d’un fournisseur que cette application n’utilise plus.",
   "ended.too_many_sessions": "Vous vous êtes connecté sur trop d’appareils, et cette session était inutilisée depuis le plus longtemps.",
   "ended.auto_refresh_off": "La preuve d’identité délivrée par le fournisseur a expiré, et ce site ne la renouvelle pas automatiquement.",
   "ended.no_refresh_token":

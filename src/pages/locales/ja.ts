@@ -31,6 +31,7 @@ export const ja: Messages = {
   "ended.session_expiry": "認証サービスが定めた制限時間に達しました。",
   "ended.logged_out_at_provider": "所属組織によってログアウトされました。",
   "ended.ended_everywhere": "別の端末または管理者によって、このセッションが終了されました。",
+  "ended.provider_removed": "このアプリケーションで使用されなくなったプロバイダーでログインしていました。",
   "ended.too_many_sessions": "ログインしている端末が多すぎるため、最も長く使われていなかったこのセッションが終了されました。",
   "ended.auto_refresh_off": "認証サービスによる本人確認の有効期限が切れました。このサイトでは自動的に更新されません。",
   "ended.no_refresh_token": "認証サービスによる本人確認の有効期限が切れました。更新に必要なトークンは発行されていません。",

@@ -64,6 +64,7 @@ export async function signedInCookie(
 }
 
 const OPTIONS: Readonly<Record<keyof SignedInAsOptions, true>> = {
+  provider: true,
   tokens: true,
   loginAt: true,
   secure: true,
