@@ -9,6 +9,7 @@ const STATES = [
   "index-signed-in-sign-in-error",
   "sessions-several",
   "popup-signed-in",
+  "chooser-two",
   "error-login-link-invalid",
   "error-invalid-parameter",
   "error-provider-unavailable",

@@ -33,7 +33,10 @@ interface Unverified {
  * every session concerned is deleted.
  */
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
-export function createBackchannelLogout(clock: Clock, registration: EndpointRegistration): (opened: SessionRequest, context: EndpointContext) => Promise<Reply> {
+export function createBackchannelLogout(
+  clock: Clock,
+  registration: EndpointRegistration,
+): (opened: SessionRequest, context: EndpointContext) => Promise<Reply> {
   const slots = new Slots({ ...LOGOUTS, reason: "logout_queue_full", clock });
   let retries = 0;
   /** Tokens for this client whose signature could not be checked yet. */

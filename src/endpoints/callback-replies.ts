@@ -37,7 +37,11 @@ export async function otherUserReply(
 ): Promise<Reply> {
   const code = "other_user_signed_in";
   const message = `${ERRORS[code].title}.`;
-  events.emit("failure", { ...providerIn(login.provider), issuer: login.issuer, during: "callback", kind: "refusal", reason: code }, { level: "info", code, message });
+  events.emit(
+    "failure",
+    { ...providerIn(login.provider), issuer: login.issuer, during: "callback", kind: "refusal", reason: code },
+    { level: "info", code, message },
+  );
   if (preferredType(request.header("accept")) === "json") return problem(code, message);
   // Several providers sign in by `preferred_username`, and not by the email address.
   const hint = [other["preferred_username"], other.email].find((claim) => isText(claim) && isPassable(claim)) as string | undefined;

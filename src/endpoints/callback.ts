@@ -37,7 +37,10 @@ export function createCallback(registration: EndpointRegistration): CallbackEndp
       return await reply;
     } catch (error) {
       if (error instanceof ProviderRefusedError) return failureReply({ code: "sign_in_refused" }, request, pages, "html");
-      return outageReply(error, request, pages, { label: "action.signInAgain", href: loginPath(pages.publicPath, providerIn(registration.key)) });
+      return outageReply(error, request, pages, {
+        label: "action.signInAgain",
+        href: loginPath(pages.publicPath, providerIn(registration.key)),
+      });
     }
   };
 }

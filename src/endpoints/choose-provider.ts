@@ -1,9 +1,6 @@
 /** Which of several providers a login goes to. */
-import { queryOf, single } from "../http/request.js";
-import { problem, type Reply } from "../http/reply.js";
+import { single } from "../http/request.js";
 import type { BadParameter } from "../pages/failure-reply.js";
-import { ERRORS } from "../errors.js";
-import type { SessionRequest } from "../access/session-access.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 
 /** One provider: the login goes to it. Several: the user, or the script, chooses one. */
@@ -28,28 +25,5 @@ export function candidates(query: URLSearchParams, { registrations, settings }: 
   return standard.length > 0 ? standard : registrations;
 }
 
-/** The parameters that a login keeps while the user chooses, besides those that it passes on. */
-const KEPT = ["scheme", "response", "origin_url", "target_link_uri", "select_account", "max_age", "acr_values", "attempt"];
-
 /** The parameter of a login whose first request another site may have started. It only makes the login stricter. */
 export const CROSS_SITE = "cross_site";
-
-/** The reply to a login that several providers fit: a page where the user chooses, or 400 with the list for a script. */
-export async function chooserFor(
-  providers: readonly EndpointRegistration[],
-  login: { readonly passed: Readonly<Record<string, string>>; readonly isJson: boolean; readonly isCrossSite: boolean },
-  { request }: SessionRequest,
-  { pages }: EndpointContext,
-): Promise<Reply> {
-  const query = new URLSearchParams(queryOf(request.target));
-  const kept = [...KEPT.flatMap((name) => query.getAll(name).map((value) => [name, value])), ...Object.entries(login.passed)];
-  if (login.isCrossSite) kept.push([CROSS_SITE, "true"]);
-  const choices = providers.map(({ key = "", name }) => {
-    const href = `${pages.publicPath}login/?${new URLSearchParams([["provider", key], ...kept] as [string, string][]).toString()}`;
-    return { key, name, href };
-  });
-  if (!login.isJson) return pages.chooser({ choices }, request);
-  const code = "provider_required";
-  const members = { providers: choices.map(({ key, name, href }) => ({ key, name, login_url: href })) };
-  return problem(code, `${ERRORS[code].title}.`, { members });
-}

@@ -12,7 +12,10 @@ import type { SessionRequest } from "../access/session-access.js";
  * GET {mountPath}debug: session, policy, settings and findings, without secrets. The router has this path in debug mode only; otherwise the
  * response is 404.
  */
-export async function debug({ session }: SessionRequest, { settings, registrations, names, clock, findings }: EndpointContext): Promise<Reply> {
+export async function debug(
+  { session }: SessionRequest,
+  { settings, registrations, names, clock, findings }: EndpointContext,
+): Promise<Reply> {
   const record = await session.read();
   const now = epochSeconds(clock);
   return json({

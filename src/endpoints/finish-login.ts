@@ -93,7 +93,18 @@ export async function finishLogin(
     return linkInvalid(opened, context);
   }
   const key = session.key ?? "";
-  const attempt: Attempt = { opened, context, registration, query, login, stateHash, key, hadCredentials, startedAt, started: clock.monotonic() };
+  const attempt: Attempt = {
+    opened,
+    context,
+    registration,
+    query,
+    login,
+    stateHash,
+    key,
+    hadCredentials,
+    startedAt,
+    started: clock.monotonic(),
+  };
   const ending = await takeSteps(attempt).catch((error: unknown) => failed(attempt, error));
   settleTokens(attempt, ending.tokens);
   return ending.reply();

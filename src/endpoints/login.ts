@@ -14,7 +14,7 @@ import { epochSeconds } from "../clock.js";
 import type { CommonSettings } from "../config/read-settings.js";
 import { readLoginParameters } from "./login-parameters.js";
 import { isSilent } from "../record/silent-login.js";
-import { candidates, chooserFor, CROSS_SITE } from "./choose-provider.js";
+import { candidates, CROSS_SITE } from "./choose-provider.js";
 import { popupQuery } from "./popup.js";
 
 /** GET {mountPath}login/: redirects the user to the provider, or gives a script the URL to navigate to. */
@@ -42,8 +42,10 @@ export async function login(opened: SessionRequest, context: EndpointContext): P
   const hop = response === "json" ? undefined : loginHop(opened, query, context);
   if (hop !== undefined) return hop;
   const [registration, ...others] = providers;
-  if (registration === undefined || others.length > 0)
+  if (registration === undefined || others.length > 0) {
+    const { chooserFor } = await import("./provider-chooser.js");
     return chooserFor(providers, { passed, isJson: response === "json", isCrossSite }, opened, context);
+  }
 
   const popup = response === "popup" ? popupQuery(query) : undefined;
   const destination: Destination =

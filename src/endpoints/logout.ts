@@ -66,7 +66,11 @@ export async function revokeEnded(record: SignedInRecord, context: EndpointConte
   const duration = isRevoked === null ? undefined : clock.monotonic() - started;
   // With a lease, a refresh was running: the provider may have issued newer tokens than the record's.
   const revoked = isRevoked === null ? null : isRevoked && record.idp_state.lease === undefined;
-  events.emit("logout", { ...identityOf(record.id_info, clientOf(record, context.registrations)?.key), revoked, ...(duration !== undefined && { duration }) });
+  events.emit("logout", {
+    ...identityOf(record.id_info, clientOf(record, context.registrations)?.key),
+    revoked,
+    ...(duration !== undefined && { duration }),
+  });
 }
 
 /** Revokes the refresh token if there is one: the provider then also revokes its access tokens (RFC 7009). Null: revocation is off. */

@@ -4,10 +4,8 @@ import { createBackchannelLogout } from "./backchannel-logout.js";
 import { createCallback } from "./callback.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import type { SessionRequest } from "../access/session-access.js";
-import { debug } from "./debug.js";
 import { createEvents } from "./event-stream.js";
 import { failureReply, outageReply } from "../pages/failure-reply.js";
-import { frontchannelLogout } from "./frontchannel-logout.js";
 import { landing } from "./landing-page.js";
 import { login } from "./login.js";
 import { logout } from "./logout.js";
@@ -59,12 +57,21 @@ export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
     methods: GET,
     setting: "frontchannelLogout",
     perProvider: true,
-    create: (_, registration) => (opened, context) => frontchannelLogout(opened, context, registration),
+    create: (_, registration) => async (opened, context) => {
+      const { frontchannelLogout } = await import("./frontchannel-logout.js");
+      return frontchannelLogout(opened, context, registration);
+    },
   },
   sessions: { methods: ["GET", "POST"], setting: "sessionsPage", slash: true, create: () => sessions },
   events: { methods: READ, setting: "events", slash: true, create: createEvents },
   jwks: { methods: READ, setting: "publishKeys", create: () => publicKeys },
-  debug: { methods: READ, setting: "debug", slash: true, create: () => debug },
+  // Loaded when it is used: production has it off.
+  debug: {
+    methods: READ,
+    setting: "debug",
+    slash: true,
+    create: () => async (opened, context) => (await import("./debug.js")).debug(opened, context),
+  },
   // Without a trailing slash: its script finds the mount path by the page's address.
   popup: { methods: READ, create: () => popup },
   "popup.js": { methods: READ, create: () => popupScript },
@@ -130,7 +137,12 @@ function endpoints(context: EndpointContext): ReadonlyMap<string, Route> {
       return (perProvider ? on : on.slice(0, 1)).flatMap((registration): [string, Route][] => {
         const route = { methods, endpoint: create(context, registration) };
         if (perProvider && registration.key !== undefined) return [[`${path}/${registration.key}`, route]];
-        return slash ? [[path, route], [`${path}/`, route]] : [[path, route]];
+        return slash
+          ? [
+              [path, route],
+              [`${path}/`, route],
+            ]
+          : [[path, route]];
       });
     }),
   );

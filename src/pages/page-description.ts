@@ -13,6 +13,16 @@ export interface PageLink {
   readonly href: string;
 }
 
+/** A provider that the user can choose. */
+export interface DescribedProvider {
+  /** Its key in the option `providers`. */
+  readonly key: string;
+  /** Its name, or the key. */
+  readonly name: string;
+  /** The login at this provider, not escaped. */
+  readonly href: string;
+}
+
 /** A session in the list of a user's sessions. */
 export interface DescribedSession {
   /** The value of the form field `end` that ends it. */
@@ -34,9 +44,9 @@ export interface DescribedSession {
 export interface PageDescription {
   /**
    * `signed-out`, `signed-in` and `ended`: the landing page. `popup`: the end of a sign-in in a popup window. `other-user`: a login of another
-   * user that another site may have started; the signed-in user decides.
+   * user that another site may have started; the signed-in user decides. `chooser`: the user chooses one of several providers.
    */
-  readonly kind: "signed-out" | "signed-in" | "ended" | "popup" | "sessions" | "other-user" | "error";
+  readonly kind: "signed-out" | "signed-in" | "ended" | "popup" | "sessions" | "other-user" | "chooser" | "error";
   /** The HTTP status of the response. */
   readonly status: number;
   /** For the attribute `lang`. */
@@ -78,13 +88,15 @@ export interface PageDescription {
   };
   /** The user's sessions. A form posts `end` to `links.sessions`: an id, `others` or `all`. */
   readonly sessions: readonly DescribedSession[] | undefined;
+  /** The providers of the page `chooser`. */
+  readonly providers: readonly DescribedProvider[] | undefined;
   /** The path of the stylesheet of idpauth. */
   readonly stylesheet: string;
   /** The path of the script that the page needs: a popup closes with it. */
   readonly script: string | undefined;
 }
 
-type Described = "code" | "reason" | "user" | "action" | "otherAction" | "sessions" | "alert";
+type Described = "code" | "reason" | "user" | "action" | "otherAction" | "sessions" | "providers" | "alert";
 
 /** The content of one page: what it says, and its HTML without the document around it. */
 export interface PageContent

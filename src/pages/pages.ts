@@ -1,6 +1,7 @@
 import { ownOrigin, type AddressSettings, type IdpRequest } from "../http/request.js";
 import { page } from "./page-reply.js";
 import type { Reply } from "../http/reply.js";
+import type { ChooserModel } from "./chooser-page.js";
 import { colorRules } from "./colors.js";
 import { errorPage, type ErrorModel } from "./error-page.js";
 import { indexPage, type IndexModel } from "./index-page.js";
@@ -26,6 +27,7 @@ export interface Pages {
   sessions(model: Omit<SessionsModel, "publicPath">, request: IdpRequest): Promise<Reply>;
   popup(model: PopupModel, request: IdpRequest): Promise<Reply>;
   otherUser(model: OtherUserModel, request: IdpRequest): Promise<Reply>;
+  chooser(model: ChooserModel, request: IdpRequest): Promise<Reply>;
   error(model: Omit<ErrorModel, "publicPath">, request: IdpRequest, headers?: Reply["headers"]): Promise<Reply>;
 }
 
@@ -87,6 +89,7 @@ export function createPages(parts: PagesParts): Pages {
       action: undefined,
       otherAction: undefined,
       sessions: undefined,
+      providers: undefined,
       ...content,
       title,
       language,
@@ -148,6 +151,10 @@ export function createPages(parts: PagesParts): Pages {
     popup: (model, request) => reply(request, (texts) => popupPage(model, texts)),
     // Where browsers send no Sec-Fetch-Site, the login knows its own page by Referer. The path contains the used code, so it stays out.
     otherUser: (model, request) => reply(request, (texts) => otherUserPage(model, texts), { "Referrer-Policy": "strict-origin" }),
+    async chooser(model, request) {
+      const { chooserPage } = await import("./chooser-page.js");
+      return reply(request, (texts) => chooserPage(model, texts), { "Referrer-Policy": "strict-origin" });
+    },
     error: (model, request, headers) => reply(request, (texts) => errorPage({ ...model, publicPath }, texts), headers),
   };
 }

@@ -151,6 +151,8 @@ svg { display: block; flex: none; }
 .button.quiet:hover { background: var(--tint); color: var(--text); }
 
 nav { width: 100%; }
+.choices { display: grid; gap: 0.75rem; margin-top: 0.5rem; padding: 0; list-style: none; }
+
 .links {
   display: flex;
   flex-wrap: wrap;

@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import { errorStates, indexStates, otherUserStates, popupStates, sessionsStates } from "./states.mjs";
+import { chooserStates, errorStates, indexStates, otherUserStates, popupStates, sessionsStates } from "./states.mjs";
 
 // Serves every state under the headers that the component gives its pages, so that their policy is tried with them. The
 // modules are handed in: the tests bring the sources, the screenshots the build.
@@ -101,6 +101,7 @@ function addLook(replies, createPages, stylesheet, origin, look, options) {
   for (const [name, model] of Object.entries(sessionsStates))
     replies.set(`${prefix}sessions-${name}`, () => pages.sessions(model, request));
   for (const [name, model] of Object.entries(popupStates)) replies.set(`${prefix}popup-${name}`, () => pages.popup(model, request));
+  for (const [name, model] of Object.entries(chooserStates)) replies.set(`${prefix}chooser-${name}`, () => pages.chooser(model, request));
   // Always 200: a browser's console reports an error status, and the tests want it silent.
   for (const [name, model] of Object.entries(otherUserStates)) {
     replies.set(`${prefix}other-user-${name}`, async () => ({ ...(await pages.otherUser(model, request)), status: 200 }));

@@ -6,7 +6,7 @@ import { stylesheet } from "../../src/http/reply.js";
 import { createPages } from "../../src/pages/pages.js";
 import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
 import { LOOKS, startPageServer } from "./page-server.mjs";
-import { errorStates, indexStates, otherUserStates, popupStates, sessionsStates } from "./states.mjs";
+import { chooserStates, errorStates, indexStates, otherUserStates, popupStates, sessionsStates } from "./states.mjs";
 
 const executablePath = await chromiumForTests();
 const STATES = Object.entries({
@@ -15,6 +15,7 @@ const STATES = Object.entries({
   sessions: sessionsStates,
   popup: popupStates,
   "other-user": otherUserStates,
+  chooser: chooserStates,
 }).flatMap(([page, states]) => Object.keys(states).map((name) => `${page}-${name}`));
 const SCREENS = [
   ["phone", "light", 320],

@@ -5,6 +5,7 @@
  * @typedef {import("../../src/pages/error-page.js").ErrorModel} ErrorModel
  * @typedef {import("../../src/pages/sessions-page.js").SessionsModel} SessionsModel
  * @typedef {import("../../src/pages/popup-page.js").PopupModel} PopupModel
+ * @typedef {import("../../src/pages/chooser-page.js").ChooserModel} ChooserModel
  * @typedef {import("../../src/pages/other-user-page.js").OtherUserModel} OtherUserModel
  */
 
@@ -70,6 +71,27 @@ export const sessionsStates = {
   unknown: { publicPath, now, sessions: [{ id: "x", loginAt: null, lastActive: 1e300, label: " ", current: false }] },
   many: { publicPath, now, sessions: Array.from({ length: 250 }, (_, index) => ({ ...phone, id: `phone-${index}` })) },
   more: { publicPath, now, sessions: [here, phone], hasMore: true },
+};
+
+/** @param {string} key @param {string} name */
+const provider = (key, name) => ({
+  key,
+  name,
+  href: `${publicPath}login/?provider=${key}&scheme=PRESERVE_ORIGIN_QP&origin_url=%2F%3Fa%26b`,
+});
+
+/** @type {Record<string, ChooserModel>} */
+export const chooserStates = {
+  two: { providers: [provider("staff", "Example staff"), provider("customers", "Customer account")] },
+  many: { providers: Array.from({ length: 12 }, (_, index) => provider(`p${index}`, `Partner ${index}`)) },
+  names: {
+    providers: [
+      provider("long", `\u202e${long}`),
+      provider("ar", "حساب العملاء"),
+      provider("zh", "客户账户"),
+      provider("html", "<script>alert(1)</script>"),
+    ],
+  },
 };
 
 const popup = { loginHref: `${publicPath}login/?response=popup`, homeHref: "/" };

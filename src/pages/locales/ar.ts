@@ -60,6 +60,7 @@ export const ar: Messages = {
   "popup.close": "يمكنك إغلاق هذه النافذة.",
   "popup.stay": "المتابعة في هذه النافذة",
 
+  "chooser.heading": "اختر طريقة تسجيل الدخول",
   "otherUser.heading": "أي حساب تريد استخدامه؟",
   "otherUser.text": "أنت مسجل الدخول باسم {present}. بدأ رابط أو موقع آخر تسجيل الدخول باسم {other}.",
   "otherUser.stay": "البقاء باسم {present}",
@@ -116,6 +117,8 @@ export const ar: Messages = {
   "error.not_found.text": "ربما كُتب العنوان خطأً أو نُقلت الصفحة.",
   "error.method_not_allowed": "هذه الطريقة غير مسموح بها هنا",
   "error.method_not_allowed.text": "يمكنك فتح هذا العنوان، ولكن لا يمكنك إرسال بيانات إليه.",
+  "error.provider_required": "اختر طريقة تسجيل الدخول",
+  "error.provider_required.text": "يتيح هذا التطبيق أكثر من طريقة لتسجيل الدخول. اختر إحداها.",
   "error.prefetch_refused": "لا يمكن تحميل هذه الصفحة مسبقًا",
   "error.prefetch_refused.text": "طلب متصفحك هذه الصفحة قبل النقر. لم يحدث شيء بعد.",
   "error.provider_unavailable": "يتعذّر الوصول إلى موفّر الهوية حاليًا",

@@ -63,6 +63,7 @@ export const de: Messages = {
   "popup.close": "Sie können dieses Fenster schließen.",
   "popup.stay": "In diesem Fenster fortfahren",
 
+  "chooser.heading": "Wählen Sie, wie Sie sich anmelden",
   "otherUser.heading": "Welches Konto möchten Sie verwenden?",
   "otherUser.text": "Sie sind als {present} angemeldet. Ein Link oder eine andere Website hat eine Anmeldung als {other} begonnen.",
   "otherUser.stay": "Als {present} angemeldet bleiben",
@@ -117,6 +118,8 @@ export const de: Messages = {
   "error.not_found.text": "Vielleicht ist die Adresse falsch geschrieben, oder die Seite ist umgezogen.",
   "error.method_not_allowed": "Diese Methode ist hier nicht erlaubt",
   "error.method_not_allowed.text": "Sie können diese Adresse öffnen, aber keine Daten an sie senden.",
+  "error.provider_required": "Wählen Sie, wie Sie sich anmelden",
+  "error.provider_required.text": "Diese Anwendung bietet mehrere Wege, sich anzumelden. Wählen Sie einen davon.",
   "error.prefetch_refused": "Diese Seite kann nicht im Voraus geladen werden",
   "error.prefetch_refused.text": "Ihr Browser hat diese Seite angefordert, bevor Sie geklickt haben. Es ist noch nichts geschehen.",
   "error.provider_unavailable": "Der Anmeldedienst ist zurzeit nicht erreichbar",

@@ -69,6 +69,7 @@ export const en = {
   "popup.stay": "Continue in this window",
 
   // A login of another user, which another site may have started
+  "chooser.heading": "Choose how to sign in",
   "otherUser.heading": "Which account do you want to use?",
   "otherUser.text": "You are signed in as {present}. A link or another site has started a sign-in as {other}.",
   "otherUser.stay": "Stay as {present}",
@@ -124,6 +125,8 @@ export const en = {
   "error.not_found.text": "The address might be mistyped, or the page might have moved.",
   "error.method_not_allowed": "This method is not allowed here",
   "error.method_not_allowed.text": "You can open this address, but you cannot send data to it.",
+  "error.provider_required": "Choose how to sign in",
+  "error.provider_required.text": "The application offers several ways to sign in. Choose one of them.",
   "error.prefetch_refused": "This page cannot be prefetched",
   "error.prefetch_refused.text": "Your browser requested this page before you clicked. Nothing has happened yet.",
   "error.provider_unavailable": "The identity provider cannot be reached right now",

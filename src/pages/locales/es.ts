@@ -63,6 +63,7 @@ export const es: Messages = {
   "popup.close": "Puede cerrar esta ventana.",
   "popup.stay": "Continuar en esta ventana",
 
+  "chooser.heading": "Elija cómo iniciar sesión",
   "otherUser.heading": "¿Qué cuenta quiere usar?",
   "otherUser.text": "Ha iniciado sesión como {present}. Un enlace u otro sitio ha empezado a iniciar sesión como {other}.",
   "otherUser.stay": "Seguir como {present}",
@@ -118,6 +119,8 @@ export const es: Messages = {
   "error.not_found.text": "Puede que la dirección esté mal escrita o que la página se haya trasladado.",
   "error.method_not_allowed": "Este método no está permitido aquí",
   "error.method_not_allowed.text": "Puede abrir esta dirección, pero no enviarle datos.",
+  "error.provider_required": "Elija cómo iniciar sesión",
+  "error.provider_required.text": "Esta aplicación ofrece varias formas de iniciar sesión. Elija una.",
   "error.prefetch_refused": "Esta página no se puede cargar por adelantado",
   "error.prefetch_refused.text": "Su navegador solicitó esta página antes de que usted hiciera clic. Todavía no ha ocurrido nada.",
   "error.provider_unavailable": "El proveedor de identidad no está disponible en este momento",

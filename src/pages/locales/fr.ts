@@ -61,6 +61,7 @@ export const fr: Messages = {
   "popup.close": "Vous pouvez fermer cette fenêtre.",
   "popup.stay": "Continuer dans cette fenêtre",
 
+  "chooser.heading": "Choisissez comment vous connecter",
   "otherUser.heading": "Quel compte voulez-vous utiliser ?",
   "otherUser.text": "Vous êtes connecté en tant que {present}. Un lien ou un autre site a lancé une connexion en tant que {other}.",
   "otherUser.stay": "Rester {present}",
@@ -117,6 +118,8 @@ export const fr: Messages = {
   "error.not_found.text": "L’adresse est peut-être mal saisie, ou la page a été déplacée.",
   "error.method_not_allowed": "Cette méthode n’est pas autorisée ici",
   "error.method_not_allowed.text": "Vous pouvez ouvrir cette adresse, mais pas lui envoyer de données.",
+  "error.provider_required": "Choisissez comment vous connecter",
+  "error.provider_required.text": "Cette application propose plusieurs façons de se connecter. Choisissez-en une.",
   "error.prefetch_refused": "Cette page ne peut pas être préchargée",
   "error.prefetch_refused.text": "Votre navigateur a demandé cette page avant que vous ne cliquiez. Rien ne s’est encore produit.",
   "error.provider_unavailable": "Le fournisseur d’identité est actuellement injoignable",

@@ -60,6 +60,7 @@ export const ja: Messages = {
   "popup.close": "このウィンドウは閉じてかまいません。",
   "popup.stay": "このウィンドウで続ける",
 
+  "chooser.heading": "ログイン方法を選択してください",
   "otherUser.heading": "どのアカウントを使いますか",
   "otherUser.text": "現在 {present} としてログインしています。リンクまたは別のサイトが {other} としてのログインを開始しました。",
   "otherUser.stay": "{present} のまま続ける",
@@ -113,6 +114,8 @@ export const ja: Messages = {
   "error.not_found.text": "アドレスが間違っているか、ページが移動した可能性があります。",
   "error.method_not_allowed": "このメソッドはここでは使用できません",
   "error.method_not_allowed.text": "このアドレスは開けますが、データを送信することはできません。",
+  "error.provider_required": "ログイン方法を選択してください",
+  "error.provider_required.text": "このアプリケーションには複数のログイン方法があります。いずれかを選択してください。",
   "error.prefetch_refused": "このページは先読みできません",
   "error.prefetch_refused.text": "クリックする前に、ブラウザーがこのページを要求しました。まだ何も行われていません。",
   "error.provider_unavailable": "現在、認証サービスに接続できません",

@@ -1,0 +1,30 @@
+/** What a login replies that several providers fit. Loaded by its first use. */
+import { queryOf } from "../http/request.js";
+import { problem, type Reply } from "../http/reply.js";
+import { ERRORS } from "../errors.js";
+import type { SessionRequest } from "../access/session-access.js";
+import { CROSS_SITE } from "./choose-provider.js";
+import type { EndpointContext, EndpointRegistration } from "./context.js";
+
+/** The parameters that a login keeps while the user chooses, besides those that it passes on. */
+const KEPT = ["scheme", "response", "origin_url", "target_link_uri", "select_account", "max_age", "acr_values", "attempt"];
+
+/** The reply to a login that several providers fit: a page where the user chooses, or 400 with the list for a script. */
+export async function chooserFor(
+  providers: readonly EndpointRegistration[],
+  login: { readonly passed: Readonly<Record<string, string>>; readonly isJson: boolean; readonly isCrossSite: boolean },
+  { request }: SessionRequest,
+  { pages }: EndpointContext,
+): Promise<Reply> {
+  const query = new URLSearchParams(queryOf(request.target));
+  const kept = [...KEPT.flatMap((name) => query.getAll(name).map((value) => [name, value])), ...Object.entries(login.passed)];
+  if (login.isCrossSite) kept.push([CROSS_SITE, "true"]);
+  const choices = providers.map(({ key = "", name }) => {
+    const href = `${pages.publicPath}login/?${new URLSearchParams([["provider", key], ...kept] as [string, string][]).toString()}`;
+    return { key, name, href };
+  });
+  if (!login.isJson) return pages.chooser({ providers: choices }, request);
+  const code = "provider_required";
+  const members = { providers: choices.map(({ key, name, href }) => ({ key, name, login_url: href })) };
+  return problem(code, `${ERRORS[code].title}.`, { members });
+}

@@ -1,0 +1,29 @@
+import { html, PERSON } from "./html.js";
+import type { DescribedProvider, PageContent } from "./page-description.js";
+import { shownText } from "./person.js";
+import type { Texts } from "./texts.js";
+
+export interface ChooserModel {
+  readonly providers: readonly DescribedProvider[];
+}
+
+/** The page on which users choose one of several providers. */
+export function chooserPage({ providers }: ChooserModel, { say }: Texts): PageContent {
+  const heading = say("chooser.heading");
+  const named = providers.map((provider) => ({ ...provider, name: shownText(provider.name) ?? provider.key }));
+  const main = html`<section class="card">
+    <div class="emblem">${PERSON}</div>
+    <h1>${heading}</h1>
+    <nav aria-label="${heading}">
+      <ul class="choices">
+        ${named.map(
+          ({ name, href }) =>
+            html`<li>
+              <a class="button quiet" href="${href}"><bdi>${name}</bdi></a>
+            </li> `,
+        )}
+      </ul>
+    </nav>
+  </section>`;
+  return { kind: "chooser", status: 200, title: heading, heading, texts: [], providers: named, main };
+}
