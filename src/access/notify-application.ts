@@ -17,7 +17,13 @@ export function notifyOfLogout(
  *
  * @param sub undefined: the user is unknown, because only the browser's cookie decrypts the record
  */
-export function notifyOfEnd(reason: EndReason, iss: string, sub: string | undefined, { application, events, tasks }: Announcers, provider?: string): void {
+export function notifyOfEnd(
+  reason: EndReason,
+  iss: string,
+  sub: string | undefined,
+  { application, events, tasks }: Announcers,
+  provider?: string,
+): void {
   events.emit("ended", { ...(provider !== undefined && { provider }), issuer: iss, ...(sub !== undefined && { subject: sub }), reason });
   if (sub !== undefined) tasks.add(application.signedOut(reason, undefined, { iss, sub }));
 }

@@ -164,7 +164,8 @@ class Refresh {
     const { orphanedTokens, registration, tasks, events } = this.#options;
     const { revokes } = orphanedTokens;
     const { record, changed } = await this.#lease.write((fresh) => withRejection(fresh, rejection, revokes));
-    if (changed && revokes) tasks.add(refreshToken === undefined ? registration.provider.revoke(token, "access_token") : this.#revoke(refreshToken));
+    if (changed && revokes)
+      tasks.add(refreshToken === undefined ? registration.provider.revoke(token, "access_token") : this.#revoke(refreshToken));
     if (changed) events.refused("refresh", rejection);
     return this.#settled(record);
   }

@@ -37,18 +37,21 @@ export function checkedSettings(
   const mistake = store === undefined ? undefined : storeMistake(store);
   const applicationMistakes = mistakesIn({ claims, claimsVersion, onSignIn, onRefresh, onSignOut, clientData });
   const keys = read.providers.flatMap(({ key }) => key ?? []);
-  const findings = runChecks({ ...read, findings: [...read.findings, ...(read.settings ? guardFindings(keys) : [])] }, {
-    applicationMistakes,
-    pageFindings: pageFindings(pages),
-    sessionMiddleware: adapter.session === undefined ? "not-applicable" : "unknown",
-    ...(adapter.middlewareRemedy !== undefined && { middlewareRemedy: adapter.middlewareRemedy }),
-    ...facts,
-    frameworkName: adapter.name,
-    sessionKind: session ?? "bundled",
-    storeGiven: store !== undefined,
-    ...(mistake === undefined ? store?.problems && { storeProblems: store.problems } : { storeMistake: mistake }),
-    sessionGiven: session !== undefined,
-  });
+  const findings = runChecks(
+    { ...read, findings: [...read.findings, ...(read.settings ? guardFindings(keys) : [])] },
+    {
+      applicationMistakes,
+      pageFindings: pageFindings(pages),
+      sessionMiddleware: adapter.session === undefined ? "not-applicable" : "unknown",
+      ...(adapter.middlewareRemedy !== undefined && { middlewareRemedy: adapter.middlewareRemedy }),
+      ...facts,
+      frameworkName: adapter.name,
+      sessionKind: session ?? "bundled",
+      storeGiven: store !== undefined,
+      ...(mistake === undefined ? store?.problems && { storeProblems: store.problems } : { storeMistake: mistake }),
+      sessionGiven: session !== undefined,
+    },
+  );
   if (read.settings === undefined || findings.some(({ severity }) => severity === "error")) throw new ConfigurationError(findings);
   return { settings: read.settings, providers: read.providers, findings };
 }

@@ -3,6 +3,7 @@ import type { Finding } from "../errors.js";
 import { epochSeconds, systemClock } from "../clock.js";
 import { readSettings, type Environment } from "../config/read-settings.js";
 import type { CheckIo } from "./live/check-io.js";
+import type { LiveResult } from "./live/check-live.js";
 import { report } from "./check-report.js";
 import { HELP, readUsage, type Usage } from "./check-usage.js";
 
@@ -84,12 +85,16 @@ async function live(env: Environment, findings: readonly Finding[], { json, stor
   const progress = (step: string) => {
     if (io.isTerminal) write(`checking: ${step} …\n`, "stderr");
   };
-  const seen = await checkLive({ env, store, io, progress });
+  const { providerEnvironments } = await import("./live/provider-environments.js");
+  const seen: LiveResult[] = [];
+  // The store is the same for all providers.
+  for (const [index, one] of providerEnvironments(env).entries())
+    seen.push(await checkLive({ ...one, store: index === 0 ? store : undefined, io, progress }));
   const sessions = store === undefined ? [SESSIONS] : ["Whether the application uses the store in --store (E009, W005, W006)."];
   const outcome = {
-    findings: [...findings, ...seen.findings],
-    notSeen: [...seen.notSeen, SIGN_IN, BASE_URL, OPTIONS_IN_CODE, MIDDLEWARE, ...sessions],
-    facts: seen.facts,
+    findings: [...findings, ...seen.flatMap((one) => one.findings)],
+    notSeen: [...new Set(seen.flatMap((one) => one.notSeen)), SIGN_IN, BASE_URL, OPTIONS_IN_CODE, MIDDLEWARE, ...sessions],
+    facts: seen.map((one) => one.facts),
   };
   const { text, errors } = report(outcome, json);
   write(text, "stdout");

@@ -9,8 +9,8 @@ export interface Outcome {
   readonly findings: readonly Finding[];
   /** What was not checked, and why. */
   readonly notSeen: readonly string[];
-  /** Of `--live` only. */
-  readonly facts?: LiveFacts;
+  /** Of `--live` only: one for each provider. */
+  readonly facts?: readonly LiveFacts[];
 }
 
 export interface Report {
@@ -33,9 +33,14 @@ function jsonReport({ findings, notSeen, facts }: Outcome, errors: number): stri
     warnings: findings.length - errors,
     findings: findings.map((finding) => ({ ...finding, group: groupOf(finding) })),
     notSeen,
-    ...(facts && { facts }),
+    ...(facts && { facts: factsByKey(facts) }),
   };
   return `${JSON.stringify(object, undefined, 2)}\n`;
+}
+
+/** The facts of one provider without a key, or those of several under their keys. */
+function factsByKey(facts: readonly LiveFacts[]): object | undefined {
+  return facts[0]?.key === undefined ? facts[0] : Object.fromEntries(facts.map((one) => [one.key ?? "", one]));
 }
 
 function textReport({ findings, notSeen, facts }: Outcome, errors: number): string {
@@ -44,7 +49,7 @@ function textReport({ findings, notSeen, facts }: Outcome, errors: number): stri
     return lines.length === 0 ? [] : [`${group}:\n${lines.join("")}`];
   });
   const summary = `idpauth check: ${counted(errors, "error")}, ${counted(findings.length - errors, "warning")}\n`;
-  const learned = facts === undefined ? [] : [section("facts", factLines(facts))];
+  const learned = (facts ?? []).map((one) => section(one.key === undefined ? "facts" : `facts of ${one.key}`, factLines(one)));
   return [summary, ...groups, ...learned, section("not checked", notSeen)].join("\n");
 }
 

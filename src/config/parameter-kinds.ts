@@ -38,7 +38,17 @@ export const RESERVED_PARAMETERS: readonly string[] = [
 ];
 
 /** The query parameters that the login endpoint reads itself, in lower case. */
-export const LOGIN_OWN_PARAMETERS: readonly string[] = ["scheme", "response", "origin_url", "select_account", "idp_hop", "provider", "iss", "target_link_uri", "cross_site"];
+export const LOGIN_OWN_PARAMETERS: readonly string[] = [
+  "scheme",
+  "response",
+  "origin_url",
+  "select_account",
+  "idp_hop",
+  "provider",
+  "iss",
+  "target_link_uri",
+  "cross_site",
+];
 
 const FORM =
   `at most ${String(MAX_VALUES)} values and ${String(MAX_LENGTH)} characters; each name consists of letters, digits, \`-\`, \`.\` and \`_\`; ` +

@@ -83,7 +83,8 @@ export function readSettings(
   return { settings, providers, findings: settings === undefined ? findings : [...findings, ...lifetimeFindings(settings)] };
 }
 
-const PROVIDER_OPTIONS = new Map(PROVIDER_SETTING_NAMES.map((name) => [SETTINGS[name].env, name]));
+/** From the variables of what a provider may have of its own to the options. */
+export const PROVIDER_OPTIONS: ReadonlyMap<string, SettingName> = new Map(PROVIDER_SETTING_NAMES.map((name) => [SETTINGS[name].env, name]));
 
 /** Reads the settings of one of several providers, in the place of those that all share. */
 function readProvider(key: string, options: unknown, env: Environment, common: Readings) {

@@ -140,7 +140,7 @@ function settleTokens({ context: { tasks, orphanedTokens }, registration: { prov
 }
 
 async function claimAndExchange(attempt: Attempt): Promise<Received | Ending> {
-  const { context, query, login, registration } = attempt;
+  const { query, login, registration } = attempt;
   const { provider } = registration;
   // Before the state is used: if the provider is unavailable or no slot is free, the same URL can still succeed later.
   provider.assertReadyToExchange();

@@ -9,7 +9,7 @@ import { badPopupParameters } from "./popup.js";
 type LoginResponse = (typeof LOGIN_RESPONSES)[number];
 
 /** What the query of a login asks for. */
-interface LoginParameters {
+export interface LoginParameters {
   readonly scheme: Scheme;
   readonly response: LoginResponse;
   /** The parameters that the login passes on to the provider. */

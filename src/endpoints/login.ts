@@ -1,7 +1,7 @@
 import { queryOf, initiatorOf, isPrefetch, single, type IdpRequest } from "../http/request.js";
 import { redirect, json, type Reply } from "../http/reply.js";
 import { isAuthority, parseUrl, sameOriginUrl, type Origin, type Scheme } from "../http/redirects.js";
-import type { EndpointContext } from "./context.js";
+import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { loginPath, providerIn } from "../guard/blocked.js";
 import type { SessionRequest } from "../access/session-access.js";
 import { failureReply, outageReply, badParameters } from "../pages/failure-reply.js";
@@ -12,22 +12,21 @@ import { withLogin } from "../record/pending-logins.js";
 import type { PendingLogin } from "../record/record.js";
 import { epochSeconds } from "../clock.js";
 import type { CommonSettings } from "../config/read-settings.js";
-import { readLoginParameters } from "./login-parameters.js";
+import { readLoginParameters, type LoginParameters } from "./login-parameters.js";
 import { isSilent } from "../record/silent-login.js";
 import { candidates, CROSS_SITE } from "./choose-provider.js";
 import { popupQuery } from "./popup.js";
 
 /** GET {mountPath}login/: redirects the user to the provider, or gives a script the URL to navigate to. */
 export async function login(opened: SessionRequest, context: EndpointContext): Promise<Reply> {
-  const { request, session, origin } = opened;
-  const { settings, clock, events, pages } = context;
-  const { publicPath } = settings;
+  const { request, origin } = opened;
+  const { settings, events, pages } = context;
   if (isPrefetch(request)) return failureReply({ code: "prefetch_refused" }, request, pages, "json");
 
   const query = new URLSearchParams(queryOf(request.target));
-  const isCrossSite = initiatorOf(request, origin) === "other" || query.has(CROSS_SITE);
+  const initiator = query.has(CROSS_SITE) ? "other" : initiatorOf(request, origin);
   // The page that offers another account passes a hint. A hint in a link of another site would choose the account.
-  const names = initiatorOf(request, origin) === "own" ? [...new Set([...settings.loginParams, "login_hint"])] : settings.loginParams;
+  const names = initiator === "own" ? [...new Set([...settings.loginParams, "login_hint"])] : settings.loginParams;
   const wanted = readLoginParameters(query, names, settings.providers !== null);
   const providers = candidates(query, context);
   if ("bad" in wanted || "bad" in providers) {
@@ -38,15 +37,32 @@ export async function login(opened: SessionRequest, context: EndpointContext): P
     events.refused("login", "host_invalid");
     return failureReply({ code: "host_invalid" }, request, pages, "json");
   }
-  const { scheme, response, passed, stepUp } = wanted;
+  const { response, passed } = wanted;
   const hop = response === "json" ? undefined : loginHop(opened, query, context);
   if (hop !== undefined) return hop;
+  const isCrossSite = initiator === "other";
   const [registration, ...others] = providers;
   if (registration === undefined || others.length > 0) {
     const { chooserFor } = await import("./provider-chooser.js");
     return chooserFor(providers, { passed, isJson: response === "json", isCrossSite }, opened, context);
   }
+  return startLogin(opened, context, { ...wanted, query, origin, isCrossSite, registration });
+}
 
+interface Start extends LoginParameters {
+  readonly query: URLSearchParams;
+  readonly origin: Origin;
+  /** Another site may have started the login. */
+  readonly isCrossSite: boolean;
+  readonly registration: EndpointRegistration;
+}
+
+async function startLogin(
+  { request, session }: SessionRequest,
+  { settings, clock, events, pages }: EndpointContext,
+  { scheme, response, passed, stepUp, query, origin, isCrossSite, registration }: Start,
+): Promise<Reply> {
+  const { publicPath } = settings;
   const popup = response === "popup" ? popupQuery(query) : undefined;
   const destination: Destination =
     popup === undefined

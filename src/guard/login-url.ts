@@ -33,7 +33,11 @@ export interface LoginUrlOptions {
  *
  * @throws TypeError for a parameter that a login does not pass on, or a `returnTo` that is not text
  */
-export function loginUrlFor(request: IdpRequest, settings: CommonSettings, { returnTo, params = {}, provider }: LoginUrlOptions = {}): string {
+export function loginUrlFor(
+  request: IdpRequest,
+  settings: CommonSettings,
+  { returnTo, params = {}, provider }: LoginUrlOptions = {},
+): string {
   const origin = ownOrigin(request, settings);
   if (provider !== undefined && settings.providers?.includes(provider) !== true)
     throw new TypeError("loginUrl: `provider` isn't the key of a provider.");

@@ -88,6 +88,7 @@ const MAX_SURPLUS = 500;
 /** What the summary and the times of an entry say. */
 type ReadSession = Pick<ListedSession, "loginAt" | "lastActive" | "label"> & { readonly isWithinLimits: boolean };
 
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createSubjectSessions(options: SubjectSessionsOptions): SubjectSessions {
   const { store, sealer, clock, clients, policy, sessionTtl, ending } = options;
 

@@ -28,10 +28,15 @@ import { checkRedirectUri, redirectUriOf } from "./check-redirect-uri.js";
 import { listed, shownAddress } from "./message-parts.js";
 import { checkStore } from "./check-live-store.js";
 import { usableSettings } from "./usable-settings.js";
+import { ofProvider } from "../../config/provider-keys.js";
+import { PROVIDER_OPTIONS } from "../../config/read-settings.js";
 import type { CheckIo } from "./check-io.js";
 
 export interface LiveOptions {
+  /** Of one provider alone. */
   readonly env: Environment;
+  /** Its key, if there are several. */
+  readonly key?: string | undefined;
   /** The value of `--store`. */
   readonly store: string | undefined;
   readonly io: CheckIo;
@@ -55,10 +60,10 @@ const CLIENT =
   "A sign-in shows whether it accepts them.";
 
 /** Checks the configured provider and store, as far as the settings allow. Each step has a time limit. */
-export async function checkLive({ env, store, io, progress }: LiveOptions): Promise<LiveResult> {
+export async function checkLive({ env, key, store, io, progress }: LiveOptions): Promise<LiveResult> {
   const { settings, refused } = usableSettings(env);
   const run = new LiveCheck(settings, refused, io, progress);
-  run.address();
+  run.address(key);
   await run.provider();
   if (store !== undefined) {
     progress("the session store");
@@ -66,7 +71,10 @@ export async function checkLive({ env, store, io, progress }: LiveOptions): Prom
     run.facts.store = fact;
     run.findings.push(...findings);
   }
-  return run;
+  if (key === undefined) return run;
+  const { facts, notSeen } = run;
+  const ofKey = (text: string) => `Provider ${key}: ${text}`;
+  return { facts, findings: run.findings.map((finding) => ofProvider(key, PROVIDER_OPTIONS, finding)), notSeen: notSeen.map(ofKey) };
 }
 
 /** One run of the check. Collects facts and findings. */
@@ -91,9 +99,10 @@ class LiveCheck implements LiveResult {
   }
 
   /** Adds the facts that depend on the settings only. */
-  address(): void {
+  address(key: string | undefined): void {
     if (this.#lacks("baseUrl", "mountPath", "pathPrefix")) return;
-    this.facts.redirectUri = redirectUriOf(this.#settings);
+    this.facts.redirectUri = redirectUriOf(this.#settings, key);
+    if (key !== undefined) this.facts.key = key;
     if (this.#lacks("cookieName")) return;
     this.facts.cookie = cookieFact(this.#settings);
   }

@@ -9,8 +9,8 @@ import { shownError } from "./message-parts.js";
 import { unreachable } from "./unreachable-endpoint.js";
 
 /** Returns the redirect URI that a login sends; null if BASE_URL is unset, since each request's Host header decides then. */
-export function redirectUriOf({ baseUrl, publicPath }: Settings): string | null {
-  return baseUrl === null ? null : new URL(`${baseUrl}${publicPath}login-callback`).href;
+export function redirectUriOf({ baseUrl, publicPath }: Settings, key?: string): string | null {
+  return baseUrl === null ? null : new URL(`${baseUrl}${publicPath}login-callback${key === undefined ? "" : `/${key}`}`).href;
 }
 
 export interface RedirectUriResult {

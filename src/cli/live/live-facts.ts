@@ -3,6 +3,8 @@ import { cookieNameFor } from "../../sessions/cookie.js";
 
 /** The facts in the report of the live check. Null: unknown, or not checked. */
 export interface LiveFacts {
+  /** The provider's key. Absent: the application has one provider, without a key. */
+  key?: string;
   /** The redirect URI that a login sends. The registration must be exactly equal. */
   redirectUri: string | null;
   /** Null also if the provider's response is inconclusive. */
