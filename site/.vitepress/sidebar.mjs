@@ -21,7 +21,8 @@ export const sidebar = [
     items: [
       { text: "Mount idpauth", link: "/how-to/mounting" },
       { text: "Guard routes", link: "/how-to/guarding" },
-      { text: "Several providers", link: "/how-to/several-components" },
+      { text: "Several providers", link: "/how-to/several-providers" },
+      { text: "Independent sign-ins", link: "/how-to/several-components" },
       { text: "A key instead of a secret", link: "/how-to/keys" },
       { text: "Next.js", link: "/how-to/nextjs" },
       { text: "NestJS", link: "/how-to/nestjs" },

@@ -442,6 +442,28 @@ describe("docs/snippets/mounting", () => {
   });
 });
 
+it("docs/snippets/several-providers/express.ts has a page to choose, and a route for users of one provider", async () => {
+  const customers = await kit.startTestProvider({ person: ADA, clock: provider.clock });
+  const { IDP_ISSUER, IDP_CLIENT_ID, IDP_CLIENT_SECRET, ...env } = provider.env;
+  const variables = (key: string, one: kit.TestProvider) => ({
+    [`IDP_PROVIDER_${key}_ISSUER`]: one.issuer,
+    [`IDP_PROVIDER_${key}_CLIENT_ID`]: one.clientId,
+    [`IDP_PROVIDER_${key}_CLIENT_SECRET`]: one.clientSecret,
+  });
+  given.options = {
+    ...given.options,
+    env: { ...env, IDP_PROVIDERS: "staff customers", ...variables("STAFF", provider), ...variables("CUSTOMERS", customers) },
+  };
+  const browser = await open("several-providers/express.ts");
+  const page = await browser.navigate("/reports").then(({ location = "" }) => browser.navigate(location));
+  const links = [...page.text.matchAll(/href="([^"]+provider=[^"]+)"/g)].map(([, link = ""]) => link.replaceAll("&amp;", "&"));
+  expect(links.map((link) => new URLSearchParams(link.split("?")[1]).get("provider"))).toEqual(["staff", "customers"]);
+  expect((await browser.follow(links[1] ?? "")).json()).toEqual({ hello: "Ada Lovelace", provider: "customers" });
+  expect((await browser.get("/payroll")).status).toBe(401);
+  expect((await browser.follow("/payroll")).text).toBe("The payroll");
+  await customers.stop();
+});
+
 describe("docs/snippets/several-components", () => {
   it("express.ts has a sign-in for each provider", async () => {
     provider.person = ADA;
