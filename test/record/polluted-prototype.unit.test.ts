@@ -202,7 +202,7 @@ const OPENERS: [string, () => ReturnType<typeof bundledOver>][] = [
         policy: { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null },
         names: NAMES,
         clients: [CLIENT],
-    namesProviders: false,
+        namesProviders: false,
         debug: false,
       });
       return () => ({ session: sessions.open(host), keepCookie: () => undefined });

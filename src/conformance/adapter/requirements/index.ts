@@ -30,6 +30,7 @@ import { probeRequirements } from "./probe.js";
 import { proxyRequirements } from "./proxy.js";
 import { refreshRequirements } from "./refresh.js";
 import { requireSessionRequirements } from "./require-session.js";
+import { severalProviderRequirements } from "./several-providers.js";
 import { signingOutRequirements } from "./signing-out.js";
 import { storeOutageRequirements } from "./store-outage.js";
 import { subPathRequirements } from "./sub-path.js";
@@ -68,6 +69,7 @@ export const adapterRequirements: readonly AdapterRequirement[] = [
   ...bodyRequirements,
   ...abortRequirements,
   ...mountRequirements,
+  ...severalProviderRequirements,
   ...subPathRequirements,
   ...proxyRequirements,
   ...pathPrefixRequirements,
