@@ -1,7 +1,6 @@
 import type { Accessors, SessionOptions } from "./public-types.js";
 import { notifyOfLogout } from "../access/notify-application.js";
 import type { Component } from "./component.js";
-import type { Registration } from "../ports/registration.js";
 import { clientState } from "../endpoints/session-probe.js";
 import { withData } from "../record/application-data.js";
 import { frozenCopy, type JsonObject } from "../record/json.js";
@@ -135,8 +134,8 @@ export function createAccessors<FrameworkRequest extends object>(parts: Accessor
       return sessionsOf(subject).endAll(subject, await keyOf(except), logoutOf(subject));
     },
     async revokeIdpToken(token, hint = "refresh_token", key?: string) {
-      const { provider } = registrationOf(ready().registrations, key);
-      return provider.revoke(token, hint).catch(() => false);
+      const issuer = ready().registrations.find((one) => one.key === key);
+      return (await issuer?.provider.revoke(token, hint).catch(() => false)) ?? false;
     },
     isValidIdpUrl: (url) => isValidIdpUrl(url, ready().settings.documentHosts),
     mountPath: () => ready().settings.mountPath,
@@ -149,12 +148,4 @@ export function createAccessors<FrameworkRequest extends object>(parts: Accessor
 /** The application's data as the application may see it. */
 function dataOf({ idp_state: { data = {} } }: SessionRecord): JsonObject {
   return frozenCopy(data);
-}
-
-/** @throws TypeError there are several providers, and none has this key */
-function registrationOf(registrations: readonly Registration[], key: string | undefined): Registration {
-  const [first] = registrations;
-  const found = registrations.length === 1 && key === undefined ? first : registrations.find((one) => one.key === key);
-  if (found !== undefined) return found;
-  throw new TypeError("revokeIdpToken: pass the key of the provider that issued the token.");
 }

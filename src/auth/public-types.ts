@@ -220,8 +220,7 @@ export interface Accessors<
    * Posts a token to the provider's revocation endpoint (RFC 7009).
    *
    * @param provider with several providers, the key of the one that issued the token
-   * @returns whether that succeeded; an outage is false
-   * @throws TypeError there are several providers, and none has this key
+   * @returns whether that succeeded; it never rejects
    */
   revokeIdpToken(token: string, hint?: "refresh_token" | "access_token", provider?: string): Promise<boolean>;
   /** Whether a URL is one of the provider's documents: https, no port, no user info, exactly a document host. */

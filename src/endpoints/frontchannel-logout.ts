@@ -13,7 +13,11 @@ import type { SessionRequest } from "../access/session-access.js";
  * sessions with this `sid`. It ignores cookies, because browsers do not send them in a frame of another site. So a link or an image
  * of another site, which could as well name a `sid`, must not end a session.
  */
-export async function frontchannelLogout(
+export function createFrontchannelLogout(registration: EndpointRegistration) {
+  return (opened: SessionRequest, context: EndpointContext): Promise<Reply> => frontchannelLogout(opened, context, registration);
+}
+
+async function frontchannelLogout(
   { request }: SessionRequest,
   context: EndpointContext,
   registration: EndpointRegistration,

@@ -1,6 +1,5 @@
 import { pathOf, type IdpRequest } from "../http/request.js";
 import { json, stylesheet, type AnyReply } from "../http/reply.js";
-import { createBackchannelLogout } from "./backchannel-logout.js";
 import { createCallback } from "./callback.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import type { SessionRequest } from "../access/session-access.js";
@@ -23,6 +22,18 @@ const publicKeys: Endpoint = (_, { registrations }) => {
 };
 
 const styleSheet: Endpoint = (_, { pages }) => Promise.resolve(stylesheet(pages.style));
+
+/** An endpoint that most applications do not turn on. Its code is loaded by its first request. */
+function whenUsed(load: () => Promise<Endpoint>): Endpoint {
+  let endpoint: Promise<Endpoint> | undefined;
+  return async (opened, context) => {
+    endpoint ??= load().catch((error: unknown) => {
+      endpoint = undefined;
+      throw error;
+    });
+    return (await endpoint)(opened, context);
+  };
+}
 
 interface EndpointRow {
   readonly methods: readonly string[];
@@ -51,27 +62,19 @@ export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
     methods: ["POST"],
     setting: "backchannelLogout",
     perProvider: true,
-    create: ({ clock }, registration) => createBackchannelLogout(clock, registration),
+    create: ({ clock }, registration) =>
+      whenUsed(async () => (await import("./backchannel-logout.js")).createBackchannelLogout(clock, registration)),
   },
   "frontchannel-logout": {
     methods: GET,
     setting: "frontchannelLogout",
     perProvider: true,
-    create: (_, registration) => async (opened, context) => {
-      const { frontchannelLogout } = await import("./frontchannel-logout.js");
-      return frontchannelLogout(opened, context, registration);
-    },
+    create: (_, registration) => whenUsed(async () => (await import("./frontchannel-logout.js")).createFrontchannelLogout(registration)),
   },
   sessions: { methods: ["GET", "POST"], setting: "sessionsPage", slash: true, create: () => sessions },
   events: { methods: READ, setting: "events", slash: true, create: createEvents },
   jwks: { methods: READ, setting: "publishKeys", create: () => publicKeys },
-  // Loaded when it is used: production has it off.
-  debug: {
-    methods: READ,
-    setting: "debug",
-    slash: true,
-    create: () => async (opened, context) => (await import("./debug.js")).debug(opened, context),
-  },
+  debug: { methods: READ, setting: "debug", slash: true, create: () => whenUsed(async () => (await import("./debug.js")).debug) },
   // Without a trailing slash: its script finds the mount path by the page's address.
   popup: { methods: READ, create: () => popup },
   "popup.js": { methods: READ, create: () => popupScript },
