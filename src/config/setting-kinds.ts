@@ -150,17 +150,19 @@ export function oneOf<const Value extends string>(...values: readonly Value[]): 
   return string("choice", values.map((value) => `\`${value}\``).join(" or "), (text) => values.find((value) => value === text));
 }
 
-const PROMPTS: readonly string[] = ["none", "login", "consent", "select_account"];
+const PROMPTS: readonly string[] = ["none", "omit", "login", "consent", "select_account"];
+/** `omit` is our own: no `prompt` is sent. */
+const ALONE = /^(?:none|omit)$/;
 
-/** OpenID Connect Core section 3.1.2.1: values separated by spaces; `none` excludes all others. */
+/** OpenID Connect Core section 3.1.2.1: values separated by spaces; `none` excludes all others, and so does `omit`. */
 export const prompt: SettingKind<string> = {
-  ...string("string", "`login`, `consent` and `select_account`, separated by spaces", (text) => {
+  ...string("string", "`login`, `consent` and `select_account`, separated by spaces, or only `omit`", (text) => {
     const values = text.split(" ").filter((value) => value !== "");
     const known = values.length > 0 && values.every((value) => PROMPTS.includes(value));
-    return known && (values.length === 1 || !values.includes("none")) ? values.join(" ") : undefined;
+    return known && (values.length === 1 || !values.some((value) => ALONE.test(value))) ? values.join(" ") : undefined;
   }),
   // In code only: `none` in the environment means unset.
-  allowedInCode: "`login`, `consent` and `select_account`, separated by spaces, or only `none`",
+  allowedInCode: "`login`, `consent` and `select_account`, separated by spaces, or only `none` or `omit`",
 };
 
 // RFC 6749 section 3.3. In the environment a comma separates scopes, too.

@@ -213,7 +213,8 @@ export interface SettingOptions {
    * The scopes that idpauth requests when a user signs in. They must include `openid`. If you set a value, idpauth sends exactly this
    * value.
    *
-   * Default: `openid email profile`, and `offline_access` if the provider supports it; with warning E004. Environment variable: `SCOPE`.
+   * Default: `openid email profile`, and `offline_access` if the provider supports it and needs it for a refresh token (Google and Keycloak
+   * don't); with warning E004. Environment variable: `SCOPE`.
    */
   readonly scope?: string | readonly string[] | undefined;
   /**
@@ -278,11 +279,11 @@ export interface SettingOptions {
    */
   readonly clockTolerance?: number | undefined;
   /**
-   * The `prompt` of the authorization request (OpenID Connect Core section 3.1.2.1). You can set `none` only in code, because `none` in the
-   * environment means unset.
+   * The `prompt` of the authorization request (OpenID Connect Core section 3.1.2.1). `omit` sends no `prompt`, for example if your
+   * provider's custom domain hides that it's Auth0. You can set `none` only in code, because `none` in the environment means unset.
    *
-   * Default: `select_account consent` for Google; otherwise `consent` if idpauth requests `offline_access`. Environment variable:
-   * `IDP_LOGIN_PROMPT`.
+   * Default: `select_account consent` for Google; none for Entra ID, Auth0, Okta and Keycloak; otherwise `consent` if idpauth requests
+   * `offline_access`. Environment variable: `IDP_LOGIN_PROMPT`.
    */
   readonly loginPrompt?: string | null | undefined;
   /**

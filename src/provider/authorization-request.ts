@@ -1,6 +1,6 @@
 import { calculatePKCECodeChallenge } from "oauth4webapi";
 import type { AuthorizationParams } from "../config/parameter-kinds.js";
-import { isGoogleIssuer } from "../config/issuers.js";
+import { isGoogleIssuer, isOktaIssuer } from "../config/issuers.js";
 import { parseUrl } from "../http/redirects.js";
 import type { AuthorizationRequest } from "../ports/provider.js";
 import type { StepUp } from "../record/record.js";
@@ -29,7 +29,7 @@ export async function authorizationUrl(
   metadata: ProviderMetadata,
   { redirectUri, state, nonce, verifier, selectAccount = false, parameters, stepUp }: AuthorizationRequest,
 ): Promise<string> {
-  const scopes = loginScopes(settings, metadata.scopes_supported);
+  const scopes = loginScopes(settings, metadata);
   const url = new URL(metadata.authorization_endpoint);
   const further = furtherParameters(settings, scopes, parameters);
   const all: AuthorizationParams = {
@@ -56,12 +56,29 @@ export async function authorizationUrl(
 /** The scope that requests a refresh token (OpenID Connect Core section 11). Google has its own parameter instead. */
 const OFFLINE_ACCESS = "offline_access";
 
-/** Returns SCOPE unchanged if it is set; otherwise the default, with `offline_access` if the provider supports it. Pure. */
-export function loginScopes(settings: ProviderSettings, scopesSupported: readonly string[] | undefined): readonly string[] {
+/** The parts of the discovery document that decide about refresh tokens. Undefined: the document does not have them. */
+interface Announced {
+  readonly authorization_endpoint?: string | undefined;
+  readonly scopes_supported?: readonly string[] | undefined;
+  readonly grant_types_supported?: readonly string[] | undefined;
+}
+
+/**
+ * Whether a login gets its refresh token without `offline_access`. At Keycloak, which is recognized by its path, the scope creates an offline
+ * session, which outlives the user's session (https://www.keycloak.org/docs/latest/server_admin/#_offline-access).
+ */
+function refreshesWithoutScope({ issuer }: Pick<ProviderSettings, "issuer">, { authorization_endpoint: endpoint }: Announced): boolean {
+  return isGoogleIssuer(issuer) || /\/realms\/[^/]+\/protocol\/openid-connect\/auth$/.test(parseUrl(endpoint ?? "")?.pathname ?? "");
+}
+
+/**
+ * Returns SCOPE unchanged if it is set; otherwise the default, with `offline_access` if the provider supports it and needs it. Pure.
+ */
+export function loginScopes(settings: ProviderSettings, announced: Announced): readonly string[] {
   const extend =
     settings.scopeIsDefault &&
-    !isGoogleIssuer(settings.issuer) &&
-    scopesSupported?.includes(OFFLINE_ACCESS) === true &&
+    !refreshesWithoutScope(settings, announced) &&
+    announced.scopes_supported?.includes(OFFLINE_ACCESS) === true &&
     !settings.scope.includes(OFFLINE_ACCESS);
   return extend ? [...settings.scope, OFFLINE_ACCESS] : settings.scope;
 }
@@ -70,8 +87,9 @@ export function loginScopes(settings: ProviderSettings, scopesSupported: readonl
 export function offlineParameters(settings: ProviderSettings, scopes: readonly string[]): Readonly<Record<string, string>> {
   const google = isGoogleIssuer(settings.issuer);
   // OpenID Connect Core section 11: without prompt=consent a provider may ignore offline_access.
-  const prompt = settings.loginPrompt ?? (google ? "select_account consent" : scopes.includes(OFFLINE_ACCESS) ? "consent" : "");
-  return { ...(google && { access_type: "offline" }), ...(prompt !== "" && { prompt }) };
+  const consent = scopes.includes(OFFLINE_ACCESS) && !refreshesWithoutConsent(settings.issuer) ? "consent" : "omit";
+  const prompt = settings.loginPrompt ?? (google ? "select_account consent" : consent);
+  return { ...(google && { access_type: "offline" }), ...(prompt !== "omit" && { prompt }) };
 }
 
 /**
@@ -124,6 +142,15 @@ function isAt(hosts: RegExp, issuer: string): boolean {
 }
 
 /**
+ * Whether a provider documents that `offline_access` brings a refresh token without a consent at each login:
+ * https://learn.microsoft.com/en-us/entra/identity-platform/scopes-oidc, https://auth0.com/docs/secure/tokens/refresh-tokens/get-refresh-tokens,
+ * https://developer.okta.com/docs/guides/refresh-tokens/main/
+ */
+function refreshesWithoutConsent(issuer: string): boolean {
+  return isAt(ENTRA, issuer) || isAt(AUTH0, issuer) || isOktaIssuer(issuer);
+}
+
+/**
  * Returns the `prompt` that lets a user choose another account, without a new consent. Pure.
  *
  * @param supported `prompt_values_supported` of the discovery document
@@ -137,19 +164,15 @@ export function accountPrompt({ issuer }: ProviderSettings, supported: readonly 
 /**
  * Returns why a login might bring no refresh token: the provider does not announce the grant or the scope, or the login does not request
  * the scope or the consent. Some providers give one nevertheless. Undefined: it should bring one, or none is wanted. Pure.
- *
- * @param document the parts of the discovery document; undefined if it does not have them
  */
-export function refreshDoubt(
-  settings: ProviderSettings,
-  document: { readonly scopes_supported?: readonly string[] | undefined; readonly grant_types_supported?: readonly string[] | undefined },
-): "scope" | "grant" | "prompt" | undefined {
+export function refreshDoubt(settings: ProviderSettings, document: Announced): "scope" | "grant" | "prompt" | undefined {
   const { scopes_supported: supported, grant_types_supported: grants } = document;
   if (!settings.sessionAutoRefresh) return undefined;
-  const scopes = loginScopes(settings, supported);
-  if (!isGoogleIssuer(settings.issuer) && (!scopes.includes(OFFLINE_ACCESS) || supported?.includes(OFFLINE_ACCESS) === false))
+  const scopes = loginScopes(settings, document);
+  if (!refreshesWithoutScope(settings, document) && (!scopes.includes(OFFLINE_ACCESS) || supported?.includes(OFFLINE_ACCESS) === false))
     return "scope";
   if (grants?.includes("refresh_token") === false) return "grant";
+  if (refreshesWithoutConsent(settings.issuer) || (!isGoogleIssuer(settings.issuer) && !scopes.includes(OFFLINE_ACCESS))) return undefined;
   const { prompt = "" } = furtherParameters(settings, scopes);
   return typeof prompt === "string" && !prompt.split(" ").includes("consent") ? "prompt" : undefined;
 }

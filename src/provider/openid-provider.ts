@@ -127,7 +127,7 @@ class OpenIdProvider implements Provider {
         tokenUri: metadata.token_endpoint,
         clientId: this.#settings.clientId,
         clientSecret: this.#settings.clientSecret,
-        scopes: scopes ?? loginScopes(this.#settings, metadata.scopes_supported),
+        scopes: scopes ?? loginScopes(this.#settings, metadata),
       }),
       ...identity,
       idToken: tokens.idToken ?? "",
@@ -223,7 +223,7 @@ class OpenIdProvider implements Provider {
   /** The startup checks report the same of an explicit SCOPE. */
   #warnOfScopes(metadata: ProviderMetadata): void {
     if (!this.#settings.scopeIsDefault || metadata.scopes_supported === undefined) return;
-    if (refreshDoubt(this.#settings, { scopes_supported: metadata.scopes_supported }) !== "scope") return;
+    if (refreshDoubt(this.#settings, metadata) !== "scope") return;
     this.#connection.events.logOnce({
       level: "warn",
       code: "W004",

@@ -21,6 +21,7 @@ function settings(changes: Partial<ProviderSettings>): ProviderSettings {
     ...changes,
   } as ProviderSettings;
 }
+const KEYCLOAK = "https://sso.example/auth/realms/example/protocol/openid-connect/auth";
 const GOOGLE = { issuer: "https://accounts.google.com" };
 
 describe("scopes of a login", () => {
@@ -30,13 +31,15 @@ describe("scopes of a login", () => {
     ["the default SCOPE where the provider does not say", settings({}), undefined, DEFAULT_SCOPE],
     ["the default SCOPE at Google", settings(GOOGLE), OFFLINE, DEFAULT_SCOPE],
     ["an explicit SCOPE is sent exactly", settings({ scope: ["openid"], scopeIsDefault: false }), OFFLINE, ["openid"]],
-  ])("%s", (_name, given, supported, expected) => {
-    expect(loginScopes(given, supported)).toEqual(expected);
+    ["the default SCOPE at Keycloak", settings({}), OFFLINE, DEFAULT_SCOPE, KEYCLOAK],
+    ["an explicit offline_access at Keycloak", settings({ scope: OFFLINE, scopeIsDefault: false }), OFFLINE, OFFLINE, KEYCLOAK],
+  ])("%s", (_name, given, supported, expected, endpoint?: string) => {
+    expect(loginScopes(given, { scopes_supported: supported, authorization_endpoint: endpoint })).toEqual(expected);
   });
 });
 
 describe("parameters that make the provider give a refresh token", () => {
-  it.each([
+  it.each<[string, ProviderSettings, readonly string[], object]>([
     ["Google", settings(GOOGLE), DEFAULT_SCOPE, { access_type: "offline", prompt: "select_account consent" }],
     [
       "Google with a prompt configured",
@@ -47,6 +50,17 @@ describe("parameters that make the provider give a refresh token", () => {
     ["another provider with offline_access", settings({}), OFFLINE, { prompt: "consent" }],
     ["another provider with offline_access and a prompt configured", settings({ loginPrompt: "login" }), OFFLINE, { prompt: "login" }],
     ["another provider without offline_access", settings({}), DEFAULT_SCOPE, {}],
+    ["another provider with `omit`", settings({ loginPrompt: "omit" }), OFFLINE, {}],
+    ["Google with `omit`", settings({ ...GOOGLE, loginPrompt: "omit" }), DEFAULT_SCOPE, { access_type: "offline" }],
+    ...["https://login.microsoftonline.com/t/v2.0", "https://example.eu.auth0.com/", "https://example.okta.com"].map(
+      (issuer): [string, ProviderSettings, readonly string[], object] => [issuer, settings({ issuer }), OFFLINE, {}],
+    ),
+    [
+      "Auth0 with a prompt configured",
+      settings({ issuer: "https://example.eu.auth0.com/", loginPrompt: "consent" }),
+      OFFLINE,
+      { prompt: "consent" },
+    ],
   ])("%s", (_name, given, scopes, expected) => {
     expect(offlineParameters(given, scopes)).toEqual(expected);
   });
@@ -82,6 +96,9 @@ it.each<[string, Partial<ProviderSettings>, Parameters<typeof refreshDoubt>[1], 
   ],
   ["no grant for refreshes", {}, { scopes_supported: OFFLINE, grant_types_supported: ["authorization_code"] }, "grant"],
   ["a prompt without consent", { loginPrompt: "login" }, { scopes_supported: OFFLINE }, "prompt"],
+  ["Keycloak with default scopes", {}, { scopes_supported: OFFLINE, authorization_endpoint: KEYCLOAK }, undefined],
+  ["Auth0 without a prompt", { issuer: "https://example.eu.auth0.com/" }, { scopes_supported: OFFLINE }, undefined],
+  ["`omit` at another provider", { loginPrompt: "omit" }, { scopes_supported: OFFLINE }, "prompt"],
   ["refresh switched off", { sessionAutoRefresh: false }, { scopes_supported: DEFAULT_SCOPE }, undefined],
   ["Google", GOOGLE, { scopes_supported: DEFAULT_SCOPE }, undefined],
   ["Google and a prompt without consent", { ...GOOGLE, loginPrompt: "login" }, { scopes_supported: DEFAULT_SCOPE }, "prompt"],

@@ -57,7 +57,9 @@ export function checkRefresh(
   settings: Settings,
 ): { readonly fact: NonNullable<LiveFacts["refreshToken"]>; readonly findings: readonly Finding[] } {
   if (!settings.sessionAutoRefresh) return { fact: "not wanted", findings: [] };
+  const endpoint = document["authorization_endpoint"];
   const doubt = refreshDoubt(settings, {
+    authorization_endpoint: typeof endpoint === "string" ? endpoint : undefined,
     scopes_supported: stringsOf(document["scopes_supported"]),
     grant_types_supported: stringsOf(document["grant_types_supported"]),
   });
