@@ -28,7 +28,7 @@ export const BUDGETS = {
   http: 240,
   pages: 2_205,
   ports: 130,
-  provider: 1_850,
+  provider: 1_860,
   react: 160,
   record: 765,
   sessions: 1_335,
@@ -37,7 +37,7 @@ export const BUDGETS = {
   work: 140,
   files: 390,
   library: 17_400,
-  all: 30_550,
+  all: 30_560,
   start: 10_500,
 };
 

@@ -33,14 +33,12 @@ function jsonReport({ findings, notSeen, facts }: Outcome, errors: number): stri
     warnings: findings.length - errors,
     findings: findings.map((finding) => ({ ...finding, group: groupOf(finding) })),
     notSeen,
-    ...(facts && { facts: factsByKey(facts) }),
+    // Those of several providers under their keys.
+    ...(facts && {
+      facts: facts[0]?.key === undefined ? facts[0] : Object.fromEntries<LiveFacts>(facts.map((one) => [one.key ?? "", one])),
+    }),
   };
   return `${JSON.stringify(object, undefined, 2)}\n`;
-}
-
-/** The facts of one provider without a key, or those of several under their keys. */
-function factsByKey(facts: readonly LiveFacts[]): object | undefined {
-  return facts[0]?.key === undefined ? facts[0] : Object.fromEntries(facts.map((one) => [one.key ?? "", one]));
 }
 
 function textReport({ findings, notSeen, facts }: Outcome, errors: number): string {

@@ -312,9 +312,7 @@ function withoutCode(attempt: Attempt, response: Exclude<AuthorizationResponse, 
 }
 
 /** The provider of a login, as events carry it. */
-function about({ issuer, provider }: PendingLogin): { readonly issuer: string; readonly provider?: string } {
-  return { ...providerIn(provider), issuer };
-}
+const about = ({ issuer, provider }: PendingLogin) => ({ ...providerIn(provider), issuer });
 
 /** The ending for a callback that idpauth itself refuses. */
 function refusal({ context, login }: Attempt, tokens: Fate, reason: string, reply: Ending["reply"]): Ending {

@@ -121,14 +121,11 @@ interface Destination {
 function destinationOf(scheme: Scheme, query: URLSearchParams, request: IdpRequest, own: Origin, settings: CommonSettings): Destination {
   const fallback = settings.authFinalRedirectUrl ?? settings.publicPath;
   if (scheme === "LANDING_PAGE" || scheme === "DEFAULT") return { url: fallback, decision: "not_used" };
-  const asked = scheme === "PRESERVE_ORIGIN_QP" ? returnAddress(query) : { value: request.header("x-origin-url"), repeated: false };
+  // The second name is that of OpenID Connect Core section 4.
+  const name = query.has("origin_url") ? "origin_url" : "target_link_uri";
+  const asked = scheme === "PRESERVE_ORIGIN_QP" ? single(query, name) : { value: request.header("x-origin-url"), repeated: false };
   const accepted = asked.repeated ? undefined : sameOriginUrl(asked.value, own);
   return accepted === undefined ? { url: fallback, decision: "rejected" } : { url: accepted, decision: "accepted" };
-}
-
-/** `target_link_uri` is the name of OpenID Connect Core section 4. */
-function returnAddress(query: URLSearchParams): ReturnType<typeof single> {
-  return single(query, query.has("origin_url") ? "origin_url" : "target_link_uri");
 }
 
 /** The query parameter of a login that was redirected to BASE_URL. It is ignored if the Host header is BASE_URL's. */

@@ -1,5 +1,6 @@
 import { pathOf, type IdpRequest } from "../http/request.js";
 import { json, stylesheet, type AnyReply } from "../http/reply.js";
+import { createBackchannelLogout } from "./backchannel-logout.js";
 import { createCallback } from "./callback.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import type { SessionRequest } from "../access/session-access.js";
@@ -11,7 +12,6 @@ import { logout } from "./logout.js";
 import { logoutCallback } from "./logout-at-provider.js";
 import { popup, popupScript } from "./popup.js";
 import { session } from "./session-probe.js";
-import { sessions } from "./session-list.js";
 
 type Endpoint = (opened: SessionRequest, context: EndpointContext) => Promise<AnyReply>;
 
@@ -62,8 +62,7 @@ export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
     methods: ["POST"],
     setting: "backchannelLogout",
     perProvider: true,
-    create: ({ clock }, registration) =>
-      whenUsed(async () => (await import("./backchannel-logout.js")).createBackchannelLogout(clock, registration)),
+    create: ({ clock }, registration) => createBackchannelLogout(clock, registration),
   },
   "frontchannel-logout": {
     methods: GET,
@@ -71,7 +70,12 @@ export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
     perProvider: true,
     create: (_, registration) => whenUsed(async () => (await import("./frontchannel-logout.js")).createFrontchannelLogout(registration)),
   },
-  sessions: { methods: ["GET", "POST"], setting: "sessionsPage", slash: true, create: () => sessions },
+  sessions: {
+    methods: ["GET", "POST"],
+    setting: "sessionsPage",
+    slash: true,
+    create: () => whenUsed(async () => (await import("./session-list.js")).sessions),
+  },
   events: { methods: READ, setting: "events", slash: true, create: createEvents },
   jwks: { methods: READ, setting: "publishKeys", create: () => publicKeys },
   debug: { methods: READ, setting: "debug", slash: true, create: () => whenUsed(async () => (await import("./debug.js")).debug) },

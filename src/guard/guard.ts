@@ -16,10 +16,7 @@ import { passesCsrf } from "./csrf.js";
 import type { GateParts } from "./gate.js";
 import { meetsStepUp, providersOf, stepUpOf, type GuardRule } from "./guard-rule.js";
 
-/** A registration with the settings of its provider. */
-interface GuardedRegistration extends Registration {
-  readonly settings: Settings;
-}
+type GuardedRegistration = Registration & { readonly settings: Settings };
 
 /** What the guard uses of the running component. */
 interface GuardedComponent {

@@ -72,9 +72,8 @@ export async function checkLive({ env, key, store, io, progress }: LiveOptions):
     run.findings.push(...findings);
   }
   if (key === undefined) return run;
-  const { facts, notSeen } = run;
-  const ofKey = (text: string) => `Provider ${key}: ${text}`;
-  return { facts, findings: run.findings.map((finding) => ofProvider(key, PROVIDER_OPTIONS, finding)), notSeen: notSeen.map(ofKey) };
+  const findings = run.findings.map((finding) => ofProvider(key, PROVIDER_OPTIONS, finding));
+  return { facts: run.facts, findings, notSeen: run.notSeen.map((text) => `Provider ${key}: ${text}`) };
 }
 
 /** One run of the check. Collects facts and findings. */
