@@ -231,7 +231,7 @@ describe("[CK-6] a hostile cookie", () => {
     ["with the name at the end of another", `xidpauth=${"A".repeat(43)}`],
     ["in another letter case", `IDPAUTH=${"A".repeat(43)}`],
     ["within another's value", `x=idpauth=${"A".repeat(43)}`],
-    ["of the https name", `__Host-idpauth=${"A".repeat(43)}`],
+    ["of the https name", `__Host-Http-idpauth=${"A".repeat(43)}`],
     ["no cookie at all", ";;;===;"],
     ["markup", `idpauth=<script>${MARK}</script>`],
     ["a path of keys", "idpauth=__proto__"],

@@ -5,7 +5,7 @@ import { UnawaitedTasks } from "../work/unawaited-tasks.js";
 import { createOrphanedTokenRule } from "../access/orphaned-tokens.js";
 import { createRefresher } from "../access/shared-refresh.js";
 import { createSessionAccess, SessionRequest } from "../access/session-access.js";
-import { Slots } from "../work/slots.js";
+import { Slots, slotsWithin } from "../work/slots.js";
 import type { FrameworkAdapter, IdpAuthOptions } from "./public-types.js";
 import type { Clock } from "../clock.js";
 import { issuerTemplate } from "../config/issuers.js";
@@ -32,11 +32,11 @@ import { createSubjectSessions, type Subject } from "../sessions/subject-session
 import type { CheckedSettings } from "./startup.js";
 import { memoryStore } from "../stores/memory/memory-store.js";
 
-/** The concurrent code exchanges of one process at one provider, and the milliseconds that a further one waits for a slot. Our decision. */
-const EXCHANGES = { limit: 50, patience: 2_000 };
+/** The concurrent requests of one process at one provider, and the milliseconds that a further one waits for a slot. Our decision. */
+const AT_PROVIDER = { limit: 50, patience: 2_000 };
 
-/** The concurrent code exchanges at all providers: enough for several that hang. Our decision. */
-const MOST_EXCHANGES = 4 * EXCHANGES.limit;
+/** The concurrent requests at all providers: enough for several that hang. Our decision. */
+const AT_ALL = 4 * AT_PROVIDER.limit;
 
 /** What a provider is created from. */
 export interface ProviderParts {
@@ -110,7 +110,13 @@ export function compose<FrameworkRequest extends object>(
   });
   const subjectSessions = isBundled ? createSubjectSessions({ ...storage, clients, policy: settings, ending }) : undefined;
 
-  const exchangeSlots = (limit: number) => new Slots({ ...EXCHANGES, limit, reason: "exchange_queue_full", clock });
+  const slotsFor = (reason: string) => {
+    const slots = (limit: number) => new Slots({ ...AT_PROVIDER, limit, reason, clock });
+    const common = slots(AT_ALL);
+    return () => slotsWithin(slots(AT_PROVIDER.limit), common);
+  };
+  const exchangeSlots = slotsFor("exchange_queue_full");
+  const pushSlots = slotsFor("push_queue_full");
   const registrations = providers.map(({ key, name, settings: own }): EndpointRegistration => {
     const client = { issuer: own.issuer, clientId: own.clientId };
     return {
@@ -119,7 +125,8 @@ export function compose<FrameworkRequest extends object>(
       name,
       settings: own,
       provider: createProvider({ settings: own, clock, events: events.ofProvider(key), ...(fetch && { fetch }) }),
-      exchangeSlots: exchangeSlots(EXCHANGES.limit),
+      takeExchangeSlot: exchangeSlots(),
+      takePushSlot: pushSlots(),
       logouts: isBundled ? createProviderLogouts({ ...storage, client, ending }) : undefined,
     };
   });
@@ -186,7 +193,6 @@ export function compose<FrameworkRequest extends object>(
     clock,
     events,
     orphanedTokens,
-    exchangeSlots: exchangeSlots(registrations.length === 1 ? EXCHANGES.limit : MOST_EXCHANGES),
     subjectSessions,
     revocations,
     accountOf,

@@ -150,7 +150,7 @@ export function isOnThisMachine(baseUrl: string | null | undefined): boolean {
 }
 
 // Browsers ignore letter case in the prefixes of cookie names.
-const HTTPS_ONLY_NAME = /^__(?:host|secure)-/i;
+const HTTPS_ONLY_NAME = /^__(?:host|secure|http)-/i;
 const HOST_BOUND_NAME = /^__host-/i;
 
 function insecureProvider(values: Values): Finding[] {

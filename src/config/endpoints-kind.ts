@@ -9,6 +9,7 @@ export const ENDPOINT_NAMES = [
   "jwks_uri",
   "revocation_endpoint",
   "end_session_endpoint",
+  "pushed_authorization_request_endpoint",
 ] as const;
 export type Endpoints = Readonly<Partial<Record<(typeof ENDPOINT_NAMES)[number], string>>>;
 

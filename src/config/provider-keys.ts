@@ -15,6 +15,7 @@ const INHERITED = [
   "userinfo",
   "loginPrompt",
   "authorizationParams",
+  "pushedRequests",
   "trustedAudiences",
   "logoutAtProvider",
   "backchannelLogout",

@@ -123,6 +123,11 @@ export const PROVIDER_SETTINGS = {
     hidden: true,
     remedyFor: parameterMistake,
   },
+  pushedRequests: {
+    env: "IDP_PUSHED_REQUESTS",
+    kind: kind.oneOf("when-required", "always", "never"),
+    default: "when-required",
+  },
   loginParams: {
     env: "IDP_LOGIN_PARAMS",
     kind: parameterNames,

@@ -71,7 +71,7 @@ export const SESSION_SETTINGS = {
     kind: kind.keyName,
     default: "final_redirect",
   },
-  /** Bundled sessions only; null: `__Host-idpauth` over https, `idpauth` over http. */
+  /** Bundled sessions only; null: `__Host-Http-idpauth` over https, `idpauth` over http. */
   cookieName: {
     env: "IDP_COOKIE_NAME",
     kind: kind.cookieName,

@@ -94,8 +94,8 @@ export interface SettingOptions {
    * The name of the session cookie, if idpauth stores the sessions. The prefixes `__Host-` and `__Secure-` need an https BASE_URL. If
    * BASE_URL is https and the name doesn't start with `__Host-`, idpauth logs warning W013.
    *
-   * Default: `__Host-idpauth` over https, `idpauth` over http; if IDP_MOUNT_PATH isn't `/idpauth/`, the path is added to the name, as in
-   * `idpauth.partners.idpauth`. Environment variable: `IDP_COOKIE_NAME`.
+   * Default: `__Host-Http-idpauth` over https, `idpauth` over http; if IDP_MOUNT_PATH isn't `/idpauth/`, the path is added to the name, as
+   * in `idpauth.partners.idpauth`. Environment variable: `IDP_COOKIE_NAME`.
    */
   readonly cookieName?: string | null | undefined;
   /**
@@ -249,7 +249,13 @@ export interface SettingOptions {
     | Readonly<
         Partial<
           Record<
-            "token_endpoint" | "authorization_endpoint" | "userinfo_endpoint" | "jwks_uri" | "revocation_endpoint" | "end_session_endpoint",
+            | "token_endpoint"
+            | "authorization_endpoint"
+            | "userinfo_endpoint"
+            | "jwks_uri"
+            | "revocation_endpoint"
+            | "end_session_endpoint"
+            | "pushed_authorization_request_endpoint",
             string
           >
         >
@@ -293,6 +299,14 @@ export interface SettingOptions {
    * Default: none. Environment variable: `IDP_AUTHORIZATION_PARAMS`.
    */
   readonly authorizationParams?: Readonly<Record<string, string | readonly string[]>> | undefined;
+  /**
+   * Whether idpauth sends the parameters of a login to the provider itself, with the client's authentication, before it redirects the
+   * browser (PAR, RFC 9126). `when-required`: if the provider's discovery document requires it. `always`, `never`: independent of the
+   * document.
+   *
+   * Default: `when-required`. Environment variable: `IDP_PUSHED_REQUESTS`.
+   */
+  readonly pushedRequests?: "always" | "when-required" | "never" | undefined;
   /**
    * The query parameters that the login endpoint passes on to the provider, for example `login_hint ui_locales`. Each value can have at
    * most 512 characters. A parameter in IDP_AUTHORIZATION_PARAMS overrides the query. You can't list the parameters that idpauth uses
@@ -394,6 +408,7 @@ export interface ProviderOptions extends Pick<
   | "userinfo"
   | "loginPrompt"
   | "authorizationParams"
+  | "pushedRequests"
   | "trustedAudiences"
   | "logoutAtProvider"
   | "backchannelLogout"

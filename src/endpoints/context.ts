@@ -6,7 +6,7 @@ import type { Pages } from "../pages/pages.js";
 import type { Registration } from "../ports/registration.js";
 import type { KeyNames } from "../record/stored-form.js";
 import type { CommonSettings, Settings } from "../config/read-settings.js";
-import type { Slots } from "../work/slots.js";
+import type { Release } from "../work/slots.js";
 import type { Clock } from "../clock.js";
 import type { SessionAccess } from "../access/session-access.js";
 import type { OrphanedTokenRule } from "../access/orphaned-tokens.js";
@@ -17,8 +17,10 @@ import type { DelayedRevocations } from "./delayed-revocations.js";
 /** A registration with what its endpoints need. */
 export interface EndpointRegistration extends Registration {
   readonly settings: Settings;
-  /** Limits the concurrent code exchanges at this provider. */
-  readonly exchangeSlots: Slots;
+  /** Limits the concurrent code exchanges, since anyone can send a code. While one provider hangs, sign-ins at the others succeed. */
+  readonly takeExchangeSlot: () => Promise<Release>;
+  /** The same for pushed authorization requests. */
+  readonly takePushSlot: () => Promise<Release>;
   /** Undefined with the framework's own sessions, like `subjectSessions`. */
   readonly logouts: ProviderLogouts | undefined;
 }
@@ -34,8 +36,6 @@ export interface EndpointContext {
   readonly clock: Clock;
   readonly events: EventHub;
   readonly orphanedTokens: OrphanedTokenRule;
-  /** Limits the concurrent code exchanges at all providers, since anyone can send a code. */
-  readonly exchangeSlots: Slots;
   /** The sessions of a user. Undefined with the framework's own sessions. */
   readonly subjectSessions: SubjectSessions | undefined;
   readonly revocations: DelayedRevocations;

@@ -8,7 +8,6 @@ import { signInErrorCode } from "../pages/index-page.js";
 import type { ProviderFacts, DroppedTokens } from "../ports/provider.js";
 import type { PendingLogin, SessionRecord } from "../record/record.js";
 import { createHash } from "node:crypto";
-import type { Release } from "../work/slots.js";
 import type { SessionRequest } from "../access/session-access.js";
 import { ProviderUnavailableError, StoreUnavailableError } from "../errors.js";
 import { identityOf } from "../events/event-hub.js";
@@ -149,7 +148,7 @@ async function claimAndExchange(attempt: Attempt): Promise<Received | Ending> {
     login.provider === registration.key
       ? readAuthorizationResponse(query, login, await provider.facts())
       : { kind: "invalid", reason: "provider" };
-  const release = response.kind === "code" ? await takeSlots(attempt) : undefined;
+  const release = response.kind === "code" ? await registration.takeExchangeSlot() : undefined;
   try {
     const left = await claimState(attempt, response);
     if (left instanceof Ending) return left;
@@ -158,19 +157,6 @@ async function claimAndExchange(attempt: Attempt): Promise<Received | Ending> {
   } finally {
     release?.();
   }
-}
-
-/** While one provider hangs, it has its own slots only, so sign-ins at the others succeed. */
-async function takeSlots({ context, registration }: Attempt): Promise<Release> {
-  const own = await registration.exchangeSlots.take();
-  const common = await context.exchangeSlots.take().catch((error: unknown) => {
-    own();
-    throw error;
-  });
-  return () => {
-    own();
-    common();
-  };
 }
 
 /** Removes the login from the session. Returns the record that is left. */

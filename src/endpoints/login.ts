@@ -6,14 +6,13 @@ import { loginPath, providerIn } from "../guard/blocked.js";
 import type { SessionRequest } from "../access/session-access.js";
 import { failureReply, outageReply, badParameters } from "../pages/failure-reply.js";
 import { randomBytes } from "node:crypto";
-import { isOutage } from "../errors.js";
+import { isOutage, ProviderRefusedError } from "../errors.js";
 import { logLine } from "../events/log-lines.js";
 import { withLogin } from "../record/pending-logins.js";
 import type { PendingLogin } from "../record/record.js";
 import { epochSeconds } from "../clock.js";
 import type { CommonSettings } from "../config/read-settings.js";
 import { readLoginParameters, type LoginParameters } from "./login-parameters.js";
-import { isSilent } from "../record/silent-login.js";
 import { candidates, CROSS_SITE } from "./choose-provider.js";
 import { popupQuery } from "./popup.js";
 
@@ -87,7 +86,7 @@ async function startLogin(
   };
   try {
     // The provider first: during an outage of the provider nothing is stored.
-    const url = await provider.authorizationUrl({
+    const { url, isSilent, expiresIn } = await provider.authorizationUrl({
       redirectUri: pending.redirect_uri,
       state: pending.state,
       nonce: pending.nonce,
@@ -95,13 +94,19 @@ async function startLogin(
       selectAccount: query.get("select_account") === "true",
       parameters: passed,
       stepUp,
+      takeSlot: registration.takePushSlot,
     });
     const debug = settings.debug ? { scheme, origin: destination.decision, final_redirect: destination.url } : undefined;
-    const started = isSilent(url) ? { ...pending, silent: true as const } : pending;
+    const started = isSilent ? { ...pending, silent: true as const } : pending;
     await session.begin((record) => withLogin(record, started, now, debug));
-    const reply = response === "json" ? json({ redirect_to: url }) : redirect(url);
+    const reply =
+      response === "json" ? json({ redirect_to: url, ...(expiresIn !== undefined && { expires_in: expiresIn }) }) : redirect(url);
     return { ...reply, setCookies: session.setCookies };
   } catch (error) {
+    if (error instanceof ProviderRefusedError) {
+      events.refused("login", error.reason, providerIn(key));
+      return failureReply({ code: "sign_in_refused" }, request, pages, "html");
+    }
     if (isOutage(error)) events.failed("login", error, providerIn(key));
     const again = popup === undefined ? {} : { response: "popup", ...Object.fromEntries(new URLSearchParams(popup)) };
     return outageReply(error, request, pages, { label: "action.tryAgain", href: loginPath(publicPath, { ...providerIn(key), ...again }) });

@@ -30,9 +30,9 @@ export class EventHub {
     if (key === undefined) return this;
     const named = (entry: LogEntry): LogEntry => ({ ...entry, details: { provider: key, ...entry.details } });
     return {
-      emit: (name, what, line) => void this.emit(name, { provider: key, ...what }, line && named(line)),
-      log: (entry) => void this.log(named(entry)),
-      logOnce: (entry) => void this.logOnce({ ...named(entry), message: `Provider ${key}: ${entry.message}` }),
+      emit: (name, what, line) => this.emit(name, { provider: key, ...what }, line && named(line)),
+      log: (entry) => this.log(named(entry)),
+      logOnce: (entry) => this.logOnce({ ...named(entry), message: `Provider ${key}: ${entry.message}` }),
     };
   }
 

@@ -57,7 +57,7 @@ export interface Events {
 }
 
 /** The provider's endpoint that did not respond. */
-export type ProviderEndpoint = "discovery" | "jwks" | "token" | "userinfo" | "revocation";
+export type ProviderEndpoint = "discovery" | "jwks" | "token" | "userinfo" | "revocation" | "par";
 
 /** What `auth.on` accepts; `idpauth:` and the name is also a diagnostics channel. */
 export type EventName = keyof Events;

@@ -15,6 +15,17 @@ export interface AuthorizationRequest {
   readonly stepUp?: StepUp | undefined;
   /** Further parameters that this login passes on, none of them the protocol's own. `IDP_AUTHORIZATION_PARAMS` wins over them. */
   readonly parameters?: Readonly<Record<string, string>>;
+  /** Called before the request is pushed (RFC 9126), to limit the concurrent pushes. Resolves to what releases the slot. */
+  readonly takeSlot?: () => Promise<() => void>;
+}
+
+/** Where the browser goes to sign in. */
+export interface AuthorizationAddress {
+  readonly url: string;
+  /** The request carries `prompt=none`, so that the provider must not show a page. */
+  readonly isSilent: boolean;
+  /** Seconds for which the address works, if the request was pushed. */
+  readonly expiresIn?: number | undefined;
 }
 
 /** An authorization code, and the values of the login that it belongs to. */
@@ -77,7 +88,12 @@ export interface ProviderFacts {
 export interface Provider {
   /** Reads issuer and announcements from the discovery document. */
   facts(): Promise<ProviderFacts>;
-  authorizationUrl(request: AuthorizationRequest): Promise<string>;
+  /**
+   * Returns the address of an authorization request. Pushes the request first if the provider requires that, or `IDP_PUSHED_REQUESTS`.
+   *
+   * @throws ProviderRefusedError the provider refuses the pushed request: the parameters of this login, which may be a stranger's
+   */
+  authorizationUrl(request: AuthorizationRequest): Promise<AuthorizationAddress>;
   /** @throws ProviderUnavailableError while code exchanges back off */
   assertReadyToExchange(): void;
   /**

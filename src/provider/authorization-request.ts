@@ -8,31 +8,23 @@ import type { ProviderMetadata } from "./discovery.js";
 import type { ProviderConnection } from "./provider-connection.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
-/** Requirements in the metadata that idpauth does not support. */
-const UNSUPPORTED = [
-  ["require_pushed_authorization_requests", "par_required", "pushed authorization requests (RFC 9126)"],
-  ["require_signed_request_object", "request_object_required", "signed request objects (RFC 9101)"],
-] as const;
-
-/** @throws ProviderUnavailableError the provider requires what idpauth does not support */
+/** @throws ProviderUnavailableError the provider requires signed request objects, which idpauth does not support */
 export function assertSupported(metadata: ProviderMetadata, connection: ProviderConnection): void {
-  for (const [name, reason, feature] of UNSUPPORTED) {
-    if (metadata[name] !== true) continue;
-    const message = `The provider requires ${feature}, which idpauth doesn't support. Turn the requirement off for this client, or use another provider.`;
-    throw connection.misconfigured({ endpoint: "authorization", reason, message });
-  }
+  if (metadata.require_signed_request_object !== true) return;
+  const message =
+    "The provider requires signed request objects (RFC 9101), which idpauth doesn't support. Turn the requirement off for this client, or use another provider.";
+  throw connection.misconfigured({ endpoint: "authorization", reason: "request_object_required", message });
 }
 
-/** Returns the address of an authentication request (OpenID Connect Core section 3.1.2.1) with PKCE. */
-export async function authorizationUrl(
+/** Returns the parameters of an authentication request (OpenID Connect Core section 3.1.2.1) with PKCE. */
+export async function authorizationParameters(
   settings: ProviderSettings,
   metadata: ProviderMetadata,
   { redirectUri, state, nonce, verifier, selectAccount = false, parameters, stepUp }: AuthorizationRequest,
-): Promise<string> {
+): Promise<AuthorizationParams> {
   const scopes = loginScopes(settings, metadata);
-  const url = new URL(metadata.authorization_endpoint);
   const further = furtherParameters(settings, scopes, parameters);
-  const all: AuthorizationParams = {
+  return {
     ...further,
     ...(stepUp && stepUpParameters(settings, stepUp, further["prompt"])),
     ...(selectAccount && { prompt: accountPrompt(settings, metadata.prompt_values_supported) }),
@@ -45,12 +37,19 @@ export async function authorizationUrl(
     code_challenge: await calculatePKCECodeChallenge(verifier),
     code_challenge_method: "S256",
   };
-  for (const [name, values] of Object.entries(all)) {
-    // The endpoint's own address may contain parameters.
-    url.searchParams.delete(name);
-    for (const value of [values].flat()) url.searchParams.append(name, value);
-  }
-  return url.href;
+}
+
+/** Adds parameters to an endpoint's address, which may contain parameters of its own. */
+export function withParameters(endpoint: string | URL, parameters: AuthorizationParams): URL {
+  const url = new URL(endpoint);
+  for (const name of Object.keys(parameters)) url.searchParams.delete(name);
+  for (const [name, value] of entriesOf(parameters)) url.searchParams.append(name, value);
+  return url;
+}
+
+/** Each parameter as often as it has values. */
+export function entriesOf(parameters: AuthorizationParams): [name: string, value: string][] {
+  return Object.entries(parameters).flatMap(([name, values]) => [values].flat().map((value): [string, string] => [name, value]));
 }
 
 /** The scope that requests a refresh token (OpenID Connect Core section 11). Google has its own parameter instead. */

@@ -149,6 +149,7 @@ function readDocument(
     userinfo_endpoint: usable("userinfo_endpoint"),
     revocation_endpoint: usable("revocation_endpoint"),
     end_session_endpoint: usable("end_session_endpoint"),
+    pushed_authorization_request_endpoint: usable("pushed_authorization_request_endpoint"),
     scopes_supported: stringsOf(document["scopes_supported"]),
     grant_types_supported: stringsOf(document["grant_types_supported"]),
     prompt_values_supported: stringsOf(document["prompt_values_supported"]),

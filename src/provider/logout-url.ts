@@ -1,5 +1,6 @@
 import { logoutPresetOf } from "../config/issuers.js";
 import type { LogoutRequest } from "../ports/provider.js";
+import { withParameters } from "./authorization-request.js";
 import type { ProviderMetadata } from "./discovery.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
@@ -16,21 +17,17 @@ export function logoutUrl(
   { returnTo, state, idTokenHint }: LogoutRequest,
 ): string | undefined {
   const { issuer, clientId } = settings;
-  const withParameters = (address: string, parameters: Readonly<Record<string, string>>): string => {
-    const url = new URL(address);
-    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-    return url.href;
-  };
+  const address = (endpoint: string | URL, parameters: Readonly<Record<string, string>>) => withParameters(endpoint, parameters).href;
   const preset = logoutPresetOf(settings);
   // https://auth0.com/docs/api/authentication/logout/auth-0-logout
-  if (preset === "auth0") return withParameters(new URL("/v2/logout", issuer).href, { client_id: clientId, returnTo });
+  if (preset === "auth0") return address(new URL("/v2/logout", issuer), { client_id: clientId, returnTo });
   // https://docs.aws.amazon.com/cognito/latest/developerguide/logout-endpoint.html
   if (preset === "cognito")
-    return withParameters(new URL("/logout", metadata.authorization_endpoint).href, { client_id: clientId, logout_uri: returnTo });
+    return address(new URL("/logout", metadata.authorization_endpoint), { client_id: clientId, logout_uri: returnTo });
   const { end_session_endpoint: endpoint } = metadata;
   if (endpoint === undefined) return undefined;
   const parameters = { client_id: clientId, post_logout_redirect_uri: returnTo, state };
-  if (idTokenHint === undefined) return withParameters(endpoint, parameters);
-  const hinted = withParameters(endpoint, { id_token_hint: idTokenHint, ...parameters });
-  return hinted.length > MAX_LENGTH ? withParameters(endpoint, parameters) : hinted;
+  if (idTokenHint === undefined) return address(endpoint, parameters);
+  const hinted = address(endpoint, { id_token_hint: idTokenHint, ...parameters });
+  return hinted.length > MAX_LENGTH ? address(endpoint, parameters) : hinted;
 }

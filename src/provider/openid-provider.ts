@@ -1,6 +1,7 @@
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import { logLine } from "../events/log-lines.js";
 import type {
+  AuthorizationAddress,
   AuthorizationRequest,
   CodeExchange,
   LogoutRequest,
@@ -14,7 +15,7 @@ import type { IdInfo } from "../record/identity.js";
 import type { SessionRecord } from "../record/record.js";
 import { epochSeconds, type Clock } from "../clock.js";
 import { tenantsOf, type Tenants } from "./allowed-tenants.js";
-import { assertSupported, authorizationUrl, loginScopes, refreshDoubt } from "./authorization-request.js";
+import { assertSupported, authorizationParameters, loginScopes, refreshDoubt, withParameters } from "./authorization-request.js";
 import { RefreshBackOff } from "./back-off.js";
 import { clientAuthentication } from "./client-authentication.js";
 import { createDiscovery, type Discovery, type ProviderMetadata } from "./discovery.js";
@@ -25,6 +26,7 @@ import { verifyLogoutToken } from "./logout-token.js";
 import { logoutUrl } from "./logout-url.js";
 import { ProviderConnection, type OpenIdProviderOptions } from "./provider-connection.js";
 import type { ProviderSettings } from "./provider-settings.js";
+import { PushedRequests } from "./pushed-requests.js";
 import { RevocationEndpoint } from "./revocation-endpoint.js";
 import { expiryOf, TokenEndpoint, type TokenResponse } from "./token-endpoint.js";
 import { UserinfoEndpoint } from "./userinfo-endpoint.js";
@@ -43,6 +45,7 @@ class OpenIdProvider implements Provider {
   readonly #discovery: Discovery;
   readonly #jwks: Jwks;
   readonly #refreshes: RefreshBackOff;
+  readonly #pushed: PushedRequests;
   readonly #tokens: TokenEndpoint;
   readonly #userinfo: UserinfoEndpoint;
   readonly #revocation: RevocationEndpoint;
@@ -58,6 +61,7 @@ class OpenIdProvider implements Provider {
     this.#discovery = createDiscovery(connection);
     this.#jwks = createJwks(connection, async () => (await this.#discovery.current()).jwks_uri);
     this.#refreshes = new RefreshBackOff(connection.clock, connection.random);
+    this.#pushed = new PushedRequests(connection);
     this.#tokens = new TokenEndpoint(connection, this.#refreshes);
     this.#userinfo = new UserinfoEndpoint(connection, this.#refreshes);
     this.#revocation = new RevocationEndpoint(connection, this.#discovery);
@@ -73,12 +77,19 @@ class OpenIdProvider implements Provider {
     };
   }
 
-  async authorizationUrl(request: AuthorizationRequest): Promise<string> {
+  async authorizationUrl(request: AuthorizationRequest): Promise<AuthorizationAddress> {
     const metadata = await this.#discovery.current();
     assertSupported(metadata, this.#connection);
     this.#userinfo.assertAvailable(metadata);
     this.#warnOfScopes(metadata);
-    return authorizationUrl(this.#settings, metadata, request);
+    const endpoint = this.#pushed.endpointOf(metadata);
+    const parameters = await authorizationParameters(this.#settings, metadata, request);
+    const plain = withParameters(metadata.authorization_endpoint, parameters);
+    const isSilent = plain.searchParams.get("prompt") === "none";
+    if (endpoint === undefined) return { url: plain.href, isSilent };
+    const { requestUri, expiresIn } = await this.#pushed.push(metadata, endpoint, parameters, request.takeSlot);
+    const pushed = { client_id: this.#settings.clientId, request_uri: requestUri };
+    return { url: withParameters(metadata.authorization_endpoint, pushed).href, isSilent, expiresIn };
   }
 
   assertReadyToExchange(): void {

@@ -29,6 +29,8 @@ export interface ProviderSettings {
   readonly clockTolerance: number;
   readonly loginPrompt: string | null;
   readonly authorizationParams: AuthorizationParams;
+  /** Whether logins are pushed (RFC 9126). */
+  readonly pushedRequests: "when-required" | "always" | "never";
   readonly trustedAudiences: readonly string[];
   readonly sessionAutoRefresh: boolean;
   /** The name of a preset replaces the endpoint that the provider announces. */

@@ -29,49 +29,65 @@ export class TokenEndpoint {
     const parameters = { code, redirect_uri: redirectUri, code_verifier: verifier };
     const request: ClientRequest = (client, authentication, options) =>
       genericTokenEndpointRequest(metadata, client, authentication, "authorization_code", parameters, options);
-    return this.#ask("exchange", () => this.#connection.sendAsClient(metadata.token_endpoint, request), this.#exchanges);
+    return this.#tokens("exchange", () => this.#connection.sendAsClient(metadata.token_endpoint, request), this.#exchanges);
   }
 
   /** Sends the request even during the back-off of refreshes. */
   async refresh(metadata: ProviderMetadata, { refreshToken, session, signal }: RefreshRequest): Promise<TokenResponse> {
     const request: ClientRequest = (client, authentication, options) =>
       refreshTokenGrantRequest(metadata, client, authentication, refreshToken, options);
-    return this.#ask("refresh", () => this.#connection.sendAsClient(metadata.token_endpoint, request, signal), {
+    return this.#tokens("refresh", () => this.#connection.sendAsClient(metadata.token_endpoint, request, signal), {
       succeeded: () => this.#refreshes.responded(),
       failed: (startedAt, failure) => this.#refreshes.failed(session, startedAt, failure),
     });
   }
 
-  async #ask(grant: Grant, send: () => Promise<ProviderResponse>, backOff: FailureListener): Promise<TokenResponse> {
-    const meaning = await this.#connection.call({
-      endpoint: "token",
-      send,
-      read: (response) => {
-        const read = meaningOf(response, grant);
-        if (read.kind === "operator") throw new ProviderUnavailableError(read.reason, { misconfigured: true });
-        if (read.kind === "outage") throw new ProviderUnavailableError(read.reason);
-        return read;
-      },
-      backOff: {
-        succeeded: backOff.succeeded,
-        failed: (startedAt, failure) => {
-          if (failure.misconfigured === true) this.#reportMistake(failure);
-          return backOff.failed(startedAt, failure);
-        },
-      },
-    });
-    if (meaning.kind === "refused") throw new ProviderRefusedError(meaning.reason);
-    return tokensOf(meaning.body);
+  async #tokens(grant: Grant, send: () => Promise<ProviderResponse>, backOff: FailureListener): Promise<TokenResponse> {
+    return tokensOf(await sendGrant(this.#connection, grant, send, backOff));
   }
+}
 
-  #reportMistake({ reason, status }: Failure): void {
-    const sent = `The client authenticated with ${authenticationInWords(this.#connection.settings)}.`;
-    const message =
-      reason === "invalid_client"
-        ? `The token endpoint doesn't accept this client (invalid_client). ${sent} Check ${credentialsInWords(this.#connection.settings)}.`
-        : `The token endpoint doesn't allow this client to refresh (${reason}, status ${String(status)}). ${sent} Check the client's settings at the provider.`;
-    this.#connection.misconfigured({ endpoint: "token", reason, message, status });
-  }
+/**
+ * Sends a request with the client's credentials, and returns the body of a success.
+ *
+ * @throws ProviderRefusedError | ProviderUnavailableError
+ */
+export async function sendGrant(
+  connection: ProviderConnection,
+  grant: Grant,
+  send: () => Promise<ProviderResponse>,
+  backOff: FailureListener,
+): Promise<Readonly<Record<string, unknown>>> {
+  const endpoint = grant === "push" ? "par" : "token";
+  const meaning = await connection.call({
+    endpoint,
+    send,
+    read: (response) => {
+      const read = meaningOf(response, grant);
+      if (read.kind === "operator") throw new ProviderUnavailableError(read.reason, { misconfigured: true });
+      if (read.kind === "outage") throw new ProviderUnavailableError(read.reason);
+      return read;
+    },
+    backOff: {
+      succeeded: backOff.succeeded,
+      failed: (startedAt, failure) => {
+        if (failure.misconfigured === true) reportMistake(connection, endpoint, failure);
+        return backOff.failed(startedAt, failure);
+      },
+    },
+  });
+  if (meaning.kind === "refused") throw new ProviderRefusedError(meaning.reason);
+  return meaning.body;
+}
+
+function reportMistake(connection: ProviderConnection, endpoint: "token" | "par", { reason, status }: Failure): void {
+  const sent = `The client authenticated with ${authenticationInWords(connection.settings)}.`;
+  const where = endpoint === "token" ? "token endpoint" : "endpoint for pushed authorization requests";
+  const message =
+    reason === "invalid_client"
+      ? `The ${where} doesn't accept this client (invalid_client). ${sent} Check ${credentialsInWords(connection.settings)}.`
+      : `The ${where} doesn't allow this client to refresh (${reason}, status ${String(status)}). ${sent} Check the client's settings at the provider.`;
+  connection.misconfigured({ endpoint, reason, message, status });
 }
 
 /** The meaning of the token endpoint's response. `reason` is a stable word that is safe to log. */
@@ -83,20 +99,22 @@ export type Meaning =
   | { readonly kind: "operator"; readonly reason: string }
   | { readonly kind: "outage"; readonly reason: string };
 
-/** The kind of request to the token endpoint. */
-export type Grant = "exchange" | "refresh";
+/** A request with the client's credentials: of tokens, or a pushed authorization request. */
+export type Grant = "exchange" | "refresh" | "push";
 
 /** The errors of RFC 6749 section 5.2 about the client, not about the refresh token. */
 const OPERATOR_ERRORS = new Set(["invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope"]);
 
 /**
- * Returns the meaning of a response to a code exchange or a refresh. The ID token is verified later. Pure.
+ * Returns the meaning of a response. The ID token is verified later. Pure.
  *
- * An attacker can put any code into a URL. So in the response to a code, only `invalid_client` means a wrong configuration.
+ * An attacker can put any code, or any parameter of a login, into a URL. So in the response to one of these, only `invalid_client` means a
+ * wrong configuration.
  */
 export function meaningOf(response: ProviderResponse, grant: Grant): Meaning {
   const { status } = response;
-  if (status === 200) {
+  // 201 for a pushed request (RFC 9126 section 2.2).
+  if (status === 200 || (status === 201 && grant === "push")) {
     const body = jsonObject(response);
     return body === undefined ? { kind: "outage", reason: "not_json" } : { kind: "ok", body };
   }
@@ -108,7 +126,7 @@ export function meaningOf(response: ProviderResponse, grant: Grant): Meaning {
   if (asksForRetry(status)) return { kind: "outage", reason: `http_${String(status)}` };
   const reason = error ?? `http_${String(status)}`;
   if (error === "invalid_client") return { kind: "operator", reason };
-  if (grant === "exchange") return { kind: "refused", reason };
+  if (grant !== "refresh") return { kind: "refused", reason };
   return { kind: status !== 400 || OPERATOR_ERRORS.has(reason) ? "operator" : "refused", reason };
 }
 

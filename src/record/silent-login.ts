@@ -7,11 +7,6 @@ const NEEDS_USER: readonly string[] = ["login_required", "interaction_required",
 /** Seconds after a silent login that failed, in which the guard starts no other silent login. */
 const PAUSE = 30;
 
-/** Whether an authorization request carries `prompt=none`, so that the provider must not show a page. */
-export function isSilent(authorizationUrl: string): boolean {
-  return new URL(authorizationUrl).searchParams.get("prompt") === "none";
-}
-
 /** Whether an error code of the provider says only that a silent login is not possible now. */
 export function needsUser(error: string): boolean {
   return NEEDS_USER.includes(error);

@@ -68,7 +68,8 @@ export function setCookie(name: string, value: string, maxAge: number, secure: b
 }
 
 /**
- * Returns the cookie's name. `__Host-` binds the cookie to this origin's host; browsers accept it over https only. Endpoints at another
+ * Returns the cookie's name. `__Host-` binds the cookie to this origin's host; browsers accept it over https only. With `__Host-Http-`, no
+ * script can set it (RFC 10017); browsers that do not know this prefix apply the rules of `__Host-`. Endpoints at another
  * path than the default have a cookie of their own, so that several mounts on one host never share one.
  */
 export function cookieNameFor(configured: string | null, publicPath: string, secure: boolean): string {
@@ -76,5 +77,5 @@ export function cookieNameFor(configured: string | null, publicPath: string, sec
   // A dot in the path is escaped, because /a/b/ and /a.b/ are two paths.
   const suffix = publicPath.slice(0, -1).replaceAll(".", "%2E").replaceAll("/", ".");
   const name = publicPath === "/idpauth/" ? "idpauth" : `idpauth${suffix}`;
-  return secure ? `__Host-${name}` : name;
+  return secure ? `__Host-Http-${name}` : name;
 }

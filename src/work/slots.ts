@@ -114,6 +114,23 @@ export class Slots {
   }
 }
 
+/**
+ * Returns what takes a slot of its own and a common one: while the requests of one kind hang, they hold few of the common slots.
+ */
+export function slotsWithin(own: Slots, common: Slots): () => Promise<Release> {
+  return async () => {
+    const first = await own.take();
+    const second = await common.take().catch((error: unknown) => {
+      first();
+      throw error;
+    });
+    return () => {
+      first();
+      second();
+    };
+  };
+}
+
 /** Runs a task. A call during a run gets the result of that run. */
 export interface OneAtATime<Result> {
   (): Promise<Result>;

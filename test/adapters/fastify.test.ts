@@ -634,7 +634,7 @@ describe("behind a proxy", () => {
   ])("with trustProxy (%s) Fastify's reading counts: the last of several, with its port", async (_who, trustProxy) => {
     await start({ server: { trustProxy: trustProxy! } });
     expect(await redirectUri(FORWARDED)).toBe("https://last.example:8443/idpauth/login-callback");
-    expect((await raw("/idpauth/login/", "GET", FORWARDED)).header("set-cookie")).toMatch(/^__Host-idpauth=.*; Secure$/);
+    expect((await raw("/idpauth/login/", "GET", FORWARDED)).header("set-cookie")).toMatch(/^__Host-Http-idpauth=.*; Secure$/);
   });
 
   it.each<[string, FastifyServerOptions["trustProxy"]]>([

@@ -55,13 +55,20 @@ describe.skipIf(executablePath === undefined)("the addresses under which an appl
     expect(await tab.innerText("main")).toContain("Signed in as Ada Lovelace");
     const own = (await user.context.cookies(front.origin)).filter(({ name }) => !name.startsWith("_") || name.startsWith("__Host-"));
     expect(own).toEqual([
-      expect.objectContaining({ name: "__Host-idpauth", path: "/", httpOnly: true, sameSite: "Lax", secure: true, domain: "localhost" }),
+      expect.objectContaining({
+        name: "__Host-Http-idpauth",
+        path: "/",
+        httpOnly: true,
+        sameSite: "Lax",
+        secure: true,
+        domain: "localhost",
+      }),
     ]);
     await tab.getByRole("link", { name: "Sign out" }).click();
     await tab.getByRole("button", { name: "Sign out at the provider" }).click();
     expect(tab.url()).toBe(`${front.origin}/idpauth/`);
     expect(await heading(tab)).toBe("You are signed out");
-    expect((await user.context.cookies(front.origin)).map(({ name }) => name)).not.toContain("__Host-idpauth");
+    expect((await user.context.cookies(front.origin)).map(({ name }) => name)).not.toContain("__Host-Http-idpauth");
     // The embedded provider serves its pictures over http, which Chromium remarks on an https page. Nothing else.
     expect(user.complaints.splice(0).filter((text) => !/^Mixed Content: .*\/pictures\/ada\.svg'/.test(text))).toEqual([]);
   });

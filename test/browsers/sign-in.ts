@@ -57,7 +57,14 @@ export function signInScenarios(browsing: Browsing): void {
       const tab = await signIn(user, `${browsing.demo}/reports`);
       const cookies = await user.cookies(tab);
       expect(cookies).toEqual([
-        expect.objectContaining({ name: "__Host-idpauth", domain: "localhost", path: "/", httpOnly: true, secure: true, sameSite: "Lax" }),
+        expect.objectContaining({
+          name: "__Host-Http-idpauth",
+          domain: "localhost",
+          path: "/",
+          httpOnly: true,
+          secure: true,
+          sameSite: "Lax",
+        }),
       ]);
       expect(await tab.evaluate("document.cookie")).toBe("");
       const days = ((cookies[0]?.expires ?? 0) - Date.now() / 1000) / 86_400;

@@ -143,7 +143,7 @@ describe("what the provider is sent", () => {
     expect(facts).toEqual({
       redirectUri: REDIRECT_URI,
       redirectUriRegistered: true,
-      cookie: { name: "__Host-idpauth", path: "/", httpOnly: true, sameSite: "Lax", secure: true },
+      cookie: { name: "__Host-Http-idpauth", path: "/", httpOnly: true, sameSite: "Lax", secure: true },
       issuer,
       endpoints: {
         authorization: `${issuer}/authorize`,

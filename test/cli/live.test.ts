@@ -39,7 +39,7 @@ describe("the report of a live check", () => {
     expect(at).not.toContain(-1);
     expect(at[3]).toBeGreaterThan(Math.max(at[1]!, at[2]!));
     expect(stdout).toContain("  - redirect URI: https://app.example/idpauth/login-callback (the provider redirects to it)\n");
-    expect(stdout).toContain("  - session cookie: __Host-idpauth; Path=/; HttpOnly; SameSite=Lax; Secure\n");
+    expect(stdout).toContain("  - session cookie: __Host-Http-idpauth; Path=/; HttpOnly; SameSite=Lax; Secure\n");
     expect(stdout).not.toContain("it is not asked, so nobody knows yet");
     expect(stdout).not.toContain("wrong");
   });

@@ -35,7 +35,7 @@ describe("behind a proxy that strips a path prefix", () => {
     expect(callback).toMatch(new RegExp(`^${ORIGIN}${ENDPOINTS}login-callback\\?`));
     expect((await get(user, callback)).location).toBe(`${ORIGIN}/portal/reports?year=2024&q=a%2Fb`);
     expect(application.provider.requestsTo("token")[0]?.params.get("redirect_uri")).toBe(`${ORIGIN}${ENDPOINTS}login-callback`);
-    expect([...user.cookies.keys()]).toEqual(["__Host-idpauth.portal.idpauth"]);
+    expect([...user.cookies.keys()]).toEqual(["__Host-Http-idpauth.portal.idpauth"]);
     expect((await get(user, `${ENDPOINTS}session`)).json()).toMatchObject({ authenticated: true, user: { email: "ada@example.com" } });
     expect((await get(user, `${ENDPOINTS}logout/`)).location).toBe(ENDPOINTS);
     expect((await get(user, `${ENDPOINTS}session`)).json()).toEqual({ authenticated: false, user: null });

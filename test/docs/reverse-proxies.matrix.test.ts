@@ -125,7 +125,7 @@ describe.each([
     const block = (blocksOf("forward-auth.md", proxy)[0] ?? "")
       .replaceAll("localhost:3000", `127.0.0.1:${String(checking)}`)
       .replaceAll("localhost:8080", `127.0.0.1:${String(behind.port)}`)
-      .replaceAll("__Host-idpauth", "idpauth");
+      .replaceAll("__Host-Http-idpauth", "idpauth");
     const args =
       proxy === "nginx"
         ? ["-e", "stderr", "-p", folder, "-c", nginxConfiguration(folder, block, port)]

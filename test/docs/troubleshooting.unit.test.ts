@@ -14,7 +14,7 @@ describe("docs/how-to/troubleshooting.md", () => {
   it("shows outputs of `idpauth check --live` as they are recorded", () => {
     const outputs = shown.filter((line) => line !== "" && !line.trim().startsWith("idpauth "));
     expect(outputs.filter((line) => /^ {2}[EW]\d+ /.test(line)).length).toBeGreaterThanOrEqual(4);
-    const cookie = "  - session cookie: __Host-idpauth; Path=/; HttpOnly; SameSite=Lax; Secure";
+    const cookie = "  - session cookie: __Host-Http-idpauth; Path=/; HttpOnly; SameSite=Lax; Secure";
     expect(recorded).toContain(cookie);
     expect(outputs.filter((line) => !recorded.has(line))).toEqual([]);
   });

@@ -500,7 +500,7 @@ describe("the server's own origin", () => {
     const headers = { "x-forwarded-host": "evil.example, public.example", "x-forwarded-proto": "http, https" };
     const answer = await user.get(LOGIN, { headers });
     expect(new URL(answer.location).searchParams.get("redirect_uri")).toBe("https://public.example/idpauth/login-callback");
-    expect(answer.setCookies?.[0]).toMatch(/^__Host-idpauth=/);
+    expect(answer.setCookies?.[0]).toMatch(/^__Host-Http-idpauth=/);
   });
 
   it("behind a trusted proxy a login with BASE_URL's Host header causes no loop", async () => {

@@ -91,7 +91,7 @@ describe("logout", () => {
 
   it.each([
     ["http", "http://app.example", {}, "idpauth=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax"],
-    ["https", "https://app.example", {}, "__Host-idpauth=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure"],
+    ["https", "https://app.example", {}, "__Host-Http-idpauth=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure"],
     [
       "a name of one's own",
       "https://app.example",

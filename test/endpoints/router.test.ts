@@ -249,12 +249,12 @@ describe("[BFF-3] [CK-2] [ASVS-3.3.1] the cookie", () => {
 
   it.each<[string, ApplicationOptions, { scheme?: "http" | "https" }, string]>([
     ["plain http", {}, {}, `idpauth=${value}; Path=/; ${life}; HttpOnly; SameSite=Lax`],
-    ["https", {}, { scheme: "https" }, `__Host-idpauth=${value}; Path=/; ${life}; HttpOnly; SameSite=Lax; Secure`],
+    ["https", {}, { scheme: "https" }, `__Host-Http-idpauth=${value}; Path=/; ${life}; HttpOnly; SameSite=Lax; Secure`],
     [
       "BASE_URL over https",
       { baseUrl: "https://app.example" },
       {},
-      `__Host-idpauth=${value}; Path=/; ${life}; HttpOnly; SameSite=Lax; Secure`,
+      `__Host-Http-idpauth=${value}; Path=/; ${life}; HttpOnly; SameSite=Lax; Secure`,
     ],
     [
       "BASE_URL over http",

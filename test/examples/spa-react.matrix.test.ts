@@ -284,7 +284,7 @@ describe("examples/spa-react", () => {
 
         const { user, tab } = await signedIn(origin);
         expect((await user.context.cookies(origin)).map(({ name, secure }) => ({ name, secure }))).toContainEqual({
-          name: "__Host-idpauth",
+          name: "__Host-Http-idpauth",
           secure: true,
         });
         const page = await tab.reload();

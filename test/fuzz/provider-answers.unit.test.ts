@@ -105,6 +105,7 @@ fuzz(
         authorizationParams: {},
         trustedAudiences: [],
         sessionAutoRefresh: true,
+        pushedRequests: "when-required",
         providerMetadata: {},
         refreshWithoutIdToken: "userinfo",
         userinfo: always ? "always" : "when-needed",

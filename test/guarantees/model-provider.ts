@@ -191,7 +191,10 @@ export class ModelProvider {
       authorizationUrl: ({ state, nonce, redirectUri }) =>
         call(
           "authorizationUrl",
-          () => `${ISSUER}/authorize?${new URLSearchParams({ state, nonce, redirect_uri: redirectUri }).toString()}`,
+          () => ({
+            url: `${ISSUER}/authorize?${new URLSearchParams({ state, nonce, redirect_uri: redirectUri }).toString()}`,
+            isSilent: false,
+          }),
           {
             isAway: isDown,
           },

@@ -33,7 +33,7 @@ describe("the authorization request", () => {
   it("has exactly the known parameters, each once", async () => {
     // The example of RFC 7636 appendix B.
     const verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
-    const url = new URL(await rig.provider.authorizationUrl({ redirectUri: REDIRECT_URI, state: "s", nonce: NONCE, verifier }));
+    const url = new URL((await rig.provider.authorizationUrl({ redirectUri: REDIRECT_URI, state: "s", nonce: NONCE, verifier })).url);
     expect(url.origin + url.pathname).toBe(`${rig.idp.issuer}/authorize`);
     expect([...url.searchParams.keys()].sort()).toEqual(
       ["client_id", "code_challenge", "code_challenge_method", "nonce", "prompt", "redirect_uri", "response_type", "scope", "state"].sort(),
@@ -51,14 +51,14 @@ describe("the authorization request", () => {
 
   it("[ASVS-10.2.1] an explicit SCOPE is sent exactly", async () => {
     const provider = rig.settingsWith({ scope: ["openid", "email"], scopeIsDefault: false });
-    const url = new URL(await provider.authorizationUrl({ redirectUri: REDIRECT_URI, state: "s", nonce: NONCE, verifier: VERIFIER }));
+    const url = new URL((await provider.authorizationUrl({ redirectUri: REDIRECT_URI, state: "s", nonce: NONCE, verifier: VERIFIER })).url);
     expect(url.searchParams.get("scope")).toBe("openid email");
     expect(url.searchParams.has("prompt")).toBe(false);
   });
 
   const requested = async (settings: Parameters<Rig["settingsWith"]>[0], more: Partial<AuthorizationRequest> = {}) => {
     const request = { redirectUri: REDIRECT_URI, state: "s", nonce: NONCE, verifier: VERIFIER, ...more };
-    return new URL(await rig.settingsWith(settings).authorizationUrl(request)).searchParams;
+    return new URL((await rig.settingsWith(settings).authorizationUrl(request)).url).searchParams;
   };
 
   it("carries IDP_AUTHORIZATION_PARAMS, a list as a repeated parameter, and encodes the values", async () => {
@@ -192,14 +192,14 @@ describe("ID tokens without sid", () => {
 });
 
 describe("what the provider requires and this package does not do", () => {
-  it.each([
-    ["require_pushed_authorization_requests", "par_required", "pushed authorization requests"],
-    ["require_signed_request_object", "request_object_required", "signed request objects"],
-  ])("%s is a misconfiguration that the log names, and starts no sign-in", async (name, reason, words) => {
-    rig.idp.discoveryDocument = (document) => ({ ...document, [name]: true });
-    await expect(rig.code()).rejects.toMatchObject({ code: "provider_misconfigured", reason });
-    expect(rig.logged.map(({ message }) => message).join()).toContain(words);
-  });
+  it.each([["require_signed_request_object", "request_object_required", "signed request objects"]])(
+    "%s is a misconfiguration that the log names, and starts no sign-in",
+    async (name, reason, words) => {
+      rig.idp.discoveryDocument = (document) => ({ ...document, [name]: true });
+      await expect(rig.code()).rejects.toMatchObject({ code: "provider_misconfigured", reason });
+      expect(rig.logged.map(({ message }) => message).join()).toContain(words);
+    },
+  );
 });
 
 describe("the code exchange", () => {

@@ -71,6 +71,7 @@ function rigAround(idp: TestProvider, clock: TestClock): Rig {
         authorizationParams: {},
         trustedAudiences: [],
         sessionAutoRefresh: true,
+        pushedRequests: "when-required",
         providerMetadata: {},
         refreshWithoutIdToken: "userinfo",
         userinfo: "when-needed",
@@ -92,7 +93,7 @@ function rigAround(idp: TestProvider, clock: TestClock): Rig {
     logged,
     settingsWith,
     async code(by = provider) {
-      const url = await by.authorizationUrl({ redirectUri: REDIRECT_URI, state: "s", nonce: NONCE, verifier: VERIFIER });
+      const { url } = await by.authorizationUrl({ redirectUri: REDIRECT_URI, state: "s", nonce: NONCE, verifier: VERIFIER });
       return new URL(await idp.signInCode(url)).searchParams.get("code") ?? "";
     },
     exchange: async (by = provider) =>

@@ -91,7 +91,7 @@ describe("[CK-3] [ASVS-3.3.1] deletion", () => {
 describe("[BFF-3] every Set-Cookie", () => {
   it.each([
     ["http", "http://app.example", "idpauth", ["HttpOnly", "Path=/", "SameSite=Lax"]],
-    ["https", "https://app.example", "__Host-idpauth", ["HttpOnly", "Path=/", "SameSite=Lax", "Secure"]],
+    ["https", "https://app.example", "__Host-Http-idpauth", ["HttpOnly", "Path=/", "SameSite=Lax", "Secure"]],
   ])(
     "[BFF-3] over %s of login, further login, callback, refresh and logout has the same attributes, the deletion's included",
     async (_scheme, origin, name, attributes) => {

@@ -120,7 +120,18 @@ describe("session identifiers", () => {
     const value = browser.cookies.value("idpauth") ?? "";
     expect((await browser.get("/idpauth/session")).json().authenticated).toBe(true);
     const stranger = app.browser();
-    const names = ["idpauth", "__Host-idpauth", "sid", "session", "sessionid", "session_id", "PHPSESSID", "jsessionid", "token", "cookie"];
+    const names = [
+      "idpauth",
+      "__Host-Http-idpauth",
+      "sid",
+      "session",
+      "sessionid",
+      "session_id",
+      "PHPSESSID",
+      "jsessionid",
+      "token",
+      "cookie",
+    ];
     for (const name of names) {
       expect((await stranger.get(`/idpauth/session?${name}=${value}`)).text).toBe(SIGNED_OUT);
       const inPath = await stranger.get(`/idpauth/session;${name}=${value}`);

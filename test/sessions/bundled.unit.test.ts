@@ -314,11 +314,13 @@ describe("begin", () => {
     const session = sessions.open(undefined, true);
     await session.begin(withLogin);
     const [header] = session.setCookies;
-    expect(header).toMatch(/^__Host-idpauth=[\w-]{43}; Path=\/; Max-Age=34560000; HttpOnly; SameSite=Lax; Secure$/);
+    expect(header).toMatch(/^__Host-Http-idpauth=[\w-]{43}; Path=\/; Max-Age=34560000; HttpOnly; SameSite=Lax; Secure$/);
     const value = header!.slice(header!.indexOf("=") + 1, header!.indexOf(";"));
-    expect(await sessions.open(`__Host-idpauth=${value}`, true).read()).toBeDefined();
+    expect(await sessions.open(`__Host-Http-idpauth=${value}`, true).read()).toBeDefined();
     expect(await sessions.open(`idpauth=${value}`, true).read()).toBeUndefined();
-    expect(await sessions.open(`__Host-idpauth=${value}`, false).read()).toBeUndefined();
+    // A script can set a cookie of this name, which was the default before.
+    expect(await sessions.open(`__Host-idpauth=${value}`, true).read()).toBeUndefined();
+    expect(await sessions.open(`__Host-Http-idpauth=${value}`, false).read()).toBeUndefined();
   });
 
   it("a configured cookie name is used; one with a prefix is always Secure", async () => {
@@ -547,9 +549,9 @@ describe("destroy", () => {
   });
 
   it("over https the deletion repeats name and Secure", async () => {
-    const session = sessions.open(`__Host-idpauth=${newCookieValue()}`, true);
+    const session = sessions.open(`__Host-Http-idpauth=${newCookieValue()}`, true);
     await session.destroy();
-    expect(session.setCookies).toEqual(["__Host-idpauth=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure"]);
+    expect(session.setCookies).toEqual(["__Host-Http-idpauth=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure"]);
   });
 
   it("of two at once only one is given the record", async () => {

@@ -31,7 +31,7 @@ describe("the session cookie of a request", () => {
     ["a planted one of the wrong form last", `idpauth=${A}; idpauth=planted`, [A]],
     ["two Cookie lines, as Node joins them", `idpauth=${A}; idpauth=${B}; a=b`, [A, B]],
     ["a name that ends alike", `xidpauth=${A}`, []],
-    ["a prefixed name", `__Host-idpauth=${A}`, []],
+    ["a prefixed name", `__Host-Http-idpauth=${A}`, []],
     ["a name that begins alike", `idpauth2=${A}`, []],
     ["a name that ends alike, then the name", `xidpauth=${A}; idpauth=${B}`, [B]],
     ["the name inside another cookie's value", `x=idpauth=${A}`, []],
@@ -95,7 +95,7 @@ describe("whether the browser sent the session cookie", () => {
     ["the name in another cookie's value, then the cookie", `theme=idpauth; idpauth=${A}`, true],
     ["the name alone", "idpauth", false],
     ["a name that ends alike", `xidpauth=${A}`, false],
-    ["a prefixed name", `__Host-idpauth=${A}`, false],
+    ["a prefixed name", `__Host-Http-idpauth=${A}`, false],
     ["a name that begins alike", `idpauth2=${A}`, false],
     ["the name inside another cookie's value", `x=idpauth=${A}`, false],
     ["the name after a space inside another cookie's value", `x=a idpauth=${A}`, false],
@@ -114,9 +114,9 @@ describe("the cookie that is set", () => {
   });
 
   it.each([
-    [null, "/idpauth/", true, "__Host-idpauth"],
+    [null, "/idpauth/", true, "__Host-Http-idpauth"],
     [null, "/idpauth/", false, "idpauth"],
-    [null, "/partners/idpauth/", true, "__Host-idpauth.partners.idpauth"],
+    [null, "/partners/idpauth/", true, "__Host-Http-idpauth.partners.idpauth"],
     [null, "/auth/", false, "idpauth.auth"],
     [null, "/a/b/", false, "idpauth.a.b"],
     [null, "/a.b/", false, "idpauth.a%2Eb"],

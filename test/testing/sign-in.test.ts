@@ -269,14 +269,14 @@ describe("an application with BASE_URL", () => {
     const user = await signIn(expressApp({ baseUrl: "https://app.example" }), GRACE, { returnTo: "/reports" });
     expect(user.origin).toBe("https://app.example");
     expect(user.returnedTo?.href).toBe("https://app.example/reports");
-    expect(user.cookie).toMatch(/^__Host-idpauth=/);
+    expect(user.cookie).toMatch(/^__Host-Http-idpauth=/);
     expect((await user.get("/reports")).status).toBe(200);
   });
 
   it("is requested where the option says", async () => {
     const user = await signIn(fetchApp(), GRACE, { origin: "https://app.example/" });
     // Nothing but the request's own URL tells this application that it is one of https.
-    expect([user.origin, user.cookie.split("=")[0]]).toEqual(["https://app.example", "__Host-idpauth"]);
+    expect([user.origin, user.cookie.split("=")[0]]).toEqual(["https://app.example", "__Host-Http-idpauth"]);
     expect((await user.get("/reports")).status).toBe(200);
   });
 });

@@ -153,9 +153,9 @@ it("a cookie for browser drivers is the one that a browser would have, https or 
     secure: false,
     sameSite: "Lax",
   });
-  expect(await signedInCookie(auth, ADA, { secure: true })).toMatchObject({ name: "__Host-idpauth", secure: true });
+  expect(await signedInCookie(auth, ADA, { secure: true })).toMatchObject({ name: "__Host-Http-idpauth", secure: true });
   const secured = fetchAdapter.idpAuth({ ...OPTIONS, baseUrl: "https://app.example" });
-  expect(await signedInCookie(secured, ADA)).toMatchObject({ name: "__Host-idpauth", secure: true });
+  expect(await signedInCookie(secured, ADA)).toMatchObject({ name: "__Host-Http-idpauth", secure: true });
 });
 
 it("with the framework's own sessions the error names what to use instead", async () => {
@@ -178,7 +178,7 @@ it.each<[string, unknown, RegExp]>([
   ["text", { loginAt: "2020" }, /whole seconds/],
   ["no number", { loginAt: Number.NaN }, /whole seconds/],
   ["parts of seconds", { loginAt: 1_700_000_000.5 }, /whole seconds/],
-  ["an option of another name", { login_at: 1 }, /takes no option "login_at"; there are tokens, loginAt, secure, authTime, acr, data\./],
+  ["an option of another name", { login_at: 1 }, /takes no option "login_at"; there are provider, tokens, loginAt, secure, authTime, acr, data\./],
   ["milliseconds of the authentication", { authTime: 1_700_000_000_000 }, /`authTime` must be in whole seconds since the epoch/],
   ["a level that is no text", { acr: 2 }, /`acr` must be a string/],
   ["a token of another name", { tokens: { accessToken: "x" } }, /`tokens` has no "accessToken"; there are token, refresh_token\./],

@@ -37,7 +37,7 @@ const EXPECTED = ["login_required", "consent_required", "interaction_required", 
  */
 export async function checkRedirectUri(provider: Provider, redirectUri: string, clock: Clock, timeout: number): Promise<RedirectUriResult> {
   const request = { redirectUri, state: unguessable(), nonce: unguessable(), verifier: unguessable() };
-  const address = new URL(await provider.authorizationUrl(request));
+  const address = new URL((await provider.authorizationUrl(request)).url);
   address.searchParams.set("prompt", "none");
   let landing: Landing;
   try {

@@ -265,7 +265,7 @@ describe("[INC-38] CVE-2026-73418 GHSA-xmf8-cvqr-rfgj Auth.js: a malformed Autho
     "=",
     "idpauth=",
     "idpauth",
-    "__Host-idpauth=x",
+    "__Host-Http-idpauth=x",
     "%",
     "%zz",
     "%00",

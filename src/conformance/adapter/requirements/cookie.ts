@@ -49,11 +49,11 @@ export const cookieRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "cookie",
-    title: "behind a trusted proxy that ends TLS the cookie is __Host-idpauth with Secure",
+    title: "behind a trusted proxy that ends TLS the cookie is __Host-Http-idpauth with Secure",
     session: "bundled",
     check(starter) {
       const start = starter.has("own trust-proxy setting") ? { trustsProxy: true } : { options: { trustProxy: true } };
-      return checkCookie(starter, { start, origin: HTTPS, name: "__Host-idpauth" });
+      return checkCookie(starter, { start, origin: HTTPS, name: "__Host-Http-idpauth" });
     },
   },
   {

@@ -146,7 +146,7 @@ export const guardRequirements: readonly AdapterRequirement[] = [
       await browser.get("/reports");
       await browser.get("/reports", { method: "POST" });
       await browser.get("/reports", { method: "HEAD" });
-      await browser.get("/reports", { headers: { cookie: "idpauth=planted; __Host-idpauth=planted" } });
+      await browser.get("/reports", { headers: { cookie: "idpauth=planted; __Host-Http-idpauth=planted" } });
       assert.deepEqual([[...app.ran], blocked], [[], Array.from({ length: 5 }, () => "no_credentials")]);
       await app.signedIn(browser);
       assert.equal((await browser.get("/reports")).status, 200);

@@ -191,7 +191,7 @@ export const QUERIES: readonly HostileRequest[] = [
   { line: "GET /idpauth/?error=%3Cscript%3E&error=__proto__", outcome: 200, says: "You are signed in" },
 ];
 
-const OTHERS = "idpauth=planted; idpauth=; idpauth.x=1; __Host-idpauth=planted; __proto__=x; constructor=y";
+const OTHERS = "idpauth=planted; idpauth=; idpauth.x=1; __Host-Http-idpauth=planted; __proto__=x; constructor=y";
 
 export const HEADERS: readonly HostileRequest[] = [
   { line: "GET /idpauth/session", outcome: 200, says: IN, headers: "Cookie: COOKIES\r\nCookie: x=1\r\n" },

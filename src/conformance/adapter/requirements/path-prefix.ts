@@ -124,7 +124,7 @@ async function wholeTrip(app: StartedApplication, basePath: string, endpoints: s
   const [exchange] = app.provider.requestsTo("token");
   assert.equal(exchange?.params.get("redirect_uri"), `${ORIGIN}${endpoints}login-callback`);
   for (const { name } of page.trail.flatMap(ownCookies).map((line) => ({ name: line.split("=", 1)[0] ?? "" }))) {
-    assert.equal(name, `__Host-idpauth${endpoints.slice(0, -1).replaceAll("/", ".")}`);
+    assert.equal(name, `__Host-Http-idpauth${endpoints.slice(0, -1).replaceAll("/", ".")}`);
   }
   assert.deepEqual((await browser.get(`${endpoints}session`)).json(), SIGNED_IN);
   const out = await browser.follow(`${endpoints}logout/`);

@@ -24,7 +24,7 @@ async function checkTrusted(app: StartedApplication, session: "bundled" | "host"
   assert.ok(blocked.location?.includes(`origin_url=${encodeURIComponent(`${PUBLIC}/reports?a=b`)}`), blocked.location);
   const login = await browser.navigate(blocked.location ?? "");
   assert.equal(redirectUri(login.location), PUBLIC + CALLBACK);
-  if (session === "bundled") assert.match(ownCookies(login).join("\n"), /^__Host-idpauth=[^;]+;.*; Secure$/);
+  if (session === "bundled") assert.match(ownCookies(login).join("\n"), /^__Host-Http-idpauth=[^;]+;.*; Secure$/);
   const page = await browser.follow(await app.provider.signInCode(login.location ?? ""));
   assert.deepEqual([page.status, page.url.href], [200, `${PUBLIC}/reports?a=b`]);
   assert.deepEqual(await probe(browser), SIGNED_IN);
@@ -89,7 +89,7 @@ export const proxyRequirements: readonly AdapterRequirement[] = [
       assert.equal(redirectUri((login.json() as { redirect_to: string }).redirect_to), expected);
       if (starter.session === "bundled") {
         const isSecure = expected.startsWith("https:");
-        assert.match(ownCookies(login).join("\n"), isSecure ? /^__Host-idpauth=[^;]+;.*; Secure$/ : /^idpauth=(?!.*Secure)/);
+        assert.match(ownCookies(login).join("\n"), isSecure ? /^__Host-Http-idpauth=[^;]+;.*; Secure$/ : /^idpauth=(?!.*Secure)/);
       }
       const blocked = await outside(app).navigate("/reports", { headers: forwarded });
       const page = new URL(blocked.location ?? "", PUBLIC).searchParams.get("origin_url");
