@@ -234,9 +234,18 @@ function entry(heading, title, cause, remedy) {
   return [heading, ...(title === undefined ? [] : [`**${title}.**`]), cause, `Remedy: ${remedy}`];
 }
 
+/**
+ * Whether a setting is a number of seconds: the allowed values say so.
+ *
+ * @param {import("../src/config/setting-kinds.js").SettingRow} row
+ */
+export function isInSeconds({ kind }) {
+  return /\bseconds\b/.test(kind.allowed);
+}
+
 /** @param {import("../src/config/setting-kinds.js").SettingRow} row */
 function typeOf(row) {
-  return row.unit === undefined ? row.kind.type : `${row.kind.type}, ${row.unit}`;
+  return isInSeconds(row) ? `${row.kind.type}, seconds` : row.kind.type;
 }
 
 /**

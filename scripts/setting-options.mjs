@@ -3,7 +3,7 @@
 import path from "node:path";
 import { format } from "prettier";
 import ts from "typescript";
-import { defaultOf, proseOf } from "./reference-docs.mjs";
+import { defaultOf, isInSeconds, proseOf } from "./reference-docs.mjs";
 import { readJson, root } from "./run.mjs";
 
 /** Columns of a line, and of a comment's text behind `   * `. */
@@ -85,7 +85,7 @@ export async function settingOptionsModule(settings, tables, types, ofProviders)
  * @param {import("./reference-docs.mjs").Prose} prose
  */
 function described(row, prose) {
-  const unit = row.unit === undefined ? "" : `In ${row.unit}. `;
+  const unit = isInSeconds(row) ? "In seconds. " : "";
   const standard = row.required && prose.default === undefined ? "Required." : `Default: ${defaultOf(row, prose).replace(/^unset: /, "")}.`;
   return [prose.text, `${unit}${standard} Environment variable: \`${row.env}\`.`].map(plain);
 }

@@ -12,52 +12,43 @@ export const APPLICATION_SETTINGS = {
   },
   /** Always starts and ends with a slash after reading. */
   mountPath: {
-    env: "IDP_MOUNT_PATH",
     kind: kind.mountPath,
     default: "/idpauth/",
   },
   /** Empty, or with a slash at the start and none at the end. */
   pathPrefix: {
-    env: "IDP_PATH_PREFIX",
     kind: kind.pathPrefix,
     default: "",
   },
   trustProxy: {
-    env: "IDP_TRUST_PROXY",
     kind: kind.boolean,
     default: false,
   },
   /** An absolute http(s) URL or a path; null: the landing page. */
   authFinalRedirectUrl: {
-    env: "IDP_AUTH_FINAL_REDIRECT_URL",
     kind: kind.redirectTarget,
     default: null,
   },
   /** An absolute http(s) URL or a path; null: the landing page. */
   authLogoutRedirectUrl: {
-    env: "IDP_AUTH_LOGOUT_REDIRECT_URL",
     kind: kind.redirectTarget,
     default: null,
   },
   /** Seconds. */
   hookTimeout: {
-    env: "IDP_HOOK_TIMEOUT",
     kind: kind.hookSeconds,
-    unit: "seconds",
     default: 5,
   },
   /** Bytes. */
   dataLimit: {
-    env: "IDP_DATA_LIMIT",
     kind: kind.dataBytes,
     default: 4096,
   },
   debug: {
-    env: "IDP_DEBUG",
     kind: kind.boolean,
     default: false,
   },
-} as const satisfies Record<string, kind.SettingRow>;
+} as const satisfies Record<string, kind.WrittenRow>;
 
 function withoutPath(value: unknown): string | undefined {
   const url = typeof value === "string" ? parseUrl(value) : undefined;

@@ -1,5 +1,5 @@
 import * as kind from "./setting-kinds.js";
-import type { SettingKind, SettingRow } from "./setting-kinds.js";
+import type { SettingKind, WrittenRow } from "./setting-kinds.js";
 
 const LOGOUT_PRESETS = ["auth0", "cognito"] as const;
 type LogoutPreset = (typeof LOGOUT_PRESETS)[number];
@@ -18,33 +18,27 @@ const logoutAtProvider: SettingKind<boolean | LogoutPreset> = {
 /** The settings of logout beyond this browser: at the provider, from the provider, and on other devices. */
 export const LOGOUT_SETTINGS = {
   logoutAtProvider: {
-    env: "IDP_LOGOUT_AT_PROVIDER",
     kind: logoutAtProvider,
     default: false,
   },
   backchannelLogout: {
-    env: "IDP_BACKCHANNEL_LOGOUT",
     kind: kind.boolean,
     default: false,
   },
   frontchannelLogout: {
-    env: "IDP_FRONTCHANNEL_LOGOUT",
     kind: kind.boolean,
     default: false,
   },
   sessionsPage: {
-    env: "IDP_SESSIONS_PAGE",
     kind: kind.boolean,
     default: false,
   },
   events: {
-    env: "IDP_EVENTS",
     kind: kind.boolean,
     default: false,
   },
   allowUntypedLogoutTokens: {
-    env: "IDP_ALLOW_UNTYPED_LOGOUT_TOKENS",
     kind: kind.boolean,
     default: false,
   },
-} as const satisfies Record<string, SettingRow>;
+} as const satisfies Record<string, WrittenRow>;

@@ -15,44 +15,34 @@ export const SESSION_SETTINGS = {
     secret: true,
   },
   sessionAutoRefresh: {
-    env: "IDP_SESSION_AUTO_REFRESH",
     kind: kind.boolean,
     default: true,
   },
   /** Seconds from the sign-in; null: no limit. */
   sessionMaxAge: {
-    env: "IDP_SESSION_MAX_AGE",
     kind: kind.wholeSeconds,
-    unit: "seconds",
     default: null,
   },
   /** Seconds without use; null: no limit. */
   sessionIdleTimeout: {
-    env: "IDP_SESSION_IDLE_TIMEOUT",
     kind: kind.wholeSeconds,
-    unit: "seconds",
     default: null,
   },
   /** Epoch seconds; null: no such limit. */
   sessionsNotBefore: {
-    env: "IDP_SESSIONS_NOT_BEFORE",
     kind: kind.instant,
     default: null,
   },
   /** Seconds that a stored record exists after its last renewal. */
   sessionTtl: {
-    env: "IDP_SESSION_TTL",
     kind: kind.wholeSeconds,
-    unit: "seconds",
   },
   /** 0: no maximum. */
   sessionsPerUser: {
-    env: "IDP_SESSIONS_PER_USER",
     kind: kind.sessionCount,
     default: 100,
   },
   tokenRevokeOnLogout: {
-    env: "IDP_TOKEN_REVOKE_ON_LOGOUT",
     kind: kind.boolean,
     default: true,
   },
@@ -73,8 +63,7 @@ export const SESSION_SETTINGS = {
   },
   /** Bundled sessions only; null: `__Host-Http-idpauth` over https, `idpauth` over http. */
   cookieName: {
-    env: "IDP_COOKIE_NAME",
     kind: kind.cookieName,
     default: null,
   },
-} as const satisfies Record<string, kind.SettingRow>;
+} as const satisfies Record<string, kind.WrittenRow>;

@@ -14,12 +14,11 @@ export interface SettingKind<Value> {
   fromCode(value: unknown): Value | undefined;
 }
 
-/** One row of the table of settings. Its key in the table is the option's name in code. The documentation has the meaning. */
-export interface SettingRow {
-  /** The name in the environment. */
-  readonly env: string;
+/** One row of the table of settings, as it is written. Its key is the option's name in code. The documentation has the meaning. */
+export interface WrittenRow {
+  /** The name in the environment. Default: that of the option with the prefix `IDP_`, such as IDP_MOUNT_PATH for `mountPath`. */
+  readonly env?: string;
   readonly kind: SettingKind<unknown>;
-  readonly unit?: "seconds";
   /** Null: unset, and the code may set it to null. Absent: required, or computed from other settings. */
   readonly default?: unknown;
   /** Never printed, and read without any change: `null` is a secret like any other. */
@@ -29,6 +28,10 @@ export interface SettingRow {
   readonly required?: true;
   /** Returns a remedy for a refused value that another setting accepts; undefined: the remedy of E006. */
   readonly remedyFor?: (value: unknown) => string | undefined;
+}
+
+export interface SettingRow extends WrittenRow {
+  readonly env: string;
 }
 
 /** Reads a list: text in the environment, separated by spaces or commas, and an array in code. */

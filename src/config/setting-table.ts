@@ -6,7 +6,7 @@ import type { ProviderSettingName } from "./provider-keys.js";
 import { PROVIDER_SETTINGS } from "./provider-setting-rows.js";
 import type { ProviderOptions } from "./setting-options.js";
 import { SESSION_SETTINGS } from "./session-setting-rows.js";
-import type { SettingKind, SettingRow } from "./setting-kinds.js";
+import type { SettingKind, SettingRow, WrittenRow } from "./setting-kinds.js";
 
 /** A row of a setting whose values have the type `Value`. Null is among them if the setting can be unset. */
 interface TypedRow<Value> extends SettingRow {
@@ -19,15 +19,19 @@ type TypedRowOf<Row> = Row extends { readonly kind: SettingKind<infer Value>; re
     ? TypedRow<Value>
     : never;
 
-/** Keeps the type of each setting's values in the type of the table, and leaves the texts out. */
-function typedRows<Rows extends Readonly<Record<string, SettingRow>>>(
+/** Adds the names in the environment. Keeps the type of each setting's values in the type of the table, and leaves the texts out. */
+function typedRows<Rows extends Readonly<Record<string, WrittenRow>>>(
   rows: Rows,
 ): { readonly [Name in keyof Rows]: TypedRowOf<Rows[Name]> };
-function typedRows(rows: Readonly<Record<string, SettingRow>>): Readonly<Record<string, SettingRow>> {
-  return rows;
+function typedRows(rows: Readonly<Record<string, WrittenRow>>): Readonly<Record<string, SettingRow>> {
+  return Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, { env: environmentName(name), ...row }]));
 }
 
-const ROWS = typedRows(deepFreeze({ ...SESSION_SETTINGS, ...LOGOUT_SETTINGS, ...PROVIDER_SETTINGS, ...APPLICATION_SETTINGS }));
+function environmentName(option: string): string {
+  return `IDP_${option.replace(/[A-Z]/g, "_$&").toUpperCase()}`;
+}
+
+const ROWS = deepFreeze(typedRows({ ...SESSION_SETTINGS, ...LOGOUT_SETTINGS, ...PROVIDER_SETTINGS, ...APPLICATION_SETTINGS }));
 
 type Value<Name extends SettingName> = (typeof ROWS)[Name] extends TypedRow<infer Type> ? Type : never;
 
