@@ -1,53 +1,25 @@
 import { parseUrl } from "../http/redirects.js";
 import * as kind from "./setting-kinds.js";
+import { setting } from "./setting-kinds.js";
 
 /** The settings of the application: its address, the paths of the endpoints, and debug mode. */
 export const APPLICATION_SETTINGS = {
   /** The origin that browsers use, such as `https://app.example`; null: taken from each request. */
-  baseUrl: {
-    env: "BASE_URL",
-    kind: kind.origin,
-    default: null,
-    remedyFor: withoutPath,
-  },
+  baseUrl: setting(kind.origin, null, { env: "BASE_URL", remedyFor: withoutPath }),
   /** Always starts and ends with a slash after reading. */
-  mountPath: {
-    kind: kind.mountPath,
-    default: "/idpauth/",
-  },
+  mountPath: setting(kind.mountPath, "/idpauth/"),
   /** Empty, or with a slash at the start and none at the end. */
-  pathPrefix: {
-    kind: kind.pathPrefix,
-    default: "",
-  },
-  trustProxy: {
-    kind: kind.boolean,
-    default: false,
-  },
+  pathPrefix: setting(kind.pathPrefix, ""),
+  trustProxy: setting(kind.boolean, false),
   /** An absolute http(s) URL or a path; null: the landing page. */
-  authFinalRedirectUrl: {
-    kind: kind.redirectTarget,
-    default: null,
-  },
+  authFinalRedirectUrl: setting(kind.redirectTarget, null),
   /** An absolute http(s) URL or a path; null: the landing page. */
-  authLogoutRedirectUrl: {
-    kind: kind.redirectTarget,
-    default: null,
-  },
+  authLogoutRedirectUrl: setting(kind.redirectTarget, null),
   /** Seconds. */
-  hookTimeout: {
-    kind: kind.hookSeconds,
-    default: 5,
-  },
+  hookTimeout: setting(kind.hookSeconds, 5),
   /** Bytes. */
-  dataLimit: {
-    kind: kind.dataBytes,
-    default: 4096,
-  },
-  debug: {
-    kind: kind.boolean,
-    default: false,
-  },
+  dataLimit: setting(kind.dataBytes, 4096),
+  debug: setting(kind.boolean, false),
 } as const satisfies Record<string, kind.WrittenRow>;
 
 function withoutPath(value: unknown): string | undefined {

@@ -1,5 +1,5 @@
 import * as kind from "./setting-kinds.js";
-import type { SettingKind, WrittenRow } from "./setting-kinds.js";
+import { setting, type SettingKind, type WrittenRow } from "./setting-kinds.js";
 
 const LOGOUT_PRESETS = ["auth0", "cognito"] as const;
 type LogoutPreset = (typeof LOGOUT_PRESETS)[number];
@@ -17,28 +17,10 @@ const logoutAtProvider: SettingKind<boolean | LogoutPreset> = {
 
 /** The settings of logout beyond this browser: at the provider, from the provider, and on other devices. */
 export const LOGOUT_SETTINGS = {
-  logoutAtProvider: {
-    kind: logoutAtProvider,
-    default: false,
-  },
-  backchannelLogout: {
-    kind: kind.boolean,
-    default: false,
-  },
-  frontchannelLogout: {
-    kind: kind.boolean,
-    default: false,
-  },
-  sessionsPage: {
-    kind: kind.boolean,
-    default: false,
-  },
-  events: {
-    kind: kind.boolean,
-    default: false,
-  },
-  allowUntypedLogoutTokens: {
-    kind: kind.boolean,
-    default: false,
-  },
+  logoutAtProvider: setting(logoutAtProvider, false),
+  backchannelLogout: setting(kind.boolean, false),
+  frontchannelLogout: setting(kind.boolean, false),
+  sessionsPage: setting(kind.boolean, false),
+  events: setting(kind.boolean, false),
+  allowUntypedLogoutTokens: setting(kind.boolean, false),
 } as const satisfies Record<string, WrittenRow>;

@@ -4,19 +4,13 @@ import { authorizationParams, parameterMistake, parameterNames } from "./paramet
 import { GOOGLE_ISSUER } from "./issuers.js";
 import { providerKey, providerKeys } from "./provider-keys.js";
 import * as kind from "./setting-kinds.js";
+import { setting } from "./setting-kinds.js";
 
 /** The settings of the provider: the client's registration, what a login requests, and how requests are sent. */
 export const PROVIDER_SETTINGS = {
   /** Their keys; null: one provider, without a key. */
-  providers: {
-    kind: providerKeys,
-    default: null,
-    hidden: true,
-  },
-  defaultProvider: {
-    kind: providerKey,
-    default: null,
-  },
+  providers: setting(providerKeys, null, { hidden: true }),
+  defaultProvider: setting(providerKey, null),
   clientId: {
     kind: kind.text,
     required: true,
@@ -27,96 +21,34 @@ export const PROVIDER_SETTINGS = {
     required: true,
   },
   /** The first one signs; null: the client has a secret. */
-  privateKey: {
-    kind: privateKeys,
-    secret: true,
-    default: null,
-    remedyFor: keyMistake,
-  },
-  certificate: {
-    kind: certificate,
-    hidden: true,
-    default: null,
-    remedyFor: certificateMistake,
-  },
-  publishKeys: {
-    kind: kind.boolean,
-    default: false,
-  },
+  privateKey: setting(privateKeys, null, { secret: true, remedyFor: keyMistake }),
+  certificate: setting(certificate, null, { hidden: true, remedyFor: certificateMistake }),
+  publishKeys: setting(kind.boolean, false),
   /** null: what the provider documents. */
-  clientAssertionAudience: {
-    kind: kind.oneOf("issuer", "token_endpoint", "endpoint"),
-    default: null,
-  },
-  issuer: {
-    kind: kind.issuer,
-    default: GOOGLE_ISSUER,
-  },
-  allowedTenants: {
-    kind: kind.tenants,
-    default: null,
-  },
-  scope: {
-    env: "SCOPE",
-    kind: kind.scope,
-    default: ["openid", "email", "profile"],
-  },
+  clientAssertionAudience: setting(kind.oneOf("issuer", "token_endpoint", "endpoint"), null),
+  issuer: setting(kind.issuer, GOOGLE_ISSUER),
+  allowedTenants: setting(kind.tenants, null),
+  scope: setting(kind.scope, ["openid", "email", "profile"], { env: "SCOPE" }),
   /** Seconds. */
-  httpTimeout: {
-    kind: kind.timeoutSeconds,
-    default: 5,
-  },
-  refreshConcurrency: {
-    kind: kind.count,
-    default: 20,
-  },
-  tokenEndpointAuthMethod: {
-    kind: kind.oneOf("client_secret_post", "client_secret_basic", "client_secret_basic_raw"),
-    default: "client_secret_post",
-  },
-  providerMetadata: {
-    kind: endpoints,
-    default: {},
-  },
-  refreshWithoutIdToken: {
-    kind: kind.oneOf("userinfo", "refuse"),
-    default: "userinfo",
-  },
-  userinfo: {
-    kind: kind.oneOf("when-needed", "always"),
-    default: "when-needed",
-  },
+  httpTimeout: setting(kind.timeoutSeconds, 5),
+  refreshConcurrency: setting(kind.count, 20),
+  tokenEndpointAuthMethod: setting(
+    kind.oneOf("client_secret_post", "client_secret_basic", "client_secret_basic_raw"),
+    "client_secret_post",
+  ),
+  providerMetadata: setting(endpoints, {}),
+  refreshWithoutIdToken: setting(kind.oneOf("userinfo", "refuse"), "userinfo"),
+  userinfo: setting(kind.oneOf("when-needed", "always"), "when-needed"),
   /** Seconds. */
-  clockTolerance: {
-    kind: kind.toleranceSeconds,
-    default: 5,
-  },
+  clockTolerance: setting(kind.toleranceSeconds, 5),
   /** null: the value that makes this provider give a refresh token. */
-  loginPrompt: {
-    kind: kind.prompt,
-    default: null,
-  },
-  authorizationParams: {
-    kind: authorizationParams,
-    default: {},
-    hidden: true,
-    remedyFor: parameterMistake,
-  },
-  pushedRequests: {
-    env: "IDP_PUSHED_REQUESTS",
-    kind: kind.oneOf("when-required", "always", "never"),
-    default: "when-required",
-  },
-  loginParams: {
-    kind: parameterNames,
-    default: [],
-  },
+  loginPrompt: setting(kind.prompt, null),
+  authorizationParams: setting(authorizationParams, {}, { hidden: true, remedyFor: parameterMistake }),
+  pushedRequests: setting(kind.oneOf("when-required", "always", "never"), "when-required"),
+  loginParams: setting(parameterNames, []),
   /** Hostnames without port. */
   documentHosts: {
     kind: kind.hosts,
   },
-  trustedAudiences: {
-    kind: kind.audiences,
-    default: [],
-  },
+  trustedAudiences: setting(kind.audiences, []),
 } as const satisfies Record<string, kind.WrittenRow>;

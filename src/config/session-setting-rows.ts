@@ -1,4 +1,5 @@
 import * as kind from "./setting-kinds.js";
+import { setting } from "./setting-kinds.js";
 
 /** The settings of sessions: keys, limits, the cookie, and logout. */
 export const SESSION_SETTINGS = {
@@ -8,62 +9,24 @@ export const SESSION_SETTINGS = {
     secret: true,
     required: true,
   },
-  secretKeyFallbacks: {
-    env: "SECRET_KEY_FALLBACKS",
-    kind: kind.secretList,
-    default: [],
-    secret: true,
-  },
-  sessionAutoRefresh: {
-    kind: kind.boolean,
-    default: true,
-  },
+  secretKeyFallbacks: setting(kind.secretList, [], { env: "SECRET_KEY_FALLBACKS", secret: true }),
+  sessionAutoRefresh: setting(kind.boolean, true),
   /** Seconds from the sign-in; null: no limit. */
-  sessionMaxAge: {
-    kind: kind.wholeSeconds,
-    default: null,
-  },
+  sessionMaxAge: setting(kind.wholeSeconds, null),
   /** Seconds without use; null: no limit. */
-  sessionIdleTimeout: {
-    kind: kind.wholeSeconds,
-    default: null,
-  },
+  sessionIdleTimeout: setting(kind.wholeSeconds, null),
   /** Epoch seconds; null: no such limit. */
-  sessionsNotBefore: {
-    kind: kind.instant,
-    default: null,
-  },
+  sessionsNotBefore: setting(kind.instant, null),
   /** Seconds that a stored record exists after its last renewal. */
   sessionTtl: {
     kind: kind.wholeSeconds,
   },
   /** 0: no maximum. */
-  sessionsPerUser: {
-    kind: kind.sessionCount,
-    default: 100,
-  },
-  tokenRevokeOnLogout: {
-    kind: kind.boolean,
-    default: true,
-  },
-  credentialsSessionKeyName: {
-    env: "CREDENTIALS_SESSION_KEY_NAME",
-    kind: kind.keyName,
-    default: "credentials",
-  },
-  stateKeyName: {
-    env: "STATE_KEY_NAME",
-    kind: kind.keyName,
-    default: "oauth_state",
-  },
-  finalRedirectKeyName: {
-    env: "FINAL_REDIRECT_KEY_NAME",
-    kind: kind.keyName,
-    default: "final_redirect",
-  },
+  sessionsPerUser: setting(kind.sessionCount, 100),
+  tokenRevokeOnLogout: setting(kind.boolean, true),
+  credentialsSessionKeyName: setting(kind.keyName, "credentials", { env: "CREDENTIALS_SESSION_KEY_NAME" }),
+  stateKeyName: setting(kind.keyName, "oauth_state", { env: "STATE_KEY_NAME" }),
+  finalRedirectKeyName: setting(kind.keyName, "final_redirect", { env: "FINAL_REDIRECT_KEY_NAME" }),
   /** Bundled sessions only; null: `__Host-Http-idpauth` over https, `idpauth` over http. */
-  cookieName: {
-    kind: kind.cookieName,
-    default: null,
-  },
+  cookieName: setting(kind.cookieName, null),
 } as const satisfies Record<string, kind.WrittenRow>;

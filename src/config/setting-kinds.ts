@@ -34,6 +34,15 @@ export interface SettingRow extends WrittenRow {
   readonly env: string;
 }
 
+/** Returns the row of a setting that has a default. */
+export function setting<Value, const Standard extends NoInfer<Value> | null>(
+  kind: SettingKind<Value>,
+  standard: Standard,
+  more?: Omit<WrittenRow, "kind" | "default">,
+) {
+  return { kind, default: standard, ...more };
+}
+
 /** Reads a list: text in the environment, separated by spaces or commas, and an array in code. */
 function list(kind: {
   readonly type?: string;
