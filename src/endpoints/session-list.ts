@@ -6,6 +6,7 @@ import { json, redirect, type Reply } from "../http/reply.js";
 import { preferredType } from "../http/accept.js";
 import { single } from "../http/request.js";
 import { hasSubject, type Claims } from "../record/identity.js";
+import { clientOf } from "../record/record.js";
 import { sessionId, type ListedSession } from "../sessions/subject-sessions.js";
 import type { EndpointContext } from "./context.js";
 import { failureReply, outageReply, badParameters } from "../pages/failure-reply.js";
@@ -17,7 +18,7 @@ import type { SessionRequest } from "../access/session-access.js";
 /** GET {mountPath}sessions: the user's sessions, as a page or as JSON. POST: ends one of them (`end=<id>`), all others, or all. */
 export async function sessions(opened: SessionRequest, context: EndpointContext): Promise<Reply> {
   const { request, session, origin } = opened;
-  const { settings, pages, subjectSessions, events } = context;
+  const { settings, pages, subjectSessions, events, registrations } = context;
   try {
     const isPost = request.method === "POST";
     if (isPost && !isSameOrigin(request, origin)) return await failureReply({ code: "cross_origin" }, request, pages, "html");
@@ -28,9 +29,10 @@ export async function sessions(opened: SessionRequest, context: EndpointContext)
     if (!hasSubject(user) || subjectSessions === undefined) return await failureReply({ code: "not_found" }, request, pages, "html");
     if (isPost) return await endSessions(opened, user, context);
     const { sessions: listed, hasMore } = await subjectSessions.list(user, session.key);
+    const provider = registrations.length > 1 ? clientOf(outcome.record, registrations)?.name : undefined;
     const reply = isJson(opened)
       ? json({ sessions: listed.map(memberOf), has_more: hasMore })
-      : await pages.sessions({ sessions: listed, hasMore, now: epochSeconds(context.clock) }, request);
+      : await pages.sessions({ sessions: listed, hasMore, provider, now: epochSeconds(context.clock) }, request);
     return { ...reply, setCookies: session.setCookies };
   } catch (error) {
     if (isOutage(error)) events.failed("session", error);
@@ -50,7 +52,6 @@ function memberOf({ id, label, loginAt, lastActive, current }: ListedSession): o
 async function endSessions(opened: SessionRequest, user: Claims, context: EndpointContext): Promise<Reply> {
   const { request, session } = opened;
   const { subjectSessions, pages, clock } = context;
-  const { publicPath } = pages;
   const form = await readForm(request, clock);
   const end = form === undefined ? { value: undefined, repeated: false } : single(form, "end");
   if (end.value === undefined || end.value === "" || end.repeated || subjectSessions === undefined) {
@@ -69,6 +70,6 @@ async function endSessions(opened: SessionRequest, user: Claims, context: Endpoi
       context.tasks.add(revokeEnded(record, context));
     }
   }
-  const reply = isJson(opened) ? json({ status: "ended", ended }) : redirect(isOwn ? publicPath : `${publicPath}sessions`, 303);
+  const reply = isJson(opened) ? json({ status: "ended", ended }) : redirect(`${pages.publicPath}${isOwn ? "" : "sessions"}`, 303);
   return { ...reply, setCookies: session.setCookies };
 }

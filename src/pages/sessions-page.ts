@@ -23,6 +23,8 @@ export interface SessionsModel {
   readonly sessions: readonly ShownSession[];
   /** Whether there are more sessions than these. */
   readonly hasMore?: boolean;
+  /** The name of the provider that all of them are of, if the application has several. */
+  readonly provider?: string | undefined;
   /** Epoch seconds. */
   readonly now: number;
 }
@@ -31,16 +33,17 @@ export interface SessionsModel {
 export const MAX_SHOWN_SESSIONS = 100;
 
 /** Returns the page on which users see their sessions and end them. Its buttons send `end` to `{publicPath}sessions`. Pure. */
-export function sessionsPage({ publicPath, sessions, hasMore = false, now }: SessionsModel, texts: Texts): PageContent {
+export function sessionsPage({ publicPath, sessions, hasMore = false, provider, now }: SessionsModel, texts: Texts): PageContent {
   const { say } = texts;
-  const own = sessions.filter(({ current }) => current);
   const others = sessions.filter(({ current }) => !current);
-  const shown = [...own, ...others].slice(0, MAX_SHOWN_SESSIONS);
+  const shown = [...sessions.filter(({ current }) => current), ...others].slice(0, MAX_SHOWN_SESSIONS);
   const count = sessions.length - shown.length;
   const hidden = hasMore ? say("sessions.more") : count > 0 ? say("sessions.hidden", { count }) : undefined;
   const title = say("sessions.title");
+  const at = shownText(provider ?? null);
   const main = html`<section class="card">
     <h1>${title}</h1>
+    ${at && html`<p class="name"><bdi>${at}</bdi></p>`}
     <p>${say("sessions.text")}</p>
     <form class="sessions" method="post" action="${publicPath}sessions">
       <ul>
@@ -61,7 +64,7 @@ export function sessionsPage({ publicPath, sessions, hasMore = false, now }: Ses
     status: 200,
     title,
     heading: title,
-    texts: [say("sessions.text"), ...(hidden === undefined ? [] : [hidden])],
+    texts: [at, say("sessions.text"), hidden].filter((text) => text !== undefined),
     sessions: shown.map((session) => described(session, now, texts)),
     main,
     forms: true,

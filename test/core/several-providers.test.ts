@@ -60,6 +60,16 @@ describe("a sign-in at one of several providers", () => {
     expect(names).toEqual(["customers"]);
   });
 
+  it("shows the provider's name on the page of the user's sessions, and none if the application has one provider", async () => {
+    use({ sessionsPage: true });
+    await signIn("customers");
+    const page = { headers: { accept: "text/html" } };
+    expect((await user.get("/idpauth/sessions", page)).body).toContain("<bdi>Customer &lt;account&gt;</bdi>");
+    use({ sessionsPage: true, providers: { customers: customers() } });
+    await signIn("customers");
+    expect((await user.get("/idpauth/sessions", page)).body).toMatch(/<h1>Your sessions<\/h1>\s*<p>/);
+  });
+
   it("refreshes and revokes at that provider only", async () => {
     await signIn("customers");
     application.clock.advance(2 * HOUR);

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { MAX_SHOWN_SESSIONS, type ShownSession } from "../../src/pages/sessions-page.js";
+import { MAX_SHOWN_SESSIONS, sessionsPage as sessionsContent, type ShownSession } from "../../src/pages/sessions-page.js";
 import { expectOrderly } from "./orderly.js";
 import { sessionsPage } from "./shown.js";
 import { sessionsStates } from "./states.mjs";
 import { tagsOf, textOf } from "./tags.js";
+import { textsIn } from "./texts-in.js";
 
 const publicPath = "/idpauth/";
 const now = Date.UTC(2026, 10, 22, 12) / 1000;
@@ -27,6 +28,15 @@ it("lists device, sign-in and last activity of each session, in UTC", () => {
   );
   expect(textOf(page)).toContain("Safari on iPhone Signed in 21 Nov 2026 11:00 UTC Last seen 22 Nov 2026 09:58 UTC (2 hours ago)");
   expect(page).toContain('<time datetime="2026-11-22T11:00:00.000Z">');
+});
+
+it("says after the heading which of several providers the sessions are of, also in the description", () => {
+  const model = { publicPath, sessions: [laptop], now };
+  expect(textOf(sessionsPage({ ...model, provider: "\u202eCustomer <account>" }))).toContain(
+    "Your sessions Customer <account> You are signed in",
+  );
+  expect(sessionsContent({ ...model, provider: "Example staff" }, textsIn("en")).texts[0]).toBe("Example staff");
+  expect(sessionsContent(model, textsIn("en")).texts).toHaveLength(1);
 });
 
 it("sends `end` with a POST to the page's own address", () => {

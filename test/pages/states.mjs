@@ -69,6 +69,7 @@ export const sessionsStates = {
   one: { publicPath, now, sessions: [here] },
   long: { publicPath, now, sessions: [{ ...phone, label: `\u202e${long} ${long}` }, here] },
   unknown: { publicPath, now, sessions: [{ id: "x", loginAt: null, lastActive: 1e300, label: " ", current: false }] },
+  provider: { publicPath, now, sessions: [here, phone], provider: `Customer account ${long}` },
   many: { publicPath, now, sessions: Array.from({ length: 250 }, (_, index) => ({ ...phone, id: `phone-${index}` })) },
   more: { publicPath, now, sessions: [here, phone], hasMore: true },
 };
