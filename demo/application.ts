@@ -15,6 +15,8 @@ export interface DemoSetup {
   readonly store: SessionStore | undefined;
   /** The switches of `store`. Undefined: it has none. */
   readonly switches?: Switches | undefined;
+  /** The demo's own providers, if it has several: `staff` and `customers`. */
+  readonly providers?: IdpAuthOptions["providers"] | undefined;
   /** Fires when the process is about to end: event streams and WebSockets end then. */
   readonly closing?: AbortSignal;
 }
@@ -32,7 +34,7 @@ export interface DemoApplication {
 }
 
 /** Returns the options for every adapter's `idpAuth`. */
-export function authOptions({ configuration, env, store }: DemoSetup): IdpAuthOptions<object, DemoData> {
+export function authOptions({ configuration, env, store, providers }: DemoSetup): IdpAuthOptions<object, DemoData> {
   const { sessions, rule, loginParams } = configuration;
   const onSignIn = signInHook(rule);
   return {
@@ -41,6 +43,7 @@ export function authOptions({ configuration, env, store }: DemoSetup): IdpAuthOp
       ? { session: "host" as const }
       : { sessionLabel: (request: IdpRequest) => deviceName(request.header("user-agent")) }),
     ...(store && { store }),
+    ...(providers && { providers }),
     ...(loginParams && { loginParams }),
     ...(onSignIn && { onSignIn }),
   };

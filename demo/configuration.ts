@@ -12,6 +12,8 @@ export interface DemoConfiguration extends AccessConfiguration {
   /** Listens on 127.0.0.1; 0: any free port. */
   readonly port: number;
   readonly providerPort: number;
+  /** How many providers of its own the demo starts. */
+  readonly providers: number;
   readonly idTokenSeconds: number;
   /** How long the fleet leaves an ended process ended. */
   readonly fleetRestartSeconds: number;
@@ -47,7 +49,7 @@ const SESSION_MIDDLEWARE: Partial<Record<(typeof HOSTS)[number], string>> = { ex
 const SESSIONS =
   "memory, host, sqlite:PATH (or sqlite, the default), redis://HOST:PORT (or rediss:), postgres://USER@HOST/DATABASE (or postgresql:)";
 
-const PROVIDER_VARIABLES = ["IDP_ISSUER", "IDP_CLIENT_ID", "IDP_CLIENT_SECRET"] as const;
+const PROVIDER_VARIABLES = ["IDP_ISSUER", "IDP_CLIENT_ID", "IDP_CLIENT_SECRET", "IDP_PROVIDERS"] as const;
 
 /** Everything that is wrong with the demo's own variables, one a line. */
 export class DemoConfigurationError extends Error {}
@@ -73,6 +75,7 @@ export function readConfiguration(env: Environment): DemoConfiguration {
   const configuration = {
     port: number("PORT", 3000, 0, 65_535),
     providerPort: number("DEMO_PROVIDER_PORT", 0, 0, 65_535),
+    providers: number("DEMO_PROVIDERS", 1, 1, 2),
     idTokenSeconds: number("DEMO_ID_TOKEN_SECONDS", 3600, 1, 86_400),
     fleetRestartSeconds: number("DEMO_FLEET_RESTART_SECONDS", 5, 1, 600),
     outageSeconds: number("DEMO_OUTAGE_SECONDS", 20, 1, 600),
@@ -83,6 +86,8 @@ export function readConfiguration(env: Environment): DemoConfiguration {
     maxAge: number("DEMO_MAX_AGE", DEFAULT_ACCESS.maxAge, 30, 86_400),
     loginParams: listIn(env["DEMO_LOGIN_PARAMS"]),
   };
+  if (configuration.providers > 1 && !wantsEmbeddedProvider(env))
+    problems.push(`DEMO_PROVIDERS is 2, but the demo starts no provider, because one of these is set: ${PROVIDER_VARIABLES.join(", ")}.`);
   if (problems.length > 0) throw new DemoConfigurationError(problems.join("\n"));
   return configuration;
 }
@@ -157,14 +162,18 @@ export function withoutPassword(url: URL): string {
   return `${url.protocol}//${url.host}${url.pathname}`;
 }
 
-/** Returns the redirect URIs: one for each address of the demo. */
-export function redirectUris(env: Environment, port: number): string[] {
-  const path = mountPath(env);
+/**
+ * Returns the redirect URIs: one for each address of the demo.
+ *
+ * @param key the provider's, if there are several
+ */
+export function redirectUris(env: Environment, port: number, key?: string): string[] {
+  const callback = `${mountPath(env)}login-callback${key === undefined ? "" : `/${key}`}`;
   const own = [`http://127.0.0.1:${port}`, `http://localhost:${port}`];
   const base = env["BASE_URL"]?.trim() ?? "";
   // An unusable BASE_URL is the startup checks' matter.
   const origins = URL.canParse(base) ? [new URL(base).origin, ...own] : own;
-  return [...new Set(origins)].filter((origin) => origin.startsWith("http")).map((origin) => `${origin}${path}login-callback`);
+  return [...new Set(origins)].filter((origin) => origin.startsWith("http")).map((origin) => origin + callback);
 }
 
 /** Where the package's endpoints live, with a slash at both ends. */

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { Configuration, Provider } from "oidc-provider";
+import type { Configuration } from "oidc-provider";
 import { DemoConfigurationError } from "./configuration.js";
 import { html, page } from "./html.js";
 import {
@@ -12,7 +12,7 @@ import {
   showSignedOutPage,
   type SessionSource,
 } from "./provider-logout.js";
-import { PEOPLE, picture, type Person } from "./people.js";
+import { picture, type Person } from "./people.js";
 import { closable, isTaken, listen } from "./server.js";
 import type { DemoState } from "./state.js";
 import { STYLE } from "./style.js";
@@ -25,12 +25,18 @@ export interface EmbeddedProviderOptions {
   readonly tokenEndpointAuthMethod: "client_secret_post" | "client_secret_basic";
   /** How long an ID token is good for, in seconds. */
   readonly idTokenSeconds: number;
+  /** Who can sign in. */
+  readonly people: readonly Person[];
+  /** If there are several providers: which one it is. */
+  readonly named?: { readonly key: string; readonly name: string };
 }
 
 export interface EmbeddedProvider {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
+  /** Undefined: there is one provider. */
+  readonly name: string | undefined;
   /** Its address is another one than at the last start, so it is another issuer to every session of that time. */
   readonly hasMoved: boolean;
   close(): Promise<void>;
@@ -52,14 +58,14 @@ export async function startEmbeddedProvider(options: EmbeddedProviderOptions): P
 
   server.on("request", (request, response) => {
     forgetWhoWasHere(request);
-    ownPages({ provider, state }, request, response).then(
+    ownPages({ provider, ...options }, request, response).then(
       (answered) => {
         if (!answered) void standard(request, response);
       },
       () => answerPage(response, 400, "This sign-in has ended"),
     );
   });
-  return { issuer, clientId: client.id, clientSecret: client.secret, hasMoved, close };
+  return { issuer, clientId: client.id, clientSecret: client.secret, name: options.named?.name, hasMoved, close };
 }
 
 /** On the port that is asked for, else on that of the last start, else on any. */
@@ -106,13 +112,14 @@ function configuration(issuer: string, client: { id: string; secret: string }, o
       },
     ],
     jwks: { keys: [secrets.signingKey] },
-    cookies: { keys: [secrets.cookieKey] },
+    // Browsers share cookies among the ports of a hostname.
+    cookies: { keys: [secrets.cookieKey], ...(options.named && { names: { session: `_session-${options.named.key}` } }) },
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "picture", "groups"] },
     scopes: ["openid", "offline_access", "email", "profile"],
     // The ID token itself carries email, name, picture and groups, as Google's carries the first three.
     conformIdTokenClaims: false,
     findAccount(_ctx, id) {
-      const person = PEOPLE.find((one) => one.id === id);
+      const person = options.people.find((one) => one.id === id);
       return person && { accountId: id, claims: () => claims(issuer, person) };
     },
     interactions: { url: (_ctx, interaction) => `/sign-in/${interaction.uid}` },
@@ -166,8 +173,11 @@ function forgetWhoWasHere(request: IncomingMessage): void {
   if (cookies !== undefined) request.headers.cookie = cookies.join("; ");
 }
 
+type OwnPages = SessionSource & Pick<EmbeddedProviderOptions, "named">;
+
 /** Serves the stylesheet, the pictures, the list of sessions and the page that asks for the person. Returns false for any other address. */
-async function ownPages({ provider, state }: SessionSource, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+async function ownPages(source: OwnPages, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+  const { provider, people } = source;
   const [, first = "", second = "", third] = (request.url ?? "").split(/[/?]/);
   const wanted = `${request.method ?? ""} /${first}`;
   if (wanted === "GET /demo.css") {
@@ -179,34 +189,39 @@ async function ownPages({ provider, state }: SessionSource, request: IncomingMes
     return true;
   }
   if (wanted === "GET /") {
-    answer(response, 200, "text/html; charset=utf-8", sessionsPage(state));
+    answer(response, 200, "text/html; charset=utf-8", sessionsPage(source));
     return true;
   }
   if (wanted === "POST /end") {
     if (isFromAnotherSite(request)) answer(response, 403, "text/html; charset=utf-8", messagePage("This form came from another site"));
-    else answer(response, 200, "text/html; charset=utf-8", sessionsPage(state, await endSessionsOf(second, { provider, state })));
+    else answer(response, 200, "text/html; charset=utf-8", sessionsPage(source, await endSessionsOf(second, source)));
     return true;
   }
-  const pictured = PEOPLE.find((person) => second === `${person.id}.svg`);
+  const pictured = people.find((person) => second === `${person.id}.svg`);
   if (wanted === "GET /pictures" && pictured !== undefined) {
     answer(response, 200, "image/svg+xml; charset=utf-8", picture(pictured));
     return true;
   }
   if (wanted === "GET /sign-in") {
     const { uid } = await provider.interactionDetails(request, response);
-    answer(response, 200, "text/html; charset=utf-8", choicePage(uid));
+    answer(response, 200, "text/html; charset=utf-8", choicePage(uid, source));
     return true;
   }
   if (wanted === "POST /sign-in") {
-    await finish(provider, request, response, third);
+    await finish(source, request, response, third);
     return true;
   }
   return false;
 }
 
 /** The click on a person is the login and the consent at once; anything else is "no". */
-async function finish(provider: Provider, request: IncomingMessage, response: ServerResponse, choice: string | undefined): Promise<void> {
-  const person = PEOPLE.find(({ id }) => id === choice);
+async function finish(
+  { provider, people }: OwnPages,
+  request: IncomingMessage,
+  response: ServerResponse,
+  choice: string | undefined,
+): Promise<void> {
+  const person = people.find(({ id }) => id === choice);
   if (person === undefined) {
     const refusal = { error: "access_denied", error_description: "The visitor cancelled." };
     await provider.interactionFinished(request, response, refusal);
@@ -219,8 +234,8 @@ async function finish(provider: Provider, request: IncomingMessage, response: Se
   await provider.interactionFinished(request, response, result);
 }
 
-function choicePage(uid: string): string {
-  const people = PEOPLE.map(
+function choicePage(uid: string, { people, named }: OwnPages): string {
+  const choices = people.map(
     (person) =>
       html`<li>
         <form method="post" action="/sign-in/${uid}/${person.id}">
@@ -232,9 +247,12 @@ function choicePage(uid: string): string {
       </li>`,
   );
   const body = html`<h1>Who is signing in?</h1>
-    <p>This is the demo's own identity provider. Choose a person; there is no password.</p>
+    <p>
+      This is ${named === undefined ? "the demo's own identity provider" : `the demo's provider “${named.name}”`}. Choose a person; there is
+      no password.
+    </p>
     <ul class="people">
-      ${people}
+      ${choices}
     </ul>
     <form method="post" action="/sign-in/${uid}/cancel"><button class="quiet">Cancel</button></form>`;
   return page("Sign in to the idpauth demo", body);

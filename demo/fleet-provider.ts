@@ -2,6 +2,7 @@
 import { DemoConfigurationError } from "./configuration.js";
 import { startEmbeddedProvider } from "./embedded-provider.js";
 import type { ProviderReadyMessage } from "./fleet-messages.js";
+import { PEOPLE } from "./people.js";
 import { endOnSignal, isTaken } from "./server.js";
 import { openStateFile } from "./state-file.js";
 
@@ -16,6 +17,7 @@ async function start(): Promise<void> {
     redirectUris: [redirectUri],
     tokenEndpointAuthMethod: "client_secret_post",
     idTokenSeconds: Number(idTokenSeconds),
+    people: PEOPLE,
   });
   endOnSignal(async () => {
     await provider.close();

@@ -7,18 +7,16 @@ import { ConfigurationError } from "idpauth";
 import {
   DemoConfigurationError,
   readConfiguration,
-  redirectUris,
   wantsEmbeddedProvider,
   withDefaults,
   type DemoConfiguration,
   type Environment,
 } from "./configuration.js";
-import { startEmbeddedProvider, type EmbeddedProvider } from "./embedded-provider.js";
+import { startEmbeddedProviders } from "./embedded-providers.js";
 import type { DemoApplication, DemoSetup } from "./application.js";
 import { openKept } from "./kept.js";
 import { closable, endOnSignal, isTaken, listen } from "./server.js";
 import { switchesOf } from "./switches.js";
-import type { DemoState } from "./state.js";
 import { routeUpgrades } from "./web-socket.js";
 
 /** Loads only the chosen framework. */
@@ -49,44 +47,40 @@ async function start(): Promise<void> {
   routeUpgrades(server, ready);
 
   const defaults = withDefaults(process.env, address, state.secrets.secretKey, cookieName);
-  const provider = wantsEmbeddedProvider(process.env) ? await startProvider(configuration, state, defaults, Number(port)) : undefined;
-  const env: Environment =
-    provider === undefined
-      ? defaults
-      : { ...defaults, IDP_ISSUER: provider.issuer, IDP_CLIENT_ID: provider.clientId, IDP_CLIENT_SECRET: provider.clientSecret };
+  const embedded = wantsEmbeddedProvider(process.env)
+    ? await startEmbeddedProviders(configuration, state, defaults, Number(port))
+    : undefined;
+  const env: Environment = { ...defaults, ...embedded?.env };
 
   const closing = new AbortController();
   const switches = switchesOf(configuration, env, sessions.store);
   const store = switches?.store ?? sessions.store;
-  const application = await HOSTS[configuration.host]({ configuration, env, store, switches, closing: closing.signal });
+  const application = await HOSTS[configuration.host]({
+    configuration,
+    env,
+    store,
+    switches,
+    providers: embedded?.options,
+    closing: closing.signal,
+  });
   open(application);
   endOnSignal(async () => {
     closing.abort();
     await closeServer();
     // A refresh continues after its user has left: the token is spent, and the next one is not stored yet.
     await application.idle();
-    await provider?.close();
+    await Promise.all(embedded?.started.map((provider) => provider.close()) ?? []);
     await sessions.close();
     state.close();
   });
-  if (provider !== undefined) console.log(`Provider: ${provider.issuer} (embedded; you choose a person on its page)`);
-  if (provider?.hasMoved)
-    console.log("          Its last port is taken, so its address is a new one: who signed in before may have to again.");
+  for (const { issuer, name, hasMoved } of embedded?.started ?? []) {
+    console.log(`Provider: ${issuer} (${name ?? "embedded"}; you choose a person on its page)`);
+    if (hasMoved) console.log("          Its last port is taken, so its address is a new one: who signed in before may have to again.");
+  }
   console.log(`Host:     ${configuration.host}`);
   console.log(`Sessions: ${sessions.where}${survivesRestart ? " (a restart keeps them)" : ""}`);
   console.log(`Demo:     ${URL.canParse(env["BASE_URL"] ?? "") ? new URL(env["BASE_URL"] ?? "").origin : address}/`);
   console.log("Open the demo's address and click on Reports. Ctrl+C ends it.");
-}
-
-function startProvider(configuration: DemoConfiguration, state: DemoState, env: Environment, port: number): Promise<EmbeddedProvider> {
-  return startEmbeddedProvider({
-    port: configuration.providerPort,
-    state,
-    redirectUris: redirectUris(env, port),
-    tokenEndpointAuthMethod:
-      env["IDP_TOKEN_ENDPOINT_AUTH_METHOD"]?.trim() === "client_secret_basic" ? "client_secret_basic" : "client_secret_post",
-    idTokenSeconds: configuration.idTokenSeconds,
-  });
 }
 
 start().catch((error: unknown) => {

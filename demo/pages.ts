@@ -9,7 +9,8 @@ export const REPORTS = [
   { title: "Returns", period: "October", figure: 21 },
 ] as const;
 
-export function homePage(mountPath: string): string {
+/** @param provider the key of the session's provider, null without a session; undefined if the demo has one provider */
+export function homePage(mountPath: string, provider?: string | null): string {
   const link = (path: string, text: string, explanation: string) => html`<li><a href="${path}">${text}</a><span>${explanation}</span></li>`;
   const body = html`<h1>The idpauth demo</h1>
     <p>This page is public. The next three are behind <code>idpRequired</code>: open one, choose a person, and you come back to it.</p>
@@ -35,6 +36,24 @@ export function homePage(mountPath: string): string {
         link("/api/transfer", "/api/transfer", "Transfer as JSON; a script gets the 401 of RFC 9470."),
       ]}
     </ul>
+    ${
+      provider === undefined
+        ? []
+        : html`<h2>Two providers</h2>
+            <p>
+              ${provider === null ? "You are signed in at no provider." : html`You are signed in at the provider <code>${provider}</code>.`}
+            </p>
+            <ul class="links">
+              ${[
+                link("/payroll", "Payroll", "For users of the provider staff only. Others are sent to its sign-in."),
+                link(
+                  `${mountPath}login/?provider=customers`,
+                  "Sign in as a customer",
+                  "Straight to the provider customers, without the choice.",
+                ),
+              ]}
+            </ul>`
+    }
     <h2>What the package brings</h2>
     <ul class="links">
       ${[
@@ -106,6 +125,14 @@ export function transferPage({ user, claims }: Session, maxAge: number): string 
     <p>You see this page because you signed in at the provider in the last ${String(maxAge)} seconds. Later, it takes you there again.</p>
     ${signedInAs(user)} ${factTable(rows)} ${HOME}`;
   return page("Transfer", body);
+}
+
+/** The page for users of the provider `staff`. */
+export function payrollPage({ user, provider = "" }: Session): string {
+  const body = html`<h1>Payroll</h1>
+    <p>You see this page because you signed in at the provider <code>${provider}</code>.</p>
+    ${signedInAs(user)} ${HOME}`;
+  return page("Payroll", body);
 }
 
 /** The claim `groups` as a list of texts. */

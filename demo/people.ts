@@ -17,6 +17,12 @@ export const PEOPLE: readonly Person[] = [
   { id: "alan", name: "Alan Turing", email: "alan@example.com", email_verified: false, groups: [], colour: "#a4442a" },
 ];
 
+/** The users of the second provider. */
+export const CUSTOMERS: readonly Person[] = [
+  { id: "mary", name: "Mary Somerville", email: "mary@example.net", email_verified: true, groups: [], colour: "#2a5d8f" },
+  { id: "emmy", name: "Emmy Noether", email: "emmy@example.net", email_verified: true, groups: [], colour: "#8a4b08" },
+];
+
 /** The person's picture: their initials on their colour. */
 export function picture(person: Person): string {
   const initials = person.name

@@ -1,27 +1,27 @@
 import type { IncomingMessage } from "node:http";
 import type { ClientMetadata, Configuration, KoaContextWithOIDC, Provider } from "oidc-provider";
 import { html, page } from "./html.js";
-import { PEOPLE } from "./people.js";
+import type { Person } from "./people.js";
 import type { DemoState } from "./state.js";
 
 export interface SessionSource {
   readonly provider: Provider;
   readonly state: DemoState;
+  readonly people: readonly Person[];
 }
+
+/** The end of a redirect URI, with the provider's key if there are several. */
+const CALLBACK = /login-callback(\/[a-z]+)?$/;
 
 /** Returns the application's addresses for logout, made from the redirect URIs of the sign-in. */
 export function logoutAddresses(redirectUris: readonly string[]): Partial<ClientMetadata> {
   const local = redirectUris.find((uri) => new URL(uri).hostname === "127.0.0.1") ?? redirectUris[0];
   return {
-    post_logout_redirect_uris: redirectUris.map((uri) => sibling(uri, "logout-callback")),
-    ...(local !== undefined && { backchannel_logout_uri: sibling(local, "backchannel-logout") }),
+    post_logout_redirect_uris: redirectUris.map((uri) => uri.replace(CALLBACK, "logout-callback")),
+    ...(local !== undefined && { backchannel_logout_uri: local.replace(CALLBACK, "backchannel-logout$1") }),
     // Every ID token then contains `sid`.
     backchannel_logout_session_required: true,
   };
-}
-
-function sibling(redirectUri: string, name: string): string {
-  return redirectUri.replace(/login-callback$/, name);
 }
 
 /** Sends a logout token. By default oidc-provider refuses to send requests to this machine, where the application runs. */
@@ -42,8 +42,8 @@ interface LogoutClient {
 }
 
 /** Ends a person's sessions at the provider and sends a logout token for each. Returns the result in a sentence. */
-export async function endSessionsOf(personId: string, { provider, state }: SessionSource): Promise<string> {
-  const name = PEOPLE.find(({ id }) => id === personId)?.name ?? "This person";
+export async function endSessionsOf(personId: string, { provider, state, people }: SessionSource): Promise<string> {
+  const name = people.find(({ id }) => id === personId)?.name ?? "This person";
   const ended = state.sessions().filter(({ accountId }) => accountId === personId);
   const sent = ended.flatMap(({ authorizations = {} }) => Object.entries(authorizations));
   for (const { jti } of ended) await (await provider.Session.find(jti ?? ""))?.destroy();
@@ -58,30 +58,32 @@ export async function endSessionsOf(personId: string, { provider, state }: Sessi
 }
 
 /** The page at the provider's own address: who is signed in, with a button that ends the session. */
-export function sessionsPage(state: DemoState, notice?: string): string {
+export function sessionsPage({ state, people }: SessionSource, notice?: string): string {
   const signedIn = new Set(state.sessions().map(({ accountId }) => accountId));
-  const people = PEOPLE.filter(({ id }) => signedIn.has(id)).map(
-    (person) =>
-      html`<li>
-        <form method="post" action="/end/${person.id}">
-          <button class="person">
-            <img src="/pictures/${person.id}.svg" alt="" width="48" height="48" />
-            <span><span class="name">${person.name}</span><span class="mail">End the session</span></span>
-          </button>
-        </form>
-      </li>`,
-  );
+  const shown = people
+    .filter(({ id }) => signedIn.has(id))
+    .map(
+      (person) =>
+        html`<li>
+          <form method="post" action="/end/${person.id}">
+            <button class="person">
+              <img src="/pictures/${person.id}.svg" alt="" width="48" height="48" />
+              <span><span class="name">${person.name}</span><span class="mail">End the session</span></span>
+            </button>
+          </form>
+        </li>`,
+    );
   const body = html`<h1>Signed in at the provider</h1>
     ${notice === undefined ? [] : html`<p role="status">${notice}</p>`}
     <p>
       ${
-        people.length === 0
+        shown.length === 0
           ? "No person is signed in. Sign in to the demo first."
           : "Choose a person to end the session, as an administrator does. The provider then tells the demo."
       }
     </p>
     <ul class="people">
-      ${people}
+      ${shown}
     </ul>`;
   return page("The demo's identity provider", body);
 }

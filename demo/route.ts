@@ -6,7 +6,7 @@ import type { DemoData } from "./sign-in-hook.js";
 /** The accessors of any adapter. */
 export type Accessors<FrameworkRequest extends object> = Pick<
   AdapterAuth<FrameworkRequest, object, DemoData>,
-  "getUser" | "requireSession" | "getCredentials" | "updateData" | "whenEnded" | "listSessions" | "endSession"
+  "getUser" | "getSession" | "requireSession" | "getCredentials" | "updateData" | "whenEnded" | "listSessions" | "endSession"
 >;
 
 /** One route of the demo; each framework puts its own guard before a guarded route. */

@@ -4,7 +4,7 @@ import { appRoutes } from "./app-routes.js";
 import type { DemoSetup } from "./application.js";
 import { mountPath } from "./configuration.js";
 import { events, streamScript } from "./event-stream.js";
-import { adminPage, groupsOf, homePage, reportsPage, REPORTS, transferPage } from "./pages.js";
+import { adminPage, groupsOf, homePage, payrollPage, reportsPage, REPORTS, transferPage } from "./pages.js";
 import { signedOutMeanwhile, type Accessors, type DemoRoute, type DemoSession, type DemoSocket } from "./route.js";
 import { STYLE } from "./style.js";
 import { fetchUserinfo } from "./userinfo.js";
@@ -46,7 +46,7 @@ export function demoRoutes<FrameworkRequest extends object>(
   bodyOf: (request: FrameworkRequest) => Promise<string | undefined>,
   hasSocket = true,
 ): readonly DemoRoute<FrameworkRequest>[] {
-  const { env, closing, configuration } = setup;
+  const { env, closing, configuration, providers } = setup;
   const { maxAge } = configuration;
   const mounted = mountPath(env);
   const signedIn = {};
@@ -56,13 +56,23 @@ export function demoRoutes<FrameworkRequest extends object>(
   type Respond = (session: DemoSession) => DemoAnswer;
   const forSession = (respond: Respond) => async (request: FrameworkRequest) => respond(await auth.requireSession(request));
 
+  const payroll: DemoRoute<FrameworkRequest> = {
+    method: "GET",
+    path: "/payroll",
+    guard: { provider: "staff" },
+    answer: forSession((session) => pageAnswer(200, payrollPage(session), { picture: session.user.picture })),
+  };
+
   return [
     ...appRoutes(setup, auth, bodyOf),
     {
       method: "GET",
       path: "/",
       guard: undefined,
-      answer: () => pageAnswer(200, homePage(mounted)),
+      async answer(request) {
+        const at = providers && ((await auth.getSession(request))?.provider ?? null);
+        return pageAnswer(200, homePage(mounted, at));
+      },
     },
     {
       method: "GET",
@@ -84,9 +94,10 @@ export function demoRoutes<FrameworkRequest extends object>(
       path: "/api/userinfo",
       guard: signedIn,
       async answer(request) {
+        const { claims } = await auth.requireSession(request);
         const credentials = await auth.getCredentials(request);
         if (credentials === null) return signedOutMeanwhile();
-        return jsonAnswer(200, await fetchUserinfo(env["IDP_ISSUER"], credentials.token));
+        return jsonAnswer(200, await fetchUserinfo(claims.iss, credentials.token));
       },
     },
     {
@@ -128,6 +139,7 @@ export function demoRoutes<FrameworkRequest extends object>(
       guard: recent,
       answer: forSession(({ claims }) => jsonAnswer(200, { authenticatedAt: claims["auth_time"], maxAge })),
     },
+    ...(providers === undefined ? [] : [payroll]),
     {
       method: "GET",
       path: "/api/stream",

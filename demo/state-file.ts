@@ -65,35 +65,37 @@ export async function openStateFile(file: string): Promise<DemoState | undefined
   }
 }
 
-function stateIn(database: Database.Database): DemoState {
+/** @param suffix of every name, for the second provider */
+function stateIn(database: Database.Database, suffix = ""): DemoState {
   const read = database.prepare<[string], string>("SELECT value FROM kept WHERE name = ?").pluck();
   const write = database.prepare("INSERT OR REPLACE INTO kept (name, value) VALUES (?, ?)");
 
-  const known = read.get("secrets");
+  const known = read.get(`secrets${suffix}`);
   const secrets = known === undefined ? newSecrets() : (JSON.parse(known) as DemoSecrets);
-  if (known === undefined) write.run("secrets", JSON.stringify(secrets));
-  const port = read.get("provider-port");
+  if (known === undefined) write.run(`secrets${suffix}`, JSON.stringify(secrets));
+  const port = read.get(`provider-port${suffix}`);
   const sessions = database
-    .prepare<[number], string>(
-      "SELECT payload FROM issued WHERE model = 'Session' AND expires_at > ? AND payload ->> 'accountId' IS NOT NULL",
+    .prepare<[string, number], string>(
+      "SELECT payload FROM issued WHERE model = ? AND expires_at > ? AND payload ->> 'accountId' IS NOT NULL",
     )
     .pluck();
 
   return {
     secrets,
-    issued: issuedIn(database),
-    sessions: () => sessions.all(Math.floor(Date.now() / 1000)).map((payload) => JSON.parse(payload) as AdapterPayload),
+    issued: issuedIn(database, suffix),
+    sessions: () => sessions.all(`Session${suffix}`, Math.floor(Date.now() / 1000)).map((payload) => JSON.parse(payload) as AdapterPayload),
     providerPort: port === undefined ? undefined : Number(port),
     rememberProviderPort(next) {
-      write.run("provider-port", String(next));
+      write.run(`provider-port${suffix}`, String(next));
     },
+    second: () => stateIn(database, "-2"),
     close() {
       database.close();
     },
   };
 }
 
-function issuedIn(database: Database.Database): AdapterFactory {
+function issuedIn(database: Database.Database, suffix: string): AdapterFactory {
   const live = "model = @model AND (expires_at IS NULL OR expires_at > @now)";
   const sql = {
     sweep: database.prepare("DELETE FROM issued WHERE expires_at <= @now"),
@@ -107,7 +109,7 @@ function issuedIn(database: Database.Database): AdapterFactory {
   const seconds = () => Math.floor(Date.now() / 1000);
   const parse = (payload: string | undefined) => (payload === undefined ? undefined : (JSON.parse(payload) as AdapterPayload));
 
-  return (model): Adapter => ({
+  const adapter = (model: string): Adapter => ({
     async upsert(id, payload, expiresIn) {
       const now = seconds();
       sql.sweep.run({ now });
@@ -129,4 +131,5 @@ function issuedIn(database: Database.Database): AdapterFactory {
       sql.revoke.run({ model, grantId });
     },
   });
+  return (model) => adapter(model + suffix);
 }

@@ -23,6 +23,8 @@ export interface DemoState {
   /** The port of the embedded provider's last start: its address is in every ID token. */
   readonly providerPort: number | undefined;
   rememberProviderPort(port: number): void;
+  /** Returns what the second provider remembers, with secrets of its own. `close` closes both. */
+  second(): DemoState;
   close(): void;
 }
 
@@ -35,6 +37,7 @@ export function memoryState(): DemoState {
     sessions: () => list("Session").filter(({ accountId }) => accountId !== undefined),
     providerPort: undefined,
     rememberProviderPort() {},
+    second: memoryState,
     close() {},
   };
 }

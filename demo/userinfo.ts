@@ -1,4 +1,3 @@
-const GOOGLE = "https://accounts.google.com";
 /** Milliseconds for each of the two requests. */
 const TIMEOUT = 5000;
 
@@ -8,11 +7,10 @@ export class UserinfoError extends Error {}
 /**
  * Asks the provider's userinfo endpoint (OpenID Connect Core section 5.3): what an application does with credentials.
  *
- * @param issuer default Google, as in the package
  * @param token the access token; travels in a header only
  */
-export async function fetchUserinfo(issuer: string | undefined, token: string): Promise<unknown> {
-  const base = (issuer?.trim() || GOOGLE).replace(/\/$/, "");
+export async function fetchUserinfo(issuer: string, token: string): Promise<unknown> {
+  const base = issuer.replace(/\/$/, "");
   const metadata = await fetchJson(`${base}/.well-known/openid-configuration`);
   const endpoint = (metadata as { userinfo_endpoint?: unknown } | null)?.userinfo_endpoint;
   if (typeof endpoint !== "string") throw new UserinfoError("The provider announces no userinfo endpoint.");

@@ -5,8 +5,8 @@ import { expect } from "vitest";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** The name of each person at the embedded provider, as its buttons show it. */
-export const PEOPLE = { ada: "Ada Lovelace", grace: "Grace Hopper", alan: "Alan Turing" } as const;
+/** The name of each person at the embedded providers, as their buttons show it. Mary is a customer, the others are staff. */
+export const PEOPLE = { ada: "Ada Lovelace", grace: "Grace Hopper", alan: "Alan Turing", mary: "Mary Somerville" } as const;
 export type Person = keyof typeof PEOPLE;
 
 interface AxeResult {

@@ -333,6 +333,7 @@ describe("a check that fails ends the demo with a non-zero code and the whole li
     ["DEMO_SESSIONS", "postgres://[/", "postgres://USER@HOST/DATABASE"],
     ["PORT", "http", "a whole number from 0 to 65535"],
     ["DEMO_ID_TOKEN_SECONDS", "0", "a whole number from 1"],
+    ["DEMO_PROVIDERS", "3", "a whole number from 1 to 2"],
   ])("%s=%s is refused with what there is instead", async (name, value, expected) => {
     const { code, stderr } = await start({ [name]: value }).ended;
     expect(code).toBe(1);

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from "jose";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startEmbeddedProvider, type EmbeddedProvider } from "../../demo/embedded-provider.js";
+import { PEOPLE } from "../../demo/people.js";
 import { memoryState } from "../../demo/state.js";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { choose } from "./choose-person.js";
@@ -36,6 +37,7 @@ async function start(): Promise<Setup> {
     redirectUris: [`${origin}/idpauth/login-callback`],
     tokenEndpointAuthMethod: "client_secret_post",
     idTokenSeconds: 3600,
+    people: PEOPLE,
   });
   onTestFinished(async () => {
     server.close();

@@ -616,6 +616,7 @@ describe("what went wrong, and what to check", () => {
         redirectUris: [`${origin}/idpauth/login-callback`],
         tokenEndpointAuthMethod: "client_secret_post",
         idTokenSeconds: 60,
+        people: [],
       });
       cleanups.push(() => embedded.close());
       const { issuer, clientId, clientSecret } = embedded;
