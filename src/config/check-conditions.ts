@@ -17,6 +17,9 @@ const PLACEHOLDERS: readonly string[] = ["put-at-least-32-random-bytes-here-plea
 /** The SECRET_KEY of `idpauth/testing`, which is just as public. Only tests have a provider on this machine. */
 const TESTING_KEY = "a fixed key, for tests and nowhere else";
 
+/** How Google's client IDs end. */
+const GOOGLE_CLIENT = ".apps.googleusercontent.com";
+
 /** Bytes of a key, and of the part that a key repeats. */
 const SHORTEST = 32;
 
@@ -35,8 +38,9 @@ export function providerFindings(values: Values, unset: ReadonlySet<SettingName>
 
 /** What the settings that all providers share violate. @param issuers of all providers */
 export function commonFindings(values: Values, unset: ReadonlySet<SettingName>, issuers: readonly string[]): Finding[] {
-  const { loginParams = [] } = values;
+  const { loginParams = [], providers, clientId = GOOGLE_CLIENT } = values;
   return [
+    ...(providers === null && unset.has("issuer") && !clientId.endsWith(GOOGLE_CLIENT) ? [check("W022")] : []),
     ...(unset.has("secretKey") ? [check("E001")] : []),
     ...insecure(values, issuers),
     ...zeroAges(values),
@@ -220,26 +224,8 @@ function reserved(setting: SettingName, names: readonly string[], taken: readonl
 }
 
 /** The members of frameworks' session objects. A key of that name would break the session or be lost. */
-const FRAMEWORK_SESSION_MEMBERS = [
-  "cookie",
-  "destroy",
-  "encryptedSessionId",
-  "get",
-  "id",
-  "isModified",
-  "isSaved",
-  "maxAge",
-  "options",
-  "prototype",
-  "regenerate",
-  "reload",
-  "req",
-  "resetMaxAge",
-  "save",
-  "sessionId",
-  "set",
-  "touch",
-];
+const FRAMEWORK_SESSION_MEMBER =
+  /^(?:cookie|destroy|encryptedSessionId|get|id|isModified|isSaved|maxAge|options|prototype|regenerate|reload|req|resetMaxAge|save|sessionId|set|touch)$/;
 
 const KEY_NAME_SETTINGS = ["credentialsSessionKeyName", "stateKeyName", "finalRedirectKeyName"] as const;
 
@@ -255,5 +241,5 @@ function keyNameFindings(values: Values): Finding[] {
 
 function isTaken(key: string): boolean {
   // `in` also finds inherited members, such as __proto__ and constructor.
-  return (FIXED_KEYS as readonly string[]).includes(key) || FRAMEWORK_SESSION_MEMBERS.includes(key) || key in {};
+  return (FIXED_KEYS as readonly string[]).includes(key) || FRAMEWORK_SESSION_MEMBER.test(key) || key in {};
 }

@@ -273,6 +273,13 @@ export const CHECKS = checkTable({
     cause: "A setting of the client is set without a provider's key, although there are several providers.",
     remedy: "Move it to a provider, for example from IDP_CLIENT_ID to `IDP_PROVIDER_STAFF_CLIENT_ID`, or remove it.",
   },
+  W022: {
+    group: "defaults",
+    cause:
+      "IDP_ISSUER (option issuer) is unset, so users sign in at Google, but IDP_CLIENT_ID (option clientId) doesn't end in " +
+      "`.apps.googleusercontent.com`, as Google's client IDs do.",
+    remedy: "Set IDP_ISSUER to your provider's issuer. If your provider is Google, copy the client ID from the Google Cloud console.",
+  },
 });
 
 export type CheckCode = keyof typeof CHECKS;

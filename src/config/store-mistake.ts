@@ -2,15 +2,7 @@ import { kindOf } from "./describe-value.js";
 import type { SessionStore, StoreProblem } from "../ports/session-store.js";
 
 /** The methods that every store has; `close` is optional. */
-export const STORE_METHODS = [
-  "get",
-  "insert",
-  "replace",
-  "touch",
-  "delete",
-  "listBySubject",
-  "listBySid",
-] as const satisfies readonly (keyof SessionStore)[];
+export const STORE_METHODS: readonly (keyof SessionStore)[] = ["get", "insert", "replace", "touch", "delete", "listBySubject", "listBySid"];
 
 const REDIS = "Call `redisStore(client)` from `idpauth/redis` and pass the result as `store`.";
 const POSTGRES = "Call `postgresStore(pool)` from `idpauth/postgres` with a `pg` `Pool`, and pass the result as `store`.";

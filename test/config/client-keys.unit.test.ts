@@ -11,7 +11,7 @@ import { readSettings } from "../../src/config/read-settings.js";
 
 const COMPLETE = {
   SECRET_KEY: "an-example-of-a-key-with-32-bytes!",
-  IDP_CLIENT_ID: "client",
+  IDP_CLIENT_ID: "client.apps.googleusercontent.com",
   SCOPE: "openid",
   BASE_URL: "https://app.example",
 };

@@ -4,7 +4,7 @@ import { readSettings, type SettingOptions } from "../../src/config/read-setting
 
 const COMPLETE = {
   SECRET_KEY: "an-example-of-a-key-with-32-bytes!",
-  IDP_CLIENT_ID: "client",
+  IDP_CLIENT_ID: "client.apps.googleusercontent.com",
   IDP_CLIENT_SECRET: "client-secret",
   SCOPE: "openid email profile",
   BASE_URL: "https://app.example",

@@ -10,7 +10,7 @@ const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** Nothing to complain about but what the case itself adds. */
 const COMPLETE = {
   SECRET_KEY: KEY,
-  IDP_CLIENT_ID: "client",
+  IDP_CLIENT_ID: "client.apps.googleusercontent.com",
   IDP_CLIENT_SECRET: "client-secret",
   SCOPE: "openid email profile",
   BASE_URL: "https://app.example",
@@ -126,7 +126,7 @@ describe("the table of settings", () => {
 });
 
 describe("defaults", () => {
-  const required = { SECRET_KEY: KEY, IDP_CLIENT_ID: "client", IDP_CLIENT_SECRET: "client-secret" };
+  const required = { SECRET_KEY: KEY, IDP_CLIENT_ID: "client.apps.googleusercontent.com", IDP_CLIENT_SECRET: "client-secret" };
 
   it("are those of the specification and the decisions", () => {
     expect(valid(readSettings({}, required))).toEqual({
@@ -134,7 +134,7 @@ describe("defaults", () => {
       secretKeyFallbacks: [],
       providers: null,
       defaultProvider: null,
-      clientId: "client",
+      clientId: "client.apps.googleusercontent.com",
       clientSecret: "client-secret",
       privateKey: null,
       certificate: null,
@@ -232,7 +232,7 @@ describe("the environment", () => {
     (text) => {
       const secrets = Object.values(SETTINGS).filter((row) => row.secret);
       const plain = Object.values(SETTINGS).filter((row) => !row.secret && row.env !== "IDP_CLIENT_ID");
-      const env = { SECRET_KEY: KEY, IDP_CLIENT_ID: "client", IDP_CLIENT_SECRET: "client-secret" };
+      const env = { SECRET_KEY: KEY, IDP_CLIENT_ID: "client.apps.googleusercontent.com", IDP_CLIENT_SECRET: "client-secret" };
       expect(secrets).toHaveLength(4);
       expect(readSettings({}, { ...env, ...Object.fromEntries(plain.map((row) => [row.env, text])) })).toEqual(readSettings({}, env));
       expect(codes(withEnv({ IDP_CLIENT_ID: text }))).toEqual(["E003"]);
@@ -245,8 +245,14 @@ describe("the environment", () => {
   });
 
   it("white space around a value does not count, except in a secret", () => {
-    const settings = valid(withEnv({ IDP_CLIENT_ID: " client ", IDP_CLIENT_SECRET: " secret ", BASE_URL: " https://app.example\n" }));
-    expect([settings.clientId, settings.clientSecret, settings.baseUrl]).toEqual(["client", " secret ", "https://app.example"]);
+    const settings = valid(
+      withEnv({ IDP_CLIENT_ID: " client.apps.googleusercontent.com ", IDP_CLIENT_SECRET: " secret ", BASE_URL: " https://app.example\n" }),
+    );
+    expect([settings.clientId, settings.clientSecret, settings.baseUrl]).toEqual([
+      "client.apps.googleusercontent.com",
+      " secret ",
+      "https://app.example",
+    ]);
   });
 
   it.each([
@@ -327,7 +333,12 @@ it("IDP_PROVIDER_METADATA is JSON in the environment, an object in code", () => 
   const endpoints = { userinfo_endpoint: "https://idp.example/me" };
   expect(valid(withEnv({ IDP_PROVIDER_METADATA: JSON.stringify(endpoints) })).providerMetadata).toEqual(endpoints);
   expect(
-    valid(readSettings({ providerMetadata: endpoints }, { SECRET_KEY: KEY, IDP_CLIENT_ID: "c", IDP_CLIENT_SECRET: "s" })).providerMetadata,
+    valid(
+      readSettings(
+        { providerMetadata: endpoints },
+        { SECRET_KEY: KEY, IDP_CLIENT_ID: "client.apps.googleusercontent.com", IDP_CLIENT_SECRET: "s" },
+      ),
+    ).providerMetadata,
   ).toEqual(endpoints);
 });
 

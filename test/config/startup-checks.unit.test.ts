@@ -15,7 +15,7 @@ const CHECKS = { ...STARTUP_CHECKS, ...LIVE_CHECKS };
 
 const COMPLETE = {
   SECRET_KEY: "an-example-of-a-key-with-32-bytes!",
-  IDP_CLIENT_ID: "client",
+  IDP_CLIENT_ID: "client.apps.googleusercontent.com",
   IDP_CLIENT_SECRET: "client-secret",
   SCOPE: "openid email profile",
   BASE_URL: "https://app.example",
@@ -180,5 +180,27 @@ describe("the report", () => {
       expect(CHECK_GROUPS).toContain(group);
       expect(groupOf({ code, severity: "error", message: "", remedy: "" })).toBe(group);
     }
+  });
+});
+
+describe("W022, for a client ID that isn't Google's", () => {
+  const found = (env: Record<string, string>, options = {}) =>
+    readSettings(options, { ...COMPLETE, ...env }).findings.map(({ code }) => code);
+
+  it.each<[string, Record<string, string>, object, string[]]>([
+    ["with the default issuer", { IDP_CLIENT_ID: "client" }, {}, ["W022"]],
+    ["with a blank issuer", { IDP_CLIENT_ID: "client", IDP_ISSUER: " " }, {}, ["W022"]],
+    ["in code, with the default issuer", {}, { clientId: "client" }, ["W022"]],
+    ["with an issuer, even Google's", { IDP_CLIENT_ID: "client", IDP_ISSUER: "https://accounts.google.com" }, {}, []],
+    ["with an issuer that is refused", { IDP_CLIENT_ID: "client", IDP_ISSUER: "login.example" }, {}, ["E006"]],
+    ["that is missing", { IDP_CLIENT_ID: "" }, {}, ["E003"]],
+    [
+      "beside several providers",
+      { IDP_CLIENT_ID: "client", IDP_CLIENT_SECRET: "" },
+      { providers: { staff: { issuer: "https://login.example", clientId: "staff", clientSecret: "secret" } } },
+      ["W021"],
+    ],
+  ])("%s", (_name, env, options, expected) => {
+    expect(found(env, options).filter((code) => code !== "W004")).toEqual(expected);
   });
 });

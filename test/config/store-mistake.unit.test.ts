@@ -56,7 +56,11 @@ describe("what is given as the store and is none", () => {
 });
 
 describe("the startup check E014", () => {
-  const env = { SECRET_KEY: "a secret key of at least 32 bytes", IDP_CLIENT_ID: "client", IDP_CLIENT_SECRET: "secret" };
+  const env = {
+    SECRET_KEY: "a secret key of at least 32 bytes",
+    IDP_CLIENT_ID: "client.apps.googleusercontent.com",
+    IDP_CLIENT_SECRET: "secret",
+  };
   const adapter = { name: "plain", request: (raw: IdpRequest) => raw };
   const start = (store: unknown) => createIdpAuth({ env, log: false, store: store as SessionStore }, adapter).start();
 

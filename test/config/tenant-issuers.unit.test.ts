@@ -6,7 +6,7 @@ const OTHER = "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee";
 const MICROSOFT = "https://login.microsoftonline.com";
 const REQUIRED = {
   SECRET_KEY: "a secret key of at least 32 bytes",
-  IDP_CLIENT_ID: "client",
+  IDP_CLIENT_ID: "client.apps.googleusercontent.com",
   IDP_CLIENT_SECRET: "secret",
   BASE_URL: "https://app.example",
 };

@@ -10,20 +10,8 @@ interface Layer {
 }
 
 /** Middleware that certainly installs no session. Anything else might wrap one. */
-const NO_SESSION = new Set([
-  "query",
-  "expressInit",
-  "jsonParser",
-  "urlencodedParser",
-  "rawParser",
-  "textParser",
-  "serveStatic",
-  "cookieParser",
-  "corsMiddleware",
-  "helmetMiddleware",
-  "compression",
-  "logger",
-]);
+const NO_SESSION =
+  /^(?:query|expressInit|jsonParser|urlencodedParser|rawParser|textParser|serveStatic|cookieParser|corsMiddleware|helmetMiddleware|compression|logger)$/;
 
 /**
  * Whether express-session is installed, as the stack shows it at this moment: what comes after idpauth is not there yet,
@@ -44,7 +32,7 @@ export function sessionMiddlewareOf(app: object): SessionMiddleware {
 function isHarmless(layer: Layer): boolean {
   const nested = layer.handle?.stack;
   if (nested !== undefined) return nested.every((inner) => inner.route !== undefined || isHarmless(inner));
-  return NO_SESSION.has(layer.name ?? "");
+  return NO_SESSION.test(layer.name ?? "");
 }
 
 function isEverywhere(layer: Layer): boolean {
