@@ -16,8 +16,8 @@ export const BUDGETS = {
   access: 525,
   adapters: 1_850,
   application: 310,
-  auth: 675,
-  cli: 2_710,
+  auth: 682,
+  cli: 2_780,
   client: 550,
   config: 1_820,
   keys: 210,
@@ -37,7 +37,7 @@ export const BUDGETS = {
   work: 140,
   files: 390,
   library: 17_400,
-  all: 30_560,
+  all: 30_630,
   start: 10_500,
 };
 

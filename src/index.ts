@@ -39,6 +39,7 @@ export type {
 export type { AssertionAlgorithm, Jwk, PrivateKeyObject, PrivateKeyOption, RemoteKey, SignAssertion } from "./keys/client-keys.js";
 export type { JsonObject } from "./record/json.js";
 export type { LoginUrlOptions } from "./guard/login-url.js";
+export { STARTUP_CHECKS } from "./config/startup-checks.js";
 export { SESSION_FOR_TESTS, type SessionForTests } from "./sessions/session-for-tests.js";
 export type { FrameworkSession } from "./sessions/framework-session.js";
 export type { ListedSession, Subject } from "./sessions/subject-sessions.js";

@@ -8,14 +8,15 @@ import { stderrLog } from "../events/stderr-log.js";
 import { createGuard, type Remembered } from "../guard/guard.js";
 import { assertGuardOptions } from "../guard/gate.js";
 import { providersOf } from "../guard/guard-rule.js";
-import type { Settings } from "../config/read-settings.js";
+import type { ProviderSettings } from "../config/read-settings.js";
+import { STARTUP_CHECKS } from "../config/startup-checks.js";
 import { PerRequest } from "../http/request.js";
 import type { OpenIdProviderOptions } from "../provider/provider-connection.js";
 import type { Provider } from "../ports/provider.js";
 import { createAccessors } from "./accessors.js";
 import { compose, type Component, type ComponentParts } from "./component.js";
-import type { FrameworkAdapter, IdpAuth, IdpAuthOptions } from "./public-types.js";
-import { checkedSettings } from "./startup.js";
+import type { FrameworkAdapter, FrameworkFacts, IdpAuth, IdpAuthOptions } from "./public-types.js";
+import { checkedSettings, startedLine } from "./startup.js";
 
 /**
  * Milliseconds for which the guard and the accessors share one read of the session. A request that lives longer, such as an event
@@ -47,8 +48,8 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   const { clock = systemClock, log = stderrLog(clock) } = options;
   const events = new EventHub(log === false ? () => undefined : log, clock);
   const warned = new Set<string>();
+  /** Whether a route has `maxAge`, and the keys of providers that routes require. */
   let usesMaxAge = false;
-  /** The keys of providers that routes require. */
   const required = new Set<string>();
   let running: Component<FrameworkRequest> | undefined;
 
@@ -58,24 +59,25 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     events.log({ level: "warn", code, message: `${message} ${remedy} ${seeExplanation(code)}` });
   }
 
-  /** Google documents no `max_age`, so a route with `maxAge` might never let a user pass. */
-  function warnOfMaxAge(providers: readonly { readonly settings: Settings }[] = running?.registrations ?? []): void {
-    usesMaxAge = true;
-    if (providers.some(({ settings }) => isGoogleIssuer(settings.issuer))) warn(check("W016"));
+  /** Nobody could pass the guard of a provider that does not exist. Google documents no `max_age`, so nobody might pass a route with `maxAge`. */
+  function guardFindings(providers: readonly Pick<ProviderSettings, "key" | "settings">[]): Finding[] {
+    const keys = providers.flatMap(({ key }) => key ?? []);
+    const isAtGoogle = providers.some(({ settings }) => isGoogleIssuer(settings.issuer));
+    const unknown = [...required].filter((key) => !keys.includes(key));
+    return [...unknown.map((key) => check("E027", unknownProvider(key, keys))), ...(usesMaxAge && isAtGoogle ? [check("W016")] : [])];
   }
 
-  /** The error for a route whose provider does not exist. Nobody could pass its guard. */
-  function guardFindings(keys: readonly string[]): Finding[] {
-    return [...required].filter((key) => !keys.includes(key)).map((key) => check("E027", unknownProvider(key, keys)));
-  }
+  const checked = (facts?: FrameworkFacts) => checkedSettings(options, adapter, facts, guardFindings);
 
   const start: IdpAuth<FrameworkRequest>["start"] = (facts) => {
-    const checked = checkedSettings(options, adapter, facts, guardFindings);
-    for (const finding of checked.findings) warn(finding);
-    if (usesMaxAge) warnOfMaxAge(checked.providers);
+    const found = checked(facts);
+    found.findings.forEach(warn);
     // A component that is mounted twice has one set of sessions.
-    running ??= compose(checked, { options, adapter, clock, events, createProvider });
-    return checked.findings;
+    if (running === undefined) {
+      running = compose(found, { options, adapter, clock, events, createProvider });
+      events.log(startedLine(found, options));
+    }
+    return found.findings;
   };
 
   function ready(): Component<FrameworkRequest> {
@@ -120,14 +122,16 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
       events,
     }),
     start,
+    [STARTUP_CHECKS]: () => ({ ...checked(), fetch: options.fetch }),
     handle: (raw) => ready().router.handle(adapter.request(raw), raw),
     ...guard,
     declareGuard(guardOptions) {
       assertGuardOptions(guardOptions);
-      if (guardOptions.maxAge !== undefined) warnOfMaxAge();
+      usesMaxAge ||= guardOptions.maxAge !== undefined;
       for (const key of providersOf(guardOptions) ?? []) required.add(key);
-      const findings = running === undefined ? [] : guardFindings(running.settings.providers ?? []);
-      if (findings.length > 0) throw new ConfigurationError(findings);
+      const findings = running === undefined ? [] : guardFindings(running.registrations);
+      if (findings.some(({ severity }) => severity === "error")) throw new ConfigurationError(findings);
+      findings.forEach(warn);
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Explanation } from "../access/session-access.js";
 import type { ApplicationOptions } from "../application/hooks.js";
 import type { Clock } from "../clock.js";
 import type { SettingOptions } from "../config/read-settings.js";
-import type { FrameworkFacts as CheckedFacts } from "../config/startup-checks.js";
+import type { FrameworkFacts as CheckedFacts, STARTUP_CHECKS } from "../config/startup-checks.js";
 import type { Blocked } from "../guard/blocked.js";
 import type { GuardRule } from "../guard/guard-rule.js";
 import type { LoginUrlOptions } from "../guard/login-url.js";
@@ -258,6 +258,12 @@ export interface AdapterAuth<
    * @throws ConfigurationError with every finding at once
    */
   start(): readonly Finding[];
+  /**
+   * Runs the startup checks for `idpauth check --module`, and starts nothing. What it returns is not for applications.
+   *
+   * @throws ConfigurationError with every finding at once
+   */
+  [STARTUP_CHECKS](): unknown;
 }
 
 /** The component that an adapter builds on. Applications use the `auth` object of an adapter, such as `idpauth/express`. */

@@ -5,6 +5,8 @@ import { readSettings, type ProviderSettings, type Settings } from "../config/re
 import { runChecks } from "../config/startup-checks.js";
 import { storeMistake } from "../config/store-mistake.js";
 import { ConfigurationError, type Finding } from "../errors.js";
+import type { LogEntry } from "../events/log.js";
+import { logLine } from "../events/log-lines.js";
 import { pageFindings } from "../pages/check-page-options.js";
 
 /** The options that are no settings. The check for misspelt options knows them. */
@@ -22,23 +24,22 @@ export interface CheckedSettings {
 /**
  * Reads the settings and runs every startup check.
  *
- * @param guardFindings what the guards of routes violate, given the keys of the providers
+ * @param guardFindings what the guards of routes violate, given the providers
  * @throws ConfigurationError with every finding at once
  */
 export function checkedSettings(
   options: IdpAuthOptions,
   adapter: FrameworkAdapter<never>,
   facts: FrameworkFacts | undefined,
-  guardFindings: (providers: readonly string[]) => readonly Finding[],
+  guardFindings: (providers: readonly ProviderSettings[]) => readonly Finding[],
 ): CheckedSettings {
   const { env = process.env, store, session, sessionLabel, log, clock, fetch, pages, ...others } = options;
   const { claims, claimsVersion, onSignIn, onRefresh, onSignOut, clientData, ...settingOptions } = others;
   const read = readSettings(settingOptions, env, OTHER_OPTIONS, epochSeconds(clock ?? systemClock));
   const mistake = store === undefined ? undefined : storeMistake(store);
   const applicationMistakes = mistakesIn({ claims, claimsVersion, onSignIn, onRefresh, onSignOut, clientData });
-  const keys = read.providers.flatMap(({ key }) => key ?? []);
   const findings = runChecks(
-    { ...read, findings: [...read.findings, ...(read.settings ? guardFindings(keys) : [])] },
+    { ...read, findings: [...read.findings, ...(read.settings ? guardFindings(read.providers) : [])] },
     {
       applicationMistakes,
       pageFindings: pageFindings(pages),
@@ -54,6 +55,17 @@ export function checkedSettings(
   );
   if (read.settings === undefined || findings.some(({ severity }) => severity === "error")) throw new ConfigurationError(findings);
   return { settings: read.settings, providers: read.providers, findings };
+}
+
+/** The log line of the first start. It contains no secret. */
+export function startedLine({ settings, providers }: CheckedSettings, { store, session }: IdpAuthOptions): LogEntry {
+  const { sessionMaxAge, sessionIdleTimeout, sessionTtl, publicPath: path, debug } = settings;
+  const named = providers.map(({ key, settings: { issuer } }) => (key === undefined ? issuer : `${key} (${issuer})`));
+  const limits = { sessionMaxAge: sessionMaxAge ?? "none", sessionIdleTimeout: sessionIdleTimeout ?? "none", sessionTtl };
+  const where = session === "host" ? "the framework's" : (store?.name ?? "memory");
+  const details = { providers: named.join(", "), store: where, ...limits, path, debug };
+  const words = Object.entries(details).map(([name, value]) => `${name} ${String(value)}`);
+  return { ...logLine("started", `idpauth has started: ${words.join("; ")}.`), details };
 }
 
 /** What is wrong with the application's own functions. The types prevent it, but not in JavaScript. */

@@ -1,10 +1,9 @@
 import { parseEnv } from "node:util";
-import type { Finding } from "../errors.js";
 import { epochSeconds, systemClock } from "../clock.js";
-import { readSettings, type Environment } from "../config/read-settings.js";
+import { readSettings, type Environment, type ProviderSettings } from "../config/read-settings.js";
 import type { CheckIo } from "./live/check-io.js";
 import type { LiveResult } from "./live/check-live.js";
-import { report } from "./check-report.js";
+import { report, type Outcome } from "./check-report.js";
 import { HELP, readUsage, type Usage } from "./check-usage.js";
 
 /** Writes text to a stream of the process. The text includes its line ends. */
@@ -22,6 +21,8 @@ const OPTIONS_IN_CODE =
   "Options in code (E010). They override the environment. If your code sets an option, ignore a finding about that setting.";
 const MIDDLEWARE = "The session middleware (E002, W007, W008).";
 const SESSIONS = "Where sessions are stored: the options `store` and `session` (E009, W005, W006).";
+const ROUTES = "Routes that are guarded in modules which --module doesn't import (E027, W016).";
+const SAME_STORE = "Whether the application uses the store in --store (E009, W005, W006).";
 const PROVIDER = "The identity provider, for example whether it accepts the client. --live checks it.";
 const SIGN_IN = "A sign-in, its ID tokens and its refreshes.";
 const BASE_URL = "Whether browsers reach BASE_URL.";
@@ -34,7 +35,7 @@ const BYTE_ORDER_MARK = "\uFEFF";
  *
  * @param argv the arguments after the command's own name
  * @param io the I/O of `--live`
- * @returns the exit code; a promise only for `--live`
+ * @returns the exit code; a promise only for `--live` and `--module`
  */
 export function idpauth(
   env: Environment,
@@ -59,9 +60,32 @@ export function idpauth(
     write(`idpauth: the file ${JSON.stringify(usage.envFile)} can't be read\n`, "stderr");
     return 2;
   }
+  if (usage.module !== undefined) return ofModule(usage.module, filled, usage, write, io);
   const { findings } = readSettings({}, filled, [], epochSeconds(systemClock));
-  if (usage.live) return live(filled, findings, usage, write, io);
-  const { text, errors } = report({ findings, notSeen: [OPTIONS_IN_CODE, MIDDLEWARE, SESSIONS, PROVIDER] }, usage.json);
+  const seen = { findings, notSeen: [OPTIONS_IN_CODE, MIDDLEWARE, SESSIONS] };
+  return usage.live ? live(seen, filled, usage, write, io) : written(offline(seen), usage, write);
+}
+
+/** Checks the settings of a module's `auth` object. */
+async function ofModule(module: string, env: Environment, usage: Usage, write: Write, io: CheckIo): Promise<ExitCode> {
+  const { moduleSettings } = await import("./module-settings.js");
+  const read = await moduleSettings(module, env, io);
+  if ("mistake" in read) {
+    write(`idpauth: ${read.mistake}\n`, "stderr");
+    return 2;
+  }
+  const { findings, providers, fetch = io.fetch } = read;
+  const seen = { findings, notSeen: [MIDDLEWARE, ROUTES] };
+  return usage.live ? live(seen, env, usage, write, { ...io, fetch }, providers) : written(offline(seen), usage, write);
+}
+
+function offline({ findings, notSeen }: Outcome): Outcome {
+  return { findings, notSeen: [...notSeen, PROVIDER] };
+}
+
+/** Writes the report. */
+function written(outcome: Outcome, { json }: Usage, write: Write): ExitCode {
+  const { text, errors } = report(outcome, json);
   write(text, "stdout");
   return errors === 0 ? 0 : 1;
 }
@@ -79,24 +103,31 @@ function settingsIn(file: string, readText: ReadText, write: Write): Environment
   return parseEnv(text.slice(BYTE_ORDER_MARK.length));
 }
 
-async function live(env: Environment, findings: readonly Finding[], { json, store }: Usage, write: Write, io: CheckIo): Promise<ExitCode> {
+/** @param providers those of `--module` */
+async function live(
+  { findings, notSeen }: Outcome,
+  env: Environment,
+  usage: Usage,
+  write: Write,
+  io: CheckIo,
+  providers?: readonly ProviderSettings[],
+): Promise<ExitCode> {
   // Loaded on demand: the provider's libraries take longer to load than the whole offline check.
   const { checkLive } = await import("./live/check-live.js");
+  const { providerTargets } = await import("./live/provider-targets.js");
   const progress = (step: string) => {
     if (io.isTerminal) write(`checking: ${step} …\n`, "stderr");
   };
-  const { providerEnvironments } = await import("./live/provider-environments.js");
+  const { store } = usage;
   const seen: LiveResult[] = [];
   // The store is the same for all providers.
-  for (const [index, one] of providerEnvironments(env).entries())
-    seen.push(await checkLive({ ...one, store: index === 0 ? store : undefined, io, progress }));
-  const sessions = store === undefined ? [SESSIONS] : ["Whether the application uses the store in --store (E009, W005, W006)."];
+  for (const [index, target] of providerTargets(env, providers).entries())
+    seen.push(await checkLive({ target, env, store: index === 0 ? store : undefined, io, progress }));
+  const left = store === undefined ? notSeen : [...notSeen.filter((text) => text !== SESSIONS), SAME_STORE];
   const outcome = {
     findings: [...findings, ...seen.flatMap((one) => one.findings)],
-    notSeen: [...new Set(seen.flatMap((one) => one.notSeen)), SIGN_IN, BASE_URL, OPTIONS_IN_CODE, MIDDLEWARE, ...sessions],
+    notSeen: [...new Set(seen.flatMap((one) => one.notSeen)), SIGN_IN, BASE_URL, ...left],
     facts: seen.map((one) => one.facts),
   };
-  const { text, errors } = report(outcome, json);
-  write(text, "stdout");
-  return errors === 0 ? 0 : 1;
+  return written(outcome, usage, write);
 }

@@ -1,6 +1,6 @@
-import { isStoreAddress } from "./live/store-option.js";
+import { isModule, isStoreAddress } from "./live/store-option.js";
 
-export const HELP = `Usage: idpauth check [--env-file=FILE] [--json] [--live [--store=STORE]]
+export const HELP = `Usage: idpauth check [--env-file=FILE] [--json] [--module=FILE] [--live [--store=STORE]]
        idpauth provider [--help]
        idpauth keys [--help]
 
@@ -10,6 +10,8 @@ idpauth check runs the startup checks on the settings in the environment, withou
 
   --env-file=FILE  reads settings from a file, as node --env-file does; the environment overrides the file
                    (Node.js 20 reads the option itself: if FILE doesn't exist, it exits with code 9)
+  --module=FILE    also checks the options in code: imports a JavaScript module, such as ./auth.mjs, that exports \`auth\`,
+                   which is what idpAuth() returned
   --json           prints the result as one JSON object
   --live           also checks the provider, with requests that don't sign anyone in or change anything there
   --store=STORE    with --live: also checks the session store, with test entries that it removes again:
@@ -29,12 +31,14 @@ export interface Usage {
   readonly json: boolean;
   readonly live: boolean;
   readonly envFile: string | undefined;
+  readonly module: string | undefined;
   readonly store: string | undefined;
 }
 
 const ENV_FILE = "--env-file=";
 const STORE = "--store=";
-const WITH_VALUE = { [ENV_FILE]: "FILE", [STORE]: "STORE" };
+const MODULE = "--module=";
+const WITH_VALUE = { [ENV_FILE]: "FILE", [STORE]: "STORE", [MODULE]: "FILE" };
 
 /** Reads the command line, or returns its mistake. The mistake never contains a store's address, which may contain a password. */
 export function readUsage(argv: readonly string[]): Usage | { readonly mistake: string } {
@@ -45,6 +49,7 @@ export function readUsage(argv: readonly string[]): Usage | { readonly mistake: 
     json: flags.includes("--json"),
     live: flags.includes("--live"),
     envFile: valueOf(ENV_FILE, flags),
+    module: valueOf(MODULE, flags),
     store: valueOf(STORE, flags),
   };
   const mistake = mistakeIn(commands, flags, usage);
@@ -59,21 +64,21 @@ function isWithValue(option: string, flag: string): boolean {
   return flag.startsWith(option) && flag.length > option.length;
 }
 
-function mistakeIn(commands: readonly string[], flags: readonly string[], { help, live, store }: Usage): string | undefined {
+function mistakeIn(commands: readonly string[], flags: readonly string[], { help, live, module, store }: Usage): string | undefined {
   const known = ["--json", "--live", "--help", "-h"];
   for (const [option, value] of Object.entries(WITH_VALUE)) {
     const name = option.slice(0, -1);
     if (flags.includes(name) || flags.includes(option)) return `${name} needs =${value}`;
+    if (flags.filter((flag) => flag.startsWith(option)).length > 1) return `${name} is given more than once`;
   }
-  const unknown = flags.find((flag) => !known.includes(flag) && !isWithValue(ENV_FILE, flag) && !isWithValue(STORE, flag));
+  const unknown = flags.find((flag) => !known.includes(flag) && !Object.keys(WITH_VALUE).some((option) => isWithValue(option, flag)));
   if (unknown !== undefined) return `unknown option ${JSON.stringify(withoutValue(unknown))}`;
-  if (flags.filter((flag) => flag.startsWith(ENV_FILE)).length > 1) return "--env-file is given more than once";
-  if (flags.filter((flag) => flag.startsWith(STORE)).length > 1) return "--store is given more than once";
   if (commands.length > 1) return "too many arguments";
   if (commands[0] !== undefined && commands[0] !== "check") return `unknown command${named(commands[0])}`;
   if (commands.length === 0 && !help) return "no command is given";
   if (store !== undefined && !live) return "--store needs --live";
   if (store !== undefined && !isStoreAddress(store)) return "--store has an unknown form";
+  if (module !== undefined && !isModule(module)) return "--module isn't the path of a JavaScript module, such as ./auth.mjs";
   return undefined;
 }
 

@@ -7,6 +7,12 @@ import { label } from "./setting-table.js";
 
 export { check, CHECK_GROUPS, CHECKS, checkTable, findingsFrom, type CheckCode, type CheckGroup, type CheckRow };
 
+/**
+ * The name of the method that runs the startup checks and starts nothing. `idpauth check --module` calls it. It is a registered symbol, so
+ * that several copies of this package share it.
+ */
+export const STARTUP_CHECKS: unique symbol = Symbol.for("idpauth.startup-checks");
+
 /** What only the adapter knows about its framework. */
 export interface FrameworkFacts {
   /**

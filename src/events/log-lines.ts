@@ -7,6 +7,10 @@ import type { Events, ProviderEndpoint } from "./events.js";
  * `text` is the log line, without its full stop. The reason follows in parentheses, if there is one.
  */
 export const LOG_CODES = {
+  started: {
+    level: "info",
+    text: "idpauth has started",
+  },
   blocked: {
     level: "info",
     text: "The guard blocked a request",

@@ -607,7 +607,7 @@ describe.each([5, 4] as const)("startup checks, Express %i", (version) => {
     const auth = idpAuth({
       env: {},
       secretKey: "a secret key of at least 32 bytes",
-      clientId: "client",
+      clientId: "client.apps.googleusercontent.com",
       clientSecret: "secret",
       scope: ["openid"],
       baseUrl: "https://app.example",
@@ -617,7 +617,7 @@ describe.each([5, 4] as const)("startup checks, Express %i", (version) => {
     const application = express();
     try {
       const findings = auth.mount(arrange(application) ?? application);
-      expect(log.map(({ code }) => code)).toEqual(findings.map(({ code }) => code));
+      expect(log.map(({ code }) => code)).toEqual([...findings.map(({ code }) => code), "started"]);
       return findings.map(({ code }) => code);
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;

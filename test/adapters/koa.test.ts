@@ -58,7 +58,7 @@ function valid(provider?: TestProvider): IdpAuthOptions {
   return {
     env: {},
     secretKey: "a secret key of at least 32 bytes",
-    clientId: provider?.clientId ?? "client",
+    clientId: provider?.clientId ?? "client.apps.googleusercontent.com",
     clientSecret: provider?.clientSecret ?? "secret",
     ...(provider && { issuer: provider.issuer }),
     scope: ["openid", "email", "profile", "offline_access"],
@@ -78,7 +78,7 @@ describe("startup checks", () => {
     const log: LogEntry[] = [];
     const auth = idpAuth({ ...valid(), log: (entry) => log.push(entry) });
     for (const app of [new Koa(), new Koa()]) expect(auth.mount(app).map(({ code }) => code)).toEqual(["W001", "W005"]);
-    expect(log.map(({ code }) => code)).toEqual(["W001", "W005"]);
+    expect(log.map(({ code }) => code)).toEqual(["W001", "W005", "started"]);
   });
 
   it('`session: "host"` is E002: Koa has no sessions on the server, and the remedy says what to do instead', () => {

@@ -69,7 +69,7 @@ function valid(provider?: TestProvider): IdpAuthOptions {
   return {
     env: {},
     secretKey: "a secret key of at least 32 bytes",
-    clientId: provider?.clientId ?? "client",
+    clientId: provider?.clientId ?? "client.apps.googleusercontent.com",
     clientSecret: provider?.clientSecret ?? "secret",
     ...(provider && { issuer: provider.issuer }),
     scope: ["openid", "email", "profile", "offline_access"],
@@ -86,7 +86,7 @@ describe("startup checks", () => {
     expect(() => begin(idpAuth({ ...valid(), secretKey: "", clientId: "", log: false }))).toThrow(/E001[^]*E003/);
     const log: LogEntry[] = [];
     begin(idpAuth({ ...valid(), log: (entry) => log.push(entry) }));
-    expect(log.map(({ code }) => code)).toEqual(["W001", "W005"]);
+    expect(log.map(({ code }) => code)).toEqual(["W001", "W005", "started"]);
   });
 
   it('`session: "host"` is E002: a server of node:http has no sessions', () => {

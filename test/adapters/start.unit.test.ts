@@ -6,7 +6,7 @@ import { idpAuth as fetchAuth } from "../../src/adapters/fetch/fetch.js";
 import { idpAuth as honoAuth } from "../../src/adapters/hono/hono.js";
 import { idpAuth as koaAuth } from "../../src/adapters/koa/koa.js";
 import { idpAuth as nodeAuth } from "../../src/adapters/node/node.js";
-import { ConfigurationError, type IdpAuthOptions, type LogEntry } from "../../src/index.js";
+import { ConfigurationError, memoryStore, STARTUP_CHECKS, type Finding, type IdpAuthOptions, type LogEntry } from "../../src/index.js";
 
 const SETTINGS: IdpAuthOptions = {
   env: {},
@@ -30,7 +30,16 @@ describe.each([
     const codes = auth.start().map(({ code }) => code);
     expect(codes).toContain("W001");
     expect(auth.start().map(({ code }) => code)).toEqual(codes);
-    expect(log.map(({ code }) => code)).toEqual(codes);
+    expect(log.map(({ code }) => code)).toEqual([...codes, "started"]);
+  });
+
+  it("`idpauth check --module` can run the startup checks without starting anything", () => {
+    const log: LogEntry[] = [];
+    const auth = idpAuth({ ...SETTINGS, log: (entry) => log.push(entry) });
+    const { findings } = auth[STARTUP_CHECKS]() as { readonly findings: readonly Finding[] };
+    expect(findings.map(({ code }) => code)).toContain("W001");
+    expect(log).toEqual([]);
+    expect(() => idpAuth({ ...SETTINGS, secretKey: "" })[STARTUP_CHECKS]()).toThrow(ConfigurationError);
   });
 
   it("start() throws every configuration error at once, each time", () => {
@@ -45,6 +54,43 @@ describe.each([
       for (const name of Reflect.ownKeys(auth)) expect(Reflect.get(auth, name), String(name)).toBe(Reflect.get(auth, name));
     }
     expect(log).toEqual([]);
+  });
+});
+
+describe("the log line of the first start", () => {
+  function started(options: IdpAuthOptions): LogEntry[] {
+    const log: LogEntry[] = [];
+    nodeAuth({ ...SETTINGS, ...options, log: (entry) => log.push(entry) }).start();
+    return log.filter(({ code }) => code === "started");
+  }
+
+  it("names the provider, the store, the session limits, the path and the debug mode, and no secret", () => {
+    const lines = started({ sessionMaxAge: 3600, pathPrefix: "/portal", store: memoryStore(), fetch });
+    expect(lines).toEqual([
+      {
+        level: "info",
+        code: "started",
+        message:
+          "idpauth has started: providers https://login.example.com; store memory; sessionMaxAge 3600; sessionIdleTimeout none; sessionTtl 1209600; path /portal/idpauth/; debug false.",
+        details: {
+          providers: "https://login.example.com",
+          store: "memory",
+          sessionMaxAge: 3600,
+          sessionIdleTimeout: "none",
+          sessionTtl: 1_209_600,
+          path: "/portal/idpauth/",
+          debug: false,
+        },
+      },
+    ]);
+  });
+
+  it("names each of several providers by its key", () => {
+    const one = { clientId: "client", clientSecret: "a client's secret" };
+    const providers = { staff: { ...one, issuer: "https://staff.example" }, partners: { ...one, issuer: "https://partners.example" } };
+    const [line] = started({ clientId: undefined, clientSecret: undefined, issuer: undefined, providers });
+    expect(line?.details?.["providers"]).toBe("staff (https://staff.example), partners (https://partners.example)");
+    expect(JSON.stringify(line)).not.toContain("secret");
   });
 });
 

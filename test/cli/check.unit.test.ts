@@ -5,14 +5,14 @@ import { checkIo } from "./live-run.js";
 const SECRET = "an-example-of-a-key-with-32-bytes!";
 const COMPLETE = {
   SECRET_KEY: SECRET,
-  IDP_CLIENT_ID: "client",
+  IDP_CLIENT_ID: "client.apps.googleusercontent.com",
   IDP_CLIENT_SECRET: "client-secret",
   SCOPE: "openid email profile",
   BASE_URL: "https://app.example",
 };
 
 const FILES: Record<string, string> = {
-  ".env": `SECRET_KEY="${SECRET}"\nIDP_CLIENT_ID=client\nIDP_CLIENT_SECRET=client-secret # the client's\nBASE_URL=https://app.example\n`,
+  ".env": `SECRET_KEY="${SECRET}"\nIDP_CLIENT_ID=client.apps.googleusercontent.com\nIDP_CLIENT_SECRET=client-secret # the client's\nBASE_URL=https://app.example\n`,
 };
 FILES["marked.env"] = `\uFEFF${FILES[".env"]!}`;
 
@@ -132,6 +132,9 @@ describe("usage", () => {
     [["check", "--env-file="], "--env-file needs =FILE"],
     [["check", "--live", "--store", "redis://u:hunter2@db"], "--store needs =STORE"],
     [["check", "again"], "too many arguments"],
+    [["check", "--module", "./auth.mjs"], "--module needs =FILE"],
+    [["check", "--module=./a.mjs", "--module=./b.mjs"], "--module is given more than once"],
+    [["check", "--module=postgres://u:hunter2@db"], "--module isn't the path of a JavaScript module, such as ./auth.mjs"],
     // It may be an address with a password.
     [["check", "--live", "--stor=redis://u:hunter2@db"], 'unknown option "--stor=…"'],
     [["check", "--live", "--store:redis://u:hunter2@db"], 'unknown option "--store…"'],

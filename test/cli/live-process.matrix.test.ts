@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -55,6 +55,33 @@ describe.concurrent("idpauth check --live, as a process", () => {
     const { code, stdout, stderr } = await run(["--json"], settingsFor(provider));
     expect([code, stderr]).toEqual([0, ""]);
     expect(JSON.parse(stdout)).toMatchObject({ ok: true, findings: [], facts: { client: "accepted", redirectUriRegistered: true } });
+  });
+
+  it("with --module checks the options of an Express application, which never exits by itself", async () => {
+    const app = path.join(folder, "app");
+    mkdirSync(path.join(app, "node_modules"), { recursive: true });
+    symlinkSync(ROOT, path.join(app, "node_modules/idpauth"));
+    symlinkSync(path.join(ROOT, "node_modules/express"), path.join(app, "node_modules/express"));
+    writeFileSync(path.join(app, "settings.env"), "MAX_AGE=3600\n");
+    writeFileSync(
+      path.join(app, "auth.mjs"),
+      `import express from "express";
+import { idpAuth } from "idpauth/express";
+export const auth = idpAuth({ sessionMaxAge: Number(process.env.MAX_AGE), sessionTtl: 60 });
+const app = express();
+auth.mount(app);
+app.listen(0);
+`,
+    );
+    const args = ["--json", "--module=./auth.mjs", "--env-file=settings.env"];
+    const { code, stdout } = await run(args, settingsFor(provider), app);
+    expect(code).toBe(0);
+    const { findings, facts } = JSON.parse(stdout) as { findings: { code: string }[]; facts: object };
+    expect(findings.map((finding) => finding.code).sort()).toEqual(["W005", "W012"]);
+    expect(facts).toMatchObject({ client: "accepted" });
+    const broken = await run(args.slice(0, 2), { ...settingsFor(provider), MAX_AGE: "-1" }, app);
+    expect(broken.code).toBe(1);
+    expect(JSON.parse(broken.stdout)).toMatchObject({ findings: [{ code: "E006" }] });
   });
 
   it("ends although the module of a store leaves something running, and shows it the settings", async () => {

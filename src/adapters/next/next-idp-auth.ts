@@ -11,6 +11,7 @@ import type {
   ProbeDetails,
   Session,
   SESSION_FOR_TESTS,
+  STARTUP_CHECKS,
   SessionOptions,
   Subject,
   UserPayload,
@@ -44,7 +45,7 @@ export const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTION
  */
 export interface NextIdpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>> extends Pick<
   IdpAuth<Incoming, OwnClaims, Data>,
-  "endSession" | "revokeIdpToken" | "isValidIdpUrl" | "mountPath" | "idle" | "on" | typeof SESSION_FOR_TESTS
+  "endSession" | "revokeIdpToken" | "isValidIdpUrl" | "mountPath" | "idle" | "on" | typeof SESSION_FOR_TESTS | typeof STARTUP_CHECKS
 > {
   /**
    * Runs the startup checks; call it in `register()` of `instrumentation.ts`. On a mistake Next.js logs every finding and serves nothing,

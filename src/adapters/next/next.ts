@@ -5,6 +5,7 @@ import {
   assertUsage,
   respondToBlocked,
   SESSION_FOR_TESTS,
+  STARTUP_CHECKS,
   type Blocked,
   type GuardRule,
   type IdpAuth,
@@ -150,6 +151,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
 
   return {
     start: () => component().start(),
+    [STARTUP_CHECKS]: () => component()[STARTUP_CHECKS](),
     handlers: Object.fromEntries(METHODS.map((method) => [method, endpoint])) as NextIdpAuth["handlers"],
     async proxy(request, event) {
       // The endpoints are never guarded, even if the matcher includes them.

@@ -27,16 +27,15 @@ import { keyFindings } from "./check-signing-keys.js";
 import { checkRedirectUri, redirectUriOf } from "./check-redirect-uri.js";
 import { listed, shownAddress } from "./message-parts.js";
 import { checkStore } from "./check-live-store.js";
-import { usableSettings } from "./usable-settings.js";
+import type { ProviderTarget } from "./provider-targets.js";
 import { ofProvider } from "../../config/provider-keys.js";
 import { PROVIDER_OPTIONS } from "../../config/read-settings.js";
 import type { CheckIo } from "./check-io.js";
 
 export interface LiveOptions {
-  /** Of one provider alone. */
+  readonly target: ProviderTarget;
+  /** For the module of `--store`. */
   readonly env: Environment;
-  /** Its key, if there are several. */
-  readonly key?: string | undefined;
   /** The value of `--store`. */
   readonly store: string | undefined;
   readonly io: CheckIo;
@@ -60,8 +59,8 @@ const CLIENT =
   "A sign-in shows whether it accepts them.";
 
 /** Checks the configured provider and store, as far as the settings allow. Each step has a time limit. */
-export async function checkLive({ env, key, store, io, progress }: LiveOptions): Promise<LiveResult> {
-  const { settings, refused } = usableSettings(env);
+export async function checkLive({ target, env, store, io, progress }: LiveOptions): Promise<LiveResult> {
+  const { key, settings, refused } = target;
   const run = new LiveCheck(settings, refused, io, progress);
   run.address(key);
   await run.provider();
@@ -108,7 +107,7 @@ class LiveCheck implements LiveResult {
 
   async provider(): Promise<void> {
     if (this.#lacks("issuer")) {
-      this.notSeen.push("The identity provider: not checked, since IDP_ISSUER can't be used.");
+      this.notSeen.push("The identity provider: not checked, because of the errors above: IDP_ISSUER can't be used.");
       return;
     }
     const { clock, fetch } = this.#io;
