@@ -33,11 +33,11 @@ export const BUDGETS = {
   record: 765,
   sessions: 1_335,
   stores: 2_030,
-  testing: 3_170,
+  testing: 3_240,
   work: 140,
   files: 390,
   library: 17_400,
-  all: 30_630,
+  all: 30_710,
   start: 10_500,
 };
 

@@ -1,13 +1,14 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { errorReply } from "../../testing/provider/replies.js";
-import { ENDPOINT_PATHS } from "../../testing/provider/provider-endpoints.js";
+import { ENDPOINT_PATHS, isOffered } from "../../testing/provider/provider-endpoints.js";
 import { defaultSettings, type ProviderSettings } from "../../testing/provider/test-provider-settings.js";
 import type { ProviderHooks, ProviderState } from "../../testing/provider/test-provider-state.js";
 import { send } from "../../testing/provider/faults.js";
 import type { Grants } from "../../testing/provider/grants.js";
 import type { PersonClaims } from "../../testing/provider/people.js";
 import type { ProviderSessions } from "../../testing/provider/provider-sessions.js";
+import { PushedRequests } from "../../testing/provider/pushed-requests.js";
 import { ENDPOINTS, receive } from "../../testing/provider/received-requests.js";
 import type { SigningKeys } from "../../testing/provider/signing-keys.js";
 import { respond } from "./request-handler.js";
@@ -58,7 +59,8 @@ export function close(server: Server): Promise<void> {
 export function serve(server: Server, provider: ServedProvider): void {
   const state = stateOf(provider);
   const prefix = new URL(provider.issuer).pathname.replace(/\/$/, "");
-  const endpointAt = (path: string) => ENDPOINTS.find((endpoint) => path === prefix + ENDPOINT_PATHS[endpoint]);
+  const endpointAt = (path: string) =>
+    ENDPOINTS.find((endpoint) => path === prefix + ENDPOINT_PATHS[endpoint] && isOffered(endpoint, state.settings));
   server.on("request", (message, response) => {
     const answering = async () => {
       const request = await receive(message, endpointAt, provider.now());
@@ -95,6 +97,7 @@ function stateOf({ issuer, people, keys, grants, sessions, now, ...provider }: S
     keys,
     grants,
     usedAssertions: new Set(),
+    pushed: new PushedRequests(),
     people,
     sessions,
     person,

@@ -29,7 +29,7 @@ function isForThisMachine(host: string | undefined): boolean {
 function authorize(request: ReceivedRequest, state: ProviderState): ProviderReply {
   if (request.method !== "GET" && request.method !== "POST")
     return errorReply("invalid_request", "authorize takes GET or POST", 405, { Allow: "GET, POST" });
-  const asked = readAuthorization(request, state.settings);
+  const asked = readAuthorization(request, state);
   const problem = "unusable" in asked ? asked.unusable : redirectProblem(asked, state);
   if ("unusable" in asked || problem !== undefined) return showPage(400, unusablePage(request, state));
   const violations = violationsOf(request);

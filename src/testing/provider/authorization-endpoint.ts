@@ -8,40 +8,51 @@ import { errorReply, redirectReply, type ProviderReply } from "./replies.js";
 
 /** OpenID Connect Core section 3.1.2, with a user who signs in and agrees at once. */
 export function authorize(request: ReceivedRequest, state: ProviderState): ProviderReply {
-  const asked = readAuthorization(request, state.settings);
+  const asked = readAuthorization(request, state);
   if ("unusable" in asked) return errorReply("invalid_request", asked.unusable);
   if (asked.mistake !== undefined) return refuse(asked, asked.mistake, state);
-  const person = withSubject(chosenPerson(request, state));
-  const authTime = authenticate(String(person["sub"]), request.query, state);
+  const person = withSubject(chosenPerson(asked.request, state));
+  const authTime = authenticate(String(person["sub"]), asked.request.query, state);
   return typeof authTime === "number" ? approve(asked, person, authTime, state) : refuse(asked, authTime, state);
 }
 
 /** An authorization request whose response goes to the client's redirect URI. */
 export interface Authorization {
+  /** Its query is the authorization request: the pushed one, if there is one. */
   readonly request: ReceivedRequest;
+  /** Of the pushed request, which the response to the client spends. */
+  readonly requestUri: string | undefined;
   readonly redirectUri: string;
   /** The client's mistake; then only {@link refuse} is allowed. */
   readonly mistake: OAuthError | undefined;
 }
 
 /** Reads an authorization request. `unusable`: the reason that the response must not be a redirect. */
-export function readAuthorization(request: ReceivedRequest, settings: ProviderSettings): Authorization | { readonly unusable: string } {
-  const { query } = request;
+export function readAuthorization(received: ReceivedRequest, state: ProviderState): Authorization | { readonly unusable: string } {
+  const { settings, pushed } = state;
+  const clientId = received.query.get("client_id");
+  if (clientId !== settings.clientId) return { unusable: "unknown client_id" };
+  const requestUri = received.query.get("request_uri") ?? undefined;
+  // Every parameter is the pushed one (RFC 9101 section 5): the browser could have changed those in the URL.
+  const query = requestUri === undefined ? received.query : pushed.find(requestUri, clientId, state.now());
+  if (query === undefined) return { unusable: "request_uri is unknown, expired or used" };
   const redirectUri = query.get("redirect_uri");
   // A redirect goes only to an address that is known to be the client's.
-  if (query.get("client_id") !== settings.clientId) return { unusable: "unknown client_id" };
   if (redirectUri === null || !isAllowedRedirect(redirectUri, settings)) return { unusable: "unknown redirect_uri" };
-  return { request, redirectUri, mistake: mistakeIn(query, settings) };
+  const isForbidden = settings.requirePushedRequests && requestUri === undefined;
+  const mistake = isForbidden ? invalid("the request must be pushed") : mistakeIn(query, settings);
+  return { request: { ...received, query }, requestUri, redirectUri, mistake };
+}
+
+/** Returns the client's mistake in an authorization request that it pushes. */
+export function authorizationMistake(query: URLSearchParams, settings: ProviderSettings): OAuthError | undefined {
+  return isAllowedRedirect(query.get("redirect_uri") ?? "", settings) ? mistakeIn(query, settings) : invalid("unknown redirect_uri");
 }
 
 /** Redirects to the client with a code for this person. @param authTime when the person signed in here, in epoch seconds */
-export function approve(
-  { request, redirectUri }: Authorization,
-  person: PersonClaims,
-  authTime: number,
-  state: ProviderState,
-): ProviderReply {
-  const { query } = request;
+export function approve(asked: Authorization, person: PersonClaims, authTime: number, state: ProviderState): ProviderReply {
+  const { redirectUri } = asked;
+  const { query } = asked.request;
   const claims = withSubject(person);
   const { sub, sid } = claims;
   const session = state.sessions.forSignIn(String(sub), typeof sid === "string" ? sid : undefined);
@@ -54,15 +65,16 @@ export function approve(
     nonce: query.get("nonce") ?? undefined,
     challenge: query.get("code_challenge") ?? undefined,
   };
-  return backToClient(new URLSearchParams({ code: state.grants.issueCode(approval, state.now()) }), request, redirectUri, state);
+  return backToClient(new URLSearchParams({ code: state.grants.issueCode(approval, state.now()) }), asked, state);
 }
 
 /** Redirects to the client with an error (RFC 6749 section 4.1.2.1). */
-export function refuse({ request, redirectUri }: Authorization, { error, description }: OAuthError, state: ProviderState): ProviderReply {
-  return backToClient(new URLSearchParams({ error, error_description: description }), request, redirectUri, state);
+export function refuse(asked: Authorization, { error, description }: OAuthError, state: ProviderState): ProviderReply {
+  return backToClient(new URLSearchParams({ error, error_description: description }), asked, state);
 }
 
-function backToClient(params: URLSearchParams, request: ReceivedRequest, redirectUri: string, state: ProviderState): ProviderReply {
+function backToClient(params: URLSearchParams, { request, requestUri, redirectUri }: Authorization, state: ProviderState): ProviderReply {
+  if (requestUri !== undefined) state.pushed.spend(requestUri);
   const sent = request.query.get("state");
   if (sent !== null) params.set("state", sent);
   if (state.settings.announceIss) params.set("iss", announcedIssuer(state));
@@ -76,8 +88,11 @@ function isAllowedRedirect(redirectUri: string, settings: ProviderSettings): boo
   return URL.canParse(redirectUri) && (settings.redirectUris?.includes(redirectUri) ?? true);
 }
 
+function invalid(description: string): OAuthError {
+  return { error: "invalid_request", description };
+}
+
 function mistakeIn(query: URLSearchParams, settings: ProviderSettings): OAuthError | undefined {
-  const invalid = (description: string) => ({ error: "invalid_request", description });
   if (query.get("response_type") !== "code") return { error: "unsupported_response_type", description: "only code" };
   if (!(query.get("scope") ?? "").split(" ").includes("openid")) return { error: "invalid_scope", description: "openid is missing" };
   const authentication = authenticationMistake(query);

@@ -7,6 +7,7 @@ import type { Endpoint, ReceivedRequest } from "./received-requests.js";
 import { errorReply, jsonReply, type ProviderReply } from "./replies.js";
 import type { ProviderSettings } from "./test-provider-settings.js";
 import { announcedIssuer } from "./entra-tenants.js";
+import { push } from "./pushed-request-endpoint.js";
 import { token } from "./issue-tokens.js";
 
 /** The path of each endpoint, after the issuer. */
@@ -18,10 +19,12 @@ export const ENDPOINT_PATHS: Readonly<Record<Endpoint, string>> = {
   userinfo: "/userinfo",
   revoke: "/revoke",
   endSession: "/end-session",
+  par: "/par",
 };
 
 /** Returns whether the provider has this endpoint. */
 export function isOffered(endpoint: Endpoint, settings: ProviderSettings): boolean {
+  if (endpoint === "par") return settings.pushedRequests || settings.requirePushedRequests;
   return endpoint !== "endSession" || settings.endSession === "supported";
 }
 
@@ -49,6 +52,8 @@ export async function work(endpoint: Endpoint, request: ReceivedRequest, state: 
       return revoke(request, state);
     case "endSession":
       return endSession(request, state);
+    case "par":
+      return push(request, state);
   }
 }
 
@@ -60,6 +65,7 @@ const METHODS: Readonly<Record<Endpoint, readonly string[]>> = {
   userinfo: ["GET", "POST"],
   revoke: ["POST"],
   endSession: ["GET", "POST"],
+  par: ["POST"],
 };
 
 /** OpenID Connect Discovery section 3. */
@@ -82,6 +88,8 @@ function discovery(state: ProviderState): ProviderReply {
     claims_parameter_supported: settings.stepUp === "supported",
     ...(settings.acrValues === undefined ? {} : { acr_values_supported: settings.acrValues }),
     ...(settings.pkce === "required" ? { code_challenge_methods_supported: ["S256"] } : {}),
+    ...(isOffered("par", settings) && { pushed_authorization_request_endpoint: base + ENDPOINT_PATHS.par }),
+    ...(settings.requirePushedRequests && { require_pushed_authorization_requests: true }),
     ...logoutMembers(state),
     ...(settings.announceIss ? { authorization_response_iss_parameter_supported: true } : {}),
   };

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 
-export const ENDPOINTS = ["discovery", "authorize", "token", "jwks", "userinfo", "revoke", "endSession"] as const;
+export const ENDPOINTS = ["discovery", "authorize", "token", "jwks", "userinfo", "revoke", "endSession", "par"] as const;
 export type Endpoint = (typeof ENDPOINTS)[number];
 
 /** One request to the provider, recorded on arrival. */
@@ -69,7 +69,7 @@ export function isForm(headers: IncomingHttpHeaders): boolean {
 }
 
 /** Parameters that must never be in a URL to the provider (RFC 9700 section 4.3.2). */
-const NEVER_IN_A_URL = ["access_token", "refresh_token", "id_token", "client_secret", "code_verifier"];
+const NEVER_IN_A_URL = ["access_token", "refresh_token", "id_token", "client_secret", "client_assertion", "code_verifier"];
 
 /** Returns the forbidden actions in a request, one sentence each, without any values. */
 export function violationsOf(request: ReceivedRequest): string[] {
@@ -91,7 +91,7 @@ export function violationsOf(request: ReceivedRequest): string[] {
     if (request.params.has("client_secret")) found.push(`${where}: two client authentication methods`);
     if (request.params.has("access_token")) found.push(`${where}: access_token in header and body`);
   }
-  if ((request.endpoint === "token" || request.endpoint === "revoke") && request.url.includes("?")) {
+  if (["token", "revoke", "par"].includes(request.endpoint) && request.url.includes("?")) {
     found.push(`${where}: parameters in the URL`);
   }
   return found;

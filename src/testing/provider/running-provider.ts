@@ -10,6 +10,7 @@ import { assertEndpoint, assertFault, assertHold, assertLogoutToken } from "./op
 import { endSessions, logoutToken, postLogoutToken, type LogoutResponse, type LogoutTokenOptions } from "./logout-tokens.js";
 import type { PersonClaims } from "./people.js";
 import { ProviderSessions } from "./provider-sessions.js";
+import { PushedRequests } from "./pushed-requests.js";
 import type { TestProvider } from "./test-provider-api.js";
 import type { ProviderSettings } from "./test-provider-settings.js";
 import type { ProviderHooks, ProviderState } from "./test-provider-state.js";
@@ -35,6 +36,7 @@ export class RunningProvider implements TestProvider, ProviderState {
   readonly keys: SigningKeys;
   readonly grants = new Grants();
   readonly usedAssertions = new Set<string>();
+  readonly pushed = new PushedRequests();
   readonly requests: ReceivedRequest[] = [];
   readonly violations: string[] = [];
   readonly sessions = new ProviderSessions();

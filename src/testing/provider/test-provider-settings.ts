@@ -15,6 +15,12 @@ export interface ProviderSettings {
   clientJwks: readonly Jwk[] | undefined;
   /** The `aud` that a client assertion must have; default `issuer`. */
   clientAssertionAudience: "issuer" | "token_endpoint" | "endpoint";
+  /** Whether authorization requests can be pushed (RFC 9126); default false: the provider has no endpoint for them. */
+  pushedRequests: boolean;
+  /** Whether they have to be: the provider refuses any other authorization request. Default false. */
+  requirePushedRequests: boolean;
+  /** Lifetime of a pushed request, its `expires_in`; default 60. */
+  pushedRequestSeconds: number;
   /** Default both. */
   tokenEndpointAuthMethods: readonly ("client_secret_post" | "client_secret_basic")[];
   /** Lifetime of an ID token, from `iat` to `exp`; default 3600. */
@@ -84,6 +90,9 @@ export function defaultSettings(): ProviderSettings {
     clientJwks: undefined,
     clientAssertionAudience: "issuer",
     redirectUris: undefined,
+    pushedRequests: false,
+    requirePushedRequests: false,
+    pushedRequestSeconds: 60,
     tokenEndpointAuthMethods: ["client_secret_post", "client_secret_basic"],
     idTokenSeconds: 3600,
     accessTokenSeconds: 3600,

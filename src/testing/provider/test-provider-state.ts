@@ -3,6 +3,7 @@ import type { Grants } from "./grants.js";
 import type { PersonClaims } from "./people.js";
 import type { ProviderSettings } from "./test-provider-settings.js";
 import type { ProviderSessions } from "./provider-sessions.js";
+import type { PushedRequests } from "./pushed-requests.js";
 import type { ReceivedRequest } from "./received-requests.js";
 import { jsonReply, type ProviderReply } from "./replies.js";
 import type { JsonPart, SigningKeys } from "./signing-keys.js";
@@ -65,6 +66,7 @@ export interface ProviderState {
   readonly grants: Grants;
   /** The `jti` of each client assertion. */
   readonly usedAssertions: Set<string>;
+  readonly pushed: PushedRequests;
   readonly people: readonly PersonClaims[];
   readonly sessions: ProviderSessions;
   /** The user who signs in next, unless the request names one. */
