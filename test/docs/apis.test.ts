@@ -213,29 +213,6 @@ describe("docs/how-to/user-table.md", () => {
   };
   const post = { method: "POST", headers: { "X-Idpauth": "1" } };
 
-  it("links the accounts of two providers only if the user is signed in at both", async () => {
-    const partners = await startTestProvider({ clock, person: { sub: "partner-1", email: "ada@partners.example" } });
-    const identities: unknown[][] = [];
-    const pool = {
-      query(_text: string, values: unknown[]) {
-        const isNew = !identities.some(([iss, sub]) => iss === values[0] && sub === values[1]);
-        if (isNew) identities.push(values);
-        return Promise.resolve({ rowCount: isNew ? 1 : 0 });
-      },
-    };
-    const { clientId, clientSecret } = partners;
-    const code = sample("Link accounts from two providers").replace("https://login.partners.example", partners.issuer);
-    const user = await browser(await run(code, { app: express(), pool, clientId, clientSecret }));
-    await user.follow("/idpauth/login/");
-    expect((await user.get("/account/link", post)).status).toBe(401);
-    await user.follow("/partners/idpauth/login/");
-    expect((await user.get("/account/link", post)).status).toBe(201);
-    expect((await user.get("/account/link", post)).status).toBe(409);
-    expect(identities).toEqual([[partners.issuer, "partner-1", provider.issuer, "ada-1815"]]);
-    await user.close();
-    await partners.stop();
-  });
-
   it("ends a deleted user's sessions, and refuses the next sign-in", async () => {
     let deleted: string | null = null;
     const pool = {

@@ -59,8 +59,8 @@ vi.mock("redis", async (original) => {
 });
 
 const SNIPPETS = path.resolve(import.meta.dirname, "../../docs/snippets");
-/** test/docs/live-connections.test.ts and test/examples/spa-react.matrix.test.ts run these. */
-const RUN_ELSEWHERE = /^live-connections\/|^testing\/session-warning\./;
+/** test/docs/live-connections.test.ts, test/examples/spa-react.matrix.test.ts and test/docs/link-accounts.test.ts run these. */
+const RUN_ELSEWHERE = /^live-connections\/|^testing\/session-warning\.|^user-table\/link/;
 const ADA = { email: "ada@example.com", email_verified: true, name: "Ada Lovelace", groups: ["admin", "staff"], locale: "en" };
 const GRACE = { email: "grace@example.com", email_verified: true, groups: ["staff"] };
 const HOUR = 3_600_000;

@@ -85,7 +85,7 @@ const RUN_BY_PAGE_TEST: Readonly<Record<string, string>> = {
 
 /** The number of blocks that don't come from a file. To add a block, add a file to docs/snippets; to convert one, lower the number here. */
 const CEILINGS: Readonly<Record<Kind, number>> = {
-  "run by the page's own test": 79,
+  "run by the page's own test": 78,
   "type-checked, not run": 25,
   "neither type-checked nor run": 1,
 };
