@@ -24,6 +24,7 @@ export const sidebar = [
       { text: "Several providers", link: "/how-to/several-providers" },
       { text: "Independent sign-ins", link: "/how-to/several-components" },
       { text: "A key instead of a secret", link: "/how-to/keys" },
+      { text: "Push login parameters (PAR)", link: "/how-to/pushed-requests" },
       { text: "Next.js", link: "/how-to/nextjs" },
       { text: "NestJS", link: "/how-to/nestjs" },
       { text: "SvelteKit, Astro, Bun, Deno …", link: "/how-to/fetch-frameworks" },

@@ -110,7 +110,7 @@ describe.skipIf(!isHere)("docs/snippets/user-table/link.mjs", () => {
     expect((await user.post("/account/link", new URLSearchParams())).status).toBe(401);
   });
 
-  it("gives nothing to somebody with the same unverified email address at the second provider", async () => {
+  it("gives nothing to another user with the same unverified email address at the second provider", async () => {
     staff.person = EVE;
     await user.follow("/idpauth/login/?provider=staff");
     expect(await orders()).toEqual({ userId: null });
