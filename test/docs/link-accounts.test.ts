@@ -12,8 +12,8 @@ const DOCS = path.resolve(import.meta.dirname, "../../docs");
 const given = vi.hoisted((): { options: IdpAuthOptions } => ({ options: {} }));
 
 vi.mock("../../src/adapters/express/express.js", async (original) => {
-  const entry = await original<typeof import("../../src/adapters/express/express.js")>();
-  return { ...entry, idpAuth: (options: IdpAuthOptions = {}) => entry.idpAuth({ ...given.options, ...options } as object) };
+  const entry = await original<{ idpAuth: (options: IdpAuthOptions) => unknown }>();
+  return { ...entry, idpAuth: (options: IdpAuthOptions = {}) => entry.idpAuth({ ...given.options, ...options }) };
 });
 
 const ORIGIN = "https://app.example";
@@ -25,6 +25,9 @@ const EVE = { sub: "staff-eve", email: ADA.email, email_verified: false };
 const isHere = (await ensurePostgres()) !== undefined;
 
 describe.skipIf(!isHere)("docs/snippets/user-table/link.mjs", () => {
+  interface Pool {
+    query: (text: string, values: unknown[]) => Promise<unknown>;
+  }
   let server: PostgresServer;
   let database: pg.Pool;
   let customers: kit.TestProvider;
@@ -37,8 +40,8 @@ describe.skipIf(!isHere)("docs/snippets/user-table/link.mjs", () => {
     database = new pg.Pool({ connectionString: server.url });
     const [, sql = ""] = /^```sql\n(.*?)^```$/ms.exec(readFileSync(`${DOCS}/how-to/user-table.md`, "utf8")) ?? [];
     await database.query(sql);
-    const { pool } = (await import(`${DOCS}/snippets/user-table/pool.mjs`)) as { pool: pg.Pool };
-    vi.spyOn(pool, "query").mockImplementation((text: string, values: unknown[]) => database.query(text, values));
+    const { pool } = (await import(`${DOCS}/snippets/user-table/pool.mjs`)) as { pool: Pool };
+    vi.spyOn(pool, "query").mockImplementation((text, values) => database.query(text, values));
   });
 
   afterAll(async () => {
@@ -125,6 +128,7 @@ describe.skipIf(!isHere)("docs/snippets/user-table/link.mjs", () => {
       "is of another browser",
       async () => user.cookies.take(new URL(ORIGIN), `__Host-Http-link=${"A".repeat(43)}; Path=/; Secure; HttpOnly`),
     ],
+    ["is in a cookie with a longer name, which a sibling domain can set", rename],
     ["belonged to a session that has signed out", signOut],
     ["was shown with another account", () => signInAs(EVE)],
   ])("refuses an intent that %s", async (_case, change) => {
@@ -159,6 +163,12 @@ describe.skipIf(!isHere)("docs/snippets/user-table/link.mjs", () => {
   async function signInAs(person: kit.PersonClaims) {
     staff.person = person;
     await user.follow("/idpauth/login/?provider=staff");
+  }
+
+  async function rename() {
+    const value = user.cookies.value("__Host-Http-link") ?? "";
+    user.cookies.take(new URL(ORIGIN), "__Host-Http-link=; Path=/; Secure; HttpOnly; Max-Age=0");
+    user.cookies.take(new URL(ORIGIN), `x__Host-Http-link=${value}; Path=/; Secure`);
   }
 
   async function signOut() {

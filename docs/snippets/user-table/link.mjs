@@ -27,7 +27,7 @@ const ATTRIBUTES = /** @type {const} */ ({ path: "/", secure: true, httpOnly: tr
 /** @param {string} token */
 const hashOf = (token) => createHash("sha256").update(token).digest("hex");
 /** @param {express.Request} req */
-const intentOf = (req) => hashOf(/__Host-Http-link=([\w-]{43})(?:;|$)/.exec(req.headers.cookie ?? "")?.[1] ?? "none");
+const intentOf = (req) => hashOf(/(?:^|; )__Host-Http-link=([\w-]{43})(?:;|$)/.exec(req.headers.cookie ?? "")?.[1] ?? "none");
 
 const first = auth.idpRequiredWith({ provider: "customers", maxAge: 300 });
 const second = auth.idpRequiredWith({ provider: "staff", maxAge: 300 });
