@@ -1,14 +1,24 @@
+import { identityOf } from "../events/event-hub.js";
+import type { Registration } from "../ports/registration.js";
 import type { EndReason } from "../record/session-policy.js";
 import type { RefreshOptions } from "./refresh-attempt.js";
 
-type Announcers = Pick<RefreshOptions, "application" | "events" | "tasks">;
+interface Announcers extends Pick<RefreshOptions, "application" | "events" | "tasks"> {
+  readonly registrations: readonly Registration[];
+}
+
+/** Issuer, subject and provider of an event. Two providers can share an issuer; then the event names neither. */
+function about(iss: string, sub: string | undefined, registrations: readonly Registration[]) {
+  const [first, ...others] = registrations.filter(({ issuer }) => issuer === iss);
+  return identityOf({ iss, ...(sub !== undefined && { sub }) }, others.length === 0 ? first?.key : undefined);
+}
 
 /** Announces that a user's session was ended without its cookie: emits `logout` and runs `onSignOut`. No response waits for it. */
 export function notifyOfLogout(
   { iss, sub }: { readonly iss: string; readonly sub: string },
-  { application, events, tasks }: Announcers,
+  { application, events, tasks, registrations }: Announcers,
 ): void {
-  events.emit("logout", { issuer: iss, subject: sub, revoked: null });
+  events.emit("logout", { ...about(iss, sub, registrations), revoked: null });
   tasks.add(application.signedOut("logout", undefined, { iss, sub }));
 }
 
@@ -21,9 +31,9 @@ export function notifyOfEnd(
   reason: EndReason,
   iss: string,
   sub: string | undefined,
-  { application, events, tasks }: Announcers,
+  { application, events, tasks, registrations }: Announcers,
   provider?: string,
 ): void {
-  events.emit("ended", { ...(provider !== undefined && { provider }), issuer: iss, ...(sub !== undefined && { subject: sub }), reason });
+  events.emit("ended", { ...about(iss, sub, registrations), ...(provider !== undefined && { provider }), reason });
   if (sub !== undefined) tasks.add(application.signedOut(reason, undefined, { iss, sub }));
 }

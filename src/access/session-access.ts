@@ -6,7 +6,8 @@ import { ownOrigin, seenHost, type AddressSettings, type IdpRequest } from "../h
 import type { Origin } from "../http/redirects.js";
 import type { UserSession } from "../ports/user-session.js";
 import type { Credentials } from "../record/credentials.js";
-import type { SessionRecord } from "../record/record.js";
+import type { Registration } from "../ports/registration.js";
+import { clientOf, type SessionRecord } from "../record/record.js";
 import { epochSeconds, type Clock } from "../clock.js";
 import type { Need } from "./lease.js";
 import type { Refresher } from "./shared-refresh.js";
@@ -80,6 +81,7 @@ export interface SessionAccess {
 
 export interface SessionAccessOptions {
   readonly policy: PolicySettings;
+  readonly registrations: readonly Registration[];
   readonly refresher: Refresher;
   readonly application: Application;
   readonly tasks: UnawaitedTasks;
@@ -89,7 +91,7 @@ export interface SessionAccessOptions {
 
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createSessionAccess(options: SessionAccessOptions): SessionAccess {
-  const { policy, refresher, application, tasks, clock, events } = options;
+  const { policy, registrations, refresher, application, tasks, clock, events } = options;
   const now = () => epochSeconds(clock);
   const needOf = (record: SessionRecord): Need | undefined => {
     const verdict = judge(record, policy, now());
@@ -137,7 +139,7 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
       // Reported after the update: a framework's copy of the record may be older than the user's last activity.
       if (!changed) return;
       session.reportEnd(reason);
-      events.emit("ended", { ...identityOf(record.id_info), reason });
+      events.emit("ended", { ...identityOf(record.id_info, clientOf(record, registrations)?.key), reason });
       tasks.add(application.signedOut(reason, before));
     } catch (error) {
       // The verdict stands without the event; the next access emits it.

@@ -150,6 +150,7 @@ export function compose<FrameworkRequest extends object>(
   });
   const access = createSessionAccess({
     policy: { ...settings, claimsVersion: application.claimsVersion },
+    registrations,
     refresher,
     application,
     tasks,

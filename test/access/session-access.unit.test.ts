@@ -22,6 +22,7 @@ it("getAccessToken returns no token of a refresh that the application's code has
   const session = { read: () => Promise.resolve(record), touch: () => undefined } as unknown as UserSession;
   const access = (result: SessionRecord) =>
     createSessionAccess({
+      registrations: [],
       policy: { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null },
       refresher: { refresh: () => Promise.resolve(result), idle: () => Promise.resolve() },
       clock,
@@ -48,6 +49,7 @@ it("reports no end to open connections if only this request's copy of the record
     reportEnd,
   } as unknown as UserSession;
   const access = createSessionAccess({
+    registrations: [],
     policy: { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: 60 },
     events: new EventHub(() => undefined, clock),
     clock,

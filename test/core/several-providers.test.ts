@@ -80,6 +80,18 @@ describe("a sign-in at one of several providers", () => {
     expect([application.provider, other].map((provider) => provider.requestsTo("revoke").length)).toEqual([0, 1]);
   });
 
+  it("is named by the events of its end", async () => {
+    use({ sessionMaxAge: 7_200 });
+    const seen: (string | undefined)[] = [];
+    for (const name of ["logout", "ended"] as const) auth.on(name, ({ provider }) => seen.push(`${name} ${String(provider)}`));
+    await signIn("customers");
+    await auth.endAllSessions({ iss: other.issuer, sub: GRACE.sub });
+    await signIn("customers");
+    application.clock.advance(3 * HOUR);
+    expect(await auth.getSession(user.request("/"))).toBeNull();
+    expect(seen).toEqual(["logout customers", "ended customers"]);
+  });
+
   it("at another provider replaces the session, and its user gets nothing of the first: an email address is no identity", async () => {
     use({ onSignIn: ({ claims }) => ({ data: { secretOf: claims.sub } }) });
     await signIn("staff");
