@@ -49,6 +49,7 @@ const SHOTS = [
   { name: "index-ended-auto-refresh-off", env: { IDP_SESSION_AUTO_REFRESH: "off", DEMO_ID_TOKEN_SECONDS: "2" }, reach: untilEnded },
   { name: "index-ended-no-refresh-token", env: { SCOPE: "openid email profile", DEMO_ID_TOKEN_SECONDS: "2" }, reach: untilEnded },
   { name: "sessions", env: { IDP_SESSIONS_PAGE: "on" }, phone: true, reach: twoSessions },
+  { name: "chooser", env: { DEMO_PROVIDERS: "2" }, phone: true, reach: (tab, origin) => tab.goto(`${origin}/reports`) },
   { name: "error-login-link-invalid", reach: (tab, origin) => tab.goto(`${origin}${INDEX}login-callback`) },
   { name: "error-invalid-parameter", reach: (tab, origin) => tab.goto(`${origin}${INDEX}login/?scheme=here&response=xml`) },
   {
