@@ -22,9 +22,9 @@ const LOAD = 10_000;
 export async function moduleSettings(file: string, env: Environment, io: CheckIo): Promise<ModuleSettings | { readonly mistake: string }> {
   try {
     const exports = await withinTime(io.importModule(path.resolve(io.folder, file), env), LOAD);
-    const { auth } = exports as { readonly auth?: unknown };
+    const { auth } = exports as { readonly auth?: { readonly [STARTUP_CHECKS]?: () => ModuleSettings } | null };
     if (auth === undefined) return { mistake: `the module ${file} in --module doesn't export \`auth\`` };
-    const run = (auth as { readonly [STARTUP_CHECKS]?: () => ModuleSettings } | null)?.[STARTUP_CHECKS];
+    const run = auth?.[STARTUP_CHECKS];
     if (typeof run !== "function") return { mistake: `the export \`auth\` of ${file} in --module isn't what idpAuth() returned` };
     const found = run();
     return { ...found, findings: withoutMiddleware(found.findings) };
