@@ -36,7 +36,8 @@ export interface ChannelListener {
 export class AnnouncedEnds {
   readonly #channel: EndsChannel;
   readonly #clock: Clock;
-  readonly #watchers = new Set<EndWatcher>();
+  /** Each in an object of its own, because the same watcher may watch twice. */
+  readonly #watchers = new Set<{ readonly watcher: EndWatcher }>();
   #isConnected = false;
   /** The proof that has not arrived yet. */
   #proof: string | undefined;
@@ -56,16 +57,12 @@ export class AnnouncedEnds {
 
   /** @returns removes the watcher */
   watch(watcher: EndWatcher): () => void {
-    // The same object may watch twice.
-    const own: EndWatcher = {
-      ended: (key, reason) => watcher.ended(key, reason),
-      connected: (isConnected) => watcher.connected(isConnected),
-    };
+    const own = { watcher };
     this.#watchers.add(own);
     if (this.#watchers.size === 1) this.#listen();
     else if (this.#isConnected) {
       queueMicrotask(() => {
-        if (this.#isConnected && this.#watchers.has(own)) own.connected(true);
+        if (this.#isConnected && this.#watchers.has(own)) watcher.connected(true);
       });
     }
     return () => {
@@ -121,7 +118,7 @@ export class AnnouncedEnds {
   #receive(text: string): void {
     const space = text.indexOf(" ");
     if (space > 0) {
-      for (const { ended } of [...this.#watchers]) ended(text.slice(0, space), text.slice(space + 1));
+      for (const { watcher } of [...this.#watchers]) watcher.ended(text.slice(0, space), text.slice(space + 1));
     } else if (text === this.#proof) {
       this.#proof = undefined;
       this.#failures = 0;
@@ -141,7 +138,7 @@ export class AnnouncedEnds {
   #setConnected(isConnected: boolean): void {
     if (this.#isConnected === isConnected) return;
     this.#isConnected = isConnected;
-    for (const { connected } of [...this.#watchers]) connected(isConnected);
+    for (const { watcher } of [...this.#watchers]) watcher.connected(isConnected);
   }
 
   #after(milliseconds: number, task: () => void): void {

@@ -99,7 +99,8 @@ class MemoryStore implements SessionStore {
   /** In the order of their last writes. */
   readonly #indexes: Readonly<Record<ListField, Map<string, Set<Slot>>>> = { subject: new Map(), sid: new Map() };
   readonly #evictable = new EvictionOrder();
-  readonly #watchers = new Set<EndWatcher>();
+  /** Each in an object of its own, because the same watcher may watch twice. */
+  readonly #watchers = new Set<{ readonly watcher: EndWatcher }>();
   /** Counts the writes of the whole store, so that every version is unique. */
   #writes = 0;
   /** No entry expires earlier. */
@@ -178,18 +179,14 @@ class MemoryStore implements SessionStore {
   }
 
   async announceEnd(key: string, reason: string): Promise<void> {
-    for (const watcher of [...this.#watchers]) watcher.ended(key, reason);
+    for (const { watcher } of [...this.#watchers]) watcher.ended(key, reason);
   }
 
   watchEnds(watcher: EndWatcher): () => void {
-    // One object may watch twice.
-    const own: EndWatcher = {
-      ended: (key, reason) => watcher.ended(key, reason),
-      connected: (isConnected) => watcher.connected(isConnected),
-    };
+    const own = { watcher };
     this.#watchers.add(own);
     queueMicrotask(() => {
-      if (this.#watchers.has(own)) own.connected(true);
+      if (this.#watchers.has(own)) watcher.connected(true);
     });
     return () => void this.#watchers.delete(own);
   }

@@ -37,10 +37,6 @@ export interface OwnDatabase extends SqliteDatabase {
   close(): unknown;
 }
 
-export interface SqliteDriver {
-  open(file: string): OwnDatabase;
-}
-
 type DatabaseClass = new (file: string) => OwnDatabase;
 
 const ALLOW_SCRIPT =
@@ -48,13 +44,13 @@ const ALLOW_SCRIPT =
 const NODE_INSTEAD = "Node 22.13 and later contain SQLite and need no package.";
 
 /**
- * Returns Node's own SQLite, or the package `better-sqlite3`. Loads nothing before the first call.
+ * Returns the class of Node's own SQLite, or that of the package `better-sqlite3`. Loads nothing before the first call.
  *
  * @throws SetupError if there is neither
  */
-export function findDriver(): SqliteDriver {
+export function findDriver(): DatabaseClass {
   const builtIn = nodeSqlite();
-  if (builtIn !== undefined) return { open: (file) => new builtIn(file) };
+  if (builtIn !== undefined) return builtIn;
   const require = requireThatFinds();
   if (require === undefined) {
     throw new SetupError(
@@ -66,7 +62,7 @@ export function findDriver(): SqliteDriver {
     const Database = require("better-sqlite3") as DatabaseClass;
     // The first database loads the binary.
     new Database(":memory:").close();
-    return { open: (file) => new Database(file) };
+    return Database;
   } catch (error) {
     throw unusablePackage(error);
   }

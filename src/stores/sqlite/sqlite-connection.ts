@@ -42,9 +42,9 @@ export function ownFile(given: string): ConnectionSource {
   // Absolute, because the process may change its folder before it opens the file.
   const file = given === ":memory:" ? given : path.resolve(given);
   return new ConnectionSource(file, () => {
-    const driver = findDriver();
+    const Database = findDriver();
     if (file !== ":memory:") checkFile(file);
-    const database = driver.open(file);
+    const database = new Database(file);
     try {
       return { ...setUp(database, file), close: () => database.close() };
     } catch (error) {
