@@ -1,8 +1,6 @@
-import { epochSeconds, type Clock } from "../clock.js";
+import { epochSeconds } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
-import { readSummary, traceOf, type EntryPages, type TracedReason } from "./session-entries.js";
-import type { ReportedStore } from "./reported-store.js";
-import type { Sealer } from "./seal.js";
+import { readSummary, traceOf, type EntryPages, type SessionEntriesOptions, type TracedReason } from "./session-entries.js";
 import type { Stored } from "../ports/session-store.js";
 
 /** Store operations at a time. */
@@ -10,10 +8,7 @@ const BATCH = 16;
 /** Walks through a list. If sessions remain after them, the store is broken or the user signs in all the time. */
 const MAX_WALKS = 8;
 
-export interface SessionEndingOptions {
-  readonly store: ReportedStore;
-  readonly sealer: Sealer;
-  readonly clock: Clock;
+export interface SessionEndingOptions extends Pick<SessionEntriesOptions, "store" | "sealer" | "clock"> {
   /** Called with the key of each session that was ended. */
   readonly onEnded?: (key: string, reason: TracedReason) => void;
 }

@@ -3,10 +3,11 @@ import { StoreUnavailableError } from "../errors.js";
 import type { Change, Updated, UserSession } from "../ports/user-session.js";
 import { isSameUser } from "../record/identity.js";
 import { isObject } from "../record/json.js";
-import { EMPTY_RECORD, isOfClients, withoutIdToken, withoutInherited, type ClientIdentity, type SessionRecord } from "../record/record.js";
-import { parseRecord, storedKeys, type KeyNames } from "../record/stored-form.js";
+import { EMPTY_RECORD, isOfClients, withoutIdToken, withoutInherited, type SessionRecord } from "../record/record.js";
+import { parseRecord, storedKeys } from "../record/stored-form.js";
 import type { EndReason, PolicySettings, SessionEnd } from "../record/session-policy.js";
-import type { Clock, EpochSeconds } from "../clock.js";
+import type { EpochSeconds } from "../clock.js";
+import type { SessionEntriesOptions } from "./session-entries.js";
 import { SessionEndWatch, type Looked } from "./session-end-watch.js";
 
 /** The session of a framework's own middleware. An adapter implements it. */
@@ -28,15 +29,8 @@ export interface FrameworkSession {
   destroy(): Promise<void>;
 }
 
-export interface FrameworkSessionsOptions {
-  readonly clock: Clock;
+export interface FrameworkSessionsOptions extends Pick<SessionEntriesOptions, "clock" | "names" | "clients" | "namesProviders" | "debug"> {
   readonly policy: PolicySettings;
-  readonly names: KeyNames;
-  readonly clients: readonly ClientIdentity[];
-  /** As of `SessionEntriesOptions`. */
-  readonly namesProviders: boolean;
-  /** Outside debug mode a record's `debug` key is dropped. */
-  readonly debug: boolean;
   /** Called after every failed operation of the middleware. */
   readonly onStoreFailure?: (error: unknown) => void;
 }

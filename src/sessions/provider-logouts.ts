@@ -1,12 +1,19 @@
-import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
+import { epochSeconds, type EpochSeconds } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
 import type { LogoutToken } from "../ports/provider.js";
 import type { Stored } from "../ports/session-store.js";
 import { hasSubject, type IdInfo } from "../record/identity.js";
 import type { ClientIdentity } from "../record/record.js";
-import { noteOf, pagesUnder, readSummary, readSummaryJson, stampOf, type EntryPages } from "./session-entries.js";
-import type { ReportedStore } from "./reported-store.js";
-import type { KeyedHashes, Sealer } from "./seal.js";
+import {
+  noteOf,
+  pagesUnder,
+  readSummary,
+  readSummaryJson,
+  stampOf,
+  type EntryPages,
+  type SessionEntriesOptions,
+} from "./session-entries.js";
+import type { KeyedHashes } from "./seal.js";
 import type { SessionEnding } from "./end-by-key.js";
 
 /** Seconds by which the ID token of a sign-in may be newer than the logout token that ends its session. */
@@ -16,10 +23,7 @@ const REMEMBERED = 600;
 /** Attempts to store a logout, each after a lost race. */
 const MAX_ATTEMPTS = 16;
 
-export interface ProviderLogoutsOptions {
-  readonly store: ReportedStore;
-  readonly sealer: Sealer;
-  readonly clock: Clock;
+export interface ProviderLogoutsOptions extends Pick<SessionEntriesOptions, "store" | "sealer" | "clock"> {
   readonly client: ClientIdentity;
   readonly ending: SessionEnding;
 }

@@ -41,30 +41,19 @@ export type KeyedHashes = readonly [current: string, ...earlier: string[]];
  * @param fallbacks earlier keys, or the next one; they only decrypt
  */
 export function createSealer(secretKey: string, fallbacks: readonly string[]): Sealer {
+  const keyring = (purpose: string): Keyring => [derive(secretKey, purpose), ...fallbacks.map((secret) => derive(secret, purpose))];
   // Derived once for each purpose: the derivation costs more than everything else.
-  const records = keyring(secretKey, fallbacks, "idpauth record 1");
-  const summaries = keyring(secretKey, fallbacks, "idpauth summary 1");
-  const subjects = keyring(secretKey, fallbacks, "idpauth subject 1");
-  const sids = keyring(secretKey, fallbacks, "idpauth sid 1");
-  const logouts = keyring(secretKey, fallbacks, "idpauth logout 1");
+  const records = keyring("idpauth record 1");
+  const summaries = keyring("idpauth summary 1");
+  const subjects = keyring("idpauth subject 1");
+  const sids = keyring("idpauth sid 1");
+  const logouts = keyring("idpauth logout 1");
   const accounts = derive(secretKey, "idpauth account 1");
   return {
     seal: (plain, cookieValue, storeKey) => encrypt(sessionKey(records[0], cookieValue), storeKey, plain),
-    open(sealed, cookieValue, storeKey) {
-      for (const master of records) {
-        const plain = decrypt(sessionKey(master, cookieValue), storeKey, sealed);
-        if (plain !== undefined) return plain;
-      }
-      return undefined;
-    },
+    open: (sealed, cookieValue, storeKey) => decryptWith(records, storeKey, sealed, (master) => sessionKey(master, cookieValue)),
     sealSummary: (plain, storeKey) => encrypt(summaries[0], storeKey, plain),
-    openSummary(sealed, storeKey) {
-      for (const key of summaries) {
-        const plain = decrypt(key, storeKey, sealed);
-        if (plain !== undefined) return plain;
-      }
-      return undefined;
-    },
+    openSummary: (sealed, storeKey) => decryptWith(summaries, storeKey, sealed),
     subjectHashes: ({ issuer, clientId }, subject) => hashesOf(subjects, [issuer, clientId, subject]),
     sidHashes: ({ issuer, clientId }, sid) => hashesOf(sids, [issuer, clientId, sid]),
     logoutKeys: ({ issuer, clientId }, claim, value) => hashesOf(logouts, [claim, issuer, clientId, value]),
@@ -73,10 +62,6 @@ export function createSealer(secretKey: string, fallbacks: readonly string[]): S
 }
 
 type Keyring = readonly [current: Buffer, ...others: Buffer[]];
-
-function keyring(secretKey: string, fallbacks: readonly string[], purpose: string): Keyring {
-  return [derive(secretKey, purpose), ...fallbacks.map((secret) => derive(secret, purpose))];
-}
 
 function derive(secret: string, purpose: string): Buffer {
   return Buffer.from(hkdfSync("sha256", secret, "", purpose, 32));
@@ -102,6 +87,15 @@ function encrypt(key: Buffer, storeKey: string, plain: string): Uint8Array {
   const cipher = createCipheriv("aes-256-gcm", key, iv);
   cipher.setAAD(associated(storeKey));
   return Buffer.concat([Buffer.of(SEAL_VERSION), iv, cipher.update(plain, "utf8"), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** Tries one key after the other. @param keyOf the key that encrypts, by the one in the ring. Default: that one */
+function decryptWith(ring: Keyring, storeKey: string, sealed: Uint8Array, keyOf = (master: Buffer) => master): string | undefined {
+  for (const master of ring) {
+    const plain = decrypt(keyOf(master), storeKey, sealed);
+    if (plain !== undefined) return plain;
+  }
+  return undefined;
 }
 
 function decrypt(key: Buffer, storeKey: string, sealed: Uint8Array): string | undefined {

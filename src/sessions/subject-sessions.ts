@@ -1,12 +1,10 @@
 import { createHash } from "node:crypto";
 import { isWithinLimits, type PolicySettings } from "../record/session-policy.js";
 import type { Stored } from "../ports/session-store.js";
-import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
+import { epochSeconds, type EpochSeconds } from "../clock.js";
 import type { SessionEnding } from "./end-by-key.js";
-import type { ReportedStore } from "./reported-store.js";
-import type { ClientIdentity } from "../record/record.js";
-import type { KeyedHashes, Sealer } from "./seal.js";
-import { pagesUnder, readSummary } from "./session-entries.js";
+import type { KeyedHashes } from "./seal.js";
+import { pagesUnder, readSummary, type SessionEntriesOptions } from "./session-entries.js";
 
 /** The two claims that identify a user (OpenID Connect Core section 5.7). */
 export interface Subject {
@@ -33,14 +31,8 @@ export interface ListedSession {
   readonly current: boolean;
 }
 
-export interface SubjectSessionsOptions {
-  readonly store: ReportedStore;
-  readonly sealer: Sealer;
-  readonly clock: Clock;
-  readonly clients: readonly ClientIdentity[];
+export interface SubjectSessionsOptions extends Pick<SessionEntriesOptions, "store" | "sealer" | "clock" | "clients" | "sessionTtl"> {
   readonly policy: PolicySettings;
-  /** Seconds. */
-  readonly sessionTtl: number;
   readonly ending: SessionEnding;
 }
 
