@@ -113,14 +113,25 @@ export function isCertificateOf({ publicKey }: Certificate, { publicJwk }: Clien
 
 function keysOfText(text: string): readonly ClientKey[] {
   const trimmed = text.trim();
-  if (trimmed.startsWith("{")) return keysOfJson(trimmed);
-  if (trimmed.includes("-----BEGIN")) return [keyOfPem(trimmed)];
+  if (trimmed.startsWith("{") || trimmed.includes("-----BEGIN")) return keysOfContent(trimmed);
   const files = trimmed.split(/\s+/);
   if (!files.every((file) => file.startsWith("file:"))) throw new KeyProblem(`Use ${FORMS}.`);
-  return files.flatMap((file) => {
-    const content = readText(file).trim();
-    return content.startsWith("{") ? keysOfJson(content) : [keyOfPem(content)];
-  });
+  return files.flatMap((file) => keysOfContent(readText(file).trim()));
+}
+
+/** Reads a JWK, a JWK set or PEM. */
+function keysOfContent(content: string): readonly ClientKey[] {
+  if (!content.startsWith("{")) return [keyOfPem(content)];
+  return keysOfObject(readable(() => JSON.parse(content) as unknown, "The key begins like JSON, but isn't valid JSON."));
+}
+
+/** @throws KeyProblem with these words, in place of any other error */
+function readable<Value>(read: () => Value, problem: string): Value {
+  try {
+    return read();
+  } catch {
+    throw new KeyProblem(problem);
+  }
 }
 
 /** Reads the keys of the client. The first one signs. @throws KeyProblem */
@@ -138,16 +149,6 @@ export function readKeys(value: unknown): readonly ClientKey[] {
   throw new KeyProblem(`Use ${FORMS_IN_CODE}.`);
 }
 
-function keysOfJson(text: string): readonly ClientKey[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new KeyProblem("The key begins like JSON, but isn't valid JSON.");
-  }
-  return keysOfObject(value);
-}
-
 function keysOfObject(value: unknown): readonly ClientKey[] {
   if (!isObject(value)) throw new KeyProblem(`Use ${FORMS}.`);
   const { keys } = value;
@@ -163,12 +164,7 @@ function keyOfJwk(jwk: Readonly<Record<string, unknown>>): ClientKey {
   if (jwk["d"] === undefined) throw new KeyProblem("The JWK is a public key. Use the private one, which has the property `d`.");
   const { kid, alg, use } = jwk;
   if (use !== undefined && use !== "sig") throw new KeyProblem("The JWK isn't for signatures: its `use` isn't `sig`.");
-  let key: KeyObject;
-  try {
-    key = createPrivateKey({ key: jwk as NodeJwk, format: "jwk" });
-  } catch {
-    throw new KeyProblem("The JWK can't be read as a private key.");
-  }
+  const key = readable(() => createPrivateKey({ key: jwk as NodeJwk, format: "jwk" }), "The JWK can't be read as a private key.");
   const read = localKey(key, typeof kid === "string" && kid !== "" ? kid : undefined);
   if (alg === undefined) return read;
   const chosen = read.algorithms.filter((algorithm) => algorithm === alg);
@@ -185,13 +181,7 @@ function keyOfPem(pem: string): ClientKey {
   const keys = text.match(/-----BEGIN [A-Z ]*PRIVATE KEY-----/g) ?? [];
   if (keys.length === 0) throw new KeyProblem("The PEM contains no private key. Use the private key.");
   if (keys.length > 1) throw new KeyProblem("The PEM contains several private keys. Use one file for each, or a JWK set.");
-  let key: KeyObject;
-  try {
-    key = createPrivateKey(text);
-  } catch {
-    throw new KeyProblem("The PEM can't be read as a private key.");
-  }
-  return localKey(key);
+  return localKey(readable(() => createPrivateKey(text), "The PEM can't be read as a private key."));
 }
 
 function localKey(key: KeyObject, kid?: string): ClientKey {
@@ -246,12 +236,7 @@ function thumbprintInput({ crv, e, kty, n, x, y }: Jwk): string {
 /** @param text PEM, or `file:` and its path @throws KeyProblem */
 export function readCertificate(text: string): Certificate {
   const pem = text.startsWith("file:") ? readText(text) : text.replaceAll("\\n", "\n");
-  let read: X509Certificate;
-  try {
-    read = new X509Certificate(pem);
-  } catch {
-    throw new KeyProblem("The value can't be read as a certificate in PEM form.");
-  }
+  const read = readable(() => new X509Certificate(pem), "The value can't be read as a certificate in PEM form.");
   return {
     thumbprint: createHash("sha256").update(read.raw).digest("base64url"),
     publicKey: thumbprintInput(read.publicKey.export({ format: "jwk" })),
