@@ -30,14 +30,10 @@ export interface Action {
   readonly href: string;
 }
 
-/** The codes after which the user's session is unchanged; the page says so. */
-const OUTAGES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  "provider_unavailable",
-  "provider_misconfigured",
-  "store_unavailable",
-  "session_missing",
-  "hook_failed",
-]);
+/** Whether nothing was decided, so the user's session is unchanged; the page says so. */
+function isOutage(code: ErrorCode): boolean {
+  return ERRORS[code].status === 503 && code !== "prefetch_refused";
+}
 
 /** The page that shows an error to a user. */
 export function errorPage(model: ErrorModel, texts: Texts): PageContent {
@@ -47,7 +43,7 @@ export function errorPage(model: ErrorModel, texts: Texts): PageContent {
   // Its detail is a technical text for the developers, which has no translation.
   const isEnglish = code === "login_loop";
   const title = own(`error.${code}`, texts) ?? ERRORS[code].title;
-  const outage = OUTAGES.has(code);
+  const outage = isOutage(code);
   const detail = parameterText(model.parameters, texts) ?? model.detail ?? own(`error.${code}.text`, texts);
   const kept = outage ? outageText(code, model.retryAfter, texts) : undefined;
   const { label, href } = model.action ?? defaultAction(code, publicPath);
@@ -79,7 +75,7 @@ function own(key: string, texts: Texts): string | undefined {
 
 function defaultAction(code: ErrorCode, publicPath: string): Action {
   if (code === "login_link_invalid" || code === "sign_in_refused") return { label: "action.startAgain", href: `${publicPath}login/` };
-  if (OUTAGES.has(code)) return { label: "action.tryAgain", href: "" };
+  if (isOutage(code)) return { label: "action.tryAgain", href: "" };
   if (code === "prefetch_refused") return { label: "action.continue", href: "" };
   // The user is signed in. That page also offers another account.
   if (code === "forbidden" || code === "step_up_failed") return { label: "action.showAccount", href: publicPath };
