@@ -14,42 +14,36 @@ import type { SessionRequest } from "../access/session-access.js";
  * of another site, which could as well name a `sid`, must not end a session.
  */
 export function createFrontchannelLogout(registration: EndpointRegistration) {
-  return (opened: SessionRequest, context: EndpointContext): Promise<Reply> => frontchannelLogout(opened, context, registration);
-}
-
-async function frontchannelLogout(
-  { request }: SessionRequest,
-  context: EndpointContext,
-  registration: EndpointRegistration,
-): Promise<Reply> {
-  const { pages, events } = context;
-  const { key, issuer, logouts } = registration;
-  const query = new URLSearchParams(queryOf(request.target));
-  const sid = single(query, "sid");
-  const iss = single(query, "iss");
-  // Older browsers, and browsers over http, do not send the header.
-  if ((request.header("sec-fetch-dest") ?? "iframe") !== "iframe") {
-    events.refused("frontchannel_logout", "not_in_a_frame", providerIn(key));
-    const reason = "Only a frame of the provider's logout page may open this address";
-    return badParameters([{ name: "sid", options: [], reason }], request, pages);
-  }
-  try {
-    const fits = await isOurs(iss, registration);
-    if (sid.value === undefined || sid.value === "" || sid.repeated || !fits) {
-      const bad = fits
-        ? { name: "sid", options: [], reason: "The parameter sid is missing, empty or repeated" }
-        : { name: "iss", options: [], reason: "The parameter iss isn't this application's provider" };
-      events.refused("frontchannel_logout", "invalid_parameter", providerIn(key));
-      return await badParameters([bad], request, pages);
+  return async ({ request }: SessionRequest, context: EndpointContext): Promise<Reply> => {
+    const { pages, events } = context;
+    const { key, issuer, logouts } = registration;
+    const query = new URLSearchParams(queryOf(request.target));
+    const sid = single(query, "sid");
+    const iss = single(query, "iss");
+    // Older browsers, and browsers over http, do not send the header.
+    if ((request.header("sec-fetch-dest") ?? "iframe") !== "iframe") {
+      events.refused("frontchannel_logout", "not_in_a_frame", providerIn(key));
+      const reason = "Only a frame of the provider's logout page may open this address";
+      return badParameters([{ name: "sid", options: [], reason }], request, pages);
     }
-    await logouts?.endSid(sid.value, () => {
-      notifyOfEnd("logged_out_at_provider", iss.value ?? issuer, undefined, context, key);
-    });
-    return framedPage(new URL(issuer).origin);
-  } catch (error) {
-    events.failed("frontchannel_logout", error, providerIn(key));
-    return outageReply(error, request, pages);
-  }
+    try {
+      const fits = await isOurs(iss, registration);
+      if (sid.value === undefined || sid.value === "" || sid.repeated || !fits) {
+        const bad = fits
+          ? { name: "sid", options: [], reason: "The parameter sid is missing, empty or repeated" }
+          : { name: "iss", options: [], reason: "The parameter iss isn't this application's provider" };
+        events.refused("frontchannel_logout", "invalid_parameter", providerIn(key));
+        return await badParameters([bad], request, pages);
+      }
+      await logouts?.endSid(sid.value, () => {
+        notifyOfEnd("logged_out_at_provider", iss.value ?? issuer, undefined, context, key);
+      });
+      return framedPage(new URL(issuer).origin);
+    } catch (error) {
+      events.failed("frontchannel_logout", error, providerIn(key));
+      return outageReply(error, request, pages);
+    }
+  };
 }
 
 async function isOurs(

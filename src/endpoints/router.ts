@@ -144,12 +144,7 @@ function endpoints(context: EndpointContext): ReadonlyMap<string, Route> {
       return (perProvider ? on : on.slice(0, 1)).flatMap((registration): [string, Route][] => {
         const route = { methods, endpoint: create(context, registration) };
         if (perProvider && registration.key !== undefined) return [[`${path}/${registration.key}`, route]];
-        return slash
-          ? [
-              [path, route],
-              [`${path}/`, route],
-            ]
-          : [[path, route]];
+        return (slash ? [path, `${path}/`] : [path]).map((each) => [each, route]);
       });
     }),
   );
