@@ -51,12 +51,8 @@ class ParsedRequest extends WebRequest {
   }
 
   override body(): unknown {
-    return isEmpty(this.#c.req.bodyCache) ? super.body() : cachedBody(this.#c);
+    return Object.keys(this.#c.req.bodyCache).length === 0 ? super.body() : cachedBody(this.#c);
   }
-}
-
-function isEmpty(object: object): boolean {
-  return Object.keys(object).length === 0;
 }
 
 async function* cachedBody({ req }: Context): AsyncGenerator<Uint8Array> {
