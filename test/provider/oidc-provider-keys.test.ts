@@ -2,11 +2,12 @@ import express from "express";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { idpAuth, type ExpressIdpAuth } from "../../src/adapters/express/express.js";
+import type { IdpAuthOptions } from "../../src/index.js";
 import { systemClock } from "../../src/clock.js";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
-import { startOidcProvider, type OidcProvider } from "../support/oidc-provider.js";
+import { confirmLogout, startOidcProvider, type OidcProvider } from "../support/oidc-provider.js";
 
 // Signing in with a key at oidc-provider, which checks each assertion with code that this project did not write, and fetches the keys from
 // the application.
@@ -20,12 +21,17 @@ let ahead = 0;
 /** The system's clock, which a test moves ahead. */
 const clock = { ...systemClock, now: () => systemClock.now() + ahead };
 
-async function start(...privateKey: KeyObject[]): Promise<{ readonly browser: CookieBrowser; readonly auth: ExpressIdpAuth }> {
+interface Started {
+  readonly browser: CookieBrowser;
+  readonly auth: ExpressIdpAuth;
+}
+
+async function start(privateKey: readonly KeyObject[], requirePushed = false, options: Partial<IdpAuthOptions> = {}): Promise<Started> {
   const app = express();
   server = createServer(app);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  provider = await startOidcProvider({ application: origin, withKey: true });
+  provider = await startOidcProvider({ application: origin, withKey: true, requirePushed });
   const auth = idpAuth({
     env: {},
     secretKey: "a secret key of at least 32 bytes",
@@ -36,6 +42,7 @@ async function start(...privateKey: KeyObject[]): Promise<{ readonly browser: Co
     scope: ["openid", "email", "profile", "offline_access"],
     log: false,
     clock,
+    ...options,
   });
   auth.mount(app);
   app.get("/token", (request, response, fail) => {
@@ -59,7 +66,7 @@ it.each<[string, () => KeyObject]>([
   ["P-256", () => next],
   ["Ed25519", () => generateKeyPairSync("ed25519").privateKey],
 ])("oidc-provider accepts an %s key for a sign-in, a refresh and a revocation", async (_name, key) => {
-  const { browser, auth } = await start(key());
+  const { browser, auth } = await start([key()]);
   const revoked: unknown[] = [];
   auth.on("logout", (event) => revoked.push(event.revoked));
   await browser.follow("/idpauth/login/");
@@ -75,7 +82,7 @@ it.each<[string, () => KeyObject]>([
 });
 
 it("the JWK set contains the public halves alone, the signing key's first", async () => {
-  const { browser } = await start(next, generateKeyPairSync("ed25519").privateKey);
+  const { browser } = await start([next, generateKeyPairSync("ed25519").privateKey]);
   const response = await browser.get("/idpauth/jwks");
   expect(response.headers["content-type"]).toBe("application/json; charset=utf-8");
   const { keys } = response.json() as { keys: Record<string, string>[] };
@@ -83,4 +90,44 @@ it("the JWK set contains the public halves alone, the signing key's first", asyn
     ["EC", "sig", undefined],
     ["OKP", "sig", undefined],
   ]);
+});
+
+describe("oidc-provider that requires pushed requests, with a key", () => {
+  it("accepts a sign-in, a refresh, a revocation and a logout", async () => {
+    const { browser, auth } = await start([next], true, { logoutAtProvider: true });
+    const revoked: unknown[] = [];
+    auth.on("logout", (event) => revoked.push(event.revoked));
+    const login = await browser.get("/idpauth/login/");
+    const address = new URL(login.location ?? "");
+    expect([...address.searchParams.keys()]).toEqual(["client_id", "request_uri"]);
+    await browser.follow(address.href);
+    const tokenNow = async () => ((await browser.get("/token")).json() as { token: unknown }).token;
+    const first = await tokenNow();
+    ahead = 1_900_000;
+    const second = await tokenNow();
+    expect([typeof first, typeof second]).toEqual(["string", "string"]);
+    expect(first).not.toBe(second);
+    const page = await browser.follow("/idpauth/logout/");
+    expect(page.url.origin).toBe(provider.issuer);
+    const signedOut = await confirmLogout(browser, page);
+    expect(signedOut.url.pathname).toMatch(/^\/idpauth\//);
+    await auth.idle();
+    expect(revoked).toEqual([true]);
+    expect((await browser.get("/idpauth/session")).json()).toMatchObject({ authenticated: false });
+  });
+
+  it("refuses a login that isn't pushed", async () => {
+    const { browser } = await start([next], true, { pushedRequests: "never" });
+    const { trail } = await browser.follow("/idpauth/login/");
+    expect(trail.map(({ url }) => url.searchParams.get("error"))).toContain("invalid_request");
+    expect((await browser.get("/idpauth/session")).json()).toMatchObject({ authenticated: false });
+  });
+
+  it("accepts each address once", async () => {
+    const { browser } = await start([next], true);
+    const { location = "" } = await browser.get("/idpauth/login/");
+    await browser.follow(location);
+    const again = await new CookieBrowser({ origin: new URL(location).origin }).get(location);
+    expect(again.location).toContain("error=invalid_request_uri");
+  });
 });

@@ -12,6 +12,8 @@ export interface OidcProviderOptions {
   readonly withSid?: boolean;
   /** Whether the client authenticates with `private_key_jwt`, and publishes its keys at the application's `/idpauth/jwks`. */
   readonly withKey?: boolean;
+  /** Whether every authorization request has to be pushed (RFC 9126). */
+  readonly requirePushed?: boolean;
 }
 
 /** The package oidc-provider with RP-initiated and back-channel logout, as a counterpart that this project did not write. */
@@ -26,7 +28,12 @@ export interface OidcProvider {
   stop(): Promise<void>;
 }
 
-export async function startOidcProvider({ application, withSid = true, withKey = false }: OidcProviderOptions): Promise<OidcProvider> {
+export async function startOidcProvider({
+  application,
+  withSid = true,
+  withKey = false,
+  requirePushed = false,
+}: OidcProviderOptions): Promise<OidcProvider> {
   const server = createServer();
   const issuer = await listening(server);
   const client = { client_id: "counterpart", client_secret: randomBytes(24).toString("base64url") };
@@ -69,6 +76,7 @@ export async function startOidcProvider({ application, withSid = true, withKey =
     clockTolerance: 3600,
     features: {
       devInteractions: { enabled: false },
+      pushedAuthorizationRequests: { enabled: requirePushed, requirePushedAuthorizationRequests: requirePushed },
       revocation: { enabled: true, allowedPolicy: () => true },
       backchannelLogout: { enabled: true },
       rpInitiatedLogout: {
