@@ -147,12 +147,12 @@ export const SITUATIONS = [
     },
   },
   {
-    title: "Pushed authorization requests are required",
-    what: "Before each sign-in, an application must push the authorization request to the provider (PAR).",
-    codes: ["E113"],
+    title: "Pushed authorization requests are turned off",
+    what: "Before each sign-in, an application must push the authorization request to the provider (PAR). IDP_PUSHED_REQUESTS prevents that.",
+    codes: ["E115"],
     prepare({ provider }) {
       provider.discoveryDocument = (document) => ({ ...document, require_pushed_authorization_requests: true });
-      return { env: {} };
+      return { env: { IDP_PUSHED_REQUESTS: "never" } };
     },
   },
   {

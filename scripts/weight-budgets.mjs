@@ -17,7 +17,7 @@ export const BUDGETS = {
   adapters: 1_850,
   application: 310,
   auth: 690,
-  cli: 2_780,
+  cli: 2_840,
   client: 550,
   config: 1_820,
   keys: 210,

@@ -32,7 +32,6 @@ export const CONFIGURATIONS = [
     key: "par",
     program: "oidc-provider",
     title: "Pushed authorization requests required",
-    expected: { 1: "E113", 2: "not set up", ...from(3, "–") },
   },
   {
     key: "encrypted",

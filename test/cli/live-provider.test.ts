@@ -157,6 +157,8 @@ describe("what the provider is sent", () => {
       clockOffset: 0,
       pkce: true,
       iss: true,
+      requests: "plain",
+      login: { scope: "openid email profile offline_access", prompt: "consent" },
       refreshToken: "expected",
       client: "accepted",
       store: null,
@@ -407,7 +409,21 @@ describe("the discovery document", () => {
     ],
     ["no code flow", { response_types_supported: ["id_token"] }, {}, ["E106"], "don't include `code`"],
     ["no code grant", { grant_types_supported: ["refresh_token"] }, {}, ["E106"], "don't include `authorization_code`"],
-    ["required PAR", { require_pushed_authorization_requests: true }, {}, ["E113"], "require_pushed_authorization_requests"],
+    [
+      "required PAR without an endpoint",
+      { require_pushed_authorization_requests: true },
+      {},
+      ["E115"],
+      "pushed_authorization_request_endpoint",
+    ],
+    [
+      "required PAR that is turned off",
+      { require_pushed_authorization_requests: true },
+      { IDP_PUSHED_REQUESTS: "never" },
+      ["E115"],
+      "is `never`, but the discovery document sets `require_pushed_authorization_requests`",
+    ],
+    ["no endpoint for PAR that is turned on", {}, { IDP_PUSHED_REQUESTS: "always" }, ["E115"], "is `always`, but the pushed_authorization"],
     ["required request objects", { require_signed_request_object: true }, {}, ["E114"], "require_signed_request_object"],
     ["PAR that is not required", { require_pushed_authorization_requests: false }, {}, [], ""],
     [
@@ -467,14 +483,69 @@ describe("the discovery document", () => {
     if (codes.length > 0) expect(report.findings[0]!.message).toContain(message);
   });
 
-  it.each(["require_pushed_authorization_requests", "require_signed_request_object"])(
+  describe("with pushed authorization requests", () => {
+    it("a login is pushed to see whether the redirect URI is registered", async () => {
+      provider.settings.requirePushedRequests = true;
+      const { codes, facts } = await run();
+      expect(codes).toEqual([]);
+      expect(facts).toMatchObject({ requests: "pushed", redirectUriRegistered: true });
+      expect(factLines(facts)).toContain("authorization requests: pushed (RFC 9126)");
+      expect(provider.requestsTo("par")).toHaveLength(1);
+      expect(provider.requestsTo("par", { prompt: "none" })).toHaveLength(1);
+      expect([...(provider.requestsTo("authorize")[0]?.query.keys() ?? [])]).toEqual(["client_id", "request_uri"]);
+      expect(provider.issued.filter(({ kind }) => kind === "code")).toEqual([]);
+    });
+
+    it("a refusal is W110 with the redirect URI, and an outage is E101", async () => {
+      Object.assign(provider.settings, { requirePushedRequests: true, redirectUris: ["https://other.example/"] });
+      const refused = await run();
+      expect(refused.codes).toEqual(["W110"]);
+      expect(refused.findings[0]!.message).toBe("The provider refuses the application's pushed login request (invalid_request).");
+      expect(refused.findings[0]!.remedy).toContain(`Register exactly ${REDIRECT_URI}`);
+      provider.fault("par", { kind: "status", status: 500 });
+      const broken = await run();
+      expect(broken.codes).toEqual(["E101"]);
+      expect(broken.findings[0]!.message).toContain("pushed authorization requests doesn't work (http_500)");
+    });
+
+    it("nothing is pushed if the provider refuses the client", async () => {
+      provider.settings.requirePushedRequests = true;
+      const { codes, notSeen } = await run({ IDP_CLIENT_SECRET: "wrong" });
+      expect(codes).toEqual(["E109"]);
+      expect(provider.requestsTo("par")).toEqual([]);
+      expect(notSeen.join()).toContain("logins are pushed");
+    });
+
+    it("the client that only this endpoint refuses is E109", async () => {
+      provider.settings.requirePushedRequests = true;
+      provider.fault("token", json(400, { error: "invalid_grant" }));
+      expect((await run({ IDP_CLIENT_SECRET: "wrong" })).codes).toEqual(["E109"]);
+    });
+  });
+
+  it.each<[string, Change, Record<string, string>, string[]]>([
+    ["the default scopes", {}, { SCOPE: "" }, ["scope of a login: openid email profile offline_access", "prompt of a login: consent"]],
+    ["IDP_LOGIN_PROMPT=omit", {}, { SCOPE: "", IDP_LOGIN_PROMPT: "omit" }, ["prompt of a login: not sent"]],
+    [
+      "Keycloak's path",
+      { authorization_endpoint: "https://sso.example/realms/shop/protocol/openid-connect/auth" },
+      { SCOPE: "" },
+      ["scope of a login: openid email profile", "prompt of a login: not sent"],
+    ],
+  ])("the facts show the scope and the prompt of a login: %s", async (_name, change, env, lines) => {
+    provider.discoveryDocument = (document) => ({ ...document, ...change });
+    const { facts } = await run(env);
+    expect(factLines(facts)).toEqual(expect.arrayContaining(lines));
+  });
+
+  it.each(["require_signed_request_object"])(
     "with %s: the redirect URI is not checked, since every request would be refused",
     async (name) => {
       provider.discoveryDocument = (document) => ({ ...document, [name]: true });
       const { facts, notSeen } = await run();
       expect(provider.requestsTo("authorize")).toEqual([]);
       expect(facts).toMatchObject({ client: "accepted", redirectUriRegistered: null });
-      expect(notSeen[0]).toContain("refuses every plain authorization request");
+      expect(notSeen[0]).toContain("can't send a login (E114, E115)");
     },
   );
 

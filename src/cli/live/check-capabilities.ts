@@ -1,7 +1,7 @@
 import type { Finding } from "../../errors.js";
 import type { Settings } from "../../config/read-settings.js";
-import { refreshDoubt } from "../../provider/authorization-request.js";
-import { signingAlgorithms, stringsOf, type Document } from "../../provider/discovery.js";
+import { furtherParameters, loginScopes, refreshDoubt } from "../../provider/authorization-request.js";
+import { endpointProblem, signingAlgorithms, stringsOf, type Document } from "../../provider/discovery.js";
 import { liveCheck } from "./live-check-table.js";
 import type { LiveFacts } from "./live-facts.js";
 import { listed } from "./message-parts.js";
@@ -24,12 +24,44 @@ export function flowFindings(document: Document): Finding[] {
   return findings;
 }
 
-/** Finds the forms of authorization request that the provider requires and idpauth does not support. */
-export function requirementFindings(document: Document): Finding[] {
-  const findings: Finding[] = [];
-  if (document["require_pushed_authorization_requests"] === true) findings.push(liveCheck("E113"));
-  if (document["require_signed_request_object"] === true) findings.push(liveCheck("E114"));
-  return findings;
+/** Compares the forms of authorization request that the provider requires with those that a login has. */
+export function checkRequests(
+  document: Document,
+  settings: Settings,
+): { readonly fact: NonNullable<LiveFacts["requests"]>; readonly findings: readonly Finding[] } {
+  const findings = document["require_signed_request_object"] === true ? [liveCheck("E114")] : [];
+  const isRequired = document["require_pushed_authorization_requests"] === true;
+  const { pushedRequests, providerMetadata } = settings;
+  if (pushedRequests === "never" || (pushedRequests === "when-required" && !isRequired)) {
+    if (!isRequired) return { fact: "plain", findings };
+    const message =
+      "IDP_PUSHED_REQUESTS (option pushedRequests) is `never`, but the discovery document sets " +
+      "`require_pushed_authorization_requests` (PAR, RFC 9126). The provider refuses every login.";
+    return { fact: "plain", findings: [...findings, liveCheck("E115", message, "Remove IDP_PUSHED_REQUESTS.")] };
+  }
+  const name = "pushed_authorization_request_endpoint";
+  const problem = endpointProblem({ ...document, ...providerMetadata }[name], settings);
+  if (problem === undefined) return { fact: "pushed", findings };
+  const why = isRequired
+    ? "The provider requires pushed authorization requests"
+    : "IDP_PUSHED_REQUESTS (option pushedRequests) is `always`";
+  return { fact: "pushed", findings: [...findings, liveCheck("E115", `${why}, but the ${name} in the discovery document ${problem}.`)] };
+}
+
+/** Returns the scopes and the prompt of a login that has no parameters of its own. */
+export function loginFact(document: Document, settings: Settings): NonNullable<LiveFacts["login"]> {
+  const scopes = loginScopes(settings, announcedIn(document));
+  const { prompt = [] } = furtherParameters(settings, scopes);
+  return { scope: scopes.join(" "), prompt: [prompt].flat().join(" ") };
+}
+
+function announcedIn(document: Document): Parameters<typeof refreshDoubt>[1] {
+  const endpoint = document["authorization_endpoint"];
+  return {
+    authorization_endpoint: typeof endpoint === "string" ? endpoint : undefined,
+    scopes_supported: stringsOf(document["scopes_supported"]),
+    grant_types_supported: stringsOf(document["grant_types_supported"]),
+  };
 }
 
 /** Whether the provider encrypts ID tokens for some clients. The discovery document does not name these clients. */
@@ -57,12 +89,7 @@ export function checkRefresh(
   settings: Settings,
 ): { readonly fact: NonNullable<LiveFacts["refreshToken"]>; readonly findings: readonly Finding[] } {
   if (!settings.sessionAutoRefresh) return { fact: "not wanted", findings: [] };
-  const endpoint = document["authorization_endpoint"];
-  const doubt = refreshDoubt(settings, {
-    authorization_endpoint: typeof endpoint === "string" ? endpoint : undefined,
-    scopes_supported: stringsOf(document["scopes_supported"]),
-    grant_types_supported: stringsOf(document["grant_types_supported"]),
-  });
+  const doubt = refreshDoubt(settings, announcedIn(document));
   const uncertain = (why: string, remedy?: string) => {
     const message = `IDP_SESSION_AUTO_REFRESH is on, but ${why}. You might not get a refresh token.`;
     return { fact: "uncertain", findings: [liveCheck("W103", message, remedy)] } as const;

@@ -11,8 +11,9 @@ import {
   flowFindings,
   checkPkce,
   checkRefresh,
+  checkRequests,
+  loginFact,
   mayEncryptIdTokens,
-  requirementFindings,
   scopeFindings,
 } from "./check-capabilities.js";
 import { liveCheck } from "./live-check-table.js";
@@ -144,10 +145,13 @@ class LiveCheck implements LiveResult {
     this.facts.issuer = shownAddress(document["issuer"]) ?? null;
     this.facts.endpoints = shownEndpoints(endpoints.facts);
     const logout = checkLogout(document, settings, endpoints.facts.endSession);
+    const requests = checkRequests(document, settings);
+    this.facts.requests = requests.fact;
     this.facts.logout = logout.fact;
-    this.findings.push(...endpoints.findings, ...logout.findings, ...flowFindings(document), ...requirementFindings(document));
+    this.findings.push(...endpoints.findings, ...logout.findings, ...flowFindings(document), ...requests.findings);
     if (mayEncryptIdTokens(document)) this.notSeen.push(ENCRYPTION);
     if (settings.backchannelLogout || settings.frontchannelLogout) this.notSeen.push(SID);
+    if (!this.#lacks("scope", "loginPrompt", "authorizationParams")) this.facts.login = loginFact(document, settings);
     if (!this.#lacks("scope")) {
       const refresh = checkRefresh(document, settings);
       this.facts.refreshToken = refresh.fact;
@@ -167,7 +171,9 @@ class LiveCheck implements LiveResult {
     // No sign-in finishes here, so a missing userinfo endpoint, which E105 reports, must not end the check.
     const create = (settings: Settings) =>
       createOpenIdProvider({ settings: { ...settings, userinfo: "when-needed" }, clock, events, fetch });
-    const provider = create(this.#settings);
+    // `prompt=none` shows no page and signs in no user. Only the check of the redirect URI sends it.
+    const authorizationParams = { ...this.#settings.authorizationParams, prompt: "none" };
+    const provider = create({ ...this.#settings, authorizationParams });
     const providerFor = (settings: Settings) => (settings === this.#settings ? provider : create(settings));
     if (!(await this.#isThere(provider))) return;
     const client = (["clientId", "clientSecret", "privateKey", "certificate", "tokenEndpointAuthMethod"] as const).filter((name) =>
@@ -185,8 +191,10 @@ class LiveCheck implements LiveResult {
       this.notSeen.push(`Whether the provider accepts the client: not checked without ${listed(client)}.`);
     }
     const { redirectUri } = this.facts;
-    if (this.findings.some(({ code }) => code === "E113" || code === "E114")) {
-      this.notSeen.push("Whether the redirect URI is registered: the provider refuses every plain authorization request (E113, E114).");
+    if (this.findings.some(({ code }) => code === "E114" || code === "E115")) {
+      this.notSeen.push("Whether the redirect URI is registered: not checked, because the application can't send a login (E114, E115).");
+    } else if (this.facts.requests === "pushed" && (this.facts.client === null || this.facts.client === "refused")) {
+      this.notSeen.push("Whether the redirect URI is registered: logins are pushed, and the provider has to accept the client first.");
     } else if (redirectUri !== null && !this.#lacks("clientId", "scope", "loginPrompt", "authorizationParams")) {
       this.#progress("whether the provider knows the redirect URI");
       const { isRegistered, findings } = await checkRedirectUri(provider, redirectUri, clock, this.#settings.httpTimeout);

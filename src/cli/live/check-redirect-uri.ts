@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { ProviderUnavailableError, type Finding } from "../../errors.js";
+import { ProviderRefusedError, ProviderUnavailableError, type Finding } from "../../errors.js";
 import type { Provider } from "../../ports/provider.js";
 import type { Settings } from "../../config/read-settings.js";
 import type { Clock } from "../../clock.js";
 import { liveCheck } from "./live-check-table.js";
 import { navigate, type Landing } from "./browser-navigation.js";
 import { shownError } from "./message-parts.js";
-import { unreachable } from "./unreachable-endpoint.js";
+import { FROM_THIS_MACHINE, unreachable } from "./unreachable-endpoint.js";
 
 /** Returns the redirect URI that a login sends; null if BASE_URL is unset, since each request's Host header decides then. */
 export function redirectUriOf({ baseUrl, publicPath }: Settings, key?: string): string | null {
@@ -21,24 +21,29 @@ export interface RedirectUriResult {
 
 const INVALID_REQUEST =
   "Compare SCOPE and the client's registration at the provider with the error. If the registration requires pushed authorization " +
-  "requests (PAR) or signed request objects, turn that requirement off, because idpauth doesn't support it.";
+  "requests (PAR), set IDP_PUSHED_REQUESTS to `always`. If it requires signed request objects, turn that requirement off, because idpauth " +
+  "doesn't support it.";
 
 /** The errors for `prompt=none` from a browser without a session at the provider (OpenID Connect Core section 3.1.2.6). */
 const EXPECTED = ["login_required", "consent_required", "interaction_required", "account_selection_required"];
 
 /**
- * Checks whether the provider redirects to the redirect URI. Requests a sign-in with `prompt=none`, with the application's URL
- * and as a browser's navigation, and follows no redirect. The request has no cookie, so it signs in no user and shows no
+ * Checks whether the provider redirects to the redirect URI. Requests a sign-in with the application's URL, which it pushes first if the
+ * application does, and as a browser's navigation, and follows no redirect. The request has no cookie, so it signs in no user and shows no
  * page. A code in the response is ignored. A provider redirects only to a registered redirect URI, even with an error
  * (RFC 6749 section 4.1.2.1).
  *
- * @param provider has fetched its discovery document, so that a failure is a failure of the authorization endpoint
+ * @param provider sends `prompt=none`, and has fetched its discovery document, so that a failure is one of the authorization endpoint
  * @param timeout IDP_HTTP_TIMEOUT, seconds
  */
 export async function checkRedirectUri(provider: Provider, redirectUri: string, clock: Clock, timeout: number): Promise<RedirectUriResult> {
   const request = { redirectUri, state: unguessable(), nonce: unguessable(), verifier: unguessable() };
-  const address = new URL((await provider.authorizationUrl(request)).url);
-  address.searchParams.set("prompt", "none");
+  let address: URL;
+  try {
+    address = new URL((await provider.authorizationUrl(request)).url);
+  } catch (error) {
+    return { isRegistered: null, findings: [pushFinding(error, redirectUri)] };
+  }
   let landing: Landing;
   try {
     landing = await navigate(address, clock, timeout);
@@ -48,6 +53,20 @@ export async function checkRedirectUri(provider: Provider, redirectUri: string, 
     return { isRegistered: null, findings: finding === undefined ? [] : [finding] };
   }
   return resultOf(landing, address, redirectUri);
+}
+
+/** Without a push, nothing is sent that could fail. @throws unknown the error is not the provider's */
+function pushFinding(error: unknown, redirectUri: string): Finding {
+  if (error instanceof ProviderRefusedError) {
+    const why = shownError(error.reason) ?? "with an unknown error";
+    const message = `The provider refuses the application's pushed login request (${why}).`;
+    return liveCheck("W110", message, `Register exactly ${redirectUri} at the provider, for this client ID. Compare SCOPE with the error.`);
+  }
+  if (!(error instanceof ProviderUnavailableError)) throw error;
+  if (error.reason === "invalid_client")
+    return liveCheck("E109", "The endpoint for pushed authorization requests doesn't accept this client (invalid_client).");
+  const message = `The endpoint for pushed authorization requests doesn't work (${error.reason}). Nobody can sign in.`;
+  return liveCheck("E101", message, FROM_THIS_MACHINE);
 }
 
 function unguessable(): string {

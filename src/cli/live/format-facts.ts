@@ -2,7 +2,7 @@ import type { CookieFacts, EndpointFacts, LiveFacts, LogoutFacts, StoreFacts } f
 
 /** Returns one line for each known fact. */
 export function factLines(facts: LiveFacts): string[] {
-  const { redirectUri, cookie, issuer, endpoints, logout, clockOffset, pkce, iss, refreshToken, client, store } = facts;
+  const { redirectUri, cookie, issuer, endpoints, logout, clockOffset, pkce, iss, requests, login, refreshToken, client, store } = facts;
   const lines = [
     `redirect URI: ${redirectUri ?? "unknown, since BASE_URL is unset or can't be used"}${registration(facts)}`,
     cookie && cookieLine(cookie),
@@ -12,6 +12,9 @@ export function factLines(facts: LiveFacts): string[] {
     client && `client: ${client}`,
     pkce !== null && `PKCE with S256: ${announced(pkce)}`,
     iss !== null && `iss in authorization responses (RFC 9207): ${announced(iss)}`,
+    requests && `authorization requests: ${requests === "pushed" ? "pushed (RFC 9126)" : "not pushed"}`,
+    login && `scope of a login: ${login.scope}`,
+    login && `prompt of a login: ${login.prompt === "" ? "not sent" : login.prompt}`,
     refreshToken && `refresh token: ${refreshToken}`,
     clockOffset !== null && `clock: ${clockLine(clockOffset)}`,
     store && storeLine(store),

@@ -56,16 +56,15 @@ export const LIVE_CHECKS = checkTable(
       cause: "The store in --store doesn't meet a requirement of session stores.",
       remedy: "Test the store with `testStore` of idpauth/testing. Its report names each requirement and the reason for it.",
     },
-    E113: {
-      cause:
-        "The discovery document sets `require_pushed_authorization_requests` (PAR, RFC 9126). idpauth doesn't send such requests, so " +
-        "nobody can sign in.",
-      remedy: "Turn that requirement off at the provider, if possible for this client only.",
-    },
+    // E113 is retired: idpauth pushes the requests of providers that require it.
     E114: {
       cause:
         "The discovery document sets `require_signed_request_object` (JAR, RFC 9101). idpauth doesn't sign authorization requests, so nobody can sign in.",
       remedy: "Turn that requirement off at the provider, if possible for this client only.",
+    },
+    E115: {
+      cause: "IDP_PUSHED_REQUESTS (option pushedRequests) doesn't fit the discovery document, so nobody can sign in.",
+      remedy: "Remove IDP_PUSHED_REQUESTS. If the provider has an endpoint that it doesn't advertise, add it to IDP_PROVIDER_METADATA.",
     },
     W101: {
       cause: "The discovery document doesn't contain an optional endpoint that idpauth would use.",

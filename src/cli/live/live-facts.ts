@@ -20,6 +20,10 @@ export interface LiveFacts {
   pkce: boolean | null;
   /** Whether `iss` in authorization responses is announced (RFC 9207). It detects a mix-up of two providers. */
   iss: boolean | null;
+  /** Whether the application pushes authorization requests (RFC 9126). */
+  requests: "pushed" | "plain" | null;
+  /** The parameters of a login that has none of its own. `prompt`: empty if none is sent. */
+  login: { readonly scope: string; readonly prompt: string } | null;
   /** `uncertain`: the discovery document does not announce one. `not allowed`: the token endpoint does not allow this client to refresh. */
   refreshToken: "expected" | "uncertain" | "not allowed" | "not wanted" | null;
   /** `not known`: the token endpoint gives the same response for a client that does not exist. */
@@ -71,6 +75,8 @@ export function noFacts(): LiveFacts {
     clockOffset: null,
     pkce: null,
     iss: null,
+    requests: null,
+    login: null,
     refreshToken: null,
     client: null,
     store: null,
