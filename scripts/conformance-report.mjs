@@ -52,14 +52,34 @@ const PLANS = [
   },
   {
     plan: "fapi2-security-profile-final-client-test-plan",
-    title: "FAPI 2.0 Security Profile, the modules that fit every relying party",
+    title: "FAPI 2.0 Security Profile, without sender-constrained tokens",
     words:
-      "idpauth is not a FAPI client. It sends no pushed requests, has no sender-constrained tokens, and accepts RS256, where FAPI requires PS256. These modules apply to every client.",
+      "As in the suite, the client pushes each authorization request (PAR) and authenticates with its key (`private_key_jwt`). idpauth isn't a FAPI client: its tokens are bearer tokens, where FAPI requires DPoP or mutual TLS, and it accepts RS256, where FAPI requires PS256, ES256 or EdDSA.",
   },
 ];
 
 /** Modules of the same neighbourhood that are not replayed, and why. */
 const LEFT_OUT = [
+  [
+    "fapi2-security-profile-final-client-test-happy-path-no-dpop-nonce",
+    "It is about tokens that DPoP binds to a key. idpauth supports only bearer tokens.",
+  ],
+  [
+    "fapi2-security-profile-final-client-test-rs-dpop-auth-scheme-case-insensitivity",
+    "It is about DPoP at the resource server. idpauth sends requests to no resource server but userinfo, with a bearer token.",
+  ],
+  [
+    "fapi2-security-profile-final-client-test-happy-path-no-mtls-endpoint-aliases",
+    "It is about mutual TLS, which idpauth doesn't support.",
+  ],
+  [
+    "fapi2-security-profile-final-client-refresh-token-test",
+    "It belongs to national profiles of FAPI, and refreshes after a resource server rejects the access token. The plan for refresh tokens above covers refreshes.",
+  ],
+  [
+    "fapi2-security-profile-final-client-test-grant-management-*",
+    "They are about Grant Management for OAuth 2.0, which idpauth doesn't support.",
+  ],
   [
     "oidcc-client-test-nonce-unless-code-flow",
     "It is about the implicit and hybrid flows. idpauth supports only the code flow, and always sends a nonce.",

@@ -1,4 +1,7 @@
+import { generateKeyPairSync } from "node:crypto";
+import { decodeJwt } from "jose";
 import { expect } from "vitest";
+import { privateKeys } from "../../src/config/key-kinds.js";
 import {
   claimsRefused,
   expectIssuerMismatch,
@@ -11,9 +14,17 @@ import {
   type ConformanceModule,
   type Plan,
   type Stage,
+  type StageOptions,
 } from "./relying-party.js";
 
 const plans: readonly Plan[] = ["fapi2-security-profile-final-client-test-plan"];
+
+/** As in the suite: the client authenticates with its key (`private_key_jwt`), and every authorization request is pushed. */
+function fapiClient(): StageOptions {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const clientJwks = (privateKeys.fromCode(privateKey) ?? []).flatMap(({ publicJwk }) => publicJwk ?? []);
+  return { clientSecret: undefined, privateKey, provider: { clientJwks, requirePushedRequests: true } };
+}
 
 /** The provider's authorization response with another state, or none. */
 async function expectStateRefused(stage: Stage, change: (parameters: URLSearchParams) => void): Promise<string> {
@@ -33,8 +44,22 @@ async function expectIssRefused(stage: Stage, change: (parameters: URLSearchPara
   return expectRefused(application, "iss");
 }
 
-/** The modules of FAPI 2.0 that fit every relying party. */
-export const fapi2Modules: readonly ConformanceModule[] = [
+const modules: readonly ConformanceModule[] = [
+  {
+    module: "fapi2-security-profile-final-client-test-happy-path",
+    plans,
+    demands: "push the request, authenticate with the key at both endpoints, and use the tokens",
+    async run(stage) {
+      const application = await stage.start();
+      await expectSignedIn(application);
+      const { provider } = application;
+      const sent = [...provider.requestsTo("par"), ...provider.requestsTo("token")];
+      const claims = sent.map(({ params }) => decodeJwt(params.get("client_assertion") ?? ""));
+      expect(claims.map(({ aud }) => aud)).toEqual([provider.issuer, provider.issuer]);
+      expect(new Set(claims.map(({ jti }) => jti)).size).toBe(2);
+      return "signed in; one pushed request, two assertions with the issuer as aud";
+    },
+  },
   {
     module: "fapi2-security-profile-final-client-test-discovery-issuer-mismatch",
     plans,
@@ -79,6 +104,27 @@ export const fapi2Modules: readonly ConformanceModule[] = [
         parameters.set("iss", "https://op.evil.example/");
       }),
   },
+  claimsRefused({
+    module: "fapi2-security-profile-final-client-test-invalid-aud",
+    plans,
+    demands: "refuse an ID token for another client",
+    claims: { aud: "another-client" },
+    reason: "id_token_aud",
+  }),
+  claimsRefused({
+    module: "fapi2-security-profile-final-client-test-invalid-iss",
+    plans,
+    demands: "refuse an ID token of another issuer",
+    claims: { iss: "https://op.evil.example/" },
+    reason: "id_token_iss",
+  }),
+  claimsRefused({
+    module: "fapi2-security-profile-final-client-test-invalid-nonce",
+    plans,
+    demands: "refuse an ID token with another nonce",
+    claims: { nonce: "another-nonce" },
+    reason: "id_token_nonce",
+  }),
   {
     module: "fapi2-security-profile-final-client-test-invalid-expired-exp",
     plans,
@@ -176,3 +222,9 @@ export const fapi2Modules: readonly ConformanceModule[] = [
     },
   },
 ];
+
+/** The modules of FAPI 2.0 that need no sender-constrained tokens. */
+export const fapi2Modules: readonly ConformanceModule[] = modules.map((module) => ({
+  ...module,
+  run: (stage) => module.run(stage.defaultTo(fapiClient())),
+}));

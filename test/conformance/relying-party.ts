@@ -47,17 +47,26 @@ export interface StageOptions extends Omit<ExpressApplicationOptions, "provider"
 
 /** An application on a socket and a provider on another. A module may start several; all are stopped at its end. */
 export class Stage {
+  #defaults: StageOptions = {};
   readonly #applications: ExpressApplication[] = [];
   readonly #closing: (() => Promise<void>)[] = [];
+
+  /** Every application of this stage also gets these options. */
+  defaultTo(options: StageOptions): this {
+    this.#defaults = options;
+    return this;
+  }
 
   /**
    * By default a provider as the suite's is: the ID token says which account it is, userinfo who that is, and no
    * authorization response contains `iss`.
    */
   async start({ provider, ...options }: StageOptions = {}): Promise<ExpressApplication> {
+    const { provider: ofStage, ...defaults } = this.#defaults;
     const application = await startExpressApplication({
+      ...defaults,
       ...options,
-      provider: { claimsInIdToken: false, announceIss: false, ...provider },
+      provider: { claimsInIdToken: false, announceIss: false, ...ofStage, ...provider },
     });
     this.#applications.push(application);
     return application;
@@ -103,8 +112,10 @@ export class Stage {
     for (const application of this.#applications.splice(0)) {
       const { provider, origin } = application;
       const redirectUri = `${origin}/idpauth/login-callback`;
-      const asked = provider.requestsTo("authorize");
-      for (const { query } of asked) {
+      const asked = provider.requestsTo("authorize").map(({ query }) => query);
+      const pushed = provider.requestsTo("par").map(({ params }) => params);
+      for (const query of asked) if (query.has("request_uri")) expect([...query.keys()]).toEqual(["client_id", "request_uri"]);
+      for (const query of [...pushed, ...asked.filter((one) => !one.has("request_uri"))]) {
         expect(query.get("response_type")).toBe("code");
         expect((query.get("scope") ?? "").split(" ")).toContain("openid");
         expect(query.get("redirect_uri")).toBe(redirectUri);
