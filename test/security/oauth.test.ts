@@ -311,7 +311,11 @@ describe("PKCE (RFC 7636)", () => {
     };
     const opened = new SessionRequest(user.request("/idpauth/login/"), session as unknown as UserSession, 0, settings!);
     const provider = { authorizationUrl: () => Promise.resolve({ url: "https://idp.example/authorize", isSilent: false }) };
-    const context = { settings, registrations: [{ issuer: "https://idp.example", provider }], clock: application.clock } as unknown as EndpointContext;
+    const context = {
+      settings,
+      registrations: [{ issuer: "https://idp.example", provider }],
+      clock: application.clock,
+    } as unknown as EndpointContext;
     for (let logins = 0; logins < 100_000; logins += 1) await login(opened, context);
     expect(values.filter((value) => !RANDOM.test(value ?? ""))).toEqual([]);
     expect(new Set(values).size).toBe(300_000);

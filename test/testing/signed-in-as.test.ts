@@ -178,7 +178,11 @@ it.each<[string, unknown, RegExp]>([
   ["text", { loginAt: "2020" }, /whole seconds/],
   ["no number", { loginAt: Number.NaN }, /whole seconds/],
   ["parts of seconds", { loginAt: 1_700_000_000.5 }, /whole seconds/],
-  ["an option of another name", { login_at: 1 }, /takes no option "login_at"; there are provider, tokens, loginAt, secure, authTime, acr, data\./],
+  [
+    "an option of another name",
+    { login_at: 1 },
+    /takes no option "login_at"; there are provider, tokens, loginAt, secure, authTime, acr, data\./,
+  ],
   ["milliseconds of the authentication", { authTime: 1_700_000_000_000 }, /`authTime` must be in whole seconds since the epoch/],
   ["a level that is no text", { acr: 2 }, /`acr` must be a string/],
   ["a token of another name", { tokens: { accessToken: "x" } }, /`tokens` has no "accessToken"; there are token, refresh_token\./],
