@@ -147,6 +147,22 @@ export const ERRORS = errorRows({
     title: "Sign in again to continue",
     remedy: "Send the user to `login_url`.",
   },
+  api_sign_in_required: {
+    status: 401,
+    title: "Sign in again to use this service",
+    remedy: "Send the user to `loginUrl`, which asks the provider for the consent or the authentication that the API needs.",
+  },
+  api_token_refused: {
+    status: 502,
+    title: "A service behind this application cannot be used right now",
+    remedy:
+      "The log line names the cause. Compare `resource`, `audience` and `scope` of the API in the option `apis` with what the provider allows for this client.",
+  },
+  api_provider_mismatch: {
+    status: 403,
+    title: "You signed in with a provider that this service does not accept",
+    remedy: "Guard the route with the API's provider: `auth.idpRequiredWith({ provider })`.",
+  },
   hook_failed: {
     status: 503,
     title: "The sign-in cannot be completed right now",

@@ -107,6 +107,29 @@ export class ProviderRefusedError extends IdpAuthError {
   }
 }
 
+/** There is no access token for this API now. The session continues. */
+export class ApiTokenError extends IdpAuthError {
+  static override readonly className = "ApiTokenError";
+  /** The name of the API in the option `apis`. */
+  readonly api: string;
+  /** The cause as a stable word for the log: `consent_required`, `invalid_target`, `api_token_audience`, … */
+  readonly reason: string;
+  /** The login that asks for what is missing; undefined if a login does not help. */
+  readonly loginUrl: string | undefined;
+
+  constructor(
+    code: "api_sign_in_required" | "api_token_refused" | "api_provider_mismatch",
+    api: string,
+    reason: string,
+    loginUrl?: string,
+  ) {
+    super(code, `${ERRORS[code].title}: ${api} (${reason}).`);
+    this.api = api;
+    this.reason = reason;
+    this.loginUrl = loginUrl;
+  }
+}
+
 /** The store did not respond. The state of the session is unknown, and it was not changed. */
 export class StoreUnavailableError extends IdpAuthError {
   static override readonly className = "StoreUnavailableError";
@@ -172,6 +195,7 @@ export function isOutage(
 
 /** Returns the cause of an error as a stable word, for the log and events. */
 export function failureReason(error: unknown): string {
-  if (error instanceof ProviderRefusedError || error instanceof ProviderUnavailableError) return error.reason;
+  if (error instanceof ProviderRefusedError || error instanceof ProviderUnavailableError || error instanceof ApiTokenError)
+    return error.reason;
   return error instanceof IdpAuthError ? error.code : "unexpected";
 }

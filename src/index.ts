@@ -61,9 +61,11 @@ export type { Log, LogEntry, LogLevel } from "./events/log.js";
 export type { EndWatcher, Entry, EntryPage, SessionStore, Stored, StoreProblem } from "./ports/session-store.js";
 export type { ProbeDetails, SessionProbe } from "./record/probe.js";
 export type { Session } from "./record/session-view.js";
+export type { ApiOptions } from "./config/api-options.js";
 export type { SettingOptions } from "./config/read-settings.js";
 export { hasEpochTimePassed, systemClock, type Clock, type EpochSeconds } from "./clock.js";
 export {
+  ApiTokenError,
   ConfigurationError,
   ERRORS,
   GuardMissingError,

@@ -30,8 +30,11 @@ const WRITE_AGAIN = 250;
 /** Milliseconds between two looks at another process's lease; doubled from the first to the longest, with jitter. */
 const LOOK_AGAIN = { first: 50, longest: 1_000 };
 
-/** What a refresh has to do: renew the tokens, or only have the application's code accept the claims. */
-export type Need = "tokens" | "review";
+/**
+ * What a refresh has to do: renew the tokens (also `rejected`: an API rejected the access token), only have the application's code accept the
+ * claims, or get the access token for an API.
+ */
+export type Need = "tokens" | "rejected" | "review" | "api";
 
 export interface LeaseOptions {
   readonly session: UserSession;

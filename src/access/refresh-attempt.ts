@@ -1,7 +1,8 @@
 import type { Application } from "../application/application.js";
-import type { Clock } from "../clock.js";
+import { epochSeconds, type Clock } from "../clock.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import { identityOf, type EventHub } from "../events/event-hub.js";
+import type { Provider, RefreshRequest } from "../ports/provider.js";
 import type { Registration } from "../ports/registration.js";
 import type { Credentials, SpentRefresh } from "../record/credentials.js";
 import type { Change, Updated, UserSession } from "../ports/user-session.js";
@@ -49,10 +50,11 @@ export async function refreshOnce(
   session: UserSession,
   key: string,
   needOf: LeaseOptions["needOf"],
+  renewApi?: RenewApi,
 ): Promise<SessionRecord | undefined> {
   const { registration, events } = options;
   const assertReady = (need: Need) => {
-    if (need === "tokens") registration.provider.assertReadyToRefresh(key);
+    if (need !== "review") registration.provider.assertReadyToRefresh(key);
   };
   let taken;
   try {
@@ -67,11 +69,32 @@ export async function refreshOnce(
   }
   if (taken.lease === undefined) return taken.record;
   try {
-    return await new Refresh(options, session, key, needOf, taken.lease).run(taken.record);
+    return await new Refresh(options, session, key, needOf, taken.lease, renewApi).run(taken.record);
   } finally {
     taken.release();
   }
 }
+
+/** The refresh for one API, under the lease of a {@link Refresh}. Undefined: only a base refresh shows whether the chain of tokens still works. */
+export type RenewApi = (refresh: ApiRefresh, record: SessionRecord) => Promise<Renewed | undefined>;
+
+interface Renewed {
+  readonly record: SessionRecord | undefined;
+}
+
+/** What a refresh for an API uses of the attempt. */
+export interface ApiRefresh {
+  readonly provider: Provider;
+  readonly key: string;
+  readonly signal: AbortSignal;
+  /** Changes the record only while it carries the lease. */
+  write(change: Change): Promise<Updated>;
+  /** Spends the refresh token, and stores its successor before anything else can fail. */
+  spend(record: SessionRecord, request: RefreshRequest): Promise<Spent>;
+}
+
+/** The response to a refresh. Without one, another process took over the lease: this is its record. */
+type Spent = { readonly spent: SpentRefresh } | ({ readonly spent: undefined } & Renewed);
 
 /** One refresh under a lease. */
 class Refresh {
@@ -80,17 +103,26 @@ class Refresh {
   readonly #key: string;
   readonly #needOf: LeaseOptions["needOf"];
   readonly #lease: Lease;
+  readonly #renewApi: RenewApi | undefined;
   /** A refresh token that still works and must not be used: its response could not be accepted. */
   #dropped: string | undefined;
   /** The claims of the userinfo endpoint, if it was called. */
   #userinfo: IdInfo | undefined;
 
-  constructor(options: RefreshOptions, session: UserSession, key: string, needOf: LeaseOptions["needOf"], lease: Lease) {
+  constructor(
+    options: RefreshOptions,
+    session: UserSession,
+    key: string,
+    needOf: LeaseOptions["needOf"],
+    lease: Lease,
+    renewApi: RenewApi | undefined,
+  ) {
     this.#options = options;
     this.#session = session;
     this.#key = key;
     this.#needOf = needOf;
     this.#lease = lease;
+    this.#renewApi = renewApi;
   }
 
   /** @param record the record with the lease */
@@ -103,8 +135,13 @@ class Refresh {
     });
     const about = () => ({ ...identityOf(record.id_info, registration.key), duration: clock.monotonic() - started });
     try {
-      const isReviewOnly = this.#needOf(record) === "review";
-      const refreshed = isReviewOnly ? record : await this.#spendThenVerify(record, deadline.signal);
+      const need = this.#needOf(record);
+      if (need === "api") {
+        const renewed = await this.#renewApi?.(this.#forApi(deadline.signal), record);
+        if (renewed !== undefined) return renewed.record;
+      }
+      const isReviewOnly = need === "review";
+      const refreshed = isReviewOnly ? record : await this.#spendThenVerify(record, deadline.signal, need === "rejected");
       if (refreshed !== undefined && !isReviewOnly) events.emit("refresh", about());
       return this.#isHeldBy(refreshed) ? await this.#review(refreshed) : refreshed;
     } catch (error) {
@@ -118,20 +155,37 @@ class Refresh {
     }
   }
 
-  async #spendThenVerify(record: SessionRecord, signal: AbortSignal): Promise<SessionRecord | undefined> {
-    const { registration, application, clock, orphanedTokens } = this.#options;
-    const { provider } = registration;
+  #forApi(signal: AbortSignal): ApiRefresh {
+    return {
+      provider: this.#options.registration.provider,
+      key: this.#key,
+      signal,
+      write: (change) => this.#lease.write(change),
+      spend: (record, request) => this.#spend(record, request),
+    };
+  }
+
+  async #spend(record: SessionRecord, request: RefreshRequest): Promise<Spent> {
+    const { registration, clock } = this.#options;
     // A process that was suspended may have lost its lease: the deadline's timer runs only after this.
     if (clock.monotonic() >= this.#lease.requestedAt + REFRESH_DEADLINE) throw new ProviderUnavailableError("timeout");
-    const oldToken = record.credentials?.refresh_token ?? "";
-    const request = { refreshToken: oldToken, session: this.#key, signal };
-    const spent = await provider.refresh(request);
+    const spent = await registration.provider.refresh(request);
     // The old token is spent now. The new one is stored before anything else can fail.
     const { refreshToken } = spent;
-    if (refreshToken !== undefined) {
-      const kept = await this.#keep(spent, record, (fresh) => withRefreshToken(fresh, refreshToken), ROTATED_TOKEN_KEPT);
-      if (!kept.changed) return kept.record;
-    }
+    if (refreshToken === undefined) return { spent };
+    const kept = await this.#keep(spent, record, (fresh) => withRefreshToken(fresh, refreshToken), ROTATED_TOKEN_KEPT);
+    return kept.changed ? { spent } : { spent: undefined, record: kept.record };
+  }
+
+  async #spendThenVerify(record: SessionRecord, signal: AbortSignal, isForced: boolean): Promise<SessionRecord | undefined> {
+    const { registration, application, clock, orphanedTokens } = this.#options;
+    const { provider } = registration;
+    const oldToken = record.credentials?.refresh_token ?? "";
+    const request = { refreshToken: oldToken, session: this.#key, signal };
+    const outcome = await this.#spend(record, request);
+    if (outcome.spent === undefined) return outcome.record;
+    const { spent } = outcome;
+    const { refreshToken } = spent;
     const verified = await provider.verifyRefreshed(spent, record, request).catch((error: unknown) => {
       if (error instanceof ProviderRefusedError && orphanedTokens.revokes) this.#dropped = refreshToken ?? oldToken;
       throw error;
@@ -139,7 +193,8 @@ class Refresh {
     this.#userinfo = verified.userinfo;
     // A review that another process began is finished here, even if this process has nothing to review.
     const isReviewed = application.reviewsRefreshes || record.idp_state.review_due === true;
-    return (await this.#keep(spent, record, (fresh) => withTokens(fresh, spent, verified, isReviewed))).record;
+    const forcedAt = isForced ? epochSeconds(clock) : undefined;
+    return (await this.#keep(spent, record, (fresh) => withTokens(fresh, spent, verified, isReviewed, forcedAt))).record;
   }
 
   /** Whether the record still has this attempt's lease: the application's code has not accepted it yet. */

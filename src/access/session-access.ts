@@ -1,6 +1,7 @@
 import type { Application } from "../application/application.js";
 import { isOutage, ProviderUnavailableError } from "../errors.js";
 import { identityOf, type EventHub } from "../events/event-hub.js";
+import { isRecent } from "../record/api-tokens.js";
 import { judge, type EndReason, type PolicySettings, type Verdict } from "../record/session-policy.js";
 import { ownOrigin, seenHost, type AddressSettings, type IdpRequest } from "../http/request.js";
 import type { Origin } from "../http/redirects.js";
@@ -73,10 +74,12 @@ export interface SessionAccess {
   /** Checks the policy and changes nothing. */
   explain(session: UserSession): Promise<Explanation>;
   /**
-   * Returns the access token, refreshed if it expires within `minValidity` seconds. Null: the user is signed out, or the token has
-   * expired and cannot be refreshed.
+   * Returns the access token, refreshed if it expires within `minValidity` seconds, or if it is `rejected`. Null: the user is signed out, or
+   * the token has expired and cannot be refreshed.
+   *
+   * @param rejected a token that an API has rejected
    */
-  accessToken(session: UserSession, minValidity: number): Promise<string | null>;
+  accessToken(session: UserSession, minValidity: number, rejected?: string): Promise<string | null>;
 }
 
 export interface SessionAccessOptions {
@@ -155,21 +158,25 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
       if (verdict.kind === "valid") return { authenticated: true, reason: null };
       return { authenticated: false, reason: record === undefined ? (session.endedBy ?? verdict.reason) : verdict.reason };
     },
-    async accessToken(session, minValidity) {
+    async accessToken(session, minValidity, rejected) {
       const first = await access(session);
       if (!first.authenticated) return null;
       const expiresIn = (record: SessionRecord) => (record.idp_state.access_token_expires_at ?? Infinity) - now();
       // At most half of the token's lifetime. Otherwise nearly every call would refresh it.
       const wanted = (record: SessionRecord) => Math.min(minValidity, lifetimeOf(record) / 2);
-      const isTooShort = (record: SessionRecord) =>
-        judge(record, policy, now()).kind !== "ended" &&
-        policy.sessionAutoRefresh &&
-        record.credentials?.refresh_token !== undefined &&
-        (expiresIn(record) <= 0 || expiresIn(record) < wanted(record));
+      const isRefreshable = (record: SessionRecord) =>
+        judge(record, policy, now()).kind !== "ended" && policy.sessionAutoRefresh && record.credentials?.refresh_token !== undefined;
+      const isRejected = (record: SessionRecord) =>
+        rejected !== undefined && record.credentials?.token === rejected && !isRecent(record.idp_state.forced_at, now());
+      const needOfToken = (record: SessionRecord): Need | undefined => {
+        if (!isRefreshable(record)) return needOf(record);
+        if (isRejected(record)) return "rejected";
+        return expiresIn(record) <= 0 || expiresIn(record) < wanted(record) ? "tokens" : needOf(record);
+      };
       let record: SessionRecord | undefined = first.record;
-      if (isTooShort(record)) {
+      if (needOfToken(record) !== undefined) {
         try {
-          record = await refresher.refresh(session, (fresh) => (isTooShort(fresh) ? "tokens" : needOf(fresh)));
+          record = await refresher.refresh(session, needOfToken);
         } catch (error) {
           // In an outage, a token that has not expired is still returned.
           if (!isOutage(error) || expiresIn(first.record) <= 0) throw error;

@@ -3,7 +3,7 @@ import type { UserSession } from "../ports/user-session.js";
 import type { Registration } from "../ports/registration.js";
 import { clientOf, type SessionRecord } from "../record/record.js";
 import type { LeaseOptions } from "./lease.js";
-import { refreshOnce, type RefreshOptions } from "./refresh-attempt.js";
+import { refreshOnce, type RefreshOptions, type RenewApi } from "./refresh-attempt.js";
 import { inTime } from "../work/deadline.js";
 import { Slots } from "../work/slots.js";
 
@@ -15,16 +15,33 @@ export interface RefresherOptions extends Omit<RefreshOptions, "slots" | "regist
   readonly concurrency: number;
 }
 
+/** A refresh for an API. */
+export interface ApiRenewal {
+  /** Its name in the option `apis`. */
+  readonly name: string;
+  readonly renew: RenewApi;
+}
+
+/** The refresh of a session, and what it is for. */
+interface Running {
+  /** The name of an API; undefined: the session's own tokens. */
+  readonly api: string | undefined;
+  readonly result: Promise<SessionRecord | undefined>;
+}
+
 export interface Refresher {
   /**
    * Refreshes the session once for all requests that call this at the same time. Returns the newest record, also when another process
    * refreshed it or the provider refused. Undefined: the session is gone.
    *
+   * A session has one refresh at a time, because each spends the refresh token that the one before it brought. A request for one API never
+   * gets the result of another's: it waits, and looks again at what it needs.
+   *
    * @param needOf what a record still needs; called with the newest record, so that a late request never spends a token again
    * @throws ProviderUnavailableError an outage, too many refreshes at once, or `httpTimeout` has passed; the session stays
    * @throws StoreUnavailableError
    */
-  refresh(session: UserSession, needOf: LeaseOptions["needOf"]): Promise<SessionRecord | undefined>;
+  refresh(session: UserSession, needOf: LeaseOptions["needOf"], api?: ApiRenewal): Promise<SessionRecord | undefined>;
   /** Resolves once no refresh and no unawaited task is running. Keeps the process alive until then. Never rejects. */
   idle(): Promise<void>;
 }
@@ -33,7 +50,7 @@ export function createRefresher(options: RefresherOptions): Refresher {
   const { clock, tasks } = options;
   const patience = options.httpTimeout * 1000;
   // By session, never by client or user: a session must not get another session's tokens.
-  const running = new Map<string, Promise<SessionRecord | undefined>>();
+  const running = new Map<string, Running>();
   // By provider: while one hangs, the sessions of the others are refreshed.
   const slotsOf = new Map(
     options.registrations.map((one) => [one, new Slots({ limit: options.concurrency, reason: "refresh_queue_full", clock })]),
@@ -43,7 +60,12 @@ export function createRefresher(options: RefresherOptions): Refresher {
   /** The refresh goes on without the request. */
   const withPatience = (refresh: Promise<SessionRecord | undefined>) => inTime(clock, patience, refresh, late);
 
-  async function refreshAtProvider(session: UserSession, key: string, needOf: LeaseOptions["needOf"]): Promise<SessionRecord | undefined> {
+  async function refreshAtProvider(
+    session: UserSession,
+    key: string,
+    needOf: LeaseOptions["needOf"],
+    renewApi?: RenewApi,
+  ): Promise<SessionRecord | undefined> {
     const record = await session.read().catch((error: unknown) => {
       options.events.failed("refresh", error);
       throw error;
@@ -51,21 +73,28 @@ export function createRefresher(options: RefresherOptions): Refresher {
     const registration = record && clientOf(record, options.registrations);
     // A session without its provider has no record here.
     if (registration === undefined) return record;
-    return refreshOnce({ ...options, registration, slots: slotsOf.get(registration) as Slots }, session, key, needOf);
+    return refreshOnce({ ...options, registration, slots: slotsOf.get(registration) as Slots }, session, key, needOf, renewApi);
+  }
+
+  async function inTurn(session: UserSession, key: string, needOf: LeaseOptions["needOf"], api?: ApiRenewal) {
+    for (let current = running.get(key); current !== undefined; current = running.get(key)) {
+      const isJoined = current.api === api?.name;
+      // A failure of another's refresh is reported to those who asked for it.
+      await (isJoined ? current.result : current.result.catch(() => undefined));
+      // The refresh updated the other request's session object; this request's own copy has to follow.
+      const record = await session.reload();
+      if (isJoined || record === undefined || needOf(record) === undefined) return record;
+    }
+    const result = refreshAtProvider(session, key, needOf, api?.renew).finally(() => running.delete(key));
+    running.set(key, { api: api?.name, result });
+    return result;
   }
 
   return {
-    async refresh(session, needOf) {
+    async refresh(session, needOf, api) {
       const { key } = session;
       if (key === undefined) return undefined;
-      const joined = running.get(key);
-      if (joined !== undefined) {
-        await withPatience(joined);
-        // The refresh updated the other request's session object; this request's own copy has to follow.
-        return session.reload();
-      }
-      const refresh = refreshAtProvider(session, key, needOf).finally(() => running.delete(key));
-      running.set(key, refresh);
+      const refresh = inTurn(session, key, needOf, api);
       // Every request may have left when it fails. The failure has been reported already.
       refresh.catch(() => undefined);
       return withPatience(refresh);
@@ -73,7 +102,8 @@ export function createRefresher(options: RefresherOptions): Refresher {
     async idle() {
       // The clock's timers keep no process alive; this one does.
       const alive = setInterval(() => undefined, 60_000);
-      while (running.size + tasks.size > 0) await Promise.allSettled([...running.values(), tasks.settled()]);
+      while (running.size + tasks.size > 0)
+        await Promise.allSettled([...[...running.values()].map(({ result }) => result), tasks.settled()]);
       clearInterval(alive);
     },
   };

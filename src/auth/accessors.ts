@@ -105,8 +105,12 @@ export function createAccessors<FrameworkRequest extends object>(parts: Accessor
       const record = await openedOf(raw).session.read();
       return record === undefined ? null : Object.freeze(specifiedKeys(record, ready().names));
     },
-    async getAccessToken(raw, { minValidity = 30 } = {}) {
-      return ready().access.accessToken(openedOf(raw).session, minValidity);
+    async getAccessToken(raw, { minValidity = 30, api, rejected } = {}) {
+      const { session } = openedOf(raw);
+      const component = ready();
+      return api === undefined
+        ? component.access.accessToken(session, minValidity, rejected)
+        : component.apiToken(session, api, { minValidity, rejected });
     },
     async checkIdpAuthentication(raw) {
       return (await ready().access.explain(openedOf(raw).session)).authenticated;

@@ -7,6 +7,7 @@ import { createRefresher } from "../access/shared-refresh.js";
 import { createSessionAccess, SessionRequest } from "../access/session-access.js";
 import { Slots, slotsWithin } from "../work/slots.js";
 import type { FrameworkAdapter, IdpAuthOptions } from "./public-types.js";
+import type { ApiTokenOptions } from "../access/api-access.js";
 import type { Clock } from "../clock.js";
 import { issuerTemplate } from "../config/issuers.js";
 import type { Settings } from "../config/read-settings.js";
@@ -29,6 +30,8 @@ import { createSealer } from "../sessions/seal.js";
 import { createSessionEnding } from "../sessions/end-by-key.js";
 import type { SessionForTests } from "../sessions/session-for-tests.js";
 import { createSubjectSessions, type Subject } from "../sessions/subject-sessions.js";
+import type { TokenTarget } from "../ports/provider.js";
+import type { UserSession } from "../ports/user-session.js";
 import type { CheckedSettings } from "./startup.js";
 import { memoryStore } from "../stores/memory/memory-store.js";
 
@@ -43,6 +46,7 @@ export interface ProviderParts {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly events: ProviderEvents;
+  readonly targets: readonly TokenTarget[];
   readonly fetch?: typeof globalThis.fetch;
 }
 
@@ -56,6 +60,8 @@ export interface ComponentParts<FrameworkRequest extends object> {
 
 /** The running component. */
 export interface Component<FrameworkRequest extends object> extends EndpointContext {
+  /** Returns the access token for an API. @throws ApiTokenError */
+  apiToken(session: UserSession, api: string, options: ApiTokenOptions): Promise<string | null>;
   readonly router: Router<FrameworkRequest>;
   /** @throws SessionMissingError */
   open(raw: FrameworkRequest, request: IdpRequest): SessionRequest;
@@ -65,7 +71,7 @@ export interface Component<FrameworkRequest extends object> extends EndpointCont
 
 // eslint-disable-next-line max-lines-per-function -- The one list of all parts and their connections, in the order in which they are created.
 export function compose<FrameworkRequest extends object>(
-  { settings, providers, findings }: CheckedSettings,
+  { settings, providers, apis, findings }: CheckedSettings,
   { options, adapter, clock, events, createProvider }: ComponentParts<FrameworkRequest>,
 ): Component<FrameworkRequest> {
   const { session = "bundled", sessionLabel, fetch } = options;
@@ -119,12 +125,13 @@ export function compose<FrameworkRequest extends object>(
   const pushSlots = slotsFor("push_queue_full");
   const registrations = providers.map(({ key, name, settings: own }): EndpointRegistration => {
     const client = { issuer: own.issuer, clientId: own.clientId };
+    const targets = [...apis.values()].filter(({ hasOwnToken, provider }) => hasOwnToken && (provider ?? key) === key);
     return {
       ...client,
       key,
       name,
       settings: own,
-      provider: createProvider({ settings: own, clock, events: events.ofProvider(key), ...(fetch && { fetch }) }),
+      provider: createProvider({ settings: own, clock, events: events.ofProvider(key), targets, ...(fetch && { fetch }) }),
       takeExchangeSlot: exchangeSlots(),
       takePushSlot: pushSlots(),
       logouts: isBundled ? createProviderLogouts({ ...storage, client, ending }) : undefined,
@@ -148,8 +155,9 @@ export function compose<FrameworkRequest extends object>(
     httpTimeout: settings.httpTimeout,
     concurrency: settings.refreshConcurrency,
   });
+  const policy = { ...settings, claimsVersion: application.claimsVersion };
   const access = createSessionAccess({
-    policy: { ...settings, claimsVersion: application.claimsVersion },
+    policy,
     registrations,
     refresher,
     application,
@@ -189,6 +197,7 @@ export function compose<FrameworkRequest extends object>(
     names,
     pages,
     registrations,
+    apis,
     access,
     application,
     clock,
@@ -203,6 +212,12 @@ export function compose<FrameworkRequest extends object>(
   return {
     ...context,
     router: createRouter(context, open),
+    async apiToken(session, api, options) {
+      const { apiToken } = await import("../access/api-access.js");
+      const found = apis.get(api);
+      if (found === undefined) throw new TypeError(`${JSON.stringify(api)} isn't in the option \`apis\`.`);
+      return apiToken(session, found, options, { ...context, policy, refresher, publicPath });
+    },
     open,
     async idle() {
       // A logout of the meantime may have added a revocation.

@@ -152,6 +152,7 @@ function loadedWhenNeeded(options: OpenIdProviderOptions): Provider {
       }));
   return {
     facts: async () => (await load()).facts(),
+    checkApiToken: async (spent, previous, request) => (await load()).checkApiToken(spent, previous, request),
     authorizationUrl: async (request) => (await load()).authorizationUrl(request),
     // Before its first use, the provider has no failures.
     assertReadyToExchange: () => loaded?.assertReadyToExchange(),

@@ -2,6 +2,7 @@
 import type { Explanation } from "../access/session-access.js";
 import type { ApplicationOptions } from "../application/hooks.js";
 import type { Clock } from "../clock.js";
+import type { ApiOptions } from "../config/api-options.js";
 import type { SettingOptions } from "../config/read-settings.js";
 import type { FrameworkFacts as CheckedFacts, STARTUP_CHECKS } from "../config/startup-checks.js";
 import type { Blocked } from "../guard/blocked.js";
@@ -41,6 +42,8 @@ export interface IdpAuthOptions<OwnClaims extends object = object, Data extends 
    * line of at most 200 characters. Bundled sessions only.
    */
   readonly sessionLabel?: (request: IdpRequest) => string | null | undefined;
+  /** The APIs that the application calls for its users, by name; docs/how-to/call-an-api.md explains them. */
+  readonly apis?: Readonly<Record<string, ApiOptions>>;
   /** The look and the language of the pages; docs/how-to/your-pages.md explains them. */
   readonly pages?: PagesOptions;
   /** Gets every log line. Default: warnings and errors as single lines on stderr, rate-limited. False: no log. */
@@ -97,6 +100,10 @@ export interface SessionOptions<Value> {
 export interface AccessTokenOptions {
   /** Seconds for which the token must stay valid. Default 30. A value above half of the token's lifetime counts as half of it. */
   readonly minValidity?: number;
+  /** The name of an API in the option `apis`. Default: the session's own access token. */
+  readonly api?: string;
+  /** A token that the API has rejected with 401. It is replaced once, unless another request has replaced it already. */
+  readonly rejected?: string;
 }
 
 /** The functions that the `auth` object of every adapter has. */
@@ -161,7 +168,12 @@ export interface Accessors<
    * @returns null without a session
    */
   readSessionRecord(raw: FrameworkRequest): Promise<Readonly<Record<string, unknown>> | null>;
-  /** As `getCredentials`, but also looks at the access token's own expiry. */
+  /**
+   * As `getCredentials`, but also looks at the access token's own expiry. With `api`, the access token for that API.
+   *
+   * @returns null when signed out, or if the token has expired and can't be refreshed
+   * @throws ApiTokenError the provider gives no token for the API; the session continues. `loginUrl` asks the user for what is missing
+   */
   getAccessToken(raw: FrameworkRequest, options?: AccessTokenOptions): Promise<string | null>;
   /**
    * Whether the session is valid at this moment without a refresh. No side effects. It is false for a signed-in user whose ID token

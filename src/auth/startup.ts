@@ -1,6 +1,7 @@
 import { epochSeconds, systemClock } from "../clock.js";
 import type { ApplicationOptions } from "../application/hooks.js";
 import type { FrameworkAdapter, FrameworkFacts, IdpAuthOptions } from "./public-types.js";
+import { readApis, type ApiTable } from "../config/api-options.js";
 import { readSettings, type ProviderSettings, type Settings } from "../config/read-settings.js";
 import { runChecks } from "../config/startup-checks.js";
 import { storeMistake } from "../config/store-mistake.js";
@@ -11,12 +12,26 @@ import { pageFindings } from "../pages/check-page-options.js";
 
 /** The options that are no settings. The check for misspelt options knows them. */
 const HOOKS = ["onSignIn", "onRefresh", "onSignOut", "clientData"] as const;
-const OTHER_OPTIONS = ["env", "store", "session", "sessionLabel", "log", "clock", "fetch", "claims", "claimsVersion", "pages", ...HOOKS];
+const OTHER_OPTIONS = [
+  "env",
+  "store",
+  "session",
+  "sessionLabel",
+  "log",
+  "clock",
+  "fetch",
+  "claims",
+  "claimsVersion",
+  "pages",
+  "apis",
+  ...HOOKS,
+];
 
 export interface CheckedSettings {
   /** With several providers, those of no provider. */
   readonly settings: Settings;
   readonly providers: readonly ProviderSettings[];
+  readonly apis: ApiTable["apis"];
   /** The warnings. */
   readonly findings: readonly Finding[];
 }
@@ -33,13 +48,15 @@ export function checkedSettings(
   facts: FrameworkFacts | undefined,
   guardFindings: (providers: readonly ProviderSettings[]) => readonly Finding[],
 ): CheckedSettings {
-  const { env = process.env, store, session, sessionLabel, log, clock, fetch, pages, ...others } = options;
+  const { env = process.env, store, session, sessionLabel, log, clock, fetch, pages, apis, ...others } = options;
   const { claims, claimsVersion, onSignIn, onRefresh, onSignOut, clientData, ...settingOptions } = others;
   const read = readSettings(settingOptions, env, OTHER_OPTIONS, epochSeconds(clock ?? systemClock));
   const mistake = store === undefined ? undefined : storeMistake(store);
   const applicationMistakes = mistakesIn({ claims, claimsVersion, onSignIn, onRefresh, onSignOut, clientData });
+  const keys = read.providers.flatMap(({ key }) => key ?? []);
+  const table = readApis(apis, keys);
   const findings = runChecks(
-    { ...read, findings: [...read.findings, ...(read.settings ? guardFindings(read.providers) : [])] },
+    { ...read, findings: [...read.findings, ...(read.settings ? [...guardFindings(read.providers), ...table.findings] : [])] },
     {
       applicationMistakes,
       pageFindings: pageFindings(pages),
@@ -54,7 +71,7 @@ export function checkedSettings(
     },
   );
   if (read.settings === undefined || findings.some(({ severity }) => severity === "error")) throw new ConfigurationError(findings);
-  return { settings: read.settings, providers: read.providers, findings };
+  return { settings: read.settings, providers: read.providers, apis: table.apis, findings };
 }
 
 /** The log line of the first start. It contains no secret. */

@@ -184,6 +184,10 @@ export const CHECKS = checkTable({
     cause: "Two providers have the same issuer and the same client ID, so a session could belong to either.",
     remedy: "Remove one of them, or register a second client at the provider and use its client ID.",
   },
+  E029: {
+    cause: "The option `apis` contains something that isn't allowed.",
+    remedy: "Correct the option. docs/how-to/call-an-api.md lists what an API may have.",
+  },
   W001: {
     cause: "BASE_URL (option baseUrl) isn't set, so the application's origin comes from each request's Host header.",
     remedy: "Set BASE_URL to the origin that browsers use, for example `https://app.example`.",
@@ -279,6 +283,10 @@ export const CHECKS = checkTable({
       "IDP_ISSUER (option issuer) is unset, so users sign in at Google, but IDP_CLIENT_ID (option clientId) doesn't end in " +
       "`.apps.googleusercontent.com`, as Google's client IDs do.",
     remedy: "Set IDP_ISSUER to your provider's issuer. If your provider is Google, copy the client ID from the Google Cloud console.",
+  },
+  W023: {
+    cause: "An API in the option `apis` has an http address of another machine, so its access tokens are sent unencrypted.",
+    remedy: "Use the API's https address.",
   },
 });
 

@@ -66,6 +66,11 @@ export function isEntraIssuer(issuer: string): boolean {
   return ENTRA_HOSTS.includes(parseUrl(issuer)?.hostname ?? "");
 }
 
+/** Returns whether an issuer is Auth0's, with one of its own hostnames. */
+export function isAuth0Issuer(issuer: string): boolean {
+  return /\.auth0\.com$/.test(parseUrl(issuer)?.hostname ?? "");
+}
+
 /** Returns whether an issuer is Okta's, with one of its own hostnames. */
 export function isOktaIssuer(issuer: string): boolean {
   return /\.(?:okta|oktapreview|okta-emea)\.com$/.test(parseUrl(issuer)?.hostname ?? "");

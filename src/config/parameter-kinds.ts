@@ -48,6 +48,7 @@ export const LOGIN_OWN_PARAMETERS: readonly string[] = [
   "iss",
   "target_link_uri",
   "cross_site",
+  "api",
 ];
 
 const FORM =

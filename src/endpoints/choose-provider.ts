@@ -25,5 +25,12 @@ export function candidates(query: URLSearchParams, { registrations, settings }: 
   return standard.length > 0 ? standard : registrations;
 }
 
+/** Returns the API that a login asks for (parameter `api`). */
+export function askedApi(query: URLSearchParams, { apis }: EndpointContext): string | undefined | { readonly bad: BadParameter } {
+  const { value, repeated } = single(query, "api");
+  if (apis.size === 0 || value === undefined) return undefined;
+  return !repeated && apis.has(value) ? value : { bad: { name: "api", options: [...apis.keys()] } };
+}
+
 /** The parameter of a login whose first request another site may have started. It only makes the login stricter. */
 export const CROSS_SITE = "cross_site";

@@ -5,6 +5,7 @@ import type { Finding } from "../errors.js";
 import type { Pages } from "../pages/pages.js";
 import type { Registration } from "../ports/registration.js";
 import type { KeyNames } from "../record/stored-form.js";
+import type { Api } from "../config/api-options.js";
 import type { CommonSettings, Settings } from "../config/read-settings.js";
 import type { Release } from "../work/slots.js";
 import type { Clock } from "../clock.js";
@@ -29,6 +30,7 @@ export interface EndpointRegistration extends Registration {
 export interface EndpointContext {
   readonly settings: CommonSettings;
   readonly registrations: readonly EndpointRegistration[];
+  readonly apis: ReadonlyMap<string, Api>;
   readonly names: KeyNames;
   readonly pages: Pages;
   readonly access: SessionAccess;

@@ -13,7 +13,7 @@ import type { PendingLogin } from "../record/record.js";
 import { epochSeconds } from "../clock.js";
 import type { CommonSettings } from "../config/read-settings.js";
 import { readLoginParameters, type LoginParameters } from "./login-parameters.js";
-import { candidates, CROSS_SITE } from "./choose-provider.js";
+import { askedApi, candidates, CROSS_SITE } from "./choose-provider.js";
 import { popupQuery } from "./popup.js";
 
 /** GET {mountPath}login/: redirects the user to the provider, or gives a script the URL to navigate to. */
@@ -28,9 +28,12 @@ export async function login(opened: SessionRequest, context: EndpointContext): P
   const names = initiator === "own" ? [...new Set([...settings.loginParams, "login_hint"])] : settings.loginParams;
   const wanted = readLoginParameters(query, names, settings.providers !== null);
   const providers = candidates(query, context);
-  if ("bad" in wanted || "bad" in providers) {
+  const api = askedApi(query, context);
+  const isBadApi = typeof api === "object";
+  if ("bad" in wanted || "bad" in providers || isBadApi) {
     events.refused("login", "invalid_parameter");
-    return badParameters([...("bad" in providers ? [providers.bad] : []), ...("bad" in wanted ? wanted.bad : [])], request, pages);
+    const bad = ["bad" in providers ? providers.bad : [], isBadApi ? api.bad : [], "bad" in wanted ? wanted.bad : []].flat();
+    return badParameters(bad, request, pages);
   }
   if (origin === undefined) {
     events.refused("login", "host_invalid");
@@ -45,7 +48,7 @@ export async function login(opened: SessionRequest, context: EndpointContext): P
     const { chooserFor } = await import("./provider-chooser.js");
     return chooserFor(providers, { passed, isJson: response === "json", isCrossSite }, opened, context);
   }
-  return startLogin(opened, context, { ...wanted, query, origin, isCrossSite, registration });
+  return startLogin(opened, context, { ...wanted, query, origin, isCrossSite, registration, api });
 }
 
 interface Start extends LoginParameters {
@@ -54,12 +57,14 @@ interface Start extends LoginParameters {
   /** Another site may have started the login. */
   readonly isCrossSite: boolean;
   readonly registration: EndpointRegistration;
+  /** The name of the API that this login asks for. */
+  readonly api: string | undefined;
 }
 
 async function startLogin(
   { request, session }: SessionRequest,
   { settings, clock, events, pages }: EndpointContext,
-  { scheme, response, passed, stepUp, query, origin, isCrossSite, registration }: Start,
+  { scheme, response, passed, stepUp, query, origin, isCrossSite, registration, api }: Start,
 ): Promise<Reply> {
   const { publicPath } = settings;
   const popup = response === "popup" ? popupQuery(query) : undefined;
@@ -94,6 +99,7 @@ async function startLogin(
       selectAccount: query.get("select_account") === "true",
       parameters: passed,
       stepUp,
+      api,
       takeSlot: registration.takePushSlot,
     });
     const debug = settings.debug ? { scheme, origin: destination.decision, final_redirect: destination.url } : undefined;

@@ -7,7 +7,7 @@ import { CROSS_SITE } from "./choose-provider.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 
 /** The parameters that a login keeps while the user chooses, besides those that it passes on. */
-const KEPT = ["scheme", "response", "origin_url", "target_link_uri", "select_account", "max_age", "acr_values", "attempt"];
+const KEPT = ["scheme", "response", "origin_url", "target_link_uri", "select_account", "max_age", "acr_values", "attempt", "api"];
 
 /** The reply to a login that several providers fit: a page where the user chooses, or 400 with the list for a script. */
 export async function chooserFor(

@@ -16,7 +16,10 @@ export interface Events {
   /** A callback completed. */
   readonly login: EventBase;
   /** Tokens were refreshed and verified. */
-  readonly refresh: EventBase;
+  readonly refresh: EventBase & {
+    /** The name of the API that the new access token is for. Absent: the session's own tokens. */
+    readonly api?: string;
+  };
   /** A session was ended by its user, or by the application through `endSession` or `endAllSessions`. */
   readonly logout: EventBase & {
     /** True: the provider revoked the newest token. Null: there was nothing to revoke, or revocation is off. */
@@ -39,7 +42,7 @@ export interface Events {
   /** A login, callback, refresh, logout or session check failed, by an outage or a refusal. */
   readonly failure: EventBase & {
     /** `session`: a stored session was read. */
-    readonly during: "login" | "callback" | "refresh" | "logout" | "backchannel_logout" | "frontchannel_logout" | "session";
+    readonly during: "login" | "callback" | "refresh" | "api_token" | "logout" | "backchannel_logout" | "frontchannel_logout" | "session";
     /** `refusal`: a definite refusal, of a bad request or by the provider. `outage`: nothing was decided; a later try may succeed. */
     readonly kind: "refusal" | "outage";
     /** A stable word: an error code, or the refusal as the log names it. */

@@ -55,6 +55,14 @@ export const LOG_CODES = {
     level: "warn",
     text: "Logout by the provider is on, but the ID tokens don't contain `sid`, so a logout might not end any session",
   },
+  api_scopes_missing: {
+    level: "warn",
+    text: "The provider granted an API's token with fewer scopes than requested",
+  },
+  api_token_failed: {
+    level: "warn",
+    text: "There is no access token for an API now; the session continues",
+  },
   refresh_token_given: {
     level: "info",
     text: "The provider sends refresh tokens, so the warnings W004 and W103 don't apply",

@@ -15,6 +15,8 @@ export interface AuthorizationRequest {
   readonly stepUp?: StepUp | undefined;
   /** Further parameters that this login passes on, none of them the protocol's own. `IDP_AUTHORIZATION_PARAMS` wins over them. */
   readonly parameters?: Readonly<Record<string, string>>;
+  /** The name of an API that this login asks for, although its consent comes later. */
+  readonly api?: string | undefined;
   /** Called before the request is pushed (RFC 9126), to limit the concurrent pushes. Resolves to what releases the slot. */
   readonly takeSlot?: () => Promise<() => void>;
 }
@@ -43,6 +45,19 @@ export interface DroppedTokens {
   readonly refreshToken: string | undefined;
 }
 
+/** The API that an access token is for, and what the token is requested with. */
+export interface TokenTarget {
+  /** Its name in the option `apis`. */
+  readonly api: string;
+  /** RFC 8707. */
+  readonly resource?: string | undefined;
+  /** The first one is requested. A token that is a JWT must have one of them, or `resource`, as its audience. */
+  readonly audience: readonly string[];
+  readonly scope: readonly string[];
+  /** A login does not ask for it, unless the login is for this API. */
+  readonly consentLater: boolean;
+}
+
 /** A refresh token to spend, and its session. A failure of one session's token delays no other session. */
 export interface RefreshRequest {
   readonly refreshToken: string;
@@ -50,6 +65,8 @@ export interface RefreshRequest {
   readonly session: string;
   /** Aborts the request at the refresh's own deadline. */
   readonly signal: AbortSignal;
+  /** Requests an access token for this API, and renews nothing else. Absent: the session's own tokens. */
+  readonly target?: TokenTarget | undefined;
 }
 
 /** A logout at the provider (OpenID Connect RP-Initiated Logout 1.0 section 2). */
@@ -112,6 +129,12 @@ export interface Provider {
    * @param previous the record that the refresh started from
    */
   verifyRefreshed(spent: SpentRefresh, previous: SessionRecord, request: RefreshRequest): Promise<VerifiedRefresh>;
+  /**
+   * Checks the response to a refresh for an API: its ID token, if one came, and whether the access token is for this API.
+   *
+   * @throws ProviderRefusedError the token must not be sent to the API
+   */
+  checkApiToken(spent: SpentRefresh, previous: SessionRecord, request: RefreshRequest): Promise<void>;
   /** The address that ends the user's session at the provider; undefined if the provider has none. */
   logoutUrl(request: LogoutRequest): Promise<string | undefined>;
   /**

@@ -2,8 +2,9 @@ import { calculatePKCECodeChallenge } from "oauth4webapi";
 import type { AuthorizationParams } from "../config/parameter-kinds.js";
 import { isGoogleIssuer, isOktaIssuer } from "../config/issuers.js";
 import { parseUrl } from "../http/redirects.js";
-import type { AuthorizationRequest } from "../ports/provider.js";
+import type { AuthorizationRequest, TokenTarget } from "../ports/provider.js";
 import type { StepUp } from "../record/record.js";
+import { askedAtLogin } from "./api-tokens.js";
 import type { ProviderMetadata } from "./discovery.js";
 import type { ProviderConnection } from "./provider-connection.js";
 import type { ProviderSettings } from "./provider-settings.js";
@@ -20,12 +21,15 @@ export function assertSupported(metadata: ProviderMetadata, connection: Provider
 export async function authorizationParameters(
   settings: ProviderSettings,
   metadata: ProviderMetadata,
-  { redirectUri, state, nonce, verifier, selectAccount = false, parameters, stepUp }: AuthorizationRequest,
+  { redirectUri, state, nonce, verifier, selectAccount = false, parameters, stepUp, api }: AuthorizationRequest,
+  targets: readonly TokenTarget[] = [],
 ): Promise<AuthorizationParams> {
-  const scopes = loginScopes(settings, metadata);
+  const asked = askedAtLogin(targets, settings.issuer, api);
+  const scopes = [...new Set([...loginScopes(settings, metadata), ...asked.scopes])];
   const further = furtherParameters(settings, scopes, parameters);
   return {
     ...further,
+    ...(asked.resources.length > 0 && { resource: [...new Set([...[further["resource"] ?? []].flat(), ...asked.resources])] }),
     ...(stepUp && stepUpParameters(settings, stepUp, further["prompt"])),
     ...(selectAccount && { prompt: accountPrompt(settings, metadata.prompt_values_supported) }),
     client_id: settings.clientId,

@@ -1,3 +1,4 @@
+import { isEntraIssuer } from "../config/issuers.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import { logLine } from "../events/log-lines.js";
 import type {
@@ -9,12 +10,14 @@ import type {
   Provider,
   ProviderFacts,
   RefreshRequest,
+  TokenTarget,
 } from "../ports/provider.js";
 import { credentialsToDict, type SignIn, type SpentRefresh, type VerifiedRefresh } from "../record/credentials.js";
 import type { IdInfo } from "../record/identity.js";
 import type { SessionRecord } from "../record/record.js";
 import { epochSeconds, type Clock } from "../clock.js";
 import { tenantsOf, type Tenants } from "./allowed-tenants.js";
+import { checkAudience, missingScopes, targetParameters } from "./api-tokens.js";
 import { assertSupported, authorizationParameters, loginScopes, refreshDoubt, withParameters } from "./authorization-request.js";
 import { RefreshBackOff } from "./back-off.js";
 import { clientAuthentication } from "./client-authentication.js";
@@ -39,6 +42,7 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
 class OpenIdProvider implements Provider {
   readonly #connection: ProviderConnection;
   readonly #settings: ProviderSettings;
+  readonly #targets: readonly TokenTarget[];
   readonly #clock: Clock;
   /** Undefined: the provider has one issuer. */
   readonly #tenants: Tenants | undefined;
@@ -56,6 +60,7 @@ class OpenIdProvider implements Provider {
     const connection = new ProviderConnection(options, clientAuthentication);
     this.#connection = connection;
     this.#settings = connection.settings;
+    this.#targets = options.targets ?? [];
     this.#clock = connection.clock;
     this.#tenants = tenantsOf(connection.settings);
     this.#discovery = createDiscovery(connection);
@@ -83,7 +88,7 @@ class OpenIdProvider implements Provider {
     this.#userinfo.assertAvailable(metadata);
     this.#warnOfScopes(metadata);
     const endpoint = this.#pushed.endpointOf(metadata);
-    const parameters = await authorizationParameters(this.#settings, metadata, request);
+    const parameters = await authorizationParameters(this.#settings, metadata, request, this.#targets);
     const plain = withParameters(metadata.authorization_endpoint, parameters);
     const isSilent = plain.searchParams.get("prompt") === "none";
     if (endpoint === undefined) return { url: plain.href, isSilent };
@@ -112,7 +117,7 @@ class OpenIdProvider implements Provider {
     const metadata = await this.#discovery.current();
     this.#userinfo.assertAvailable(metadata);
     this.assertReadyToExchange();
-    const tokens = await this.#tokens.exchange(metadata, exchange);
+    const tokens = await this.#tokens.exchange(metadata, exchange, this.#baseScope(metadata));
     const receivedAt = epochSeconds(this.#clock);
     const { accessToken = "", refreshToken, scopes, expiresIn } = tokens;
     const verified = this.#verify(metadata, tokens, (claims) => {
@@ -151,10 +156,36 @@ class OpenIdProvider implements Provider {
     const metadata = await this.#discovery.current(request.signal);
     this.#userinfo.assertAvailable(metadata);
     this.assertReadyToRefresh(request.session);
-    const { expiresIn, ...tokens } = await this.#tokens.refresh(metadata, request);
+    const { expiresIn, ...tokens } = await this.#tokens.refresh(metadata, request, this.#refreshParameters(metadata, request));
     if (tokens.refreshToken !== undefined) this.#refreshTokenCame(metadata);
     const receivedAt = epochSeconds(this.#clock);
     return { ...tokens, receivedAt, accessTokenExpiresAt: expiryOf(receivedAt, expiresIn) };
+  }
+
+  #refreshParameters(metadata: ProviderMetadata, { target }: RefreshRequest): Readonly<Record<string, string>> {
+    return target === undefined ? this.#baseScope(metadata) : targetParameters(target, this.#settings.issuer);
+  }
+
+  /** At Entra ID, a request without a scope is for all resources of the login, which it refuses. */
+  #baseScope(metadata: ProviderMetadata): Readonly<Record<string, string>> {
+    const isNamed = this.#targets.length > 0 && isEntraIssuer(this.#settings.issuer);
+    return isNamed ? { scope: loginScopes(this.#settings, metadata).join(" ") } : {};
+  }
+
+  async checkApiToken(spent: SpentRefresh, previous: SessionRecord, request: RefreshRequest): Promise<void> {
+    const { target } = request;
+    if (target === undefined) return;
+    checkAudience(spent, target, this.#settings.issuer);
+    const missing = missingScopes(target, spent.scopes);
+    if (missing.length > 0) this.#connection.events.logOnce(logLine("api_scopes_missing", target.api));
+    if (spent.idToken !== undefined)
+      await this.#verify(await this.#discovery.current(request.signal), spent, this.#continues(previous), request.signal);
+  }
+
+  #continues(previous: SessionRecord): (claims: IdInfo) => void {
+    return (claims) => {
+      checkContinuity(claims, previous.id_info ?? {}, this.#settings.clockTolerance);
+    };
   }
 
   async verifyRefreshed(spent: SpentRefresh, previous: SessionRecord, request: RefreshRequest): Promise<VerifiedRefresh> {
@@ -175,11 +206,8 @@ class OpenIdProvider implements Provider {
   ): Promise<VerifiedRefresh> {
     if (spent.idToken === undefined) return this.#userinfo.confirm(metadata, spent, previous, request);
     const before = previous.id_info ?? {};
-    const check = (claims: IdInfo) => {
-      checkContinuity(claims, before, this.#settings.clockTolerance);
-    };
     const startedAt = this.#clock.monotonic();
-    const claims = await this.#verify(metadata, spent, check, request.signal).catch((error: unknown) => {
+    const claims = await this.#verify(metadata, spent, this.#continues(previous), request.signal).catch((error: unknown) => {
       if (error instanceof ProviderUnavailableError) throw this.#refreshes.verificationFailed(request.session, startedAt, error);
       throw error;
     });

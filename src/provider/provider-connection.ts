@@ -4,6 +4,7 @@ import { ProviderUnavailableError } from "../errors.js";
 import type { ProviderEvents } from "../events/event-hub.js";
 import type { ProviderEndpoint } from "../events/events.js";
 import type { LogEntry } from "../events/log.js";
+import type { TokenTarget } from "../ports/provider.js";
 import { isObject, isTooDeep } from "../record/json.js";
 import { within } from "../work/deadline.js";
 import { asksForRetry, createBackOff, type BackOff, type FailureListener } from "./back-off.js";
@@ -168,6 +169,8 @@ export interface OpenIdProviderOptions {
   readonly events: ProviderEvents;
   /** Default Node's own. It must honour `redirect: "manual"`. */
   readonly fetch?: typeof fetch;
+  /** The APIs that access tokens are requested for; default none. */
+  readonly targets?: readonly TokenTarget[];
   /** In [0, 1), for jitter; default `Math.random`. */
   readonly random?: () => number;
 }

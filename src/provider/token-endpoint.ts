@@ -2,6 +2,7 @@ import { genericTokenEndpointRequest, refreshTokenGrantRequest } from "oauth4web
 import type { EpochSeconds } from "../clock.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import type { CodeExchange, RefreshRequest } from "../ports/provider.js";
+import { NEEDS_USER } from "../record/silent-login.js";
 import { asksForRetry, createSignInBackOff, type BackOff, type Failure, type FailureListener, type RefreshBackOff } from "./back-off.js";
 import { authenticationInWords, credentialsInWords } from "./client-authentication.js";
 import type { ProviderMetadata } from "./discovery.js";
@@ -25,21 +26,33 @@ export class TokenEndpoint {
   }
 
   /** Sends the request even during the back-off, so call `assertReadyToExchange` first. */
-  async exchange(metadata: ProviderMetadata, { code, redirectUri, verifier }: CodeExchange): Promise<TokenResponse> {
-    const parameters = { code, redirect_uri: redirectUri, code_verifier: verifier };
+  async exchange(
+    metadata: ProviderMetadata,
+    { code, redirectUri, verifier }: CodeExchange,
+    additional: Readonly<Record<string, string>>,
+  ): Promise<TokenResponse> {
+    const parameters = { ...additional, code, redirect_uri: redirectUri, code_verifier: verifier };
     const request: ClientRequest = (client, authentication, options) =>
       genericTokenEndpointRequest(metadata, client, authentication, "authorization_code", parameters, options);
     return this.#tokens("exchange", () => this.#connection.sendAsClient(metadata.token_endpoint, request), this.#exchanges);
   }
 
   /** Sends the request even during the back-off of refreshes. */
-  async refresh(metadata: ProviderMetadata, { refreshToken, session, signal }: RefreshRequest): Promise<TokenResponse> {
+  async refresh(
+    metadata: ProviderMetadata,
+    { refreshToken, session, signal, target }: RefreshRequest,
+    additionalParameters: Readonly<Record<string, string>>,
+  ): Promise<TokenResponse> {
     const request: ClientRequest = (client, authentication, options) =>
-      refreshTokenGrantRequest(metadata, client, authentication, refreshToken, options);
-    return this.#tokens("refresh", () => this.#connection.sendAsClient(metadata.token_endpoint, request, signal), {
-      succeeded: () => this.#refreshes.responded(),
-      failed: (startedAt, failure) => this.#refreshes.failed(session, startedAt, failure),
-    });
+      refreshTokenGrantRequest(metadata, client, authentication, refreshToken, { ...options, additionalParameters });
+    return this.#tokens(
+      target === undefined ? "refresh" : "api",
+      () => this.#connection.sendAsClient(metadata.token_endpoint, request, signal),
+      {
+        succeeded: () => this.#refreshes.responded(),
+        failed: (startedAt, failure) => this.#refreshes.failed(session, startedAt, failure),
+      },
+    );
   }
 
   async #tokens(grant: Grant, send: () => Promise<ProviderResponse>, backOff: FailureListener): Promise<TokenResponse> {
@@ -100,10 +113,13 @@ export type Meaning =
   | { readonly kind: "outage"; readonly reason: string };
 
 /** A request with the client's credentials: of tokens, or a pushed authorization request. */
-export type Grant = "exchange" | "refresh" | "push";
+export type Grant = "exchange" | "refresh" | "api" | "push";
 
-/** The errors of RFC 6749 section 5.2 about the client, not about the refresh token. */
-const OPERATOR_ERRORS = new Set(["invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope"]);
+/** The errors of RFC 6749 section 5.2 and RFC 8707 section 2 about the client, not about the refresh token. */
+const OPERATOR_ERRORS = new Set(["invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope", "invalid_target"]);
+
+/** The errors that concern only the API that a token was requested for. Auth0 sends some of them with 403. */
+const API_ERRORS = new Set([...NEEDS_USER, "mfa_required", "invalid_scope", "invalid_target", "access_denied"]);
 
 /**
  * Returns the meaning of a response. The ID token is verified later. Pure.
@@ -122,12 +138,17 @@ export function meaningOf(response: ProviderResponse, grant: Grant): Meaning {
   if (status < 400 || status >= 500) return { kind: "outage", reason: `http_${String(status)}` };
   const error = errorCode(response);
   // With any 4xx: Auth0 sends it with 403.
-  if (error === "invalid_grant") return { kind: "refused", reason: error };
+  if (error === "invalid_grant") return { kind: "refused", reason: grant === "api" && isBadToken(response) ? "bad_token" : error };
   if (asksForRetry(status)) return { kind: "outage", reason: `http_${String(status)}` };
   const reason = error ?? `http_${String(status)}`;
   if (error === "invalid_client") return { kind: "operator", reason };
-  if (grant !== "refresh") return { kind: "refused", reason };
+  if (grant === "exchange" || grant === "push" || (grant === "api" && API_ERRORS.has(reason))) return { kind: "refused", reason };
   return { kind: status !== 400 || OPERATOR_ERRORS.has(reason) ? "operator" : "refused", reason };
+}
+
+/** Whether Entra ID says that the refresh token itself is dead, and not only the access to one API (suberror `bad_token`). */
+function isBadToken(response: ProviderResponse): boolean {
+  return jsonObject(response)?.["suberror"] === "bad_token";
 }
 
 /** The usable parts of a token response (RFC 6749 section 5.1); unusable parts are undefined. */
@@ -137,6 +158,7 @@ export interface TokenResponse {
   readonly refreshToken: string | undefined;
   readonly idToken: string | undefined;
   readonly scopes: readonly string[] | undefined;
+  readonly resources: readonly string[] | undefined;
   /** Seconds. */
   readonly expiresIn: number | undefined;
 }
@@ -153,6 +175,7 @@ export function tokensOf(body: Readonly<Record<string, unknown>>): TokenResponse
     scopes: text(body["scope"])
       ?.split(" ")
       .filter((scope) => scope !== ""),
+    resources: body["resource"] === undefined ? undefined : [body["resource"]].flat().map(String),
     expiresIn: lifetime(body["expires_in"]),
   };
 }

@@ -74,6 +74,8 @@ export interface SpentRefresh {
   readonly refreshToken: string | undefined;
   readonly idToken: string | undefined;
   readonly scopes: readonly string[] | undefined;
+  /** What the provider says that the access token is for (`resource`). Undefined: it does not say. */
+  readonly resources?: readonly string[] | undefined;
   readonly receivedAt: EpochSeconds;
   readonly accessTokenExpiresAt: EpochSeconds | undefined;
 }

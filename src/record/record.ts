@@ -44,6 +44,21 @@ export interface RefreshLease {
   readonly taken_at: EpochSeconds;
 }
 
+/** The access token for an API, or why the provider refused one. */
+export interface ApiEntry {
+  /** What the token was requested with. An entry for other settings does not count. */
+  readonly target: string;
+  /** When the provider sent the token, or refused it. */
+  readonly at: EpochSeconds;
+  readonly token?: string;
+  /** Absent: the provider did not say. */
+  readonly expires_at?: EpochSeconds;
+  /** The token replaced one that the API had rejected. */
+  readonly forced?: true;
+  /** The provider's error code, or the check that the token failed. */
+  readonly refused?: string;
+}
+
 /** What the component remembers for itself, under the record's one private key. */
 export interface PrivateState {
   /** The format version. A record of another version is no session. */
@@ -63,6 +78,10 @@ export interface PrivateState {
   readonly access_token_expires_at?: EpochSeconds;
   /** When the provider sent the current tokens. */
   readonly tokens_received_at?: EpochSeconds;
+  /** When an API's rejection of the session's access token last led to a refresh. */
+  readonly forced_at?: EpochSeconds;
+  /** By the name of the API; at most {@link MAX_API_ENTRIES}. */
+  readonly apis?: Readonly<Record<string, ApiEntry>>;
   /** The names of the claims in `id_info` that came from the userinfo endpoint. Absent: none. */
   readonly userinfo_claims?: readonly string[];
   /** A refresh token whose response could not be accepted. Kept until the provider has revoked it. */
@@ -125,6 +144,8 @@ export const MAX_PENDING_LOGINS = 8;
 /** Seconds after which a started login expires. */
 export const PENDING_LOGIN_SECONDS = 600;
 export const MAX_USED_STATES = 8;
+/** Each can be 2 KB, and every access decrypts them. */
+export const MAX_API_ENTRIES = 8;
 
 /** The provider and client that sessions belong to. No two providers of one application have the same. */
 export interface ClientIdentity {
@@ -172,11 +193,14 @@ export function withoutInherited(record: UnreadRecord): UnreadRecord {
 function stateWithoutInherited(value: unknown): unknown {
   if (!isObject(value)) return value;
   const state = ownProperties(value);
-  const { logins, lease } = state;
+  const { logins, lease, apis } = state;
   return ownProperties({
     ...state,
     ...(logins !== undefined && { logins: Array.isArray(logins) ? logins.map(ownProperties) : logins }),
     ...(lease !== undefined && { lease: ownProperties(lease) }),
+    ...(isObject(apis) && {
+      apis: ownProperties(Object.fromEntries(Object.entries(apis).map(([api, entry]) => [api, ownProperties(entry)]))),
+    }),
   });
 }
 

@@ -1,4 +1,5 @@
 /** The changes that a refresh makes to the record. */
+import type { EpochSeconds } from "../clock.js";
 import type { SpentRefresh, VerifiedRefresh } from "./credentials.js";
 import type { PrivateState, RefreshLease, Rejection, SessionRecord } from "./record.js";
 
@@ -51,12 +52,14 @@ export function withoutDroppedToken(record: SessionRecord, token: string): Sessi
  * The record after a successful refresh. `idp_login_at` stays: a refresh never extends the session limits.
  *
  * @param isReviewed whether the application's code must accept the tokens first; the lease stays until then
+ * @param forcedAt the time of the refresh, if an API had rejected the access token
  */
 export function withTokens(
   record: SessionRecord,
   spent: SpentRefresh,
   { idInfo, userinfoClaims }: VerifiedRefresh,
   isReviewed = false,
+  forcedAt?: EpochSeconds,
 ): SessionRecord {
   const freed = isReviewed && record.credentials !== undefined ? record : withoutLease(record);
   if (freed.credentials === undefined || spent.accessToken === undefined) return freed;
@@ -79,6 +82,7 @@ export function withTokens(
       ...laterExpiry(rest.session_expiry, idInfo["session_expiry"]),
       ...(userinfoClaims.length > 0 && { userinfo_claims: userinfoClaims }),
       ...(isReviewed && { review_due: true }),
+      ...(forcedAt !== undefined && { forced_at: forcedAt }),
       ...(spent.accessTokenExpiresAt !== undefined && { access_token_expires_at: spent.accessTokenExpiresAt }),
     },
   };

@@ -2,7 +2,7 @@ import type { EpochSeconds } from "../clock.js";
 import type { SessionRecord } from "./record.js";
 
 /** The errors by which a provider says that it needs the user (OpenID Connect Core section 3.1.2.6). */
-const NEEDS_USER: readonly string[] = ["login_required", "interaction_required", "consent_required", "account_selection_required"];
+export const NEEDS_USER: readonly string[] = ["login_required", "interaction_required", "consent_required", "account_selection_required"];
 
 /** Seconds after a silent login that failed, in which the guard starts no other silent login. */
 const PAUSE = 30;

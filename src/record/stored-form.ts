@@ -2,7 +2,15 @@
 import { isApplicationData } from "./application-data.js";
 import { isText } from "./identity.js";
 import { deepFreeze, isObject, ownProperties } from "./json.js";
-import { MAX_PENDING_LOGINS, MAX_USED_STATES, RECORD_VERSION, withoutInherited, type SessionRecord, type UnreadRecord } from "./record.js";
+import {
+  MAX_API_ENTRIES,
+  MAX_PENDING_LOGINS,
+  MAX_USED_STATES,
+  RECORD_VERSION,
+  withoutInherited,
+  type SessionRecord,
+  type UnreadRecord,
+} from "./record.js";
 
 /** The configured names of the record's three nameable keys. */
 export interface KeyNames {
@@ -78,6 +86,15 @@ const isPendingLogin = objectOf({
   step_up: optional(isStepUp),
 });
 
+const isApiEntry = objectOf({
+  target: isText,
+  at: Number.isFinite,
+  token: optional(isText),
+  expires_at: optional(Number.isFinite),
+  forced: optional(isTrue),
+  refused: optional(isText),
+});
+
 const isPrivateState = objectOf({
   v: (version) => version === RECORD_VERSION,
   logins: optional(listOf(isPendingLogin, MAX_PENDING_LOGINS)),
@@ -88,6 +105,8 @@ const isPrivateState = objectOf({
   ended: optional(isString),
   access_token_expires_at: optional(Number.isFinite),
   tokens_received_at: optional(Number.isFinite),
+  forced_at: optional(Number.isFinite),
+  apis: optional((apis) => isObject(apis) && listOf(isApiEntry, MAX_API_ENTRIES)(Object.values(apis))),
   userinfo_claims: optional(listOf(isString)),
   dropped_token: optional(isText),
   issuer: optional(isString),

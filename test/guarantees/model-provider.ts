@@ -188,6 +188,7 @@ export class ModelProvider {
           },
           { isAway: () => this.weather.jwksDown || this.weather.isDown },
         ),
+      checkApiToken: () => Promise.resolve(),
       authorizationUrl: ({ state, nonce, redirectUri }) =>
         call(
           "authorizationUrl",

@@ -1,0 +1,135 @@
+/** The access token for an API. Loaded by its first use. */
+import { epochSeconds, type Clock } from "../clock.js";
+import { ApiTokenError, isOutage, ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
+import { identityOf, type EventHub } from "../events/event-hub.js";
+import type { TokenTarget } from "../ports/provider.js";
+import type { Registration } from "../ports/registration.js";
+import type { UserSession } from "../ports/user-session.js";
+import { apiEntry, isRecent, withApiEntry } from "../record/api-tokens.js";
+import { clientOf, type ApiEntry, type SessionRecord } from "../record/record.js";
+import { withoutLease } from "../record/refresh-changes.js";
+import { judge, type PolicySettings } from "../record/session-policy.js";
+import { NEEDS_USER } from "../record/silent-login.js";
+import type { LeaseOptions, Need } from "./lease.js";
+import type { RenewApi } from "./refresh-attempt.js";
+import type { SessionAccess } from "./session-access.js";
+import type { Refresher } from "./shared-refresh.js";
+
+/** The refreshes of other requests after which a request gives up. */
+const MOST_TURNS = 3;
+
+/** The refusals that a login can help with: it asks the user. `invalid_grant` is here after a base refresh has shown that the session is fine. */
+const ASKS_USER: readonly string[] = [...NEEDS_USER, "mfa_required", "invalid_grant"];
+
+/** What `getAccessToken` is asked. */
+export interface ApiTokenOptions {
+  /** Seconds for which the token must stay valid; at most half of its life counts. */
+  readonly minValidity: number;
+  /** A token that the API has rejected. */
+  readonly rejected?: string | undefined;
+}
+
+export interface ApiAccessParts {
+  readonly policy: PolicySettings;
+  readonly access: SessionAccess;
+  readonly refresher: Refresher;
+  readonly registrations: readonly Registration[];
+  readonly clock: Clock;
+  readonly events: EventHub;
+  /** The path of the endpoints, as browsers see it. */
+  readonly publicPath: string;
+}
+
+/** An API, and what its token is requested with. */
+export interface RequestedApi extends TokenTarget {
+  readonly hasOwnToken: boolean;
+  /** The key of the provider whose users may use it. Undefined: any. */
+  readonly provider: string | undefined;
+}
+
+/**
+ * Returns the access token for an API. Null: the user is signed out, or the token has expired and cannot be refreshed.
+ *
+ * @throws ApiTokenError the provider gives no token for this API; the session continues
+ * @throws ProviderUnavailableError | StoreUnavailableError in an outage
+ */
+export async function apiToken(
+  session: UserSession,
+  target: RequestedApi,
+  { minValidity, rejected }: ApiTokenOptions,
+  parts: ApiAccessParts,
+): Promise<string | null> {
+  const { policy, access, refresher, clock, events, registrations } = parts;
+  const { api } = target;
+  const name = JSON.stringify([target.resource, target.audience, target.scope]);
+  const now = () => epochSeconds(clock);
+  const entryOf = (record: SessionRecord) => apiEntry(record, api, name);
+
+  function needOf(record: SessionRecord): Need | undefined {
+    const verdict = judge(record, policy, now());
+    if (verdict.kind === "refresh") return verdict.reason === "review_due" ? "review" : "tokens";
+    if (verdict.kind === "ended" || !policy.sessionAutoRefresh || record.credentials?.refresh_token === undefined) return undefined;
+    const entry = entryOf(record);
+    if (entry?.refused !== undefined && isRecent(entry.at, now())) return undefined;
+    if (entry?.token === undefined) return "api";
+    if (entry.token === rejected) return entry.forced === true && isRecent(entry.at, now()) ? undefined : "api";
+    const lifetime = (entry.expires_at ?? Infinity) - entry.at;
+    return isUsable(entry) && left(entry) >= Math.min(minValidity, lifetime / 2) ? undefined : "api";
+  }
+
+  const about = (record: SessionRecord) => identityOf(record.id_info, clientOf(record, registrations)?.key);
+  const left = ({ expires_at: expiresAt = Infinity }: ApiEntry) => expiresAt - now();
+  const isUsable = (entry: ApiEntry) => left(entry) > 0;
+
+  const renew: RenewApi = async (refresh, record) => {
+    const asked = { refreshToken: record.credentials?.refresh_token ?? "", session: refresh.key, signal: refresh.signal, target };
+    const store = (entry: Partial<ApiEntry>) => (fresh: SessionRecord) =>
+      withApiEntry(fresh, api, { target: name, at: now(), ...entry }, now());
+    try {
+      const outcome = await refresh.spend(record, asked);
+      if (outcome.spent === undefined) return outcome;
+      const { spent } = outcome;
+      await refresh.provider.checkApiToken(spent, record, asked);
+      const { accessToken: token = "", receivedAt: at, accessTokenExpiresAt: expiresAt } = spent;
+      const forced = rejected !== undefined && entryOf(record)?.token === rejected;
+      const entry = { at, token, ...(expiresAt !== undefined && { expires_at: expiresAt }), ...(forced && { forced: true as const }) };
+      events.emit("refresh", { ...about(record), api });
+      return await refresh.write((fresh) => withoutLease(store(entry)(fresh)));
+    } catch (error) {
+      // `bad_token`: the refresh token itself is dead, so the session gets no other one.
+      if (!(error instanceof ProviderRefusedError) || error.reason === "bad_token") throw error;
+      const { reason } = error;
+      events.refused("api_token", reason, about(record));
+      if (reason !== "invalid_grant") return await refresh.write((fresh) => withoutLease(store({ refused: reason })(fresh)));
+      // It may be the API that is refused, or the refresh token: the base refresh that follows under this lease shows which.
+      await refresh.write(store({ refused: reason }));
+      return undefined;
+    }
+  };
+
+  const outcome = await access.access(session);
+  if (!outcome.authenticated) return null;
+  const provider = clientOf(outcome.record, registrations)?.key;
+  if ((target.provider ?? provider) !== provider) throw new ApiTokenError("api_provider_mismatch", api, "provider_required");
+  if (!target.hasOwnToken) return access.accessToken(session, minValidity, rejected);
+  let record: SessionRecord | undefined = outcome.record;
+  for (let turn = 0; record !== undefined && needOf(record) !== undefined; turn += 1) {
+    if (turn === MOST_TURNS) throw new ProviderUnavailableError("refresh_pending");
+    const before: ApiEntry | undefined = entryOf(record);
+    try {
+      record = await refresher.refresh(session, needOf, { name: api, renew });
+    } catch (error) {
+      // In an outage, a token that has not expired is still returned.
+      if (isOutage(error) && before?.token !== undefined && isUsable(before)) return before.token;
+      throw error;
+    }
+  }
+  if (record === undefined || judge(record, policy, now()).kind === "ended") return null;
+  const entry = entryOf(record);
+  if (entry?.refused !== undefined) {
+    const code = ASKS_USER.includes(entry.refused) ? "api_sign_in_required" : "api_token_refused";
+    const asks = new URLSearchParams({ ...(provider !== undefined && { provider }), api }).toString();
+    throw new ApiTokenError(code, api, entry.refused, code === "api_sign_in_required" ? `${parts.publicPath}login/?${asks}` : undefined);
+  }
+  return entry?.token !== undefined && isUsable(entry) ? entry.token : null;
+}

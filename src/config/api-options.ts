@@ -1,0 +1,174 @@
+/** The table of APIs: what the option `apis` may contain, and what is wrong with it. */
+import { check } from "./check-table.js";
+import { kindOf, quoted } from "./describe-value.js";
+import type { Finding } from "../errors.js";
+import { isLoopback } from "../http/loopback.js";
+import { parseUrl } from "../http/redirects.js";
+import type { TokenTarget } from "../ports/provider.js";
+
+/** An API that the application calls for its users. */
+export interface ApiOptions {
+  /** The address that all its paths begin with: an absolute http(s) URL that ends with a slash, without a query. */
+  readonly url: string;
+  /** The resource indicator that its tokens are requested with (RFC 8707). */
+  readonly resource?: string | undefined;
+  /** The audience of its tokens, for providers that request tokens by audience. A token must have one of a list. */
+  readonly audience?: string | readonly string[] | undefined;
+  /** The scopes of its tokens. */
+  readonly scope?: string | readonly string[] | undefined;
+  /** The key of the provider whose users may use it. Default: any. */
+  readonly provider?: string | undefined;
+  /** `later`: a login doesn't ask for consent to this API. Default `login`. */
+  readonly consent?: "login" | "later" | undefined;
+  /** The path prefix of your application that the proxy passes on, such as `/api/orders/`. */
+  readonly path?: string | undefined;
+  /** The methods that the proxy passes on. Default: GET and HEAD. */
+  readonly methods?: readonly string[] | undefined;
+  /** Character sequences that the proxy otherwise refuses in a path. */
+  readonly paths?: readonly ("%2F" | "//" | ";")[] | undefined;
+  /** Headers of the request that the proxy otherwise doesn't pass on. */
+  readonly requestHeaders?: readonly string[] | undefined;
+  /** Headers of the response that the proxy otherwise doesn't pass on. */
+  readonly responseHeaders?: readonly string[] | undefined;
+  /** Whether other sites may link to the API's downloads. Default false. */
+  readonly allowCrossSite?: boolean | undefined;
+  /** Seconds that the API may take to respond. Default 30. */
+  readonly timeout?: number | undefined;
+}
+
+/** A row of the table, checked. */
+export interface Api extends TokenTarget {
+  readonly url: URL;
+  /** It has access tokens of its own. Without `resource`, `audience` and `scope`, it gets the session's. */
+  readonly hasOwnToken: boolean;
+  readonly provider: string | undefined;
+  readonly path: string | undefined;
+  readonly methods: readonly string[];
+  readonly paths: readonly string[];
+  readonly requestHeaders: readonly string[];
+  readonly responseHeaders: readonly string[];
+  readonly allowCrossSite: boolean;
+  /** Milliseconds. */
+  readonly timeout: number;
+}
+
+export interface ApiTable {
+  readonly apis: ReadonlyMap<string, Api>;
+  readonly findings: readonly Finding[];
+}
+
+const NAME = /^[a-z][a-z0-9-]{0,30}$/;
+const METHOD = /^[A-Z]{1,20}$/;
+const HEADER = /^[a-z0-9-]{1,100}$/i;
+const PATH = /^\/(?:[A-Za-z0-9._~-]+\/)*$/;
+const TEXT = /^[\x21-\x7e]{1,512}$/;
+const SEQUENCES = ["%2F", "//", ";"];
+
+type Check = readonly [is: (value: unknown) => boolean, allowed: string];
+
+const text = (form: RegExp) => (value: unknown) => typeof value === "string" && form.test(value);
+const list = (is: (value: unknown) => boolean) => (value: unknown) => Array.isArray(value) && value.length <= 50 && value.every(is);
+const either = (is: (value: unknown) => boolean) => (value: unknown) => is(value) || list(is)(value);
+
+const OPTIONS: Readonly<Record<keyof ApiOptions, Check>> = {
+  url: [(value) => baseOf(value) !== undefined, "an absolute http(s) URL that ends with `/`, without user info, query and fragment"],
+  resource: [
+    (value) => text(TEXT)(value) && URL.canParse(value as string) && !(value as string).includes("#"),
+    "an absolute URI without a fragment",
+  ],
+  audience: [either(text(TEXT)), "a string without spaces, or a list of them"],
+  scope: [(value) => typeof value === "string" || list(text(TEXT))(value), "scopes separated by spaces, or a list of them"],
+  provider: [text(NAME), "the key of a provider"],
+  consent: [(value) => value === "login" || value === "later", "`login` or `later`"],
+  path: [text(PATH), "a path that starts and ends with `/`, of letters, digits and `-._~`"],
+  methods: [list(text(METHOD)), "a list of methods in capital letters"],
+  paths: [list((value) => SEQUENCES.includes(value as string)), "a list of `%2F`, `//` and `;`"],
+  requestHeaders: [list(text(HEADER)), "a list of header names"],
+  responseHeaders: [list(text(HEADER)), "a list of header names"],
+  allowCrossSite: [(value) => typeof value === "boolean", "true or false"],
+  timeout: [(value) => typeof value === "number" && value > 0 && value <= 3_600, "seconds, at most 3600"],
+};
+
+/**
+ * Reads the option `apis`, and reports everything that is wrong with it.
+ *
+ * @param keys the keys of the providers; empty: one provider, without a key
+ */
+export function readApis(option: unknown, keys: readonly string[]): ApiTable {
+  const findings: Finding[] = [];
+  const apis = new Map<string, Api>();
+  if (option === undefined) return { apis, findings };
+  if (typeof option !== "object" || option === null || Array.isArray(option)) {
+    return { apis, findings: [check("E029", `\`apis\` is ${kindOf(option)}; allowed: an object with one object per API.`)] };
+  }
+  for (const [api, given] of Object.entries(option as Record<string, unknown>)) {
+    const mistakes = mistakesIn(api, given, keys);
+    findings.push(...mistakes.map((mistake) => check("E029", `\`apis.${api}\`: ${mistake}.`)));
+    if (mistakes.length === 0) apis.set(api, apiOf(api, given as ApiOptions));
+  }
+  const all = [...apis.values()];
+  const shared = all.find((one) => all.some((other) => other !== one && one.path !== undefined && other.path?.startsWith(one.path)));
+  if (shared !== undefined) findings.push(check("E029", `\`apis.${shared.api}\`: another API's \`path\` begins with its own.`));
+  findings.push(...mixedScopes(all).map((mistake) => check("E029", mistake)));
+  for (const { api, url } of all)
+    if (url.protocol === "http:" && !isLoopback(url.hostname))
+      findings.push(check("W023", `\`apis.${api}\` is an http address of another machine.`));
+  return { apis, findings };
+}
+
+function mistakesIn(api: string, given: unknown, keys: readonly string[]): string[] {
+  if (!NAME.test(api)) return ["a name has at most 31 lowercase letters, digits and hyphens, and starts with a letter"];
+  if (typeof given !== "object" || given === null) return [`it is ${kindOf(given)}; allowed: an object`];
+  const values = given as Record<string, unknown>;
+  const unknown = Object.keys(values).filter((name) => !Object.hasOwn(OPTIONS, name));
+  const mistakes = unknown.map((name) => `there is no option ${quoted(name)}`);
+  for (const [name, [is, allowed]] of Object.entries(OPTIONS)) {
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
+    if ((value !== undefined || name === "url") && !is(value)) mistakes.push(`\`${name}\` is ${kindOf(value)}; allowed: ${allowed}`);
+  }
+  const { provider } = values;
+  if (typeof provider === "string" && !keys.includes(provider)) mistakes.push(`there is no provider ${quoted(provider)}`);
+  return mistakes;
+}
+
+function apiOf(api: string, given: ApiOptions): Api {
+  const { url, resource, audience = [], scope = [], consent, methods = ["GET", "HEAD"], paths = [], timeout = 30 } = given;
+  const { requestHeaders = [], responseHeaders = [], allowCrossSite = false, provider, path } = given;
+  const target = {
+    api,
+    resource,
+    audience: [audience].flat(),
+    scope: typeof scope === "string" ? scope.split(" ").filter(Boolean) : scope,
+  };
+  const names = (headers: readonly string[]) => headers.map((name) => name.toLowerCase());
+  return {
+    ...target,
+    hasOwnToken: resource !== undefined || target.audience.length + target.scope.length > 0,
+    consentLater: consent === "later",
+    url: new URL(url),
+    provider,
+    path,
+    methods,
+    paths,
+    requestHeaders: names(requestHeaders),
+    responseHeaders: names(responseHeaders),
+    allowCrossSite,
+    timeout: timeout * 1000,
+  };
+}
+
+/** The address of an API, if its paths can be appended to it. */
+function baseOf(value: unknown): URL | undefined {
+  const url = typeof value === "string" ? parseUrl(value) : undefined;
+  const isBase = url !== undefined && /^https?:$/.test(url.protocol) && url.href === value && url.pathname.endsWith("/");
+  return isBase && url.username + url.password + url.search + url.hash === "" ? url : undefined;
+}
+
+/** Entra ID refuses `.default`, all permissions of a resource, together with single permissions of the same resource. */
+function mixedScopes(apis: readonly Api[]): string[] {
+  const scopes = apis.flatMap(({ scope }) => scope);
+  const resources = scopes.filter((scope) => scope.endsWith("/.default")).map((scope) => scope.slice(0, -"/.default".length));
+  return resources
+    .filter((resource) => scopes.some((scope) => scope.startsWith(`${resource}/`) && !scope.endsWith("/.default")))
+    .map((resource) => `\`apis\`: the scopes of ${resource} mix \`.default\` with single permissions.`);
+}

@@ -1,0 +1,77 @@
+/** What a provider is sent so that an access token is for one API, and whether the token that came is. */
+import { isAuth0Issuer, isEntraIssuer } from "../config/issuers.js";
+import { ProviderRefusedError } from "../errors.js";
+import type { TokenTarget } from "../ports/provider.js";
+import type { SpentRefresh } from "../record/credentials.js";
+import { isObject } from "../record/json.js";
+
+/**
+ * Returns the parameters of a refresh for one API. Pure.
+ *
+ * Entra ID issues a token for one resource at a time, which the scope names:
+ * https://learn.microsoft.com/en-us/entra/identity-platform/scopes-oidc
+ */
+export function targetParameters(target: TokenTarget, issuer: string): Readonly<Record<string, string>> {
+  const { resource, audience, scope } = target;
+  const [first] = audience;
+  if (isEntraIssuer(issuer)) return { scope: scopesAtEntra(target).join(" ") };
+  return {
+    ...(resource !== undefined && { resource }),
+    ...(resource === undefined && first !== undefined && { audience: first }),
+    ...(scope.length > 0 && { scope: scope.join(" ") }),
+  };
+}
+
+function scopesAtEntra({ resource, audience, scope }: TokenTarget): readonly string[] {
+  return scope.length > 0 ? scope : [`${resource ?? audience[0] ?? ""}/.default`];
+}
+
+/** Returns the resources and scopes that a login asks for, so that the refreshes for these APIs succeed (RFC 8707 section 2.2). Pure. */
+export function askedAtLogin(
+  targets: readonly TokenTarget[],
+  issuer: string,
+  api?: string,
+): { readonly resources: readonly string[]; readonly scopes: readonly string[] } {
+  const asked = targets.filter((target) => !target.consentLater || target.api === api);
+  if (isEntraIssuer(issuer)) return { resources: [], scopes: asked.flatMap(scopesAtEntra) };
+  return { resources: asked.flatMap(({ resource }) => resource ?? []), scopes: asked.flatMap(({ scope }) => scope) };
+}
+
+/**
+ * Checks that an access token is for this API. Auth0 answers a forbidden audience with a token for the default one.
+ *
+ * @throws ProviderRefusedError `api_token_…`
+ */
+export function checkAudience({ accessToken, resources }: SpentRefresh, { resource, audience }: TokenTarget, issuer: string): void {
+  if (accessToken === undefined) throw new ProviderRefusedError("access_token_missing");
+  if (resource !== undefined && resources !== undefined && !resources.includes(resource))
+    throw new ProviderRefusedError("api_token_resource");
+  const expected = [...audience, ...(resource === undefined ? [] : [resource])];
+  if (expected.length === 0) return;
+  const claims = claimsOf(accessToken);
+  if (claims === undefined) {
+    if (isAuth0Issuer(issuer)) throw new ProviderRefusedError("api_token_opaque");
+    return;
+  }
+  if (![claims["aud"]].flat().some((aud) => expected.includes(aud as string))) throw new ProviderRefusedError("api_token_audience");
+}
+
+/** Returns the claims of a JWT; undefined for a token that is none. Nothing is verified: the API does that. */
+function claimsOf(token: string): Readonly<Record<string, unknown>> | undefined {
+  const parts = token.split(".");
+  if (parts.length !== 3) return undefined;
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(parts[1] ?? "", "base64url").toString());
+    return isObject(claims) ? claims : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Scopes that no token response has to name: those of OpenID Connect, and Entra ID's name for all permissions of an API. */
+const UNNAMED = /^(?:openid|profile|email|address|phone|offline_access|.*\/\.default)$/;
+
+/** Returns the scopes that were asked for and not granted. Pure. */
+export function missingScopes({ scope }: TokenTarget, granted: readonly string[] | undefined): readonly string[] {
+  return granted === undefined ? [] : scope.filter((asked) => !granted.includes(asked) && !UNNAMED.test(asked));
+}
