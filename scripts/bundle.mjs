@@ -52,6 +52,7 @@ const CHUNKS = [
   ],
   // The first use loads it.
   ["provider", /^provider\//],
+  ["apis", /^apis\//],
   ["test-provider", /^testing\/provider\//],
   ["testing", /^testing\/(?!index)/],
   ["conformance", /^conformance\//],

@@ -58,6 +58,8 @@ export const RULES = {
     packages: [],
     builtins: false,
   },
+  // The composition loads it when the application uses an API, so only types of it may be imported elsewhere.
+  "src/apis": { folders: [...BASE, "src/guard"], packages: [], builtins: true },
   "src/endpoints": {
     folders: [
       ...[...BASE, "src/access", "src/application", "src/config", "src/events", "src/guard", "src/pages", "src/sessions"],

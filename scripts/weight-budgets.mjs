@@ -36,9 +36,9 @@ export const BUDGETS = {
   testing: 3_240,
   work: 150,
   files: 390,
-  library: 17_400,
-  all: 30_710,
-  start: 10_500,
+  library: 18_600,
+  all: 33_000,
+  start: 10_600,
 };
 
 /**

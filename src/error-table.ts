@@ -168,6 +168,43 @@ export const ERRORS = errorRows({
     title: "The sign-in cannot be completed right now",
     remedy: "The log line `hook_threw` names the function, the kind of error and its place in the code. Correct that function.",
   },
+  api_path_invalid: {
+    status: 400,
+    title: "This address can't be passed on",
+    remedy:
+      "Send the path in its normal form: without dot segments, backslashes and a fragment. If the API needs an encoded slash, an empty segment or a path parameter, list it in the API's `paths`.",
+  },
+  api_framing_invalid: {
+    status: 400,
+    title: "The length of this request isn't clear",
+    remedy: "Send either Content-Length or Transfer-Encoding, once.",
+  },
+  api_body_consumed: {
+    status: 500,
+    title: "This request can't be passed on",
+    remedy: "Mount the proxy before the body parser, because the proxy passes on the body as the browser sent it.",
+  },
+  api_unreachable: {
+    status: 502,
+    title: "The service behind this page can't be reached right now",
+    remedy: "Check the API and its `url`. The log line has the cause: the connection, the name or the certificate.",
+  },
+  api_response_invalid: {
+    status: 502,
+    title: "The service behind this page sent an unusable response",
+    remedy: "Check the response of the API: its status must be between 200 and 599, and its Location must be below the API's `url`.",
+  },
+  api_token_rejected: {
+    status: 502,
+    title: "The service behind this page rejected the access token",
+    remedy:
+      "Compare the token's audience and issuer with what the API accepts. The response to an earlier token was 401, too, or the request was too large to repeat with the new one.",
+  },
+  api_timeout: {
+    status: 504,
+    title: "The service behind this page didn't respond in time",
+    remedy: "Try again. If the API needs longer, raise its `timeout`.",
+  },
   provider_refused: {
     status: 400,
     title: "The identity provider refused the sign-in or refresh",

@@ -28,6 +28,13 @@ const WITHOUT_PAGE: readonly ErrorCode[] = [
   "session_ended",
   "insufficient_user_authentication",
   "provider_refused",
+  "api_path_invalid",
+  "api_framing_invalid",
+  "api_body_consumed",
+  "api_unreachable",
+  "api_response_invalid",
+  "api_token_rejected",
+  "api_timeout",
 ];
 
 describe.each(languages)("the language %s", (language) => {

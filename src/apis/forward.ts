@@ -1,0 +1,124 @@
+/** Requests to APIs over node:http and node:https. */
+import http, { type ClientRequest, type IncomingMessage } from "node:http";
+import https from "node:https";
+import type { Http2ServerRequest } from "node:http2";
+import type { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import type { Clock } from "../clock.js";
+import type { Api } from "./api.js";
+import { lengthOf, type HeaderLines } from "./request-headers.js";
+import { isEventStreamType } from "./response-headers.js";
+import { apiTimeout, asApiError, type ApiRequest, type IncomingBody, type Transport } from "./transport.js";
+
+/** Milliseconds that an unused connection stays open: less than the 5 s of Node's own servers, so that none is closed while we send. */
+const IDLE_CONNECTION = 4_000;
+
+/** Creates the pool of connections to one API. The certificate is checked, whatever NODE_TLS_REJECT_UNAUTHORIZED says. */
+export function agentOf({ url }: Api): http.Agent {
+  const options = { keepAlive: true, timeout: IDLE_CONNECTION };
+  return url.protocol === "https:" ? new https.Agent({ ...options, rejectUnauthorized: true }) : new http.Agent(options);
+}
+
+/** Returns the header lines of a message of node:http or node:http2. */
+export function linesOf({ rawHeaders }: { readonly rawHeaders: readonly string[] }): HeaderLines {
+  return Array.from({ length: rawHeaders.length >> 1 }, (_, at) => [rawHeaders[at * 2] ?? "", rawHeaders[at * 2 + 1] ?? ""] as const);
+}
+
+/** Returns the body of a request; undefined if it has none. */
+export function nodeBody(message: IncomingMessage | Http2ServerRequest): IncomingBody<Readable> | undefined {
+  const length = lengthOf(linesOf(message));
+  if ("stream" in message ? message.stream.endAfterHeaders : length === undefined || length === 0) return undefined;
+  return {
+    stream: message,
+    isUsed: message.readableDidRead || message.readableFlowing === true || message.readableEnded,
+    async bytes() {
+      const bytes = await buffer(message);
+      if (!isWhole(message)) throw new Error("The browser broke the request off.");
+      return bytes;
+    },
+  };
+}
+
+/** A stream of HTTP/2 that is broken off ends like a whole one. */
+function isWhole(body: Readable): boolean {
+  const message = body as IncomingMessage | Http2ServerRequest;
+  return "stream" in message ? !message.stream.aborted : message.complete;
+}
+
+/** @param agent of this API alone, because it holds the connections */
+export function nodeTransport(api: Api, clock: Clock, agent = agentOf(api)): Transport<Readable> {
+  return (request) =>
+    new Promise((resolve, reject) => {
+      const { signal } = request;
+      const outgoing = openRequest(request, agent);
+      const abort = () => outgoing.destroy(asApiError(signal.reason));
+      let incoming: IncomingMessage | undefined;
+      const stop = watchIdle(outgoing, clock, api.timeout, () => incoming?.readableLength === 0 || incoming === undefined);
+      outgoing.on("error", (error) => {
+        reject(asApiError(error));
+      });
+      outgoing.once("close", () => {
+        stop();
+        signal.removeEventListener("abort", abort);
+        // An API that switches protocols without being asked closes without an error.
+        reject(asApiError(undefined));
+      });
+      outgoing.once("response", (response) => {
+        incoming = response;
+        if (isEventStreamType(response.headers["content-type"])) stop();
+        // Without a listener, an error of a response that nobody reads would end the process.
+        response.on("error", () => undefined);
+        const discard = () => void response.resume();
+        resolve({ status: response.statusCode ?? 0, lines: linesOf(response), body: response, discard });
+      });
+      signal.addEventListener("abort", abort);
+      if (signal.aborted) abort();
+      else sendBody(request.body, outgoing);
+    });
+}
+
+function openRequest({ method, url, headers, body, length }: ApiRequest<Readable>, agent: http.Agent): ClientRequest {
+  const { request } = url.protocol === "https:" ? https : http;
+  const outgoing = request(url, { method, agent, headers: Object.fromEntries(headers) });
+  // Always said: for some methods Node sends a body without saying where it ends, and the API takes it for the next request.
+  if (body instanceof Uint8Array) outgoing.setHeader("content-length", body.length);
+  else if (body !== undefined && length === undefined) outgoing.setHeader("transfer-encoding", "chunked");
+  else if (body !== undefined) outgoing.setHeader("content-length", length ?? 0);
+  return outgoing;
+}
+
+function sendBody(body: ApiRequest<Readable>["body"], outgoing: ClientRequest): void {
+  if (body === undefined || body instanceof Uint8Array) {
+    outgoing.end(body);
+    return;
+  }
+  // Not `pipeline`, which would also break the connection to the browser, and with it the response.
+  body.pipe(outgoing, { end: false });
+  body.once("end", () => (isWhole(body) ? outgoing.end() : outgoing.destroy()));
+  body.once("close", () => {
+    if (!body.readableEnded) outgoing.destroy();
+  });
+}
+
+/** The timeout is checked in as many parts, because the bytes of a connection are counted, but not announced. */
+const PARTS = 4;
+
+/** Destroys a request whose connection has been idle for too long. @param isWaiting whether the next byte is the API's matter */
+function watchIdle(outgoing: ClientRequest, clock: Clock, timeout: number, isWaiting: () => boolean): () => void {
+  let [seen, idle] = [0, 0];
+  let cancel = clock.timer(0, () => undefined);
+  const check = () => {
+    const { bytesRead = 0, bytesWritten = 0 } = outgoing.socket ?? {};
+    idle = bytesRead + bytesWritten === seen && isWaiting() ? idle + 1 : 0;
+    seen = bytesRead + bytesWritten;
+    if (idle < PARTS) next();
+    else outgoing.destroy(apiTimeout());
+  };
+  const next = () => {
+    cancel = clock.timer((timeout * 1000) / PARTS, check);
+  };
+  next();
+  return () => {
+    cancel();
+  };
+}

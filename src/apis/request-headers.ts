@@ -1,0 +1,90 @@
+/** Which headers of a request an API gets. Pure. */
+import type { Origin } from "../http/redirects.js";
+import type { Api } from "./api.js";
+
+/** Header lines as they were sent, in any letter case. */
+export type HeaderLines = Iterable<readonly [name: string, value: string]>;
+
+/** Headers that an API never gets from a browser: those of the connection, the credentials, and those that the proxy sends itself. */
+const NEVER =
+  /^(?::.*|proxy-.*|connection|keep-alive|te|trailer|transfer-encoding|upgrade|http2-settings|host|content-length|expect|cookie2?|authorization|forwarded|x-forwarded.*|x-idpauth.*)$/;
+/** Headers that an API gets only if its `requestHeaders` lists them. */
+const UNLESS_LISTED = /^(?:origin|referer|sec-fetch-.*|x-http-method.*|x-method-override|x-original-url|x-rewrite-url)$/;
+
+/** Returns whether `requestHeaders` may list a header. @param name lower case */
+export function mayRequestHeader(name: string): boolean {
+  return !NEVER.test(alike(name));
+}
+
+/** What the proxy says about a request. */
+export interface Sender {
+  readonly token: string;
+  /** The application's own origin, for which the browser sent the request. */
+  readonly origin: Origin | undefined;
+  /** The browser's IP address, as far as the application trusts it. */
+  readonly client: string | undefined;
+}
+
+/** Returns the headers for the API, with names in lower case, without those about the connection and the length of the body. */
+export function requestHeaders(lines: HeaderLines, { requestHeaders: table }: Api, sender: Sender): Map<string, string> {
+  const sent = [...lines].map(([name, value]) => [name.toLowerCase(), value] as const);
+  const ours = Object.entries(table).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  const oursAlike = new Set(ours.map(([name]) => alike(name)));
+  const dropped = connectionNames(sent);
+  const headers = new Map<string, string>();
+  for (const [name, value] of sent) {
+    const name2 = alike(name);
+    if (dropped.has(name) || oursAlike.has(name2) || NEVER.test(name2)) continue;
+    if (table[name] !== true && UNLESS_LISTED.test(name2)) continue;
+    append(headers, name, value);
+  }
+  // A compressed event stream arrives in bursts.
+  if (headers.get("accept")?.toLowerCase().includes("text/event-stream") === true) headers.set("accept-encoding", "identity");
+  for (const [name, value] of [...ours, ...forwarded(sender)]) headers.set(name, value);
+  return headers.set("authorization", `Bearer ${sender.token}`);
+}
+
+/** Returns the names that `Connection` lists (RFC 9110 section 7.6.1). @param lines names in lower case */
+export function connectionNames(lines: HeaderLines): ReadonlySet<string> {
+  const values = [...lines].flatMap(([name, value]) => (name === "connection" ? value.split(",") : []));
+  return new Set(values.map((name) => name.trim().toLowerCase()));
+}
+
+export function append(headers: Map<string, string>, name: string, value: string): void {
+  const before = headers.get(name);
+  headers.set(name, before === undefined ? value : `${before}, ${value}`);
+}
+
+/**
+ * Returns the length of a request's body as its headers say: in bytes, `chunked`, or undefined if they say nothing. `invalid`: two servers
+ * could find two lengths, and the second one would take a part of the body for the next request.
+ */
+export function lengthOf(lines: HeaderLines): number | "chunked" | "invalid" | undefined {
+  let length: string | undefined;
+  let coding: string | undefined;
+  for (const [name, value] of lines) {
+    const lower = name.toLowerCase();
+    if (lower === "content-length") length = length === undefined ? value : "repeated";
+    else if (lower === "transfer-encoding") coding = coding === undefined ? value.toLowerCase() : "repeated";
+  }
+  if (coding !== undefined) return coding === "chunked" && length === undefined ? "chunked" : "invalid";
+  if (length === undefined) return undefined;
+  return /^\d{1,15}$/.test(length) ? Number(length) : "invalid";
+}
+
+/** The name as servers see it that translate headers to variables: CGI, and some proxies, make `_` of `-`, and PHP of `.` too. */
+function alike(name: string): string {
+  return name.toLowerCase().replace(/[_.]/g, "-");
+}
+
+/** RFC 7239, and the older form of it. */
+function forwarded({ origin, client }: Sender): [string, string][] {
+  const address = client !== undefined && /^[\da-f.:]+$/i.test(client) ? client.replace(/^::ffff:(?=\d+\.)/i, "") : undefined;
+  const node = address === undefined ? "unknown" : address.includes(":") ? `"[${address}]"` : address;
+  const headers: [string, string][] = address === undefined ? [] : [["x-forwarded-for", address]];
+  if (origin === undefined) return [...headers, ["forwarded", `for=${node}`]];
+  const { host, protocol } = new URL(origin);
+  const proto = protocol.slice(0, -1);
+  headers.push(["x-forwarded-host", host], ["x-forwarded-proto", proto]);
+  return [...headers, ["forwarded", `for=${node};host="${host}";proto=${proto}`]];
+}

@@ -1,0 +1,50 @@
+import { IdpAuthError } from "../errors.js";
+import type { HeaderLines } from "./request-headers.js";
+
+/** The body of a request, which nothing has read yet. `Stream` is the stream of the transport. */
+export interface IncomingBody<Stream> {
+  readonly stream: Stream;
+  /** Other code has read the body, or is reading it. */
+  readonly isUsed: boolean;
+  /** Reads the body whole. Rejects if the browser breaks it off. */
+  bytes(): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+/** A request to an API. */
+export interface ApiRequest<Stream> {
+  readonly method: string;
+  readonly url: URL;
+  /** Names in lower case, without those about the connection and the length of the body. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: Uint8Array<ArrayBuffer> | Stream | undefined;
+  /** The length of a stream in bytes; undefined if it isn't known. */
+  readonly length: number | undefined;
+  /** Aborts the request, and its response. */
+  readonly signal: AbortSignal;
+}
+
+/** A response of an API. */
+export interface ApiResponse<Stream> {
+  readonly status: number;
+  readonly lines: HeaderLines;
+  readonly body: Stream;
+  /** Reads no body. Every response whose body isn't sent on needs it. */
+  discard(): void;
+}
+
+/**
+ * Sends a request to an API, once, and follows no redirect.
+ *
+ * @throws IdpAuthError `api_unreachable`, `api_timeout`, or the reason of the signal
+ */
+export type Transport<Stream> = (request: ApiRequest<Stream>) => Promise<ApiResponse<Stream>>;
+
+/** Returns the error itself if it is one of ours, such as the reason of a signal; otherwise it is the connection's. */
+export function asApiError(error: unknown): IdpAuthError {
+  if (error instanceof IdpAuthError) return error;
+  return new IdpAuthError("api_unreachable", "The connection to the API failed.", { cause: error });
+}
+
+export function apiTimeout(): IdpAuthError {
+  return new IdpAuthError("api_timeout", "The API sent nothing for too long.");
+}
