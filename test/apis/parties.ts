@@ -1,0 +1,178 @@
+// The three parties of a proxied request: an API that records what it gets, the proxy in front, and a browser that writes raw bytes.
+import { once } from "node:events";
+import http, { type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { pipeline, type Readable } from "node:stream";
+import type { Api } from "../../src/apis/api.js";
+import { agentOf, linesOf, nodeBody, nodeTransport } from "../../src/apis/forward.js";
+import { proxyRequest, type Exchange, type ProxyReply } from "../../src/apis/proxy.js";
+import { proxyUpgrade } from "../../src/apis/upgrade.js";
+import type { IdpAuthError, Reply } from "../../src/index.js";
+import { NodeRequest, onClose, rememberResponse } from "../../src/adapters/node/node-message.js";
+import { systemClock, type Clock } from "../../src/clock.js";
+import { apiRow } from "./api-row.js";
+
+export const ORIGIN = "https://app.example";
+
+const running: (() => unknown)[] = [];
+
+/** Closes everything that the functions of this module have opened. For `afterEach`. */
+export async function closeAll(): Promise<void> {
+  for (const stop of running.splice(0).reverse()) await stop();
+}
+
+async function listen(server: Server): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => sockets.add(socket));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  running.push(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+export interface Recorded {
+  readonly url: URL;
+  /** The raw bytes of each connection, in latin1. */
+  readonly connections: { text: string; readonly socket: Socket; isClosed: boolean }[];
+}
+
+/** An API that is a plain TCP server. @param respond called for each piece that arrives, with everything that its connection has got so far */
+export async function rawApi(respond: (socket: Socket, text: string) => void): Promise<Recorded> {
+  const connections: Recorded["connections"] = [];
+  const server = createServer((socket) => {
+    const connection = { text: "", socket, isClosed: false };
+    connections.push(connection);
+    socket.setEncoding("latin1").on("error", () => undefined);
+    socket.on("close", () => (connection.isClosed = true));
+    socket.on("data", (chunk: string) => {
+      connection.text += chunk;
+      respond(socket, connection.text);
+    });
+  });
+  return { url: new URL(`http://127.0.0.1:${await listen(server)}/v2/`), connections };
+}
+
+/** An API that is a server of node:http. */
+export async function nodeApi(listener: RequestListener, changes: Partial<Api> = {}): Promise<{ api: Api; server: http.Server }> {
+  const server = http.createServer(listener);
+  return { api: apiRow({ url: new URL(`http://127.0.0.1:${await listen(server)}/v2/`), ...changes }), server };
+}
+
+export interface FrontOptions {
+  /** The user's tokens: the first one, and what replaces each that was rejected. */
+  readonly token?: (rejected?: string) => string | Reply;
+  readonly clock?: Clock;
+  /** Runs before the proxy, as a middleware would. */
+  readonly before?: (request: IncomingMessage | Http2ServerRequest) => Promise<unknown>;
+}
+
+export interface Front {
+  readonly port: number;
+  /** Ends the session. */
+  readonly session: AbortController;
+  readonly failures: IdpAuthError[];
+  /** What the proxy was asked for tokens: the rejected ones, or undefined. */
+  readonly tokenCalls: (string | undefined)[];
+  readonly handler: (request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse) => Promise<void>;
+}
+
+/** A handler that does what an adapter does for the proxy. */
+export function frontHandler(
+  api: Api,
+  { token, clock = systemClock, before }: FrontOptions = {},
+): Omit<Front, "port"> & Pick<Exchange, "failed"> & { exchangeOf(message: IncomingMessage | Http2ServerRequest): Exchange } {
+  const agent = agentOf(api);
+  running.push(() => agent.destroy());
+  const transport = nodeTransport(api, clock, agent);
+  const session = new AbortController();
+  const failures: IdpAuthError[] = [];
+  const tokenCalls: (string | undefined)[] = [];
+  const failed = (error: IdpAuthError) => failures.push(error);
+  const exchangeOf = (message: IncomingMessage | Http2ServerRequest): Exchange => ({
+    request: new NodeRequest(message),
+    lines: linesOf(message),
+    origin: ORIGIN,
+    client: message.socket.remoteAddress,
+    pathPrefix: "",
+    ended: session.signal,
+    onClose: (closed) => onClose(message, closed),
+    async token(rejected) {
+      tokenCalls.push(rejected);
+      return token === undefined ? "token-1" : token(rejected);
+    },
+    loginUrl: (parameters) => `/idpauth/login/?${new URLSearchParams(parameters).toString()}`,
+    failed,
+  });
+  const handler: Front["handler"] = async (message, response) => {
+    rememberResponse(message, response);
+    await before?.(message);
+    send(response as ServerResponse, await proxyRequest(api, transport, exchangeOf(message), nodeBody(message)));
+  };
+  return { session, failures, tokenCalls, handler, failed, exchangeOf };
+}
+
+function send(response: ServerResponse, { status, headers, body }: ProxyReply<Readable>): void {
+  response.writeHead(status, headers);
+  if (typeof body !== "object") {
+    response.end(body);
+    return;
+  }
+  response.flushHeaders();
+  pipeline(body, response, () => undefined);
+}
+
+/** A server of node:http with the proxy. */
+export async function front(api: Api, options: FrontOptions = {}): Promise<Front> {
+  const parts = frontHandler(api, options);
+  const server = http.createServer((request, response) => void parts.handler(request, response));
+  server.on("upgrade", (message, socket, head) => {
+    void proxyUpgrade(api, options.clock ?? systemClock, parts.exchangeOf(message), [message, socket, head]);
+  });
+  return { ...parts, port: await listen(server) };
+}
+
+/** A connection of a browser to the front. */
+export async function rawBrowser(port: number): Promise<{ socket: Socket; received: { text: string; isClosed: boolean } }> {
+  const socket = connect(port, "127.0.0.1").setEncoding("latin1");
+  const received = { text: "", isClosed: false };
+  socket.on("data", (chunk: string) => (received.text += chunk));
+  socket.on("close", () => (received.isClosed = true)).on("error", () => undefined);
+  running.push(() => socket.destroy());
+  await once(socket, "connect");
+  return { socket, received };
+}
+
+export interface Got {
+  readonly status: number;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** A request whose target is sent as it is. */
+export async function request(port: number, target: string, options: http.RequestOptions & { readonly body?: string } = {}): Promise<Got> {
+  const response = await open(port, target, options);
+  response.setEncoding("utf8");
+  let body = "";
+  for await (const chunk of response) body += chunk as string;
+  return { status: response.statusCode ?? 0, headers: response.headers, body };
+}
+
+/** As `request`, without reading the body. */
+export async function open(
+  port: number,
+  target: string,
+  { body, ...options }: http.RequestOptions & { readonly body?: string } = {},
+): Promise<IncomingMessage> {
+  const outgoing = http.request({ host: "127.0.0.1", port, path: target, agent: false, ...options });
+  running.push(() => outgoing.destroy());
+  const responded = once(outgoing, "response");
+  outgoing.on("error", () => undefined);
+  outgoing.end(body);
+  const [response] = (await responded) as [IncomingMessage];
+  response.on("error", () => undefined);
+  return response;
+}
