@@ -1,0 +1,237 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
+import { afterEach, describe, expect, it } from "vitest";
+import { WebRequest } from "../../src/adapters/fetch/fetch-message.js";
+import { fetchApi } from "../../src/apis/fetch-api.js";
+import { fetchBody, fetchTransport } from "../../src/apis/fetch-forward.js";
+import { proxyRequest } from "../../src/apis/proxy.js";
+import { SessionEndedError } from "../../src/sessions/session-end-signal.js";
+import { TestClock } from "../../src/testing/test-clock.js";
+import type { Api } from "../../src/apis/api.js";
+import { apiRow } from "./api-row.js";
+import { closeAll, nodeApi, ORIGIN, rawApi } from "./parties.js";
+
+afterEach(closeAll);
+
+const clock = new TestClock();
+
+/** What a fetch server does for the proxy. */
+function frontOf(api: Api, token: (rejected?: string) => string = () => "token-1") {
+  const session = new AbortController();
+  const transport = fetchTransport(api, clock, fetch);
+  return {
+    session,
+    async handle(target: string, init: RequestInit & { duplex?: "half" } = {}): Promise<Response> {
+      const request = new Request(`${ORIGIN}${target}`, init);
+      const { status, headers, body } = await proxyRequest(
+        api,
+        transport,
+        {
+          request: new WebRequest(request),
+          lines: request.headers,
+          origin: ORIGIN,
+          client: undefined,
+          pathPrefix: "",
+          ended: session.signal,
+          onClose: (closed) => request.signal.addEventListener("abort", closed),
+          token: async (rejected) => token(rejected),
+          loginUrl: () => "",
+          failed: () => undefined,
+        },
+        fetchBody(request),
+      );
+      return new Response(body ?? null, { status, headers });
+    },
+  };
+}
+const POST = { method: "POST", headers: { "X-Idpauth": "1", "Content-Type": "text/plain" } };
+const streamOf = (...parts: string[]) => new Blob(parts).stream();
+const codeOf = async (response: Response) => [response.status, ((await response.json()) as { code: string }).code];
+
+describe("the proxy over fetch", () => {
+  it("sends path, body and token, and no header of the browser's credentials", async () => {
+    let seen: IncomingMessage | undefined;
+    const { api } = await nodeApi(async (message, response) => {
+      seen = message;
+      response.setHeader("Set-Cookie", "a=b").end(await text(message));
+    });
+    const response = await frontOf(api).handle("/api/orders/items?q=%2F", {
+      ...POST,
+      body: "hello",
+      headers: { ...POST.headers, Cookie: "a=b" },
+    });
+    expect([response.status, await response.text(), response.headers.get("set-cookie")]).toEqual([200, "hello", null]);
+    expect([seen!.method, seen!.url, seen!.headers.authorization, seen!.headers.cookie]).toEqual([
+      "POST",
+      "/v2/items?q=%2F",
+      "Bearer token-1",
+      undefined,
+    ]);
+  });
+
+  it("applies the same rules of paths, methods and bodies that were read", async () => {
+    const { handle } = frontOf(apiRow({ methods: ["POST"] }));
+    expect(await codeOf(await handle("/api/orders/a%2Fb", POST))).toEqual([400, "api_path_invalid"]);
+    expect(await codeOf(await handle("/api/orders/"))).toEqual([405, "method_not_allowed"]);
+    const request = new Request(ORIGIN, { ...POST, body: "x" });
+    await request.text();
+    expect(fetchBody(request)?.isUsed).toBe(true);
+  });
+
+  it("follows no redirect", async () => {
+    let requests = 0;
+    const { api } = await nodeApi((message, response) => {
+      requests++;
+      response.writeHead(307, { Location: message.url === "/v2/out" ? "https://evil.example/" : "/v2/next" }).end();
+    });
+    const { handle } = frontOf(api);
+    const inside = await handle("/api/orders/in");
+    expect([inside.status, inside.headers.get("location")]).toEqual([307, "/api/orders/next"]);
+    expect(await codeOf(await handle("/api/orders/out"))).toEqual([502, "api_response_invalid"]);
+    expect(requests).toBe(2);
+  });
+
+  it("never labels a body as compressed that the runtime has decompressed", async () => {
+    const requested: (string | undefined)[] = [];
+    const { api } = await nodeApi((message, response) => {
+      requested.push(message.headers["accept-encoding"]);
+      response.writeHead(200, { "Content-Encoding": "gzip", "Content-Length": gzipSync("hello").length }).end(gzipSync("hello"));
+    });
+    const response = await frontOf(api).handle("/api/orders/", { headers: { "Accept-Encoding": "br" } });
+    expect([await response.text(), response.headers.get("content-encoding"), response.headers.get("content-length")]).toEqual([
+      "hello",
+      null,
+      null,
+    ]);
+    expect(requested).toEqual(["identity"]);
+  });
+
+  it("streams both ways", async () => {
+    let stream: ServerResponse | undefined;
+    const { api } = await nodeApi((message, response) => {
+      stream = response;
+      message.once("data", (chunk) => response.write(`got ${String(chunk)}`));
+    });
+    let more: ReadableStreamDefaultController<Uint8Array> | undefined;
+    const body = new ReadableStream<Uint8Array>({ start: (controller) => void (more = controller) });
+    more!.enqueue(new TextEncoder().encode("first"));
+    const response = await frontOf(api).handle("/api/orders/", { ...POST, body, duplex: "half" });
+    const reader = response.body!.getReader();
+    expect(new TextDecoder().decode((await reader.read()).value)).toBe("got first");
+    stream!.end("rest");
+    expect(new TextDecoder().decode((await reader.read()).value)).toBe("rest");
+    more!.close();
+  });
+
+  it("repeats a request whose body it has kept after a 401, and doesn't fail on a stream", async () => {
+    const { api } = await nodeApi(async (message, response) => {
+      const body = await text(message);
+      response.writeHead(message.headers.authorization === "Bearer token-2" ? 200 : 401).end(body);
+    });
+    const { handle } = frontOf(api, (rejected) => (rejected === undefined ? "token-1" : "token-2"));
+    const kept = await handle("/api/orders/", { ...POST, body: "hello", headers: { ...POST.headers, "Content-Length": "5" } });
+    expect([kept.status, await kept.text()]).toEqual([200, "hello"]);
+    expect(await codeOf(await handle("/api/orders/", { ...POST, body: streamOf("hello"), duplex: "half" }))).toEqual([
+      502,
+      "api_token_rejected",
+    ]);
+  });
+
+  it("is 504 if the API sends no headers in time, and breaks a body off that is idle for too long", async () => {
+    const { url, connections } = await rawApi(
+      (socket, head) => head.includes("/body") && socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"),
+    );
+    const { handle } = frontOf(apiRow({ url }));
+    const late = handle("/api/orders/");
+    await expect.poll(() => connections[0]?.text).toContain("\r\n\r\n");
+    await clock.advanceAsync(30_000);
+    expect(await codeOf(await late)).toEqual([504, "api_timeout"]);
+    const reader = (await handle("/api/orders/body")).body!.getReader();
+    await reader.read();
+    // A slow browser isn't the API's silence.
+    await clock.advanceAsync(100_000);
+    const next = reader.read();
+    await clock.advanceAsync(30_000);
+    await expect(next).rejects.toMatchObject({ code: "api_timeout" });
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it("aborts the API's side when the session ends, and when the browser leaves", async () => {
+    const requests: IncomingMessage[] = [];
+    const { api } = await nodeApi((message, response) => {
+      requests.push(message);
+      response.write("x");
+    });
+    const { handle, session } = frontOf(api);
+    const left = new AbortController();
+    const first = await handle("/api/orders/", { signal: left.signal });
+    left.abort();
+    await expect.poll(() => requests[0]!.socket.destroyed).toBe(true);
+    const second = await handle("/api/orders/");
+    session.abort(new SessionEndedError("logout"));
+    await expect.poll(() => requests[1]!.socket.destroyed).toBe(true);
+    await expect(second.text()).rejects.toMatchObject({ code: "session_ended" });
+    await expect(first.text()).rejects.toBeDefined();
+  });
+});
+
+describe("fetchApi", () => {
+  const listener: RequestListener = async (message, response) => {
+    const body = await text(message);
+    const status = message.url === "/v2/moved" ? 302 : message.headers.authorization === "Bearer token-2" ? 200 : 401;
+    response.writeHead(status, { Location: "https://evil.example/", "X-Seen": `${message.method ?? ""} ${message.url ?? ""}` }).end(body);
+  };
+  const ports = (calls: (string | undefined)[] = []) => ({
+    send: fetch,
+    token: async (rejected?: string) => (calls.push(rejected), rejected === undefined ? "token-1" : "token-2"),
+  });
+
+  it("sends the token, and once more a new one after a 401", async () => {
+    const { api } = await nodeApi(listener);
+    const calls: (string | undefined)[] = [];
+    const response = await fetchApi(
+      api,
+      "items?open=true",
+      { method: "post", body: "{}", headers: { Authorization: "Bearer own" } },
+      ports(calls),
+    );
+    expect([response.status, await response.text(), response.headers.get("x-seen")]).toEqual([200, "{}", "POST /v2/items?open=true"]);
+    expect(calls).toEqual([undefined, "token-1"]);
+  });
+
+  it("returns the 401 to a stream, which it can't repeat", async () => {
+    const { api } = await nodeApi(listener);
+    const response = await fetchApi(api, "items", { method: "POST", body: streamOf("{}") }, ports());
+    expect(response.status).toBe(401);
+    await response.text();
+  });
+
+  it("follows no redirect", async () => {
+    const { api } = await nodeApi(listener);
+    const response = await fetchApi(api, "moved", {}, ports());
+    expect([response.status, response.headers.get("location")]).toEqual([302, "https://evil.example/"]);
+    await response.text();
+  });
+
+  it("rejects a path or a method that the proxy refuses, before it gets a token", async () => {
+    const calls: (string | undefined)[] = [];
+    for (const path of ["../admin", "/items", "//evil.example", "%2e%2e/x", "a\\b"]) {
+      await expect(fetchApi(apiRow(), path, {}, ports(calls))).rejects.toMatchObject({ code: "api_path_invalid", status: 400 });
+    }
+    await expect(fetchApi(apiRow({ methods: ["GET"] }), "items", { method: "delete" }, ports(calls))).rejects.toMatchObject({
+      code: "method_not_allowed",
+    });
+    expect(calls).toEqual([]);
+  });
+
+  it("rejects if the API can't be reached, and never sends the token elsewhere", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as { port: number };
+    server.close();
+    await once(server, "close");
+    await expect(fetchApi(apiRow({ url: new URL(`http://127.0.0.1:${port}/`) }), "items", {}, ports())).rejects.toThrow();
+  });
+});
