@@ -1,5 +1,5 @@
 import { ERRORS, IdpAuthError } from "../errors.js";
-import { USUAL_METHODS, type Api } from "./api.js";
+import type { Api } from "../config/api-options.js";
 import { upstreamUrl } from "./target.js";
 
 /** What a request of the application to an API needs. */
@@ -19,7 +19,7 @@ export async function fetchApi(api: Api, path: string, init: RequestInit, { send
   const url = upstreamUrl(api, path);
   if (!(url instanceof URL)) throw new IdpAuthError(url, `${ERRORS[url].title}.`);
   const method = (init.method ?? "GET").toUpperCase();
-  if (!(api.methods ?? USUAL_METHODS).includes(method)) throw new IdpAuthError("method_not_allowed", `${ERRORS.method_not_allowed.title}.`);
+  if (!api.methods.includes(method)) throw new IdpAuthError("method_not_allowed", `${ERRORS.method_not_allowed.title}.`);
   const sendWith = (value: string): Promise<Response> => {
     const headers = new Headers(init.headers);
     headers.set("authorization", `Bearer ${value}`);

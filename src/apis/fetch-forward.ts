@@ -1,6 +1,6 @@
 /** Requests to APIs over `fetch`, for servers that have no socket. */
 import type { Clock } from "../clock.js";
-import type { Api } from "./api.js";
+import type { Api } from "../config/api-options.js";
 import { isEventStreamType } from "./response-headers.js";
 import { apiTimeout, asApiError, type ApiRequest, type IncomingBody, type Transport } from "./transport.js";
 

@@ -5,7 +5,7 @@ import type { Http2ServerRequest } from "node:http2";
 import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import type { Clock } from "../clock.js";
-import type { Api } from "./api.js";
+import type { Api } from "../config/api-options.js";
 import { lengthOf, type HeaderLines } from "./request-headers.js";
 import { isEventStreamType } from "./response-headers.js";
 import { apiTimeout, asApiError, type ApiRequest, type IncomingBody, type Transport } from "./transport.js";

@@ -2,9 +2,9 @@
 import { ERRORS, IdpAuthError, type ErrorCode } from "../errors.js";
 import { passesCsrf } from "../guard/csrf.js";
 import type { Origin } from "../http/redirects.js";
-import { problem, type Reply } from "../http/reply.js";
+import { problem, type BodyStream, type Reply } from "../http/reply.js";
 import type { IdpRequest } from "../http/request.js";
-import { USUAL_METHODS, type Api } from "./api.js";
+import type { Api } from "../config/api-options.js";
 import { challengeOf, stepUpReply, type Challenge } from "./challenge.js";
 import { lengthOf, requestHeaders, type HeaderLines } from "./request-headers.js";
 import { responseHeaders } from "./response-headers.js";
@@ -39,13 +39,13 @@ export interface Exchange {
 }
 
 /** A response for the browser. The adapter sends its stream as it comes; see `AnyReply`. */
-export type ProxyReply<Stream> = Omit<Reply, "body"> & { readonly body?: string | Stream };
+export type ProxyReply<Stream extends BodyStream> = Reply<string | Stream>;
 
 /** The largest body in bytes that is kept, so that the request can be repeated with another token. */
 const MAX_REPEATED = 65_536;
 
 /** Passes a request on to an API. @param body undefined: the request has none */
-export async function proxyRequest<Stream>(
+export async function proxyRequest<Stream extends BodyStream>(
   api: Api,
   transport: Transport<Stream>,
   exchange: Exchange,
@@ -73,7 +73,7 @@ export function admittedUrl(api: Api, exchange: Exchange, isForged: (api: Api, e
   const { method, target } = exchange.request;
   const url = proxiedUrl(api, target);
   if (!(url instanceof URL)) return refusal(url);
-  const methods = api.methods ?? USUAL_METHODS;
+  const methods = api.methods;
   if (!methods.includes(method)) return refusal("method_not_allowed", undefined, { Allow: methods.join(", ") });
   return isForged(api, exchange) ? refusal("cross_origin") : url;
 }
@@ -86,7 +86,7 @@ function isFromOtherSite({ allowCrossSite }: Api, { request, origin }: Exchange)
 }
 
 /** Sends a request with the user's token, and once more if the API rejects it. Returns the response for the browser. */
-export async function answered<Stream>(
+export async function answered<Stream extends BodyStream>(
   api: Api,
   exchange: Exchange,
   url: URL,
@@ -117,7 +117,7 @@ export async function answered<Stream>(
 /** The responses that never have a body (RFC 9110 section 6.4.1). */
 const BODILESS = [204, 205, 304];
 
-function replyOf<Stream>(
+function replyOf<Stream extends BodyStream>(
   api: Api,
   exchange: Exchange,
   response: ApiResponse<Stream>,

@@ -1,20 +1,12 @@
 /** Which headers of a request an API gets. Pure. */
 import type { Origin } from "../http/redirects.js";
-import type { Api } from "./api.js";
+import { alike, NEVER_SENT, type Api } from "../config/api-options.js";
 
 /** Header lines as they were sent, in any letter case. */
 export type HeaderLines = Iterable<readonly [name: string, value: string]>;
 
-/** Headers that an API never gets from a browser: those of the connection, the credentials, and those that the proxy sends itself. */
-const NEVER =
-  /^(?::.*|proxy-.*|connection|keep-alive|te|trailer|transfer-encoding|upgrade|http2-settings|host|content-length|expect|cookie2?|authorization|forwarded|x-forwarded.*|x-idpauth.*)$/;
 /** Headers that an API gets only if its `requestHeaders` lists them. */
 const UNLESS_LISTED = /^(?:origin|referer|sec-fetch-.*|x-http-method.*|x-method-override|x-original-url|x-rewrite-url)$/;
-
-/** Returns whether `requestHeaders` may list a header. @param name lower case */
-export function mayRequestHeader(name: string): boolean {
-  return !NEVER.test(alike(name));
-}
 
 /** What the proxy says about a request. */
 export interface Sender {
@@ -34,7 +26,7 @@ export function requestHeaders(lines: HeaderLines, { requestHeaders: table }: Ap
   const headers = new Map<string, string>();
   for (const [name, value] of sent) {
     const name2 = alike(name);
-    if (dropped.has(name) || oursAlike.has(name2) || NEVER.test(name2)) continue;
+    if (dropped.has(name) || oursAlike.has(name2) || NEVER_SENT.test(name2)) continue;
     if (table[name] !== true && UNLESS_LISTED.test(name2)) continue;
     append(headers, name, value);
   }
@@ -70,11 +62,6 @@ export function lengthOf(lines: HeaderLines): number | "chunked" | "invalid" | u
   if (coding !== undefined) return coding === "chunked" && length === undefined ? "chunked" : "invalid";
   if (length === undefined) return undefined;
   return /^\d{1,15}$/.test(length) ? Number(length) : "invalid";
-}
-
-/** The name as servers see it that translate headers to variables: CGI, and some proxies, make `_` of `-`, and PHP of `.` too. */
-function alike(name: string): string {
-  return name.toLowerCase().replace(/[_.]/g, "-");
 }
 
 /** RFC 7239, and the older form of it. */

@@ -1,18 +1,10 @@
 /** Which headers of an API's response the browser gets. Pure. */
 import { varyByCookie } from "../guard/gate.js";
-import type { Api } from "./api.js";
+import { NEVER_RETURNED, type Api } from "../config/api-options.js";
 import { append, connectionNames, type HeaderLines } from "./request-headers.js";
 
-/** Headers of the connection, and commands to the browser or to a web server in front that concern the whole origin. */
-const NEVER =
-  /^(?:proxy-.*|connection|keep-alive|te|trailer|transfer-encoding|upgrade|set-cookie2?|clear-site-data|x-accel-.*|x-sendfile.*|service-worker-allowed|surrogate-control|.*cdn-cache-control)$/;
 /** Headers that the browser gets only if the API's `responseHeaders` lists them. */
 const UNLESS_LISTED = /^(?:access-control-.*|timing-allow-origin|www-authenticate|refresh|strict-transport-security|alt-svc)$/;
-
-/** Returns whether `responseHeaders` may list a header. @param name lower case */
-export function mayRespondHeader(name: string): boolean {
-  return !NEVER.test(name);
-}
 
 /** What the headers of a response depend on. */
 export interface Answered {
@@ -31,7 +23,7 @@ export function responseHeaders(lines: HeaderLines, api: Api, { url, token, path
   const dropped = connectionNames(sent);
   const headers = new Map<string, string>();
   for (const [name, value] of sent) {
-    if (dropped.has(name) || NEVER.test(name) || (table[name] !== true && UNLESS_LISTED.test(name)) || value.includes(token)) continue;
+    if (dropped.has(name) || NEVER_RETURNED.test(name) || (table[name] !== true && UNLESS_LISTED.test(name)) || value.includes(token)) continue;
     append(headers, name, value);
   }
   const location = headers.get("location");

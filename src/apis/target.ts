@@ -1,5 +1,5 @@
 /** The path rules of the proxy. Pure: what is checked is the text that is sent. */
-import type { Api } from "./api.js";
+import type { Api } from "../config/api-options.js";
 
 /** Why there is no URL: the path is another one's, or it could mean another place to the API than to us. */
 export type TargetError = "not_found" | "api_path_invalid";

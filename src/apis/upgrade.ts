@@ -6,7 +6,7 @@ import { pipeline, type Duplex, type Readable } from "node:stream";
 import type { Clock } from "../clock.js";
 import { ERRORS } from "../errors.js";
 import { problem } from "../http/reply.js";
-import type { Api } from "./api.js";
+import type { Api } from "../config/api-options.js";
 import { linesOf } from "./forward.js";
 import { admittedUrl, answered, closingSignal, type Exchange, type ProxyReply } from "./proxy.js";
 import { apiTimeout, asApiError, type ApiResponse } from "./transport.js";

@@ -6,7 +6,7 @@ import { withData } from "../record/application-data.js";
 import { frozenCopy, type JsonObject } from "../record/json.js";
 import { isSameUser, userPayload } from "../record/identity.js";
 import { epochSeconds } from "../clock.js";
-import { GuardMissingError, isOutage } from "../errors.js";
+import { ERRORS, GuardMissingError, IdpAuthError, isOutage } from "../errors.js";
 import { isValidIdpUrl } from "../config/issuers.js";
 import { loginUrlFor } from "../guard/login-url.js";
 import type { SessionRequest } from "../access/session-access.js";
@@ -111,6 +111,17 @@ export function createAccessors<FrameworkRequest extends object>(parts: Accessor
       return api === undefined
         ? component.access.accessToken(session, minValidity, rejected)
         : component.apiToken(session, api, { minValidity, rejected });
+    },
+    async fetchApi(raw, name, path, init = {}) {
+      const { session } = openedOf(raw);
+      const component = ready();
+      const { fetchApi } = await import("../apis/fetch-api.js");
+      const token = async (rejected?: string) => {
+        const value = await component.apiToken(session, name, { minValidity: 30, rejected });
+        if (value === null) throw new IdpAuthError("login_required", `${ERRORS.login_required.title}.`);
+        return value;
+      };
+      return fetchApi(component.apiNamed(name), path, init, { send: globalThis.fetch, token });
     },
     async checkIdpAuthentication(raw) {
       return (await ready().access.explain(openedOf(raw).session)).authenticated;

@@ -9,6 +9,7 @@ import { Slots, slotsWithin } from "../work/slots.js";
 import type { FrameworkAdapter, IdpAuthOptions } from "./public-types.js";
 import type { ApiTokenOptions } from "../access/api-access.js";
 import type { Clock } from "../clock.js";
+import type { Api } from "../config/api-options.js";
 import { issuerTemplate } from "../config/issuers.js";
 import type { Settings } from "../config/read-settings.js";
 import type { EndpointContext, EndpointRegistration } from "../endpoints/context.js";
@@ -60,6 +61,8 @@ export interface ComponentParts<FrameworkRequest extends object> {
 
 /** The running component. */
 export interface Component<FrameworkRequest extends object> extends EndpointContext {
+  /** @throws TypeError there is no such API */
+  apiNamed(name: string): Api;
   /** Returns the access token for an API. @throws ApiTokenError */
   apiToken(session: UserSession, api: string, options: ApiTokenOptions): Promise<string | null>;
   readonly router: Router<FrameworkRequest>;
@@ -191,6 +194,12 @@ export function compose<FrameworkRequest extends object>(
       events.logOnce({ ...reasonLine("language_not_loaded", language), details: { language, reason: driverCode(error) } });
     },
   });
+  function apiNamed(name: string): Api {
+    const api = apis.get(name);
+    if (api === undefined) throw new TypeError(`${JSON.stringify(name)} isn't in the option \`apis\`.`);
+    return api;
+  }
+
   const accountOf = ({ iss, sub }: Subject) => storage.sealer.account(iss, sub);
   const context: EndpointContext = {
     settings,
@@ -212,11 +221,11 @@ export function compose<FrameworkRequest extends object>(
   return {
     ...context,
     router: createRouter(context, open),
-    async apiToken(session, api, options) {
+    apiNamed,
+    async apiToken(session, name, options) {
+      const api = apiNamed(name);
       const { apiToken } = await import("../access/api-access.js");
-      const found = apis.get(api);
-      if (found === undefined) throw new TypeError(`${JSON.stringify(api)} isn't in the option \`apis\`.`);
-      return apiToken(session, found, options, { ...context, policy, refresher, publicPath });
+      return apiToken(session, api, options, { ...context, policy, refresher, publicPath });
     },
     open,
     async idle() {

@@ -70,6 +70,8 @@ export interface FrameworkAdapter<FrameworkRequest extends object> {
    * that closes. Without it, `whenEnded` holds its signal until the session ends.
    */
   onClose?(raw: FrameworkRequest, closed: () => void): void;
+  /** What the proxy reads of a request. Without it, the framework has no `proxyApi`. */
+  source?(raw: FrameworkRequest): FrameworkSource;
   /**
    * The object of a request in which idpauth remembers the request's session. Default: the request itself. For frameworks that make
    * adding to a request slow.
@@ -77,6 +79,16 @@ export interface FrameworkAdapter<FrameworkRequest extends object> {
   memoryKey?(raw: FrameworkRequest): object | undefined;
   /** The remedy of E002: how to install the session middleware, or what to use instead. */
   readonly middlewareRemedy?: string;
+}
+
+/** A request as the proxy of an API reads it, with its body. */
+export interface FrameworkSource {
+  /** A request of node:http, node:https or node:http2. Its response may have a stream of Node.js. */
+  readonly node?: object;
+  /** A `Request` of the Fetch standard. */
+  readonly web?: Request;
+  /** The browser's IP address, as far as the framework trusts it. */
+  readonly client?: string | undefined;
 }
 
 /** Whether the framework's own session middleware is installed; see the check E002. */
@@ -175,6 +187,16 @@ export interface Accessors<
    * @throws ApiTokenError the provider gives no token for the API; the session continues. `loginUrl` asks the user for what is missing
    */
   getAccessToken(raw: FrameworkRequest, options?: AccessTokenOptions): Promise<string | null>;
+  /**
+   * Sends a request to an API with the user's access token, as `fetch` does, and once more with a new token if the API responds 401. It follows
+   * no redirect.
+   *
+   * @param api its name in the option `apis`
+   * @param path path and query below the API's `url`, without a leading slash
+   * @throws IdpAuthError `login_required` (401): signed out; `api_path_invalid`, `method_not_allowed`: the table doesn't allow it
+   * @throws ApiTokenError as of `getAccessToken`
+   */
+  fetchApi(raw: FrameworkRequest, api: string, path: string, init?: RequestInit): Promise<Response>;
   /**
    * Whether the session is valid at this moment without a refresh. No side effects. It is false for a signed-in user whose ID token
    * has just expired, until a refresh renews the token. To learn whether a user is signed in, use `getUser` or `getSession`.
@@ -296,6 +318,21 @@ export interface IdpAuth<
    * @throws what the rule's `allow` throws; the handler must not run
    */
   guard(raw: FrameworkRequest, rule?: GuardRule<OwnClaims, Data>): Promise<Blocked | undefined>;
+  /**
+   * Returns a function that passes requests below an API's `path` on to the API, with the user's access token.
+   *
+   * @param rule what the route requires besides a signed-in user
+   * @throws TypeError a value that the options cannot have
+   */
+  proxyApi(api: string, rule?: GuardRule<OwnClaims, Data>): (raw: FrameworkRequest) => Promise<AnyReply> | undefined;
+  /**
+   * Passes an upgrade to a WebSocket on to the API whose `path` its target begins with, if `proxyApi` was called for that API.
+   *
+   * @param request of the message
+   * @param upgrade as the event `upgrade` of a server has it
+   * @returns false if it is no API's
+   */
+  proxyUpgrade(request: IdpRequest, upgrade: readonly [message: object, socket: object, head: Uint8Array]): boolean;
   /**
    * Checks what was passed to `idpRequiredWith`, and remembers its rule for the startup checks.
    *

@@ -22,19 +22,22 @@ export interface ApiOptions {
   readonly consent?: "login" | "later" | undefined;
   /** The path prefix of your application that the proxy passes on, such as `/api/orders/`. */
   readonly path?: string | undefined;
-  /** The methods that the proxy passes on. Default: GET and HEAD. */
+  /** The methods of its requests, in capital letters. Default: the usual ones. CONNECT and TRACE are never passed on. */
   readonly methods?: readonly string[] | undefined;
   /** Character sequences that the proxy otherwise refuses in a path. */
-  readonly paths?: readonly ("%2F" | "//" | ";")[] | undefined;
-  /** Headers of the request that the proxy otherwise doesn't pass on. */
-  readonly requestHeaders?: readonly string[] | undefined;
-  /** Headers of the response that the proxy otherwise doesn't pass on. */
-  readonly responseHeaders?: readonly string[] | undefined;
+  readonly paths?: readonly PathAllowance[] | undefined;
+  /** By name: true passes on a header of the browser that the API otherwise doesn't get, a string is sent with each request. */
+  readonly requestHeaders?: Readonly<Record<string, string | true>> | undefined;
+  /** By name: true passes on a header of the API that the browser otherwise doesn't get, a string is sent with each response. */
+  readonly responseHeaders?: Readonly<Record<string, string | true>> | undefined;
   /** Whether other sites may link to the API's downloads. Default false. */
   readonly allowCrossSite?: boolean | undefined;
   /** Seconds that the API may take to respond. Default 30. */
   readonly timeout?: number | undefined;
 }
+
+/** What a path may contain only if the API's `paths` lists it: an encoded slash, an empty segment, a path parameter. */
+export type PathAllowance = "%2F" | "//" | ";";
 
 /** A row of the table, checked. */
 export interface Api extends TokenTarget {
@@ -42,14 +45,33 @@ export interface Api extends TokenTarget {
   /** It has access tokens of its own. Without `resource`, `audience` and `scope`, it gets the session's. */
   readonly hasOwnToken: boolean;
   readonly provider: string | undefined;
+  /** Undefined: the proxy passes nothing on. */
   readonly path: string | undefined;
   readonly methods: readonly string[];
-  readonly paths: readonly string[];
-  readonly requestHeaders: readonly string[];
-  readonly responseHeaders: readonly string[];
+  readonly paths: readonly PathAllowance[];
+  /** By name in lower case: true passes on what the browser sends, a string is sent with each request. */
+  readonly requestHeaders: Readonly<Record<string, string | true>>;
+  /** By name in lower case: true passes on what the API sends, a string is sent with each response. */
+  readonly responseHeaders: Readonly<Record<string, string | true>>;
   readonly allowCrossSite: boolean;
-  /** Milliseconds. */
+  /** Seconds. */
   readonly timeout: number;
+}
+
+/** The methods of an API that lists none. Not CONNECT, and not TRACE, whose response repeats the token. */
+const USUAL_METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+/** Headers that an API never gets from a browser: those of the connection, the credentials, and those that the proxy sends itself. */
+export const NEVER_SENT =
+  /^(?::.*|proxy-.*|connection|keep-alive|te|trailer|transfer-encoding|upgrade|http2-settings|host|content-length|expect|cookie2?|authorization|forwarded|x-forwarded.*|x-idpauth.*)$/;
+
+/** Headers that a browser never gets from an API: those of the connection, and commands that concern the whole origin. */
+export const NEVER_RETURNED =
+  /^(?:proxy-.*|connection|keep-alive|te|trailer|transfer-encoding|upgrade|set-cookie2?|clear-site-data|x-accel-.*|x-sendfile.*|service-worker-allowed|surrogate-control|.*cdn-cache-control)$/;
+
+/** The name as servers see it that translate headers to variables: CGI, and some proxies, make `_` of `-`, and PHP of `.` too. */
+export function alike(name: string): string {
+  return name.toLowerCase().replace(/[_.]/g, "-");
 }
 
 export interface ApiTable {
@@ -58,7 +80,7 @@ export interface ApiTable {
 }
 
 const NAME = /^[a-z][a-z0-9-]{0,30}$/;
-const METHOD = /^[A-Z]{1,20}$/;
+const METHOD = /^(?!(?:CONNECT|TRACE)$)[A-Z]{1,20}$/;
 const HEADER = /^[a-z0-9-]{1,100}$/i;
 const PATH = /^\/(?:[A-Za-z0-9._~-]+\/)*$/;
 const TEXT = /^[\x21-\x7e]{1,512}$/;
@@ -69,6 +91,13 @@ type Check = readonly [is: (value: unknown) => boolean, allowed: string];
 const text = (form: RegExp) => (value: unknown) => typeof value === "string" && form.test(value);
 const list = (is: (value: unknown) => boolean) => (value: unknown) => Array.isArray(value) && value.length <= 50 && value.every(is);
 const either = (is: (value: unknown) => boolean) => (value: unknown) => is(value) || list(is)(value);
+
+/** @param never the headers that the proxy handles itself */
+function headers(never: RegExp) {
+  const isHeader = ([name, value]: [string, unknown]) =>
+    HEADER.test(name) && !never.test(alike(name)) && (value === true || (typeof value === "string" && /^[\x20-\x7e]{1,2000}$/.test(value)));
+  return (value: unknown) => typeof value === "object" && value !== null && Object.entries(value).every(isHeader);
+}
 
 const OPTIONS: Readonly<Record<keyof ApiOptions, Check>> = {
   url: [(value) => baseOf(value) !== undefined, "an absolute http(s) URL that ends with `/`, without user info, query and fragment"],
@@ -83,8 +112,8 @@ const OPTIONS: Readonly<Record<keyof ApiOptions, Check>> = {
   path: [text(PATH), "a path that starts and ends with `/`, of letters, digits and `-._~`"],
   methods: [list(text(METHOD)), "a list of methods in capital letters"],
   paths: [list((value) => SEQUENCES.includes(value as string)), "a list of `%2F`, `//` and `;`"],
-  requestHeaders: [list(text(HEADER)), "a list of header names"],
-  responseHeaders: [list(text(HEADER)), "a list of header names"],
+  requestHeaders: [headers(NEVER_SENT), "an object with true or a string for each header, none of them a header of the connection"],
+  responseHeaders: [headers(NEVER_RETURNED), "an object with true or a string for each header, none of them a header of the connection"],
   allowCrossSite: [(value) => typeof value === "boolean", "true or false"],
   timeout: [(value) => typeof value === "number" && value > 0 && value <= 3_600, "seconds, at most 3600"],
 };
@@ -132,15 +161,16 @@ function mistakesIn(api: string, given: unknown, keys: readonly string[]): strin
 }
 
 function apiOf(api: string, given: ApiOptions): Api {
-  const { url, resource, audience = [], scope = [], consent, methods = ["GET", "HEAD"], paths = [], timeout = 30 } = given;
-  const { requestHeaders = [], responseHeaders = [], allowCrossSite = false, provider, path } = given;
+  const { url, resource, audience = [], scope = [], consent, methods = USUAL_METHODS, paths = [], timeout = 30 } = given;
+  const { requestHeaders = {}, responseHeaders = {}, allowCrossSite = false, provider, path } = given;
   const target = {
     api,
     resource,
     audience: [audience].flat(),
     scope: typeof scope === "string" ? scope.split(" ").filter(Boolean) : scope,
   };
-  const names = (headers: readonly string[]) => headers.map((name) => name.toLowerCase());
+  const named = (values: Readonly<Record<string, string | true>>) =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name.toLowerCase(), value]));
   return {
     ...target,
     hasOwnToken: resource !== undefined || target.audience.length + target.scope.length > 0,
@@ -150,10 +180,10 @@ function apiOf(api: string, given: ApiOptions): Api {
     path,
     methods,
     paths,
-    requestHeaders: names(requestHeaders),
-    responseHeaders: names(responseHeaders),
+    requestHeaders: named(requestHeaders),
+    responseHeaders: named(responseHeaders),
     allowCrossSite,
-    timeout: timeout * 1000,
+    timeout,
   };
 }
 

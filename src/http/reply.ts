@@ -1,7 +1,17 @@
 import { ERRORS, type ErrorCode } from "../errors.js";
 
+/** A `Readable` of node:stream, which only adapters for servers of Node.js get. */
+export interface NodeStream {
+  readonly readable: boolean;
+  pipe(destination: never): unknown;
+  destroy(error?: Error): unknown;
+}
+
+/** A body that the adapter sends as it comes. */
+export type BodyStream = ReadableStream<Uint8Array> | NodeStream;
+
 /** A response with text. The adapter sends it. */
-export interface Reply<Body extends string | ReadableStream<Uint8Array> = string> {
+export interface Reply<Body extends string | BodyStream = string> {
   /** The HTTP status. */
   readonly status: number;
   /** Names have each word capitalized: `Content-Type`, `Retry-After`. A name occurs once; `Set-Cookie` is not among them. */
@@ -16,7 +26,7 @@ export interface Reply<Body extends string | ReadableStream<Uint8Array> = string
  * A response of the endpoints. The adapter sends a stream as it comes, and the head at once, without a buffer. If the browser leaves, the
  * adapter cancels the stream. If the stream fails, the adapter closes the connection. A response to HEAD never has a stream.
  */
-export type AnyReply = Reply<string | ReadableStream<Uint8Array>>;
+export type AnyReply = Reply<string | BodyStream>;
 
 /** The headers of every response. */
 export const COMMON_HEADERS = {

@@ -1,4 +1,4 @@
-import type { Api } from "../../src/apis/api.js";
+import type { Api } from "../../src/config/api-options.js";
 
 /** A row of the table of APIs. */
 export function apiRow(changes: Partial<Api> = {}): Api {

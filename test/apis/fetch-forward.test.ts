@@ -9,7 +9,7 @@ import { fetchBody, fetchTransport } from "../../src/apis/fetch-forward.js";
 import { proxyRequest } from "../../src/apis/proxy.js";
 import { SessionEndedError } from "../../src/sessions/session-end-signal.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import type { Api } from "../../src/apis/api.js";
+import type { Api } from "../../src/config/api-options.js";
 import { apiRow } from "./api-row.js";
 import { closeAll, nodeApi, ORIGIN, rawApi } from "./parties.js";
 

@@ -4,7 +4,7 @@ import http, { type IncomingMessage, type RequestListener, type ServerResponse }
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { pipeline, type Readable } from "node:stream";
-import type { Api } from "../../src/apis/api.js";
+import type { Api } from "../../src/config/api-options.js";
 import { agentOf, linesOf, nodeBody, nodeTransport } from "../../src/apis/forward.js";
 import { proxyRequest, type Exchange, type ProxyReply } from "../../src/apis/proxy.js";
 import { proxyUpgrade } from "../../src/apis/upgrade.js";

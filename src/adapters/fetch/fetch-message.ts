@@ -51,11 +51,13 @@ export function toResponse(reply: AnyReply, method?: string): Response {
   const { status, headers: plain, setCookies, body } = reply;
   const isHead = method === "HEAD";
   // Servers write plain headers faster than a Headers object.
-  if (setCookies === undefined && !isHead) return new Response(body ?? null, { status, headers: plain });
+  // A stream of Node.js comes only to adapters that hand in a message of Node.js.
+  const content = (body ?? null) as string | ReadableStream<Uint8Array> | null;
+  if (setCookies === undefined && !isHead) return new Response(content, { status, headers: plain });
   const headers = new Headers(plain);
   for (const cookie of setCookies ?? []) headers.append("Set-Cookie", cookie);
   if (isHead && typeof body !== "object") headers.set("Content-Length", String(new TextEncoder().encode(body).length));
-  return new Response(isHead ? null : (body ?? null), { status, headers });
+  return new Response(isHead ? null : content, { status, headers });
 }
 
 /**

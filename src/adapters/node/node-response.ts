@@ -1,6 +1,7 @@
 import { ServerResponse, type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders } from "node:http";
 import { pipeline, Readable } from "node:stream";
-import { GUARDED_CACHE_CONTROL, isOutage, PerRequest, varyByCookie, type AnyReply, type Reply } from "../../index.js";
+import { GUARDED_CACHE_CONTROL, isOutage, PerRequest, varyByCookie, type AnyReply,
+  type BodyStream, type Reply } from "../../index.js";
 import { headerText, type AnyResponse } from "./node-message.js";
 
 type WriteHead = (this: ServerResponse, status: number, ...rest: readonly unknown[]) => ServerResponse;
@@ -145,19 +146,19 @@ export function writeReply(response: AnyResponse, reply: AnyReply): void {
 }
 
 /** Sends the head at once, and a stream as the body. When the browser leaves, it cancels the stream; when that fails, it breaks the connection. */
-export function sendStream(response: ServerResponse, stream: ReadableStream<Uint8Array>): void {
+export function sendStream(response: ServerResponse, stream: BodyStream): void {
   response.flushHeaders();
   pipeline(readableOf(stream), response, () => undefined);
 }
 
 /** A stream of the Web as one of Node. Destroying it cancels the stream. */
-export function readableOf(stream: ReadableStream<Uint8Array>): Readable {
-  return Readable.fromWeb(stream as Parameters<typeof Readable.fromWeb>[0]);
+export function readableOf(stream: BodyStream): Readable {
+  return "pipe" in stream ? (stream as Readable) : Readable.fromWeb(stream as Parameters<typeof Readable.fromWeb>[0]);
 }
 
 /** Cancels the stream of a reply that is not sent, because other code has responded. */
 export function cancelStream({ body }: AnyReply): void {
-  if (typeof body === "object") body.cancel().catch(() => undefined);
+  if (typeof body === "object") readableOf(body).destroy();
 }
 
 /** Whether this is a response of node:http without headers, and without middleware that changes the head when it is written. */
