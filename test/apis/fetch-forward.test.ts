@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
@@ -152,9 +152,9 @@ describe("the proxy over fetch", () => {
     await reader.read();
     // A slow browser isn't the API's silence.
     await clock.advanceAsync(100_000);
-    const next = reader.read();
+    const refused = expect(reader.read()).rejects.toMatchObject({ code: "api_timeout" });
     await clock.advanceAsync(30_000);
-    await expect(next).rejects.toMatchObject({ code: "api_timeout" });
+    await refused;
     expect(clock.pendingTimers).toBe(0);
   });
 
@@ -178,7 +178,7 @@ describe("the proxy over fetch", () => {
 });
 
 describe("fetchApi", () => {
-  const listener: RequestListener = async (message, response) => {
+  const listener = async (message: IncomingMessage, response: ServerResponse) => {
     const body = await text(message);
     const status = message.url === "/v2/moved" ? 302 : message.headers.authorization === "Bearer token-2" ? 200 : 401;
     response.writeHead(status, { Location: "https://evil.example/", "X-Seen": `${message.method ?? ""} ${message.url ?? ""}` }).end(body);

@@ -56,9 +56,11 @@ export async function rawApi(respond: (socket: Socket, text: string) => void): P
   return { url: new URL(`http://127.0.0.1:${await listen(server)}/v2/`), connections };
 }
 
+type Listener = (...args: Parameters<RequestListener>) => unknown;
+
 /** An API that is a server of node:http. */
-export async function nodeApi(listener: RequestListener, changes: Partial<Api> = {}): Promise<{ api: Api; server: http.Server }> {
-  const server = http.createServer(listener);
+export async function nodeApi(listener: Listener, changes: Partial<Api> = {}): Promise<{ api: Api; server: http.Server }> {
+  const server = http.createServer((message, response) => void listener(message, response));
   return { api: apiRow({ url: new URL(`http://127.0.0.1:${await listen(server)}/v2/`), ...changes }), server };
 }
 

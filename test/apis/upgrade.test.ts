@@ -29,7 +29,7 @@ describe("a proxied WebSocket", () => {
   it("carries messages both ways, and closes with each side", async () => {
     const { api, server } = await nodeApi(() => undefined);
     const sockets = new WebSocketServer({ server });
-    sockets.on("connection", (socket) => socket.on("message", (data) => socket.send(`echo ${String(data)}`)));
+    sockets.on("connection", (socket) => socket.on("message", (data: Buffer) => socket.send(`echo ${data.toString()}`)));
     const { port } = await front(api);
     const socket = new WebSocket(`ws://127.0.0.1:${port}/api/orders/socket?x=1`, { origin: ORIGIN });
     const connected = once(sockets, "connection");
