@@ -3,14 +3,14 @@ import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
-import { createServer as createHttpsServer } from "node:https";
+import { Agent, createServer as createHttpsServer } from "node:https";
 import { connect, createServer, type ClientHttp2Stream, type IncomingHttpHeaders } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { agentOf, nodeTransport } from "../../src/apis/forward.js";
+import { nodeTransport } from "../../src/apis/forward.js";
 import { systemClock } from "../../src/clock.js";
 import { apiRow } from "./api-row.js";
 import { closeAll, front, frontHandler, nodeApi, request } from "./parties.js";
@@ -63,7 +63,7 @@ describe("an API with a certificate that nobody trusts", () => {
 
   it("is reached if its certificate is trusted", async () => {
     const { row, close } = await api();
-    const transport = nodeTransport(row, systemClock, Object.assign(agentOf(row), { options: { ca: cert, rejectUnauthorized: true } }));
+    const transport = nodeTransport(row, systemClock, new Agent({ ca: cert }));
     const { status, body } = await transport({
       method: "GET",
       url: row.url,
