@@ -23,7 +23,8 @@ export function responseHeaders(lines: HeaderLines, api: Api, { url, token, path
   const dropped = connectionNames(sent);
   const headers = new Map<string, string>();
   for (const [name, value] of sent) {
-    if (dropped.has(name) || NEVER_RETURNED.test(name) || (table[name] !== true && UNLESS_LISTED.test(name)) || value.includes(token)) continue;
+    if (dropped.has(name) || NEVER_RETURNED.test(name) || (table[name] !== true && UNLESS_LISTED.test(name)) || value.includes(token))
+      continue;
     append(headers, name, value);
   }
   const location = headers.get("location");

@@ -1,6 +1,6 @@
 import { createGates, type GateParts, type Gates, type Usage } from "../guard/gate.js";
 import { createIdpAuth } from "./create-idp-auth.js";
-import type { AdapterAuth, FrameworkAdapter, FrameworkFacts, IdpAuthOptions } from "./public-types.js";
+import type { AdapterAuth, FrameworkAdapter, FrameworkFacts, IdpAuth, IdpAuthOptions } from "./public-types.js";
 import type { Finding } from "../errors.js";
 
 /** What an adapter builds its `auth` object from. */
@@ -12,6 +12,8 @@ export interface AdapterParts<FrameworkRequest extends object, OwnClaims extends
   };
   /** The adapter makes its middleware and guards from them. */
   readonly gates: Gates<FrameworkRequest, OwnClaims, Data>;
+  /** For adapters of servers that have the event `upgrade`. */
+  readonly proxyUpgrade: IdpAuth<FrameworkRequest>["proxyUpgrade"];
 }
 
 /**
@@ -24,9 +26,9 @@ export function createAdapterAuth<FrameworkRequest extends object, OwnClaims ext
   adapter: FrameworkAdapter<FrameworkRequest>,
   usage: Usage,
 ): AdapterParts<FrameworkRequest, OwnClaims, Data> {
-  const { handle, guard, declareGuard, csrf, ...auth } = createIdpAuth(options, adapter);
+  const { handle, guard, declareGuard, csrf, proxyApi, proxyUpgrade, ...auth } = createIdpAuth(options, adapter);
   // Inside, the types of the application's claims and data do not matter.
-  const untyped = { guard, declareGuard } as unknown as Pick<GateParts<FrameworkRequest>, "guard" | "declareGuard">;
+  const untyped = { guard, declareGuard, proxyApi } as unknown as Pick<GateParts<FrameworkRequest>, "guard" | "declareGuard" | "proxyApi">;
   const gates = createGates<FrameworkRequest>({ handle, csrf, ...untyped }, usage);
-  return { auth, gates };
+  return { auth, gates, proxyUpgrade };
 }

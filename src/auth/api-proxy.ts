@@ -1,19 +1,95 @@
-/** The proxies of an `auth` object. Their code is loaded by the first request for an API. */
+/** The proxies of an `auth` object. The code that passes requests on is loaded by the first request for an API. */
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import type { SessionRequest } from "../access/session-access.js";
 import type { Component } from "./component.js";
-import type { FrameworkAdapter } from "./public-types.js";
+import type { FrameworkAdapter, IdpAuth } from "./public-types.js";
 import type { Api } from "../config/api-options.js";
 import { check } from "../config/check-table.js";
 import type { Finding } from "../errors.js";
-import { blockedUser, type Blocked } from "../guard/blocked.js";
-import type { Remembered } from "../guard/guard.js";
+import type { GuardOpened } from "../guard/guard.js";
 import type { GuardRule } from "../guard/guard-rule.js";
-import type { AnyReply } from "../http/reply.js";
 import { pathOf, type IdpRequest } from "../http/request.js";
-import { SessionRequest } from "../access/session-access.js";
+import { whenEnded } from "../sessions/session-end-signal.js";
 
-interface ApiProxyParts<FrameworkRequest extends object> {
+export interface ApiProxyParts<FrameworkRequest extends object> {
   readonly ready: () => Component<FrameworkRequest>;
   readonly adapter: FrameworkAdapter<FrameworkRequest>;
-  readonly remember: (raw: FrameworkRequest) => Remembered;
-  readonly guard: (raw: FrameworkRequest, rule: GuardRule) => Promise<Blocked | undefined>;
+  readonly openedOf: (raw: FrameworkRequest) => SessionRequest;
+  readonly guard: GuardOpened;
+}
+
+export interface ApiProxies<FrameworkRequest extends object> extends Pick<IdpAuth<FrameworkRequest>, "proxyApi" | "proxyUpgrade"> {
+  /** The errors for proxies of APIs that the table does not have, or that have no path. */
+  findings(apis: ReadonlyMap<string, Api>): Finding[];
+}
+
+export function createApiProxies<FrameworkRequest extends object>(parts: ApiProxyParts<FrameworkRequest>): ApiProxies<FrameworkRequest> {
+  const { ready, adapter, openedOf, guard } = parts;
+  /** The rules of all proxies of an API. A WebSocket, whose upgrade passes no route, must pass them all. */
+  const rules = new Map<string, GuardRule[]>();
+
+  const proxiedBy = (api: Api, opened: SessionRequest, onClose: (closed: () => void) => void) => {
+    const { settings, clock } = ready();
+    return { api, opened, onClose, ended: () => whenEnded(() => opened.session, settings, clock, onClose) };
+  };
+
+  return {
+    findings(apis) {
+      const missing = [...rules.keys()].filter((name) => apis.get(name)?.path === undefined);
+      return missing.map((name) =>
+        check("E029", `\`proxyApi(${JSON.stringify(name)})\`: \`apis\` has no API of this name with a \`path\`.`),
+      );
+    },
+    proxyApi(name, rule = {}) {
+      rules.set(name, [...(rules.get(name) ?? []), rule as GuardRule]);
+      return (raw) => {
+        const component = ready();
+        const api = component.apiNamed(name);
+        if (!isBelow(api, adapter.request(raw))) return undefined;
+        return import("../apis/respond.js").then(({ respondOverFetch, respondOverNode }) => {
+          const { node, web, client } = adapter.source?.(raw) ?? {};
+          const opened = openedOf(raw);
+          const proxied = {
+            ...proxiedBy(api, opened, (closed) => adapter.onClose?.(raw, closed)),
+            client,
+            guard: () => guard(opened, rule as GuardRule),
+          };
+          if (web !== undefined) return respondOverFetch(proxied, web, component);
+          return respondOverNode(proxied, node as IncomingMessage, component);
+        });
+      };
+    },
+    proxyUpgrade(request, [message, socket, head]) {
+      const component = ready();
+      // The framework's own session is read by its middleware, which no upgrade passes.
+      if (component.subjectSessions === undefined) return false;
+      const found = [...rules].find(([name]) => isBelow(component.apiNamed(name), request));
+      if (found === undefined) return false;
+      const [name, required] = found;
+      const upgraded = socket as Duplex;
+      void import("../apis/respond.js").then(({ upgrade }) => {
+        const opened = component.open(undefined as never, request);
+        const onClose = (closed: () => void) => void upgraded.once("close", closed);
+        const proxied = {
+          ...proxiedBy(component.apiNamed(name), opened, onClose),
+          client: (message as IncomingMessage).socket.remoteAddress,
+          async guard() {
+            for (const rule of required) {
+              const blocked = await guard(opened, rule);
+              if (blocked !== undefined) return blocked;
+            }
+            return undefined;
+          },
+        };
+        return upgrade(proxied, [message as IncomingMessage, upgraded, head as Buffer], component);
+      });
+      return true;
+    },
+  };
+}
+
+/** Whether a request is an API's. The text that is compared is the text that is sent. */
+function isBelow({ path }: Api, { target }: IdpRequest): boolean {
+  return path !== undefined && (target.startsWith(path) || pathOf(target).startsWith(path));
 }

@@ -8,12 +8,14 @@ import { stderrLog } from "../events/stderr-log.js";
 import { createGuard, type Remembered } from "../guard/guard.js";
 import { assertGuardOptions } from "../guard/gate.js";
 import { providersOf } from "../guard/guard-rule.js";
+import type { ApiTable } from "../config/api-options.js";
 import type { ProviderSettings } from "../config/read-settings.js";
 import { STARTUP_CHECKS } from "../config/startup-checks.js";
 import { PerRequest } from "../http/request.js";
 import type { OpenIdProviderOptions } from "../provider/provider-connection.js";
 import type { Provider } from "../ports/provider.js";
 import { createAccessors } from "./accessors.js";
+import { createApiProxies } from "./api-proxy.js";
 import { compose, type Component, type ComponentParts } from "./component.js";
 import type { FrameworkAdapter, FrameworkFacts, IdpAuth, IdpAuthOptions } from "./public-types.js";
 import { checkedSettings, startedLine } from "./startup.js";
@@ -60,11 +62,15 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   }
 
   /** Nobody could pass the guard of a provider that does not exist. Google documents no `max_age`, so nobody might pass a route with `maxAge`. */
-  function guardFindings(providers: readonly Pick<ProviderSettings, "key" | "settings">[]): Finding[] {
+  function guardFindings(providers: readonly Pick<ProviderSettings, "key" | "settings">[], apis: ApiTable["apis"]): Finding[] {
     const keys = providers.flatMap(({ key }) => key ?? []);
     const isAtGoogle = providers.some(({ settings }) => isGoogleIssuer(settings.issuer));
     const unknown = [...required].filter((key) => !keys.includes(key));
-    return [...unknown.map((key) => check("E027", unknownProvider(key, keys))), ...(usesMaxAge && isAtGoogle ? [check("W016")] : [])];
+    return [
+      ...unknown.map((key) => check("E027", unknownProvider(key, keys))),
+      ...(usesMaxAge && isAtGoogle ? [check("W016")] : []),
+      ...proxies.findings(apis),
+    ];
   }
 
   const checked = (facts?: FrameworkFacts) => checkedSettings(options, adapter, facts, guardFindings);
@@ -109,7 +115,15 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   }
 
   const requestOf = (raw: FrameworkRequest) => adapter.request(raw);
-  const guard = createGuard({ ready, remember, requestOf });
+  const { guardOpened, ...guard } = createGuard({ ready, remember, requestOf });
+  const proxies = createApiProxies({ ready, adapter, openedOf: (raw) => remember(raw).opened, guard: guardOpened });
+
+  /** A route that is declared after the start is checked at once. */
+  function assertRoutes(): void {
+    const findings = running === undefined ? [] : guardFindings(running.registrations, running.apis);
+    if (findings.some(({ severity }) => severity === "error")) throw new ConfigurationError(findings);
+    findings.forEach(warn);
+  }
 
   return {
     ...createAccessors({
@@ -125,13 +139,17 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     [STARTUP_CHECKS]: () => ({ ...checked(), fetch: options.fetch }),
     handle: (raw) => ready().router.handle(adapter.request(raw), raw),
     ...guard,
+    proxyUpgrade: proxies.proxyUpgrade,
+    proxyApi(api, rule) {
+      const proxy = proxies.proxyApi(api, rule);
+      assertRoutes();
+      return proxy;
+    },
     declareGuard(guardOptions) {
       assertGuardOptions(guardOptions);
       usesMaxAge ||= guardOptions.maxAge !== undefined;
       for (const key of providersOf(guardOptions) ?? []) required.add(key);
-      const findings = running === undefined ? [] : guardFindings(running.registrations);
-      if (findings.some(({ severity }) => severity === "error")) throw new ConfigurationError(findings);
-      findings.forEach(warn);
+      assertRoutes();
     },
   };
 }

@@ -46,7 +46,7 @@ export function checkedSettings(
   options: IdpAuthOptions,
   adapter: FrameworkAdapter<never>,
   facts: FrameworkFacts | undefined,
-  guardFindings: (providers: readonly ProviderSettings[]) => readonly Finding[],
+  guardFindings: (providers: readonly ProviderSettings[], apis: ApiTable["apis"]) => readonly Finding[],
 ): CheckedSettings {
   const { env = process.env, store, session, sessionLabel, log, clock, fetch, pages, apis, ...others } = options;
   const { claims, claimsVersion, onSignIn, onRefresh, onSignOut, clientData, ...settingOptions } = others;
@@ -56,7 +56,7 @@ export function checkedSettings(
   const keys = read.providers.flatMap(({ key }) => key ?? []);
   const table = readApis(apis, keys);
   const findings = runChecks(
-    { ...read, findings: [...read.findings, ...(read.settings ? [...guardFindings(read.providers), ...table.findings] : [])] },
+    { ...read, findings: [...read.findings, ...(read.settings ? [...guardFindings(read.providers, table.apis), ...table.findings] : [])] },
     {
       applicationMistakes,
       pageFindings: pageFindings(pages),

@@ -42,7 +42,8 @@ export interface Events {
   /** A login, callback, refresh, logout or session check failed, by an outage or a refusal. */
   readonly failure: EventBase & {
     /** `session`: a stored session was read. */
-    readonly during: "login" | "callback" | "refresh" | "api_token" | "logout" | "backchannel_logout" | "frontchannel_logout" | "session";
+    readonly during:
+      "login" | "callback" | "refresh" | "api_token" | "api" | "logout" | "backchannel_logout" | "frontchannel_logout" | "session";
     /** `refusal`: a definite refusal, of a bad request or by the provider. `outage`: nothing was decided; a later try may succeed. */
     readonly kind: "refusal" | "outage";
     /** A stable word: an error code, or the refusal as the log names it. */

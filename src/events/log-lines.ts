@@ -59,6 +59,10 @@ export const LOG_CODES = {
     level: "warn",
     text: "The provider granted an API's token with fewer scopes than requested",
   },
+  api_failed: {
+    level: "warn",
+    text: "An API didn't respond as it should",
+  },
   api_token_failed: {
     level: "warn",
     text: "There is no access token for an API now; the session continues",

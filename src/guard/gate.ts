@@ -18,6 +18,8 @@ export interface Gate<FrameworkRequest extends object> {
   enter(raw: FrameworkRequest): Promise<Stopped | undefined> | undefined;
   /** Whether no cache may store the response to a request that passed. */
   readonly keepsPrivate: boolean;
+  /** Whether the response that stops a request goes on until the session ends or the browser leaves, so that the adapter must tell when. */
+  readonly streams?: boolean;
   /**
    * Checks what the framework, or the application, passed to the middleware.
    *
@@ -44,6 +46,14 @@ export interface Guards<Middleware, OwnResponses, OwnClaims extends object = obj
    * origin. The endpoints pass, because they have their own rules.
    */
   readonly csrf: Middleware;
+  /**
+   * Passes requests below an API's `path` on to the API, with the user's access token, and leaves all others to what comes next. Mount it before
+   * middleware that reads bodies.
+   *
+   * @param api its name in the option `apis`
+   * @param rule what the API requires besides a signed-in user
+   */
+  proxyApi(api: string, rule?: GuardRule<OwnClaims, Data>): Middleware;
 }
 
 /** The functions of the core that gates stand for. */
@@ -54,6 +64,8 @@ export interface GateParts<FrameworkRequest extends object> {
   declareGuard(options: GuardRule): void;
   /** The reply to a request that may be forged. Undefined: the request may pass. */
   csrf(raw: FrameworkRequest): Promise<Reply> | undefined;
+  /** Undefined: the request is no API's. */
+  proxyApi(api: string, rule?: GuardRule): (raw: FrameworkRequest) => Promise<AnyReply> | undefined;
 }
 
 /** The gates of one `auth` object, for its adapter. */
@@ -74,7 +86,7 @@ export interface Gates<FrameworkRequest extends object, OwnClaims extends object
 
 /** @param usage how applications of the framework write their guards, for the errors of wrong uses */
 export function createGates<FrameworkRequest extends object>(
-  { handle, guard, declareGuard, csrf }: GateParts<FrameworkRequest>,
+  { handle, guard, declareGuard, csrf, proxyApi }: GateParts<FrameworkRequest>,
   usage: Usage,
 ): Gates<FrameworkRequest> {
   const byDefault: Gate<FrameworkRequest>["respond"] = async (stopped, _args, respond) => respond(stopped.reply);
@@ -86,6 +98,18 @@ export function createGates<FrameworkRequest extends object>(
       keepsPrivate: true,
       assertCalledWith: (given) => assertUsage("idpRequired", usage, given),
       respond: (stopped, args, respond) => respondToBlocked(stopped.kind, route, args, () => respond(stopped.reply)),
+    };
+  }
+
+  function proxyOf(api: string, rule: GuardRule = {}): Gate<FrameworkRequest> {
+    declareGuard(rule);
+    const proxy = proxyApi(api, rule);
+    return {
+      enter: (raw) => proxy(raw)?.then((reply) => ({ kind: "endpoint", reply })),
+      keepsPrivate: false,
+      streams: true,
+      assertCalledWith: (given) => assertUsage("csrf", usage, given),
+      respond: byDefault,
     };
   }
 
@@ -108,6 +132,7 @@ export function createGates<FrameworkRequest extends object>(
       idpRequired: middleware(guardOf({})),
       idpRequiredWith: (route) => middleware(guardOf(route)),
       csrf: middleware(forgery),
+      proxyApi: (api, rule) => middleware(proxyOf(api, rule as GuardRule)),
     }),
   };
 }

@@ -43,11 +43,14 @@ export interface GuardParts<FrameworkRequest extends object> {
   readonly requestOf: (raw: FrameworkRequest) => IdpRequest;
 }
 
+/** As a guard, for a session that was opened without a framework's request. */
+export type GuardOpened = (opened: SessionRequest, rule: GuardRule) => Promise<Blocked | undefined>;
+
 /** Decides whether a request may reach a guarded route. */
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createGuard<FrameworkRequest extends object>(
   parts: GuardParts<FrameworkRequest>,
-): Pick<GateParts<FrameworkRequest>, "guard" | "csrf"> {
+): Pick<GateParts<FrameworkRequest>, "guard" | "csrf"> & { readonly guardOpened: GuardOpened } {
   const { ready, remember, requestOf } = parts;
 
   /** Whether the user who passed the policy may pass the rule of the route, too. Undefined: yes. */
@@ -75,37 +78,50 @@ export function createGuard<FrameworkRequest extends object>(
     return blockedForStepUp(opened, { stepUp, provider: key }, settings);
   }
 
-  return {
-    async guard(raw, rule = {}) {
-      const { settings, registrations, pages, access, events, clock } = ready();
-      let remembered: Remembered;
-      let opened: SessionRequest;
-      let record: SessionRecord;
-      try {
-        remembered = remember(raw);
-        ({ opened } = remembered);
-        const outcome = await access.access(opened.session);
-        if (!outcome.authenticated) {
-          const { reason } = outcome;
-          const ended = outcome.record && clientOf(outcome.record, registrations);
-          events.emit("blocked", { ...identityOf(outcome.record?.id_info, ended?.key), reason });
-          const provider = providersOf(rule)?.[0];
-          const loops = wouldLoop(outcome.record, promptAt(provider ?? settings.defaultProvider, registrations), epochSeconds(clock));
-          return blockedUser(opened, reason, settings, loops, { stepUp: stepUpOf(rule), provider });
-        }
-        record = outcome.record;
-      } catch (error) {
-        if (!isOutage(error)) throw error;
-        const retryAfter = retryAfterOf(error);
-        const reply = await failureReply({ code: error.code, retryAfter }, requestOf(raw), pages, "json");
-        return { kind: "unavailable", reply, error, retryAfter };
+  async function decide(rule: GuardRule, request: () => IdpRequest, seen: () => Remembered): Promise<Blocked | undefined> {
+    const { settings, registrations, pages, access, events, clock } = ready();
+    let remembered: Remembered;
+    let opened: SessionRequest;
+    let record: SessionRecord;
+    try {
+      remembered = seen();
+      ({ opened } = remembered);
+      const outcome = await access.access(opened.session);
+      if (!outcome.authenticated) {
+        const { reason } = outcome;
+        const ended = outcome.record && clientOf(outcome.record, registrations);
+        events.emit("blocked", { ...identityOf(outcome.record?.id_info, ended?.key), reason });
+        const provider = providersOf(rule)?.[0];
+        const loops = wouldLoop(outcome.record, promptAt(provider ?? settings.defaultProvider, registrations), epochSeconds(clock));
+        return blockedUser(opened, reason, settings, loops, { stepUp: stepUpOf(rule), provider });
       }
-      const now = epochSeconds(clock);
-      const isOpen = rule.allow === undefined && rule.maxAge === undefined && rule.acr === undefined && rule.provider === undefined;
-      const blocked = isOpen ? undefined : await ruleOf(opened, record, rule);
-      if (blocked === undefined) remembered.passedWith = () => sessionView(record, settings, now, clientOf(record, registrations)?.key);
-      return blocked;
-    },
+      record = outcome.record;
+    } catch (error) {
+      if (!isOutage(error)) throw error;
+      const retryAfter = retryAfterOf(error);
+      const reply = await failureReply({ code: error.code, retryAfter }, request(), pages, "json");
+      return { kind: "unavailable", reply, error, retryAfter };
+    }
+    const now = epochSeconds(clock);
+    const isOpen = rule.allow === undefined && rule.maxAge === undefined && rule.acr === undefined && rule.provider === undefined;
+    const blocked = isOpen ? undefined : await ruleOf(opened, record, rule);
+    if (blocked === undefined) remembered.passedWith = () => sessionView(record, settings, now, clientOf(record, registrations)?.key);
+    return blocked;
+  }
+
+  return {
+    guard: (raw, rule = {}) =>
+      decide(
+        rule,
+        () => requestOf(raw),
+        () => remember(raw),
+      ),
+    guardOpened: (opened, rule) =>
+      decide(
+        rule,
+        () => opened.request,
+        () => ({ opened, passedWith: undefined }),
+      ),
     csrf(raw) {
       const { settings, pages, router, events } = ready();
       const request = requestOf(raw);

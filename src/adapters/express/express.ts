@@ -9,7 +9,7 @@ import {
   type IdpAuthOptions,
   type Stopped,
 } from "../../index.js";
-import { keepPrivateByPrototype, NodeRequest, onClose, writeReply } from "../node/node.js";
+import { keepPrivateByPrototype, NodeRequest, onClose, sourceOf, upgradesOf, writeReply, type ProxyUpgrade } from "../node/node.js";
 import { frameworkSessionOf } from "./session-of-request.js";
 import { sessionMiddlewareOf } from "./session-middleware.js";
 
@@ -26,6 +26,8 @@ export interface ExpressIdpAuth<OwnClaims extends object = object, Data extends 
    * @throws ConfigurationError with every finding at once
    */
   mount(app: Application | Router): readonly Finding[];
+  /** Passes the upgrades to WebSockets on to the APIs that `proxyApi` was called for. Bundled sessions only. False: the path is no API's. */
+  readonly proxyUpgrade: ProxyUpgrade;
   /** The endpoints as middleware, for applications that mount by hand and call `start`. */
   readonly routes: RequestHandler;
 }
@@ -41,11 +43,12 @@ export interface ExpressIdpAuth<OwnClaims extends object = object, Data extends 
 export function idpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
   options: IdpAuthOptions<OwnClaims, Data> = {},
 ): ExpressIdpAuth<OwnClaims, Data> {
-  const { auth, gates } = createAdapterAuth<Request, OwnClaims, Data>(
+  const { auth, gates, proxyUpgrade } = createAdapterAuth<Request, OwnClaims, Data>(
     options,
     {
       name: "Express",
       request: (raw) => new ExpressRequest(raw),
+      source: (raw) => sourceOf(raw, raw.ip),
       session: frameworkSessionOf,
       // Express changes the prototypes of each request and response. After that, V8 makes a new hidden class for each added property.
       memoryKey: (raw) => raw.rawHeaders,
@@ -66,6 +69,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
       return findings;
     },
     routes,
+    proxyUpgrade: upgradesOf(proxyUpgrade),
   };
 }
 

@@ -19,7 +19,7 @@ import {
 } from "../../index.js";
 import { endpoints, notEncapsulated, pathBelow } from "./mount-endpoints.js";
 import { FastifyMessage, keepReplyPrivate, sendReply, type AnyFastifyReply, type AnyFastifyRequest } from "./fastify-message.js";
-import { onClose, rememberResponse } from "../node/node.js";
+import { onClose, rememberResponse, sourceOf, upgradesOf, type ProxyUpgrade } from "../node/node.js";
 import { FastifySessions, isRolling, sessionPluginOf } from "./fastify-session.js";
 
 export type { AnyFastifyReply, AnyFastifyRequest } from "./fastify-message.js";
@@ -56,6 +56,8 @@ export interface FastifyIdpAuth<OwnClaims extends object = object, Data extends 
    * On a mistake, registering and `app.ready()` reject with a ConfigurationError that contains every finding.
    */
   readonly plugin: IdpAuthPlugin;
+  /** Passes the upgrades to WebSockets on to the APIs that `proxyApi` was called for. Bundled sessions only. False: the path is no API's. */
+  readonly proxyUpgrade: ProxyUpgrade;
 }
 
 /**
@@ -71,11 +73,12 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
   options: IdpAuthOptions<OwnClaims, Data> = {},
 ): FastifyIdpAuth<OwnClaims, Data> {
   const sessions = options.session === "host" ? new FastifySessions() : undefined;
-  const { auth, gates } = createAdapterAuth<AnyFastifyRequest, OwnClaims, Data>(
+  const { auth, gates, proxyUpgrade } = createAdapterAuth<AnyFastifyRequest, OwnClaims, Data>(
     options,
     {
       name: "Fastify",
       request: (request) => new FastifyMessage(request),
+      source: (request) => sourceOf(request.raw, (request as FastifyRequest).ip),
       session: (request) => sessions?.of(request),
       onClose: (request, closed) => {
         onClose(request.raw, closed);
@@ -111,6 +114,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
           })
           .catch(done);
       };
+      if (gate.streams === true) rememberResponse(request.raw, (reply as FastifyReply).raw);
       const entered = gate.enter(request);
       if (entered !== undefined) entered.then(proceed, done);
       else proceed(undefined);
@@ -129,5 +133,10 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     }
   };
 
-  return { ...auth, ...gates.guards<GuardHook, GuardResponses>(hook), plugin: notEncapsulated(plugin) };
+  return {
+    ...auth,
+    ...gates.guards<GuardHook, GuardResponses>(hook),
+    plugin: notEncapsulated(plugin),
+    proxyUpgrade: upgradesOf(proxyUpgrade),
+  };
 }

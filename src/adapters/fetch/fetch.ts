@@ -63,6 +63,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     {
       name: "a fetch-style server",
       request: (raw) => new WebRequest(raw),
+      source: (raw) => ({ web: raw }),
       onClose: (raw, closed) => {
         responses.onClose(raw, raw.signal, closed);
       },
@@ -79,7 +80,10 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
       gate.assertCalledWith(handler);
       return async (request, ...rest) => {
         const stopped = await gate.enter(request);
-        if (stopped !== undefined) return stoppedResponse(gate, stopped, request);
+        if (stopped !== undefined) {
+          const response = await stoppedResponse(gate, stopped, request);
+          return gate.streams === true ? responses.follow(request, response) : response;
+        }
         if (!gate.keepsPrivate) return handler(request, ...rest);
         try {
           return keepPrivate(responses.follow(request, await handler(request, ...rest)));

@@ -97,5 +97,6 @@ export function respond(c: Context, reply: AnyReply): Response {
   // Only a new response shows which headers were set before. Usually there are none, and a plain Response is written much faster.
   if (c.newResponse(null).headers.keys().next().done === true) return response;
   for (const [name, value] of response.headers) c.header(name, value, { append: name === "vary" || name === "set-cookie" });
-  return c.newResponse(c.req.method === "HEAD" ? null : (reply.body ?? null), reply.status as Parameters<Context["status"]>[0]);
+  const body = (reply.body ?? null) as string | ReadableStream | null;
+  return c.newResponse(c.req.method === "HEAD" ? null : body, reply.status as Parameters<Context["status"]>[0]);
 }

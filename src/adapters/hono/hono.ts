@@ -50,6 +50,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     {
       name: "Hono",
       request: requestOf,
+      source: (c) => ({ web: c.req.raw }),
       onClose(c, closed) {
         const closables = closablesOf(c);
         if (closables === undefined) open.onClose(c, c.req.raw.signal, closed);
@@ -62,7 +63,10 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
   async function pass(gate: Gate<Context>, c: Context, next: Next): Promise<Response | undefined> {
     const entered = gate.enter(c);
     const stopped = entered && (await entered);
-    if (stopped !== undefined) return (await gate.respond(stopped, [c, stopped], (reply) => respond(c, reply))) as Response;
+    if (stopped !== undefined) {
+      const response = (await gate.respond(stopped, [c, stopped], (reply) => respond(c, reply))) as Response;
+      return gate.streams === true ? open.follow(c, response) : response;
+    }
     await next();
     if (gate.keepsPrivate) replaceResponse(c, keepPrivate(open.follow(c, c.res)));
     return undefined;

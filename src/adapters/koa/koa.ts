@@ -11,7 +11,7 @@ import {
   type IdpAuthOptions,
   type Stopped,
 } from "../../index.js";
-import { keepPrivate, onClose } from "../node/node.js";
+import { keepPrivate, onClose, sourceOf, upgradesOf, type ProxyUpgrade } from "../node/node.js";
 import { KoaRequest, setReply } from "./koa-message.js";
 
 /** The context of any Koa application, with any state and properties. */
@@ -42,6 +42,8 @@ export interface KoaIdpAuth<OwnClaims extends object = object, Data extends obje
    * @throws ConfigurationError with every finding at once
    */
   mount<StateT, ContextT>(app: Koa<StateT, ContextT>): readonly Finding[];
+  /** Passes the upgrades to WebSockets on to the APIs that `proxyApi` was called for. Bundled sessions only. False: the path is no API's. */
+  readonly proxyUpgrade: ProxyUpgrade;
   /** The endpoints as middleware, for applications that mount by hand and call `start`. */
   readonly routes: KoaMiddleware;
   /** As `idpRequired`, with a rule for the route and your own responses. */
@@ -61,11 +63,12 @@ export interface KoaIdpAuth<OwnClaims extends object = object, Data extends obje
 export function idpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
   options: IdpAuthOptions<OwnClaims, Data> = {},
 ): KoaIdpAuth<OwnClaims, Data> {
-  const { auth, gates } = createAdapterAuth<AnyContext, OwnClaims, Data>(
+  const { auth, gates, proxyUpgrade } = createAdapterAuth<AnyContext, OwnClaims, Data>(
     options,
     {
       name: "Koa",
       request: (ctx) => new KoaRequest(ctx),
+      source: (ctx) => sourceOf(ctx.req, ctx.ip),
       onClose: (ctx, closed) => {
         onClose(ctx.req, closed, ctx.res);
       },
@@ -84,6 +87,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
       return findings;
     },
     routes,
+    proxyUpgrade: upgradesOf(proxyUpgrade),
   };
 }
 

@@ -69,6 +69,11 @@ export interface NextIdpAuth<OwnClaims extends object = object, Data extends obj
    */
   readonly csrf: RouteGuard;
   /**
+   * A route handler that passes requests below an API's `path` on to the API: `export const GET = auth.proxyApi("orders")` in
+   * `app/api/orders/[[...path]]/route.ts`. Without WebSockets.
+   */
+  proxyApi(api: string, rule?: GuardRule<OwnClaims, Data>): (request: NextRequest) => Promise<Response>;
+  /**
    * The user of a server component or server action. A user who is not signed in is redirected to the login.
    *
    * @param options `returnTo`: path and query to return to. Default: the page of the request if `auth.proxy` guards it. Otherwise the
@@ -117,6 +122,13 @@ export interface NextIdpAuth<OwnClaims extends object = object, Data extends obj
   readSessionRecord(request?: Request): Promise<Readonly<Record<string, unknown>> | null>;
   /** As `getCredentials`, but also looks at the access token's own expiry. */
   getAccessToken(options?: AccessTokenOptions, request?: Request): Promise<string | null>;
+  /**
+   * Sends a request to an API with the user's access token, as `fetch` does, and once more with a new token if the API responds 401.
+   *
+   * @param api its name in the option `apis`
+   * @param path path and query below the API's `url`, without a leading slash
+   */
+  fetchApi(api: string, path: string, init?: RequestInit, request?: Request): Promise<Response>;
   /**
    * Whether the session is valid at this moment without a refresh. It is false for a signed-in user whose ID token has just
    * expired. To learn whether a user is signed in, use `getUser` or `getSession`.

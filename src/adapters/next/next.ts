@@ -48,6 +48,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
   const component = processComponent<OwnClaims, Data>(options, {
     name: "Next.js",
     request: (raw) => (raw instanceof Request ? new RouteRequest(raw) : raw),
+    source: (raw) => (raw instanceof Request ? { web: raw } : {}),
     onClose(raw, closed) {
       // Components and the proxy do not know when the response ends.
       if (raw instanceof Request) open.onClose(raw, raw.signal, closed);
@@ -167,6 +168,16 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
         return refused === undefined ? handler(request, ...context) : toResponse(await refused, request.method);
       };
     },
+    proxyApi(api, rule) {
+      let proxy: ReturnType<IdpAuth<Incoming>["proxyApi"]> | undefined;
+      return async (request) => {
+        // Makes the route dynamic, as the endpoints.
+        await headers();
+        proxy ??= component().proxyApi(api, rule);
+        const reply = await proxy(request);
+        return reply === undefined ? new Response(null, { status: 404 }) : open.follow(request, toResponse(reply, request.method));
+      };
+    },
     requireUser: (page) => required((auth, raw) => auth.getUser(raw), page),
     requireSession: (from) =>
       from instanceof Request
@@ -184,6 +195,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     updateData: (change, request) => forRequest((auth, raw) => auth.updateData(raw, change), request),
     readSessionRecord: (request) => forRequest((auth, raw) => auth.readSessionRecord(raw), request),
     getAccessToken: (options, request) => forRequest((auth, raw) => auth.getAccessToken(raw, options), request),
+    fetchApi: (api, path, init, request) => forRequest((auth, raw) => auth.fetchApi(raw, api, path, init), request),
     checkIdpAuthentication: (request) => forRequest((auth, raw) => auth.checkIdpAuthentication(raw), request),
     explainIdpAuthentication: (request) => forRequest((auth, raw) => auth.explainIdpAuthentication(raw), request),
     loginUrl: (options = {}, request) =>

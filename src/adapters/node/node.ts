@@ -1,7 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
 import {
   createAdapterAuth,
   type AdapterAuth,
+  type AdapterParts,
+  type FrameworkSource,
   type Gate,
   type GuardResponsesOf,
   type GuardRule,
@@ -41,6 +44,19 @@ export interface ListenerOptions<Request = IncomingMessage, Response = ServerRes
   readonly onError?: (error: unknown, request: Request, response: Response) => unknown;
 }
 
+/** Passes the upgrades to WebSockets on to the APIs that `proxyApi` was called for. An adapter's function for the event `upgrade` of a server. */
+export type ProxyUpgrade = (message: IncomingMessage, socket: Duplex, head: Buffer) => boolean;
+
+/** Makes the function for the event `upgrade` of a server. For adapters. */
+export function upgradesOf(proxyUpgrade: AdapterParts<never, object, object>["proxyUpgrade"]): ProxyUpgrade {
+  return (message, socket, head) => proxyUpgrade(new NodeRequest(message), [message, socket, head]);
+}
+
+/** A message as the proxy of an API reads it. For adapters. @param client the browser's IP address, as far as the framework trusts it */
+export function sourceOf(message: AnyRequest, client = message.socket.remoteAddress): FrameworkSource {
+  return { node: message, client };
+}
+
 /** Puts a gate before a handler. */
 export type HandlerWrapper = <
   Request extends AnyRequest = IncomingMessage,
@@ -72,6 +88,12 @@ export interface NodeIdpAuth<OwnClaims extends object = object, Data extends obj
    * @returns false if the path is not an endpoint's; nothing was done then. A rejection is a bug; the caller catches it.
    */
   handle(request: AnyRequest, response: AnyResponse): false | Promise<true>;
+  /**
+   * Passes the upgrades to WebSockets on to the APIs that `proxyApi` was called for. Bundled sessions only.
+   *
+   * @returns false if the path is no API's: `server.on("upgrade", (...upgrade) => auth.proxyUpgrade(...upgrade) || upgrade[1].destroy())`
+   */
+  readonly proxyUpgrade: ProxyUpgrade;
   /** Lets only users pass who are signed in within the session limits: `const reports = auth.idpRequired((request, response) => …)`. */
   idpRequired<
     Request extends AnyRequest = IncomingMessage,
@@ -98,11 +120,12 @@ export interface NodeIdpAuth<OwnClaims extends object = object, Data extends obj
 export function idpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
   options: IdpAuthOptions<OwnClaims, Data> = {},
 ): NodeIdpAuth<OwnClaims, Data> {
-  const { auth, gates } = createAdapterAuth<AnyRequest, OwnClaims, Data>(
+  const { auth, gates, proxyUpgrade } = createAdapterAuth<AnyRequest, OwnClaims, Data>(
     options,
     {
       name: "node:http",
       request: (message) => new NodeRequest(message),
+      source: sourceOf,
       onClose,
       middlewareRemedy: 'Leave out session: "host" and give a `store`: idpauth brings its own server-side sessions.',
     },
@@ -157,10 +180,11 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     ...auth,
     ...(gates.guards<HandlerWrapper, GuardResponses>(wrapper) as Pick<
       NodeIdpAuth<OwnClaims, Data>,
-      "idpRequired" | "idpRequiredWith" | "csrf"
+      "idpRequired" | "idpRequiredWith" | "csrf" | "proxyApi"
     >),
     handle,
     listener,
+    proxyUpgrade: upgradesOf(proxyUpgrade),
   };
 }
 
@@ -180,6 +204,7 @@ function wrapper(gate: Gate<AnyRequest>): HandlerWrapper {
         });
         return responded.then(() => undefined);
       };
+      if (gate.streams === true) rememberResponse(request, response);
       const entered = gate.enter(request);
       return entered === undefined ? proceed(undefined) : entered.then(proceed);
     };

@@ -1,0 +1,127 @@
+/** What the proxy needs of a session and of the framework. */
+import type { IncomingMessage } from "node:http";
+import type { Http2ServerRequest } from "node:http2";
+import type { Duplex } from "node:stream";
+import type { SessionRequest } from "../access/session-access.js";
+import type { Clock } from "../clock.js";
+import type { Api } from "../config/api-options.js";
+import type { CommonSettings } from "../config/read-settings.js";
+import { ApiTokenError, ERRORS, isOutage } from "../errors.js";
+import type { EventHub } from "../events/event-hub.js";
+import { blockedUser, loginPath, providerIn, type Blocked } from "../guard/blocked.js";
+import { json, problem, type AnyReply, type Reply } from "../http/reply.js";
+import { failureReply, retryAfterOf } from "../pages/failure-reply.js";
+import type { Pages } from "../pages/pages.js";
+import type { Registration } from "../ports/registration.js";
+import { fetchBody, fetchTransport } from "./fetch-forward.js";
+import { linesOf, nodeBody, nodeTransport } from "./forward.js";
+import { proxyRequest, type Exchange } from "./proxy.js";
+import type { HeaderLines } from "./request-headers.js";
+import type { Transport } from "./transport.js";
+import { proxyUpgrade } from "./upgrade.js";
+import type { Readable } from "node:stream";
+
+/** The running component, as far as the proxy uses it. */
+export interface ProxyComponent {
+  readonly settings: CommonSettings;
+  readonly registrations: readonly Registration[];
+  readonly pages: Pages;
+  readonly events: EventHub;
+  readonly clock: Clock;
+  apiToken(
+    session: SessionRequest["session"],
+    api: string,
+    options: { minValidity: number; rejected?: string | undefined },
+  ): Promise<string | null>;
+}
+
+/** A request for an API. */
+export interface Proxied {
+  readonly api: Api;
+  readonly opened: SessionRequest;
+  readonly client: string | undefined;
+  /** The guard of the route. */
+  readonly guard: () => Promise<Blocked | undefined>;
+  /** A signal that aborts when the session ends. */
+  readonly ended: () => AbortSignal;
+  readonly onClose: (closed: () => void) => void;
+}
+
+/** Seconds for which a token must stay valid. */
+const MIN_VALIDITY = 30;
+
+/** Each holds the connections to its API. */
+const transports = new WeakMap<Api, Transport<Readable>>();
+
+/** Passes a request of node:http or node:http2 on. */
+export function respondOverNode(
+  proxied: Proxied,
+  message: IncomingMessage | Http2ServerRequest,
+  component: ProxyComponent,
+): Promise<AnyReply> {
+  const { api } = proxied;
+  const transport = transports.get(api) ?? nodeTransport(api, component.clock);
+  transports.set(api, transport);
+  return proxyRequest(api, transport, exchangeOf(proxied, linesOf(message), component), nodeBody(message));
+}
+
+/** Passes a request of the Fetch standard on. */
+export function respondOverFetch(proxied: Proxied, request: Request, component: ProxyComponent): Promise<AnyReply> {
+  const transport = fetchTransport(proxied.api, component.clock, globalThis.fetch);
+  return proxyRequest(proxied.api, transport, exchangeOf(proxied, request.headers, component), fetchBody(request));
+}
+
+/** Passes an upgrade on. Never rejects. */
+export async function upgrade(
+  proxied: Proxied,
+  [message, socket, head]: readonly [message: IncomingMessage, socket: Duplex, head: Buffer],
+  component: ProxyComponent,
+): Promise<void> {
+  const exchange = exchangeOf(proxied, linesOf(message), component);
+  await proxyUpgrade(proxied.api, component.clock, exchange, [message, socket, head]).catch(() => socket.destroy());
+}
+
+function exchangeOf(proxied: Proxied, lines: HeaderLines, component: ProxyComponent): Exchange {
+  const { api, opened, client, guard, ended, onClose } = proxied;
+  const { settings, registrations, events } = component;
+  let signal: AbortSignal | undefined;
+  return {
+    request: opened.request,
+    lines,
+    origin: opened.origin,
+    client,
+    pathPrefix: settings.pathPrefix,
+    get ended() {
+      return (signal ??= ended());
+    },
+    onClose,
+    async token(rejected) {
+      try {
+        const blocked = rejected === undefined ? await guard() : undefined;
+        if (blocked !== undefined) return blocked.reply;
+        const token = await component.apiToken(opened.session, api.api, { minValidity: MIN_VALIDITY, rejected });
+        // A rejected token is never "signed out".
+        return token ?? rejected ?? blockedUser(opened, "no_credentials", settings).reply;
+      } catch (error) {
+        if (error instanceof ApiTokenError) return refusedReply(error);
+        if (isOutage(error))
+          return failureReply({ code: error.code, retryAfter: retryAfterOf(error) }, opened.request, component.pages, "json");
+        throw error;
+      }
+    },
+    loginUrl({ scope: _scope, ...stepUp }) {
+      const provider = api.provider ?? (registrations.length === 1 ? registrations[0]?.key : undefined);
+      return loginPath(settings.publicPath, { ...providerIn(provider), ...stepUp, api: api.api });
+    },
+    failed(error) {
+      events.emit("failure", { during: "api", kind: "outage", reason: error.code });
+    },
+  };
+}
+
+/** What the browser gets if there is no token for the API: a login that asks for what is missing, in the guard's form, or a problem. */
+function refusedReply({ code, loginUrl }: ApiTokenError): Reply {
+  if (loginUrl === undefined) return problem(code, `${ERRORS[code].title}.`);
+  const error = "insufficient_user_authentication";
+  return json({ authenticated: true, error, login_url: loginUrl }, 401, { "WWW-Authenticate": `Bearer error="${error}"` });
+}
