@@ -94,7 +94,7 @@ export async function apiToken(
       const forced = rejected !== undefined && entryOf(record)?.token === rejected;
       const entry = { at, token, ...(expiresAt !== undefined && { expires_at: expiresAt }), ...(forced && { forced: true as const }) };
       events.emit("refresh", { ...about(record), api });
-      return await refresh.write((fresh) => withoutLease(store(entry)(fresh)));
+      return await refresh.keep(spent, record, (fresh) => withoutLease(store(entry)(fresh)));
     } catch (error) {
       // `bad_token`: the refresh token itself is dead, so the session gets no other one.
       if (!(error instanceof ProviderRefusedError) || error.reason === "bad_token") throw error;
@@ -102,8 +102,7 @@ export async function apiToken(
       events.refused("api_token", reason, about(record));
       if (reason !== "invalid_grant") return await refresh.write((fresh) => withoutLease(store({ refused: reason })(fresh)));
       // It may be the API that is refused, or the refresh token: the base refresh that follows under this lease shows which.
-      await refresh.write(store({ refused: reason }));
-      return undefined;
+      return store({ refused: reason });
     }
   };
 

@@ -75,8 +75,11 @@ export async function refreshOnce(
   }
 }
 
-/** The refresh for one API, under the lease of a {@link Refresh}. Undefined: only a base refresh shows whether the chain of tokens still works. */
-export type RenewApi = (refresh: ApiRefresh, record: SessionRecord) => Promise<Renewed | undefined>;
+/**
+ * The refresh for one API, under the lease of a {@link Refresh}. A change: it was refused, and only a base refresh shows whether the refresh
+ * token still works. If it does, the change is made.
+ */
+export type RenewApi = (refresh: ApiRefresh, record: SessionRecord) => Promise<Renewed | Change>;
 
 interface Renewed {
   readonly record: SessionRecord | undefined;
@@ -91,6 +94,8 @@ export interface ApiRefresh {
   write(change: Change): Promise<Updated>;
   /** Spends the refresh token, and stores its successor before anything else can fail. */
   spend(record: SessionRecord, request: RefreshRequest): Promise<Spent>;
+  /** Stores received tokens. If the session is gone, they are revoked. */
+  keep(spent: SpentRefresh, record: SessionRecord, change: Change): Promise<Updated>;
 }
 
 /** The response to a refresh. Without one, another process took over the lease: this is its record. */
@@ -136,12 +141,10 @@ class Refresh {
     const about = () => ({ ...identityOf(record.id_info, registration.key), duration: clock.monotonic() - started });
     try {
       const need = this.#needOf(record);
-      if (need === "api") {
-        const renewed = await this.#renewApi?.(this.#forApi(deadline.signal), record);
-        if (renewed !== undefined) return renewed.record;
-      }
+      const renewed = need === "api" ? await this.#renewApi?.(this.#forApi(deadline.signal), record) : undefined;
+      if (typeof renewed === "object") return renewed.record;
       const isReviewOnly = need === "review";
-      const refreshed = isReviewOnly ? record : await this.#spendThenVerify(record, deadline.signal, need === "rejected");
+      const refreshed = isReviewOnly ? record : await this.#spendThenVerify(record, deadline.signal, need === "rejected", renewed);
       if (refreshed !== undefined && !isReviewOnly) events.emit("refresh", about());
       return this.#isHeldBy(refreshed) ? await this.#review(refreshed) : refreshed;
     } catch (error) {
@@ -162,6 +165,7 @@ class Refresh {
       signal,
       write: (change) => this.#lease.write(change),
       spend: (record, request) => this.#spend(record, request),
+      keep: (spent, record, change) => this.#keep(spent, record, change),
     };
   }
 
@@ -177,7 +181,12 @@ class Refresh {
     return kept.changed ? { spent } : { spent: undefined, record: kept.record };
   }
 
-  async #spendThenVerify(record: SessionRecord, signal: AbortSignal, isForced: boolean): Promise<SessionRecord | undefined> {
+  async #spendThenVerify(
+    record: SessionRecord,
+    signal: AbortSignal,
+    isForced: boolean,
+    also: Change = (fresh) => fresh,
+  ): Promise<SessionRecord | undefined> {
     const { registration, application, clock, orphanedTokens } = this.#options;
     const { provider } = registration;
     const oldToken = record.credentials?.refresh_token ?? "";
@@ -194,7 +203,7 @@ class Refresh {
     // A review that another process began is finished here, even if this process has nothing to review.
     const isReviewed = application.reviewsRefreshes || record.idp_state.review_due === true;
     const forcedAt = isForced ? epochSeconds(clock) : undefined;
-    return (await this.#keep(spent, record, (fresh) => withTokens(fresh, spent, verified, isReviewed, forcedAt))).record;
+    return (await this.#keep(spent, record, (fresh) => also(withTokens(fresh, spent, verified, isReviewed, forcedAt)))).record;
   }
 
   /** Whether the record still has this attempt's lease: the application's code has not accepted it yet. */
@@ -249,9 +258,10 @@ class Refresh {
       await this.#session.update((fresh) => withoutDroppedToken(fresh, dropped));
   }
 
-  /** Returns the record that another process left, unless that still needs a refresh. */
+  /** Returns the record that another process left, unless that still needs a refresh. What an API still needs, its request asks for again. */
   #settled(record: SessionRecord | undefined): SessionRecord | undefined {
-    if (record !== undefined && this.#needOf(record) !== undefined) throw new ProviderUnavailableError("refresh_pending");
+    const need = record && this.#needOf(record);
+    if (need !== undefined && need !== "api") throw new ProviderUnavailableError("refresh_pending");
     return record;
   }
 }

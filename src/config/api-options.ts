@@ -5,6 +5,7 @@ import type { Finding } from "../errors.js";
 import { isLoopback } from "../http/loopback.js";
 import { parseUrl } from "../http/redirects.js";
 import type { TokenTarget } from "../ports/provider.js";
+import { isObject, ownProperties } from "../record/json.js";
 
 /** An API that the application calls for its users. */
 export interface ApiOptions {
@@ -119,21 +120,30 @@ const OPTIONS: Readonly<Record<keyof ApiOptions, Check>> = {
 };
 
 /**
- * Reads the option `apis`, and reports everything that is wrong with it.
+ * Reads the option `apis`, and reports everything that is wrong with it. Never throws.
  *
  * @param keys the keys of the providers; empty: one provider, without a key
  */
 export function readApis(option: unknown, keys: readonly string[]): ApiTable {
+  try {
+    if (option === undefined) return { apis: new Map(), findings: [] };
+    if (isObject(option)) return readTable(option, keys);
+    return { apis: new Map(), findings: [check("E029", `\`apis\` is ${kindOf(option)}; allowed: an object with one object per API.`)] };
+  } catch {
+    // A getter or a proxy.
+    return { apis: new Map(), findings: [check("E029", "`apis` can't be read. Use plain objects and lists.")] };
+  }
+}
+
+function readTable(option: Readonly<Record<string, unknown>>, keys: readonly string[]): ApiTable {
   const findings: Finding[] = [];
   const apis = new Map<string, Api>();
-  if (option === undefined) return { apis, findings };
-  if (typeof option !== "object" || option === null || Array.isArray(option)) {
-    return { apis, findings: [check("E029", `\`apis\` is ${kindOf(option)}; allowed: an object with one object per API.`)] };
-  }
-  for (const [api, given] of Object.entries(option as Record<string, unknown>)) {
-    const mistakes = mistakesIn(api, given, keys);
-    findings.push(...mistakes.map((mistake) => check("E029", `\`apis.${api}\`: ${mistake}.`)));
-    if (mistakes.length === 0) apis.set(api, apiOf(api, given as ApiOptions));
+  for (const [api, given] of Object.entries(option)) {
+    // Copied: the checks see the values that are used later.
+    const values = isObject(given) ? ownProperties({ ...given }) : given;
+    const mistakes = mistakesIn(api, values, keys);
+    findings.push(...mistakes.map((mistake) => check("E029", `\`apis\`, ${quoted(api)}: ${mistake}.`)));
+    if (mistakes.length === 0) apis.set(api, apiOf(api, values as ApiOptions));
   }
   const all = [...apis.values()];
   const shared = all.find((one) => all.some((other) => other !== one && one.path !== undefined && other.path?.startsWith(one.path)));
@@ -145,10 +155,9 @@ export function readApis(option: unknown, keys: readonly string[]): ApiTable {
   return { apis, findings };
 }
 
-function mistakesIn(api: string, given: unknown, keys: readonly string[]): string[] {
+function mistakesIn(api: string, values: unknown, keys: readonly string[]): string[] {
   if (!NAME.test(api)) return ["a name has at most 31 lowercase letters, digits and hyphens, and starts with a letter"];
-  if (typeof given !== "object" || given === null) return [`it is ${kindOf(given)}; allowed: an object`];
-  const values = given as Record<string, unknown>;
+  if (!isObject(values)) return [`it is ${kindOf(values)}; allowed: an object`];
   const unknown = Object.keys(values).filter((name) => !Object.hasOwn(OPTIONS, name));
   const mistakes = unknown.map((name) => `there is no option ${quoted(name)}`);
   for (const [name, [is, allowed]] of Object.entries(OPTIONS)) {

@@ -71,7 +71,9 @@ function claimsOf(token: string): Readonly<Record<string, unknown>> | undefined 
 /** Scopes that no token response has to name: those of OpenID Connect, and Entra ID's name for all permissions of an API. */
 const UNNAMED = /^(?:openid|profile|email|address|phone|offline_access|.*\/\.default)$/;
 
-/** Returns the scopes that were asked for and not granted. Pure. */
+/** Returns the scopes that were asked for and not granted. Pure. Entra ID may name a scope without its resource, and in another case. */
 export function missingScopes({ scope }: TokenTarget, granted: readonly string[] | undefined): readonly string[] {
-  return granted === undefined ? [] : scope.filter((asked) => !granted.includes(asked) && !UNNAMED.test(asked));
+  const nameOf = (full: string) => full.slice(full.lastIndexOf("/") + 1).toLowerCase();
+  const names = granted?.map(nameOf);
+  return names === undefined ? [] : scope.filter((asked) => !names.includes(nameOf(asked)) && !UNNAMED.test(asked));
 }

@@ -177,15 +177,10 @@ class OpenIdProvider implements Provider {
     if (target === undefined) return;
     checkAudience(spent, target, this.#settings.issuer);
     const missing = missingScopes(target, spent.scopes);
-    if (missing.length > 0) this.#connection.events.logOnce(logLine("api_scopes_missing", target.api));
-    if (spent.idToken !== undefined)
-      await this.#verify(await this.#discovery.current(request.signal), spent, this.#continues(previous), request.signal);
-  }
-
-  #continues(previous: SessionRecord): (claims: IdInfo) => void {
-    return (claims) => {
-      checkContinuity(claims, previous.id_info ?? {}, this.#settings.clockTolerance);
-    };
+    const text = `The provider granted the token for the API ${target.api} without these scopes: ${missing.join(" ")}.`;
+    if (missing.length > 0) this.#connection.events.logOnce(logLine("api_scopes_missing", text));
+    if (spent.idToken !== undefined) await this.#verifyNext(await this.#discovery.current(request.signal), spent, previous, request);
+    this.#refreshes.succeeded(request.session);
   }
 
   async verifyRefreshed(spent: SpentRefresh, previous: SessionRecord, request: RefreshRequest): Promise<VerifiedRefresh> {
@@ -205,14 +200,21 @@ class OpenIdProvider implements Provider {
     request: RefreshRequest,
   ): Promise<VerifiedRefresh> {
     if (spent.idToken === undefined) return this.#userinfo.confirm(metadata, spent, previous, request);
-    const before = previous.id_info ?? {};
+    const claims = await this.#verifyNext(metadata, spent, previous, request);
+    if (this.#userinfo.isRequired) return this.#userinfo.renew(metadata, claims, spent, previous, request);
+    return refreshedClaims(claims, previous.id_info ?? {}, previous.idp_state.userinfo_claims ?? []);
+  }
+
+  /** Verifies the ID token of a refresh. */
+  #verifyNext(metadata: ProviderMetadata, spent: SpentRefresh, previous: SessionRecord, request: RefreshRequest): Promise<IdInfo> {
     const startedAt = this.#clock.monotonic();
-    const claims = await this.#verify(metadata, spent, this.#continues(previous), request.signal).catch((error: unknown) => {
+    const check = (claims: IdInfo) => {
+      checkContinuity(claims, previous.id_info ?? {}, this.#settings.clockTolerance);
+    };
+    return this.#verify(metadata, spent, check, request.signal).catch((error: unknown) => {
       if (error instanceof ProviderUnavailableError) throw this.#refreshes.verificationFailed(request.session, startedAt, error);
       throw error;
     });
-    if (this.#userinfo.isRequired) return this.#userinfo.renew(metadata, claims, spent, previous, request);
-    return refreshedClaims(claims, before, previous.idp_state.userinfo_claims ?? []);
   }
 
   async logoutUrl(request: LogoutRequest): Promise<string | undefined> {

@@ -2,7 +2,6 @@ import { genericTokenEndpointRequest, refreshTokenGrantRequest } from "oauth4web
 import type { EpochSeconds } from "../clock.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import type { CodeExchange, RefreshRequest } from "../ports/provider.js";
-import { NEEDS_USER } from "../record/silent-login.js";
 import { asksForRetry, createSignInBackOff, type BackOff, type Failure, type FailureListener, type RefreshBackOff } from "./back-off.js";
 import { authenticationInWords, credentialsInWords } from "./client-authentication.js";
 import type { ProviderMetadata } from "./discovery.js";
@@ -118,14 +117,11 @@ export type Grant = "exchange" | "refresh" | "api" | "push";
 /** The errors of RFC 6749 section 5.2 and RFC 8707 section 2 about the client, not about the refresh token. */
 const OPERATOR_ERRORS = new Set(["invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope", "invalid_target"]);
 
-/** The errors that concern only the API that a token was requested for. Auth0 sends some of them with 403. */
-const API_ERRORS = new Set([...NEEDS_USER, "mfa_required", "invalid_scope", "invalid_target", "access_denied"]);
-
 /**
  * Returns the meaning of a response. The ID token is verified later. Pure.
  *
  * An attacker can put any code, or any parameter of a login, into a URL. So in the response to one of these, only `invalid_client` means a
- * wrong configuration.
+ * wrong configuration. The same for an API: what its provider refuses must not delay the sessions.
  */
 export function meaningOf(response: ProviderResponse, grant: Grant): Meaning {
   const { status } = response;
@@ -142,7 +138,7 @@ export function meaningOf(response: ProviderResponse, grant: Grant): Meaning {
   if (asksForRetry(status)) return { kind: "outage", reason: `http_${String(status)}` };
   const reason = error ?? `http_${String(status)}`;
   if (error === "invalid_client") return { kind: "operator", reason };
-  if (grant === "exchange" || grant === "push" || (grant === "api" && API_ERRORS.has(reason))) return { kind: "refused", reason };
+  if (grant === "exchange" || grant === "push" || (grant === "api" && error !== undefined)) return { kind: "refused", reason };
   return { kind: status !== 400 || OPERATOR_ERRORS.has(reason) ? "operator" : "refused", reason };
 }
 
