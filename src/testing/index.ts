@@ -20,6 +20,7 @@ export {
   type ProviderHooks,
   type ProviderSettings,
   type ReceivedRequest,
+  type RequestedTarget,
   type TestProvider,
   type TestProviderOptions,
 } from "./provider/test-provider.js";

@@ -166,6 +166,21 @@ describe("what the provider refuses", () => {
     expect((await post("token", right.toString())).status).toBe(sameCode ? 400 : 200);
   });
 
+  it("an access token is for what its refresh named, and a scope comes back", async () => {
+    await start();
+    const tokens = await (await signIn(await discover())).exchange();
+    expect(provider.targetOf(tokens.access_token)).toEqual({});
+    const target = { resource: "https://orders.example.com", scope: "orders.read" };
+    const grant = { grant_type: "refresh_token", refresh_token: tokens.refresh_token! };
+    const reply = (await (await post("token", { ...credentials(), ...grant, ...target })).json()) as {
+      access_token: string;
+      scope: string;
+    };
+    expect(reply.scope).toBe("orders.read");
+    expect(provider.targetOf(reply.access_token)).toEqual(target);
+    expect(provider.targetOf("unknown")).toBeUndefined();
+  });
+
   it("a code that comes back, and revokes what it gave", async () => {
     await start();
     const { exchange } = await signIn(await discover());

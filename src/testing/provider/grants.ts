@@ -38,8 +38,17 @@ interface RefreshToken {
   usedAt: number | undefined;
 }
 
+/** What a refresh requested its access token for. Empty: the sign-in's own token. */
+export interface RequestedTarget {
+  /** RFC 8707. */
+  readonly resource?: string;
+  readonly audience?: string;
+  readonly scope?: string;
+}
+
 interface AccessToken {
   readonly family: Family;
+  readonly target: RequestedTarget;
   readonly expiresAt: number;
   revoked: boolean;
 }
@@ -115,9 +124,9 @@ export class Grants {
     return family;
   }
 
-  issueAccessToken(family: Family, expiresAt: number): string {
+  issueAccessToken(family: Family, expiresAt: number, target: RequestedTarget): string {
     const token = this.note("access_token", secret("at"));
-    this.#accessTokens.set(token, { family, expiresAt, revoked: false });
+    this.#accessTokens.set(token, { family, target, expiresAt, revoked: false });
     return token;
   }
 
@@ -142,6 +151,11 @@ export class Grants {
     if (!rules.rotation) return { family: found.family, successor: undefined };
     found.usedAt ??= now;
     return { family: found.family, successor: this.issueRefreshToken(found.family, now) };
+  }
+
+  /** Returns what an access token was requested for; undefined for an unknown one. */
+  targetOf(accessToken: string): RequestedTarget | undefined {
+    return this.#accessTokens.get(accessToken)?.target;
   }
 
   /** Returns the user of a valid access token. */
@@ -215,7 +229,7 @@ export class Grants {
     for (const { token, family, issuedAt, usedAt } of refreshTokens)
       grants.#refreshTokens.set(token, { family: familyAt(family), issuedAt, usedAt });
     for (const { token, family, expiresAt } of accessTokens)
-      grants.#accessTokens.set(token, { family: familyAt(family), expiresAt, revoked: false });
+      grants.#accessTokens.set(token, { family: familyAt(family), target: {}, expiresAt, revoked: false });
     return grants;
   }
 

@@ -51,12 +51,14 @@ async function tokenResponse(
   state: ProviderState,
 ): Promise<ProviderReply> {
   const { settings, grants, hooks } = state;
-  const accessToken = grants.issueAccessToken(family, state.now() + settings.accessTokenSeconds * 1000);
+  const names = grant === "refresh_token" ? (["resource", "audience", "scope"] as const) : [];
+  const target = Object.fromEntries(names.flatMap((name) => (request.params.has(name) ? [[name, request.params.get(name)]] : [])));
+  const accessToken = grants.issueAccessToken(family, state.now() + settings.accessTokenSeconds * 1000, target);
   const reply = {
     access_token: accessToken,
     token_type: "Bearer",
     expires_in: settings.accessTokenSeconds,
-    scope: family.approval.scope,
+    scope: target["scope"] ?? family.approval.scope,
     id_token: grants.note("id_token", await idToken(grant, family, accessToken, nonce, state)),
     ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
   };

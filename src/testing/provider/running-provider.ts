@@ -5,7 +5,7 @@ import type { MovableClock } from "../running-clock.js";
 import { PERSON_HEADER } from "./people.js";
 import { ENDPOINT_PATHS, isOffered, work } from "./provider-endpoints.js";
 import { FaultBoard, send, strike, type Fault, type Hold, type HoldOptions } from "./faults.js";
-import { Grants, type Issued } from "./grants.js";
+import { Grants, type Issued, type RequestedTarget } from "./grants.js";
 import { assertEndpoint, assertFault, assertHold, assertLogoutToken } from "./option-checks.js";
 import { endSessions, logoutToken, postLogoutToken, type LogoutResponse, type LogoutTokenOptions } from "./logout-tokens.js";
 import type { PersonClaims } from "./people.js";
@@ -164,6 +164,10 @@ export class RunningProvider implements TestProvider, ProviderState {
     return this.requests.filter(
       (request) => request.endpoint === endpoint && Object.entries(params).every(([name, value]) => request.params.get(name) === value),
     );
+  }
+
+  targetOf(accessToken: string): RequestedTarget | undefined {
+    return this.grants.targetOf(accessToken);
   }
 
   isActive(token: string): boolean {

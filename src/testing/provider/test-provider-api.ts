@@ -1,6 +1,6 @@
 import type { MovableClock } from "../running-clock.js";
 import type { Fault, Hold, HoldOptions } from "./faults.js";
-import type { Issued } from "./grants.js";
+import type { Issued, RequestedTarget } from "./grants.js";
 import type { LogoutResponse, LogoutTokenOptions } from "./logout-tokens.js";
 import type { PersonClaims } from "./people.js";
 import type { ProviderSettings } from "./test-provider-settings.js";
@@ -58,6 +58,8 @@ export interface TestProvider extends ProviderHooks {
   readonly issued: readonly Issued[];
   /** How often a spent refresh token was used again, which revokes all tokens of its sign-in. */
   readonly reuses: number;
+  /** Returns what a refresh requested this access token for: `resource`, `audience` and `scope`. Undefined: the token is unknown. */
+  targetOf(accessToken: string): RequestedTarget | undefined;
   /** Returns whether this access or refresh token is still valid. */
   isActive(token: string): boolean;
   /** Revokes every refresh token and access token issued so far. */

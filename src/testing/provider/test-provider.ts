@@ -8,7 +8,7 @@ import { TENANTS_PATH } from "./entra-tenants.js";
 import { SigningKeys } from "./signing-keys.js";
 
 export type { Fault, Hold, HoldOptions } from "./faults.js";
-export type { Issued } from "./grants.js";
+export type { Issued, RequestedTarget } from "./grants.js";
 export type { LogoutResponse, LogoutTokenOptions } from "./logout-tokens.js";
 export type { PersonClaims } from "./people.js";
 export type { TestProvider, TestProviderOptions } from "./test-provider-api.js";
