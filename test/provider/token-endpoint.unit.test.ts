@@ -70,6 +70,29 @@ describe("[F5] what a response of the token endpoint means", () => {
   });
 });
 
+describe("what a response to a refresh for an API means", () => {
+  it.each<[number, unknown, Meaning]>([
+    [400, { error: "invalid_target" }, { kind: "refused", reason: "invalid_target" }],
+    [403, { error: "mfa_required" }, { kind: "refused", reason: "mfa_required" }],
+    [403, { error: "unauthorized_client" }, { kind: "refused", reason: "unauthorized_client" }],
+    [400, { error: "invalid_grant" }, { kind: "refused", reason: "invalid_grant" }],
+    [400, { error: "invalid_grant", suberror: "bad_token" }, { kind: "refused", reason: "bad_token" }],
+    [400, { error: "consent_required", suberror: "bad_token" }, { kind: "refused", reason: "consent_required" }],
+    [401, { error: "invalid_client" }, { kind: "operator", reason: "invalid_client" }],
+    [403, "", { kind: "operator", reason: "http_403" }],
+    [429, { error: "interaction_required" }, { kind: "outage", reason: "http_429" }],
+    [503, { error: "consent_required" }, { kind: "outage", reason: "http_503" }],
+  ])("%i %j", (status, body, expected) => {
+    expect(meaningOf(response(status, body), "api")).toEqual(expected);
+  });
+
+  it("on the session's own refresh, invalid_target is the operator's error, and bad_token is invalid_grant", () => {
+    expect(meaningOf(response(400, { error: "invalid_target" }), "refresh")).toEqual({ kind: "operator", reason: "invalid_target" });
+    const badToken = response(400, { error: "invalid_grant", suberror: "bad_token" });
+    expect(meaningOf(badToken, "refresh")).toEqual({ kind: "refused", reason: "invalid_grant" });
+  });
+});
+
 describe("[TOK-1] the parts of a token response", () => {
   it.each(["Bearer", "bearer", "BEARER", "bEaReR"])("token_type %s is a bearer token", (type) => {
     expect(tokensOf({ token_type: type, access_token: "a" }).accessToken).toBe("a");

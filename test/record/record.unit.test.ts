@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { credentialsToDict, frozenCredentials, type ProviderCredentials } from "../../src/record/credentials.js";
 import { claimsWithOutput, hasSubject, isSameUser, sessionUser, userPayload } from "../../src/record/identity.js";
+import { apiEntry, withApiEntry } from "../../src/record/api-tokens.js";
 import { deepFreeze } from "../../src/record/json.js";
 import {
   EMPTY_RECORD,
@@ -57,6 +58,11 @@ function full(): Record<string, unknown> {
       ended: "idle",
       access_token_expires_at: 1_800_003_600,
       tokens_received_at: 1_800_000_000,
+      forced_at: 1_800_000_000,
+      apis: {
+        orders: { target: "[]", at: 1_800_000_000, token: "for orders", expires_at: 1_800_003_600, forced: true },
+        billing: { target: "[]", at: 1_800_000_000, refused: "consent_required" },
+      },
       userinfo_claims: ["email"],
       dropped_token: "dropped",
       issuer: "https://idp.example",
@@ -122,6 +128,40 @@ describe("reading a stored record", () => {
   it("eight pending logins and eight used states are still a session", () => {
     const state = { v: 1, logins: Array.from({ length: 8 }, () => LOGIN), used: Array.from({ length: 8 }, () => "hash") };
     expect(parseRecord({ idp_state: state }, NAMES)).toEqual({ idp_state: state });
+  });
+
+  it("a record with tokens for nine APIs is no session, and the eight of the name `__proto__` and others are only entries", () => {
+    const named = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, { target: "[]", at: 1, token: "t" }]));
+    const names = ["__proto__", "constructor", "toString", "a", "b", "c", "d", "e"];
+    const record = parseRecord(changed("idp_state.apis", named(names)), NAMES);
+    expect(Object.keys(record?.idp_state.apis ?? {})).toEqual(names);
+    expect(apiEntry(record!, "__proto__", "[]")?.token).toBe("t");
+    expect(apiEntry(record!, "valueOf", "[]")).toBeUndefined();
+    expect(({} as { token?: unknown }).token).toBeUndefined();
+    const next = withApiEntry(record!, "orders", { target: "[]", at: 2, token: "t" }, 2);
+    expect(Object.keys(next.idp_state.apis ?? {}).length).toBe(8);
+    expect(parseRecord(changed("idp_state.apis", named([...names, "f"])), NAMES)).toBeUndefined();
+  });
+
+  it.each([
+    [],
+    "orders",
+    null,
+    7,
+    { orders: null },
+    { orders: [] },
+    { orders: "token" },
+    { orders: {} },
+    { orders: { target: "[]" } },
+    { orders: { target: "[]", at: "1" } },
+    { orders: { target: 7, at: 1 } },
+    { orders: { target: "[]", at: 1, token: 7 } },
+    { orders: { target: "[]", at: 1, token: "" } },
+    { orders: { target: "[]", at: 1, expires_at: "never" } },
+    { orders: { target: "[]", at: 1, forced: "yes" } },
+    { orders: { target: "[]", at: 1, refused: {} } },
+  ])("a record with the APIs %j is no session", (apis) => {
+    expect(parseRecord(changed("idp_state.apis", apis), NAMES)).toBeUndefined();
   });
 
   it.each([undefined, 0, 2, "1", 1.5, true, null, [1], {}, -1])("format version %j is no session", (v) => {

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Provider } from "oidc-provider";
+import { errors, Provider } from "oidc-provider";
 import { providerMemory } from "../../demo/provider-memory.js";
 import type { CookieBrowser, FollowedResponse } from "../../src/testing/browser/cookie-browser.js";
 
@@ -14,6 +14,8 @@ export interface OidcProviderOptions {
   readonly withKey?: boolean;
   /** Whether every authorization request has to be pushed (RFC 9126). */
   readonly requirePushed?: boolean;
+  /** The resources that tokens are issued for (RFC 8707), as JWTs. */
+  readonly resources?: readonly string[];
 }
 
 /** The package oidc-provider with RP-initiated and back-channel logout, as a counterpart that this project did not write. */
@@ -28,12 +30,8 @@ export interface OidcProvider {
   stop(): Promise<void>;
 }
 
-export async function startOidcProvider({
-  application,
-  withSid = true,
-  withKey = false,
-  requirePushed = false,
-}: OidcProviderOptions): Promise<OidcProvider> {
+export async function startOidcProvider(options: OidcProviderOptions): Promise<OidcProvider> {
+  const { application, withSid = true, withKey = false, requirePushed = false, resources = [] } = options;
   const server = createServer();
   const issuer = await listening(server);
   const client = { client_id: "counterpart", client_secret: randomBytes(24).toString("base64url") };
@@ -78,6 +76,13 @@ export async function startOidcProvider({
       devInteractions: { enabled: false },
       pushedAuthorizationRequests: { enabled: requirePushed, requirePushedAuthorizationRequests: requirePushed },
       revocation: { enabled: true, allowedPolicy: () => true },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: (_ctx, resource) => {
+          if (!resources.includes(resource)) throw new errors.InvalidTarget();
+          return { scope: "", accessTokenFormat: "jwt" };
+        },
+      },
       backchannelLogout: { enabled: true },
       rpInitiatedLogout: {
         enabled: true,

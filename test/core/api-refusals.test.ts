@@ -1,0 +1,241 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ApiTokenError } from "../../src/index.js";
+import { APIS, BILLING, HOUR, ORDERS, startApiApplication, type ApiApplication } from "../support/api-application.js";
+
+let app: ApiApplication;
+beforeEach(async () => {
+  app = await startApiApplication();
+});
+afterEach(() => app.application.stop());
+
+/** Signs in at one of two providers. */
+async function signInAtStaff(apis: object): Promise<void> {
+  const { issuer, clientId, clientSecret } = app.application.provider;
+  const staff = { name: "Staff", issuer, clientId, clientSecret };
+  const providers = { staff, customers: { ...staff, clientId: "another" } };
+  app.use({ apis: apis as typeof APIS, issuer: undefined, clientId: undefined, clientSecret: undefined, providers });
+  await app.user.signIn("/idpauth/login/?provider=staff");
+}
+
+const LOGIN = "/idpauth/login/?api=orders";
+
+describe("a refusal for one API", () => {
+  it.each([
+    ["consent_required", 400, "api_sign_in_required"],
+    ["interaction_required", 400, "api_sign_in_required"],
+    ["login_required", 400, "api_sign_in_required"],
+    ["mfa_required", 400, "api_sign_in_required"],
+    ["mfa_required", 403, "api_sign_in_required"],
+    ["invalid_target", 400, "api_token_refused"],
+    ["invalid_scope", 400, "api_token_refused"],
+    ["access_denied", 403, "api_token_refused"],
+    // A client that may not refresh for this API. Whether it may refresh at all, the session's own refresh shows.
+    ["unauthorized_client", 403, "api_token_refused"],
+    ["invalid_resource", 400, "api_token_refused"],
+  ])("%s with status %i ends no session, and is remembered for a minute", async (error, status, code) => {
+    await app.user.signIn();
+    app.refuse({ error, status });
+    const failure = await app.failure("orders");
+    expect(failure).toBeInstanceOf(ApiTokenError);
+    const loginUrl = code === "api_sign_in_required" ? LOGIN : undefined;
+    expect(failure).toMatchObject({ code, api: "orders", reason: error, status: loginUrl === undefined ? 502 : 401, loginUrl });
+    await expect(app.token("orders")).rejects.toMatchObject({ code });
+    expect(app.refreshes().length).toBe(1);
+    expect(await app.user.isSignedIn()).toBe(true);
+    expect(await app.token("billing")).toMatch(/billing/);
+    app.application.clock.advance(61_000);
+    expect(await app.token("orders")).toMatch(/orders/);
+    expect(app.application.log.filter(({ code: line }) => line === "api_token_failed").length).toBe(1);
+  });
+
+  it("is known to another process over the same store", async () => {
+    await app.user.signIn();
+    app.refuse("consent_required");
+    await app.failure("orders");
+    app.auth = app.application.another({ apis: APIS });
+    expect(await app.failure("orders")).toMatchObject({ code: "api_sign_in_required", loginUrl: LOGIN });
+    expect(app.refreshes().length).toBe(1);
+  });
+
+  it("is forgotten after a sign-in", async () => {
+    await app.user.signIn();
+    app.refuse("consent_required");
+    await app.failure("orders");
+    await app.user.signIn(LOGIN);
+    expect(await app.token("orders")).toMatch(/orders/);
+  });
+
+  it("names the user's provider in the login's address, if there are several", async () => {
+    await signInAtStaff(APIS);
+    app.refuse("consent_required");
+    expect(await app.failure("orders")).toMatchObject({ loginUrl: "/idpauth/login/?provider=staff&api=orders" });
+  });
+
+  it("is one request for all concurrent requests", async () => {
+    await app.user.signIn();
+    app.refuse("consent_required");
+    const failures = await Promise.all(Array.from({ length: 20 }, () => app.failure("orders")));
+    expect(new Set(failures.map((failure) => (failure as ApiTokenError).code))).toEqual(new Set(["api_sign_in_required"]));
+    expect(app.refreshes().length).toBe(1);
+  });
+
+  it("is the user's own: a session of another provider than the API's gets no token", async () => {
+    await signInAtStaff({ orders: { ...APIS.orders, provider: "customers" }, billing: { ...APIS.billing, provider: "staff" } });
+    expect(await app.failure("orders")).toMatchObject({ code: "api_provider_mismatch", status: 403, loginUrl: undefined });
+    expect(app.refreshes()).toEqual([]);
+    expect(await app.token("billing")).toMatch(/billing/);
+  });
+});
+
+describe("invalid_grant for an API", () => {
+  it("is followed by a refresh of the session, which continues if that succeeds", async () => {
+    await app.user.signIn();
+    app.refuse("invalid_grant");
+    expect(await app.failure("orders")).toMatchObject({ code: "api_sign_in_required", reason: "invalid_grant", loginUrl: LOGIN });
+    await app.failure("orders");
+    expect(app.targets()).toEqual([ORDERS, null]);
+    expect(await app.user.isSignedIn()).toBe(true);
+    expect(await app.token("billing")).toMatch(/billing/);
+    app.application.clock.advance(61_000);
+    expect(await app.token("orders")).toMatch(/orders/);
+  });
+
+  it("ends the refreshes of the session if its own is refused, too", async () => {
+    await app.user.signIn();
+    app.refuse("invalid_grant", "invalid_grant");
+    expect(await app.token("orders")).toBeNull();
+    expect(await app.token("billing")).toBeNull();
+    expect(app.targets()).toEqual([ORDERS, null]);
+    expect(await app.user.isSignedIn()).toBe(true);
+    app.application.clock.advance(2 * HOUR);
+    expect(await app.user.isSignedIn()).toBe(false);
+    expect((await app.auth.explainIdpAuthentication(app.request())).reason).toBe("refresh_rejected");
+  });
+
+  it("drops and revokes the refresh token if the session's new tokens are wrong", async () => {
+    await app.user.signIn();
+    const { provider } = app.application;
+    provider.mutateIdToken = (draft) => ({ ...draft, claims: { ...draft.claims, sub: "mallory" } });
+    app.refuse("invalid_grant");
+    expect(await app.token("orders")).toBeNull();
+    await app.auth.idle();
+    expect(provider.requestsTo("revoke").length).toBe(1);
+    expect(app.targets()).toEqual([ORDERS, null]);
+  });
+
+  it("decides nothing if the session's own refresh meets an outage", async () => {
+    await app.user.signIn();
+    const { provider, clock } = app.application;
+    app.refuse("invalid_grant");
+    provider.fault("token", { kind: "status", times: 1, status: 503 });
+    expect(await app.failure("orders")).toMatchObject({ code: "provider_unavailable" });
+    clock.advance(10_000);
+    expect(await app.token("orders")).toMatch(/orders/);
+  });
+
+  it("with Entra ID's suberror bad_token ends the refreshes of the session at once", async () => {
+    await app.user.signIn();
+    app.refuse({ error: "invalid_grant", suberror: "bad_token" });
+    expect(await app.token("orders")).toBeNull();
+    expect(app.targets()).toEqual([ORDERS]);
+    app.application.clock.advance(2 * HOUR);
+    expect(await app.user.isSignedIn()).toBe(false);
+  });
+
+  it("with another suberror is as ambiguous as without", async () => {
+    await app.user.signIn();
+    app.refuse({ error: "invalid_grant", suberror: "consent_required" });
+    expect(await app.failure("orders")).toMatchObject({ code: "api_sign_in_required" });
+    expect(app.targets()).toEqual([ORDERS, null]);
+  });
+});
+
+describe("an outage during a refresh for an API", () => {
+  it.each(["invalid_target", "invalid_client"])(
+    "%s on the session's own refresh is the operator's error, and the session continues",
+    async (error) => {
+      await app.user.signIn();
+      app.application.clock.advance(2 * HOUR);
+      app.refuse(error);
+      expect(await app.failure("orders")).toMatchObject({ code: "provider_misconfigured", status: 503 });
+      app.application.clock.advance(61_000);
+      expect(await app.token("orders")).toMatch(/orders/);
+    },
+  );
+
+  it("is 503 without a token, and the session continues", async () => {
+    await app.user.signIn();
+    app.application.provider.fault("token", { kind: "status", times: 1, status: 500 });
+    expect(await app.failure("orders")).toMatchObject({ code: "provider_unavailable", status: 503 });
+    expect(await app.user.isSignedIn()).toBe(true);
+    app.application.clock.advance(10_000);
+    expect(await app.token("orders")).toMatch(/orders/);
+  });
+
+  it("still gives a token that hasn't expired", async () => {
+    app.application.provider.settings.idTokenSeconds = 86_400;
+    await app.user.signIn();
+    const first = await app.token("orders");
+    app.application.clock.advance(0.6 * HOUR);
+    app.application.provider.fault("token", { kind: "status", status: 500 });
+    expect(await app.token("orders", { minValidity: 86_400 })).toBe(first);
+    expect(app.refreshes().length).toBe(2);
+    app.application.clock.advance(0.5 * HOUR);
+    expect(await app.failure("orders")).toMatchObject({ code: "provider_unavailable" });
+  });
+});
+
+describe("a logout during a refresh for an API", () => {
+  it.each([true, false])("wins, and the tokens that come late are revoked (rotation: %s)", async (rotation) => {
+    const { provider } = app.application;
+    provider.settings.rotation = rotation;
+    await app.user.signIn();
+    const hold = provider.hold("token", { before: false, times: 1 });
+    const asking = app.failure("orders");
+    await hold.arrived;
+    await app.user.get("/idpauth/logout/?response=json");
+    hold.release();
+    expect(await asking).toBeNull();
+    await app.auth.idle();
+    const refreshTokens = provider.issued.filter(({ kind }) => kind === "refresh_token").map(({ value }) => value);
+    expect(refreshTokens.length).toBe(rotation ? 2 : 1);
+    expect(refreshTokens.filter((token) => provider.isActive(token))).toEqual([]);
+    // Without a new refresh token, the access token itself.
+    expect(provider.requestsTo("revoke").map(({ params }) => params.get("token"))).toEqual([
+      refreshTokens[0],
+      rotation ? refreshTokens[1] : expect.stringMatching(/^at_https:\/\/orders/),
+    ]);
+  });
+});
+
+describe("requests for several APIs", () => {
+  it("wait for each other, and a session that expires in that time is refreshed first", async () => {
+    app.use({ onRefresh: () => undefined });
+    await app.user.signIn();
+    const { provider, clock } = app.application;
+    clock.advance(HOUR - 1_000);
+    const hold = provider.hold("token", { times: 1 });
+    const asking = Promise.all([app.token("orders"), app.token("billing"), app.token("billing")]);
+    await hold.arrived;
+    clock.advance(2_000);
+    hold.release();
+    const [orders, ...billing] = await asking;
+    expect(orders).toMatch(/orders/);
+    expect(billing[0]).toMatch(/billing/);
+    expect(billing[1]).toBe(billing[0]);
+    expect(app.targets()).toEqual([ORDERS, null, BILLING]);
+    expect(provider.reuses).toBe(0);
+  });
+
+  it("aren't failed by another's outage", async () => {
+    await app.user.signIn();
+    const { provider } = app.application;
+    const hold = provider.hold("token", { times: 1 });
+    provider.fault("token", { kind: "status", times: 1, status: 400, body: { error: "invalid_target" } });
+    const asking = [app.failure("orders"), app.token("billing")];
+    await hold.arrived;
+    hold.release();
+    expect(await asking[0]).toMatchObject({ code: "api_token_refused" });
+    expect(await asking[1]).toMatch(/billing/);
+  });
+});
