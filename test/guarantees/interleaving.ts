@@ -6,6 +6,8 @@ import { textReply } from "../support/text-reply.js";
 import { epochSeconds } from "../../src/clock.js";
 import type { FrameworkAdapter, IdpAuth } from "../../src/auth/public-types.js";
 import { createIdpAuthOver } from "../../src/auth/create-idp-auth.js";
+// Loaded now: loading it by its first use would be I/O.
+import "../../src/access/api-access.js";
 import { modelData, modelHooks, refreshTag, SIGN_IN_HOOKS, tagging, tagsIn, type HookPlan, type HookWeather } from "./application-hooks.js";
 import { Ledger, SECRET_KEY, type Session, type Violation } from "./ledger.js";
 import { ISSUER, ModelProvider, partsOf } from "./model-provider.js";
@@ -27,6 +29,8 @@ export const ACTOR_KINDS = [
   "probe",
   "credentials",
   "accessToken",
+  "api orders",
+  "api billing",
   "guard",
   "late",
   "login",
@@ -120,6 +124,7 @@ export function planScenario(random: Random): Scenario {
     actors.push({ ...signingIn, kind: "back-channel logout", process: random.below(processes) });
   const isDuel = random.chance(0.15);
   if (isDuel) actors.splice(0, Infinity, ...planDuel(random, processes));
+  else if (random.chance(0.1)) actors.splice(0, Infinity, ...planApiRequests(random, processes));
   const hasEvents = !isDuel && random.chance(0.65);
   const events = Array.from({ length: hasEvents ? 1 + random.below(2) : 0 }, () => {
     const kind = random.pick(EVENT_KINDS);
@@ -150,6 +155,13 @@ export function planScenario(random: Random): Scenario {
 function planDuel(random: Random, processes: number): readonly PlannedActor[] {
   const duellist = (kind: ActorKind) => ({ kind, browser: 0, process: random.below(processes), after: 0 });
   return [duellist(random.pick(["callback", "signIn"])), duellist("back-channel logout")];
+}
+
+/** Requests of one session for two APIs at once, and sometimes its logout. */
+function planApiRequests(random: Random, processes: number): readonly PlannedActor[] {
+  const plan = (kind: ActorKind) => ({ kind, browser: 0, process: random.below(processes), after: random.below(6) });
+  const requests = Array.from({ length: 3 + random.below(4) }, () => plan(random.pick(["api orders", "api billing"])));
+  return random.chance(0.25) ? [...requests, plan("logout")] : requests;
 }
 
 interface RunningProcess extends Process {
@@ -192,6 +204,8 @@ interface Said {
   readonly verdict: "in" | "out" | "unavailable" | "nothing";
   readonly email?: string | null;
   readonly token?: string;
+  /** The API that the token is for. */
+  readonly api?: string;
   readonly setCookies?: readonly string[];
   readonly status?: number;
 }
@@ -257,6 +271,7 @@ class Interleaving {
     const { age, processes, actors, events } = this.#scenario;
     for (let number = 0; number < processes; number += 1) this.#processes.push(this.#startProcess(number));
     ledger.signInHook = this.#scenario.signInHook;
+    ledger.apis = actors.flatMap(({ kind }) => apiOf(kind) ?? []);
     ledger.earliness = actors.some(({ kind }) => kind === "accessToken") ? 30 : 0;
 
     scheduler.orderly = true;
@@ -294,6 +309,10 @@ class Interleaving {
         issuer: ISSUER,
         scope: ["openid", "email"],
         backchannelLogout: true,
+        apis: {
+          orders: { url: "https://orders.internal/", resource: "urn:orders" },
+          billing: { url: "https://billing.internal/", scope: "bill" },
+        },
         refreshConcurrency: this.#scenario.refreshConcurrency,
         sessionMaxAge: this.#scenario.sessionMaxAge,
         sessionIdleTimeout: this.#scenario.sessionIdleTimeout,
@@ -450,6 +469,13 @@ class Interleaving {
       case "accessToken": {
         const before = this.#before(actor);
         return this.#judge(actor, before, await told(auth.getAccessToken(this.#request(actor, "/")), (token) => token ?? undefined));
+      }
+      case "api orders":
+      case "api billing": {
+        const before = this.#before(actor);
+        const api = apiOf(actor.kind) ?? "";
+        const said = await told(auth.getAccessToken(this.#request(actor, "/"), { api }), (token) => token ?? undefined);
+        return this.#judge(actor, before, { ...said, api });
       }
       case "late": {
         const request = this.#request(actor, "/");
@@ -685,10 +711,13 @@ class Interleaving {
       if (family?.user !== user || partsOf(session.record.credentials?.token ?? "").family !== id) {
         ledger.report("everybody keeps their own identity", `${actor.name} was given ${said.token}`);
       }
-      if (this.#scenario.hasRefreshHook && generation > 0 && !tagsIn(session.record).includes(refreshTag(said.token))) {
+      const isForApi = said.api !== undefined;
+      if (said.token.split(".")[3] !== said.api)
+        ledger.report("a token for one API goes to no other", `${actor.name} was given ${said.token}`);
+      if (this.#scenario.hasRefreshHook && !isForApi && generation > 0 && !tagsIn(session.record).includes(refreshTag(said.token))) {
         ledger.report("only reviewed tokens are given", `${actor.name} was given ${said.token}, which onRefresh has not accepted`);
       }
-      if (generation < before.generation) {
+      if (generation < before.generation && !isForApi) {
         ledger.report(
           "3 a late request uses the refreshed tokens",
           `${actor.name} was given ${said.token}, ${String(before.generation)} was stored before`,
@@ -825,11 +854,13 @@ class Interleaving {
       if (!actor.settled && !actor.process.crashed) ledger.report("everything settles", `${actor.name} never got an answer`);
     }
     const { events, prompt, actors, users } = this.#scenario;
-    const undisturbed = ["probe", "credentials", "guard", "late", "login", "accessToken"];
+    const undisturbed = ["probe", "credentials", "guard", "late", "login", "accessToken", "api orders", "api billing"];
     if (events.length > 0 || !prompt || !actors.every(({ kind }) => undisturbed.includes(kind))) return;
-    // Nothing went wrong and nobody left: as many token requests as there are people whose token has expired.
+    // Nothing went wrong and nobody left: as many token requests as there are people whose token has expired, and one for each of their APIs.
     const made = ledger.requests.length - requestsBefore;
-    if (made > users.length) ledger.report("1 one token request", `${String(made)} token requests`);
+    const needed = new Set(actors.flatMap(({ kind, browser }) => (apiOf(kind) === undefined ? [] : `${kind} ${String(browser)}`))).size;
+    if (needed > 1 && made === 1 + needed) this.#count("one token request for each API");
+    if (made > users.length + needed) ledger.report("1 one token request", `${String(made)} token requests`);
     if (made === 1) this.#count("one token request for all");
   }
 
@@ -1007,6 +1038,10 @@ class Interleaving {
       return this.#provider.families.get(partsOf(credentials.token).family)?.user === user;
     });
   }
+}
+
+function apiOf(kind: string): string | undefined {
+  return /^api (.*)/.exec(kind)?.[1];
 }
 
 async function told<Value>(answer: Promise<Value>, tokenOf: (value: Value) => string | undefined): Promise<Said> {

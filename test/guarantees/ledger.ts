@@ -78,6 +78,8 @@ export class Ledger {
   readonly requests: RefreshRequest[] = [];
   /** Seconds before its expiry from which a token may be refreshed in this run. */
   earliness = 0;
+  /** The APIs that requests of this run need a token for. */
+  apis: readonly string[] = [];
   /** What `onSignIn` does in this run. */
   signInHook: SignInHook = "none";
   readonly logouts: LogoutLedger;
@@ -164,6 +166,7 @@ export class Ledger {
     const holder = session.lease?.process;
     this.#checkLease(session, previous, next, process, actor);
     this.#checkTokens(session, previous, next, process === holder, actor);
+    this.#checkApis(session, previous, next, process === holder, actor);
     this.#checkLogins(session, previous, next, actor);
     this.#checkData(session, previous, next, actor);
     if (previous.idp_login_at !== next.idp_login_at && !isSigningIn(actor)) {
@@ -171,7 +174,7 @@ export class Ledger {
     }
     const token = next.credentials?.token;
     if (token !== undefined && token !== previous.credentials?.token) session.storedAt.set(token, epochSeconds(this.#scheduler.clock));
-    const brought = [next.credentials?.refresh_token, next.credentials?.token];
+    const brought = [next.credentials?.refresh_token, next.credentials?.token, ...apiTokens(next).values()];
     for (const request of this.requests) if (request.brought !== undefined && brought.includes(request.brought)) request.stored = true;
   }
 
@@ -241,7 +244,8 @@ export class Ledger {
     }
     session.lease = { nonce: after, process, at: now };
     const exp = Number(previous.id_info?.exp);
-    if (exp - this.earliness > epochSeconds(clock) && next.idp_state.review_due !== true) {
+    const needsApi = this.apis.some((api) => !((previous.idp_state.apis?.[api]?.expires_at ?? 0) - 30 > epochSeconds(clock)));
+    if (exp - this.earliness > epochSeconds(clock) && next.idp_state.review_due !== true && !needsApi) {
       this.report("3 a late request uses the refreshed tokens", `${process.name} begins to refresh ${session.name}, which is fresh`);
     }
   }
@@ -287,6 +291,23 @@ export class Ledger {
         "5 no old copy overwrites newer tokens",
         `${session.name}: ${after.refresh_token} over ${before.refresh_token ?? "nothing"}`,
       );
+    }
+  }
+
+  /** The tokens for APIs are written by the holder, each under its own API, and never go back. */
+  #checkApis(session: Session, previous: SessionRecord, next: SessionRecord, isHolder: boolean, actor: Actor | undefined): void {
+    const before = apiTokens(previous);
+    for (const [api, token] of apiTokens(next)) {
+      const old = before.get(api);
+      if (token === old) continue;
+      this.#scheduler.count("a token for an API stored");
+      if (!token.endsWith(`.${api}`)) this.report("a token for one API goes to no other", `${session.name} has ${token} for ${api}`);
+      if (!isHolder && !isSigningIn(actor))
+        this.report("5 only the holder writes", `${token} of ${session.name} was written without its lease`);
+      if (old !== undefined && partsOf(token).generation < partsOf(old).generation)
+        this.report("5 no old copy overwrites newer tokens", `${session.name}: ${token} over ${old}`);
+      if (partsOf(token).family !== partsOf(next.credentials?.token ?? "").family)
+        this.report("everybody keeps their own identity", `${session.name} was given ${token}`);
     }
   }
 
@@ -382,10 +403,10 @@ export class Ledger {
     return request;
   }
 
-  spent(request: RefreshRequest, family: Family): void {
+  spent(request: RefreshRequest, family: Family, accessToken: string): void {
     request.spent = true;
     const rotated = `rt.${family.id}.${String(family.refreshGeneration)}`;
-    request.brought = rotated === request.token ? `at.${family.id}.${String(family.accessGeneration)}` : rotated;
+    request.brought = rotated === request.token ? accessToken : rotated;
   }
 
   answered(request: RefreshRequest): void {
@@ -430,6 +451,10 @@ export class Ledger {
     if (token.startsWith("at.") || partsOf(token).generation === family.refreshGeneration) family.revocationAsked = true;
     if (this.#scheduler.current.actor?.kind !== "logout") this.#scheduler.count("late revocation");
   }
+}
+
+function apiTokens({ idp_state: { apis = {} } }: SessionRecord): Map<string, string> {
+  return new Map(Object.entries(apis).flatMap(([api, { token }]): [string, string][] => (token === undefined ? [] : [[api, token]])));
 }
 
 function isSigningIn(actor: Actor | undefined): boolean {

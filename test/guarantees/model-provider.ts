@@ -247,7 +247,7 @@ export class ModelProvider {
             { isAway: isDown },
           ),
         ),
-      refresh: ({ refreshToken, signal }) =>
+      refresh: ({ refreshToken, signal, target }) =>
         token(() => {
           const request = ledger.refreshAsked(process, refreshToken);
           return call(
@@ -268,11 +268,14 @@ export class ModelProvider {
               if (this.#rotates) family.refreshGeneration += 1;
               family.accessGeneration += 1;
               family.expiries.push(now() + TOKEN_LIFE);
-              ledger.spent(request, family);
+              // A token for an API names it: `at.f1.2.orders`.
+              const api = target === undefined ? "" : `.${target.api}`;
+              const accessToken = `at.${id}.${String(family.accessGeneration)}${api}`;
+              ledger.spent(request, family, accessToken);
               return {
-                accessToken: `at.${id}.${String(family.accessGeneration)}`,
+                accessToken,
                 refreshToken: this.#rotates ? `rt.${id}.${String(family.refreshGeneration)}` : undefined,
-                idToken: `it.${id}.${String(family.accessGeneration)}`,
+                idToken: target === undefined ? `it.${id}.${String(family.accessGeneration)}` : undefined,
                 scopes: undefined,
                 receivedAt: now(),
                 accessTokenExpiresAt: now() + TOKEN_LIFE,

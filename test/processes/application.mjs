@@ -38,6 +38,10 @@ const auth = idpAuth({
   store: dyingStore(store, options.death),
   clock,
   backchannelLogout: true,
+  apis: {
+    orders: { url: "https://orders.internal/", resource: "https://orders.example.com" },
+    billing: { url: "https://billing.internal/", resource: "https://billing.example.com" },
+  },
 });
 
 const app = express();
@@ -50,6 +54,10 @@ auth.mount(app);
 app.get("/guarded", auth.idpRequired, async (request, response) => {
   const [user, credentials] = [await auth.getUser(request), await auth.getCredentials(request)];
   response.json({ authenticated: user !== null, user, token: credentials?.token });
+});
+
+app.get("/token/:api", async (request, response) => {
+  response.json({ token: await auth.getAccessToken(request, { api: request.params.api }) });
 });
 
 // An outage between the guard and the handler is no mistake of the application. Any other error is printed, and fails the scenario.

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { tableOf, type Row } from "./report.js";
+import { apiTokens, logoutDuringApiRefresh } from "./scenarios/api-tokens.js";
 import { killedDuringSignInOrOut } from "./scenarios/killed-during-sign-in-or-out.js";
 import { keyRotation } from "./scenarios/key-rotation.js";
 import { killedRefresher } from "./scenarios/killed-refresher.js";
@@ -20,6 +21,7 @@ type NamedScenario = readonly [name: string, play: Scenario];
 /** What each store's server has a part in: one writer wins, all read what was written, ends are announced, and it dies. */
 export const OF_THE_SERVER: readonly NamedScenario[] = [
   ["[R1] 4 processes x 125 requests, one refresh", oneRefresh],
+  ["4 processes x 50 requests for two APIs, one refresh for each", apiTokens],
   ["a logout is seen by all at once", logoutSeenByAll],
   ["a logout at the provider is seen by all, and closes open connections", providerLogoutSeenByAll],
   [
@@ -32,6 +34,7 @@ export const OF_THE_SERVER: readonly NamedScenario[] = [
 export const OF_THE_PROCESSES: readonly NamedScenario[] = [
   ["[R7] many people refresh at once, each stays who they are", ownIdentity],
   ["[R5] a logout wins over a refresh elsewhere", logoutDuringRefresh],
+  ["a logout wins over a refresh for an API elsewhere", logoutDuringApiRefresh],
   ["[S3] [S4] [R3] kill -9 of the refresher at each step", killedRefresher],
   ["[S4] kill -9 at each step of a callback and of a logout", killedDuringSignInOrOut],
   ["[R16] two versions of the record format", recordFormats],
