@@ -22,7 +22,7 @@ export function challengeOf(status: number, lines: HeaderLines): Challenge | und
   if (status !== 401 && status !== 403) return undefined;
   const error = status === 401 ? "insufficient_user_authentication" : "insufficient_scope";
   const text = [...lines].flatMap(([name, value]) => (name.toLowerCase() === "www-authenticate" ? value : [])).join(", ");
-  const given = new Map([...text.matchAll(/([a-z_]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/gi)].map(pair));
+  const given = new Map([...text.matchAll(/\b([a-z_]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/gi)].map(pair));
   if (given.get("error") !== error) return undefined;
   const valid = Object.entries(PARAMETERS).flatMap(([name, form]) => {
     const value = given.get(name);

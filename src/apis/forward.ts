@@ -98,6 +98,8 @@ function sendBody(body: ApiRequest<Readable>["body"], outgoing: ClientRequest): 
   body.once("close", () => {
     if (!body.readableEnded) outgoing.destroy();
   });
+  // After an early response the rest is discarded, as Node does with a body that nothing reads: the connection serves further requests.
+  outgoing.once("close", () => body.resume());
 }
 
 /** The timeout is checked in as many parts, because the bytes of a connection are counted, but not announced. */

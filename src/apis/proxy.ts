@@ -114,8 +114,11 @@ export async function answered<Stream extends BodyStream>(
   }
 }
 
-/** The responses that never have a body (RFC 9110 section 6.4.1). */
-const BODILESS = [204, 205, 304];
+/** The responses that never have a body (RFC 9110 section 6.4.1), and those of them that have no length either: a body would be expected. */
+const [BODILESS, LENGTHLESS] = [
+  [204, 205, 304],
+  [204, 205],
+];
 
 function replyOf<Stream extends BodyStream>(
   api: Api,
@@ -132,6 +135,7 @@ function replyOf<Stream extends BodyStream>(
   }
   if (exchange.request.method !== "HEAD" && !BODILESS.includes(status)) return { status, headers, body };
   response.discard();
+  if (LENGTHLESS.includes(status)) delete headers["Content-Length"];
   return { status, headers };
 }
 

@@ -71,14 +71,14 @@ export function respondOverFetch(proxied: Proxied, request: Request, component: 
   return proxyRequest(proxied.api, transport, exchangeOf(proxied, request.headers, component), fetchBody(request));
 }
 
-/** Passes an upgrade on. Never rejects. */
+/** Passes an upgrade on. */
 export async function upgrade(
   proxied: Proxied,
   [message, socket, head]: readonly [message: IncomingMessage, socket: Duplex, head: Buffer],
   component: ProxyComponent,
 ): Promise<void> {
   const exchange = exchangeOf(proxied, linesOf(message), component);
-  await proxyUpgrade(proxied.api, component.clock, exchange, [message, socket, head]).catch(() => socket.destroy());
+  await proxyUpgrade(proxied.api, component.clock, exchange, [message, socket, head]);
 }
 
 function exchangeOf(proxied: Proxied, lines: HeaderLines, component: ProxyComponent): Exchange {

@@ -3,8 +3,9 @@ import { varyByCookie } from "../guard/gate.js";
 import { NEVER_RETURNED, type Api } from "../config/api-options.js";
 import { append, connectionNames, type HeaderLines } from "./request-headers.js";
 
-/** Headers that the browser gets only if the API's `responseHeaders` lists them. */
-const UNLESS_LISTED = /^(?:access-control-.*|timing-allow-origin|www-authenticate|refresh|strict-transport-security|alt-svc)$/;
+/** Headers that the browser gets only if the API's `responseHeaders` lists them. Most are commands that concern the whole origin. */
+const UNLESS_LISTED =
+  /^(?:access-control-.*|timing-allow-origin|www-authenticate|refresh|strict-transport-security|alt-svc|nel|report-to|accept-ch|set-login|sec(?:ure)?-session-.*|use-as-dictionary)$/;
 
 /** What the headers of a response depend on. */
 export interface Answered {

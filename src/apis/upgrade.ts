@@ -29,7 +29,6 @@ export async function proxyUpgrade(
   exchange: Exchange,
   [message, socket, head]: readonly [message: IncomingMessage, socket: Duplex, head: Buffer],
 ): Promise<void> {
-  socket.on("error", () => undefined);
   const closing = closingSignal(exchange);
   let upgraded: Upgraded | undefined;
   const reply = await replyTo(api, exchange, message, async (url, headers) => {
@@ -114,7 +113,8 @@ function respond(message: IncomingMessage, socket: Duplex, { status, headers, bo
   const response = new ServerResponse(message);
   response.shouldKeepAlive = false;
   response.assignSocket(socket as unknown as Socket);
-  response.once("finish", () => socket.end());
+  // Destroyed, because the browser could keep its half of the connection open, which no timeout of the server watches.
+  response.once("finish", () => socket.end(() => socket.destroy()));
   response.writeHead(status, { ...headers, Connection: "close" });
   if (typeof body === "object") pipeline(body, response, (error) => error && socket.destroy());
   else response.end(body);

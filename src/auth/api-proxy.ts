@@ -9,6 +9,7 @@ import { check } from "../config/check-table.js";
 import type { Finding } from "../errors.js";
 import type { GuardOpened } from "../guard/guard.js";
 import type { GuardRule } from "../guard/guard-rule.js";
+import { onFirstClose } from "../http/first-close.js";
 import { pathOf, type IdpRequest } from "../http/request.js";
 import { whenEnded } from "../sessions/session-end-signal.js";
 
@@ -68,9 +69,13 @@ export function createApiProxies<FrameworkRequest extends object>(parts: ApiProx
       if (found === undefined) return false;
       const [name, required] = found;
       const upgraded = socket as Duplex;
-      void import("../apis/respond.js").then(({ upgrade }) => {
+      // At once: without a listener, a connection that breaks ends the process.
+      upgraded.on("error", () => undefined);
+      const upgrading = import("../apis/respond.js").then(({ upgrade }) => {
         const opened = component.open(undefined as never, request);
-        const onClose = (closed: () => void) => void upgraded.once("close", closed);
+        const onClose = (closed: () => void) => {
+          onFirstClose([upgraded], closed);
+        };
         const proxied = {
           ...proxiedBy(component.apiNamed(name), opened, onClose),
           client: (message as IncomingMessage).socket.remoteAddress,
@@ -84,6 +89,7 @@ export function createApiProxies<FrameworkRequest extends object>(parts: ApiProx
         };
         return upgrade(proxied, [message as IncomingMessage, upgraded, head as Buffer], component);
       });
+      upgrading.catch(() => upgraded.destroy());
       return true;
     },
   };

@@ -161,7 +161,7 @@ function mistakesIn(api: string, values: unknown, keys: readonly string[]): stri
   const unknown = Object.keys(values).filter((name) => !Object.hasOwn(OPTIONS, name));
   const mistakes = unknown.map((name) => `there is no option ${quoted(name)}`);
   for (const [name, [is, allowed]] of Object.entries(OPTIONS)) {
-    const value = Object.hasOwn(values, name) ? values[name] : undefined;
+    const value = values[name];
     if ((value !== undefined || name === "url") && !is(value)) mistakes.push(`\`${name}\` is ${kindOf(value)}; allowed: ${allowed}`);
   }
   const { provider } = values;

@@ -74,6 +74,7 @@ export interface FrontOptions {
 
 export interface Front {
   readonly port: number;
+  readonly server: http.Server;
   /** Ends the session. */
   readonly session: AbortController;
   readonly failures: IdpAuthError[];
@@ -86,7 +87,7 @@ export interface Front {
 export function frontHandler(
   api: Api,
   { token, clock = systemClock, before }: FrontOptions = {},
-): Omit<Front, "port"> & Pick<Exchange, "failed"> & { exchangeOf(message: IncomingMessage | Http2ServerRequest): Exchange } {
+): Omit<Front, "port" | "server"> & Pick<Exchange, "failed"> & { exchangeOf(message: IncomingMessage | Http2ServerRequest): Exchange } {
   const agent = agentOf(api);
   running.push(() => agent.destroy());
   const transport = nodeTransport(api, clock, agent);
@@ -134,7 +135,7 @@ export async function front(api: Api, options: FrontOptions = {}): Promise<Front
   server.on("upgrade", (message, socket, head) => {
     void proxyUpgrade(api, options.clock ?? systemClock, parts.exchangeOf(message), [message, socket, head]);
   });
-  return { ...parts, port: await listen(server) };
+  return { ...parts, server, port: await listen(server) };
 }
 
 /** A connection of a browser to the front. */

@@ -56,7 +56,7 @@ export function toResponse(reply: AnyReply, method?: string): Response {
   if (setCookies === undefined && !isHead) return new Response(content, { status, headers: plain });
   const headers = new Headers(plain);
   for (const cookie of setCookies ?? []) headers.append("Set-Cookie", cookie);
-  if (isHead && typeof body !== "object") headers.set("Content-Length", String(new TextEncoder().encode(body).length));
+  if (isHead && typeof body === "string") headers.set("Content-Length", String(new TextEncoder().encode(body).length));
   return new Response(isHead ? null : content, { status, headers });
 }
 
