@@ -25,6 +25,7 @@ export interface ApiProxies<FrameworkRequest extends object> extends Pick<IdpAut
   findings(apis: ReadonlyMap<string, Api>): Finding[];
 }
 
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createApiProxies<FrameworkRequest extends object>(parts: ApiProxyParts<FrameworkRequest>): ApiProxies<FrameworkRequest> {
   const { ready, adapter, openedOf, guard } = parts;
   /** The rules of all proxies of an API. A WebSocket, whose upgrade passes no route, must pass them all. */
@@ -43,7 +44,7 @@ export function createApiProxies<FrameworkRequest extends object>(parts: ApiProx
       );
     },
     proxyApi(name, rule = {}) {
-      rules.set(name, [...(rules.get(name) ?? []), rule as GuardRule]);
+      rules.set(name, [...(rules.get(name) ?? []), rule]);
       return (raw) => {
         const component = ready();
         const api = component.apiNamed(name);
@@ -54,7 +55,7 @@ export function createApiProxies<FrameworkRequest extends object>(parts: ApiProx
           const proxied = {
             ...proxiedBy(api, opened, (closed) => adapter.onClose?.(raw, closed)),
             client,
-            guard: () => guard(opened, rule as GuardRule),
+            guard: () => guard(opened, rule),
           };
           if (web !== undefined) return respondOverFetch(proxied, web, component);
           return respondOverNode(proxied, node as IncomingMessage, component);
@@ -73,9 +74,7 @@ export function createApiProxies<FrameworkRequest extends object>(parts: ApiProx
       upgraded.on("error", () => undefined);
       const upgrading = import("../apis/respond.js").then(({ upgrade }) => {
         const opened = component.open(undefined as never, request);
-        const onClose = (closed: () => void) => {
-          onFirstClose([upgraded], closed);
-        };
+        const onClose = onFirstClose.bind(undefined, [upgraded]);
         const proxied = {
           ...proxiedBy(component.apiNamed(name), opened, onClose),
           client: (message as IncomingMessage).socket.remoteAddress,

@@ -11,7 +11,7 @@ import { toResponse } from "../../src/adapters/fetch/fetch.js";
 import { idpAuth } from "../../src/adapters/node/node.js";
 import { polluted } from "../support/polluted.js";
 import { apiRow } from "./api-row.js";
-import { closeAll, front, nodeApi, ORIGIN, rawApi, rawBrowser, request } from "./parties.js";
+import { closeAll, front, nodeApi, ORIGIN, rawApi, rawBrowser } from "./parties.js";
 
 afterEach(closeAll);
 
