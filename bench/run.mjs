@@ -1,7 +1,7 @@
 // Measures speed and size; `npm run bench` builds first. Nothing here is asserted, because a busy machine would fail a good build.
 // Ratios come from interleaved rounds of one run. Do nothing else on the machine meanwhile.
 //
-//   node bench/run.mjs [--quick] [--only=probe,guard,hosts,sessions,refresh,imports,stores,loop,storm,abandoned,ends,browser,in-process] [--rounds=11] [--milliseconds=1500] [--connections=32]
+//   node bench/run.mjs [--quick] [--only=probe,guard,hosts,sessions,refresh,imports,stores,loop,storm,abandoned,ends,browser,proxy,in-process] [--rounds=11] [--milliseconds=1500] [--connections=32]
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -16,6 +16,7 @@ import { imports } from "./cases/imports.mjs";
 import { inProcess } from "./cases/in-process.mjs";
 import { loop } from "./cases/loop.mjs";
 import { probe } from "./cases/probe.mjs";
+import { proxy } from "./cases/proxy.mjs";
 import { refresh } from "./cases/refresh.mjs";
 import { sessions } from "./cases/sessions.mjs";
 import { abandoned } from "./cases/abandoned.mjs";
@@ -24,7 +25,22 @@ import { stores } from "./cases/stores.mjs";
 import { startChild } from "./children.mjs";
 import { markdown } from "./report.mjs";
 
-const CASES = { probe, guard, hosts, sessions, refresh, imports, stores, loop, storm, abandoned, ends, browser, "in-process": inProcess };
+const CASES = {
+  probe,
+  guard,
+  hosts,
+  sessions,
+  refresh,
+  imports,
+  stores,
+  loop,
+  storm,
+  abandoned,
+  ends,
+  browser,
+  proxy,
+  "in-process": inProcess,
+};
 
 const { values: flags } = parseArgs({
   options: {
@@ -51,6 +67,9 @@ const settings = {
   ends: flags.quick ? 20 : 150,
   signOuts: flags.quick ? 10 : 50,
   heldSessions: flags.quick ? 500 : 5_000,
+  firstBytes: flags.quick ? 500 : 3_000,
+  proxiedMegabytes: flags.quick ? 128 : 1_024,
+  eventStreams: flags.quick ? 500 : 2_000,
   abandonedLogins: flags.quick ? 5_000 : 100_000,
   sessionCounts: flags.quick ? [1_000, 10_000] : [1_000, 100_000, 1_000_000],
 };

@@ -1,0 +1,114 @@
+// One proxy per process: idpauth's, which checks a session, or a library's, which checks none.
+import { Agent, createServer } from "node:http";
+import { createRequire } from "node:module";
+import { performance } from "node:perf_hooks";
+import { serveCalls, childOptions } from "./children.mjs";
+
+const { kind, packages, upstream, provider } = childOptions();
+
+/** The libraries have a folder of their own; see bench/proxies. */
+const library = (name) => createRequire(`${packages}/`)(name);
+
+const PATH = "/api/orders/";
+const url = `http://127.0.0.1:${upstream}/v2/`;
+
+const options = {
+  env: {},
+  log: false,
+  secretKey: "a secret key of the benchmark, longer than it must be",
+  ...provider,
+  backchannelLogout: true,
+  baseUrl: "http://app.example",
+  apis: { orders: { url, path: PATH, methods: ["GET", "POST"] } },
+};
+
+/** Each returns a server that listens, and `auth` if there is one. */
+const kinds = {
+  async "node-idpauth"() {
+    const { idpAuth } = await import("idpauth/node");
+    const auth = idpAuth(options);
+    const proxy = auth.proxyApi("orders")((request, response) => response.writeHead(404).end());
+    return { auth, server: createServer(auth.listener(proxy)).listen(0, "127.0.0.1") };
+  },
+
+  async "node-http-proxy-3"() {
+    const { createProxyServer } = library("http-proxy-3");
+    // Without an agent, it opens a connection for each request.
+    const proxy = createProxyServer({ target: url, agent: new Agent({ keepAlive: true }), xfwd: true });
+    proxy.on("error", (error, request, response) => response.destroy());
+    const server = createServer((request, response) => {
+      if (!request.url.startsWith(PATH)) return response.writeHead(404).end();
+      request.url = request.url.slice(PATH.length - 1);
+      proxy.web(request, response);
+    });
+    return { server: server.listen(0, "127.0.0.1") };
+  },
+
+  async "fastify-idpauth"() {
+    const { default: fastify } = await import("fastify");
+    const { idpAuth } = await import("idpauth/fastify");
+    const app = fastify();
+    const auth = idpAuth(options);
+    await app.register(auth.plugin);
+    app.addHook("onRequest", auth.proxyApi("orders"));
+    await app.listen({ port: 0, host: "127.0.0.1" });
+    return { auth, server: app.server };
+  },
+
+  async "fastify-http-proxy"() {
+    const { default: fastify } = await import("fastify");
+    const app = fastify();
+    await app.register(library("@fastify/http-proxy"), { upstream: new URL(url).origin, prefix: PATH, rewritePrefix: "/v2/" });
+    await app.listen({ port: 0, host: "127.0.0.1" });
+    return { server: app.server };
+  },
+};
+
+const { server, auth } = await kinds[kind]();
+if (!server.listening) await new Promise((resolve) => server.once("listening", resolve));
+
+/** The largest size of the process since `watchSize`. */
+let peak = 0;
+let watching;
+
+serveCalls({
+  port: () => server.address().port,
+
+  cpu: () => {
+    const { user, system } = process.cpuUsage();
+    return user + system;
+  },
+
+  /** Signs in that many sessions of one user. Returns their cookies. */
+  async signIn({ count, sub }) {
+    const { signedInAs } = await import("idpauth/testing");
+    const exp = Math.floor(Date.now() / 1000) + 86_400;
+    const cookies = [];
+    while (cookies.length < count) cookies.push(await signedInAs(auth, { sub, exp }));
+    return cookies;
+  },
+
+  /** Bytes that are in use after a garbage collection: of the heap and the buffers, and of the process. */
+  memory() {
+    for (let round = 0; round < 4; round += 1) globalThis.gc();
+    const { heapUsed, external, rss } = process.memoryUsage();
+    return { used: heapUsed + external, rss };
+  },
+
+  watchSize() {
+    peak = 0;
+    watching = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 50);
+  },
+
+  peak() {
+    clearInterval(watching);
+    return peak;
+  },
+
+  /** The share of the time in which the event loop works. */
+  async utilization({ milliseconds }) {
+    const before = performance.eventLoopUtilization();
+    await new Promise((resolve) => setTimeout(resolve, milliseconds));
+    return performance.eventLoopUtilization(before).utilization;
+  },
+});
