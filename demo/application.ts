@@ -17,6 +17,8 @@ export interface DemoSetup {
   readonly switches?: Switches | undefined;
   /** The demo's own providers, if it has several: `staff` and `customers`. */
   readonly providers?: IdpAuthOptions["providers"] | undefined;
+  /** The address of the orders API. Undefined: it doesn't run, so nothing is passed on to it. */
+  readonly orders?: string | undefined;
   /** Fires when the process is about to end: event streams and WebSockets end then. */
   readonly closing?: AbortSignal;
 }
@@ -29,12 +31,14 @@ export interface DemoApplication {
   readonly listener: Listener;
   /** Responds to a request for a WebSocket. Undefined: `listener` does. */
   readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  /** Passes a request for a WebSocket of the orders API on. Returns false for any other request. */
+  readonly proxyUpgrade?: ((request: IncomingMessage, socket: Duplex, head: Buffer) => boolean) | undefined;
   /** Resolves when no work needs the store or the provider any more. Call it after the server is closed. */
   idle(): Promise<void>;
 }
 
 /** Returns the options for every adapter's `idpAuth`. */
-export function authOptions({ configuration, env, store, providers }: DemoSetup): IdpAuthOptions<object, DemoData> {
+export function authOptions({ configuration, env, store, providers, orders }: DemoSetup): IdpAuthOptions<object, DemoData> {
   const { sessions, rule, loginParams } = configuration;
   const onSignIn = signInHook(rule);
   return {
@@ -44,6 +48,7 @@ export function authOptions({ configuration, env, store, providers }: DemoSetup)
       : { sessionLabel: (request: IdpRequest) => deviceName(request.header("user-agent")) }),
     ...(store && { store }),
     ...(providers && { providers }),
+    ...(orders !== undefined && { apis: { orders: { url: orders, path: "/api/orders/", methods: ["GET", "POST"] } } }),
     ...(loginParams && { loginParams }),
     ...(onSignIn && { onSignIn }),
   };

@@ -114,13 +114,16 @@ function configuration(issuer: string, client: { id: string; secret: string }, o
     jwks: { keys: [secrets.signingKey] },
     // Browsers share cookies among the ports of a hostname.
     cookies: { keys: [secrets.cookieKey], ...(options.named && { names: { session: `_session-${options.named.key}` } }) },
-    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "picture", "groups"] },
+    claims: { openid: ["sub", "signed_in_at"], email: ["email", "email_verified"], profile: ["name", "picture", "groups"] },
     scopes: ["openid", "offline_access", "email", "profile"],
     // The ID token itself carries email, name, picture and groups, as Google's carries the first three.
     conformIdTokenClaims: false,
-    findAccount(_ctx, id) {
+    // The userinfo endpoint says when the user signed in, because the access tokens are opaque, and the orders API needs the time.
+    extraTokenClaims: ({ oidc: { entities } }) => ({ signed_in_at: (entities.AuthorizationCode ?? entities.RefreshToken)?.authTime }),
+    findAccount(_ctx, id, token) {
       const person = options.people.find((one) => one.id === id);
-      return person && { accountId: id, claims: () => claims(issuer, person) };
+      const extra = token !== undefined && "extra" in token ? token.extra : undefined;
+      return person && { accountId: id, claims: () => ({ ...claims(issuer, person), ...extra }) };
     },
     interactions: { url: (_ctx, interaction) => `/sign-in/${interaction.uid}` },
     pkce: { required: () => true },

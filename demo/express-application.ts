@@ -30,6 +30,7 @@ export function expressDemo(
 
   const auth = idpAuth(authOptions(setup));
   auth.mount(app);
+  if (setup.orders !== undefined) app.use(auth.proxyApi("orders"));
   app.use(auth.csrf);
   extend(app, auth);
 
@@ -58,7 +59,7 @@ export function expressDemo(
     send(response, unmatched(method, at));
   });
   app.use(onError);
-  return { listener: app, idle: () => auth.idle() };
+  return { listener: app, proxyUpgrade: auth.proxyUpgrade, idle: () => auth.idle() };
 }
 
 export function send(response: Response, { status, headers, body }: DemoAnswer): void {

@@ -35,6 +35,7 @@ export async function fastifyDemo(setup: DemoSetup): Promise<DemoApplication> {
   const auth = idpAuth(authOptions(setup));
   await app.register(auth.plugin);
   app.addHook("onRequest", auth.csrf);
+  if (setup.orders !== undefined) app.addHook("onRequest", auth.proxyApi("orders"));
 
   for (const { method, path, guard, answer } of demoRoutes(setup, auth, async ({ body }) => body as string | undefined)) {
     const preHandler = guard === undefined ? [] : [auth.idpRequiredWith(guard)];
@@ -63,6 +64,7 @@ export async function fastifyDemo(setup: DemoSetup): Promise<DemoApplication> {
     upgrade(request, socket, head) {
       app.server.emit("upgrade", request, socket, head);
     },
+    proxyUpgrade: auth.proxyUpgrade,
     idle: () => auth.idle(),
   };
 }

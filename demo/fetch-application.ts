@@ -34,7 +34,8 @@ export function fetchDemo(setup: DemoSetup): DemoApplication {
     return route === undefined ? responseOf(unmatched(request.method, pathname), request.method) : route(request);
   });
 
-  const answer = async (request: Request) => (await auth.fetch(request)) ?? routed(request);
+  const behindEndpoints = setup.orders === undefined ? routed : auth.proxyApi("orders")(routed);
+  const answer = async (request: Request) => (await auth.fetch(request)) ?? behindEndpoints(request);
   const listener = getRequestListener((request) =>
     answer(request).catch((error: unknown) => responseOf(errorAnswer(error), request.method)),
   );

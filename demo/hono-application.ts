@@ -19,6 +19,7 @@ export function honoDemo(setup: DemoSetup): DemoApplication {
   const app = new Hono();
   const auth = idpAuth(authOptions(setup));
   auth.mount(app);
+  if (setup.orders !== undefined) app.use(auth.proxyApi("orders"));
   app.use(auth.csrf);
 
   for (const { method, path, guard, answer } of demoRoutes(setup, auth, (c) => textOf(c.req.raw.body))) {

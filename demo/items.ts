@@ -8,16 +8,23 @@ export interface Item {
 const MOST = 20;
 const LONGEST = 100;
 
+const EXAMPLES = ["Order punched cards", "Oil the difference engine", "Answer Mr Babbage"];
+
 /** The items of all users, in this process's memory. */
 export class Items {
+  readonly #examples: readonly string[];
   readonly #byUser = new Map<string, readonly Item[]>();
   #lastId = 0;
+
+  constructor(examples = EXAMPLES) {
+    this.#examples = examples;
+  }
 
   /** Returns the user's items; three examples for a new user. */
   of(user: string): readonly Item[] {
     const known = this.#byUser.get(user);
     if (known !== undefined) return known;
-    for (const text of ["Order punched cards", "Oil the difference engine", "Answer Mr Babbage"]) this.add(user, text);
+    for (const text of this.#examples) this.add(user, text);
     return this.of(user);
   }
 

@@ -26,6 +26,7 @@ export function koaDemo(setup: DemoSetup): DemoApplication {
 
   const auth = idpAuth(authOptions(setup));
   auth.mount(app);
+  if (setup.orders !== undefined) app.use(auth.proxyApi("orders"));
   app.use(auth.csrf);
 
   const router = new Router({ sensitive: true, strict: true });
@@ -55,7 +56,7 @@ export function koaDemo(setup: DemoSetup): DemoApplication {
   app.use((ctx) => {
     send(ctx, unmatched(ctx.method, ctx.path));
   });
-  return { listener: app.callback(), idle: () => auth.idle() };
+  return { listener: app.callback(), proxyUpgrade: auth.proxyUpgrade, idle: () => auth.idle() };
 }
 
 function send(ctx: Context, { status, headers, body }: DemoAnswer): void {

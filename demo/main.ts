@@ -15,6 +15,7 @@ import {
 import { startEmbeddedProviders } from "./embedded-providers.js";
 import type { DemoApplication, DemoSetup } from "./application.js";
 import { openKept } from "./kept.js";
+import { ordersIssuers, startOrders } from "./orders.js";
 import { closable, endOnSignal, isTaken, listen } from "./server.js";
 import { switchesOf } from "./switches.js";
 import { routeUpgrades } from "./web-socket.js";
@@ -51,6 +52,8 @@ async function start(): Promise<void> {
     ? await startEmbeddedProviders(configuration, state, defaults, Number(port))
     : undefined;
   const env: Environment = { ...defaults, ...embedded?.env };
+  const issuers = embedded?.started.map(({ issuer }) => issuer) ?? ordersIssuers(env);
+  const orders = issuers.length === 0 ? undefined : await startOrders(issuers, configuration.maxAge);
 
   const closing = new AbortController();
   const switches = switchesOf(configuration, env, sessions.store);
@@ -61,12 +64,14 @@ async function start(): Promise<void> {
     store,
     switches,
     providers: embedded?.options,
+    orders: orders?.url,
     closing: closing.signal,
   });
   open(application);
   endOnSignal(async () => {
     closing.abort();
-    await closeServer();
+    // The orders API ends the streams that are passed on, so that the server can close.
+    await Promise.all([closeServer(), orders?.end()]);
     // A refresh continues after its user has left: the token is spent, and the next one is not stored yet.
     await application.idle();
     await Promise.all(embedded?.started.map((provider) => provider.close()) ?? []);
@@ -77,6 +82,7 @@ async function start(): Promise<void> {
     console.log(`Provider: ${issuer} (${name ?? "embedded"}; you choose a person on its page)`);
     if (hasMoved) console.log("          Its last port is taken, so its address is a new one: who signed in before may have to again.");
   }
+  if (orders !== undefined) console.log(`Orders:   ${orders.url} (an API that is a process of its own, pid ${orders.pid})`);
   console.log(`Host:     ${configuration.host}`);
   console.log(`Sessions: ${sessions.where}${survivesRestart ? " (a restart keeps them)" : ""}`);
   console.log(`Demo:     ${URL.canParse(env["BASE_URL"] ?? "") ? new URL(env["BASE_URL"] ?? "").origin : address}/`);

@@ -39,22 +39,20 @@ export function nodeDemo(setup: DemoSetup): DemoApplication {
   });
 
   const unmatched = unmatchedAnswers(setup.env);
-  const listener = auth.listener(
-    auth.csrf(async (request, response) => {
-      const { method = "GET", url = "/" } = request;
-      const at = url.split("?", 1)[0] ?? "";
-      const route = routes.get(`${method === "HEAD" ? "GET" : method} ${at}`);
-      if (route === undefined) send(response, unmatched(method, at));
-      else await route(request, response);
-    }),
-    {
-      onError(error, _request, response) {
-        if (response.headersSent) response.destroy();
-        else send(response, errorAnswer(error));
-      },
+  const routed = auth.csrf(async (request: IncomingMessage, response: ServerResponse) => {
+    const { method = "GET", url = "/" } = request;
+    const at = url.split("?", 1)[0] ?? "";
+    const route = routes.get(`${method === "HEAD" ? "GET" : method} ${at}`);
+    if (route === undefined) send(response, unmatched(method, at));
+    else await route(request, response);
+  });
+  const listener = auth.listener(setup.orders === undefined ? routed : auth.proxyApi("orders")(routed), {
+    onError(error, _request, response) {
+      if (response.headersSent) response.destroy();
+      else send(response, errorAnswer(error));
     },
-  );
-  return { listener, idle: () => auth.idle() };
+  });
+  return { listener, proxyUpgrade: auth.proxyUpgrade, idle: () => auth.idle() };
 }
 
 function send(response: ServerResponse, { status, headers, body }: DemoAnswer): void {

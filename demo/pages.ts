@@ -9,8 +9,11 @@ export const REPORTS = [
   { title: "Returns", period: "October", figure: 21 },
 ] as const;
 
-/** @param provider the key of the session's provider, null without a session; undefined if the demo has one provider */
-export function homePage(mountPath: string, provider?: string | null): string {
+/**
+ * @param hasOrders whether the orders API runs
+ * @param provider the key of the session's provider, null without a session; undefined if the demo has one provider
+ */
+export function homePage(mountPath: string, hasOrders: boolean, provider?: string | null): string {
   const link = (path: string, text: string, explanation: string) => html`<li><a href="${path}">${text}</a><span>${explanation}</span></li>`;
   const body = html`<h1>The idpauth demo</h1>
     <p>This page is public. The next three are behind <code>idpRequired</code>: open one, choose a person, and you come back to it.</p>
@@ -26,6 +29,14 @@ export function homePage(mountPath: string, provider?: string | null): string {
     <ul class="links">
       ${[link("/app/", "Single-page application", "A guarded list, a form that survives an expiry, the session warning, tabs and devices.")]}
     </ul>
+    ${
+      hasOrders
+        ? html`<h2>An API behind the application</h2>
+            <ul class="links">
+              ${[link("/orders", "Orders", "A second process behind /api/orders/: calls, a refused token, a step-up, a stream and a WebSocket.")]}
+            </ul>`
+        : []
+    }
     <h2>Guards that look closer</h2>
     <ul class="links">
       ${[

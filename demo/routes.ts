@@ -4,6 +4,7 @@ import { appRoutes } from "./app-routes.js";
 import type { DemoSetup } from "./application.js";
 import { mountPath } from "./configuration.js";
 import { events, streamScript } from "./event-stream.js";
+import { ordersRoutes } from "./orders-routes.js";
 import { adminPage, groupsOf, homePage, payrollPage, reportsPage, REPORTS, transferPage } from "./pages.js";
 import { signedOutMeanwhile, type Accessors, type DemoRoute, type DemoSession, type DemoSocket } from "./route.js";
 import { STYLE } from "./style.js";
@@ -46,7 +47,8 @@ export function demoRoutes<FrameworkRequest extends object>(
   bodyOf: (request: FrameworkRequest) => Promise<string | undefined>,
   hasSocket = true,
 ): readonly DemoRoute<FrameworkRequest>[] {
-  const { env, closing, configuration, providers } = setup;
+  const { env, closing, configuration, providers, orders } = setup;
+  const passesSockets = "proxyUpgrade" in auth && configuration.sessions.kind !== "host";
   const { maxAge } = configuration;
   const mounted = mountPath(env);
   const signedIn = {};
@@ -65,13 +67,14 @@ export function demoRoutes<FrameworkRequest extends object>(
 
   return [
     ...appRoutes(setup, auth, bodyOf),
+    ...ordersRoutes<FrameworkRequest>(setup, passesSockets),
     {
       method: "GET",
       path: "/",
       guard: undefined,
       async answer(request) {
         const at = providers && ((await auth.getSession(request))?.provider ?? null);
-        return pageAnswer(200, homePage(mounted, at));
+        return pageAnswer(200, homePage(mounted, orders !== undefined, at));
       },
     },
     {

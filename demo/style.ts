@@ -59,6 +59,9 @@ code { font: 0.9em ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
 .person:hover { border-color: var(--accent); background: var(--tint); }
 .quiet { margin-top: 1rem; padding: 0.5rem 0; border: 0; background: none; color: var(--accent); font: inherit; text-decoration: underline; text-underline-offset: 0.2em; cursor: pointer; }
 .button { display: inline-block; padding: 0.625rem 1.125rem; border-radius: 0.625rem; background: var(--accent); color: var(--on-accent); font-weight: 600; text-decoration: none; }
+button.button { border: 0; font: inherit; font-weight: 600; cursor: pointer; }
+.field { flex: 1 1 10rem; min-width: 0; padding: 0.5625rem 0.75rem; border: 1px solid var(--soft); border-radius: 0.625rem; background: var(--card); color: inherit; font: inherit; }
+pre { margin: 0; padding: 0.875rem 1.125rem; background: var(--card); border: 1px solid var(--line); border-radius: 0.875rem; font: 0.875rem/1.5 ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; white-space: pre-wrap; }
 .actions { display: flex; flex-wrap: wrap; align-items: center; gap: 0.75rem 1.25rem; margin-top: 1.5rem; }
 table { width: 100%; border-collapse: collapse; }
 th, td { padding: 0.625rem 0.5rem; border-bottom: 1px solid var(--line); text-align: left; }

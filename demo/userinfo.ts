@@ -2,7 +2,15 @@
 const TIMEOUT = 5000;
 
 /** The provider's response was unusable. The message never contains the provider's text. */
-export class UserinfoError extends Error {}
+export class UserinfoError extends Error {
+  /** Of the provider's response; undefined if there was none. */
+  readonly status: number | undefined;
+
+  constructor(message: string, { status, ...options }: ErrorOptions & { readonly status?: number } = {}) {
+    super(message, options);
+    this.status = status;
+  }
+}
 
 /**
  * Asks the provider's userinfo endpoint (OpenID Connect Core section 5.3): what an application does with credentials.
@@ -25,7 +33,7 @@ async function fetchJson(url: string, headers: Record<string, string> = {}): Pro
       signal: AbortSignal.timeout(TIMEOUT),
     });
     if (answer.ok) return await answer.json();
-    throw new UserinfoError(`The provider answered with status ${answer.status}.`);
+    throw new UserinfoError(`The provider answered with status ${answer.status}.`, { status: answer.status });
   } catch (error) {
     if (error instanceof UserinfoError) throw error;
     throw new UserinfoError("The provider gave no usable answer.", { cause: error });

@@ -25,7 +25,8 @@ const heads = new WeakMap<IncomingMessage, Buffer>();
 export function routeUpgrades(server: Server, application: Promise<DemoApplication>): void {
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on("error", () => socket.destroy());
-    void application.then(({ listener, upgrade }) => {
+    void application.then(({ listener, proxyUpgrade, upgrade }) => {
+      if (proxyUpgrade?.(request, socket, head) === true) return;
       if (upgrade !== undefined && request.headers.upgrade?.toLowerCase() === "websocket") {
         upgrade(request, socket, head);
         return;
