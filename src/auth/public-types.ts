@@ -113,9 +113,9 @@ export interface AccessTokenOptions {
   /** Seconds for which the token must stay valid. Default 30. A value above half of the token's lifetime counts as half of it. */
   readonly minValidity?: number;
   /** The name of an API in the option `apis`. Default: the session's own access token. */
-  readonly api?: string;
+  readonly api?: string | undefined;
   /** A token that the API has rejected with 401. It is replaced once, unless another request has replaced it already. */
-  readonly rejected?: string;
+  readonly rejected?: string | undefined;
 }
 
 /** The functions that the `auth` object of every adapter has. */
