@@ -57,13 +57,15 @@ export async function proxyRequest<Stream extends BodyStream>(
   const length = lengthOf(lines);
   if (length === "invalid") return refusal("api_framing_invalid");
   if (body?.isUsed === true) return refusal("api_body_consumed", exchange);
-  const closing = closingSignal(exchange);
+  let closing: AbortSignal | undefined;
   const isKept = body === undefined || (typeof length === "number" && length <= MAX_REPEATED);
   let kept: Uint8Array<ArrayBuffer> | undefined;
   return answered(api, exchange, url, isKept, async (headers) => {
     if (isKept && body !== undefined) kept ??= await body.bytes().catch(throwLeft);
     const sent = isKept ? kept : body.stream;
     const size = typeof length === "number" ? length : undefined;
+    // Only now: a request that is refused watches no session.
+    closing ??= closingSignal(exchange);
     return transport({ method: request.method, url, headers, body: sent, length: size, signal: closing });
   });
 }

@@ -6,7 +6,8 @@ import { alike, NEVER_SENT, type Api } from "../config/api-options.js";
 export type HeaderLines = Iterable<readonly [name: string, value: string]>;
 
 /** Headers that an API gets only if its `requestHeaders` lists them. */
-const UNLESS_LISTED = /^(?:origin|referer|sec-fetch-.*|x-http-method.*|x-method-override|x-original-url|x-rewrite-url)$/;
+const UNLESS_LISTED =
+  /^(?:origin|referer|sec-fetch-.*|x-http-method.*|x-method-override|x-original-url|x-rewrite-url|x-real-ip|.*client-ip|.*connecting-ip)$/;
 
 /** What the proxy says about a request. */
 export interface Sender {

@@ -70,7 +70,9 @@ function privateCacheControl(given: string | undefined): string {
 function insidePath(location: string, url: URL, { url: { href: base }, path = "" }: Api): string | undefined {
   if (!URL.canParse(location, url.href)) return undefined;
   const { href } = new URL(location, url);
-  return href.startsWith(base) ? path + href.slice(base.length) : undefined;
+  const inside = path + href.slice(base.length);
+  // Two slashes would begin the name of another host.
+  return href.startsWith(base) && !inside.startsWith("//") ? inside : undefined;
 }
 
 function capitalized(name: string): string {

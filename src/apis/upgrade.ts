@@ -56,7 +56,8 @@ type Send = (url: URL, headers: Map<string, string>) => Promise<ApiResponse<Read
 async function replyTo(api: Api, exchange: Exchange, message: IncomingMessage, send: Send): Promise<ProxyReply<Readable>> {
   const url = admittedUrl(api, exchange, isFromOtherOrigin);
   if (!(url instanceof URL)) return url;
-  if (message.headers.upgrade?.toLowerCase() !== "websocket") return problem("not_found", `${ERRORS.not_found.title}.`);
+  // The API gets a GET, whatever came.
+  if (message.method !== "GET" || message.headers.upgrade?.toLowerCase() !== "websocket") return problem("not_found", `${ERRORS.not_found.title}.`);
   return answered(api, exchange, url, true, (headers) => send(url, headers));
 }
 

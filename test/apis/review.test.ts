@@ -5,6 +5,7 @@ import { connect } from "node:net";
 import { PassThrough } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
 import { challengeOf } from "../../src/apis/challenge.js";
+import { requestHeaders } from "../../src/apis/request-headers.js";
 import { responseHeaders } from "../../src/apis/response-headers.js";
 import { readApis } from "../../src/config/api-options.js";
 import { toResponse } from "../../src/adapters/fetch/fetch.js";
@@ -48,6 +49,12 @@ describe("a response of an API", () => {
     expect(responseHeaders(lines, apiRow({ responseHeaders: { nel: true } }), about)).toHaveProperty("Nel", "x");
   });
 
+  it("redirects to no other site, even if the proxy's path is the whole site", () => {
+    const about = { url: new URL("https://orders.internal/v2/x"), token: "token", pathPrefix: "" };
+    expect(responseHeaders([["Location", "https://orders.internal/v2//evil.example/"]], apiRow({ path: "/" }), about)).toBeUndefined();
+    expect(responseHeaders([["Location", "y"]], apiRow({ path: "/" }), about)).toHaveProperty("Location", "/y");
+  });
+
   it("has its challenge read in time that grows with its length", () => {
     const start = performance.now();
     challengeOf(401, [["www-authenticate", "a".repeat(30_000)]]);
@@ -72,6 +79,29 @@ describe("a response of an API", () => {
   });
 });
 
+describe("a request", () => {
+  it("claims no address of the browser, unless the API's `requestHeaders` lists the header", () => {
+    const names = ["X-Real-IP", "X-Client-IP", "True-Client-IP", "X_Real_IP", "CF-Connecting-IP", "X-Cluster-Client-IP"];
+    const lines = names.map((name) => [name, "10.0.0.1"] as const);
+    const sender = { token: "token", origin: undefined, client: "192.0.2.1" };
+    expect([...requestHeaders(lines, apiRow(), sender).values()]).not.toContain("10.0.0.1");
+    expect(requestHeaders(lines, apiRow({ requestHeaders: { "x-real-ip": true } }), sender).get("x-real-ip")).toBe("10.0.0.1");
+  });
+
+  it("leaves no listener behind on a connection that serves many", async () => {
+    const { url } = await rawApi((socket) => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone"));
+    const { port, server } = await front(apiRow({ url }));
+    const counts: number[] = [];
+    server.on("request", ({ socket }: http.IncomingMessage) => counts.push(socket.listenerCount("close")));
+    const { socket, received } = await rawBrowser(port);
+    for (let call = 1; call <= 5; call++) {
+      socket.write("GET /api/orders/x HTTP/1.1\r\nHost: app\r\n\r\n");
+      await expect.poll(() => received.text.split("done").length - 1).toBe(call);
+    }
+    expect(counts[4]).toBe(counts[1]);
+  });
+});
+
 describe("the table of APIs", () => {
   it("takes nothing from a polluted prototype", async () => {
     const { apis } = await polluted({ allowCrossSite: true, methods: ["TRACE"], provider: "evil" }, () =>
@@ -89,6 +119,15 @@ const OPTIONS = {
 } as const;
 
 describe("an upgrade", () => {
+  it("with another method than GET doesn't reach an API whose table has no GET", async () => {
+    const { url, connections } = await rawApi((socket) => socket.end());
+    const { port } = await front(apiRow({ url, methods: ["POST"] }));
+    const { socket, received } = await rawBrowser(port);
+    socket.write(`POST /api/orders/ HTTP/1.1\r\nHost: app\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nOrigin: ${ORIGIN}\r\n\r\n`);
+    await expect.poll(() => received.isClosed).toBe(true);
+    expect([received.text.slice(9, 12), connections]).toEqual(["404", []]);
+  });
+
   it("whose connection breaks before it is looked at doesn't end the process", async () => {
     const auth = idpAuth({ ...OPTIONS, apis: { orders: { url: "http://127.0.0.1:9/", path: "/api/orders/" } } });
     auth.proxyApi("orders");
