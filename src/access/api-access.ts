@@ -81,7 +81,7 @@ export async function apiToken(
   const left = ({ expires_at: expiresAt = Infinity }: ApiEntry) => expiresAt - now();
   const isUsable = (entry: ApiEntry) => left(entry) > 0;
 
-  let isRenewed = false;
+  let renewals = 0;
   const renew: RenewApi = async (refresh, record) => {
     const asked = { refreshToken: record.credentials?.refresh_token ?? "", session: refresh.key, signal: refresh.signal, target };
     const store = (entry: Partial<ApiEntry>) => (fresh: SessionRecord) =>
@@ -91,7 +91,7 @@ export async function apiToken(
       if (outcome.spent === undefined) return outcome;
       const { spent } = outcome;
       await refresh.provider.checkApiToken(spent, record, asked);
-      isRenewed = true;
+      renewals += 1;
       const { accessToken: token = "", receivedAt: at, accessTokenExpiresAt: expiresAt } = spent;
       const forced = rejected !== undefined && entryOf(record)?.token === rejected;
       const entry = { at, token, ...(expiresAt !== undefined && { expires_at: expiresAt }), ...(forced && { forced: true as const }) };
@@ -116,7 +116,7 @@ export async function apiToken(
   let record: SessionRecord | undefined = outcome.record;
   for (let turn = 0; record !== undefined && needOf(record) !== undefined; turn += 1) {
     // A token that has expired when it comes isn't requested again at once.
-    if (isRenewed || turn === MOST_TURNS) throw new ProviderUnavailableError("refresh_pending");
+    if (renewals > 0 || turn === MOST_TURNS) throw new ProviderUnavailableError("refresh_pending");
     const before: ApiEntry | undefined = entryOf(record);
     try {
       record = await refresher.refresh(session, needOf, { name: api, renew });

@@ -57,7 +57,8 @@ async function replyTo(api: Api, exchange: Exchange, message: IncomingMessage, s
   const url = admittedUrl(api, exchange, isFromOtherOrigin);
   if (!(url instanceof URL)) return url;
   // The API gets a GET, whatever came.
-  if (message.method !== "GET" || message.headers.upgrade?.toLowerCase() !== "websocket") return problem("not_found", `${ERRORS.not_found.title}.`);
+  if (message.method !== "GET" || message.headers.upgrade?.toLowerCase() !== "websocket")
+    return problem("not_found", `${ERRORS.not_found.title}.`);
   return answered(api, exchange, url, true, (headers) => send(url, headers));
 }
 
