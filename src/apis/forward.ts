@@ -6,7 +6,7 @@ import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
-import { lengthOf, type HeaderLines } from "./request-headers.js";
+import type { HeaderLines } from "./request-headers.js";
 import { isEventStreamType } from "./response-headers.js";
 import { apiTimeout, asApiError, type ApiRequest, type IncomingBody, type Transport } from "./transport.js";
 
@@ -26,8 +26,8 @@ export function linesOf({ rawHeaders }: { readonly rawHeaders: readonly string[]
 
 /** Returns the body of a request; undefined if it has none. */
 export function nodeBody(message: IncomingMessage | Http2ServerRequest): IncomingBody<Readable> | undefined {
-  const length = lengthOf(linesOf(message));
-  if ("stream" in message ? message.stream.endAfterHeaders : length === undefined || length === 0) return undefined;
+  const { "content-length": length, "transfer-encoding": coding } = message.headers;
+  if ("stream" in message ? message.stream.endAfterHeaders : coding === undefined && Number(length ?? 0) === 0) return undefined;
   return {
     stream: message,
     isUsed: message.readableDidRead || message.readableFlowing === true || message.readableEnded,
@@ -61,7 +61,7 @@ export function nodeTransport(api: Api, clock: Clock, agent = agentOf(api)): Tra
         stop();
         signal.removeEventListener("abort", abort);
         // An API that switches protocols without being asked closes without an error.
-        reject(asApiError(undefined));
+        if (incoming === undefined) reject(asApiError(undefined));
       });
       outgoing.once("response", (response) => {
         incoming = response;
@@ -108,7 +108,7 @@ const PARTS = 4;
 /** Destroys a request whose connection has been idle for too long. @param isWaiting whether the next byte is the API's matter */
 function watchIdle(outgoing: ClientRequest, clock: Clock, timeout: number, isWaiting: () => boolean): () => void {
   let [seen, idle] = [0, 0];
-  let cancel = clock.timer(0, () => undefined);
+  let cancel: () => void;
   const check = () => {
     const { bytesRead = 0, bytesWritten = 0 } = outgoing.socket ?? {};
     idle = bytesRead + bytesWritten === seen && isWaiting() ? idle + 1 : 0;

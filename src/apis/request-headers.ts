@@ -71,8 +71,7 @@ function forwarded({ origin, client }: Sender): [string, string][] {
   const node = address === undefined ? "unknown" : address.includes(":") ? `"[${address}]"` : address;
   const headers: [string, string][] = address === undefined ? [] : [["x-forwarded-for", address]];
   if (origin === undefined) return [...headers, ["forwarded", `for=${node}`]];
-  const { host, protocol } = new URL(origin);
-  const proto = protocol.slice(0, -1);
+  const [proto = "", host = ""] = origin.split("://");
   headers.push(["x-forwarded-host", host], ["x-forwarded-proto", proto]);
   return [...headers, ["forwarded", `for=${node};host="${host}";proto=${proto}`]];
 }

@@ -1,7 +1,7 @@
 /** What the proxy needs of a session and of the framework. */
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
-import type { Duplex } from "node:stream";
+import type { Duplex, Readable } from "node:stream";
 import type { SessionRequest } from "../access/session-access.js";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
@@ -19,7 +19,6 @@ import { proxyRequest, type Exchange } from "./proxy.js";
 import type { HeaderLines } from "./request-headers.js";
 import type { Transport } from "./transport.js";
 import { proxyUpgrade } from "./upgrade.js";
-import type { Readable } from "node:stream";
 
 /** The running component, as far as the proxy uses it. */
 export interface ProxyComponent {

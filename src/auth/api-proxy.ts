@@ -25,6 +25,10 @@ export interface ApiProxies<FrameworkRequest extends object> extends Pick<IdpAut
   findings(apis: ReadonlyMap<string, Api>): Finding[];
 }
 
+const load = () => import("../apis/respond.js");
+/** Kept, because `import()` is slow also for a module that is loaded. */
+let loading: ReturnType<typeof load> | undefined;
+
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createApiProxies<FrameworkRequest extends object>(parts: ApiProxyParts<FrameworkRequest>): ApiProxies<FrameworkRequest> {
   const { ready, adapter, openedOf, guard } = parts;
@@ -49,7 +53,7 @@ export function createApiProxies<FrameworkRequest extends object>(parts: ApiProx
         const component = ready();
         const api = component.apiNamed(name);
         if (!isBelow(api, adapter.request(raw))) return undefined;
-        return import("../apis/respond.js").then(({ respondOverFetch, respondOverNode }) => {
+        return (loading ??= load()).then(({ respondOverFetch, respondOverNode }) => {
           const { node, web, client } = adapter.source?.(raw) ?? {};
           const opened = openedOf(raw);
           const proxied = {
@@ -72,7 +76,7 @@ export function createApiProxies<FrameworkRequest extends object>(parts: ApiProx
       const upgraded = socket as Duplex;
       // At once: without a listener, a connection that breaks ends the process.
       upgraded.on("error", () => undefined);
-      const upgrading = import("../apis/respond.js").then(({ upgrade }) => {
+      const upgrading = (loading ??= load()).then(({ upgrade }) => {
         const opened = component.open(undefined as never, request);
         const onClose = onFirstClose.bind(undefined, [upgraded]);
         const proxied = {

@@ -42,6 +42,10 @@ const AT_PROVIDER = { limit: 50, patience: 2_000 };
 /** The concurrent requests at all providers: enough for several that hang. Our decision. */
 const AT_ALL = 4 * AT_PROVIDER.limit;
 
+const loadApiAccess = () => import("../access/api-access.js");
+/** Kept, because `import()` is slow also for a module that is loaded. */
+let apiAccess: ReturnType<typeof loadApiAccess> | undefined;
+
 /** What a provider is created from. */
 export interface ProviderParts {
   readonly settings: Settings;
@@ -224,7 +228,7 @@ export function compose<FrameworkRequest extends object>(
     apiNamed,
     async apiToken(session, name, options) {
       const api = apiNamed(name);
-      const { apiToken } = await import("../access/api-access.js");
+      const { apiToken } = await (apiAccess ??= loadApiAccess());
       return apiToken(session, api, options, { ...context, policy, refresher, publicPath });
     },
     open,

@@ -1,7 +1,16 @@
 import { ServerResponse, type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders } from "node:http";
-import { pipeline, Readable } from "node:stream";
-import { GUARDED_CACHE_CONTROL, isOutage, PerRequest, varyByCookie, type AnyReply,
-  type BodyStream, type Reply } from "../../index.js";
+import { Readable } from "node:stream";
+import {
+  GUARDED_CACHE_CONTROL,
+  isOutage,
+  onFirstClose,
+  PerRequest,
+  varyByCookie,
+  type AnyReply,
+  type BodyStream,
+  type Closable,
+  type Reply,
+} from "../../index.js";
 import { headerText, type AnyResponse } from "./node-message.js";
 
 type WriteHead = (this: ServerResponse, status: number, ...rest: readonly unknown[]) => ServerResponse;
@@ -147,8 +156,17 @@ export function writeReply(response: AnyResponse, reply: AnyReply): void {
 
 /** Sends the head at once, and a stream as the body. When the browser leaves, it cancels the stream; when that fails, it breaks the connection. */
 export function sendStream(response: ServerResponse, stream: BodyStream): void {
-  response.flushHeaders();
-  pipeline(readableOf(stream), response, () => undefined);
+  const readable = readableOf(stream);
+  // Not `pipeline`: the AbortController and the error that it creates for each stream cost more than the rest of a small response.
+  for (const each of [readable, response]) each.on("error", () => undefined);
+  onFirstClose([readable], () => {
+    if (!readable.readableEnded) response.destroy();
+  });
+  // A response of node:http2 doesn't say that its stream has been destroyed.
+  onFirstClose([(response as ServerResponse & { readonly stream?: Closable }).stream ?? response], () => readable.destroy());
+  // Otherwise the head is sent with what has arrived, in one packet.
+  if (readable.readableLength === 0) response.flushHeaders();
+  readable.pipe(response);
 }
 
 /** A stream of the Web as one of Node. Destroying it cancels the stream. */
