@@ -42,7 +42,7 @@ const COPIED = { from: "docs/how-to/nestjs.md", to: "docs/start/nestjs.md" };
 
 /** What the text around a page's samples supplies. A sample gets the names that it uses and does not declare. */
 const GIVEN: Readonly<Record<string, string>> = {
-  "docs/how-to/call-an-api.md": `export declare const auth: import("idpauth/next").NextIdpAuth;
+  "docs/how-to/proxy.md": `export declare const auth: import("idpauth/next").NextIdpAuth;
 `,
   "docs/how-to/user-table.md": `${EXPRESS}
 export declare const pool: import("pg").Pool;

@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
-import { Server, type ListenOptions } from "node:net";
+import { createServer, request as httpRequest, type IncomingMessage } from "node:http";
+import { Server, type AddressInfo, type ListenOptions } from "node:net";
 import path from "node:path";
 import type { createClient as createRedisClient } from "redis";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -10,7 +11,7 @@ import { startRedis } from "../support/redis-server.js";
 // The files of docs/snippets, which the pages show, each run as an application loads it. What a file does not set comes from the test:
 // the provider and its clock.
 
-const given = vi.hoisted((): { options: IdpAuthOptions; auths: unknown[]; clients: { destroy(): void }[] } => ({
+const given = vi.hoisted((): { options: IdpAuthOptions; apis?: string; auths: unknown[]; clients: { destroy(): void }[] } => ({
   options: {},
   auths: [],
   clients: [],
@@ -20,11 +21,15 @@ interface Entry {
   readonly idpAuth: (options?: IdpAuthOptions) => unknown;
 }
 
-/** Replaces `idpAuth` by one that has the test's provider and clock. */
+/** Replaces `idpAuth` by one that has the test's provider and clock, and the test's API in place of the APIs. */
 const withProvider = vi.hoisted(() => async (original: () => Promise<unknown>) => {
   const entry = (await original()) as Entry;
-  const idpAuth = (options: IdpAuthOptions = {}) => {
-    const auth = entry.idpAuth({ ...given.options, ...options });
+  const idpAuth = ({ apis, ...options }: IdpAuthOptions = {}) => {
+    const rows = Object.entries(apis ?? {}).map(([name, api]) => {
+      const url = new URL(api.url);
+      return [name, { ...api, url: `${given.apis ?? url.origin}${url.pathname}` }] as const;
+    });
+    const auth = entry.idpAuth({ ...given.options, ...options, ...(apis && { apis: Object.fromEntries(rows) }) });
     given.auths.push(auth);
     return auth;
   };
@@ -387,6 +392,158 @@ describe("docs/snippets/keys", () => {
     expect(provider.requestsTo("token").map(({ params }) => [params.has("client_assertion"), params.has("client_secret")])).toEqual([
       [true, false],
     ]);
+  });
+});
+
+/** An API that records the requests it gets, and upgrades to WebSockets. */
+async function startApi() {
+  const requests: { method: string; target: string; token: string; headers: IncomingMessage["headers"] }[] = [];
+  const api = { requests, status: 200, stop: () => api };
+  const record = ({ method = "", url = "", headers }: IncomingMessage) => {
+    requests.push({ method, target: url, token: (headers.authorization ?? "").replace("Bearer ", ""), headers });
+  };
+  const server = createServer((request, response) => {
+    record(request);
+    request.resume().once("end", () => response.writeHead(api.status, { "Content-Type": "application/json" }).end('["order 1"]'));
+  });
+  server.on("upgrade", (request, socket) => {
+    record(request);
+    socket.end("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nhello");
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
+  given.apis = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  api.stop = () => {
+    delete given.apis;
+    server.closeAllConnections();
+    server.close();
+    return api;
+  };
+  return api;
+}
+
+describe("docs/snippets/call-an-api", () => {
+  let api: Awaited<ReturnType<typeof startApi>>;
+  beforeEach(async () => {
+    api = await startApi();
+  });
+  afterEach(() => {
+    api.stop();
+  });
+
+  const refreshes = () => provider.requestsTo("token").filter(({ params }) => params.get("grant_type") === "refresh_token");
+
+  it.each(["express", "fastify", "hono", "koa"])("%s.mjs sends the session's token, and a new one after a 401", async (name) => {
+    const browser = await open(`call-an-api/${name}.mjs`);
+    expect((await browser.get("/open-orders")).status).toBe(401);
+    await browser.follow("/idpauth/login/");
+    expect((await browser.get("/open-orders")).json()).toEqual(["order 1"]);
+    const newest = () => provider.issued.findLast(({ kind }) => kind === "access_token")?.value;
+    expect(api.requests).toMatchObject([{ method: "GET", target: "/v2/items?open=true", token: newest() }]);
+    api.status = 401;
+    expect((await browser.get("/open-orders")).status).toBe(502);
+    expect(api.requests.map(({ token }) => token)).toEqual([api.requests[0]?.token, api.requests[0]?.token, newest()]);
+    expect(api.requests[2]?.token).not.toBe(api.requests[0]?.token);
+  });
+
+  it("table.mjs requests a token for each API", async () => {
+    const browser = await open("call-an-api/table.mjs");
+    await browser.follow("/idpauth/login/");
+    const asked = provider.requestsTo("authorize").at(-1)?.query;
+    expect([asked?.getAll("resource"), asked?.has("audience"), asked?.get("scope")]).toEqual([
+      ["https://orders.example.com"],
+      false,
+      expect.stringContaining("calendar.readonly"),
+    ]);
+    expect((await browser.get("/calls")).json()).toEqual([200, 200, 200]);
+    const parameters = ["resource", "audience", "scope"].map((name) => refreshes().flatMap(({ params }) => params.get(name) ?? []));
+    expect(parameters).toEqual([
+      ["https://orders.example.com"],
+      ["https://billing.example.com"],
+      ["https://www.googleapis.com/auth/calendar.readonly"],
+    ]);
+    expect(new Set(api.requests.map(({ token }) => token)).size).toBe(3);
+  });
+
+  it("consent.mjs gives a login that asks for what is missing, and remembers the refusal for a minute", async () => {
+    const browser = await open("call-an-api/consent.mjs");
+    await browser.follow("/idpauth/login/");
+    const error = { status: 400, headers: { "Content-Type": "application/json" }, body: JSON.stringify({ error: "consent_required" }) };
+    const consent = provider.fault("token", { kind: "status", ...error });
+    const blocked = await browser.get("/invoices");
+    expect([blocked.status, blocked.json()]).toEqual([401, { login_url: "/idpauth/login/?api=billing" }]);
+    expect([(await browser.get("/invoices")).status, refreshes().length]).toEqual([401, 1]);
+    provider.clock.advance(61_000);
+    consent();
+    expect((await browser.get("/invoices")).status).toBe(200);
+  });
+
+  it("token.mjs sends a new token once if the API refuses one", async () => {
+    const browser = await open("call-an-api/token.mjs");
+    await browser.follow("/idpauth/login/");
+    const original = globalThis.fetch;
+    vi.spyOn(globalThis, "fetch").mockImplementation((url, init) =>
+      original(typeof url === "string" ? url.replace("https://orders.internal", given.apis ?? "") : url, init),
+    );
+    expect((await browser.get("/orders")).json()).toEqual(["order 1"]);
+    api.status = 401;
+    expect((await browser.get("/orders")).status).toBe(502);
+    expect([api.requests.length, new Set(api.requests.map(({ token }) => token)).size, refreshes().length]).toEqual([3, 2, 2]);
+  });
+});
+
+describe("docs/snippets/proxy", () => {
+  let api: Awaited<ReturnType<typeof startApi>>;
+  beforeEach(async () => {
+    api = await startApi();
+  });
+  afterEach(() => {
+    api.stop();
+  });
+
+  it.each(["express", "fastify", "koa", "hono", "node", "fetch"])("%s.ts passes requests on with the user's token", async (name) => {
+    const browser = await (name === "node" ? openListening : open)(`proxy/${name}.ts`);
+    expect([(await browser.get("/api/orders/items")).status, api.requests]).toEqual([401, []]);
+    await browser.follow("/idpauth/login/");
+    const headers = { "sec-fetch-site": "same-origin" };
+    const response = await browser.get("/api/orders/items?open=true", { method: "POST", headers });
+    expect([response.status, response.json(), response.headers["content-security-policy"]]).toEqual([200, ["order 1"], "sandbox"]);
+    const token = provider.issued.findLast(({ kind }) => kind === "access_token")?.value;
+    expect(api.requests).toMatchObject([{ method: "POST", target: "/v2/items?open=true", token }]);
+    expect(api.requests[0]?.headers).not.toHaveProperty("cookie");
+    const sibling = await browser.get("/api/orders/items", { headers: { "sec-fetch-site": "same-site" } });
+    expect([sibling.status, (await browser.get("/api/orders/a%5cb")).status, api.requests.length]).toEqual([403, 400, 1]);
+  });
+
+  it("rule.mjs passes only what the table and the rule allow", async () => {
+    const browser = await open("proxy/rule.mjs");
+    await browser.follow("/idpauth/login/");
+    const deleted = await browser.get("/api/orders/items/1", { method: "DELETE", headers: { "sec-fetch-site": "same-origin" } });
+    expect([deleted.status, deleted.headers.allow]).toEqual([405, "GET, POST"]);
+    expect((await browser.get("/api/orders/items")).json()).toMatchObject({ error: "insufficient_user_authentication" });
+    expect((await browser.follow("/api/orders/items")).json()).toEqual(["order 1"]);
+    expect(api.requests).toMatchObject([{ headers: { "x-api-version": "2" } }]);
+    provider.person = { ...ADA, groups: ["guests"] };
+    await browser.follow("/idpauth/login/");
+    expect((await browser.get("/api/orders/items")).status).toBe(403);
+  });
+
+  it("upgrade.ts passes a WebSocket on, and closes every other upgrade", async () => {
+    const browser = await openListening("proxy/upgrade.ts");
+    await browser.follow("/idpauth/login/");
+    const upgrade = (path: string) =>
+      new Promise<string>((resolve) => {
+        const headers = { connection: "Upgrade", upgrade: "websocket", origin: browser.origin, cookie: browser.cookie };
+        const asked = httpRequest(`${browser.origin}${path}`, { headers });
+        asked.once("upgrade", (_response, socket, head) => {
+          let text = head.toString();
+          socket.on("data", (chunk: Buffer) => (text += chunk.toString())).once("end", () => resolve(text));
+        });
+        asked.once("response", ({ statusCode }) => resolve(String(statusCode))).once("error", () => resolve("closed"));
+        asked.end();
+      });
+    expect(await upgrade("/api/orders/live")).toBe("hello");
+    expect(await upgrade("/elsewhere")).toBe("closed");
+    expect(api.requests).toMatchObject([{ target: "/v2/live", token: expect.any(String) as string }]);
   });
 });
 
