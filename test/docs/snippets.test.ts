@@ -464,7 +464,7 @@ describe("docs/snippets/call-an-api", () => {
     expect(new Set(api.requests.map(({ token }) => token)).size).toBe(3);
   });
 
-  it("consent.mjs gives a login that asks for what is missing, and remembers the refusal for a minute", async () => {
+  it("consent.mjs gives a login that requests what is missing, and remembers the refusal for a minute", async () => {
     const browser = await open("call-an-api/consent.mjs");
     await browser.follow("/idpauth/login/");
     const error = { status: 400, headers: { "Content-Type": "application/json" }, body: JSON.stringify({ error: "consent_required" }) };
