@@ -21,7 +21,7 @@ const publicKeys: Endpoint = (_, { registrations }) => {
   return Promise.resolve(json({ keys: [...new Map(keys.map((key) => [JSON.stringify(key), key])).values()] }));
 };
 
-const styleSheet: Endpoint = (_, { pages }) => Promise.resolve(stylesheet(pages.style));
+const styleSheet: Endpoint = async (_, { pages }) => stylesheet(await pages.style());
 
 /** An endpoint that most applications do not turn on. Its code is loaded by its first request. */
 function whenUsed(load: () => Promise<Endpoint>): Endpoint {

@@ -2,7 +2,6 @@ import { ownOrigin, type AddressSettings, type IdpRequest } from "../http/reques
 import { page } from "./page-reply.js";
 import type { Reply } from "../http/reply.js";
 import type { ChooserModel } from "./chooser-page.js";
-import { colorRules } from "./colors.js";
 import { errorPage, type ErrorModel } from "./error-page.js";
 import { indexPage, type IndexModel } from "./index-page.js";
 import { DEFAULT_LANGUAGE, loadMessages, preferredLanguage, type Language, type LoadMessages } from "./languages.js";
@@ -14,15 +13,14 @@ import type { PagesOptions } from "./page-options.js";
 import { imageSource } from "./person.js";
 import { popupPage, type PopupModel } from "./popup-page.js";
 import { sessionsPage, type SessionsModel } from "./sessions-page.js";
-import { STYLE } from "./style.js";
 import { createTexts, type Texts } from "./texts.js";
 
 /** The pages of one application: they know its paths, its look and its language. */
 export interface Pages {
   /** The path of the endpoints as browsers see it. Begins and ends with a slash. */
   readonly publicPath: string;
-  /** The stylesheet of every page. */
-  readonly style: string;
+  /** The stylesheet of every page. Its code is loaded by its first request. */
+  style(): Promise<string>;
   landing(model: Pick<IndexModel, "state" | "signInError">, request: IdpRequest): Promise<Reply>;
   sessions(model: Omit<SessionsModel, "publicPath">, request: IdpRequest): Promise<Reply>;
   popup(model: PopupModel, request: IdpRequest): Promise<Reply>;
@@ -144,7 +142,10 @@ export function createPages(parts: PagesParts): Pages {
 
   return {
     publicPath,
-    style: `${STYLE}${colorRules(colors)}`,
+    async style() {
+      const { styleWith } = await import("./style.js");
+      return styleWith(colors);
+    },
     landing: (model, request) =>
       reply(request, (texts) => indexPage({ ...model, publicPath, homeHref, sessionsPage: hasSessionsPage }, texts)),
     sessions: (model, request) => reply(request, (texts) => sessionsPage({ ...model, publicPath }, texts)),

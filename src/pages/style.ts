@@ -1,3 +1,6 @@
+import { colorRules } from "./colors.js";
+import type { PageColors } from "./page-options.js";
+
 /** The stylesheet of every page, served as a file: the Content-Security-Policy of the pages allows no inline style. */
 export const STYLE = `
 :root {
@@ -268,3 +271,6 @@ nav { width: 100%; }
   .actions, nav, .before > a, .sessions button { display: none; }
 }
 `.trimStart();
+
+/** Returns the stylesheet with the application's colors. */
+export const styleWith = (colors: PageColors): string => STYLE + colorRules(colors);

@@ -93,7 +93,7 @@ function addLook(replies, createPages, stylesheet, origin, look, options) {
   const publicPath = `${prefix}idpauth/`;
   const pages = createPages({ publicPath, address: { baseUrl: origin, trustProxy: false }, sessionsPage: true, options });
   const request = { method: "GET", target: "/", scheme: /** @type {const} */ ("http"), host: undefined, header: () => undefined };
-  replies.set(`${publicPath}style.css`, () => stylesheet(pages.style));
+  replies.set(`${publicPath}style.css`, async () => stylesheet(await pages.style()));
   // It only has to load: what it does is tested elsewhere.
   replies.set(`${publicPath}popup.js`, () => ({ status: 200, headers: { "Content-Type": "text/javascript" }, body: "" }));
   for (const [name, model] of Object.entries(indexStates(origin)))

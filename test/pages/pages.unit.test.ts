@@ -212,24 +212,24 @@ describe("the application's own lines", () => {
 });
 
 describe("colors", () => {
-  const styleWith = (options: PagesOptions) => createPages({ publicPath, address, options }).style;
+  const styleWith = (options: PagesOptions) => createPages({ publicPath, address, options }).style();
 
-  it("without the option, the stylesheet is the default one", () => {
-    expect(styleWith({})).toBe(STYLE);
-    expect(styleWith({ colors: {} })).toBe(STYLE);
+  it("without the option, the stylesheet is the default one", async () => {
+    expect(await styleWith({})).toBe(STYLE);
+    expect(await styleWith({ colors: {} })).toBe(STYLE);
   });
 
-  it("are added to the stylesheet, with a legible color on the accent", () => {
-    const added = styleWith({ colors: { accent: "#0A5C36", background: "#f4f4f4" } }).slice(STYLE.length);
+  it("are added to the stylesheet, with a legible color on the accent", async () => {
+    const added = (await styleWith({ colors: { accent: "#0A5C36", background: "#f4f4f4" } })).slice(STYLE.length);
     expect(added).toContain(":root { --page: #f4f4f4; --accent: #0a5c36;");
     expect(added).toContain("--on-accent: #ffffff;");
-    expect(styleWith({ colors: { accent: "#ffd400" } })).toContain("--on-accent: #000000;");
+    expect(await styleWith({ colors: { accent: "#ffd400" } })).toContain("--on-accent: #000000;");
   });
 
-  it("without an accent for the dark scheme, the accent is lightened until it is legible there", () => {
+  it("without an accent for the dark scheme, the accent is lightened until it is legible there", async () => {
     for (const accent of ["#000000", "#0a5c36", "#2553c8", "#ffffff"]) {
       const dark = /prefers-color-scheme: dark\) \{ :root \{ --accent: (#[0-9a-f]{6})/.exec(
-        styleWith({ colors: { accent } }).slice(STYLE.length),
+        (await styleWith({ colors: { accent } })).slice(STYLE.length),
       );
       expect(contrast(dark?.[1] ?? "", "#181e27")).toBeGreaterThanOrEqual(4.5);
     }
