@@ -10,7 +10,7 @@ import { clientOf, type ApiEntry, type SessionRecord } from "../record/record.js
 import { withoutLease } from "../record/refresh-changes.js";
 import { judge, type PolicySettings } from "../record/session-policy.js";
 import { NEEDS_USER } from "../record/silent-login.js";
-import type { LeaseOptions, Need } from "./lease.js";
+import type { Need } from "./lease.js";
 import type { RenewApi } from "./refresh-attempt.js";
 import type { SessionAccess } from "./session-access.js";
 import type { Refresher } from "./shared-refresh.js";

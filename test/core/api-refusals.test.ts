@@ -115,7 +115,10 @@ describe("invalid_grant for an API", () => {
   it("drops and revokes the refresh token if the session's new tokens are wrong", async () => {
     await app.user.signIn();
     const { provider } = app.application;
-    provider.mutateIdToken = (draft) => ({ ...draft, claims: { ...draft.claims, sub: "mallory" } });
+    provider.mutateIdToken = (draft) => {
+      draft.claims["sub"] = "mallory";
+      return draft;
+    };
     app.refuse("invalid_grant");
     expect(await app.token("orders")).toBeNull();
     await app.auth.idle();
