@@ -55,7 +55,7 @@ describe("the provider", () => {
     expect(refreshes()).toBe(1);
   });
 
-  it("that refuses one API is asked again after 60 seconds, and the other APIs keep their tokens", async () => {
+  it("that refuses one API gets the next request after 60 seconds, and the other APIs keep their tokens", async () => {
     const { auth, clock, user, refreshes, token, running } = await signedIn();
     running.fault("token", {
       kind: "status",

@@ -179,7 +179,7 @@ describe("an upgrade", () => {
     expect([both.connections, throwing.connections]).toEqual([[], []]);
   });
 
-  it("leaves nothing behind if the browser has left before it is looked at", async () => {
+  it("leaves nothing behind if the browser has left before it is handled", async () => {
     const { auth, clock, lines } = await started((its) => its.proxyApi("orders"));
     const before = clock.pendingTimers;
     const other = await serve(

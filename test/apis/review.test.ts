@@ -128,7 +128,7 @@ describe("an upgrade", () => {
     expect([received.text.slice(9, 12), connections]).toEqual(["404", []]);
   });
 
-  it("whose connection breaks before it is looked at doesn't end the process", async () => {
+  it("whose connection breaks before it is handled doesn't end the process", async () => {
     const auth = idpAuth({ ...OPTIONS, apis: { orders: { url: "http://127.0.0.1:9/", path: "/api/orders/" } } });
     auth.proxyApi("orders");
     const socket = new PassThrough();
