@@ -59,7 +59,11 @@ export const RULES = {
     builtins: false,
   },
   // The composition loads it when the application uses an API, so only types of it may be imported elsewhere.
-  "src/apis": { folders: [...BASE, "src/guard"], packages: [], builtins: true },
+  "src/apis": {
+    folders: [...BASE, "src/access", "src/config", "src/events", "src/guard", "src/pages"],
+    packages: [],
+    builtins: true,
+  },
   "src/endpoints": {
     folders: [
       ...[...BASE, "src/access", "src/application", "src/config", "src/events", "src/guard", "src/pages", "src/sessions"],
@@ -71,8 +75,8 @@ export const RULES = {
   // The composition: it alone sees every part.
   "src/auth": {
     folders: [
-      ...[...BASE, "src/access", "src/application", "src/config", "src/endpoints", "src/events", "src/guard", "src/pages"],
-      ...["src/provider", "src/sessions", "src/stores", "src/stores/memory", "src/work"],
+      ...[...BASE, "src/access", "src/apis", "src/application", "src/config", "src/endpoints", "src/events", "src/guard"],
+      ...["src/pages", "src/provider", "src/sessions", "src/stores", "src/stores/memory", "src/work"],
     ],
     packages: [],
     builtins: true,
