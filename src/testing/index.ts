@@ -76,6 +76,7 @@ export {
   type AdapterSetup,
   type AdapterUnderTest,
   type JsonRoute,
+  type ProxiedApi,
   type RouteGuard,
   type RunningApplication,
 } from "../conformance/adapter/adapter-under-test.js";

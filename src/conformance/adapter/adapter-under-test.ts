@@ -56,6 +56,8 @@ export interface ApplicationAuth {
   readSessionRecord(raw: object): Promise<Readonly<Record<string, unknown>> | null>;
   /** Null when signed out. */
   getAccessToken(raw: object, options?: { readonly minValidity?: number }): Promise<string | null>;
+  /** Sends a request to an API with the user's token. */
+  fetchApi(raw: object, api: string, path: string, init?: RequestInit): Promise<Response>;
   /** Never refreshes. */
   checkIdpAuthentication(raw: object): Promise<boolean>;
   /** Never refreshes. */
@@ -119,6 +121,16 @@ export interface EchoRoute {
 /** A route that the application must serve. */
 export type ApplicationRoute = JsonRoute | EchoRoute;
 
+/** An API to which the application passes requests on, with `auth.proxyApi` of the first mount. */
+export interface ProxiedApi {
+  /** Its name in the first mount's `apis`. */
+  readonly api: string;
+  /** Passed on to `proxyApi`. */
+  readonly rule?: GuardRule;
+  /** True: a parser in front of the proxy reads bodies, which is a mistake. */
+  readonly isAfterParser?: boolean;
+}
+
 /** The application that a requirement needs. */
 export interface AdapterSetup {
   /** Options of one `idpAuth()` each, passed on unchanged and mounted in this order. */
@@ -139,6 +151,8 @@ export interface AdapterSetup {
   readonly earlier: readonly (readonly [name: string, value: string])[];
   /** Each is served below `basePath`. */
   readonly routes: readonly ApplicationRoute[];
+  /** Each comes before the routes and, unless it says otherwise, before everything that reads bodies. */
+  readonly proxied: readonly ProxiedApi[];
   /** True: `auth.csrf` of the first mount protects all routes, in the framework's own way. It also runs before the endpoints. */
   readonly csrf: boolean;
   /**

@@ -29,6 +29,8 @@ export interface StageOptions {
   readonly earlier?: AdapterSetup["earlier"];
   /** Default: without `auth.csrf`. */
   readonly csrf?: boolean;
+  /** Default: none. */
+  readonly proxied?: AdapterSetup["proxied"];
   readonly provider?: TestProviderOptions;
   /** Default: a new clock. Set it if a store or a further provider needs the clock before the start. */
   readonly clock?: TestClock;
@@ -116,9 +118,13 @@ export class ApplicationStarter {
   }
 
   async startProvider(clock: TestClock, options: TestProviderOptions = {}): Promise<TestProvider> {
-    const provider = await startTestProvider({ clock, ...options });
-    this.#running.unshift(provider);
-    return provider;
+    return this.stopping(await startTestProvider({ clock, ...options }));
+  }
+
+  /** Returns a server that was started for a requirement, and stops it at the end. */
+  stopping<Server extends { stop(): Promise<unknown> }>(server: Server): Server {
+    this.#running.unshift(server);
+    return server;
   }
 
   async start({
@@ -147,6 +153,7 @@ export class ApplicationStarter {
       trustsProxy: rest.trustsProxy ?? false,
       earlier: rest.earlier ?? [],
       csrf: rest.csrf ?? false,
+      proxied: rest.proxied ?? [],
       routes: routes.map((route) => (route.kind === "json" ? counted(route, ran) : route)),
       caught: (error) => void caught.push(error),
     });

@@ -56,6 +56,10 @@ export async function startExpress(version: 4 | 5, setup: AdapterSetup, changes:
   const router = setup.basePath === "" ? app : express.Router();
   if (setup.csrf && auths[0]) router.use(auths[0].csrf);
   for (const auth of auths) auth.mount(router);
+  for (const { api, rule, isAfterParser } of setup.proxied) {
+    if (isAfterParser) router.use(express.json());
+    if (auths[0]) router.use(auths[0].proxyApi(api, rule));
+  }
   for (const route of setup.routes) {
     const guarding = auths[route.guard?.mount ?? -1];
     const guards = guarding ? [guardOf(guarding, route.guard)] : [];

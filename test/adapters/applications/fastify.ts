@@ -57,6 +57,11 @@ export async function startFastify(setup: AdapterSetup): Promise<RunningApplicat
   async function area(scope: FastifyInstance): Promise<void> {
     if (setup.csrf && auths[0]) scope.addHook("onRequest", auths[0].csrf);
     for (const auth of auths) await scope.register(auth.plugin);
+    for (const { api, rule, isAfterParser } of setup.proxied) {
+      const proxy = auths[0]?.proxyApi(api, rule);
+      if (proxy && isAfterParser) scope.post("/api/*", { preHandler: proxy }, async () => ({}));
+      else if (proxy) scope.addHook("onRequest", proxy);
+    }
     for (const route of setup.routes) {
       const { method, path: url, guard } = route;
       const hook = guardOf(auths[guard?.mount ?? -1], guard);

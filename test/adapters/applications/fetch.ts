@@ -42,15 +42,23 @@ export async function startFetch(idpAuth: typeof createFetchIdpAuth, serve: Serv
     handlers.set(`${route.method} ${setup.basePath}${route.path}`, guarding ? guardOf(guarding, route.guard)(handler) : handler);
   }
 
+  async function routed(request: Request): Promise<Response> {
+    const method = request.method === "HEAD" ? "GET" : request.method;
+    const response = await handlers.get(`${method} ${new URL(request.url).pathname}`)?.(request);
+    if (response === undefined) return new Response("not found", { status: 404 });
+    return request.method === "HEAD" ? new Response(null, response) : response;
+  }
+
+  const application = setup.proxied.reduceRight<typeof routed>((next, { api, rule, isAfterParser }) => {
+    const proxy = auths[0]?.proxyApi(api, rule)(next) ?? next;
+    return isAfterParser ? async (request) => (await request.text(), proxy(request)) : proxy;
+  }, routed);
   async function answer(request: Request): Promise<Response> {
     for (const auth of auths) {
       const own = await auth.fetch(request);
       if (own !== undefined) return own;
     }
-    const method = request.method === "HEAD" ? "GET" : request.method;
-    const response = await handlers.get(`${method} ${new URL(request.url).pathname}`)?.(request);
-    if (response === undefined) return new Response("not found", { status: 404 });
-    return request.method === "HEAD" ? new Response(null, response) : response;
+    return application(request);
   }
 
   const protectedAnswer = setup.csrf && auths[0] ? auths[0].csrf(answer) : answer;

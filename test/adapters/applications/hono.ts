@@ -50,6 +50,15 @@ export async function startHono(
       area.use(auth.middleware);
     } else auth.mount(area);
   }
+  for (const { api, rule, isAfterParser } of setup.proxied) {
+    if (isAfterParser) {
+      area.use(async (c, next) => {
+        await c.req.raw.text();
+        await next();
+      });
+    }
+    if (auths[0]) area.use(auths[0].proxyApi(api, rule));
+  }
   for (const route of setup.routes) {
     const guarding = auths[route.guard?.mount ?? -1];
     const handler = async (c: Context): Promise<Response> => {

@@ -1,3 +1,4 @@
+import { bodyParser } from "@koa/bodyparser";
 import Router from "@koa/router";
 import Koa, { type Middleware, type ParameterizedContext } from "koa";
 import { idpAuth, type GuardResponses, type KoaIdpAuth } from "../../../src/adapters/koa/koa.js";
@@ -42,6 +43,10 @@ export async function startKoa(setup: AdapterSetup): Promise<RunningApplication>
   const auths = setup.mounts.map((options) => idpAuth(options));
   if (setup.csrf && auths[0]) app.use(auths[0].csrf);
   for (const auth of auths) auth.mount(app);
+  for (const { api, rule, isAfterParser } of setup.proxied) {
+    if (isAfterParser) app.use(bodyParser());
+    if (auths[0]) app.use(auths[0].proxyApi(api, rule));
+  }
   const router = new Router(setup.basePath === "" ? {} : { prefix: setup.basePath });
   for (const route of setup.routes) {
     const guarding = auths[route.guard?.mount ?? -1];

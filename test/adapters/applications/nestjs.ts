@@ -85,6 +85,10 @@ export async function startNest(setup: AdapterSetup): Promise<RunningApplication
   app.useGlobalFilters(new CaughtFilter(app.getHttpAdapter()));
   auths.push(...areas.map((area) => app.get<{ auth: ExpressIdpAuth }>(area).auth));
   if (setup.csrf && auths[0]) app.use(auths[0].csrf);
+  for (const { api, rule, isAfterParser } of setup.proxied) {
+    if (isAfterParser) app.useBodyParser("json");
+    if (auths[0]) app.use(auths[0].proxyApi(api, rule));
+  }
   await app.init();
   return { auths, ...(await listen(app.getHttpAdapter().getInstance())) };
 }

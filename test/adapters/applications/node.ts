@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
 import { idpAuth, type GuardResponses, type Handler, type NodeIdpAuth } from "../../../src/adapters/node/node.js";
 import type { ApplicationRoute, AdapterSetup, RouteGuard, RunningApplication } from "../../../src/testing/index.js";
 import { listen } from "./listen.js";
@@ -31,7 +32,7 @@ export async function startNode(setup: AdapterSetup): Promise<RunningApplication
     setup.routes.map((route) => [`${route.method} ${setup.basePath}${route.path}`, guarded(auths, route, handlerOf(route, auths))]),
   );
 
-  const application: Listener = (request, response) => {
+  const routed: Listener = (request, response) => {
     const { method, url = "/" } = request;
     const path = url.startsWith("/") ? url.split("?", 1)[0] : URL.canParse(url) ? new URL(url).pathname : url;
     const handler = routes.get(`${method === "HEAD" ? "GET" : String(method)} ${String(path)}`);
@@ -40,6 +41,10 @@ export async function startNode(setup: AdapterSetup): Promise<RunningApplication
     return undefined;
   };
 
+  const application = setup.proxied.reduceRight<Listener>((next, { api, rule, isAfterParser }) => {
+    const proxy = auths[0]?.proxyApi(api, rule)(next) ?? next;
+    return isAfterParser ? async (request, response) => (await text(request), proxy(request, response)) : proxy;
+  }, routed);
   const onError = (error: unknown, _request: IncomingMessage, response: ServerResponse): void => {
     setup.caught(error);
     const { message, status = 500 } = error as Error & { status?: number };

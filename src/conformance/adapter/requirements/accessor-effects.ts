@@ -207,7 +207,7 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
 
 const ASKING = ["getCredentials", "getUser", "getSession", "getData", "clientState", "getAccessToken"] as const;
 
-function routeOf(name: Exclude<keyof ApplicationAuth, "on" | "idle" | "updateData">): ApplicationRoute {
+function routeOf(name: Exclude<keyof ApplicationAuth, "on" | "idle" | "updateData" | "fetchApi">): ApplicationRoute {
   return { kind: "json", method: "GET", path: `/${name}`, respond: ([auth], raw) => auth?.[name](raw) };
 }
 

@@ -1,6 +1,8 @@
 import { abortRequirements } from "./aborts.js";
 import { accessorEffectRequirements } from "./accessor-effects.js";
 import { accessorRequirements } from "./accessors.js";
+import { apiRequirements } from "./apis.js";
+import { apiStreamRequirements } from "./api-streams.js";
 import { applicationDataRequirements } from "./application-data.js";
 import { authorizationRequestRequirements } from "./authorization-request.js";
 import { badInputRequirements } from "./bad-input.js";
@@ -70,6 +72,8 @@ export const adapterRequirements: readonly AdapterRequirement[] = [
   ...abortRequirements,
   ...mountRequirements,
   ...severalProviderRequirements,
+  ...apiRequirements,
+  ...apiStreamRequirements,
   ...subPathRequirements,
   ...proxyRequirements,
   ...pathPrefixRequirements,

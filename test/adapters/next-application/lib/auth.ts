@@ -31,6 +31,7 @@ export function hostAuths(of?: AdapterSetup): readonly ApplicationAuth[] {
     own: auth,
     loginUrl: (raw: Request, options?: LoginUrlOptions) => auth.loginUrl(options, raw),
     getAccessToken: (raw: Request, options?: { readonly minValidity?: number }) => auth.getAccessToken(options, raw),
+    fetchApi: (raw: Request, api: string, path: string, init?: RequestInit) => auth.fetchApi(api, path, init, raw),
     updateData: (raw: Request, change: Parameters<NextIdpAuth["updateData"]>[0]) => auth.updateData(change, raw),
   })) as readonly object[] as readonly ApplicationAuth[];
 }
