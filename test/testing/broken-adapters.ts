@@ -43,18 +43,18 @@ function guarded(wrap: (guard: RequestHandler, auth: ExpressIdpAuth) => RequestH
   }));
 }
 
-function mounts(change: (options: IdpAuthOptions) => IdpAuthOptions): Pick<BrokenApplication, "setup"> {
+export function mounts(change: (options: IdpAuthOptions) => IdpAuthOptions): Pick<BrokenApplication, "setup"> {
   return { setup: (setup) => ({ ...setup, mounts: setup.mounts.map(change) }) };
 }
 
 /** The target as a server before Express would have rewritten it. */
-function retargeted(rewrite: (target: string) => string): { readonly first: RequestHandler } {
+export function retargeted(rewrite: (target: string) => string): { readonly first: RequestHandler } {
   return before((request) => {
     request.originalUrl = request.url = rewrite(request.url);
   });
 }
 
-function headerChanged(name: string, change: (response: Response, value: unknown) => unknown): { readonly first: RequestHandler } {
+export function headerChanged(name: string, change: (response: Response, value: unknown) => unknown): { readonly first: RequestHandler } {
   return before((_request, response) => {
     const setHeader = response.setHeader.bind(response);
     response.setHeader = (its: string, value: never) =>

@@ -17,6 +17,7 @@ import { ApplicationStarter } from "../../src/conformance/adapter/application-st
 import { TestClock } from "../../src/testing/test-clock.js";
 import { startExpress } from "../adapters/applications/express.js";
 import { brokenApplications, type BrokenApplication } from "./broken-adapters.js";
+import { brokenApis } from "./broken-apis.js";
 import { brokenCsrf } from "./broken-csrf.js";
 import { brokenEvents } from "./broken-events.js";
 import { brokenOtherSites } from "./broken-other-sites.js";
@@ -33,7 +34,7 @@ function requirementOf({ breaks: [area, beginning] }: BrokenApplication) {
 }
 
 describe("the suite finds an application that", () => {
-  it.concurrent.each([...brokenApplications, ...brokenCsrf, ...brokenEvents, ...brokenOtherSites, ...brokenSigningOut])(
+  it.concurrent.each([...brokenApplications, ...brokenApis, ...brokenCsrf, ...brokenEvents, ...brokenOtherSites, ...brokenSigningOut])(
     "$name",
     async (broken) => {
       const start = (setup: AdapterSetup) => startExpress(5, broken.setup?.(setup) ?? setup, broken);

@@ -20,7 +20,9 @@ export class OrdersApi {
   readonly calls: ApiCall[] = [];
   /** The tokens that get 401. */
   readonly rejected = new Set<string>();
-  readonly #server = createServer((message, response) => void this.#respond(message, response));
+  readonly #server = createServer((message, response) => {
+    this.#respond(message, response);
+  });
   readonly #changes = new EventEmitter();
 
   static async start(): Promise<OrdersApi> {
