@@ -7,6 +7,9 @@ export const ORDERS_SCRIPT = `"use strict";
     byId(id).textContent = text;
   };
 
+  // Whether the sign-in that the page offers is for an approval.
+  let isForApproval = false;
+
   async function call(method, path, explain, body) {
     byId("again").hidden = true;
     show("outcome", method + " " + BASE + path + ": waiting.");
@@ -20,8 +23,10 @@ export const ORDERS_SCRIPT = `"use strict";
       show("outcome", method + " " + BASE + path + ": " + response.status + ". " + why);
       show("response", isJson ? JSON.stringify(result, null, 2) : text);
       byId("response").hidden = false;
+      return response.ok;
     } catch {
       show("outcome", method + " " + BASE + path + ": no response.");
+      return false;
     }
   }
 
@@ -32,7 +37,8 @@ export const ORDERS_SCRIPT = `"use strict";
     login.searchParams.set("origin_url", location.href);
     byId("again-link").href = login.href;
     byId("again").hidden = false;
-    if (error !== "insufficient_user_authentication") return "You're signed out.";
+    isForApproval = error === "insufficient_user_authentication";
+    if (!isForApproval) return "You're signed out.";
     return "The API requires a new sign-in, because an approval accepts one for " + max_age + " seconds only.";
   }
 
@@ -47,20 +53,22 @@ export const ORDERS_SCRIPT = `"use strict";
   );
   byId("add").addEventListener("submit", async (event) => {
     event.preventDefault();
-    await call("POST", "items", ({ text }) => "The API added “" + text + "”.", { text: byId("text").value });
-    byId("text").value = "";
+    const isAdded = await call("POST", "items", ({ text }) => "The API added “" + text + "”.", { text: byId("text").value });
+    if (isAdded) byId("text").value = "";
   });
   byId("refused").addEventListener("click", () =>
     call("GET", "refused", ({ refused, accepted, secondsAgo }) => {
       const when = secondsAgo < 5 ? "" : secondsAgo + " s ago, ";
       const how = when + "the API refused the token " + refused + "…, so idpauth refreshed the tokens once. ";
-      return how[0].toUpperCase() + how.slice(1) + "The API accepts the new token " + accepted + "….";
+      return how[0].toUpperCase() + how.slice(1) + "The token " + accepted + "… is the new one, which the API accepts.";
     }),
   );
   byId("approve").addEventListener("click", approve);
 
   // After the sign-in, the page does what it was needed for. The mark isn't in the address, which a link of another site could contain.
-  byId("again-link").addEventListener("click", () => sessionStorage.setItem("approve", "once"));
+  byId("again-link").addEventListener("click", () => {
+    if (isForApproval) sessionStorage.setItem("approve", "once");
+  });
   if (sessionStorage.getItem("approve") !== null) {
     sessionStorage.removeItem("approve");
     void approve();

@@ -84,6 +84,7 @@ td:last-child, th:last-child { text-align: right; font-variant-numeric: tabular-
 .state::before { content: ""; width: 0.625rem; height: 0.625rem; border-radius: 50%; background: var(--accent); }
 .state.ended { color: var(--ended); font-weight: 600; }
 .state.ended::before { background: none; border: 2px solid var(--ended); }
+h2 + .actions, h2 + .actions + .actions { margin-top: 0.75rem; }
 .actions .quiet { margin: 0; }
 .live { margin-top: 1.5rem; }
 .live p { margin: 0 0 0.25rem; }

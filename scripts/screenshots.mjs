@@ -33,6 +33,7 @@ const SHOTS = [
   { name: "demo-reports", reach: (tab, origin) => signIn(tab, `${origin}/reports`) },
   { name: "demo-admin", env: { DEMO_RULE: "staff" }, reach: (tab, origin) => signIn(tab, `${origin}/admin`) },
   { name: "demo-transfer", reach: (tab, origin) => signIn(tab, `${origin}/transfer`) },
+  { name: "demo-orders", phone: true, reach: orders },
   { name: "demo-app", reach: singlePageApplication },
   { name: "index-signed-out", reach: (tab, origin) => tab.goto(origin + INDEX) },
   { name: "index-signed-in", reach: (tab, origin) => signIn(tab, `${origin}${INDEX}login/`) },
@@ -173,6 +174,21 @@ async function singlePageApplication(tab, origin) {
   const page = `${origin}/app/session`;
   await signIn(tab, `${origin}${INDEX}login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(page)}`);
   await tab.getByText("Signed in as Ada Lovelace").waitFor();
+}
+
+/**
+ * The orders after a refused token, with both streams open.
+ *
+ * @param {Page} tab
+ * @param {string} origin
+ */
+async function orders(tab, origin) {
+  await signIn(tab, `${origin}/orders`);
+  await tab.getByRole("button", { name: "Use a refused token" }).click();
+  await tab.getByText("is the new one").waitFor();
+  await tab.getByRole("button", { name: "Open the event stream" }).click();
+  await tab.getByRole("button", { name: "Open the WebSocket" }).click();
+  await tab.getByText("WebSocket: open, tick").waitFor();
 }
 
 /**
