@@ -158,7 +158,8 @@ export function writeReply(response: AnyResponse, reply: AnyReply): void {
 export function sendStream(response: ServerResponse, stream: BodyStream): void {
   const readable = readableOf(stream);
   // Not `pipeline`: the AbortController and the error that it creates for each stream cost more than the rest of a small response.
-  for (const each of [readable, response]) each.on("error", () => undefined);
+  readable.on("error", () => undefined);
+  response.on("error", () => undefined);
   onFirstClose([readable], () => {
     if (!readable.readableEnded) response.destroy();
   });
