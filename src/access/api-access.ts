@@ -1,19 +1,17 @@
 /** The access token for an API. Loaded by its first use. */
-import { epochSeconds, type Clock } from "../clock.js";
+import { epochSeconds } from "../clock.js";
 import { ApiTokenError, isOutage, ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
-import { identityOf, type EventHub } from "../events/event-hub.js";
+import { identityOf } from "../events/event-hub.js";
 import type { TokenTarget } from "../ports/provider.js";
-import type { Registration } from "../ports/registration.js";
 import type { UserSession } from "../ports/user-session.js";
 import { apiEntry, isRecent, withApiEntry } from "../record/api-tokens.js";
 import { clientOf, type ApiEntry, type SessionRecord } from "../record/record.js";
 import { withoutLease } from "../record/refresh-changes.js";
-import { judge, type PolicySettings } from "../record/session-policy.js";
+import { judge } from "../record/session-policy.js";
 import { NEEDS_USER } from "../record/silent-login.js";
 import type { Need } from "./lease.js";
 import type { RenewApi } from "./refresh-attempt.js";
-import type { SessionAccess } from "./session-access.js";
-import type { Refresher } from "./shared-refresh.js";
+import type { SessionAccess, SessionAccessOptions } from "./session-access.js";
 
 /** The refreshes of other requests after which a request gives up. */
 const MOST_TURNS = 3;
@@ -29,13 +27,8 @@ export interface ApiTokenOptions {
   readonly rejected?: string | undefined;
 }
 
-export interface ApiAccessParts {
-  readonly policy: PolicySettings;
+export interface ApiAccessParts extends Pick<SessionAccessOptions, "policy" | "refresher" | "registrations" | "clock" | "events"> {
   readonly access: SessionAccess;
-  readonly refresher: Refresher;
-  readonly registrations: readonly Registration[];
-  readonly clock: Clock;
-  readonly events: EventHub;
   /** The path of the endpoints, as browsers see it. */
   readonly publicPath: string;
 }

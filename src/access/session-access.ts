@@ -1,18 +1,15 @@
-import type { Application } from "../application/application.js";
 import { isOutage, ProviderUnavailableError } from "../errors.js";
-import { identityOf, type EventHub } from "../events/event-hub.js";
+import { identityOf } from "../events/event-hub.js";
 import { isRecent } from "../record/api-tokens.js";
 import { judge, type EndReason, type PolicySettings, type Verdict } from "../record/session-policy.js";
 import { ownOrigin, seenHost, type AddressSettings, type IdpRequest } from "../http/request.js";
 import type { Origin } from "../http/redirects.js";
 import type { UserSession } from "../ports/user-session.js";
 import type { Credentials } from "../record/credentials.js";
-import type { Registration } from "../ports/registration.js";
 import { clientOf, type SessionRecord } from "../record/record.js";
-import { epochSeconds, type Clock } from "../clock.js";
+import { epochSeconds } from "../clock.js";
 import type { Need } from "./lease.js";
-import type { Refresher } from "./shared-refresh.js";
-import type { UnawaitedTasks } from "../work/unawaited-tasks.js";
+import type { Refresher, RefresherOptions } from "./shared-refresh.js";
 
 /** One request with its session. Every request creates one, so it computes its addresses only when they are read. */
 export class SessionRequest {
@@ -82,14 +79,9 @@ export interface SessionAccess {
   accessToken(session: UserSession, minValidity: number, rejected?: string): Promise<string | null>;
 }
 
-export interface SessionAccessOptions {
+export interface SessionAccessOptions extends Pick<RefresherOptions, "registrations" | "application" | "tasks" | "clock" | "events"> {
   readonly policy: PolicySettings;
-  readonly registrations: readonly Registration[];
   readonly refresher: Refresher;
-  readonly application: Application;
-  readonly tasks: UnawaitedTasks;
-  readonly clock: Clock;
-  readonly events: EventHub;
 }
 
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.

@@ -152,26 +152,10 @@ export function compose<FrameworkRequest extends object>(
   const tasks = new UnawaitedTasks();
   const revocations = new DelayedRevocations(clock, tasks);
   const application = createApplication({ options, ...settings, clock, events });
-  const refresher = createRefresher({
-    registrations,
-    application,
-    clock,
-    events,
-    orphanedTokens,
-    tasks,
-    httpTimeout: settings.httpTimeout,
-    concurrency: settings.refreshConcurrency,
-  });
+  const shared = { registrations, application, clock, events, orphanedTokens, tasks };
+  const refresher = createRefresher({ ...shared, httpTimeout: settings.httpTimeout, concurrency: settings.refreshConcurrency });
   const policy = { ...settings, claimsVersion: application.claimsVersion };
-  const access = createSessionAccess({
-    policy,
-    registrations,
-    refresher,
-    application,
-    tasks,
-    clock,
-    events,
-  });
+  const access = createSessionAccess({ ...shared, policy, refresher });
   function open(raw: FrameworkRequest, request: IdpRequest): SessionRequest {
     if (isBundled) {
       const opened = bundled.open(request.header("cookie"), isSecure(request, settings), request);
@@ -205,23 +189,7 @@ export function compose<FrameworkRequest extends object>(
   }
 
   const accountOf = ({ iss, sub }: Subject) => storage.sealer.account(iss, sub);
-  const context: EndpointContext = {
-    settings,
-    names,
-    pages,
-    registrations,
-    apis,
-    access,
-    application,
-    clock,
-    events,
-    orphanedTokens,
-    subjectSessions,
-    revocations,
-    accountOf,
-    tasks,
-    findings,
-  };
+  const context = { ...shared, settings, names, pages, apis, access, subjectSessions, revocations, accountOf, findings };
   return {
     ...context,
     router: createRouter(context, open),

@@ -1,6 +1,3 @@
-import type { Application } from "../application/application.js";
-import type { UnawaitedTasks } from "../work/unawaited-tasks.js";
-import type { EventHub } from "../events/event-hub.js";
 import type { Finding } from "../errors.js";
 import type { Pages } from "../pages/pages.js";
 import type { Registration } from "../ports/registration.js";
@@ -8,9 +5,8 @@ import type { KeyNames } from "../record/stored-form.js";
 import type { Api } from "../config/api-options.js";
 import type { CommonSettings, Settings } from "../config/read-settings.js";
 import type { Release } from "../work/slots.js";
-import type { Clock } from "../clock.js";
 import type { SessionAccess } from "../access/session-access.js";
-import type { OrphanedTokenRule } from "../access/orphaned-tokens.js";
+import type { RefresherOptions } from "../access/shared-refresh.js";
 import type { ProviderLogouts } from "../sessions/provider-logouts.js";
 import type { Subject, SubjectSessions } from "../sessions/subject-sessions.js";
 import type { DelayedRevocations } from "./delayed-revocations.js";
@@ -27,24 +23,18 @@ export interface EndpointRegistration extends Registration {
 }
 
 /** The parts that all requests share. */
-export interface EndpointContext {
+export interface EndpointContext extends Pick<RefresherOptions, "application" | "clock" | "events" | "orphanedTokens" | "tasks"> {
   readonly settings: CommonSettings;
   readonly registrations: readonly EndpointRegistration[];
   readonly apis: ReadonlyMap<string, Api>;
   readonly names: KeyNames;
   readonly pages: Pages;
   readonly access: SessionAccess;
-  readonly application: Application;
-  readonly clock: Clock;
-  readonly events: EventHub;
-  readonly orphanedTokens: OrphanedTokenRule;
   /** The sessions of a user. Undefined with the framework's own sessions. */
   readonly subjectSessions: SubjectSessions | undefined;
   readonly revocations: DelayedRevocations;
   /** The keyed hash that tells one user from another in the browser. */
   readonly accountOf: (subject: Subject) => string;
-  /** Tasks that no response waits for. */
-  readonly tasks: UnawaitedTasks;
   /** The warnings of the startup checks; the debug endpoint shows them. */
   readonly findings: readonly Finding[];
 }
