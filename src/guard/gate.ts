@@ -89,7 +89,16 @@ export function createGates<FrameworkRequest extends object>(
   { handle, guard, declareGuard, csrf, proxyApi }: GateParts<FrameworkRequest>,
   usage: Usage,
 ): Gates<FrameworkRequest> {
-  const byDefault: Gate<FrameworkRequest>["respond"] = async (stopped, _args, respond) => respond(stopped.reply);
+  /** The gate that sends a reply as it is. */
+  const gateOf = (
+    kind: "forged" | "endpoint",
+    replyTo: (raw: FrameworkRequest) => Promise<AnyReply> | undefined,
+  ): Gate<FrameworkRequest> => ({
+    enter: (raw) => replyTo(raw)?.then((reply) => ({ kind, reply })),
+    keepsPrivate: false,
+    assertCalledWith: (given) => assertUsage("csrf", usage, given),
+    respond: async (stopped, _args, respond) => respond(stopped.reply),
+  });
 
   function guardOf(route: GuardRule & AnyGuardResponses): Gate<FrameworkRequest> {
     declareGuard(route);
@@ -103,35 +112,16 @@ export function createGates<FrameworkRequest extends object>(
 
   function proxyOf(api: string, rule: GuardRule = {}): Gate<FrameworkRequest> {
     declareGuard(rule);
-    const proxy = proxyApi(api, rule);
-    return {
-      enter: (raw) => proxy(raw)?.then((reply) => ({ kind: "endpoint", reply })),
-      keepsPrivate: false,
-      streams: true,
-      assertCalledWith: (given) => assertUsage("csrf", usage, given),
-      respond: byDefault,
-    };
+    return { ...gateOf("endpoint", proxyApi(api, rule)), streams: true };
   }
 
-  const forgery: Gate<FrameworkRequest> = {
-    enter: (raw) => csrf(raw)?.then((reply) => ({ kind: "forged", reply })),
-    keepsPrivate: false,
-    assertCalledWith: (given) => assertUsage("csrf", usage, given),
-    respond: byDefault,
-  };
-
   return {
-    endpoints: {
-      enter: (raw) => handle(raw)?.then((reply) => ({ kind: "endpoint", reply })),
-      keepsPrivate: false,
-      assertCalledWith: () => undefined,
-      respond: byDefault,
-    },
+    endpoints: { ...gateOf("endpoint", handle), assertCalledWith: () => undefined },
     guard: guardOf,
     guards: (middleware) => ({
       idpRequired: middleware(guardOf({})),
       idpRequiredWith: (route) => middleware(guardOf(route)),
-      csrf: middleware(forgery),
+      csrf: middleware(gateOf("forged", csrf)),
       proxyApi: (api, rule) => middleware(proxyOf(api, rule as GuardRule)),
     }),
   };
