@@ -43,7 +43,7 @@ function guarded(wrap: (guard: RequestHandler, auth: ExpressIdpAuth) => RequestH
   }));
 }
 
-export function mounts(change: (options: IdpAuthOptions) => IdpAuthOptions): Pick<BrokenApplication, "setup"> {
+function mounts(change: (options: IdpAuthOptions) => IdpAuthOptions): Pick<BrokenApplication, "setup"> {
   return { setup: (setup) => ({ ...setup, mounts: setup.mounts.map(change) }) };
 }
 

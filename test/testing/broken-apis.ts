@@ -1,6 +1,6 @@
 import express, { type RequestHandler } from "express";
 import type { ExpressIdpAuth } from "../../src/adapters/express/express.js";
-import { before, headerChanged, mounts, patched, retargeted, type BrokenApplication } from "./broken-adapters.js";
+import { before, headerChanged, patched, retargeted, type BrokenApplication } from "./broken-adapters.js";
 
 const area = "apis";
 
@@ -57,12 +57,12 @@ export const brokenApis: readonly BrokenApplication[] = [
     ...headerChanged("Content-Security-Policy", () => undefined),
   },
   {
-    name: "gets no refresh token with which it could replace an API's token",
+    name: "tells users that they are signed out when an API rejects the token",
     breaks: [area, "after a 401 from the API"],
-    ...mounts((options) => ({ ...options, scope: ["openid", "email", "profile"] })),
+    ...headerChanged("Content-Type", (response) => (response.statusCode === 502 ? (response.statusCode = 401) : undefined)),
   },
   {
-    name: "hands requests on when an API is down",
+    name: "has a status of its own for an API that is down",
     breaks: [area, "an API that cannot be reached"],
     ...headerChanged("Content-Type", (response) => (response.statusCode === 502 ? (response.statusCode = 500) : undefined)),
   },
@@ -96,8 +96,10 @@ export const brokenApis: readonly BrokenApplication[] = [
     breaks: [area, "when the browser leaves, the request"],
     ...before((request, response) => {
       if (!request.path.endsWith("/stream")) return;
-      const emit = response.emit.bind(response);
-      response.emit = (name: string, ...rest: unknown[]) => name !== "close" && emit(name, ...rest);
+      for (const each of [request.socket, response]) {
+        const emit = each.emit.bind(each);
+        each.emit = (name: string, ...rest: unknown[]) => name !== "close" && emit(name, ...rest);
+      }
     }),
   },
 ];
