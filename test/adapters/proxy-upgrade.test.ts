@@ -60,24 +60,27 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-it.each(Object.entries(STARTS))("%s: a WebSocket reaches the API with the user's token, and closes with the session", async (_name, start) => {
-  const provider = await startTestProvider();
-  running.push(() => provider.stop());
-  const upstream = createServer();
-  new WebSocketServer({ server: upstream }).on("connection", (socket, request) => socket.send(request.headers.authorization ?? ""));
-  const { issuer, clientId, clientSecret } = provider;
-  const apis = { orders: { url: `http://127.0.0.1:${await listen(upstream)}/v2/`, path: "/api/orders/" } };
-  const secretKey = "a secret key of at least 32 bytes!";
-  const { server, proxyUpgrade } = await start({ env: {}, issuer, clientId, clientSecret, secretKey, apis, log: false });
-  server.on("upgrade", (...upgrade) => proxyUpgrade(...upgrade) || upgrade[1].destroy());
-  const origin = `http://127.0.0.1:${await listen(server)}`;
-  const browser = new CookieBrowser({ origin });
-  await browser.follow("/idpauth/login/");
-  const cookie = browser.cookies.header(new URL(origin)) ?? "";
-  const socket = new WebSocket(`${origin.replace("http", "ws")}/api/orders/socket`, { origin, headers: { cookie } });
-  const [data] = (await once(socket, "message")) as [Buffer];
-  expect(data.toString()).toBe(`Bearer ${provider.issued.findLast(({ kind }) => kind === "access_token")?.value}`);
-  const closed = once(socket, "close");
-  await browser.get("/idpauth/logout/?response=json");
-  await closed;
-});
+it.each(Object.entries(STARTS))(
+  "%s: a WebSocket reaches the API with the user's token, and closes with the session",
+  async (_name, start) => {
+    const provider = await startTestProvider();
+    running.push(() => provider.stop());
+    const upstream = createServer();
+    new WebSocketServer({ server: upstream }).on("connection", (socket, request) => socket.send(request.headers.authorization ?? ""));
+    const { issuer, clientId, clientSecret } = provider;
+    const apis = { orders: { url: `http://127.0.0.1:${await listen(upstream)}/v2/`, path: "/api/orders/" } };
+    const secretKey = "a secret key of at least 32 bytes!";
+    const { server, proxyUpgrade } = await start({ env: {}, issuer, clientId, clientSecret, secretKey, apis, log: false });
+    server.on("upgrade", (...upgrade) => proxyUpgrade(...upgrade) || upgrade[1].destroy());
+    const origin = `http://127.0.0.1:${await listen(server)}`;
+    const browser = new CookieBrowser({ origin });
+    await browser.follow("/idpauth/login/");
+    const cookie = browser.cookies.header(new URL(origin)) ?? "";
+    const socket = new WebSocket(`${origin.replace("http", "ws")}/api/orders/socket`, { origin, headers: { cookie } });
+    const [data] = (await once(socket, "message")) as [Buffer];
+    expect(data.toString()).toBe(`Bearer ${provider.issued.findLast(({ kind }) => kind === "access_token")?.value}`);
+    const closed = once(socket, "close");
+    await browser.get("/idpauth/logout/?response=json");
+    await closed;
+  },
+);
