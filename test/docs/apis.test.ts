@@ -19,7 +19,6 @@ import {
   browser,
   startTestProvider,
   TestClock,
-  type TestBrowser,
   type TestedApplication,
   type TestProvider,
 } from "../../src/testing/index.js";
