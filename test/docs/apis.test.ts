@@ -15,13 +15,7 @@ import * as fastifyEntry from "../../src/adapters/fastify/fastify.js";
 import * as honoEntry from "../../src/adapters/hono/hono.js";
 import * as koaEntry from "../../src/adapters/koa/koa.js";
 import * as main from "../../src/index.js";
-import {
-  browser,
-  startTestProvider,
-  TestClock,
-  type TestedApplication,
-  type TestProvider,
-} from "../../src/testing/index.js";
+import { browser, startTestProvider, TestClock, type TestedApplication, type TestProvider } from "../../src/testing/index.js";
 
 // Samples that need a second server or provider, each run as it stands in its page: those about APIs, and about two accounts of a user.
 
