@@ -88,5 +88,5 @@ export function assertHeaders(response: BrowserResponse, row: string): void {
 
 /** Returns idpauth's own Set-Cookie lines, without those of a framework's session middleware. */
 export function ownCookies({ setCookies }: BrowserResponse): readonly string[] {
-  return setCookies.filter((line) => /^(?:__Host-)?idpauth/.test(line));
+  return setCookies.filter((line) => /^(?:__Host-Http-)?idpauth/.test(line));
 }
