@@ -1,7 +1,10 @@
-import { STYLE } from "../../pages/style.js";
+/** Returns the stylesheet of the component's pages, and of the list of people. */
+export async function providerStyle(): Promise<string> {
+  const { STYLE } = await import("../../pages/style.js");
+  return STYLE + PEOPLE;
+}
 
-/** The stylesheet of the component's pages, and the list of people. */
-export const PROVIDER_STYLE = `${STYLE}
+const PEOPLE = `
 form { width: 100%; display: grid; gap: 1rem; margin: 0.5rem 0 0; }
 .people { display: grid; gap: 0.625rem; padding: 0; list-style: none; }
 .choice {

@@ -7,7 +7,7 @@ import type { ProviderState } from "../../testing/provider/test-provider-state.j
 import { violationsOf, type ReceivedRequest } from "../../testing/provider/received-requests.js";
 import { endSession, endSessionsOf } from "./end-session.js";
 import { choicePage, homePage, problemPage, showPage, toReply } from "./provider-pages.js";
-import { PROVIDER_STYLE } from "./provider-style.js";
+import { providerStyle } from "./provider-style.js";
 
 /** Returns the response to one request. */
 export async function respond(request: ReceivedRequest, state: ProviderState): Promise<ProviderReply> {
@@ -82,7 +82,7 @@ async function ownPage(request: ReceivedRequest, state: ProviderState): Promise<
     if (isFromAnotherSite(request)) return showPage(403, problemPage("This form came from another site", "Open the provider's own page."));
     return showPage(200, homePage(state, await endSessionsOf(request.params.get("person") ?? "", state)));
   }
-  if (method === "GET" && path === "/style.css") return toReply(stylesheet(PROVIDER_STYLE));
+  if (method === "GET" && path === "/style.css") return toReply(stylesheet(await providerStyle()));
   if (method === "GET" && path === "/favicon.ico") return { status: 204, headers: {}, body: "" };
   return errorReply("not_found", "no endpoint at this path", 404);
 }
