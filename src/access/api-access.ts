@@ -46,6 +46,7 @@ export interface RequestedApi extends TokenTarget {
  * @throws ApiTokenError the provider gives no token for this API; the session continues
  * @throws ProviderUnavailableError | StoreUnavailableError in an outage
  */
+// eslint-disable-next-line max-lines-per-function -- Small functions that share its variables.
 export async function apiToken(
   session: UserSession,
   target: RequestedApi,

@@ -68,7 +68,7 @@ export function isEntraIssuer(issuer: string): boolean {
 
 /** Returns whether an issuer is Auth0's, with one of its own hostnames. */
 export function isAuth0Issuer(issuer: string): boolean {
-  return /\.auth0\.com$/.test(parseUrl(issuer)?.hostname ?? "");
+  return parseUrl(issuer)?.hostname.endsWith(".auth0.com") === true;
 }
 
 /** Returns whether an issuer is Okta's, with one of its own hostnames. */

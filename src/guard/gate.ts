@@ -122,7 +122,7 @@ export function createGates<FrameworkRequest extends object>(
       idpRequired: middleware(guardOf({})),
       idpRequiredWith: (route) => middleware(guardOf(route)),
       csrf: middleware(gateOf("forged", csrf)),
-      proxyApi: (api, rule) => middleware(proxyOf(api, rule as GuardRule)),
+      proxyApi: (api, rule) => middleware(proxyOf(api, rule)),
     }),
   };
 }

@@ -33,9 +33,9 @@ async function scopesSent(issuer: string, targets: readonly TokenTarget[]): Prom
     events: new EventHub(() => undefined, clock),
     targets,
     fetch: (address, init) => {
-      const url = String(address);
+      const url = address as string;
       if (url.endsWith("/token")) {
-        sent.push(new URLSearchParams(String(init?.body)).get("scope"));
+        sent.push(new URLSearchParams(init?.body as string).get("scope"));
         return Promise.resolve(Response.json({ error: "consent_required" }, { status: 400 }));
       }
       const at = (path: string) => `${issuer}/${path}`;
@@ -45,7 +45,7 @@ async function scopesSent(issuer: string, targets: readonly TokenTarget[]): Prom
   });
   const refresh = { refreshToken: "rt", session: "session", signal: new AbortController().signal };
   await provider
-    .exchange({ code: "code", nonce: "nonce", verifier: "v".repeat(43), redirectUri: "https://app.example/cb" } as never)
+    .exchange({ code: "code", nonce: "nonce", verifier: "v".repeat(43), redirectUri: "https://app.example/cb" })
     .catch(() => 0);
   await provider.refresh(refresh).catch(() => 0);
   for (const one of targets) await provider.refresh({ ...refresh, target: one }).catch(() => 0);

@@ -37,7 +37,9 @@ export const brokenApis: readonly BrokenApplication[] = [
   {
     name: "hides from which site a request for an API comes",
     breaks: [area, "a page of another site gets 403"],
-    ...before((request) => void delete request.headers["sec-fetch-site"]),
+    ...before((request) => {
+      delete request.headers["sec-fetch-site"];
+    }),
   },
   {
     name: "forgets the rule of a proxy",

@@ -172,6 +172,7 @@ export function sendStream(response: ServerResponse, stream: BodyStream): void {
 
 /** A stream of the Web as one of Node. Destroying it cancels the stream. */
 export function readableOf(stream: BodyStream): Readable {
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Only a Readable of Node has `pipe`.
   return "pipe" in stream ? (stream as Readable) : Readable.fromWeb(stream as Parameters<typeof Readable.fromWeb>[0]);
 }
 
