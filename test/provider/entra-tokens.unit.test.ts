@@ -44,9 +44,7 @@ async function scopesSent(issuer: string, targets: readonly TokenTarget[]): Prom
     },
   });
   const refresh = { refreshToken: "rt", session: "session", signal: new AbortController().signal };
-  await provider
-    .exchange({ code: "code", nonce: "nonce", verifier: "v".repeat(43), redirectUri: "https://app.example/cb" })
-    .catch(() => 0);
+  await provider.exchange({ code: "code", nonce: "nonce", verifier: "v".repeat(43), redirectUri: "https://app.example/cb" }).catch(() => 0);
   await provider.refresh(refresh).catch(() => 0);
   for (const one of targets) await provider.refresh({ ...refresh, target: one }).catch(() => 0);
   return sent;
