@@ -1457,7 +1457,7 @@ describe("idle()", () => {
       import { UnawaitedTasks } from "./build/work/unawaited-tasks.js";
       import { EventHub } from "./build/events/event-hub.js";
       import { StoreUnavailableError } from "./build/errors.js";
-      let record = { credentials: { token: "a", refresh_token: "old" }, id_info: {}, idp_state: { v: 1 } };
+      let record = { credentials: { token: "a", refresh_token: "old", client_id: "c" }, id_info: {}, idp_state: { v: 1 } };
       let writes = 0;
       const session = {
         key: "k",
@@ -1476,7 +1476,7 @@ describe("idle()", () => {
         verifyRefreshed: async () => ({ idInfo: {}, userinfoClaims: [] }),
       };
       const none = () => {};
-      const refresher = createRefresher({ provider, clock: systemClock, events: new EventHub(none, systemClock), orphanedTokens: {}, application: { reviewsRefreshes: false }, tasks: new UnawaitedTasks(), httpTimeout: 5, concurrency: 20 });
+      const refresher = createRefresher({ registrations: [{ issuer: "i", clientId: "c", provider }], clock: systemClock, events: new EventHub(none, systemClock), orphanedTokens: {}, application: { reviewsRefreshes: false }, tasks: new UnawaitedTasks(), httpTimeout: 5, concurrency: 20 });
       void refresher.refresh(session, ({ credentials }) => credentials.token === "a" ? "tokens" : undefined);
       await refresher.idle();
       console.log(record.credentials.refresh_token, writes);`;

@@ -313,6 +313,7 @@ describe("PKCE (RFC 7636)", () => {
     const provider = { authorizationUrl: () => Promise.resolve({ url: "https://idp.example/authorize", isSilent: false }) };
     const context = {
       settings,
+      apis: new Map(),
       registrations: [{ issuer: "https://idp.example", provider }],
       clock: application.clock,
     } as unknown as EndpointContext;
