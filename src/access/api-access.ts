@@ -110,7 +110,7 @@ export async function apiToken(
   let record: SessionRecord | undefined = outcome.record;
   for (let turn = 0; record !== undefined && needOf(record) !== undefined; turn += 1) {
     // A token that has expired when it comes isn't requested again at once.
-    if (renewals > 0 || turn === MOST_TURNS) throw new ProviderUnavailableError("refresh_pending");
+    if ((renewals > 0 && needOf(record) === "api") || turn === MOST_TURNS) throw new ProviderUnavailableError("refresh_pending");
     const before: ApiEntry | undefined = entryOf(record);
     try {
       record = await refresher.refresh(session, needOf, { name: api, renew });
