@@ -52,6 +52,7 @@ const CHUNKS = [
   ],
   // The first use loads it.
   ["provider", /^provider\//],
+  ["apis-over-node", /^apis\/(?:respond-over-node|forward|upgrade)\.ts$/],
   ["apis", /^apis\//],
   ["test-provider", /^testing\/provider\//],
   ["testing", /^testing\/(?!index)/],

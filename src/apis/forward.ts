@@ -13,7 +13,7 @@ import { apiTimeout, asApiError, type ApiRequest, type IncomingBody, type Transp
 /** Milliseconds that an unused connection stays open: less than the 5 s of Node's own servers, so that none is closed while we send. */
 const IDLE_CONNECTION = 4_000;
 
-/** Creates the pool of connections to one API. The certificate is checked, whatever NODE_TLS_REJECT_UNAUTHORIZED says. */
+/** Creates the pool of connections to one API. The certificate is checked, whatever the environment says. */
 export function agentOf({ url }: Api): http.Agent {
   const options = { keepAlive: true, timeout: IDLE_CONNECTION };
   return url.protocol === "https:" ? new https.Agent({ ...options, rejectUnauthorized: true }) : new http.Agent(options);

@@ -1,7 +1,4 @@
 /** What the proxy needs of a session and of the framework. */
-import type { IncomingMessage } from "node:http";
-import type { Http2ServerRequest } from "node:http2";
-import type { Duplex, Readable } from "node:stream";
 import type { SessionRequest } from "../access/session-access.js";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
@@ -14,11 +11,8 @@ import { failureReply, retryAfterOf } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
 import type { Registration } from "../ports/registration.js";
 import { fetchBody, fetchTransport } from "./fetch-forward.js";
-import { linesOf, nodeBody, nodeTransport } from "./forward.js";
 import { proxyRequest, type Exchange } from "./proxy.js";
 import type { HeaderLines } from "./request-headers.js";
-import type { Transport } from "./transport.js";
-import { proxyUpgrade } from "./upgrade.js";
 
 /** The running component, as far as the proxy uses it. */
 export interface ProxyComponent {
@@ -49,38 +43,14 @@ export interface Proxied {
 /** Seconds for which a token must stay valid. */
 const MIN_VALIDITY = 30;
 
-/** Each holds the connections to its API. */
-const transports = new WeakMap<Api, Transport<Readable>>();
-
-/** Passes a request of node:http or node:http2 on. */
-export function respondOverNode(
-  proxied: Proxied,
-  message: IncomingMessage | Http2ServerRequest,
-  component: ProxyComponent,
-): Promise<AnyReply> {
-  const { api } = proxied;
-  const transport = transports.get(api) ?? nodeTransport(api, component.clock);
-  transports.set(api, transport);
-  return proxyRequest(api, transport, exchangeOf(proxied, linesOf(message), component), nodeBody(message));
-}
-
 /** Passes a request of the Fetch standard on. */
 export function respondOverFetch(proxied: Proxied, request: Request, component: ProxyComponent): Promise<AnyReply> {
   const transport = fetchTransport(proxied.api, component.clock, globalThis.fetch);
   return proxyRequest(proxied.api, transport, exchangeOf(proxied, request.headers, component), fetchBody(request));
 }
 
-/** Passes an upgrade on. */
-export async function upgrade(
-  proxied: Proxied,
-  [message, socket, head]: readonly [message: IncomingMessage, socket: Duplex, head: Buffer],
-  component: ProxyComponent,
-): Promise<void> {
-  const exchange = exchangeOf(proxied, linesOf(message), component);
-  await proxyUpgrade(proxied.api, component.clock, exchange, [message, socket, head]);
-}
-
-function exchangeOf(proxied: Proxied, lines: HeaderLines, component: ProxyComponent): Exchange {
+/** Returns what the proxy needs of a request. @param lines its headers */
+export function exchangeOf(proxied: Proxied, lines: HeaderLines, component: ProxyComponent): Exchange {
   const { api, opened, client, guard, ended, onClose } = proxied;
   const { settings, registrations, events } = component;
   let signal: AbortSignal | undefined;

@@ -25,9 +25,11 @@ export interface ApiProxies<FrameworkRequest extends object> extends Pick<IdpAut
   findings(apis: ReadonlyMap<string, Api>): Finding[];
 }
 
-const load = () => import("../apis/respond.js");
+const loadFetch = () => import("../apis/respond.js");
+const loadNode = () => import("../apis/respond-over-node.js");
 /** Kept, because `import()` is slow also for a module that is loaded. */
-let loading: ReturnType<typeof load> | undefined;
+let overFetch: ReturnType<typeof loadFetch> | undefined;
+let overNode: ReturnType<typeof loadNode> | undefined;
 
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createApiProxies<FrameworkRequest extends object>(parts: ApiProxyParts<FrameworkRequest>): ApiProxies<FrameworkRequest> {
@@ -53,17 +55,15 @@ export function createApiProxies<FrameworkRequest extends object>(parts: ApiProx
         const component = ready();
         const api = component.apiNamed(name);
         if (!isBelow(api, adapter.request(raw))) return undefined;
-        return (loading ??= load()).then(({ respondOverFetch, respondOverNode }) => {
-          const { node, web, client } = adapter.source?.(raw) ?? {};
+        const { node, web, client } = adapter.source?.(raw) ?? {};
+        const proxied = () => {
           const opened = openedOf(raw);
-          const proxied = {
-            ...proxiedBy(api, opened, (closed) => adapter.onClose?.(raw, closed)),
-            client,
-            guard: () => guard(opened, rule),
-          };
-          if (web !== undefined) return respondOverFetch(proxied, web, component);
-          return respondOverNode(proxied, node as IncomingMessage, component);
-        });
+          const onClose = (closed: () => void) => adapter.onClose?.(raw, closed);
+          return { ...proxiedBy(api, opened, onClose), client, guard: () => guard(opened, rule) };
+        };
+        return web === undefined
+          ? (overNode ??= loadNode()).then(({ respondOverNode }) => respondOverNode(proxied(), node as IncomingMessage, component))
+          : (overFetch ??= loadFetch()).then(({ respondOverFetch }) => respondOverFetch(proxied(), web, component));
       };
     },
     proxyUpgrade(request, [message, socket, head]) {
@@ -76,7 +76,7 @@ export function createApiProxies<FrameworkRequest extends object>(parts: ApiProx
       const upgraded = socket as Duplex;
       // At once: without a listener, a connection that breaks ends the process.
       upgraded.on("error", () => undefined);
-      const upgrading = (loading ??= load()).then(({ upgrade }) => {
+      const upgrading = (overNode ??= loadNode()).then(({ upgrade }) => {
         const opened = component.open(undefined as never, request);
         const onClose = onFirstClose.bind(undefined, [upgraded]);
         const proxied = {
