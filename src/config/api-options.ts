@@ -97,7 +97,7 @@ const either = (is: (value: unknown) => boolean) => (value: unknown) => is(value
 function headers(never: RegExp) {
   const isHeader = ([name, value]: [string, unknown]) =>
     HEADER.test(name) && !never.test(alike(name)) && (value === true || (typeof value === "string" && /^[\x20-\x7e]{1,2000}$/.test(value)));
-  return (value: unknown) => typeof value === "object" && value !== null && Object.entries(value).every(isHeader);
+  return (value: unknown) => isObject(value) && Object.entries(value).every(isHeader);
 }
 
 const OPTIONS: Readonly<Record<keyof ApiOptions, Check>> = {

@@ -282,7 +282,7 @@ export const CHECKS = checkTable({
     cause:
       "IDP_ISSUER (option issuer) is unset, so users sign in at Google, but IDP_CLIENT_ID (option clientId) doesn't end in " +
       "`.apps.googleusercontent.com`, as Google's client IDs do.",
-    remedy: "Set IDP_ISSUER to your provider's issuer. If your provider is Google, copy the client ID from the Google Cloud console.",
+    remedy: "Set IDP_ISSUER to your provider's issuer. If your provider is Google, copy the client ID from the console of Google Cloud.",
   },
   W023: {
     cause: "An API in the option `apis` has an http address of another machine, so its access tokens are sent unencrypted.",

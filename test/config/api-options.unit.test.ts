@@ -14,9 +14,9 @@ describe("the option `apis`", () => {
       consentLater: false,
       audience: [],
       scope: [],
-      methods: ["GET", "HEAD"],
+      methods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
     });
-    expect(api).toMatchObject({ paths: [], requestHeaders: [], responseHeaders: [], allowCrossSite: false, timeout: 30_000 });
+    expect(api).toMatchObject({ paths: [], requestHeaders: {}, responseHeaders: {}, allowCrossSite: false, timeout: 30 });
     expect(api?.url.href).toBe(URL_OK.url);
     expect(readApis(undefined, [])).toEqual({ apis: new Map(), findings: [] });
   });
@@ -32,8 +32,8 @@ describe("the option `apis`", () => {
       path: "/api/orders/",
       methods: ["GET", "POST"],
       paths: ["%2F", "//", ";"],
-      requestHeaders: ["X-Tenant"],
-      responseHeaders: ["Set-Cookie"],
+      requestHeaders: { "X-Tenant": "a", Origin: true },
+      responseHeaders: { Refresh: true },
       allowCrossSite: true,
       timeout: 0.5,
     };
@@ -43,9 +43,9 @@ describe("the option `apis`", () => {
       hasOwnToken: true,
       consentLater: true,
       scope: ["read", "write"],
-      requestHeaders: ["x-tenant"],
-      responseHeaders: ["set-cookie"],
-      timeout: 500,
+      requestHeaders: { "x-tenant": "a", origin: true },
+      responseHeaders: { refresh: true },
+      timeout: 0.5,
     });
   });
 
@@ -96,8 +96,8 @@ describe("the option `apis`", () => {
       ["path", ["api/", "/api", "//", "/a//b/", "/%61/", "/a b/", "/a?/", "/*/", "/ä/", 7]],
       ["methods", ["GET", ["get"], [""], ["GET POST"], [7]]],
       ["paths", ["%2F", ["%2f"], [".."], ["%5C"]]],
-      ["requestHeaders", ["X-A", ["X A"], ["X-A:"], [""], [7]]],
-      ["responseHeaders", ["X-A", ["X\r\nA"], [7]]],
+      ["requestHeaders", ["X-A", ["X-A"], { "X A": true }, { "X-A": "a\r\nb" }, { Cookie: true }, { "X-A": 7 }, { "X-A": false }]],
+      ["responseHeaders", ["X-A", ["X-A"], { "X\r\nA": true }, { "Set-Cookie": true }, { "X-A": 7 }]],
       ["allowCrossSite", ["true", 1]],
       ["timeout", [0, -1, "30", 3_601, Number.NaN, Infinity]],
     ].flatMap(([name, values]) =>

@@ -121,11 +121,12 @@ fuzz(
     idp.person = hasClaims ? PERSON : { sub: PERSON.sub };
     idp.change = (endpoint, answer) => changes.filter((each) => each.endpoint === endpoint).reduce(changedOrText, answer);
 
-    const url = await outcomeOf(
+    const address = await outcomeOf(
       () => provider.authorizationUrl({ redirectUri: REDIRECT_URI, state: "s", nonce: NONCE, verifier: VERIFIER }),
       texts,
     );
-    if (url !== undefined) {
+    if (address !== undefined) {
+      const { url } = address;
       const { protocol, searchParams } = new URL(url);
       expect(protocol).toBe("https:");
       expect(searchParams.getAll("redirect_uri")).toEqual([REDIRECT_URI]);
