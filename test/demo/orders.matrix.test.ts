@@ -58,7 +58,10 @@ describe.each(FRAMEWORKS)("the orders API behind the demo with %s", (host) => {
     demo = new DemoProcess({ DEMO_HOST: host, DEMO_SESSIONS: "memory", DEMO_MAX_AGE: "90" });
   });
   afterAll(async () => {
-    expect(await demo.kill()).toMatchObject({ code: 0, stderr: "" });
+    const { code, stderr } = await demo.kill();
+    expect(code).toBe(0);
+    // @hono/node-server, which runs the demo with Hono and with fetch, logs each response whose stream fails: the session has ended.
+    if (WITH_SOCKETS.includes(host)) expect(stderr).toBe("");
   });
 
   it("gets the user's token and no cookie, and isn't reached by signed-out users and other sites", async () => {
