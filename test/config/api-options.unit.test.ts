@@ -102,8 +102,8 @@ describe("the option `apis`", () => {
       ["timeout", [0, -1, "30", 3_601, Number.NaN, Infinity]],
     ].flatMap(([name, values]) =>
       (values as unknown[]).map((value): [string, unknown] => [
-        `${String(name)}: ${JSON.stringify(value)}`,
-        { orders: { ...URL_OK, [String(name)]: value } },
+        `${name as string}: ${JSON.stringify(value)}`,
+        { orders: { ...URL_OK, [name as string]: value } },
       ]),
     ),
   ])("may not be or have %s", (_name, option) => {
