@@ -160,15 +160,14 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
         judge(record, policy, now()).kind !== "ended" && policy.sessionAutoRefresh && record.credentials?.refresh_token !== undefined;
       const isRejected = (record: SessionRecord) =>
         rejected !== undefined && record.credentials?.token === rejected && !isRecent(record.idp_state.forced_at, now());
-      const needOfToken = (record: SessionRecord): Need | undefined => {
-        if (!isRefreshable(record)) return needOf(record);
-        if (isRejected(record)) return "rejected";
-        return expiresIn(record) <= 0 || expiresIn(record) < wanted(record) ? "tokens" : needOf(record);
-      };
+      const isDue = (record: SessionRecord) =>
+        isRefreshable(record) && (isRejected(record) || expiresIn(record) <= 0 || expiresIn(record) < wanted(record));
       let record: SessionRecord | undefined = first.record;
-      if (needOfToken(record) !== undefined) {
+      if (isDue(record)) {
         try {
-          record = await refresher.refresh(session, needOfToken);
+          record = await refresher.refresh(session, (fresh) =>
+            isDue(fresh) ? (isRejected(fresh) ? "rejected" : "tokens") : needOf(fresh),
+          );
         } catch (error) {
           // In an outage, a token that has not expired is still returned.
           if (!isOutage(error) || expiresIn(first.record) <= 0) throw error;
