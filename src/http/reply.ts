@@ -2,8 +2,11 @@ import { ERRORS, type ErrorCode } from "../errors.js";
 
 /** A `Readable` of node:stream, which only adapters for servers of Node.js get. */
 export interface NodeStream {
+  /** False once the stream has ended or failed. */
   readonly readable: boolean;
+  /** Sends the stream into a `Writable`. */
   pipe(destination: never): unknown;
+  /** Ends the stream before its end. */
   destroy(error?: Error): unknown;
 }
 

@@ -40,9 +40,11 @@ interface RefreshToken {
 
 /** What a refresh requested its access token for. Empty: the sign-in's own token. */
 export interface RequestedTarget {
-  /** RFC 8707. */
+  /** The `resource` of RFC 8707. */
   readonly resource?: string;
+  /** The `audience` that some providers take instead. */
   readonly audience?: string;
+  /** The scopes that the refresh asked for. */
   readonly scope?: string;
 }
 
