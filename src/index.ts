@@ -45,7 +45,7 @@ export { SESSION_FOR_TESTS, type SessionForTests } from "./sessions/session-for-
 export type { FrameworkSession } from "./sessions/framework-session.js";
 export type { ListedSession, Subject } from "./sessions/subject-sessions.js";
 export type { Explanation } from "./access/session-access.js";
-export type { AnyReply, BodyStream, NodeStream, Reply } from "./http/reply.js";
+export { isStream, type AnyReply, type Body, type BodyStream, type NodeStream, type Reply } from "./http/reply.js";
 export { PerRequest, type IdpRequest } from "./http/request.js";
 export { onFirstClose, type Closable } from "./http/first-close.js";
 export type { EventName, Events, Listener, ProviderEndpoint } from "./events/events.js";

@@ -4,6 +4,7 @@ import https from "node:https";
 import type { Http2ServerRequest } from "node:http2";
 import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
+import { urlToHttpOptions } from "node:url";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
 import type { HeaderLines } from "./request-headers.js";
@@ -21,7 +22,9 @@ export function agentOf({ url }: Api): http.Agent {
 
 /** Returns the header lines of a message of node:http or node:http2. */
 export function linesOf({ rawHeaders }: { readonly rawHeaders: readonly string[] }): HeaderLines {
-  return Array.from({ length: rawHeaders.length >> 1 }, (_, at) => [rawHeaders[at * 2] ?? "", rawHeaders[at * 2 + 1] ?? ""] as const);
+  const lines: [string, string][] = [];
+  for (let at = 1; at < rawHeaders.length; at += 2) lines.push([rawHeaders[at - 1] ?? "", rawHeaders[at] ?? ""]);
+  return lines;
 }
 
 /** Returns the body of a request; undefined if it has none. */
@@ -47,10 +50,12 @@ function isWhole(body: Readable): boolean {
 
 /** @param agent of this API alone, because it holds the connections */
 export function nodeTransport(api: Api, clock: Clock, agent = agentOf(api)): Transport<Readable> {
+  const { url } = api;
+  const base = { ...urlToHttpOptions(url), agent };
   return (request) =>
     new Promise((resolve, reject) => {
       const { signal } = request;
-      const outgoing = openRequest(request, agent);
+      const outgoing = openRequest(request, base);
       const abort = () => outgoing.destroy(asApiError(signal.reason));
       let incoming: IncomingMessage | undefined;
       const stop = watchIdle(outgoing, clock, api.timeout, () => incoming?.readableLength === 0 || incoming === undefined);
@@ -69,7 +74,8 @@ export function nodeTransport(api: Api, clock: Clock, agent = agentOf(api)): Tra
         // Without a listener, an error of a response that nobody reads would end the process.
         response.on("error", () => undefined);
         const discard = () => void response.resume();
-        resolve({ status: response.statusCode ?? 0, lines: linesOf(response), body: response, discard });
+        const whole = () => (response.complete ? ((response.read() as Buffer | null) ?? EMPTY) : undefined);
+        resolve({ status: response.statusCode ?? 0, lines: linesOf(response), body: response, whole, discard });
       });
       signal.addEventListener("abort", abort);
       if (signal.aborted) abort();
@@ -77,15 +83,19 @@ export function nodeTransport(api: Api, clock: Clock, agent = agentOf(api)): Tra
     });
 }
 
-function openRequest({ method, url, headers, body, length }: ApiRequest<Readable>, agent: http.Agent): ClientRequest {
-  const { request } = url.protocol === "https:" ? https : http;
-  const outgoing = request(url, { method, agent, headers: Object.fromEntries(headers) });
+function openRequest({ method, url, headers, body, length }: ApiRequest<Readable>, base: https.RequestOptions): ClientRequest {
+  // A list of lines costs Node half of what an object does.
+  const lines = ["Host", url.host];
+  for (const line of headers) lines.push(...line);
   // Always said: for some methods Node sends a body without saying where it ends, and the API takes it for the next request.
-  if (body instanceof Uint8Array) outgoing.setHeader("content-length", body.length);
-  else if (body !== undefined && length === undefined) outgoing.setHeader("transfer-encoding", "chunked");
-  else if (body !== undefined) outgoing.setHeader("content-length", length ?? 0);
-  return outgoing;
+  const size = body instanceof Uint8Array ? body.length : body === undefined ? 0 : length;
+  if (size === undefined) lines.push("Transfer-Encoding", "chunked");
+  else if (size > 0 || (method !== "GET" && method !== "HEAD")) lines.push("Content-Length", String(size));
+  const { request } = url.protocol === "https:" ? https : http;
+  return request({ ...base, path: url.href.slice(url.origin.length), method, headers: lines });
 }
+
+const EMPTY = Buffer.alloc(0);
 
 function sendBody(body: ApiRequest<Readable>["body"], outgoing: ClientRequest): void {
   if (body === undefined || body instanceof Uint8Array) {

@@ -2,12 +2,13 @@
 import { ERRORS, IdpAuthError, type ErrorCode } from "../errors.js";
 import { passesCsrf } from "../guard/csrf.js";
 import type { Origin } from "../http/redirects.js";
-import { problem, type BodyStream, type Reply } from "../http/reply.js";
+import { isStream, problem, type BodyStream, type Reply } from "../http/reply.js";
+import type { Clock } from "../clock.js";
 import type { IdpRequest } from "../http/request.js";
 import type { Api } from "../config/api-options.js";
 import { challengeOf, stepUpReply, type Challenge } from "./challenge.js";
 import { lengthOf, requestHeaders, type HeaderLines } from "./request-headers.js";
-import { responseHeaders } from "./response-headers.js";
+import { isEventStreamType, responseHeaders } from "./response-headers.js";
 import { proxiedUrl } from "./target.js";
 import { asApiError, type ApiResponse, type IncomingBody, type Transport } from "./transport.js";
 
@@ -22,7 +23,8 @@ export interface Exchange {
   readonly client: string | undefined;
   /** See `IDP_PATH_PREFIX`. */
   readonly pathPrefix: string;
-  /** Aborts when the session ends; its reason is a `SessionEndedError`. */
+  readonly clock: Clock;
+  /** Aborts when the session ends; its reason is a `SessionEndedError`. It is read only if the request takes long. */
   readonly ended: AbortSignal;
   /** Calls a function once when the response is complete, or the browser has left. */
   onClose(closed: () => void): void;
@@ -39,7 +41,7 @@ export interface Exchange {
 }
 
 /** A response for the browser. The adapter sends its stream as it comes; see `AnyReply`. */
-export type ProxyReply<Stream extends BodyStream> = Reply<string | Stream>;
+export type ProxyReply<Stream extends BodyStream> = Reply<string | Uint8Array | Stream>;
 
 /** The largest body in bytes that is kept, so that the request can be repeated with another token. */
 const MAX_REPEATED = 65_536;
@@ -57,17 +59,20 @@ export async function proxyRequest<Stream extends BodyStream>(
   const length = lengthOf(lines);
   if (length === "invalid") return refusal("api_framing_invalid");
   if (body?.isUsed === true) return refusal("api_body_consumed", exchange);
-  let closing: AbortSignal | undefined;
+  let closing: Closing | undefined;
   const isKept = body === undefined || (typeof length === "number" && length <= MAX_REPEATED);
   let kept: Uint8Array<ArrayBuffer> | undefined;
-  return answered(api, exchange, url, isKept, async (headers) => {
+  const reply = await answered(api, exchange, url, isKept, async (headers) => {
     if (isKept && body !== undefined) kept ??= await body.bytes().catch(throwLeft);
     const sent = isKept ? kept : body.stream;
     const size = typeof length === "number" ? length : undefined;
     // Only now: a request that is refused watches no session.
-    closing ??= closingSignal(exchange);
-    return transport({ method: request.method, url, headers, body: sent, length: size, signal: closing });
+    closing ??= closingOf(exchange);
+    return transport({ method: request.method, url, headers, body: sent, length: size, signal: closing.signal });
   });
+  if (!isStream(reply.body)) closing?.release();
+  else if (isEventStreamType(reply.headers["Content-Type"])) closing?.watch();
+  return reply;
 }
 
 /** Returns the API's URL for a request that may reach it; otherwise the response. @param isForged whether a page of another site sent it */
@@ -135,7 +140,12 @@ function replyOf<Stream extends BodyStream>(
     response.discard();
     return refusal("api_response_invalid", exchange);
   }
-  if (exchange.request.method !== "HEAD" && !BODILESS.includes(status)) return { status, headers, body };
+  if (exchange.request.method !== "HEAD" && !BODILESS.includes(status)) {
+    const whole = response.whole?.();
+    // The adapter says the length of a text and of bytes.
+    if (whole !== undefined) delete headers["Content-Length"];
+    return { status, headers, body: whole ?? body };
+  }
   response.discard();
   if (LENGTHLESS.includes(status)) delete headers["Content-Length"];
   return { status, headers };
@@ -155,15 +165,38 @@ function throwLeft(): never {
   throw LEFT;
 }
 
-/** Aborts when the session ends or the browser leaves. */
-export function closingSignal({ ended, onClose }: Exchange): AbortSignal {
-  const closing = new AbortController();
-  const end = () => closing.abort(ended.reason);
-  ended.addEventListener("abort", end);
-  if (ended.aborted) end();
-  onClose(() => {
-    ended.removeEventListener("abort", end);
-    closing.abort(LEFT);
+/** Milliseconds for which a request does without a watch over its session, which costs more than the rest of a short request. */
+const UNWATCHED = 500;
+
+/** Breaks a request off. */
+export interface Closing {
+  /** Aborts when the session ends or the browser leaves. */
+  readonly signal: AbortSignal;
+  /** Watches the session from now on. */
+  watch(): void;
+  /** Ends the watch: the request is complete. */
+  release(): void;
+}
+
+export function closingOf(exchange: Exchange): Closing {
+  const controller = new AbortController();
+  const end = () => controller.abort(exchange.ended.reason);
+  let isComplete = false;
+  let unwatch = exchange.clock.timer(UNWATCHED, watch);
+  function watch(): void {
+    unwatch();
+    const { ended } = exchange;
+    unwatch = () => ended.removeEventListener("abort", end);
+    ended.addEventListener("abort", end);
+    if (ended.aborted) end();
+  }
+  const release = () => {
+    unwatch();
+    isComplete = true;
+  };
+  exchange.onClose(() => {
+    if (!isComplete) controller.abort(LEFT);
+    release();
   });
-  return closing.signal;
+  return { signal: controller.signal, watch, release };
 }

@@ -19,28 +19,53 @@ export interface Sender {
 }
 
 /** Returns the headers for the API, with names in lower case, without those about the connection and the length of the body. */
-export function requestHeaders(lines: HeaderLines, { requestHeaders: table }: Api, sender: Sender): Map<string, string> {
-  const sent = [...lines].map(([name, value]) => [name.toLowerCase(), value] as const);
-  const ours = Object.entries(table).filter((entry): entry is [string, string] => typeof entry[1] === "string");
-  const oursAlike = new Set(ours.map(([name]) => alike(name)));
-  const dropped = connectionNames(sent);
-  const headers = new Map<string, string>();
-  for (const [name, value] of sent) {
-    const name2 = alike(name);
-    if (dropped.has(name) || oursAlike.has(name2) || NEVER_SENT.test(name2)) continue;
-    if (table[name] !== true && UNLESS_LISTED.test(name2)) continue;
-    append(headers, name, value);
-  }
+export function requestHeaders(lines: HeaderLines, api: Api, sender: Sender): Map<string, string> {
+  const headers = passed(lines, api, sentName);
   // A compressed event stream arrives in bursts.
   if (headers.get("accept")?.toLowerCase().includes("text/event-stream") === true) headers.set("accept-encoding", "identity");
-  for (const [name, value] of [...ours, ...forwarded(sender)]) headers.set(name, value);
+  for (const [name, value] of Object.entries(api.requestHeaders)) if (value !== true) headers.set(name, value);
+  forward(headers, sender);
   return headers.set("authorization", `Bearer ${sender.token}`);
 }
 
-/** Returns the names that `Connection` lists (RFC 9110 section 7.6.1). @param lines names in lower case */
-export function connectionNames(lines: HeaderLines): ReadonlySet<string> {
-  const values = [...lines].flatMap(([name, value]) => (name === "connection" ? value.split(",") : []));
-  return new Set(values.map((name) => name.trim().toLowerCase()));
+const sentName = byName((name, { requestHeaders: table }) => {
+  const like = alike(name);
+  const isOurs = Object.keys(table).some((own) => table[own] !== true && alike(own) === like);
+  return isOurs || NEVER_SENT.test(like) || (table[name] !== true && UNLESS_LISTED.test(like)) ? "" : name;
+});
+
+/** How many header names are remembered for each API: strangers can send any number. */
+const MOST_NAMES = 500;
+
+/**
+ * Remembers what a function decides about a header of an API: the name with which it passes, or the empty string.
+ *
+ * @param decide gets the name in lower case
+ */
+export function byName(decide: (name: string, api: Api) => string): (name: string, api: Api) => string {
+  const known = new WeakMap<Api, Map<string, string>>();
+  return (name, api) => {
+    const names = known.get(api) ?? new Map<string, string>();
+    const remembered = names.get(name);
+    if (remembered !== undefined) return remembered;
+    const decided = decide(name.toLowerCase(), api);
+    if (names.size < MOST_NAMES) known.set(api, names.set(name, decided));
+    return decided;
+  };
+}
+
+/** Returns the headers that pass, without those that `Connection` names (RFC 9110 section 7.6.1). */
+export function passed(lines: HeaderLines, api: Api, nameOf: ReturnType<typeof byName>): Map<string, string> {
+  const dropped: string[] = [];
+  for (const [name, value] of lines)
+    if (name.length === "connection".length && name.toLowerCase() === "connection")
+      dropped.push(...value.split(",").map((each) => each.trim().toLowerCase()));
+  const headers = new Map<string, string>();
+  for (const [name, value] of lines) {
+    const passes = nameOf(name, api);
+    if (passes !== "" && !dropped.includes(name.toLowerCase())) append(headers, passes, value);
+  }
+  return headers;
 }
 
 export function append(headers: Map<string, string>, name: string, value: string): void {
@@ -65,13 +90,15 @@ export function lengthOf(lines: HeaderLines): number | "chunked" | "invalid" | u
   return /^\d{1,15}$/.test(length) ? Number(length) : "invalid";
 }
 
-/** RFC 7239, and the older form of it. */
-function forwarded({ origin, client }: Sender): [string, string][] {
+/** Adds the headers of RFC 7239, and of its older form. */
+function forward(headers: Map<string, string>, { origin, client }: Sender): void {
   const address = client !== undefined && /^[\da-f.:]+$/i.test(client) ? client.replace(/^::ffff:(?=\d+\.)/i, "") : undefined;
-  const node = address === undefined ? "unknown" : address.includes(":") ? `"[${address}]"` : address;
-  const headers: [string, string][] = address === undefined ? [] : [["x-forwarded-for", address]];
-  if (origin === undefined) return [...headers, ["forwarded", `for=${node}`]];
-  const [proto = "", host = ""] = origin.split("://");
-  headers.push(["x-forwarded-host", host], ["x-forwarded-proto", proto]);
-  return [...headers, ["forwarded", `for=${node};host="${host}";proto=${proto}`]];
+  let forwarded = `for=${address === undefined ? "unknown" : address.includes(":") ? `"[${address}]"` : address}`;
+  if (address !== undefined) headers.set("x-forwarded-for", address);
+  if (origin !== undefined) {
+    const [proto = "", host = ""] = origin.split("://");
+    headers.set("x-forwarded-host", host).set("x-forwarded-proto", proto);
+    forwarded += `;host="${host}";proto=${proto}`;
+  }
+  headers.set("forwarded", forwarded);
 }

@@ -60,6 +60,7 @@ export function exchangeOf(proxied: Proxied, lines: HeaderLines, component: Prox
     origin: opened.origin,
     client,
     pathPrefix: settings.pathPrefix,
+    clock: component.clock,
     get ended() {
       return (signal ??= ended());
     },

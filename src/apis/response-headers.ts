@@ -1,7 +1,7 @@
 /** Which headers of an API's response the browser gets. Pure. */
 import { varyByCookie } from "../guard/gate.js";
 import { NEVER_RETURNED, type Api } from "../config/api-options.js";
-import { append, connectionNames, type HeaderLines } from "./request-headers.js";
+import { append, byName, passed, type HeaderLines } from "./request-headers.js";
 
 /** Headers that the browser gets only if the API's `responseHeaders` lists them. Most are commands that concern the whole origin. */
 const UNLESS_LISTED =
@@ -19,36 +19,33 @@ export interface Answered {
 
 /** Returns the headers for the browser; undefined if the API redirects to a place outside its base. */
 export function responseHeaders(lines: HeaderLines, api: Api, { url, token, pathPrefix }: Answered): Record<string, string> | undefined {
-  const sent = [...lines].map(([name, value]) => [name.toLowerCase(), value] as const);
-  const { responseHeaders: table } = api;
-  const dropped = connectionNames(sent);
-  const headers = new Map<string, string>();
-  for (const [name, value] of sent) {
-    if (dropped.has(name) || NEVER_RETURNED.test(name) || (table[name] !== true && UNLESS_LISTED.test(name)) || value.includes(token))
-      continue;
-    append(headers, name, value);
-  }
-  const location = headers.get("location");
+  const headers = passed(lines, api, returnedName);
+  for (const [name, value] of headers) if (value.includes(token)) headers.delete(name);
+  const location = headers.get("Location");
   if (location !== undefined) {
     const inside = insidePath(location, url, api);
     if (inside === undefined) return undefined;
-    headers.set("location", pathPrefix + inside);
+    headers.set("Location", pathPrefix + inside);
   }
   protect(headers);
-  for (const [name, value] of Object.entries(table)) if (value !== true) headers.set(name, value);
-  return Object.fromEntries([...headers].map(([name, value]) => [capitalized(name), value]));
+  for (const [name, value] of Object.entries(api.responseHeaders)) if (value !== true) headers.set(capitalized(name), value);
+  return Object.fromEntries(headers);
 }
+
+const returnedName = byName((name, { responseHeaders: table }) =>
+  NEVER_RETURNED.test(name) || (table[name] !== true && UNLESS_LISTED.test(name)) ? "" : capitalized(name),
+);
 
 /** The API's content comes from our origin, where its scripts must not run, and it is one user's. */
 function protect(headers: Map<string, string>): void {
-  const isEventStream = isEventStreamType(headers.get("content-type"));
-  headers.set("cache-control", privateCacheControl(headers.get("cache-control")) + (isEventStream ? ", no-transform" : ""));
-  headers.set("vary", varyByCookie(headers.get("vary")));
-  headers.set("x-content-type-options", "nosniff");
-  append(headers, "content-security-policy", "sandbox");
-  headers.set("cross-origin-resource-policy", "same-origin");
+  const isEventStream = isEventStreamType(headers.get("Content-Type"));
+  headers.set("Cache-Control", privateCacheControl(headers.get("Cache-Control")) + (isEventStream ? ", no-transform" : ""));
+  headers.set("Vary", varyByCookie(headers.get("Vary")));
+  headers.set("X-Content-Type-Options", "nosniff");
+  append(headers, "Content-Security-Policy", "sandbox");
+  headers.set("Cross-Origin-Resource-Policy", "same-origin");
   // The buffer of nginx.
-  if (isEventStream) headers.set("x-accel-buffering", "no");
+  if (isEventStream) headers.set("X-Accel-Buffering", "no");
 }
 
 export function isEventStreamType(type: string | undefined): boolean {

@@ -8,8 +8,14 @@ export type TargetError = "not_found" | "api_path_invalid";
 const NEVER = /[^\x21-\x7e]|#/;
 /** NUL and the backslash. In a query they are data. */
 const NEVER_IN_PATH = /%00|\\|%5c/i;
-/** A slash or backslash, however often it was encoded. */
-const SEPARATOR = /\/|%(?:25)*(?:2f|5c)/i;
+/** A segment that a server could take for `.` or `..`, however often it was encoded: servers cut path parameters off, and some decode twice. */
+const DOTS = /(?:^|\/|%(?:25)*(?:2f|5c))(?:\.|%(?:25)*2e){1,2}(?:$|\/|%(?:25)*(?:2f|5c)|;|%(?:25)*3b)/i;
+/** What an API can allow by its `paths`. */
+const ALLOWANCES = [
+  ["%2F", /%2f/i],
+  ["//", /^\/|\/\//],
+  [";", /;/],
+] as const;
 
 /**
  * Returns the API's URL for a request target of the proxy.
@@ -18,8 +24,8 @@ const SEPARATOR = /\/|%(?:25)*(?:2f|5c)/i;
  */
 export function proxiedUrl(api: Api, target: string): URL | TargetError {
   // A target without a leading slash has absolute form, or is the asterisk of OPTIONS.
-  if (isRefused(target) || !target.startsWith("/")) return "api_path_invalid";
-  if (api.path === undefined || !target.startsWith(api.path)) return "not_found";
+  if (!target.startsWith("/")) return "api_path_invalid";
+  if (api.path === undefined || !target.startsWith(api.path)) return isRefused(target) ? "api_path_invalid" : "not_found";
   return upstreamUrl(api, target.slice(api.path.length));
 }
 
@@ -30,10 +36,9 @@ export function proxiedUrl(api: Api, target: string): URL | TargetError {
  */
 export function upstreamUrl({ url: base, paths }: Api, rest: string): URL | "api_path_invalid" {
   const path = pathOf(rest);
-  const uses = { "%2F": /%2f/i.test(path), "//": /^\/|\/\//.test(path), ";": path.includes(";") };
-  for (const allowance of ["%2F", "//", ";"] as const) if (uses[allowance] && !paths.includes(allowance)) return "api_path_invalid";
+  if (isRefused(rest)) return "api_path_invalid";
+  if (ALLOWANCES.some(([allowance, form]) => form.test(path) && !paths.includes(allowance))) return "api_path_invalid";
   const built = base.href + rest;
-  if (isRefused(rest) || !URL.canParse(built)) return "api_path_invalid";
   const url = new URL(built);
   // The parser, which changes what is not in normal form, must have changed nothing.
   const isBelow = url.origin === base.origin && url.pathname.startsWith(base.pathname);
@@ -42,13 +47,7 @@ export function upstreamUrl({ url: base, paths }: Api, rest: string): URL | "api
 
 function isRefused(target: string): boolean {
   const path = pathOf(target);
-  return NEVER.test(target) || NEVER_IN_PATH.test(path) || path.split(SEPARATOR).some(isDots);
-}
-
-/** Whether a server could take a segment for `.` or `..`: servers cut path parameters off, and some decode twice. */
-function isDots(segment: string): boolean {
-  const [name = ""] = segment.split(/;|%(?:25)*3b/i, 1);
-  return /^\.{1,2}$/.test(name.replace(/%(?:25)*2e/gi, "."));
+  return NEVER.test(target) || NEVER_IN_PATH.test(path) || DOTS.test(path);
 }
 
 function pathOf(target: string): string {

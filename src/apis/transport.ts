@@ -28,6 +28,8 @@ export interface ApiResponse<Stream> {
   readonly status: number;
   readonly lines: HeaderLines;
   readonly body: Stream;
+  /** Returns the body if it has arrived whole with the head. */
+  whole?(): Uint8Array | undefined;
   /** Reads no body. Every response whose body isn't sent on needs it. */
   discard(): void;
 }

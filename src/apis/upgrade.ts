@@ -8,7 +8,7 @@ import { ERRORS } from "../errors.js";
 import { problem } from "../http/reply.js";
 import type { Api } from "../config/api-options.js";
 import { linesOf } from "./forward.js";
-import { admittedUrl, answered, closingSignal, type Exchange, type ProxyReply } from "./proxy.js";
+import { admittedUrl, answered, closingOf, type Exchange, type ProxyReply } from "./proxy.js";
 import { apiTimeout, asApiError, type ApiResponse } from "./transport.js";
 
 /** The API's side of a connection that it has upgraded. */
@@ -29,7 +29,8 @@ export async function proxyUpgrade(
   exchange: Exchange,
   [message, socket, head]: readonly [message: IncomingMessage, socket: Duplex, head: Buffer],
 ): Promise<void> {
-  const closing = closingSignal(exchange);
+  const { signal: closing, watch } = closingOf(exchange);
+  watch();
   let upgraded: Upgraded | undefined;
   const reply = await replyTo(api, exchange, message, async (url, headers) => {
     const answer = await requestUpgrade({ api, clock, url, headers, signal: closing });

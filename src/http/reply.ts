@@ -13,8 +13,11 @@ export interface NodeStream {
 /** A body that the adapter sends as it comes. */
 export type BodyStream = ReadableStream<Uint8Array> | NodeStream;
 
+/** Everything that a response can have as its body. */
+export type Body = string | Uint8Array | BodyStream;
+
 /** A response with text. The adapter sends it. */
-export interface Reply<Body extends string | BodyStream = string> {
+export interface Reply<Content extends Body = string> {
   /** The HTTP status. */
   readonly status: number;
   /** Names have each word capitalized: `Content-Type`, `Retry-After`. A name occurs once; `Set-Cookie` is not among them. */
@@ -22,14 +25,18 @@ export interface Reply<Body extends string | BodyStream = string> {
   /** Values of `Set-Cookie`, each one a header line of its own. */
   readonly setCookies?: readonly string[];
   /** Undefined: no body. */
-  readonly body?: Body;
+  readonly body?: Content;
 }
 
 /**
  * A response of the endpoints. The adapter sends a stream as it comes, and the head at once, without a buffer. If the browser leaves, the
  * adapter cancels the stream. If the stream fails, the adapter closes the connection. A response to HEAD never has a stream.
  */
-export type AnyReply = Reply<string | BodyStream>;
+export type AnyReply = Reply<Body>;
+
+export function isStream(body: Body | undefined): body is BodyStream {
+  return typeof body === "object" && !(body instanceof Uint8Array);
+}
 
 /** The headers of every response. */
 export const COMMON_HEADERS = {

@@ -7,6 +7,7 @@ import { WebRequest } from "../../src/adapters/fetch/fetch-message.js";
 import { fetchApi } from "../../src/apis/fetch-api.js";
 import { fetchBody, fetchTransport } from "../../src/apis/fetch-forward.js";
 import { proxyRequest } from "../../src/apis/proxy.js";
+import { systemClock } from "../../src/clock.js";
 import { SessionEndedError } from "../../src/sessions/session-end-signal.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import type { Api } from "../../src/config/api-options.js";
@@ -34,6 +35,7 @@ function frontOf(api: Api, token: (rejected?: string) => string = () => "token-1
           origin: ORIGIN,
           client: undefined,
           pathPrefix: "",
+          clock: systemClock,
           ended: session.signal,
           onClose: (closed) => request.signal.addEventListener("abort", closed),
           token: async (rejected) => token(rejected),

@@ -10,6 +10,7 @@ import { proxyRequest, type Exchange, type ProxyReply } from "../../src/apis/pro
 import { proxyUpgrade } from "../../src/apis/upgrade.js";
 import type { IdpAuthError, Reply } from "../../src/index.js";
 import { NodeRequest, onClose, rememberResponse } from "../../src/adapters/node/node-message.js";
+import { writeReply } from "../../src/adapters/node/node-response.js";
 import { systemClock, type Clock } from "../../src/clock.js";
 import { apiRow } from "./api-row.js";
 
@@ -101,6 +102,7 @@ export function frontHandler(
     origin: ORIGIN,
     client: message.socket.remoteAddress,
     pathPrefix: "",
+    clock,
     ended: session.signal,
     onClose: (closed) => onClose(message, closed),
     async token(rejected) {
@@ -113,19 +115,9 @@ export function frontHandler(
   const handler: Front["handler"] = async (message, response) => {
     rememberResponse(message, response);
     await before?.(message);
-    send(response as ServerResponse, await proxyRequest(api, transport, exchangeOf(message), nodeBody(message)));
+    writeReply(response, await proxyRequest(api, transport, exchangeOf(message), nodeBody(message)));
   };
   return { session, failures, tokenCalls, handler, failed, exchangeOf };
-}
-
-function send(response: ServerResponse, { status, headers, body }: ProxyReply<Readable>): void {
-  response.writeHead(status, headers);
-  if (typeof body !== "object") {
-    response.end(body);
-    return;
-  }
-  response.flushHeaders();
-  pipeline(body, response, () => undefined);
 }
 
 /** A server of node:http with the proxy. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import type { FastifyReply } from "fastify";
-import { GUARDED_CACHE_CONTROL, varyByCookie, type AnyReply } from "../../index.js";
+import { GUARDED_CACHE_CONTROL, isStream, varyByCookie, type AnyReply } from "../../index.js";
 import { cancelStream, keepHeadPrivate, NodeRequest, readableOf } from "../node/node.js";
 
 /** Any request of Fastify, whatever its server, schema, type provider and logger. */
@@ -75,7 +75,7 @@ export function sendReply(any: AnyFastifyReply, own: AnyReply): void {
     const before = [reply.getHeader("set-cookie") ?? []].flat();
     reply.removeHeader("set-cookie").header("set-cookie", [...before, ...setCookies]);
   }
-  reply.send(typeof body === "object" ? readableOf(body) : body);
+  reply.send(isStream(body) ? readableOf(body) : body);
 }
 
 /** Keeps the guarded response out of every cache. Hooks see the headers on `reply`; the head is corrected when it is written. */

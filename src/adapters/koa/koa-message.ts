@@ -1,5 +1,5 @@
 import type { ExtendableContext } from "koa";
-import type { AnyReply } from "../../index.js";
+import { isStream, type AnyReply } from "../../index.js";
 import { cancelStream, NodeRequest, sendStream, writeReply } from "../node/node.js";
 
 /** A request of Koa: that of node:http, with Koa's original URL and its setting `app.proxy`. */
@@ -68,7 +68,7 @@ export function setReply(ctx: ExtendableContext, reply: AnyReply): void {
   }
   if (reply.setCookies !== undefined) response.append("Set-Cookie", [...reply.setCookies]);
   // After the type, which Koa would guess otherwise.
-  if (typeof reply.body !== "object") {
+  if (!isStream(reply.body)) {
     if (reply.body !== undefined) response.body = reply.body;
     return;
   }

@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import {
   GUARDED_CACHE_CONTROL,
   isOutage,
+  isStream,
   onFirstClose,
   PerRequest,
   varyByCookie,
@@ -134,24 +135,24 @@ export function writeReply(response: AnyResponse, reply: AnyReply): void {
     cancelStream(reply);
     return;
   }
-  if (typeof reply.body === "string" && isUntouched(response)) {
-    writeAtOnce(response, reply, reply.body);
-    return;
-  }
   // Both kinds of response take the same calls, but their types cannot be used alike.
   const either = response as ServerResponse;
-  const { status, headers, setCookies, body } = reply;
-  either.statusCode = status;
-  const varyBefore = either.getHeader("Vary");
-  for (const name in headers) either.setHeader(name, headers[name] ?? "");
-  if (varyBefore !== undefined) either.setHeader("Vary", varyByCookie(headerText(varyBefore)));
-  for (const cookie of setCookies ?? []) either.appendHeader("Set-Cookie", cookie);
-  if (typeof body === "object") {
-    sendStream(either, body);
-    return;
-  }
-  if (body !== undefined) either.setHeader("Content-Length", Buffer.byteLength(body));
-  either.end(bodyFor(either, body));
+  const { body } = reply;
+  // Without a body, the head is written with the end, which tells the length.
+  if (body !== undefined && isUntouched(response)) writeHeadAtOnce(either, reply);
+  else setHead(either, reply);
+  if (isStream(body)) sendStream(either, body);
+  // With `rejectNonStandardBodyWrites` a server throws if a response to HEAD has a body.
+  else either.end(either.req.method === "HEAD" ? undefined : body);
+}
+
+function setHead(response: ServerResponse, { status, headers, setCookies, body }: AnyReply): void {
+  response.statusCode = status;
+  const varyBefore = response.getHeader("Vary");
+  for (const name in headers) response.setHeader(name, headers[name] ?? "");
+  if (varyBefore !== undefined) response.setHeader("Vary", varyByCookie(headerText(varyBefore)));
+  for (const cookie of setCookies ?? []) response.appendHeader("Set-Cookie", cookie);
+  if (body !== undefined && !isStream(body)) response.setHeader("Content-Length", Buffer.byteLength(body));
 }
 
 /** Sends the head at once, and a stream as the body. When the browser leaves, it cancels the stream; when that fails, it breaks the connection. */
@@ -178,7 +179,7 @@ export function readableOf(stream: BodyStream): Readable {
 
 /** Cancels the stream of a reply that is not sent, because other code has responded. */
 export function cancelStream({ body }: AnyReply): void {
-  if (typeof body === "object") readableOf(body).destroy();
+  if (isStream(body)) readableOf(body).destroy();
 }
 
 /** Whether this is a response of node:http without headers, and without middleware that changes the head when it is written. */
@@ -188,15 +189,11 @@ function isUntouched(response: AnyResponse): response is ServerResponse {
 }
 
 /** Costs half of setting the headers one by one. Most session probes take this way. */
-function writeAtOnce(response: ServerResponse, { status, headers, setCookies }: AnyReply, body: string): void {
-  const lines = ["Content-Length", String(Buffer.byteLength(body)), ...linesOf(headers)];
+function writeHeadAtOnce(response: ServerResponse, { status, headers, setCookies, body }: AnyReply): void {
+  const lines = [...linesOf(headers)];
+  if (body !== undefined && !isStream(body)) lines.push("Content-Length", String(Buffer.byteLength(body)));
   if (setCookies !== undefined) for (const cookie of setCookies) lines.push("Set-Cookie", cookie);
-  response.writeHead(status, lines).end(bodyFor(response, body));
-}
-
-/** With `rejectNonStandardBodyWrites` a server throws if a response to HEAD has a body. */
-function bodyFor(response: ServerResponse, body: string | undefined): string | undefined {
-  return response.req.method === "HEAD" ? undefined : body;
+  response.writeHead(status, lines);
 }
 
 /** The headers that were last written. The probe's headers are one frozen object, so they become lines once. */
