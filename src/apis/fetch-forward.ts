@@ -15,12 +15,9 @@ export function fetchBody(request: Request): IncomingBody<Stream> | undefined {
 
 export function fetchTransport(api: Api, clock: Clock, send: typeof fetch): Transport<Stream> {
   return async (request) => {
-    const { signal } = request;
     const own = new AbortController();
-    const abort = () => own.abort(signal.reason);
     const timer = restartable(clock, api.timeout * 1000, () => own.abort(apiTimeout()));
-    signal.addEventListener("abort", abort);
-    if (signal.aborted) abort();
+    request.onAbort((reason) => own.abort(reason));
     try {
       timer.start();
       const response = await send(request.url.href, initOf(request, own.signal, timer));

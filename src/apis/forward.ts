@@ -54,21 +54,18 @@ export function nodeTransport(api: Api, clock: Clock, agent = agentOf(api)): Tra
   const base = { ...urlToHttpOptions(url), agent };
   return (request) =>
     new Promise((resolve, reject) => {
-      const { signal } = request;
       const outgoing = openRequest(request, base);
-      const abort = () => outgoing.destroy(asApiError(signal.reason));
       let incoming: IncomingMessage | undefined;
       const stop = watchIdle(outgoing, clock, api.timeout, () => incoming?.readableLength === 0 || incoming === undefined);
       outgoing.on("error", (error) => {
         reject(asApiError(error));
       });
-      outgoing.once("close", () => {
+      outgoing.on("close", () => {
         stop();
-        signal.removeEventListener("abort", abort);
         // An API that switches protocols without being asked closes without an error.
         if (incoming === undefined) reject(asApiError(undefined));
       });
-      outgoing.once("response", (response) => {
+      outgoing.on("response", (response) => {
         incoming = response;
         if (isEventStreamType(response.headers["content-type"])) stop();
         // Without a listener, an error of a response that nobody reads would end the process.
@@ -77,9 +74,8 @@ export function nodeTransport(api: Api, clock: Clock, agent = agentOf(api)): Tra
         const whole = () => (response.complete ? ((response.read() as Buffer | null) ?? EMPTY) : undefined);
         resolve({ status: response.statusCode ?? 0, lines: linesOf(response), body: response, whole, discard });
       });
-      signal.addEventListener("abort", abort);
-      if (signal.aborted) abort();
-      else sendBody(request.body, outgoing);
+      sendBody(request.body, outgoing);
+      request.onAbort((reason) => outgoing.destroy(reason));
     });
 }
 

@@ -19,8 +19,8 @@ export interface ApiRequest<Stream> {
   readonly body: Uint8Array<ArrayBuffer> | Stream | undefined;
   /** The length of a stream in bytes; undefined if it isn't known. */
   readonly length: number | undefined;
-  /** Aborts the request, and its response. */
-  readonly signal: AbortSignal;
+  /** Gets the function that breaks off the request and its response. The reason is an error of ours. */
+  onAbort(abort: (reason: IdpAuthError) => void): void;
 }
 
 /** A response of an API. */
@@ -37,7 +37,7 @@ export interface ApiResponse<Stream> {
 /**
  * Sends a request to an API, once, and follows no redirect.
  *
- * @throws IdpAuthError `api_unreachable`, `api_timeout`, or the reason of the signal
+ * @throws IdpAuthError `api_unreachable`, `api_timeout`, or the reason for which it was broken off
  */
 export type Transport<Stream> = (request: ApiRequest<Stream>) => Promise<ApiResponse<Stream>>;
 

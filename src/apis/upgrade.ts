@@ -8,7 +8,7 @@ import { ERRORS } from "../errors.js";
 import { problem } from "../http/reply.js";
 import type { Api } from "../config/api-options.js";
 import { linesOf } from "./forward.js";
-import { admittedUrl, answered, closingOf, type Exchange, type ProxyReply } from "./proxy.js";
+import { admittedUrl, answered, closingOf, type Closing, type Exchange, type ProxyReply } from "./proxy.js";
 import { apiTimeout, asApiError, type ApiResponse } from "./transport.js";
 
 /** The API's side of a connection that it has upgraded. */
@@ -29,11 +29,11 @@ export async function proxyUpgrade(
   exchange: Exchange,
   [message, socket, head]: readonly [message: IncomingMessage, socket: Duplex, head: Buffer],
 ): Promise<void> {
-  const { signal: closing, watch } = closingOf(exchange);
-  watch();
+  const closing = closingOf(exchange);
+  closing.watch();
   let upgraded: Upgraded | undefined;
   const reply = await replyTo(api, exchange, message, async (url, headers) => {
-    const answer = await requestUpgrade({ api, clock, url, headers, signal: closing });
+    const answer = await requestUpgrade({ api, clock, url, headers, onAbort: closing.onAbort });
     if (!("socket" in answer)) return answer;
     upgraded = answer;
     return answer.response;
@@ -47,9 +47,8 @@ export async function proxyUpgrade(
   socket.write(["HTTP/1.1 101 Switching Protocols", "Connection: Upgrade", "Upgrade: websocket", ...lines, "", ""].join("\r\n"), "latin1");
   socket.write(upgraded.head);
   upgraded.socket.write(head);
-  closing.addEventListener("abort", () => socket.destroy());
-  if (closing.aborted) socket.destroy();
   pipeline(socket, upgraded.socket, socket, () => undefined);
+  closing.onAbort(() => socket.destroy());
 }
 
 type Send = (url: URL, headers: Map<string, string>) => Promise<ApiResponse<Readable>>;
@@ -73,24 +72,22 @@ interface UpgradeRequest {
   readonly clock: Clock;
   readonly url: URL;
   readonly headers: Map<string, string>;
-  readonly signal: AbortSignal;
+  readonly onAbort: Closing["onAbort"];
 }
 
 function requestUpgrade(asked: UpgradeRequest): Promise<ApiResponse<Readable> | (Upgraded & { response: ApiResponse<Readable> })> {
-  const { api, clock, url, signal } = asked;
+  const { api, clock, url } = asked;
   const headers = Object.fromEntries(asked.headers.set("connection", "Upgrade").set("upgrade", "websocket"));
   const { request } = url.protocol === "https:" ? https : http;
   return new Promise((resolve, reject) => {
     // A connection of its own, which nothing uses again.
     const outgoing = request(url, { headers, agent: false, rejectUnauthorized: true });
-    const abort = () => outgoing.destroy(asApiError(signal.reason));
     const stop = clock.timer(api.timeout * 1000, () => outgoing.destroy(apiTimeout()));
     outgoing.on("error", (error) => {
       reject(asApiError(error));
     });
     outgoing.once("close", () => {
       stop();
-      signal.removeEventListener("abort", abort);
       reject(asApiError(undefined));
     });
     outgoing.once("response", (response) => {
@@ -105,9 +102,8 @@ function requestUpgrade(asked: UpgradeRequest): Promise<ApiResponse<Readable> | 
       const answer = { status, lines: linesOf(response), body: response, discard: () => void socket.destroy() };
       resolve({ socket, head, response: answer });
     });
-    signal.addEventListener("abort", abort);
-    if (signal.aborted) abort();
-    else outgoing.end();
+    outgoing.end();
+    asked.onAbort((reason) => outgoing.destroy(reason));
   });
 }
 

@@ -70,7 +70,7 @@ describe("an API with a certificate that nobody trusts", () => {
       headers: new Map(),
       body: undefined,
       length: undefined,
-      signal: new AbortController().signal,
+      onAbort: () => undefined,
     });
     expect([status, await text(body)]).toEqual([200, "ok"]);
     close();

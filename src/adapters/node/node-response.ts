@@ -202,7 +202,8 @@ let lastLines: readonly string[] = [];
 
 function linesOf(headers: Reply["headers"]): readonly string[] {
   if (headers === last) return lastLines;
-  const lines = Object.entries(headers).flat();
+  const lines: string[] = [];
+  for (const name in headers) lines.push(name, headers[name] ?? "");
   // Headers that can change are not remembered.
   if (Object.isFrozen(headers)) [last, lastLines] = [headers, lines];
   return lines;
