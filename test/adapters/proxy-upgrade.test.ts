@@ -1,13 +1,16 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
 import express from "express";
 import fastify from "fastify";
+import { Hono } from "hono";
 import Koa from "koa";
 import { afterEach, expect, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { idpAuth as expressAuth } from "../../src/adapters/express/express.js";
 import { idpAuth as fastifyAuth } from "../../src/adapters/fastify/fastify.js";
+import { idpAuth as honoAuth } from "../../src/adapters/hono/hono.js";
 import { idpAuth as koaAuth } from "../../src/adapters/koa/koa.js";
 import { idpAuth as nodeAuth, type ProxyUpgrade } from "../../src/adapters/node/node.js";
 import type { IdpAuthOptions } from "../../src/index.js";
@@ -31,6 +34,12 @@ const STARTS: Readonly<Record<string, (options: IdpAuthOptions) => Promise<Start
     app.addHook("onRequest", auth.proxyApi("orders"));
     await app.ready();
     return { server: createServer((request, response) => app.routing(request, response)), proxyUpgrade: auth.proxyUpgrade };
+  },
+  Hono(options) {
+    const [app, auth] = [new Hono(), honoAuth(options)];
+    auth.mount(app);
+    app.use(auth.proxyApi("orders"));
+    return Promise.resolve({ server: createAdaptorServer(app) as Server, proxyUpgrade: auth.proxyUpgrade });
   },
   Koa(options) {
     const [app, auth] = [new Koa(), koaAuth(options)];

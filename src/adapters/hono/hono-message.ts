@@ -13,6 +13,14 @@ interface Incoming {
   readonly stream?: Closable;
 }
 
+/** A message of node:http. Its type here needs no types of Node.js, which an application on another runtime may lack. */
+export interface UpgradeMessage extends Pick<Incoming, "headersDistinct"> {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly socket: object;
+}
+
 interface NodeBindings {
   readonly incoming?: Partial<Incoming>;
   readonly outgoing?: Closable;
@@ -22,6 +30,13 @@ interface NodeBindings {
 export function requestOf(c: Context): IdpRequest {
   const { incoming } = ((c.env as unknown) ?? {}) as NodeBindings;
   return isOnTheWire(incoming) ? new WireRequest(c, incoming) : new ParsedRequest(c);
+}
+
+/** The request of an upgrade, of which the event `upgrade` of node:http tells, and Hono makes no context. */
+export function upgradeOf(message: UpgradeMessage): IdpRequest {
+  const { method, headers } = message;
+  const raw = { method, headers: { get: (name: string) => headers[name] ?? null } };
+  return new WireRequest({ req: { raw } } as unknown as Context, message as Incoming);
 }
 
 /**
