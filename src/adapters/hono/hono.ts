@@ -10,7 +10,7 @@ import {
   type IdpAuthOptions,
 } from "../../index.js";
 import { keepPrivate, OpenResponses } from "../fetch/fetch.js";
-import { closablesOf, requestOf, respond, upgradeOf, type UpgradeMessage } from "./hono-message.js";
+import { closablesOf, isUpgrade, requestOf, respond, upgradeOf, type UpgradeMessage } from "./hono-message.js";
 
 /** Your own responses to blocked requests. The protected handler does not run. */
 export type GuardResponses = GuardResponsesOf<[c: Context], [], Response | Promise<Response>>;
@@ -66,7 +66,8 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
   );
 
   async function pass(gate: Gate<Context>, c: Context, next: Next): Promise<Response | undefined> {
-    const entered = gate.enter(c);
+    // A WebSocket of an API is `proxyUpgrade`'s; here it would be passed on as a plain GET.
+    const entered = gate.streams === true && isUpgrade(c) ? undefined : gate.enter(c);
     const stopped = entered && (await entered);
     if (stopped !== undefined) {
       const response = (await gate.respond(stopped, [c, stopped], (reply) => respond(c, reply))) as Response;
