@@ -48,6 +48,8 @@ export async function proxyUpgrade(
   upgraded.socket.write(head);
   closing.addEventListener("abort", () => socket.destroy());
   if (closing.aborted) socket.destroy();
+  // `pipeline` adds ten listeners itself, so that one of the server would make Node.js warn of a leak.
+  socket.setMaxListeners(0);
   pipeline(socket, upgraded.socket, socket, () => undefined);
 }
 
