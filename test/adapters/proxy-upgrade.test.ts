@@ -6,7 +6,7 @@ import express from "express";
 import fastify from "fastify";
 import { Hono } from "hono";
 import Koa from "koa";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { idpAuth as expressAuth } from "../../src/adapters/express/express.js";
 import { idpAuth as fastifyAuth } from "../../src/adapters/fastify/fastify.js";
@@ -39,7 +39,9 @@ const STARTS: Readonly<Record<string, (options: IdpAuthOptions) => Promise<Start
     const [app, auth] = [new Hono(), honoAuth(options)];
     auth.mount(app);
     app.use(auth.proxyApi("orders"));
-    return Promise.resolve({ server: createAdaptorServer(app) as Server, proxyUpgrade: auth.proxyUpgrade });
+    // With WebSockets of its own, the server also asks the application about each upgrade.
+    const websocket = { server: new WebSocketServer({ noServer: true }) as never };
+    return Promise.resolve({ server: createAdaptorServer({ fetch: app.fetch, websocket }) as Server, proxyUpgrade: auth.proxyUpgrade });
   },
   Koa(options) {
     const [app, auth] = [new Koa(), koaAuth(options)];
@@ -72,9 +74,11 @@ async function listen(server: Server): Promise<number> {
 it.each(Object.entries(STARTS))(
   "%s: a WebSocket reaches the API with the user's token, and closes with the session",
   async (_name, start) => {
+    const warned = vi.spyOn(process, "emitWarning");
     const provider = await startTestProvider();
     running.push(() => provider.stop());
-    const upstream = createServer();
+    let plain = 0;
+    const upstream = createServer((_request, response) => void response.end(String((plain += 1))));
     new WebSocketServer({ server: upstream }).on("connection", (socket, request) => socket.send(request.headers.authorization ?? ""));
     const { issuer, clientId, clientSecret } = provider;
     const apis = { orders: { url: `http://127.0.0.1:${await listen(upstream)}/v2/`, path: "/api/orders/" } };
@@ -91,5 +95,6 @@ it.each(Object.entries(STARTS))(
     const closed = once(socket, "close");
     await browser.get("/idpauth/logout/?response=json");
     await closed;
+    expect([plain, warned.mock.calls]).toEqual([0, []]);
   },
 );

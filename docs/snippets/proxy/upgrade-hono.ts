@@ -9,5 +9,5 @@ app.use(auth.proxyApi("orders"));
 
 // #region upgrade
 const server = serve({ fetch: app.fetch, port: 3000 });
-server.on("upgrade", (...upgrade) => auth.proxyUpgrade(...upgrade) || upgrade[1].destroy());
+server.on("upgrade", (message, socket, head) => auth.proxyUpgrade(message, socket, head) || socket.destroy());
 // #endregion
