@@ -56,6 +56,7 @@ export function honoDemo(setup: DemoSetup): DemoApplication {
     upgrade(request, socket, head) {
       server.emit("upgrade", request, socket, head);
     },
+    proxyUpgrade: auth.proxyUpgrade,
     idle: () => auth.idle(),
   };
 }

@@ -47,6 +47,8 @@ export async function proxyUpgrade(
   socket.write(["HTTP/1.1 101 Switching Protocols", "Connection: Upgrade", "Upgrade: websocket", ...lines, "", ""].join("\r\n"), "latin1");
   socket.write(upgraded.head);
   upgraded.socket.write(head);
+  // `pipeline` adds ten listeners itself, so that one of the server would make Node.js warn of a leak.
+  socket.setMaxListeners(0);
   pipeline(socket, upgraded.socket, socket, () => undefined);
   closing.onAbort(() => socket.destroy());
 }

@@ -1,13 +1,16 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
 import express from "express";
 import fastify from "fastify";
+import { Hono } from "hono";
 import Koa from "koa";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { idpAuth as expressAuth } from "../../src/adapters/express/express.js";
 import { idpAuth as fastifyAuth } from "../../src/adapters/fastify/fastify.js";
+import { idpAuth as honoAuth } from "../../src/adapters/hono/hono.js";
 import { idpAuth as koaAuth } from "../../src/adapters/koa/koa.js";
 import { idpAuth as nodeAuth, type ProxyUpgrade } from "../../src/adapters/node/node.js";
 import type { IdpAuthOptions } from "../../src/index.js";
@@ -31,6 +34,14 @@ const STARTS: Readonly<Record<string, (options: IdpAuthOptions) => Promise<Start
     app.addHook("onRequest", auth.proxyApi("orders"));
     await app.ready();
     return { server: createServer((request, response) => app.routing(request, response)), proxyUpgrade: auth.proxyUpgrade };
+  },
+  Hono(options) {
+    const [app, auth] = [new Hono(), honoAuth(options)];
+    auth.mount(app);
+    app.use(auth.proxyApi("orders"));
+    // With WebSockets of its own, the server also asks the application about each upgrade.
+    const websocket = { server: new WebSocketServer({ noServer: true }) as never };
+    return Promise.resolve({ server: createAdaptorServer({ fetch: app.fetch, websocket }) as Server, proxyUpgrade: auth.proxyUpgrade });
   },
   Koa(options) {
     const [app, auth] = [new Koa(), koaAuth(options)];
@@ -63,9 +74,11 @@ async function listen(server: Server): Promise<number> {
 it.each(Object.entries(STARTS))(
   "%s: a WebSocket reaches the API with the user's token, and closes with the session",
   async (_name, start) => {
+    const warned = vi.spyOn(process, "emitWarning");
     const provider = await startTestProvider();
     running.push(() => provider.stop());
-    const upstream = createServer();
+    let plain = 0;
+    const upstream = createServer((_request, response) => void response.end(String((plain += 1))));
     new WebSocketServer({ server: upstream }).on("connection", (socket, request) => socket.send(request.headers.authorization ?? ""));
     const { issuer, clientId, clientSecret } = provider;
     const apis = { orders: { url: `http://127.0.0.1:${await listen(upstream)}/v2/`, path: "/api/orders/" } };
@@ -82,5 +95,6 @@ it.each(Object.entries(STARTS))(
     const closed = once(socket, "close");
     await browser.get("/idpauth/logout/?response=json");
     await closed;
+    expect([plain, warned.mock.calls]).toEqual([0, []]);
   },
 );

@@ -527,8 +527,8 @@ describe("docs/snippets/proxy", () => {
     expect((await browser.get("/api/orders/items")).status).toBe(403);
   });
 
-  it("upgrade.ts passes a WebSocket on, and closes every other upgrade", async () => {
-    const browser = await openListening("proxy/upgrade.ts");
+  it.each(["upgrade", "upgrade-hono"])("%s.ts passes a WebSocket on, and closes every other upgrade", async (name) => {
+    const browser = await openListening(`proxy/${name}.ts`);
     await browser.follow("/idpauth/login/");
     const upgrade = (path: string) =>
       new Promise<string>((resolve) => {

@@ -13,15 +13,37 @@ interface Incoming {
   readonly stream?: Closable;
 }
 
+/** A message of node:http. Its type here needs no types of Node.js, which an application on another runtime may lack. */
+export interface UpgradeMessage extends Pick<Incoming, "headersDistinct"> {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly socket: object;
+}
+
 interface NodeBindings {
   readonly incoming?: Partial<Incoming>;
-  readonly outgoing?: Closable;
+  readonly outgoing?: Closable & { destroy(error: Error): unknown };
 }
+
+const bindingsOf = (c: Context) => ((c.env as unknown) ?? {}) as NodeBindings;
 
 /** A request of Hono. On Node it is read as it was sent; elsewhere as the server's URL parser normalized it. */
 export function requestOf(c: Context): IdpRequest {
-  const { incoming } = ((c.env as unknown) ?? {}) as NodeBindings;
+  const { incoming } = bindingsOf(c);
   return isOnTheWire(incoming) ? new WireRequest(c, incoming) : new ParsedRequest(c);
+}
+
+/** The request of an upgrade, of which the event `upgrade` of node:http tells, and Hono makes no context. */
+export function upgradeOf(message: UpgradeMessage): IdpRequest {
+  const { method, headers } = message;
+  const raw = { method, headers: { get: (name: string) => headers[name] ?? null } };
+  return new WireRequest({ req: { raw } } as unknown as Context, message as Incoming);
+}
+
+/** Whether `@hono/node-server` asks the application about an upgrade, which it does if it was started with the option `websocket`. */
+export function isUpgrade(c: Context): boolean {
+  return bindingsOf(c).incoming?.upgrade === true;
 }
 
 /**
@@ -29,7 +51,7 @@ export function requestOf(c: Context): IdpRequest {
  * upgraded connection. Undefined on other servers.
  */
 export function closablesOf(c: Context): readonly Closable[] | undefined {
-  const { incoming, outgoing } = ((c.env as unknown) ?? {}) as NodeBindings;
+  const { incoming, outgoing } = bindingsOf(c);
   if (incoming?.stream !== undefined) return [incoming.stream];
   if (typeof incoming?.socket?.on !== "function") return undefined;
   if (incoming.upgrade === true || outgoing === undefined) return [incoming.socket];
@@ -92,11 +114,36 @@ class WireRequest extends ParsedRequest {
 }
 
 /** A reply as Hono sends it. Headers that were set with `c.header` before stay, in Vary and Set-Cookie beside those of the reply. */
-export function respond(c: Context, reply: AnyReply): Response {
+export function respond(c: Context, own: AnyReply): Response {
+  const { outgoing } = bindingsOf(c);
+  const isStream = typeof own.body === "object" && typeof outgoing?.destroy === "function";
+  const reply = isStream ? { ...own, body: breakingOff(own.body as ReadableStream<Uint8Array>, outgoing) } : own;
   const response = toResponse(reply, c.req.method);
   // Only a new response shows which headers were set before. Usually there are none, and a plain Response is written much faster.
   if (c.newResponse(null).headers.keys().next().done === true) return response;
   for (const [name, value] of response.headers) c.header(name, value, { append: name === "vary" || name === "set-cookie" });
   const body = (reply.body ?? null) as string | ReadableStream | null;
   return c.newResponse(c.req.method === "HEAD" ? null : body, reply.status as Parameters<Context["status"]>[0]);
+}
+
+/** The same stream, whose failure breaks the connection off. `@hono/node-server` would print the error as one of the application. */
+function breakingOff(body: ReadableStream<Uint8Array>, outgoing: Required<NodeBindings>["outgoing"]): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        } catch (error) {
+          outgoing.destroy(error as Error);
+          // Until the server cancels the stream, because its connection has closed.
+          await new Promise(() => undefined);
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
 }

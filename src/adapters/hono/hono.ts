@@ -10,7 +10,7 @@ import {
   type IdpAuthOptions,
 } from "../../index.js";
 import { keepPrivate, OpenResponses } from "../fetch/fetch.js";
-import { closablesOf, requestOf, respond } from "./hono-message.js";
+import { closablesOf, isUpgrade, requestOf, respond, upgradeOf, type UpgradeMessage } from "./hono-message.js";
 
 /** Your own responses to blocked requests. The protected handler does not run. */
 export type GuardResponses = GuardResponsesOf<[c: Context], [], Response | Promise<Response>>;
@@ -24,6 +24,11 @@ export interface HonoIdpAuth<OwnClaims extends object = object, Data extends obj
    * @throws ConfigurationError with every finding at once
    */
   mount<E extends Env, S extends Schema, BasePath extends string>(app: Hono<E, S, BasePath>): readonly Finding[];
+  /**
+   * Passes the upgrades to WebSockets on to the APIs that `proxyApi` was called for: `(serve(app) as Server).on("upgrade", …)`. On Node.js.
+   * Bundled sessions only. False: the path is no API's.
+   */
+  readonly proxyUpgrade: (message: UpgradeMessage, socket: object, head: Uint8Array) => boolean;
   /** The endpoints as an application, for `app.route("/", auth.routes)`. For applications that mount by hand and call `start`. */
   readonly routes: Hono;
   /**
@@ -45,7 +50,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
   options: IdpAuthOptions<OwnClaims, Data> = {},
 ): HonoIdpAuth<OwnClaims, Data> {
   const open = new OpenResponses();
-  const { auth, gates } = createAdapterAuth<Context, OwnClaims, Data>(
+  const { auth, gates, proxyUpgrade } = createAdapterAuth<Context, OwnClaims, Data>(
     options,
     {
       name: "Hono",
@@ -61,7 +66,8 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
   );
 
   async function pass(gate: Gate<Context>, c: Context, next: Next): Promise<Response | undefined> {
-    const entered = gate.enter(c);
+    // A WebSocket of an API is `proxyUpgrade`'s; here it would be passed on as a plain GET.
+    const entered = gate.streams === true && isUpgrade(c) ? undefined : gate.enter(c);
     const stopped = entered && (await entered);
     if (stopped !== undefined) {
       const response = (await gate.respond(stopped, [c, stopped], (reply) => respond(c, reply))) as Response;
@@ -93,6 +99,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     },
     routes,
     middleware,
+    proxyUpgrade: (message, socket, head) => proxyUpgrade(upgradeOf(message), [message, socket, head]),
   };
 }
 
