@@ -74,6 +74,14 @@ export function nodeTransport(api: Api, clock: Clock, agent = agentOf(api)): Tra
         const whole = () => (response.complete ? ((response.read() as Buffer | null) ?? EMPTY) : undefined);
         resolve({ status: response.statusCode ?? 0, lines: linesOf(response), body: response, whole, discard });
       });
+      outgoing.on("upgrade", (response, socket, head) => {
+        stop();
+        socket.on("error", () => undefined);
+        // Another protocol than the one that was asked for isn't passed on.
+        const status = request.headers.get("upgrade") === response.headers.upgrade?.toLowerCase() ? 101 : 0;
+        const discard = () => void socket.destroy();
+        resolve({ status, lines: linesOf(response), body: response, upgraded: { socket, head }, discard });
+      });
       sendBody(request.body, outgoing);
       request.onAbort((reason) => outgoing.destroy(reason));
     });

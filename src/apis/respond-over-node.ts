@@ -13,24 +13,28 @@ import { proxyUpgrade } from "./upgrade.js";
 /** Each holds the connections to its API. */
 const transports = new WeakMap<Api, Transport<Readable>>();
 
+function transportTo(api: Api, { clock }: ProxyComponent): Transport<Readable> {
+  const transport = transports.get(api) ?? nodeTransport(api, clock);
+  transports.set(api, transport);
+  return transport;
+}
+
 /** Passes a request of node:http or node:http2 on. */
 export function respondOverNode(
   proxied: Proxied,
   message: IncomingMessage | Http2ServerRequest,
   component: ProxyComponent,
 ): Promise<AnyReply> {
-  const { api } = proxied;
-  const transport = transports.get(api) ?? nodeTransport(api, component.clock);
-  transports.set(api, transport);
-  return proxyRequest(api, transport, exchangeOf(proxied, linesOf(message), component), nodeBody(message));
+  const exchange = exchangeOf(proxied, linesOf(message), component);
+  return proxyRequest(proxied.api, transportTo(proxied.api, component), exchange, nodeBody(message));
 }
 
 /** Passes an upgrade on. */
-export async function upgrade(
+export function upgrade(
   proxied: Proxied,
   [message, socket, head]: readonly [message: IncomingMessage, socket: Duplex, head: Buffer],
   component: ProxyComponent,
 ): Promise<void> {
   const exchange = exchangeOf(proxied, linesOf(message), component);
-  await proxyUpgrade(proxied.api, component.clock, exchange, [message, socket, head]);
+  return proxyUpgrade(proxied.api, transportTo(proxied.api, component), exchange, [message, socket, head]);
 }

@@ -1,3 +1,4 @@
+import type { Duplex } from "node:stream";
 import { IdpAuthError } from "../errors.js";
 import type { HeaderLines } from "./request-headers.js";
 
@@ -23,6 +24,13 @@ export interface ApiRequest<Stream> {
   onAbort(abort: (reason: IdpAuthError) => void): void;
 }
 
+/** A connection that an API has upgraded, in types of node:stream. */
+export interface Upgraded {
+  readonly socket: Duplex;
+  /** What arrived with the response. */
+  readonly head: Uint8Array;
+}
+
 /** A response of an API. */
 export interface ApiResponse<Stream> {
   readonly status: number;
@@ -30,6 +38,8 @@ export interface ApiResponse<Stream> {
   readonly body: Stream;
   /** Returns the body if it has arrived whole with the head. */
   whole?(): Uint8Array | undefined;
+  /** The connection, if the API has upgraded it to a WebSocket: both ends may send. */
+  readonly upgraded?: Upgraded;
   /** Reads no body. Every response whose body isn't sent on needs it. */
   discard(): void;
 }

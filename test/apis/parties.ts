@@ -8,6 +8,7 @@ import type { Api } from "../../src/config/api-options.js";
 import { agentOf, linesOf, nodeBody, nodeTransport } from "../../src/apis/forward.js";
 import { proxyRequest, type Exchange, type ProxyReply } from "../../src/apis/proxy.js";
 import { proxyUpgrade } from "../../src/apis/upgrade.js";
+import type { Transport } from "../../src/apis/transport.js";
 import type { IdpAuthError, Reply } from "../../src/index.js";
 import { NodeRequest, onClose, rememberResponse } from "../../src/adapters/node/node-message.js";
 import { writeReply } from "../../src/adapters/node/node-response.js";
@@ -88,7 +89,8 @@ export interface Front {
 export function frontHandler(
   api: Api,
   { token, clock = systemClock, before }: FrontOptions = {},
-): Omit<Front, "port" | "server"> & Pick<Exchange, "failed"> & { exchangeOf(message: IncomingMessage | Http2ServerRequest): Exchange } {
+): Omit<Front, "port" | "server"> &
+  Pick<Exchange, "failed"> & { exchangeOf(message: IncomingMessage | Http2ServerRequest): Exchange; transport: Transport<Readable> } {
   const agent = agentOf(api);
   running.push(() => agent.destroy());
   const transport = nodeTransport(api, clock, agent);
@@ -117,7 +119,7 @@ export function frontHandler(
     await before?.(message);
     writeReply(response, await proxyRequest(api, transport, exchangeOf(message), nodeBody(message)));
   };
-  return { session, failures, tokenCalls, handler, failed, exchangeOf };
+  return { session, failures, tokenCalls, handler, failed, exchangeOf, transport };
 }
 
 /** A server of node:http with the proxy. */
@@ -125,7 +127,7 @@ export async function front(api: Api, options: FrontOptions = {}): Promise<Front
   const parts = frontHandler(api, options);
   const server = http.createServer((request, response) => void parts.handler(request, response));
   server.on("upgrade", (message, socket, head) => {
-    void proxyUpgrade(api, options.clock ?? systemClock, parts.exchangeOf(message), [message, socket, head]);
+    void proxyUpgrade(api, parts.transport, parts.exchangeOf(message), [message, socket, head]);
   });
   return { ...parts, server, port: await listen(server) };
 }

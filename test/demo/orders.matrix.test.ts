@@ -60,8 +60,8 @@ describe.each(FRAMEWORKS)("the orders API behind the demo with %s", (host) => {
   afterAll(async () => {
     const { code, stderr } = await demo.kill();
     expect(code).toBe(0);
-    // @hono/node-server, which runs the demo with fetch, logs each response whose stream fails, as it does when the session ends.
-    if (host !== "fetch") expect(stderr).toBe("");
+    // @hono/node-server, which runs the demo with Hono and with fetch, logs each response whose stream fails: the session has ended.
+    if (host !== "hono" && host !== "fetch") expect(stderr).toBe("");
   });
 
   it("gets the user's token and no cookie, and isn't reached by signed-out users and other sites", async () => {

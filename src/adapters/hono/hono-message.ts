@@ -23,7 +23,7 @@ export interface UpgradeMessage extends Pick<Incoming, "headersDistinct"> {
 
 interface NodeBindings {
   readonly incoming?: Partial<Incoming>;
-  readonly outgoing?: Closable & { destroy(error: Error): unknown };
+  readonly outgoing?: Closable;
 }
 
 const bindingsOf = (c: Context) => ((c.env as unknown) ?? {}) as NodeBindings;
@@ -114,36 +114,11 @@ class WireRequest extends ParsedRequest {
 }
 
 /** A reply as Hono sends it. Headers that were set with `c.header` before stay, in Vary and Set-Cookie beside those of the reply. */
-export function respond(c: Context, own: AnyReply): Response {
-  const { outgoing } = bindingsOf(c);
-  const isStream = typeof own.body === "object" && typeof outgoing?.destroy === "function";
-  const reply = isStream ? { ...own, body: breakingOff(own.body as ReadableStream<Uint8Array>, outgoing) } : own;
+export function respond(c: Context, reply: AnyReply): Response {
   const response = toResponse(reply, c.req.method);
   // Only a new response shows which headers were set before. Usually there are none, and a plain Response is written much faster.
   if (c.newResponse(null).headers.keys().next().done === true) return response;
   for (const [name, value] of response.headers) c.header(name, value, { append: name === "vary" || name === "set-cookie" });
   const body = (reply.body ?? null) as string | ReadableStream | null;
   return c.newResponse(c.req.method === "HEAD" ? null : body, reply.status as Parameters<Context["status"]>[0]);
-}
-
-/** The same stream, whose failure breaks the connection off. `@hono/node-server` would print the error as one of the application. */
-function breakingOff(body: ReadableStream<Uint8Array>, outgoing: Required<NodeBindings>["outgoing"]): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await reader.read();
-          if (done) controller.close();
-          else controller.enqueue(value);
-        } catch (error) {
-          outgoing.destroy(error as Error);
-          // Until the server cancels the stream, because its connection has closed.
-          await new Promise(() => undefined);
-        }
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  );
 }
