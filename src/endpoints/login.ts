@@ -88,6 +88,7 @@ async function startLogin(
     started_at: now,
     ...(isCrossSite && { cross_site: true }),
     ...(stepUp && { step_up: stepUp }),
+    ...(api !== undefined && { api }),
   };
   try {
     // The provider first: during an outage of the provider nothing is stored.
