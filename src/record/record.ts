@@ -26,7 +26,7 @@ export interface PendingLogin {
   readonly silent?: true;
   /** The authentication that a route requires. The provider must show it in the ID token. */
   readonly step_up?: StepUp;
-  /** The name of the API that it asked for. */
+  /** The name of the API that it requests. */
   readonly api?: string;
 }
 
@@ -84,7 +84,7 @@ export interface PrivateState {
   readonly forced_at?: EpochSeconds;
   /** By the name of the API; at most {@link MAX_API_ENTRIES}. */
   readonly apis?: Readonly<Record<string, ApiEntry>>;
-  /** The APIs that the user's logins have asked for by name, since the last login that named none. */
+  /** The APIs that the user's logins have requested by name, since the last login that named none. */
   readonly asked_apis?: readonly string[];
   /** The names of the claims in `id_info` that came from the userinfo endpoint. Absent: none. */
   readonly userinfo_claims?: readonly string[];

@@ -85,7 +85,7 @@ describe("a refusal for one API", () => {
   });
 
   it.each(["invalid_target", "invalid_scope"])(
-    'with consent "later", %s is a step-up until a login has asked for the API, and then the operator\'s error',
+    'with consent "later", %s is a step-up until a login has requested the API, and then the operator\'s error',
     async (error) => {
       await app.user.signIn();
       app.refuse(error);

@@ -349,7 +349,7 @@ describe("a sign-in that the application's code accepted", () => {
     expect(changed.idp_state.data).toEqual({ cart: ["book"], visits: 1 });
   });
 
-  it("remembers the APIs that the same user's logins asked for, until one asks for none", () => {
+  it("remembers the APIs that the same user's logins requested, until one requests none", () => {
     const asking = (record: SessionRecord, api?: string, idInfo: IdInfo = ADA) =>
       signedIn(record, { signIn: { ...signIn, idInfo }, login: { ...login("a"), ...(api && { api }) }, now: NOW, stampsActivity: false });
     const both = asking(asking(asking(EMPTY_RECORD, "orders"), "graph"), "orders");
