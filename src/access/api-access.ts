@@ -19,6 +19,12 @@ const MOST_TURNS = 3;
 /** The refusals that a login can help with: it asks the user. `invalid_grant` is here after a base refresh has shown that the session is fine. */
 const ASKS_USER: readonly string[] = [...NEEDS_USER, "mfa_required", "invalid_grant"];
 
+/**
+ * Refusals of an API with `consent: "later"` that a login can help with once: before a login has asked for the API, they can mean that the
+ * user hasn't consented. Afterwards they are the operator's mistake, and another login would end the same way.
+ */
+const UNCONSENTED: readonly string[] = ["invalid_target", "invalid_scope"];
+
 /** What `getAccessToken` is asked. */
 export interface ApiTokenOptions {
   /** Seconds for which the token must stay valid; at most half of its life counts. */
@@ -65,21 +71,20 @@ export async function apiToken(
     if (verdict.kind === "ended" || !policy.sessionAutoRefresh || record.credentials?.refresh_token === undefined) return undefined;
     const entry = entryOf(record);
     if (entry?.refused !== undefined && isRecent(entry.at, now())) return undefined;
-    if (entry?.token === undefined) return "api";
+    if (entry?.token === undefined || entry.refused !== undefined) return "api";
     if (entry.token === rejected) return entry.forced === true && isRecent(entry.at, now()) ? undefined : "api";
     const lifetime = (entry.expires_at ?? Infinity) - entry.at;
-    return isUsable(entry) && left(entry) >= Math.min(minValidity, lifetime / 2) ? undefined : "api";
+    return tokenOf(entry) !== undefined && left(entry) >= Math.min(minValidity, lifetime / 2) ? undefined : "api";
   }
 
   const about = (record: SessionRecord) => identityOf(record.id_info, clientOf(record, registrations)?.key);
   const left = ({ expires_at: expiresAt = Infinity }: ApiEntry) => expiresAt - now();
-  const isUsable = (entry: ApiEntry) => left(entry) > 0;
+  const tokenOf = (entry: ApiEntry | undefined) => (entry !== undefined && left(entry) > 0 ? entry.token : undefined);
 
   let renewals = 0;
   const renew: RenewApi = async (refresh, record) => {
     const asked = { refreshToken: record.credentials?.refresh_token ?? "", session: refresh.key, signal: refresh.signal, target };
-    const store = (entry: Partial<ApiEntry>) => (fresh: SessionRecord) =>
-      withApiEntry(fresh, api, { target: name, at: now(), ...entry }, now());
+    const store = (fresh: SessionRecord, entry: Omit<ApiEntry, "target">) => withApiEntry(fresh, api, { target: name, ...entry }, now());
     try {
       const outcome = await refresh.spend(record, asked);
       if (outcome.spent === undefined) return outcome;
@@ -90,15 +95,17 @@ export async function apiToken(
       const forced = rejected !== undefined && entryOf(record)?.token === rejected;
       const entry = { at, token, ...(expiresAt !== undefined && { expires_at: expiresAt }), ...(forced && { forced: true as const }) };
       events.emit("refresh", { ...about(record), api });
-      return await refresh.keep(spent, record, (fresh) => withoutLease(store(entry)(fresh)));
+      return await refresh.keep(spent, record, (fresh) => withoutLease(store(fresh, entry)));
     } catch (error) {
       // `bad_token`: the refresh token itself is dead, so the session gets no other one.
       if (!(error instanceof ProviderRefusedError) || error.reason === "bad_token") throw error;
       const { reason } = error;
-      events.refused("api_token", reason, about(record));
-      if (reason !== "invalid_grant") return await refresh.write((fresh) => withoutLease(store({ refused: reason })(fresh)));
+      events.refused("api_token", reason, { ...about(record), api });
+      const kept = [undefined, rejected].includes(tokenOf(entryOf(record))) ? {} : entryOf(record);
+      const refuse = (fresh: SessionRecord) => store(fresh, { ...kept, at: now(), refused: reason });
+      if (reason !== "invalid_grant") return await refresh.write((fresh) => withoutLease(refuse(fresh)));
       // It may be the API that is refused, or the refresh token: the base refresh that follows under this lease shows which.
-      return store({ refused: reason });
+      return refuse;
     }
   };
 
@@ -116,16 +123,19 @@ export async function apiToken(
       record = await refresher.refresh(session, needOf, { name: api, renew });
     } catch (error) {
       // In an outage, a token that has not expired is still returned.
-      if (isOutage(error) && before?.token !== undefined && isUsable(before)) return before.token;
-      throw error;
+      const token = isOutage(error) ? tokenOf(before) : undefined;
+      if (token === undefined) throw error;
+      return token;
     }
   }
   if (record === undefined || judge(record, policy, now()).kind === "ended") return null;
   const entry = entryOf(record);
-  if (entry?.refused !== undefined) {
-    const code = ASKS_USER.includes(entry.refused) ? "api_sign_in_required" : "api_token_refused";
-    const asks = new URLSearchParams({ ...(provider !== undefined && { provider }), api }).toString();
-    throw new ApiTokenError(code, api, entry.refused, code === "api_sign_in_required" ? `${parts.publicPath}login/?${asks}` : undefined);
-  }
-  return entry?.token !== undefined && isUsable(entry) ? entry.token : null;
+  const token = tokenOf(entry) ?? null;
+  // A refusal of an early renewal is no refusal of the token that is still valid.
+  if (entry?.refused === undefined || (token !== null && token !== rejected)) return token;
+  const isUnasked = target.consentLater && record.idp_state.asked_apis?.includes(api) !== true;
+  const isForUser = ASKS_USER.includes(entry.refused) || (isUnasked && UNCONSENTED.includes(entry.refused));
+  if (!isForUser) throw new ApiTokenError("api_token_refused", api, entry.refused);
+  const asks = new URLSearchParams({ ...(provider !== undefined && { provider }), api }).toString();
+  throw new ApiTokenError("api_sign_in_required", api, entry.refused, `${parts.publicPath}login/?${asks}`);
 }

@@ -121,7 +121,7 @@ export function createAccessors<FrameworkRequest extends object>(parts: Accessor
         if (value === null) throw new IdpAuthError("login_required", `${ERRORS.login_required.title}.`);
         return value;
       };
-      return fetchApi(component.apiNamed(name), path, init, { send: globalThis.fetch, token });
+      return fetchApi(component.apiNamed(name), path, init, { send: globalThis.fetch, clock: component.clock, token });
     },
     async checkIdpAuthentication(raw) {
       return (await ready().access.explain(openedOf(raw).session)).authenticated;

@@ -53,8 +53,7 @@ export function checkedSettings(
   const read = readSettings(settingOptions, env, OTHER_OPTIONS, epochSeconds(clock ?? systemClock));
   const mistake = store === undefined ? undefined : storeMistake(store);
   const applicationMistakes = mistakesIn({ claims, claimsVersion, onSignIn, onRefresh, onSignOut, clientData });
-  const keys = read.providers.flatMap(({ key }) => key ?? []);
-  const table = readApis(apis, keys);
+  const table = readApis(apis, read.providers);
   const findings = runChecks(
     { ...read, findings: [...read.findings, ...(read.settings ? [...guardFindings(read.providers, table.apis), ...table.findings] : [])] },
     {

@@ -80,6 +80,7 @@ export interface ApiTable {
   readonly findings: readonly Finding[];
 }
 
+const TRUST = "Remove the variable. To trust your own certificate authority, set NODE_EXTRA_CA_CERTS to its certificate's file.";
 const NAME = /^[a-z][a-z0-9-]{0,30}$/;
 const METHOD = /^(?!(?:CONNECT|TRACE)$)[A-Z]{1,20}$/;
 const HEADER = /^[a-z0-9-]{1,100}$/i;
@@ -119,15 +120,17 @@ const OPTIONS: Readonly<Record<keyof ApiOptions, Check>> = {
   timeout: [(value) => typeof value === "number" && value > 0 && value <= 3_600, "seconds, at most 3600"],
 };
 
-/**
- * Reads the option `apis`, and reports everything that is wrong with it. Never throws.
- *
- * @param keys the keys of the providers; empty: one provider, without a key
- */
-export function readApis(option: unknown, keys: readonly string[]): ApiTable {
+/** A provider, and the scopes that each login at it requests. Without a key if it is the only one. */
+interface LoginScopes {
+  readonly key: string | undefined;
+  readonly settings: { readonly scope: readonly string[] };
+}
+
+/** Reads the option `apis`, and reports everything that is wrong with it. Never throws. */
+export function readApis(option: unknown, providers: readonly LoginScopes[]): ApiTable {
   try {
     if (option === undefined) return { apis: new Map(), findings: [] };
-    if (isObject(option)) return readTable(option, keys);
+    if (isObject(option)) return readTable(option, providers);
     return { apis: new Map(), findings: [check("E029", `\`apis\` is ${kindOf(option)}; allowed: an object with one object per API.`)] };
   } catch {
     // A getter or a proxy.
@@ -135,7 +138,8 @@ export function readApis(option: unknown, keys: readonly string[]): ApiTable {
   }
 }
 
-function readTable(option: Readonly<Record<string, unknown>>, keys: readonly string[]): ApiTable {
+function readTable(option: Readonly<Record<string, unknown>>, providers: readonly LoginScopes[]): ApiTable {
+  const keys = providers.flatMap(({ key }) => key ?? []);
   const findings: Finding[] = [];
   const apis = new Map<string, Api>();
   for (const [api, given] of Object.entries(option)) {
@@ -148,7 +152,13 @@ function readTable(option: Readonly<Record<string, unknown>>, keys: readonly str
   const all = [...apis.values()];
   const shared = all.find((one) => all.some((other) => other !== one && one.path !== undefined && other.path?.startsWith(one.path)));
   if (shared !== undefined) findings.push(check("E029", `\`apis.${shared.api}\`: another API's \`path\` begins with its own.`));
-  findings.push(...mixedScopes(all).map((mistake) => check("E029", mistake)));
+  const mixed = new Set(providers.flatMap((provider) => mixedResources(all, provider)));
+  for (const resource of mixed)
+    findings.push(
+      check("E029", `\`apis\`, SCOPE: a login would request \`.default\` of ${resource} together with its single permissions.`),
+    );
+  if (process.env["NODE_TLS_REJECT_UNAUTHORIZED"] === "0" && all.some(({ url }) => url.protocol === "https:"))
+    findings.push(check("E029", "NODE_TLS_REJECT_UNAUTHORIZED is 0, so the certificates of `apis` wouldn't be checked.", TRUST));
   for (const { api, url } of all)
     if (url.protocol === "http:" && !isLoopback(url.hostname))
       findings.push(check("W023", `\`apis.${api}\` is an http address of another machine.`));
@@ -203,11 +213,16 @@ function baseOf(value: unknown): URL | undefined {
   return isBase && url.username + url.password + url.search + url.hash === "" ? url : undefined;
 }
 
-/** Entra ID refuses `.default`, all permissions of a resource, together with single permissions of the same resource. */
-function mixedScopes(apis: readonly Api[]): string[] {
-  const scopes = apis.flatMap(({ scope }) => scope);
-  const resources = scopes.filter((scope) => scope.endsWith("/.default")).map((scope) => scope.slice(0, -"/.default".length));
-  return resources
-    .filter((resource) => scopes.some((scope) => scope.startsWith(`${resource}/`) && !scope.endsWith("/.default")))
-    .map((resource) => `\`apis\`: the scopes of ${resource} mix \`.default\` with single permissions.`);
+/**
+ * Entra ID refuses `.default`, all permissions of a resource, together with single permissions of the same resource. A login requests SCOPE,
+ * the APIs without `consent: "later"`, and at most one of the others.
+ */
+function mixedResources(apis: readonly Api[], { key, settings }: LoginScopes): string[] {
+  const own = apis.filter(({ provider = key }) => provider === key);
+  return own.flatMap((api) => {
+    const asked = own.filter((other) => other === api || !other.consentLater).flatMap(({ scope }) => scope);
+    const scopes = [...settings.scope, ...asked];
+    const resources = scopes.filter((scope) => scope.endsWith("/.default")).map((scope) => scope.slice(0, -"/.default".length));
+    return resources.filter((resource) => scopes.some((scope) => scope.startsWith(`${resource}/`) && !scope.endsWith("/.default")));
+  });
 }

@@ -6,8 +6,8 @@ import type { EndpointContext, EndpointRegistration } from "./context.js";
 /** One provider: the login goes to it. Several: the user, or the script, chooses one. */
 type Candidates = readonly EndpointRegistration[] | { readonly bad: BadParameter };
 
-/** Returns the providers that a login may go to, by its parameters `provider` and `iss` (OpenID Connect Core section 4). */
-export function candidates(query: URLSearchParams, { registrations, settings }: EndpointContext): Candidates {
+/** Returns the providers that a login may go to, by its parameters `provider`, `iss` (OpenID Connect Core section 4) and `api`. */
+export function candidates(query: URLSearchParams, { registrations, settings, apis }: EndpointContext): Candidates {
   // One provider without a key is never chosen.
   if (settings.providers === null) return registrations;
   const { value: key, repeated } = single(query, "provider");
@@ -21,15 +21,19 @@ export function candidates(query: URLSearchParams, { registrations, settings }: 
     const reason = "The parameter iss takes the issuer of one of the application's providers, and only once";
     return chosen.length > 0 ? chosen : { bad: { name: "iss", options: [], reason } };
   }
-  const standard = registrations.filter((one) => one.key === settings.defaultProvider);
+  const preferred = apis.get(query.get("api") ?? "")?.provider ?? settings.defaultProvider;
+  const standard = registrations.filter((one) => one.key === preferred);
   return standard.length > 0 ? standard : registrations;
 }
 
-/** Returns the API that a login asks for (parameter `api`). */
-export function askedApi(query: URLSearchParams, { apis }: EndpointContext): string | undefined | { readonly bad: BadParameter } {
+/** Returns the API that a login to these providers asks for (parameter `api`). */
+export function askedApi(query: URLSearchParams, { apis }: EndpointContext, providers: Candidates): string | undefined | BadParameter {
   const { value, repeated } = single(query, "api");
   if (apis.size === 0 || value === undefined) return undefined;
-  return !repeated && apis.has(value) ? value : { bad: { name: "api", options: [...apis.keys()] } };
+  if (repeated || !apis.has(value)) return { name: "api", options: [...apis.keys()] };
+  const key = apis.get(value)?.provider;
+  if (key === undefined || "bad" in providers || providers.some((one) => one.key === key)) return value;
+  return { name: "api", options: [], reason: `The API ${value} is for users of the provider ${key}` };
 }
 
 /** The parameter of a login whose first request another site may have started. It only makes the login stricter. */

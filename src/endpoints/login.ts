@@ -28,11 +28,11 @@ export async function login(opened: SessionRequest, context: EndpointContext): P
   const names = initiator === "own" ? [...new Set([...settings.loginParams, "login_hint"])] : settings.loginParams;
   const wanted = readLoginParameters(query, names, settings.providers !== null);
   const providers = candidates(query, context);
-  const api = askedApi(query, context);
+  const api = askedApi(query, context, providers);
   const isBadApi = typeof api === "object";
   if ("bad" in wanted || "bad" in providers || isBadApi) {
     events.refused("login", "invalid_parameter");
-    const bad = ["bad" in providers ? providers.bad : [], isBadApi ? api.bad : [], "bad" in wanted ? wanted.bad : []].flat();
+    const bad = ["bad" in providers ? providers.bad : [], isBadApi ? api : [], "bad" in wanted ? wanted.bad : []].flat();
     return badParameters(bad, request, pages);
   }
   if (origin === undefined) {
@@ -88,6 +88,7 @@ async function startLogin(
     started_at: now,
     ...(isCrossSite && { cross_site: true }),
     ...(stepUp && { step_up: stepUp }),
+    ...(api !== undefined && { api }),
   };
   try {
     // The provider first: during an outage of the provider nothing is stored.

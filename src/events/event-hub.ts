@@ -96,7 +96,7 @@ export class EventHub {
   }
 
   /** Emits the failure of a request that idpauth itself refused. */
-  refused(during: Events["failure"]["during"], reason: string, about: Pick<Events["failure"], "provider" | "issuer"> = {}): void {
+  refused(during: Events["failure"]["during"], reason: string, about: Pick<Events["failure"], "provider" | "issuer" | "api"> = {}): void {
     this.emit("failure", { ...about, during, kind: "refusal", reason });
   }
 }

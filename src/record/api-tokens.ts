@@ -28,6 +28,7 @@ export function withApiEntry(record: SessionRecord, api: string, entry: ApiEntry
   return { ...record, idp_state: { ...record.idp_state, apis: Object.fromEntries([...kept, [api, entry]]) } };
 }
 
-function isOver({ token, at, expires_at: expiresAt }: ApiEntry, now: EpochSeconds): boolean {
-  return token === undefined ? !isRecent(at, now) : expiresAt !== undefined && hasEpochTimePassed(expiresAt, now);
+function isOver({ token, at, expires_at: expiresAt, refused }: ApiEntry, now: EpochSeconds): boolean {
+  if (refused !== undefined && isRecent(at, now)) return false;
+  return token === undefined || (expiresAt !== undefined && hasEpochTimePassed(expiresAt, now));
 }

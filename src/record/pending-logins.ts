@@ -88,6 +88,7 @@ export function signedIn(record: SessionRecord, { signIn, login, now, stampsActi
   const { claims, changeData } = review;
   const data = dataOfSameUser(record, signIn.idInfo);
   const { logins: before, used } = record.idp_state;
+  const askedBefore = (isSameUser(record.id_info, signIn.idInfo) && record.idp_state.asked_apis) || [];
   const logins = before?.map((other) => ({ ...other, carried: true as const }));
   return withoutUndefined({
     credentials: signIn.credentials,
@@ -107,6 +108,7 @@ export function signedIn(record: SessionRecord, { signIn, login, now, stampsActi
       ...stateOfSignIn(signIn.idInfo),
       id_token: signIn.idToken,
       userinfo_claims: signIn.userinfoClaims.length === 0 ? undefined : signIn.userinfoClaims,
+      asked_apis: login.api === undefined ? undefined : [...new Set([...askedBefore, login.api])],
       claims: claims?.output,
       claims_version: claims?.version,
       data: changeData === undefined ? data : changeData(data ?? {}),

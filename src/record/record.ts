@@ -26,6 +26,8 @@ export interface PendingLogin {
   readonly silent?: true;
   /** The authentication that a route requires. The provider must show it in the ID token. */
   readonly step_up?: StepUp;
+  /** The name of the API that it requests. */
+  readonly api?: string;
 }
 
 /** A requirement on the authentication of a user. At least one member is present. */
@@ -48,14 +50,14 @@ export interface RefreshLease {
 export interface ApiEntry {
   /** What the token was requested with. An entry for other settings does not count. */
   readonly target: string;
-  /** When the provider sent the token, or refused it. */
+  /** When the provider sent the token, or last refused one. */
   readonly at: EpochSeconds;
   readonly token?: string;
   /** Absent: the provider did not say. */
   readonly expires_at?: EpochSeconds;
   /** The token replaced one that the API had rejected. */
   readonly forced?: true;
-  /** The provider's error code, or the check that the token failed. */
+  /** The provider's error code, or the check that the token failed. With a token: the older one, which the provider didn't renew. */
   readonly refused?: string;
 }
 
@@ -82,6 +84,8 @@ export interface PrivateState {
   readonly forced_at?: EpochSeconds;
   /** By the name of the API; at most {@link MAX_API_ENTRIES}. */
   readonly apis?: Readonly<Record<string, ApiEntry>>;
+  /** The APIs that the user's logins have requested by name, since the last login that named none. */
+  readonly asked_apis?: readonly string[];
   /** The names of the claims in `id_info` that came from the userinfo endpoint. Absent: none. */
   readonly userinfo_claims?: readonly string[];
   /** A refresh token whose response could not be accepted. Kept until the provider has revoked it. */

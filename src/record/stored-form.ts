@@ -84,6 +84,7 @@ const isPendingLogin = objectOf({
   cross_site: optional(isTrue),
   silent: optional(isTrue),
   step_up: optional(isStepUp),
+  api: optional(isText),
 });
 
 const isApiEntry = objectOf({
@@ -107,6 +108,7 @@ const isPrivateState = objectOf({
   tokens_received_at: optional(Number.isFinite),
   forced_at: optional(Number.isFinite),
   apis: optional((apis) => isObject(apis) && listOf(isApiEntry, MAX_API_ENTRIES)(Object.values(apis))),
+  asked_apis: optional(listOf(isText)),
   userinfo_claims: optional(listOf(isString)),
   dropped_token: optional(isText),
   issuer: optional(isString),

@@ -32,6 +32,26 @@ it("getAccessToken returns no token of a refresh that the application's code has
   expect(await access({ ...refreshed, idp_state: accepted }).accessToken(session, 30)).toBe("new");
 });
 
+it("getAccessToken refreshes once per call if the provider's ID tokens arrive expired", async () => {
+  const clock = new TestClock();
+  const now = Math.floor(clock.now() / 1000);
+  const record: SessionRecord = {
+    credentials: { token: "fresh", refresh_token: "r", token_uri: "u", client_id: "c", client_secret: "s", scopes: [] },
+    id_info: { iss: "i", sub: "s", exp: now - 60 },
+    idp_state: { v: 1, access_token_expires_at: now + 3600, tokens_received_at: now },
+  };
+  const session = { read: () => Promise.resolve(record), touch: () => undefined } as unknown as UserSession;
+  const refresh = vi.fn(() => Promise.resolve(record));
+  const access = createSessionAccess({
+    registrations: [],
+    policy: { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null },
+    refresher: { refresh, idle: () => Promise.resolve() },
+    clock,
+  } as unknown as SessionAccessOptions);
+  expect(await access.accessToken(session, 30)).toBe("fresh");
+  expect(refresh).toHaveBeenCalledTimes(1);
+});
+
 it("reports no end to open connections if only this request's copy of the record is idle", async () => {
   const clock = new TestClock();
   const now = Math.floor(clock.now() / 1000);

@@ -187,6 +187,7 @@ describe("fetchApi", () => {
   };
   const ports = (calls: (string | undefined)[] = []) => ({
     send: fetch,
+    clock,
     token: async (rejected?: string) => (calls.push(rejected), rejected === undefined ? "token-1" : "token-2"),
   });
 
@@ -201,6 +202,26 @@ describe("fetchApi", () => {
     );
     expect([response.status, await response.text(), response.headers.get("x-seen")]).toEqual([200, "{}", "POST /v2/items?open=true"]);
     expect(calls).toEqual([undefined, "token-1"]);
+  });
+
+  it("sends the table's constant headers, and rejects if the API sends no headers in time", async () => {
+    const { url, connections } = await rawApi(() => undefined);
+    const requestHeaders = { "x-version": "2", origin: true } as const;
+    const late = fetchApi(apiRow({ url, requestHeaders, timeout: 5 }), "items", { headers: { "X-Version": "1" } }, ports());
+    const refused = expect(late).rejects.toMatchObject({ code: "api_timeout", status: 504 });
+    await expect.poll(() => connections[0]?.text).toContain("\r\n\r\n");
+    expect(connections[0]?.text).toMatch(/\r\nx-version: 2\r\n/i);
+    await clock.advanceAsync(5_000);
+    await refused;
+  });
+
+  it("sets no time limit on the body, and leaves no timer", async () => {
+    const { api } = await nodeApi((_message, response) => response.writeHead(200).write("a"));
+    const left = new AbortController();
+    const response = await fetchApi(api, "items", { signal: left.signal }, ports());
+    expect(clock.pendingTimers).toBe(0);
+    left.abort();
+    await expect(response.text()).rejects.toMatchObject({ name: "AbortError" });
   });
 
   it("returns the 401 to a stream, which it can't repeat", async () => {

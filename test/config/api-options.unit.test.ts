@@ -1,9 +1,12 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { readApis } from "../../src/config/api-options.js";
 
 const URL_OK = { url: "https://orders.internal/v2/" };
-const codes = (option: unknown, keys: string[] = []) => readApis(option, keys).findings.map(({ code }) => code);
-const messages = (option: unknown, keys: string[] = []) => readApis(option, keys).findings.map(({ message }) => message);
+/** One provider without a key. */
+const ONE = [{ key: undefined, settings: { scope: ["openid", "email"] } }];
+const codes = (option: unknown, providers: Parameters<typeof readApis>[1] = ONE) =>
+  readApis(option, providers).findings.map(({ code }) => code);
+const messages = (option: unknown, providers = ONE) => readApis(option, providers).findings.map(({ message }) => message);
 
 describe("the option `apis`", () => {
   it("has defaults", () => {
@@ -37,7 +40,7 @@ describe("the option `apis`", () => {
       allowCrossSite: true,
       timeout: 0.5,
     };
-    const { apis, findings } = readApis({ orders: all }, ["staff"]);
+    const { apis, findings } = readApis({ orders: all }, [{ key: "staff", settings: { scope: [] } }]);
     expect(findings).toEqual([]);
     expect(apis.get("orders")).toMatchObject({
       hasOwnToken: true,
@@ -149,6 +152,32 @@ describe("the option `apis`", () => {
   ])("`.default` and single permissions may not be mixed: %s", (_name, scopes, count) => {
     const apis = Object.fromEntries(Object.entries(scopes).map(([name, scope]) => [name, { ...URL_OK, scope }]));
     expect(codes(apis)).toEqual(Array<string>(count).fill("E029"));
+  });
+
+  it("`.default` and single permissions may not be mixed in one login: SCOPE, the APIs of its provider, and at most one with consent later", () => {
+    const all = { ...URL_OK, scope: "api://x/.default" };
+    const read = { ...URL_OK, scope: "api://x/read" };
+    const later = { consent: "later" };
+    const [staff, customers] = ["staff", "customers"].map((key) => ({ key, settings: { scope: key === "staff" ? ["api://x/read"] : [] } }));
+    expect(messages({ orders: all }, [{ key: undefined, settings: { scope: ["openid", "api://x/read"] } }])).toEqual([
+      "`apis`, SCOPE: a login would request `.default` of api://x together with its single permissions.",
+    ]);
+    expect(codes({ orders: { ...all, ...later } }, [staff!])).toEqual(["E029"]);
+    expect(codes({ orders: { ...all, provider: "customers" } }, [staff!, customers!])).toEqual([]);
+    expect(codes({ orders: all, billing: { ...read, ...later } })).toEqual(["E029"]);
+    expect(codes({ orders: { ...all, ...later }, billing: { ...read, ...later } })).toEqual([]);
+  });
+
+  it.each([
+    ["0", "https://orders.internal/", ["E029"]],
+    ["0", "http://127.0.0.1/", []],
+    ["1", "https://orders.internal/", []],
+  ])("NODE_TLS_REJECT_UNAUTHORIZED=%s with %s: %j, because nothing turns off the check of an API's certificate", (value, url, expected) => {
+    vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", value);
+    const { findings } = readApis({ orders: { url } }, []);
+    vi.unstubAllEnvs();
+    expect(findings.map(({ code }) => code)).toEqual(expected);
+    if (expected.length > 0) expect(findings[0]?.remedy).toContain("NODE_EXTRA_CA_CERTS");
   });
 
   it.each<[string, string, string, number]>([

@@ -50,17 +50,37 @@ describe("a login of an application with APIs", () => {
     expect((await app.user.get("/idpauth/login/?api=orders")).status).toBe(302);
   });
 
-  it("sends no API's parameters to another provider than the API's, and the page where the user chooses keeps `api`", async () => {
-    const { issuer, clientId, clientSecret } = app.application.provider;
-    const staff = { name: "Staff", issuer, clientId, clientSecret };
-    const providers = { staff, customers: { ...staff, name: "Customers", clientId: "another" } };
-    const apis = { orders: { ...APIS.orders, provider: "staff" }, graph: { ...APIS.graph, provider: "customers" }, billing: APIS.billing };
-    app.use({ apis, providers, issuer: undefined, clientId: undefined, clientSecret: undefined });
-    const page = await app.user.get("/idpauth/login/?api=graph");
-    const links = [...(page.body ?? "").matchAll(/href="([^"]*login\/[^"]*)"/g)].map(([, href = ""]) => href.replaceAll("&amp;", "&"));
-    expect(links.length).toBe(2);
-    const urls = await Promise.all(links.map(async (href) => new URL((await app.user.get(href)).location)));
-    expect(urls.map((url) => url.searchParams.getAll("resource"))).toEqual([[ORDERS, BILLING], [BILLING]]);
-    expect(urls.map((url) => scopesOf(url).includes("mail.read"))).toEqual([false, true]);
+  describe("at several providers", () => {
+    beforeEach(() => {
+      const { issuer, clientId, clientSecret } = app.application.provider;
+      const staff = { name: "Staff", issuer, clientId, clientSecret };
+      const providers = { staff, customers: { ...staff, name: "Customers", clientId: "another" } };
+      const apis = {
+        orders: { ...APIS.orders, provider: "staff" },
+        graph: { ...APIS.graph, provider: "customers" },
+        billing: { ...APIS.billing, consent: "later" },
+      } as const;
+      app.use({ apis, providers, issuer: undefined, clientId: undefined, clientSecret: undefined });
+    });
+
+    it("sends no API's parameters to another provider than the API's, and the page where the user chooses keeps `api`", async () => {
+      const page = await app.user.get("/idpauth/login/?api=billing");
+      const links = [...(page.body ?? "").matchAll(/href="([^"]*login\/[^"]*)"/g)].map(([, href = ""]) => href.replaceAll("&amp;", "&"));
+      expect(links.length).toBe(2);
+      const urls = await Promise.all(links.map(async (href) => new URL((await app.user.get(href)).location)));
+      expect(urls.map((url) => url.searchParams.getAll("resource"))).toEqual([[ORDERS, BILLING], [BILLING]]);
+    });
+
+    it("goes to the API's provider", async () => {
+      const url = await login("?api=graph");
+      expect(url.searchParams.get("client_id")).toBe("another");
+      expect(scopesOf(url)).toContain("mail.read");
+    });
+
+    it("is 400 if it names another provider than the API's", async () => {
+      const response = await app.user.get("/idpauth/login/?provider=staff&api=graph&response=json");
+      expect(response.status).toBe(400);
+      expect(response.body).toContain("The API graph is for users of the provider customers.");
+    });
   });
 });

@@ -65,6 +65,38 @@ describe("a refusal for one API", () => {
     expect(await app.token("orders")).toMatch(/orders/);
   });
 
+  it.each(["consent_required", "invalid_grant"])("%s of an early renewal keeps the token until it expires", async (error) => {
+    app.application.provider.settings.idTokenSeconds = 86_400;
+    await app.user.signIn();
+    const first = (await app.token("orders")) ?? "";
+    app.application.clock.advance(0.6 * HOUR);
+    for (const renewals of [1, 2]) {
+      app.refuse(error);
+      for (let count = 0; count < 3; count += 1) expect(await app.token("orders", { minValidity: 86_400 })).toBe(first);
+      expect(app.targets().filter((target) => target === ORDERS).length).toBe(1 + renewals);
+      app.application.clock.advance(60_000);
+    }
+    app.refuse(error);
+    expect(await app.token("orders", { minValidity: 86_400 })).toBe(first);
+    expect(await app.failure("orders", { rejected: first })).toMatchObject({ code: "api_sign_in_required", reason: error });
+    app.application.clock.advance(0.5 * HOUR);
+    app.refuse(error);
+    expect(await app.failure("orders")).toMatchObject({ code: "api_sign_in_required", reason: error });
+  });
+
+  it.each(["invalid_target", "invalid_scope"])(
+    'with consent "later", %s is a step-up until a login has requested the API, and then the operator\'s error',
+    async (error) => {
+      await app.user.signIn();
+      app.refuse(error);
+      const loginUrl = "/idpauth/login/?api=graph";
+      expect(await app.failure("graph")).toMatchObject({ code: "api_sign_in_required", reason: error, status: 401, loginUrl });
+      await app.user.signIn(loginUrl);
+      app.refuse(error);
+      expect(await app.failure("graph")).toMatchObject({ code: "api_token_refused", reason: error, status: 502, loginUrl: undefined });
+    },
+  );
+
   it("names the user's provider in the login's address, if there are several", async () => {
     await signInAtStaff(APIS);
     app.refuse("consent_required");

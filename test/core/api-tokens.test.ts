@@ -195,7 +195,10 @@ describe("the token that came for an API", () => {
     await app.user.signIn();
     app.responses[api === "orders" ? ORDERS : "reports"] = response;
     expect(await app.failure(api)).toMatchObject({ code: "api_token_refused", status: 502, reason, loginUrl: undefined });
-    expect(app.application.log.filter(({ code }) => code === "api_token_failed").map(({ details }) => details)).toEqual([{ reason }]);
+    const lines = app.application.log.filter(({ code }) => code === "api_token_failed");
+    expect(lines.map(({ message, details }) => ({ message, details }))).toEqual([
+      { message: `There is no access token for an API now; the session continues (${api}: ${reason}).`, details: { reason, api } },
+    ]);
     expect(await app.token("billing")).toMatch(/billing/);
     expect(app.application.provider.reuses).toBe(0);
   });

@@ -349,6 +349,15 @@ describe("a sign-in that the application's code accepted", () => {
     expect(changed.idp_state.data).toEqual({ cart: ["book"], visits: 1 });
   });
 
+  it("remembers the APIs that the same user's logins requested, until one requests none", () => {
+    const asking = (record: SessionRecord, api?: string, idInfo: IdInfo = ADA) =>
+      signedIn(record, { signIn: { ...signIn, idInfo }, login: { ...login("a"), ...(api && { api }) }, now: NOW, stampsActivity: false });
+    const both = asking(asking(asking(EMPTY_RECORD, "orders"), "graph"), "orders");
+    expect(both.idp_state.asked_apis).toEqual(["orders", "graph"]);
+    expect(asking(both, "graph", EVE).idp_state.asked_apis).toEqual(["graph"]);
+    expect(asking(both).idp_state).not.toHaveProperty("asked_apis");
+  });
+
   it("stores the output of the claims schema with its version", () => {
     const { idp_state: state } = after(withDataOf(EVE), { claims: { output: { groups: ["admin"] }, version: "2" } });
     expect(state).toMatchObject({ claims: { groups: ["admin"] }, claims_version: "2" });

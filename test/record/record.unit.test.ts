@@ -50,7 +50,7 @@ function full(): Record<string, unknown> {
     idp_last_active: 1_800_000_100,
     idp_state: {
       v: 1,
-      logins: [{ ...LOGIN, cross_site: true, silent: true, step_up: { max_age: 60, acr: ["gold"] } }],
+      logins: [{ ...LOGIN, cross_site: true, silent: true, step_up: { max_age: 60, acr: ["gold"] }, api: "orders" }],
       silent_failed_at: 1_800_000_000,
       used: ["hash"],
       lease: { nonce: "holder", taken_at: 1_800_000_000 },
@@ -63,6 +63,7 @@ function full(): Record<string, unknown> {
         orders: { target: "[]", at: 1_800_000_000, token: "for orders", expires_at: 1_800_003_600, forced: true },
         billing: { target: "[]", at: 1_800_000_000, refused: "consent_required" },
       },
+      asked_apis: ["orders"],
       userinfo_claims: ["email"],
       dropped_token: "dropped",
       issuer: "https://idp.example",
@@ -208,6 +209,8 @@ describe("reading a stored record", () => {
     "idp_state.ended": [null, 1, {}, []],
     "idp_state.access_token_expires_at": [null, "1800003600", {}, []],
     "idp_state.tokens_received_at": [null, "1800000000", true, {}, []],
+    "idp_state.logins.0.api": [null, "", 1, ["orders"]],
+    "idp_state.asked_apis": [null, "orders", {}, [1], [""]],
     "idp_state.userinfo_claims": [null, "email", {}, [1], [null]],
     "idp_state.dropped_token": [null, "", 1, {}, ["dropped"]],
     "idp_state.id_token": [null, "", 1, {}, []],
@@ -279,6 +282,16 @@ describe("reading a stored record", () => {
       expect(parseRecord(changed("idp_last_active", stamp), NAMES)?.idp_last_active).toEqual(stamp);
     },
   );
+
+  it("another API's entry drops what has expired, but no refusal of the last minute", () => {
+    const record = parseRecord(full(), NAMES)!;
+    const refused = { target: "[]", at: 1_800_003_590, token: "old", expires_at: 1_800_003_600, refused: "invalid_scope" };
+    const before = { ...record, idp_state: { ...record.idp_state, apis: { ...record.idp_state.apis, graph: refused } } };
+    const names = (now: number) =>
+      Object.keys(withApiEntry(before, "new", { target: "[]", at: now, token: "t" }, now).idp_state.apis ?? {});
+    expect(names(1_800_003_649)).toEqual(["graph", "new"]);
+    expect(names(1_800_003_650)).toEqual(["new"]);
+  });
 
   it("the names decide: what is stored under another name is not seen", () => {
     const record = parseRecord(full(), OTHER_NAMES);
