@@ -77,8 +77,9 @@ export function nodeTransport(api: Api, clock: Clock, agent = agentOf(api)): Tra
       outgoing.on("upgrade", (response, socket, head) => {
         stop();
         socket.on("error", () => undefined);
-        // Another protocol than the one that was asked for isn't passed on.
-        const status = request.headers.get("upgrade") === response.headers.upgrade?.toLowerCase() ? 101 : 0;
+        // Only the protocol that was asked for is passed on.
+        const status =
+          response.headers.upgrade !== undefined && request.headers.get("upgrade") === response.headers.upgrade.toLowerCase() ? 101 : 0;
         const discard = () => void socket.destroy();
         resolve({ status, lines: linesOf(response), body: response, upgraded: { socket, head }, discard });
       });

@@ -66,7 +66,8 @@ function respond(message: IncomingMessage, socket: Duplex, { status, headers, bo
   response.assignSocket(socket as unknown as Socket);
   // Destroyed, because the browser could keep its half of the connection open, which no timeout of the server watches.
   response.once("finish", () => socket.end(() => socket.destroy()));
-  response.writeHead(status, { ...headers, Connection: "close" });
+  response.statusCode = status;
+  for (const name in headers) response.setHeader(name, headers[name] ?? "");
   if (isStream(body)) pipeline(body, response, (error) => error && socket.destroy());
   else response.end(body);
 }

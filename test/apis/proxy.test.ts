@@ -185,23 +185,25 @@ describe("a 401 of the API", () => {
 
 describe("an API that fails", () => {
   it.each([
-    ["closes the connection", (socket: { destroy(): void }) => socket.destroy()],
-    ["sends no HTTP", (socket: { write(text: string): void }) => socket.write("hello\r\n\r\n")],
+    ["closes the connection", "api_unreachable", (socket: { destroy(): void }) => socket.destroy()],
+    ["sends no HTTP", "api_unreachable", (socket: { write(text: string): void }) => socket.write("hello\r\n\r\n")],
     [
       "switches protocols without being asked",
+      "api_response_invalid",
       (socket: { write(text: string): void }) => socket.write("HTTP/1.1 101 X\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"),
     ],
     [
       "sends two lengths",
+      "api_unreachable",
       (socket: { write(text: string): void }) =>
         socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
     ],
-  ])("and %s is 502", async (_what, respond) => {
+  ])("and %s is 502", async (_what, reason, respond) => {
     const { url, connections } = await rawApi((socket) => respond(socket));
     const { port, failures } = await front(apiRow({ url }));
     const response = await request(port, "/api/orders/");
-    expect([response.status, code(response.body)]).toEqual([502, "api_unreachable"]);
-    expect([failures.map((failure) => failure.code), connections.length]).toEqual([["api_unreachable"], 1]);
+    expect([response.status, code(response.body)]).toEqual([502, reason]);
+    expect([failures.map((failure) => failure.code), connections.length]).toEqual([[reason], 1]);
   });
 
   it("and doesn't listen is 502", async () => {

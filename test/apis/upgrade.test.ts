@@ -162,6 +162,7 @@ describe("a proxied WebSocket", () => {
     const { received } = await shakenHands(port);
     await expect.poll(() => connections[0]?.text).toContain("\r\n\r\n");
     clock.advance(30_000);
+    clock.advance(7_500);
     await expect.poll(() => received.text).toMatch(/^HTTP\/1\.1 504 /);
   });
 
