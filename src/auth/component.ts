@@ -190,6 +190,7 @@ export function compose<FrameworkRequest extends object>(
 
   const accountOf = ({ iss, sub }: Subject) => storage.sealer.account(iss, sub);
   const context = { ...shared, settings, names, pages, apis, access, subjectSessions, revocations, accountOf, findings };
+  const apiParts = { ...context, policy, refresher, publicPath };
   return {
     ...context,
     router: createRouter(context, open),
@@ -197,7 +198,7 @@ export function compose<FrameworkRequest extends object>(
     async apiToken(session, name, options) {
       const api = apiNamed(name);
       const { apiToken } = await (apiAccess ??= loadApiAccess());
-      return apiToken(session, api, options, { ...context, policy, refresher, publicPath });
+      return apiToken(session, api, options, apiParts);
     },
     open,
     async idle() {

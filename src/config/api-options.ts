@@ -157,7 +157,9 @@ function readTable(option: Readonly<Record<string, unknown>>, providers: readonl
     findings.push(
       check("E029", `\`apis\`, SCOPE: a login would request \`.default\` of ${resource} together with its single permissions.`),
     );
-  if (process.env["NODE_TLS_REJECT_UNAUTHORIZED"] === "0" && all.some(({ url }) => url.protocol === "https:"))
+  // The process's own environment, which `fetch` obeys. Some runtimes have none.
+  const { process } = globalThis as { readonly process?: Pick<NodeJS.Process, "env"> };
+  if (process?.env["NODE_TLS_REJECT_UNAUTHORIZED"] === "0" && all.some(({ url }) => url.protocol === "https:"))
     findings.push(check("E029", "NODE_TLS_REJECT_UNAUTHORIZED is 0, so the certificates of `apis` wouldn't be checked.", TRUST));
   for (const { api, url } of all)
     if (url.protocol === "http:" && !isLoopback(url.hostname))
