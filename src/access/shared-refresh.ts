@@ -5,7 +5,7 @@ import { clientOf, type SessionRecord } from "../record/record.js";
 import type { LeaseOptions } from "./lease.js";
 import { refreshOnce, type RefreshOptions, type RenewApi } from "./refresh-attempt.js";
 import { inTime } from "../work/deadline.js";
-import { Slots } from "../work/slots.js";
+import { createSlots, type Slots } from "../work/slots.js";
 
 export interface RefresherOptions extends Pick<RefreshOptions, "application" | "clock" | "events" | "orphanedTokens" | "tasks"> {
   readonly registrations: readonly Registration[];
@@ -53,7 +53,7 @@ export function createRefresher(options: RefresherOptions): Refresher {
   const running = new Map<string, Running>();
   // By provider: while one hangs, the sessions of the others are refreshed.
   const slotsOf = new Map(
-    options.registrations.map((one) => [one, new Slots({ limit: options.concurrency, reason: "refresh_queue_full", clock })]),
+    options.registrations.map((one) => [one, createSlots({ limit: options.concurrency, reason: "refresh_queue_full", clock })]),
   );
 
   const late = () => new ProviderUnavailableError("refresh_pending");

@@ -61,7 +61,6 @@ interface Slot {
  * Pending logins in the order of their writes. This is also the order of their expiry, because all of them live equally long.
  * They are linked, because a Set finds its first member slowly after many deletions.
  */
-
 function evictionOrder() {
   let oldest: Slot | undefined;
   let newest: Slot | undefined;

@@ -12,7 +12,6 @@ interface Opened extends Connection {
 export type ConnectionSource = ReturnType<typeof createConnectionSource>;
 
 /** Opens the store's connection, and tries again later if another process has locked the file. */
-
 export function createConnectionSource(name: string, open: () => Opened) {
   /** A mistake in the setup, found at the start; then `connect` always throws. */
   let problem: StoreProblem | undefined;
