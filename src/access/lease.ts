@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { epochSeconds, wait, type Clock, type EpochSeconds } from "../clock.js";
+import { epochSeconds, wait, type Clock } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
 import type { Change, Updated, UserSession } from "../ports/user-session.js";
 import type { SessionRecord } from "../record/record.js";
@@ -52,29 +52,22 @@ export type Taken =
   | { readonly lease: Lease; readonly record: SessionRecord; readonly release: Release }
   | { readonly lease?: undefined; readonly record: SessionRecord | undefined };
 
-/** The right to spend a session's refresh token. The record carries its nonce while this process holds it. */
-export class Lease {
-  /** When the lease was requested, on the clock's `monotonic()`. */
-  readonly requestedAt: number;
-  /** The same as wall clock time. */
-  readonly takenAt: EpochSeconds;
-  readonly nonce = randomBytes(16).toString("base64url");
-  readonly #session: UserSession;
-  readonly #clock: Clock;
+export type Lease = ReturnType<typeof createLease>;
 
-  constructor(session: UserSession, clock: Clock) {
-    this.#session = session;
-    this.#clock = clock;
-    this.requestedAt = clock.monotonic();
-    this.takenAt = epochSeconds(clock);
-  }
+/** The right to spend a session's refresh token. The record carries its nonce while this process holds it. */
+export function createLease(session: UserSession, clock: Clock) {
+  const nonce = randomBytes(16).toString("base64url");
+  /** When the lease was requested, on the clock's `monotonic()`. */
+  const requestedAt = clock.monotonic();
+  /** The same as wall clock time. */
+  const takenAt = epochSeconds(clock);
 
   /** @param abandoned the nonce of a lease that may be taken over */
-  request(needOf: LeaseOptions["needOf"], abandoned: string | undefined): Promise<Updated> {
-    return this.#session.update((fresh) => {
+  function request(needOf: LeaseOptions["needOf"], abandoned: string | undefined): Promise<Updated> {
+    return session.update((fresh) => {
       const held = fresh.idp_state.lease?.nonce;
       if (needOf(fresh) === undefined || (held !== undefined && held !== abandoned)) return fresh;
-      return withLease(fresh, { nonce: this.nonce, taken_at: this.takenAt });
+      return withLease(fresh, { nonce, taken_at: takenAt });
     });
   }
 
@@ -84,16 +77,18 @@ export class Lease {
    *
    * @param duration milliseconds after the request of the lease in which attempts may begin
    */
-  async write(change: Change, duration = LAST_WRITE): Promise<Updated> {
+  async function write(change: Change, duration = LAST_WRITE): Promise<Updated> {
     for (;;) {
       try {
-        return await this.#session.update((fresh) => (fresh.idp_state.lease?.nonce === this.nonce ? change(fresh) : fresh));
+        return await session.update((fresh) => (fresh.idp_state.lease?.nonce === nonce ? change(fresh) : fresh));
       } catch (error) {
-        if (!(error instanceof StoreUnavailableError) || this.#clock.monotonic() >= this.requestedAt + duration) throw error;
-        await wait(this.#clock, WRITE_AGAIN);
+        if (!(error instanceof StoreUnavailableError) || clock.monotonic() >= requestedAt + duration) throw error;
+        await wait(clock, WRITE_AGAIN);
       }
     }
   }
+
+  return { requestedAt, takenAt, nonce, request, write };
 }
 
 /** Waits until the record needs no refresh any more, or until this process holds the lease. Only a holder occupies a slot. */
@@ -129,7 +124,7 @@ export async function takeLease(options: LeaseOptions): Promise<Taken> {
 async function request({ session, needOf, clock, tasks, assertReady }: LeaseOptions, need: Need, abandoned: string | undefined) {
   // Checked again: while this refresh waited for its slot, others may have found the provider away.
   assertReady(need);
-  const lease = new Lease(session, clock);
+  const lease = createLease(session, clock);
   try {
     return { lease, updated: await lease.request(needOf, abandoned) };
   } catch (error) {

@@ -5,9 +5,9 @@ import { clientOf, type SessionRecord } from "../record/record.js";
 import type { LeaseOptions } from "./lease.js";
 import { refreshOnce, type RefreshOptions, type RenewApi } from "./refresh-attempt.js";
 import { inTime } from "../work/deadline.js";
-import { Slots } from "../work/slots.js";
+import { createSlots, type Slots } from "../work/slots.js";
 
-export interface RefresherOptions extends Omit<RefreshOptions, "slots" | "registration"> {
+export interface RefresherOptions extends Pick<RefreshOptions, "application" | "clock" | "events" | "orphanedTokens" | "tasks"> {
   readonly registrations: readonly Registration[];
   /** Seconds that one request to the provider may take. A user waits for a refresh no longer, even if it sends several. */
   readonly httpTimeout: number;
@@ -53,19 +53,14 @@ export function createRefresher(options: RefresherOptions): Refresher {
   const running = new Map<string, Running>();
   // By provider: while one hangs, the sessions of the others are refreshed.
   const slotsOf = new Map(
-    options.registrations.map((one) => [one, new Slots({ limit: options.concurrency, reason: "refresh_queue_full", clock })]),
+    options.registrations.map((one) => [one, createSlots({ limit: options.concurrency, reason: "refresh_queue_full", clock })]),
   );
 
   const late = () => new ProviderUnavailableError("refresh_pending");
   /** The refresh goes on without the request. */
   const withPatience = (refresh: Promise<SessionRecord | undefined>) => inTime(clock, patience, refresh, late);
 
-  async function refreshAtProvider(
-    session: UserSession,
-    key: string,
-    needOf: LeaseOptions["needOf"],
-    renewApi?: RenewApi,
-  ): Promise<SessionRecord | undefined> {
+  async function refreshAtProvider(session: UserSession, key: string, needOf: LeaseOptions["needOf"], renewApi?: RenewApi) {
     const record = await session.read().catch((error: unknown) => {
       options.events.failed("refresh", error);
       throw error;
@@ -73,7 +68,7 @@ export function createRefresher(options: RefresherOptions): Refresher {
     const registration = record && clientOf(record, options.registrations);
     // A session without its provider has no record here.
     if (registration === undefined) return record;
-    return refreshOnce({ ...options, registration, slots: slotsOf.get(registration) as Slots }, session, key, needOf, renewApi);
+    return refreshOnce({ ...options, registration, slots: slotsOf.get(registration) as Slots, session, key, needOf, renewApi });
   }
 
   async function inTurn(session: UserSession, key: string, needOf: LeaseOptions["needOf"], api?: ApiRenewal) {

@@ -5,7 +5,7 @@ import { UnawaitedTasks } from "../work/unawaited-tasks.js";
 import { createOrphanedTokenRule } from "../access/orphaned-tokens.js";
 import { createRefresher } from "../access/shared-refresh.js";
 import { createSessionAccess, SessionRequest } from "../access/session-access.js";
-import { Slots, slotsWithin } from "../work/slots.js";
+import { createSlots, slotsWithin } from "../work/slots.js";
 import type { FrameworkAdapter, IdpAuthOptions } from "./public-types.js";
 import type { ApiTokenOptions } from "../access/api-access.js";
 import type { Clock } from "../clock.js";
@@ -13,7 +13,7 @@ import type { Api } from "../config/api-options.js";
 import { issuerTemplate } from "../config/issuers.js";
 import type { Settings } from "../config/read-settings.js";
 import type { EndpointContext, EndpointRegistration } from "../endpoints/context.js";
-import { DelayedRevocations } from "../endpoints/delayed-revocations.js";
+import { createDelayedRevocations } from "../endpoints/delayed-revocations.js";
 import { createRouter, type Router } from "../endpoints/router.js";
 import { SessionMissingError } from "../errors.js";
 import { driverCode, type EventHub, type ProviderEvents } from "../events/event-hub.js";
@@ -26,7 +26,7 @@ import { createBundledSessions } from "../sessions/bundled-sessions.js";
 import { labelOf } from "../sessions/session-entries.js";
 import { createFrameworkSessions } from "../sessions/framework-session.js";
 import { createProviderLogouts } from "../sessions/provider-logouts.js";
-import { ReportedStore } from "../sessions/reported-store.js";
+import { createReportedStore } from "../sessions/reported-store.js";
 import { createSealer } from "../sessions/seal.js";
 import { createSessionEnding } from "../sessions/end-by-key.js";
 import type { SessionForTests } from "../sessions/session-for-tests.js";
@@ -95,7 +95,7 @@ export function compose<FrameworkRequest extends object>(
     events.emit("outage", { side: "store", reason: driverCode(error), ...(duration !== undefined && { duration }) });
   };
   const storage = {
-    store: new ReportedStore(options.store ?? memoryStore({ clock }), clock, onStoreFailure),
+    store: createReportedStore(options.store ?? memoryStore({ clock }), clock, onStoreFailure),
     sealer: createSealer(settings.secretKey, settings.secretKeyFallbacks),
     clock,
     sessionTtl: settings.sessionTtl,
@@ -124,7 +124,7 @@ export function compose<FrameworkRequest extends object>(
   const subjectSessions = isBundled ? createSubjectSessions({ ...storage, clients, policy: settings, ending }) : undefined;
 
   const slotsFor = (reason: string) => {
-    const slots = (limit: number) => new Slots({ ...AT_PROVIDER, limit, reason, clock });
+    const slots = (limit: number) => createSlots({ ...AT_PROVIDER, limit, reason, clock });
     const common = slots(AT_ALL);
     return () => slotsWithin(slots(AT_PROVIDER.limit), common);
   };
@@ -150,7 +150,7 @@ export function compose<FrameworkRequest extends object>(
     ...(subjectSessions && { hasSignedInSince: (subject, since) => subjectSessions.hasSignedInSince(subject, since) }),
   });
   const tasks = new UnawaitedTasks();
-  const revocations = new DelayedRevocations(clock, tasks);
+  const revocations = createDelayedRevocations(clock, tasks);
   const application = createApplication({ options, ...settings, clock, events });
   const shared = { registrations, application, clock, events, orphanedTokens, tasks };
   const refresher = createRefresher({ ...shared, httpTimeout: settings.httpTimeout, concurrency: settings.refreshConcurrency });

@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { notifyOfEnd } from "../access/notify-application.js";
-import { Slots } from "../work/slots.js";
+import { createSlots } from "../work/slots.js";
 import { wait, type Clock } from "../clock.js";
 import { failureReason, ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import { json, type Reply } from "../http/reply.js";
@@ -37,7 +37,7 @@ export function createBackchannelLogout(
   clock: Clock,
   registration: EndpointRegistration,
 ): (opened: SessionRequest, context: EndpointContext) => Promise<Reply> {
-  const slots = new Slots({ ...LOGOUTS, reason: "logout_queue_full", clock });
+  const slots = createSlots({ ...LOGOUTS, reason: "logout_queue_full", clock });
   let retries = 0;
   /** Tokens for this client whose signature could not be checked yet. */
   const unverified = new Map<string, Unverified>();

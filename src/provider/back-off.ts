@@ -112,6 +112,8 @@ function isWithoutResponse({ status, reason }: Partial<Failure>): boolean {
   return status === undefined && reason !== "too_large";
 }
 
+export type RefreshBackOff = ReturnType<typeof createRefreshBackOff>;
+
 /** Whether a status asks for a later retry. */
 export function asksForRetry(status: number): boolean {
   return status >= 500 || status === 408 || status === 429;
@@ -121,39 +123,31 @@ export function asksForRetry(status: number): boolean {
  * The back-off of refreshes: a shared one for an outage of the provider, and one for each session that fails. A session
  * whose token always fails never delays another session.
  */
-export class RefreshBackOff {
-  readonly #clock: Clock;
-  readonly #random: () => number;
-  readonly #shared: BackOff;
-  readonly #sessions = new Map<string, BackOff>();
-  #last: { readonly session: string; readonly at: number } | undefined;
-
-  constructor(clock: Clock, random: () => number) {
-    this.#clock = clock;
-    this.#random = random;
-    this.#shared = createBackOff(clock, random);
-  }
+export function createRefreshBackOff(clock: Clock, random: () => number) {
+  const sessions = new Map<string, BackOff>();
+  const shared = createBackOff(clock, random);
+  let last: { readonly session: string; readonly at: number } | undefined;
 
   /** @throws ProviderUnavailableError `backing_off` */
-  assertReady(session: string): void {
-    this.#shared.assertReady();
-    this.#sessions.get(session)?.assertReady();
+  function assertReady(session: string): void {
+    shared.assertReady();
+    sessions.get(session)?.assertReady();
   }
 
   /** Reports a failed refresh, or a failed userinfo request that confirms one. @returns seconds */
-  failed(session: string, startedAt: number, failure: Failure): number {
+  function failed(session: string, startedAt: number, failure: Failure): number {
     const { status, reason, misconfigured = false } = failure;
-    if (reason === "invalid_client") return this.#shared.failed(startedAt, failure);
+    if (reason === "invalid_client") return shared.failed(startedAt, failure);
     // This session's token may have caused it.
     const isTokensFault = status !== undefined && status >= 400 && !asksForRetry(status);
-    if (misconfigured || isTokensFault) return this.#tokenFailed(session, startedAt, failure);
-    if (isWithoutResponse(failure)) return this.#shared.failed(startedAt, failure);
-    const seconds = this.#tokenFailed(session, startedAt, failure);
-    const now = this.#clock.monotonic();
-    const other = this.#last;
-    this.#last = { session, at: now };
+    if (misconfigured || isTokensFault) return tokenFailed(session, startedAt, failure);
+    if (isWithoutResponse(failure)) return shared.failed(startedAt, failure);
+    const seconds = tokenFailed(session, startedAt, failure);
+    const now = clock.monotonic();
+    const other = last;
+    last = { session, at: now };
     if (other === undefined || other.session === session || now - other.at > SHARED_WITHIN) return seconds;
-    return Math.max(seconds, this.#shared.failed(startedAt, failure));
+    return Math.max(seconds, shared.failed(startedAt, failure));
   }
 
   /**
@@ -162,31 +156,33 @@ export class RefreshBackOff {
    *
    * @returns the error with the session's own wait
    */
-  verificationFailed(session: string, startedAt: number, error: ProviderUnavailableError): ProviderUnavailableError {
+  function verificationFailed(session: string, startedAt: number, error: ProviderUnavailableError): ProviderUnavailableError {
     const { reason, cause, isMisconfiguration: misconfigured } = error;
     const longest = reason === "unknown_key" ? LONGEST_FOR_UNKNOWN_KEY_SECONDS : LONGEST_SECONDS;
-    const retryAfter = this.#tokenFailed(session, startedAt, { misconfigured, longest });
+    const retryAfter = tokenFailed(session, startedAt, { misconfigured, longest });
     return new ProviderUnavailableError(reason, { cause, retryAfter, misconfigured });
   }
 
   /** Reports a failure that concerns this session only. */
-  #tokenFailed(session: string, startedAt: number, failure: Partial<Failure>): number {
-    const backOff = this.#sessions.get(session) ?? createBackOff(this.#clock, this.#random);
+  function tokenFailed(session: string, startedAt: number, failure: Partial<Failure>): number {
+    const backOff = sessions.get(session) ?? createBackOff(clock, random);
     // Moved to the end of the map, as the newest.
-    this.#sessions.delete(session);
-    this.#sessions.set(session, backOff);
-    const [oldest] = this.#sessions.keys();
-    if (this.#sessions.size > MAX_SESSIONS && oldest !== undefined) this.#sessions.delete(oldest);
+    sessions.delete(session);
+    sessions.set(session, backOff);
+    const [oldest] = sessions.keys();
+    if (sessions.size > MAX_SESSIONS && oldest !== undefined) sessions.delete(oldest);
     return backOff.failed(startedAt, failure);
   }
 
   /** Reports that the token endpoint works. */
-  responded(): void {
-    this.#shared.succeeded();
+  function responded(): void {
+    shared.succeeded();
   }
 
   /** Reports that a session's new tokens are verified. */
-  succeeded(session: string): void {
-    this.#sessions.delete(session);
+  function succeeded(session: string): void {
+    sessions.delete(session);
   }
+
+  return { assertReady, failed, verificationFailed, responded, succeeded };
 }

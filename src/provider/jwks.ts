@@ -42,6 +42,8 @@ export interface Jwks {
 /** @param issuer the key's member `issuer`, unchecked */
 type KeyFits = (issuer: unknown) => boolean;
 
+type KeySet = ReturnType<typeof keySetOf>;
+
 /** Fetches the keys; undefined: the last fetch was too recent. */
 type Fetch = () => Promise<KeySet> | undefined;
 
@@ -71,7 +73,7 @@ export function createJwks(connection: ProviderConnection, uri: () => Promise<st
       backOff: isAsked ? backOff : { ...backOff, failed: () => UNASKED_INTERVAL / 1000 },
       send: () => fetchKeySet(address, backchannel),
       read: (response) => {
-        const fetched = new KeySet(usableKeys(response), requestedAt, fetchNumber);
+        const fetched = keySetOf(usableKeys(response), requestedAt, fetchNumber);
         isReachable = true;
         // Two fetches may run at once, and the older one may end last.
         if (cached === undefined || cached.fetchNumber < fetchNumber) cached = fetched;
@@ -147,28 +149,19 @@ export function fetchKeySet(address: string, backchannel: Backchannel): Promise<
   return backchannel.send(address, { method: "GET", headers: { accept: "application/json, application/jwk-set+json" } });
 }
 
-class KeySet {
-  /** The clock's `monotonic()` when the request for it began. */
-  readonly requestedAt: number;
-  readonly fetchNumber: number;
-  readonly #kids: ReadonlySet<unknown>;
+/** @param requestedAt the clock's `monotonic()` when the request for it began */
+function keySetOf(keys: JWK[], requestedAt: number, fetchNumber: number) {
+  const kids = new Set(keys.map((key) => key.kid));
+  const issuerOf = (key: JWK & { readonly issuer?: unknown }) => key.issuer;
+  const issuers = [...new Set(keys.map(issuerOf))];
   /** The keys by their member `issuer`, which Entra ID adds. Other providers have one group. */
-  readonly #groups: readonly { readonly issuer: unknown; readonly find: ReturnType<typeof createLocalJWKSet> }[];
+  const groups = issuers.map((issuer) => {
+    return { issuer, find: createLocalJWKSet({ keys: keys.filter((key) => issuerOf(key) === issuer) }) };
+  });
 
-  constructor(keys: JWK[], requestedAt: number, fetchNumber: number) {
-    this.requestedAt = requestedAt;
-    this.fetchNumber = fetchNumber;
-    this.#kids = new Set(keys.map((key) => key.kid));
-    const issuerOf = (key: JWK & { readonly issuer?: unknown }) => key.issuer;
-    const issuers = [...new Set(keys.map(issuerOf))];
-    this.#groups = issuers.map((issuer) => {
-      return { issuer, find: createLocalJWKSet({ keys: keys.filter((key) => issuerOf(key) === issuer) }) };
-    });
-  }
-
-  async judge(token: string, header: CompactJWSHeaderParameters, keyFits: KeyFits): Promise<Judgement> {
-    let isKnown = header.kid !== undefined && this.#kids.has(header.kid);
-    for await (const key of this.#candidates(header, keyFits)) {
+  async function judge(token: string, header: CompactJWSHeaderParameters, keyFits: KeyFits): Promise<Judgement> {
+    let isKnown = header.kid !== undefined && kids.has(header.kid);
+    for await (const key of candidates(header, keyFits)) {
       isKnown = true;
       if (await isSignedBy(key, token, header.alg)) return "verified";
     }
@@ -176,8 +169,8 @@ class KeySet {
   }
 
   /** Yields the key that the header names; without a name, every key for the algorithm. Skips unusable keys. */
-  async *#candidates({ alg, kid }: CompactJWSHeaderParameters, keyFits: KeyFits): AsyncGenerator<CryptoKey> {
-    for (const { issuer, find } of this.#groups) {
+  async function* candidates({ alg, kid }: CompactJWSHeaderParameters, keyFits: KeyFits): AsyncGenerator<CryptoKey> {
+    for (const { issuer, find } of groups) {
       if (!keyFits(issuer)) continue;
       try {
         yield await find({ alg, ...(kid !== undefined && { kid }) });
@@ -186,6 +179,8 @@ class KeySet {
       }
     }
   }
+
+  return { requestedAt, fetchNumber, judge };
 }
 
 async function isSignedBy(key: CryptoKey, token: string, alg: string): Promise<boolean> {

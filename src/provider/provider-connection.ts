@@ -175,122 +175,118 @@ export interface OpenIdProviderOptions {
   readonly random?: () => number;
 }
 
-/** What the parts of one provider share: its settings, and how they send requests and report failures. */
-export class ProviderConnection {
-  readonly settings: ProviderSettings;
-  readonly clock: Clock;
-  readonly events: ProviderEvents;
-  readonly random: () => number;
-  readonly backchannel: Backchannel;
-  readonly #authenticate: Authenticate;
+export type ProviderConnection = ReturnType<typeof createProviderConnection>;
+
+/**
+ * What the parts of one provider share: its settings, and how they send requests and report failures.
+ *
+ * @param authenticate how the client authenticates at an endpoint
+ */
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
+export function createProviderConnection(
+  { settings, clock, events, fetch = globalThis.fetch, random = Math.random }: OpenIdProviderOptions,
+  authenticate: Authenticate,
+) {
   /** The reasons of the reported misconfigurations by endpoint. */
-  readonly #reported = new Map<string, Set<string>>();
+  const reported = new Map<string, Set<string>>();
+  const connection = {
+    settings,
+    clock,
+    events,
+    random,
+    backchannel: createBackchannel({ clock, timeout: settings.httpTimeout, fetch }),
+    /** Returns a new back-off. */
+    backOff: () => createBackOff(clock, random),
 
-  /** @param authenticate how the client authenticates at an endpoint */
-  constructor(
-    { settings, clock, events, fetch = globalThis.fetch, random = Math.random }: OpenIdProviderOptions,
-    authenticate: Authenticate,
-  ) {
-    this.#authenticate = authenticate;
-    this.settings = settings;
-    this.clock = clock;
-    this.events = events;
-    this.random = random;
-    this.backchannel = createBackchannel({ clock, timeout: settings.httpTimeout, fetch });
-  }
-
-  /** Returns a new back-off. */
-  backOff(): BackOff {
-    return createBackOff(this.clock, this.random);
-  }
-
-  /** Sends a request with the client's credentials to one endpoint. oauth4webapi builds it; idpauth reads the raw response. */
-  async sendAsClient(endpoint: string, build: ClientRequest, signal?: AbortSignal): Promise<ProviderResponse> {
-    let response: ProviderResponse | undefined;
-    const send: Send = async (url, { method, headers, body }) => {
-      response = await this.backchannel.send(url, { method, headers, body }, signal);
-      return new Response();
-    };
-    // discovery.ts has checked whether http is allowed.
-    const authentication = this.#authenticate(endpoint, this, signal);
-    await build({ client_id: this.settings.clientId }, authentication, { [customFetch]: send, [allowInsecureRequests]: true });
-    if (response === undefined) throw new TypeError("The library didn't send a request.");
-    return response;
-  }
-
-  /**
-   * Sends one request to the provider, and reads the response. If either fails, it emits the outage and starts the back-off.
-   * Sends also during the back-off, so call `assertReady` first.
-   *
-   * @throws ProviderUnavailableError with the seconds of the back-off
-   */
-  async call<Result>({ endpoint, send, read, backOff, line }: Call<Result>): Promise<Result> {
-    const startedAt = this.clock.monotonic();
-    let response: ProviderResponse | undefined;
-    try {
-      response = await send();
-      const result = read(response);
-      backOff.succeeded();
-      return result;
-    } catch (error) {
-      if (!(error instanceof ProviderUnavailableError)) throw error;
-      const { reason, cause, isMisconfiguration: misconfigured } = error;
-      const duration = this.clock.monotonic() - startedAt;
-      this.events.emit("outage", { issuer: this.settings.issuer, side: "provider", endpoint, reason, duration }, line?.());
-      const asked = response?.headers.get("retry-after");
-      const retryAfter = backOff.failed(startedAt, { reason, status: response?.status, retryAfter: asked, misconfigured });
-      throw new ProviderUnavailableError(reason, { retryAfter, cause, misconfigured });
-    }
-  }
-
-  /**
-   * Sends a request that idpauth can do without. Every status is a response, also one that is an outage.
-   *
-   * @throws ProviderUnavailableError no response, or the back-off blocks the request
-   */
-  async callBestEffort(
-    endpoint: "userinfo" | "revocation",
-    backOff: BackOff,
-    send: () => Promise<ProviderResponse>,
-  ): Promise<ProviderResponse> {
-    backOff.assertReady();
-    let received: ProviderResponse | undefined;
-    const read = (response: ProviderResponse) => {
-      received = response;
-      if (asksForRetry(response.status)) throw new ProviderUnavailableError(`http_${String(response.status)}`);
+    /** Sends a request with the client's credentials to one endpoint. oauth4webapi builds it; idpauth reads the raw response. */
+    async sendAsClient(endpoint: string, build: ClientRequest, signal?: AbortSignal): Promise<ProviderResponse> {
+      let response: ProviderResponse | undefined;
+      const send: Send = async (url, { method, headers, body }) => {
+        response = await connection.backchannel.send(url, { method, headers, body }, signal);
+        return new Response();
+      };
+      // discovery.ts has checked whether http is allowed.
+      const authentication = authenticate(endpoint, connection, signal);
+      await build({ client_id: settings.clientId }, authentication, { [customFetch]: send, [allowInsecureRequests]: true });
+      if (response === undefined) throw new TypeError("The library didn't send a request.");
       return response;
-    };
-    try {
-      return await this.call({ endpoint, backOff, send, read });
-    } catch (error) {
-      if (received === undefined) throw error;
-      return received;
-    }
-  }
+    },
 
-  warn(endpoint: "userinfo" | "revocation", message: string, details: Record<string, string | number>): void {
-    this.events.log({ level: "warn", code: "provider_unavailable", message, details: { endpoint, ...details } });
-  }
+    /**
+     * Sends one request to the provider, and reads the response. If either fails, it emits the outage and starts the back-off.
+     * Sends also during the back-off, so call `assertReady` first.
+     *
+     * @throws ProviderUnavailableError with the seconds of the back-off
+     */
+    async call<Result>({ endpoint, send, read, backOff, line }: Call<Result>): Promise<Result> {
+      const startedAt = clock.monotonic();
+      let response: ProviderResponse | undefined;
+      try {
+        response = await send();
+        const result = read(response);
+        backOff.succeeded();
+        return result;
+      } catch (error) {
+        if (!(error instanceof ProviderUnavailableError)) throw error;
+        const { reason, cause, isMisconfiguration: misconfigured } = error;
+        const duration = clock.monotonic() - startedAt;
+        events.emit("outage", { issuer: settings.issuer, side: "provider", endpoint, reason, duration }, line?.());
+        const asked = response?.headers.get("retry-after");
+        const retryAfter = backOff.failed(startedAt, { reason, status: response?.status, retryAfter: asked, misconfigured });
+        throw new ProviderUnavailableError(reason, { retryAfter, cause, misconfigured });
+      }
+    },
 
-  /** Returns the log line of a misconfiguration; null if it is already reported, and its endpoint has not worked since. */
-  lineOf({ endpoint, reason, message, status }: Misconfiguration): LogEntry | null {
-    const reported = this.#reported.get(endpoint) ?? new Set();
-    this.#reported.set(endpoint, reported);
-    if (reported.has(reason)) return null;
-    reported.add(reason);
-    const details = { endpoint, reason, ...(status !== undefined && { status }) };
-    return { level: "error", code: "provider_misconfigured", message, details };
-  }
+    /**
+     * Sends a request that idpauth can do without. Every status is a response, also one that is an outage.
+     *
+     * @throws ProviderUnavailableError no response, or the back-off blocks the request
+     */
+    async callBestEffort(
+      endpoint: "userinfo" | "revocation",
+      backOff: BackOff,
+      send: () => Promise<ProviderResponse>,
+    ): Promise<ProviderResponse> {
+      backOff.assertReady();
+      let received: ProviderResponse | undefined;
+      const read = (response: ProviderResponse) => {
+        received = response;
+        if (asksForRetry(response.status)) throw new ProviderUnavailableError(`http_${String(response.status)}`);
+        return response;
+      };
+      try {
+        return await connection.call({ endpoint, backOff, send, read });
+      } catch (error) {
+        if (received === undefined) throw error;
+        return received;
+      }
+    },
 
-  /** Writes the log line, unless this cause has one already. @returns the error to throw */
-  misconfigured(cause: Misconfiguration): ProviderUnavailableError {
-    const line = this.lineOf(cause);
-    if (line !== null) this.events.log(line);
-    return new ProviderUnavailableError(cause.reason, { misconfigured: true });
-  }
+    warn(endpoint: "userinfo" | "revocation", message: string, details: Record<string, string | number>): void {
+      events.log({ level: "warn", code: "provider_unavailable", message, details: { endpoint, ...details } });
+    },
 
-  /** Reports that the endpoint works. A misconfiguration that returns later is reported again. */
-  resolved(endpoint: Misconfiguration["endpoint"]): void {
-    this.#reported.delete(endpoint);
-  }
+    /** Returns the log line of a misconfiguration; null if it is already reported, and its endpoint has not worked since. */
+    lineOf({ endpoint, reason, message, status }: Misconfiguration): LogEntry | null {
+      const reasons = reported.get(endpoint) ?? new Set();
+      reported.set(endpoint, reasons);
+      if (reasons.has(reason)) return null;
+      reasons.add(reason);
+      const details = { endpoint, reason, ...(status !== undefined && { status }) };
+      return { level: "error", code: "provider_misconfigured", message, details };
+    },
+
+    /** Writes the log line, unless this cause has one already. @returns the error to throw */
+    misconfigured(cause: Misconfiguration): ProviderUnavailableError {
+      const line = connection.lineOf(cause);
+      if (line !== null) events.log(line);
+      return new ProviderUnavailableError(cause.reason, { misconfigured: true });
+    },
+
+    /** Reports that the endpoint works. A misconfiguration that returns later is reported again. */
+    resolved(endpoint: Misconfiguration["endpoint"]): void {
+      reported.delete(endpoint);
+    },
+  };
+  return connection;
 }

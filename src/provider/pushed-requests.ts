@@ -3,7 +3,7 @@ import type { AuthorizationParams } from "../config/parameter-kinds.js";
 import { ProviderUnavailableError } from "../errors.js";
 import type { AuthorizationRequest } from "../ports/provider.js";
 import { entriesOf } from "./authorization-request.js";
-import { createSignInBackOff, type BackOff } from "./back-off.js";
+import { createSignInBackOff } from "./back-off.js";
 import type { ProviderMetadata } from "./discovery.js";
 import type { ClientRequest, ProviderConnection } from "./provider-connection.js";
 import { lifetime, sendGrant } from "./token-endpoint.js";
@@ -11,51 +11,33 @@ import { lifetime, sendGrant } from "./token-endpoint.js";
 /** The most characters of a `request_uri`. Our decision. */
 const LONGEST = 2_048;
 
-/** What the provider returns for a pushed request. */
-interface Pushed {
-  readonly requestUri: string;
-  /** Seconds. */
-  readonly expiresIn: number | undefined;
-}
-
 /** The endpoint for pushed authorization requests (RFC 9126). */
-export class PushedRequests {
-  readonly #connection: ProviderConnection;
-  readonly #backOff: BackOff;
-
-  constructor(connection: ProviderConnection) {
-    this.#connection = connection;
-    this.#backOff = createSignInBackOff(connection.clock, connection.random);
-  }
+export function createPushedRequests(connection: ProviderConnection) {
+  const backOff = createSignInBackOff(connection.clock, connection.random);
 
   /** Returns the endpoint to push a login to; undefined: the browser carries the request. @throws ProviderUnavailableError there is none */
-  endpointOf(metadata: ProviderMetadata): string | undefined {
-    const { pushedRequests } = this.#connection.settings;
+  function endpointOf(metadata: ProviderMetadata): string | undefined {
+    const { pushedRequests } = connection.settings;
     const isRequired = pushedRequests === "when-required" && metadata.require_pushed_authorization_requests === true;
     if (pushedRequests !== "always" && !isRequired) return undefined;
     const { pushed_authorization_request_endpoint: endpoint } = metadata;
     if (endpoint !== undefined) return endpoint;
     const message =
       "Logins are pushed (RFC 9126), but the discovery document has no usable pushed_authorization_request_endpoint. Set it in IDP_PROVIDER_METADATA, or set IDP_PUSHED_REQUESTS to `never`.";
-    throw this.#connection.misconfigured({ endpoint: "par", reason: "par_endpoint", message });
+    throw connection.misconfigured({ endpoint: "par", reason: "par_endpoint", message });
   }
 
-  /** @throws ProviderRefusedError the provider refuses this login */
-  async push(
-    metadata: ProviderMetadata,
-    endpoint: string,
-    parameters: AuthorizationParams,
-    takeSlot: AuthorizationRequest["takeSlot"],
-  ): Promise<Pushed> {
-    this.#backOff.assertReady();
+  /** Returns what the provider returns, `expiresIn` in seconds. @throws ProviderRefusedError the provider refuses this login */
+  async function push(metadata: ProviderMetadata, endpoint: string, parameters: AuthorizationParams, { takeSlot }: AuthorizationRequest) {
+    backOff.assertReady();
     const body = new URLSearchParams(entriesOf(parameters));
     const request: ClientRequest = (client, authentication, options) =>
       pushedAuthorizationRequest(metadata, client, authentication, body, options);
-    const send = () => this.#connection.sendAsClient(endpoint, request);
+    const send = () => connection.sendAsClient(endpoint, request);
     const release = await takeSlot?.();
     try {
-      const response = await sendGrant(this.#connection, "push", send, this.#backOff);
-      this.#connection.resolved("par");
+      const response = await sendGrant(connection, "push", send, backOff);
+      connection.resolved("par");
       const { request_uri: requestUri } = response;
       if (typeof requestUri !== "string" || requestUri === "" || requestUri.length > LONGEST)
         throw new ProviderUnavailableError("par_response");
@@ -64,4 +46,6 @@ export class PushedRequests {
       release?.();
     }
   }
+
+  return { endpointOf, push };
 }

@@ -2,30 +2,22 @@ import { genericTokenEndpointRequest, refreshTokenGrantRequest } from "oauth4web
 import type { EpochSeconds } from "../clock.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import type { CodeExchange, RefreshRequest } from "../ports/provider.js";
-import { asksForRetry, createSignInBackOff, type BackOff, type Failure, type FailureListener, type RefreshBackOff } from "./back-off.js";
+import { asksForRetry, createSignInBackOff, type Failure, type FailureListener, type RefreshBackOff } from "./back-off.js";
 import { authenticationInWords, credentialsInWords } from "./client-authentication.js";
 import type { ProviderMetadata } from "./discovery.js";
 import { errorCode, jsonObject, type ClientRequest, type ProviderConnection, type ProviderResponse } from "./provider-connection.js";
 
 /** The token endpoint. A request is never repeated, since a code or a refresh token works once. */
-export class TokenEndpoint {
-  readonly #connection: ProviderConnection;
-  readonly #exchanges: BackOff;
-  readonly #refreshes: RefreshBackOff;
-
-  constructor(connection: ProviderConnection, refreshes: RefreshBackOff) {
-    this.#connection = connection;
-    this.#exchanges = createSignInBackOff(connection.clock, connection.random);
-    this.#refreshes = refreshes;
-  }
+export function createTokenEndpoint(connection: ProviderConnection, refreshes: RefreshBackOff) {
+  const exchanges = createSignInBackOff(connection.clock, connection.random);
 
   /** @throws ProviderUnavailableError `backing_off` */
-  assertReadyToExchange(): void {
-    this.#exchanges.assertReady();
+  function assertReadyToExchange(): void {
+    exchanges.assertReady();
   }
 
   /** Sends the request even during the back-off, so call `assertReadyToExchange` first. */
-  async exchange(
+  async function exchange(
     metadata: ProviderMetadata,
     { code, redirectUri, verifier }: CodeExchange,
     additional: Readonly<Record<string, string>>,
@@ -33,30 +25,28 @@ export class TokenEndpoint {
     const parameters = { ...additional, code, redirect_uri: redirectUri, code_verifier: verifier };
     const request: ClientRequest = (client, authentication, options) =>
       genericTokenEndpointRequest(metadata, client, authentication, "authorization_code", parameters, options);
-    return this.#tokens("exchange", () => this.#connection.sendAsClient(metadata.token_endpoint, request), this.#exchanges);
+    return tokens("exchange", () => connection.sendAsClient(metadata.token_endpoint, request), exchanges);
   }
 
   /** Sends the request even during the back-off of refreshes. */
-  async refresh(
+  async function refresh(
     metadata: ProviderMetadata,
     { refreshToken, session, signal, target }: RefreshRequest,
     additionalParameters: Readonly<Record<string, string>>,
   ): Promise<TokenResponse> {
     const request: ClientRequest = (client, authentication, options) =>
       refreshTokenGrantRequest(metadata, client, authentication, refreshToken, { ...options, additionalParameters });
-    return this.#tokens(
-      target === undefined ? "refresh" : "api",
-      () => this.#connection.sendAsClient(metadata.token_endpoint, request, signal),
-      {
-        succeeded: () => this.#refreshes.responded(),
-        failed: (startedAt, failure) => this.#refreshes.failed(session, startedAt, failure),
-      },
-    );
+    return tokens(target === undefined ? "refresh" : "api", () => connection.sendAsClient(metadata.token_endpoint, request, signal), {
+      succeeded: () => refreshes.responded(),
+      failed: (startedAt, failure) => refreshes.failed(session, startedAt, failure),
+    });
   }
 
-  async #tokens(grant: Grant, send: () => Promise<ProviderResponse>, backOff: FailureListener): Promise<TokenResponse> {
-    return tokensOf(await sendGrant(this.#connection, grant, send, backOff));
+  async function tokens(grant: Grant, send: () => Promise<ProviderResponse>, backOff: FailureListener): Promise<TokenResponse> {
+    return tokensOf(await sendGrant(connection, grant, send, backOff));
   }
+
+  return { assertReadyToExchange, exchange, refresh };
 }
 
 /**

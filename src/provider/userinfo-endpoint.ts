@@ -4,7 +4,7 @@ import type { RefreshRequest } from "../ports/provider.js";
 import type { SpentRefresh, VerifiedRefresh } from "../record/credentials.js";
 import type { IdInfo } from "../record/identity.js";
 import type { SessionRecord } from "../record/record.js";
-import { createSignInBackOff, type BackOff, type FailureListener, type RefreshBackOff } from "./back-off.js";
+import { createSignInBackOff, type FailureListener, type RefreshBackOff } from "./back-off.js";
 import type { ProviderMetadata } from "./discovery.js";
 import { MAX_ID_TOKEN_LENGTH } from "./id-token.js";
 import { confirmedByUserinfo, refreshedClaims, withAllOfUserinfo, withoutUserinfo, type Identity } from "./identity-claims.js";
@@ -29,28 +29,19 @@ interface RequiredCall {
  * What userinfo is for: it completes a sign-in, and it confirms a refresh whose response has no ID token. With
  * `IDP_USERINFO=always` it also supplies claims at every sign-in and every refresh, and must respond.
  */
-export class UserinfoEndpoint {
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
+export function createUserinfoEndpoint(connection: ProviderConnection, refreshes: RefreshBackOff) {
   /** `IDP_USERINFO=always`. */
-  readonly isRequired: boolean;
-  readonly #connection: ProviderConnection;
-  readonly #refreshes: RefreshBackOff;
+  const isRequired = connection.settings.userinfo === "always";
   /** Of sign-ins that can do without userinfo. */
-  readonly #optional: BackOff;
+  const optional = connection.backOff();
   /** Of sign-ins that need userinfo. */
-  readonly #required: BackOff;
-
-  constructor(connection: ProviderConnection, refreshes: RefreshBackOff) {
-    this.isRequired = connection.settings.userinfo === "always";
-    this.#connection = connection;
-    this.#refreshes = refreshes;
-    this.#optional = connection.backOff();
-    this.#required = createSignInBackOff(connection.clock, connection.random);
-  }
+  const required = createSignInBackOff(connection.clock, connection.random);
 
   /** @throws ProviderUnavailableError userinfo is required, and the provider has no such endpoint */
-  assertAvailable({ userinfo_endpoint: endpoint }: ProviderMetadata): void {
-    if (!this.isRequired || endpoint !== undefined) return;
-    throw this.#connection.misconfigured({
+  function assertAvailable({ userinfo_endpoint: endpoint }: ProviderMetadata): void {
+    if (!isRequired || endpoint !== undefined) return;
+    throw connection.misconfigured({
       endpoint: "userinfo",
       reason: "userinfo_endpoint_missing",
       message:
@@ -60,8 +51,8 @@ export class UserinfoEndpoint {
   }
 
   /** @throws ProviderUnavailableError userinfo is required, and its requests at sign-ins back off */
-  assertReadyToSignIn(): void {
-    if (this.isRequired) this.#required.assertReady();
+  function assertReadyToSignIn(): void {
+    if (isRequired) required.assertReady();
   }
 
   /**
@@ -70,30 +61,29 @@ export class UserinfoEndpoint {
    *
    * @throws ProviderUnavailableError, ProviderRefusedError only if userinfo is required
    */
-  async complete(metadata: ProviderMetadata, claims: IdInfo, accessToken: string): Promise<Identity> {
-    return this.isRequired ? this.#completeAlways(metadata, claims, accessToken) : this.#completeIfNeeded(metadata, claims, accessToken);
+  async function complete(metadata: ProviderMetadata, claims: IdInfo, accessToken: string): Promise<Identity> {
+    return isRequired ? completeAlways(metadata, claims, accessToken) : completeIfNeeded(metadata, claims, accessToken);
   }
 
-  async #completeAlways(metadata: ProviderMetadata, claims: IdInfo, accessToken: string): Promise<Identity> {
-    const userinfo = await this.#require(metadata, {
+  async function completeAlways(metadata: ProviderMetadata, claims: IdInfo, accessToken: string): Promise<Identity> {
+    const userinfo = await callRequired(metadata, {
       accessToken,
       sub: claims.sub,
       consequence: "The sign-in stops, since IDP_USERINFO is always.",
-      failed: this.#required.failed,
+      failed: required.failed,
     });
-    if (userinfo === undefined) throw this.#signed();
-    this.#required.succeeded();
+    if (userinfo === undefined) throw signed();
+    required.succeeded();
     return { ...withAllOfUserinfo(claims, userinfo), userinfo };
   }
 
-  async #completeIfNeeded({ userinfo_endpoint: url }: ProviderMetadata, claims: IdInfo, accessToken: string): Promise<Identity> {
-    const connection = this.#connection;
+  async function completeIfNeeded({ userinfo_endpoint: url }: ProviderMetadata, claims: IdInfo, accessToken: string): Promise<Identity> {
     if (url !== undefined && lacksIdentity(claims)) {
       try {
-        const response = await connection.callBestEffort("userinfo", this.#optional, () => this.#send(url, accessToken));
+        const response = await connection.callBestEffort("userinfo", optional, () => send(url, accessToken));
         const userinfo = userinfoOf(response, claims.sub);
         if (userinfo.kind === "claims") return { ...withAllOfUserinfo(claims, userinfo.claims), userinfo: userinfo.claims };
-        if (userinfo.kind === "signed") this.#signed();
+        if (userinfo.kind === "signed") signed();
         else
           connection.warn("userinfo", "The userinfo response can't be used. The sign-in continues without it.", {
             status: response.status,
@@ -107,17 +97,17 @@ export class UserinfoEndpoint {
   }
 
   /** Handles a refresh response without an ID token (Core section 12.2): userinfo must confirm the same user. */
-  async confirm(
+  async function confirm(
     metadata: ProviderMetadata,
     spent: SpentRefresh,
     { id_info: before = {}, idp_state: state }: SessionRecord,
     request: RefreshRequest,
   ): Promise<VerifiedRefresh> {
     const { accessToken, receivedAt, accessTokenExpiresAt } = spent;
-    this.assertAvailable(metadata);
+    assertAvailable(metadata);
     if (accessToken === undefined) throw new ProviderRefusedError("access_token_missing");
-    if (metadata.userinfo_endpoint === undefined || this.#connection.settings.refreshWithoutIdToken === "refuse") {
-      this.#connection.misconfigured({
+    if (metadata.userinfo_endpoint === undefined || connection.settings.refreshWithoutIdToken === "refuse") {
+      connection.misconfigured({
         // Not "token": each sign-in, which has an ID token, would reset that endpoint, and the line would repeat.
         endpoint: "userinfo",
         reason: "id_token_missing",
@@ -127,10 +117,10 @@ export class UserinfoEndpoint {
       });
       throw new ProviderRefusedError("id_token_missing");
     }
-    const userinfo = await this.#ofRefresh(metadata, accessToken, before.sub, request);
+    const userinfo = await ofRefresh(metadata, accessToken, before.sub, request);
     if (userinfo === undefined) {
-      const error = this.#signed();
-      throw this.isRequired ? this.#refreshBlocked(error, request) : new ProviderRefusedError("id_token_missing");
+      const error = signed();
+      throw isRequired ? refreshBlocked(error, request) : new ProviderRefusedError("id_token_missing");
     }
     const lifetime = Math.min(
       MAX_CONFIRMED,
@@ -138,37 +128,37 @@ export class UserinfoEndpoint {
     );
     const names = state.userinfo_claims ?? [];
     const exp = receivedAt + lifetime;
-    if (this.isRequired) return { ...withAllOfUserinfo({ ...withoutUserinfo(before, names), exp }, userinfo), userinfo };
+    if (isRequired) return { ...withAllOfUserinfo({ ...withoutUserinfo(before, names), exp }, userinfo), userinfo };
     return { ...confirmedByUserinfo(before, names, userinfo, exp), userinfo };
   }
 
   /** Adds userinfo's claims to those of a refreshed ID token. Its earlier claims are replaced or removed. */
-  async renew(
+  async function renew(
     metadata: ProviderMetadata,
     claims: IdInfo,
     { accessToken = "" }: SpentRefresh,
     { id_info: before = {}, idp_state: state }: SessionRecord,
     request: RefreshRequest,
   ): Promise<VerifiedRefresh> {
-    this.assertAvailable(metadata);
-    const userinfo = await this.#ofRefresh(metadata, accessToken, claims.sub, request);
-    if (userinfo === undefined) throw this.#refreshBlocked(this.#signed(), request);
+    assertAvailable(metadata);
+    const userinfo = await ofRefresh(metadata, accessToken, claims.sub, request);
+    if (userinfo === undefined) throw refreshBlocked(signed(), request);
     const { idInfo } = refreshedClaims(claims, withoutUserinfo(before, state.userinfo_claims ?? []), []);
     return { ...withAllOfUserinfo(idInfo, userinfo), userinfo };
   }
 
-  #ofRefresh(
+  function ofRefresh(
     metadata: ProviderMetadata,
     accessToken: string,
     sub: unknown,
     { session, signal }: RefreshRequest,
   ): Promise<IdInfo | undefined> {
-    return this.#require(metadata, {
+    return callRequired(metadata, {
       accessToken,
       sub,
       signal,
       consequence: "The refresh isn't finished. The session is kept.",
-      failed: (startedAt, failure) => this.#refreshes.failed(session, startedAt, failure),
+      failed: (startedAt, failure) => refreshes.failed(session, startedAt, failure),
     });
   }
 
@@ -178,14 +168,13 @@ export class UserinfoEndpoint {
    * @returns undefined for a signed response
    * @throws ProviderRefusedError the access token is not accepted, or the claims are about another user
    */
-  async #require(
+  async function callRequired(
     { userinfo_endpoint: url = "" }: ProviderMetadata,
     { accessToken, sub, signal, consequence, failed }: RequiredCall,
   ): Promise<IdInfo | undefined> {
-    const connection = this.#connection;
     const userinfo = await connection.call({
       endpoint: "userinfo",
-      send: () => this.#send(url, accessToken, signal),
+      send: () => send(url, accessToken, signal),
       read: (response) => {
         const read = userinfoOf(response, sub);
         if (read.kind === "outage") throw new ProviderUnavailableError(read.reason);
@@ -201,31 +190,33 @@ export class UserinfoEndpoint {
     });
     if (userinfo.kind === "refused") throw new ProviderRefusedError(userinfo.reason);
     if (userinfo.kind === "signed") return undefined;
-    if (this.isRequired) connection.resolved("userinfo");
+    if (isRequired) connection.resolved("userinfo");
     return userinfo.claims;
   }
 
   /** Requests the claims of the access token's user (OpenID Connect Core section 5.3). @throws ProviderUnavailableError no response */
-  #send(url: string, accessToken: string, signal?: AbortSignal): Promise<ProviderResponse> {
+  function send(url: string, accessToken: string, signal?: AbortSignal): Promise<ProviderResponse> {
     const headers = { accept: "application/json", authorization: `Bearer ${accessToken}` };
-    return this.#connection.backchannel.send(url, { method: "GET", headers }, signal);
+    return connection.backchannel.send(url, { method: "GET", headers }, signal);
   }
 
   /** The next refresh would get the same response. */
-  #refreshBlocked(error: ProviderUnavailableError, { session }: RefreshRequest): ProviderUnavailableError {
-    this.#refreshes.failed(session, this.#connection.clock.monotonic(), { reason: error.reason, misconfigured: true });
+  function refreshBlocked(error: ProviderUnavailableError, { session }: RefreshRequest): ProviderUnavailableError {
+    refreshes.failed(session, connection.clock.monotonic(), { reason: error.reason, misconfigured: true });
     return error;
   }
 
   /** Reports a signed response. @returns the error to throw where userinfo is required */
-  #signed(): ProviderUnavailableError {
-    return this.#connection.misconfigured({
+  function signed(): ProviderUnavailableError {
+    return connection.misconfigured({
       endpoint: "userinfo",
       reason: "userinfo_signed",
       message:
         "The userinfo endpoint sends a signed response (application/jwt), which idpauth doesn't support. Have the provider send JSON.",
     });
   }
+
+  return { isRequired, assertAvailable, assertReadyToSignIn, complete, confirm, renew };
 }
 
 /** Whether the ID token lacks the claims about the user, so that userinfo must add them (OpenID Connect Core section 5.4). Pure. */

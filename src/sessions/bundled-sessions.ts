@@ -6,8 +6,8 @@ import type { Change, Updated, UserSession } from "../ports/user-session.js";
 import { EMPTY_RECORD, withoutInherited, type SessionRecord } from "../record/record.js";
 import type { EndReason, PolicySettings, SessionEnd } from "../record/session-policy.js";
 import { cookieNameFor, cookieValues, hasCookie, setCookie, newCookieValue, storeKeyOf } from "./cookie.js";
-import { evenSecond, SessionEntries, type Handle, type SessionEntriesOptions } from "./session-entries.js";
-import { SessionEndWatch } from "./session-end-watch.js";
+import { createSessionEntries, evenSecond, type SessionEntries, type Handle, type SessionEntriesOptions } from "./session-entries.js";
+import { createSessionEndWatch, type SessionEndWatch } from "./session-end-watch.js";
 
 /** Seconds between two renewals of a session's life. A session that lives less than two days is renewed at half its life. */
 const RENEWAL_SECONDS = 86_400;
@@ -43,8 +43,8 @@ export interface BundledSessions {
 
 export function createBundledSessions(options: BundledSessionsOptions): BundledSessions {
   const { cookieName, publicPath, store, clock } = options;
-  const entries = new SessionEntries(options);
-  const ends = new SessionEndWatch({
+  const entries = createSessionEntries(options);
+  const ends = createSessionEndWatch({
     look: (handles: readonly Handle[]) => entries.look(handles),
     clock,
     policy: options.policy,

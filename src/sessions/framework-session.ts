@@ -8,7 +8,7 @@ import { parseRecord, storedKeys } from "../record/stored-form.js";
 import type { EndReason, PolicySettings, SessionEnd } from "../record/session-policy.js";
 import type { EpochSeconds } from "../clock.js";
 import type { SessionEntriesOptions } from "./session-entries.js";
-import { SessionEndWatch, type Looked } from "./session-end-watch.js";
+import { createSessionEndWatch, type SessionEndWatch, type Looked } from "./session-end-watch.js";
 
 /** The session of a framework's own middleware. An adapter implements it. */
 export interface FrameworkSession {
@@ -46,7 +46,7 @@ export interface FrameworkSessions {
 export function createFrameworkSessions(options: FrameworkSessionsOptions): FrameworkSessions {
   const turns = new Turns();
   const look = (sessions: readonly SessionInFramework[]) => Promise.all(sessions.map((session) => session.look()));
-  const ends = new SessionEndWatch({ look, clock: options.clock, policy: options.policy });
+  const ends = createSessionEndWatch({ look, clock: options.clock, policy: options.policy });
   return { open: (session) => new SessionInFramework(session, options, turns, ends) };
 }
 

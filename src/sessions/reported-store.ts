@@ -1,89 +1,63 @@
 import type { Clock } from "../clock.js";
 import { asStoreUnavailable } from "../errors.js";
-import type { Entry, EntryPage, SessionStore, Stored } from "../ports/session-store.js";
+import type { EntryPage, SessionStore, Stored } from "../ports/session-store.js";
 
 /** @param duration milliseconds */
 export type StoreFailureListener = (error: unknown, duration: number) => void;
+
+type Reported = "get" | "insert" | "replace" | "touch" | "delete" | "listBySubject" | "listBySid" | "getMany" | "inProcess";
+
+export interface ReportedStore extends Required<Pick<SessionStore, Reported>> {
+  /** How the store announces ends. Failures of this are not outages, and are not reported here. */
+  readonly announcements: Pick<SessionStore, "announceEnd" | "watchEnds">;
+}
 
 /**
  * A store whose every failure is reported and becomes a `StoreUnavailableError`. Entries have own properties only, and null, which many
  * databases return for a missing row, becomes undefined.
  */
-export class ReportedStore {
-  readonly #store: SessionStore;
-  readonly #clock: Clock;
-  readonly #onFailure: StoreFailureListener | undefined;
-  readonly inProcess: boolean;
-  /** How the store announces ends. Failures of this are not outages, and are not reported here. */
-  readonly announcements: Pick<SessionStore, "announceEnd" | "watchEnds">;
-
-  constructor(store: SessionStore, clock: Clock, onFailure?: StoreFailureListener) {
-    this.#store = store;
-    this.inProcess = store.inProcess === true;
-    this.announcements = store;
-    this.#clock = clock;
-    this.#onFailure = onFailure;
-  }
-
-  /** Runs for every request: no closure. */
-  async get(key: string): Promise<Stored | undefined> {
-    const started = this.#clock.monotonic();
-    try {
-      return owned(await this.#store.get(key));
-    } catch (error) {
-      throw this.#failed(error, started);
-    }
-  }
-
-  insert(key: string, entry: Entry): Promise<boolean> {
-    return this.#run((store) => store.insert(key, entry));
-  }
-
-  replace(key: string, entry: Entry, version: string): Promise<boolean> {
-    return this.#run((store) => store.replace(key, entry, version));
-  }
-
-  touch(key: string, lastActive: number | null, expiresAt: number): Promise<boolean> {
-    return this.#run((store) => store.touch(key, lastActive, expiresAt));
-  }
-
-  async delete(key: string): Promise<Stored | undefined> {
-    return owned(await this.#run((store) => store.delete(key)));
-  }
-
-  listBySubject(subject: string, cursor?: string): Promise<EntryPage> {
-    return this.#list((store) => store.listBySubject(subject, cursor));
-  }
-
-  listBySid(sid: string, cursor?: string): Promise<EntryPage> {
-    return this.#list((store) => store.listBySid(sid, cursor));
-  }
-
-  /** Several entries at once, at most 500; missing ones are left out. */
-  async getMany(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
-    return this.#run(async (store) => allOwned(await (store.getMany?.(keys) ?? getEach(store, keys))));
-  }
-
-  #list(list: (store: SessionStore) => Promise<EntryPage>): Promise<EntryPage> {
-    return this.#run(async (store) => {
-      const page = await list(store);
+export function createReportedStore(store: SessionStore, clock: Clock, onFailure?: StoreFailureListener): ReportedStore {
+  const list = (read: () => Promise<EntryPage>) =>
+    run(async () => {
+      const page = await read();
       return { entries: allOwned(page.entries), next: Object.hasOwn(page, "next") ? (page.next ?? undefined) : undefined };
     });
-  }
 
-  async #run<Result>(work: (store: SessionStore) => Promise<Result>): Promise<Result> {
-    const started = this.#clock.monotonic();
+  async function run<Result>(work: () => Promise<Result>): Promise<Result> {
+    const started = clock.monotonic();
     try {
-      return await work(this.#store);
+      return await work();
     } catch (error) {
-      throw this.#failed(error, started);
+      throw failed(error, started);
     }
   }
 
-  #failed(error: unknown, started: number): Error {
-    this.#onFailure?.(error, this.#clock.monotonic() - started);
+  function failed(error: unknown, started: number): Error {
+    onFailure?.(error, clock.monotonic() - started);
     return asStoreUnavailable(error);
   }
+
+  return {
+    inProcess: store.inProcess === true,
+    announcements: store,
+    /** Runs for every request: no closure. */
+    async get(key) {
+      const started = clock.monotonic();
+      try {
+        return owned(await store.get(key));
+      } catch (error) {
+        throw failed(error, started);
+      }
+    },
+    insert: (key, entry) => run(() => store.insert(key, entry)),
+    replace: (key, entry, version) => run(() => store.replace(key, entry, version)),
+    touch: (key, lastActive, expiresAt) => run(() => store.touch(key, lastActive, expiresAt)),
+    delete: async (key) => owned(await run(() => store.delete(key))),
+    listBySubject: (subject, cursor) => list(() => store.listBySubject(subject, cursor)),
+    listBySid: (sid, cursor) => list(() => store.listBySid(sid, cursor)),
+    /** Several entries at once, at most 500; missing ones are left out. */
+    getMany: (keys) => run(async () => allOwned(await (store.getMany?.(keys) ?? getEach(store, keys)))),
+  };
 }
 
 async function getEach(store: SessionStore, keys: readonly string[]): Promise<[key: string, stored: Stored | undefined][]> {

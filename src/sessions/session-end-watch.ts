@@ -44,23 +44,21 @@ export interface SessionEndWatchOptions<Target> {
   readonly onLost?: () => void;
 }
 
+export type SessionEndWatch<Target> = ReturnType<typeof createSessionEndWatch<Target>>;
+
 /**
  * Watches sessions for connections that stay open. While sessions are watched, one timer runs in the process. Each tick reads all due
  * sessions together, however many connections they have. An outage ends no session.
  */
-export class SessionEndWatch<Target> {
-  readonly #options: SessionEndWatchOptions<Target>;
-  readonly #watched = new Map<string, Watched<Target>>();
-  #cancelTick: (() => void) | undefined;
-  #unwatch: (() => void) | undefined;
-  #isConnected = false;
-  #pollAt = 0;
-  #polling: Promise<void> | undefined;
-  #pollingSince = 0;
-
-  constructor(options: SessionEndWatchOptions<Target>) {
-    this.#options = options;
-  }
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
+export function createSessionEndWatch<Target>({ look, clock, policy, store, onLost }: SessionEndWatchOptions<Target>) {
+  const sessions = new Map<string, Watched<Target>>();
+  let isConnected = false;
+  let pollAt = 0;
+  let pollingSince = 0;
+  let cancelTick: (() => void) | undefined;
+  let unwatch: (() => void) | undefined;
+  let polling: Promise<void> | undefined;
 
   /**
    * Calls a function once when the session ends.
@@ -68,108 +66,107 @@ export class SessionEndWatch<Target> {
    * @param key the session's key
    * @returns a function that stops it
    */
-  watch(key: string, target: Target, listener: (reason: SessionEnd) => void): () => void {
-    let watched = this.#watched.get(key);
+  function watch(key: string, target: Target, listener: (reason: SessionEnd) => void): () => void {
+    let watched = sessions.get(key);
     // Due at once: the session may have ended since it was read.
-    if (watched === undefined) this.#watched.set(key, (watched = { target, listeners: new Set(), dueAt: 0 }));
+    if (watched === undefined) sessions.set(key, (watched = { target, listeners: new Set(), dueAt: 0 }));
     const { listeners } = watched;
     listeners.add(listener);
-    this.#run();
+    run();
     return () => {
       listeners.delete(listener);
-      if (listeners.size === 0 && this.#watched.get(key)?.listeners === listeners) this.#watched.delete(key);
-      this.#restIfIdle();
+      if (listeners.size === 0 && sessions.get(key)?.listeners === listeners) sessions.delete(key);
+      restIfIdle();
     };
   }
 
   /** Calls the listeners of a session that has ended, and announces the end to other processes. */
-  ended(key: string, reason: SessionEnd): void {
-    this.#fire(key, reason);
-    const announce = async (): Promise<void> => this.#options.store?.announceEnd?.(key, reason);
+  function ended(key: string, reason: SessionEnd): void {
+    fire(key, reason);
+    const announce = async (): Promise<void> => store?.announceEnd?.(key, reason);
     // Best effort: the other processes poll.
     announce().catch(() => undefined);
   }
 
-  #fire(key: string, reason: SessionEnd): void {
-    const watched = this.#watched.get(key);
+  function fire(key: string, reason: SessionEnd): void {
+    const watched = sessions.get(key);
     if (watched === undefined) return;
-    this.#watched.delete(key);
+    sessions.delete(key);
     for (const listener of watched.listeners) listener(reason);
-    this.#restIfIdle();
+    restIfIdle();
   }
 
-  #run(): void {
-    if (this.#cancelTick !== undefined) return;
-    const { clock, store } = this.#options;
-    this.#pollAt = clock.monotonic() + POLL;
-    this.#unwatch = store?.watchEnds?.({
+  function run(): void {
+    if (cancelTick !== undefined) return;
+    pollAt = clock.monotonic() + POLL;
+    unwatch = store?.watchEnds?.({
       ended: (key, reason) => {
-        const watched = this.#watched.get(key);
-        if (watched !== undefined) void this.#lookAt([[key, watched]], reason);
+        const watched = sessions.get(key);
+        if (watched !== undefined) void lookAt([[key, watched]], reason);
       },
-      connected: (isConnected) => {
-        if (this.#isConnected && !isConnected) this.#options.onLost?.();
-        this.#isConnected = isConnected;
+      connected: (isNow) => {
+        if (isConnected && !isNow) onLost?.();
+        isConnected = isNow;
         // Ends since the last read were not announced to this process.
-        this.#pollAt = 0;
+        pollAt = 0;
       },
     });
-    this.#schedule();
+    schedule();
   }
 
-  #schedule(): void {
-    this.#cancelTick = this.#options.clock.timer(TICK, () => {
-      this.#schedule();
-      this.#tick();
+  function schedule(): void {
+    cancelTick = clock.timer(TICK, () => {
+      schedule();
+      tick();
     });
   }
 
-  #restIfIdle(): void {
-    if (this.#watched.size > 0) return;
-    this.#cancelTick?.();
-    this.#unwatch?.();
-    this.#cancelTick = this.#unwatch = undefined;
-    this.#isConnected = false;
+  function restIfIdle(): void {
+    if (sessions.size > 0) return;
+    cancelTick?.();
+    unwatch?.();
+    cancelTick = unwatch = undefined;
+    isConnected = false;
   }
 
-  #tick(): void {
-    const { clock } = this.#options;
-    if (this.#polling !== undefined && clock.monotonic() - this.#pollingSince < LOOK_LIMIT) return;
-    const isPoll = clock.monotonic() >= this.#pollAt;
+  function tick(): void {
+    if (polling !== undefined && clock.monotonic() - pollingSince < LOOK_LIMIT) return;
+    const isPoll = clock.monotonic() >= pollAt;
     const now = epochSeconds(clock);
-    const due = [...this.#watched].filter(([, { dueAt }]) => isPoll || dueAt <= now);
-    if (isPoll) this.#pollAt = clock.monotonic() + (this.#isConnected ? SAFETY_POLL : POLL);
+    const due = [...sessions].filter(([, { dueAt }]) => isPoll || dueAt <= now);
+    if (isPoll) pollAt = clock.monotonic() + (isConnected ? SAFETY_POLL : POLL);
     if (due.length === 0) return;
-    const polling = this.#lookAtAll(due).finally(() => {
-      if (this.#polling === polling) this.#polling = undefined;
+    const poll = lookAtAll(due).finally(() => {
+      if (polling === poll) polling = undefined;
     });
-    [this.#polling, this.#pollingSince] = [polling, clock.monotonic()];
+    [polling, pollingSince] = [poll, clock.monotonic()];
   }
 
-  async #lookAtAll(entries: readonly (readonly [string, Watched<Target>])[]): Promise<void> {
-    for (let start = 0; start < entries.length; start += BATCH) await this.#lookAt(entries.slice(start, start + BATCH));
+  async function lookAtAll(entries: readonly (readonly [string, Watched<Target>])[]): Promise<void> {
+    for (let start = 0; start < entries.length; start += BATCH) await lookAt(entries.slice(start, start + BATCH));
   }
 
   /** @param told the announced reason; not validated */
-  async #lookAt(entries: readonly (readonly [string, Watched<Target>])[], told?: string): Promise<void> {
-    const found = await this.#options.look(entries.map(([, { target }]) => target)).catch(() => []);
-    const { clock, policy } = this.#options;
+  async function lookAt(entries: readonly (readonly [string, Watched<Target>])[], told?: string): Promise<void> {
+    const found = await look(entries.map(([, { target }]) => target)).catch(() => []);
     const now = epochSeconds(clock);
     entries.forEach(([key, watched], index) => {
       const looked = found[index];
-      if (looked === undefined || this.#watched.get(key) !== watched) return;
+      if (looked === undefined || sessions.get(key) !== watched) return;
       const { record, reason } = looked;
       if (record === undefined) {
         // The trace is written after the delete, so the next tick reads it once more. An announced end has left its trace already.
         const isFinal = reason !== undefined || told !== undefined || watched.isGone === true;
-        if (isFinal) this.#fire(key, reason ?? (told === "replaced" ? "replaced" : "logout"));
+        if (isFinal) fire(key, reason ?? (told === "replaced" ? "replaced" : "logout"));
         else [watched.isGone, watched.dueAt] = [true, 0];
         return;
       }
       watched.isGone = false;
       const verdict = judge(record, policy, now);
-      if (verdict.kind === "ended") this.#fire(key, verdict.reason);
+      if (verdict.kind === "ended") fire(key, verdict.reason);
       else watched.dueAt = now + untilEnd(record, policy, now);
     });
   }
+
+  return { watch, ended };
 }

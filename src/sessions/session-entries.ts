@@ -38,29 +38,26 @@ export interface SessionEntriesOptions {
   readonly debug: boolean;
 }
 
+export type SessionEntries = ReturnType<typeof createSessionEntries>;
+
 /** Translates between the record of a session and its entry in a store. */
-export class SessionEntries {
-  readonly #options: SessionEntriesOptions;
-
-  constructor(options: SessionEntriesOptions) {
-    this.#options = options;
-  }
-
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
+export function createSessionEntries(options: SessionEntriesOptions) {
   /**
    * Returns the entry of a record.
    *
    * @param label what a device list calls the session
    * @param expiresAt of a signed-in session that exists already
    */
-  entryOf(record: SessionRecord, handle: Handle, label: string | null, expiresAt?: EpochSeconds): Entry {
-    const { sealer, clock, sessionTtl, debug, clients, keepIdToken } = this.#options;
+  function entryOf(record: SessionRecord, handle: Handle, label: string | null, expiresAt?: EpochSeconds): Entry {
+    const { sealer, clock, sessionTtl, debug, clients, keepIdToken } = options;
     const { credentials, id_info: claims, idp_login_at: loginAt, idp_last_active: lastActive } = record;
     const { sid, signed_in_iat: signedInIat, session_expiry: sessionExpiry, ended } = record.idp_state;
     const isSignedIn = credentials !== undefined;
     const client = clientOf(record, clients);
     const now = epochSeconds(clock);
     return {
-      data: this.#encode(
+      data: encode(
         withoutInherited({
           ...(keepIdToken ? record : withoutIdToken(record)),
           idp_last_active: undefined,
@@ -85,52 +82,52 @@ export class SessionEntries {
   }
 
   /** Returns the entry of a changed record. It keeps the session's label and expiry. */
-  replacementOf(stored: Stored, record: SessionRecord, handle: Handle): Entry {
-    const label = readSummary(this.#options.sealer, handle.key, stored)?.label ?? null;
-    return this.entryOf(record, handle, label, stored.expiresAt);
+  function replacementOf(stored: Stored, record: SessionRecord, handle: Handle): Entry {
+    const label = readSummary(options.sealer, handle.key, stored)?.label ?? null;
+    return entryOf(record, handle, label, stored.expiresAt);
   }
 
   /** Returns why a session has ended, if only its trace is stored under its key, or if its provider was removed. */
-  endOf(stored: Stored, handle: Handle): TracedReason | "provider_removed" | undefined {
+  function endOf(stored: Stored, handle: Handle): TracedReason | "provider_removed" | undefined {
     // A signed-in session has a subject, and a pending login has no summary.
     if (stored.subject !== undefined) {
-      const { namesProviders, clients } = this.#options;
-      const record = namesProviders ? this.#decode(stored.data, handle) : undefined;
+      const { namesProviders, clients } = options;
+      const record = namesProviders ? decode(stored.data, handle) : undefined;
       return record === undefined || isOfClients(record, clients) ? undefined : "provider_removed";
     }
     if (stored.summary === undefined) return undefined;
-    const reason = readSummaryJson(this.#options.sealer, handle.key, stored)?.["ended"];
+    const reason = readSummaryJson(options.sealer, handle.key, stored)?.["ended"];
     return TRACED.find((traced) => traced === reason);
   }
 
   /** Undefined: this process cannot read the record, or the record belongs to another client. */
-  recordOf(stored: Stored, handle: Handle): SessionRecord | undefined {
-    const record = this.#decode(stored.data, handle);
-    if (record === undefined || !isOfClients(record, this.#options.clients)) return undefined;
+  function recordOf(stored: Stored, handle: Handle): SessionRecord | undefined {
+    const record = decode(stored.data, handle);
+    if (record === undefined || !isOfClients(record, options.clients)) return undefined;
     // A process with other key names signed this user in. A write from here would lose its keys.
     if (record.credentials === undefined && stored.subject !== undefined) return undefined;
     return stored.lastActive === undefined ? record : { ...record, idp_last_active: stored.lastActive };
   }
 
   /** Reads the sessions of several handles. */
-  async look(handles: readonly Handle[]): Promise<Looked[]> {
-    const found = await this.#options.store.getMany(handles.map(({ key }) => key));
+  async function look(handles: readonly Handle[]): Promise<Looked[]> {
+    const found = await options.store.getMany(handles.map(({ key }) => key));
     return handles.map((handle) => {
       const stored = found.get(handle.key);
-      const reason = stored && (this.endOf(stored, handle) ?? "no_credentials");
-      return { record: stored && this.recordOf(stored, handle), reason };
+      const reason = stored && (endOf(stored, handle) ?? "no_credentials");
+      return { record: stored && recordOf(stored, handle), reason };
     });
   }
 
   /** A store in this process keeps the record itself, any other encrypted bytes. */
-  #encode(record: SessionRecord, { value, key }: Handle): Entry["data"] {
-    const { store, sealer, names } = this.#options;
+  function encode(record: SessionRecord, { value, key }: Handle): Entry["data"] {
+    const { store, sealer, names } = options;
     return store.inProcess ? deepFreeze(record) : sealer.seal(JSON.stringify(storedForm(record, names)), value, key);
   }
 
   /** Undefined: the data is not a record that this process can read. */
-  #decode(data: Entry["data"], { value, key }: Handle): SessionRecord | undefined {
-    const { store, sealer, names } = this.#options;
+  function decode(data: Entry["data"], { value, key }: Handle): SessionRecord | undefined {
+    const { store, sealer, names } = options;
     if (store.inProcess) {
       if (data instanceof Uint8Array) return undefined;
       // The stored object itself, so that a read copies nothing. A custom store may return a copy with an ordinary prototype.
@@ -139,6 +136,8 @@ export class SessionEntries {
     const json = data instanceof Uint8Array ? parsed(sealer.open(data, value, key)) : undefined;
     return isTooDeep(json, MAX_RECORD_DEPTH) ? undefined : parseRecord(json, names);
   }
+
+  return { entryOf, replacementOf, endOf, recordOf, look };
 }
 
 /** Rounds up to an even second: the browser got the session's cookie with this expiry. A renewal without the cookie is odd. */

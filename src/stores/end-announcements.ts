@@ -33,118 +33,115 @@ export interface ChannelListener {
  * Clients lose subscriptions without an event: a pooler in transaction mode, a half-open connection, a lost node of a Cluster. So a
  * connection counts as connected only while proofs arrive. A proof is a message on the same way as the announced ends.
  */
-export class AnnouncedEnds {
-  readonly #channel: EndsChannel;
-  readonly #clock: Clock;
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
+export function createAnnouncedEnds(channel: EndsChannel, clock: Clock) {
   /** Each in an object of its own, because the same watcher may watch twice. */
-  readonly #watchers = new Set<{ readonly watcher: EndWatcher }>();
-  #isConnected = false;
+  const watchers = new Set<{ readonly watcher: EndWatcher }>();
+  let isConnected = false;
+  let failures = 0;
   /** The proof that has not arrived yet. */
-  #proof: string | undefined;
-  #failures = 0;
-  #stopListening: (() => void) | undefined;
-  #cancelTimer: (() => void) | undefined;
-
-  constructor(channel: EndsChannel, clock: Clock) {
-    this.#channel = channel;
-    this.#clock = clock;
-  }
-
-  /** Never rejects, because an announcement is best effort. */
-  async announce(key: string, reason: string): Promise<void> {
-    await this.#channel.publish(`${key} ${reason}`).catch(ignore);
-  }
-
-  /** @returns removes the watcher */
-  watch(watcher: EndWatcher): () => void {
-    const own = { watcher };
-    this.#watchers.add(own);
-    if (this.#watchers.size === 1) this.#listen();
-    else if (this.#isConnected) {
-      queueMicrotask(() => {
-        if (this.#isConnected && this.#watchers.has(own)) watcher.connected(true);
-      });
-    }
-    return () => {
-      if (this.#watchers.delete(own) && this.#watchers.size === 0) this.close();
-    };
-  }
+  let proof: string | undefined;
+  let stopListening: (() => void) | undefined;
+  let cancelTimer: (() => void) | undefined;
 
   /** Removes all watchers, and closes the connection. */
-  close(): void {
-    this.#watchers.clear();
-    this.#stopListening?.();
-    this.#stopListening = undefined;
-    this.#cancelTimer?.();
-    this.#proof = undefined;
-    this.#isConnected = false;
-    this.#failures = 0;
+  function close(): void {
+    watchers.clear();
+    stopListening?.();
+    stopListening = undefined;
+    cancelTimer?.();
+    proof = undefined;
+    isConnected = false;
+    failures = 0;
   }
 
-  #listen(): void {
-    this.#stopListening?.();
-    this.#proof = undefined;
+  function listen(): void {
+    stopListening?.();
+    proof = undefined;
     let isCurrent = true;
     const whileCurrent = (task: () => void): void => {
       if (isCurrent) task();
     };
-    this.#expectProof();
-    const close = this.#channel.listen({
-      message: (text) => whileCurrent(() => this.#receive(text)),
-      ready: () => whileCurrent(() => this.#prove()),
-      lost: () => whileCurrent(() => this.#lose()),
+    expectProof();
+    const stop = channel.listen({
+      message: (text) => whileCurrent(() => receive(text)),
+      ready: () => whileCurrent(prove),
+      lost: () => whileCurrent(lose),
     });
-    this.#stopListening = () => {
+    stopListening = () => {
       isCurrent = false;
-      close();
+      stop();
     };
   }
 
-  #prove(): void {
-    if (this.#proof !== undefined) return;
-    this.#proof = `proof-${randomBytes(12).toString("base64url")}`;
-    this.#expectProof();
-    this.#channel.publish(this.#proof).catch(ignore);
+  function prove(): void {
+    if (proof !== undefined) return;
+    proof = `proof-${randomBytes(12).toString("base64url")}`;
+    expectProof();
+    channel.publish(proof).catch(ignore);
   }
 
-  #expectProof(): void {
-    this.#after(Math.min(PROOF_LIMIT * 2 ** this.#failures, PROOF_INTERVAL), () => {
-      this.#failures += 1;
-      this.#setConnected(false);
-      this.#listen();
+  function expectProof(): void {
+    after(Math.min(PROOF_LIMIT * 2 ** failures, PROOF_INTERVAL), () => {
+      failures += 1;
+      setConnected(false);
+      listen();
     });
   }
 
-  #receive(text: string): void {
+  function receive(text: string): void {
     const space = text.indexOf(" ");
     if (space > 0) {
-      for (const { watcher } of [...this.#watchers]) watcher.ended(text.slice(0, space), text.slice(space + 1));
-    } else if (text === this.#proof) {
-      this.#proof = undefined;
-      this.#failures = 0;
-      this.#after(PROOF_INTERVAL, () => this.#prove());
-      this.#setConnected(true);
+      for (const { watcher } of [...watchers]) watcher.ended(text.slice(0, space), text.slice(space + 1));
+    } else if (text === proof) {
+      proof = undefined;
+      failures = 0;
+      after(PROOF_INTERVAL, prove);
+      setConnected(true);
     }
   }
 
-  #lose(): void {
+  function lose(): void {
     // A client that reconnects reports each failure. These reports must not postpone the new connection.
-    if (!this.#isConnected && this.#proof === undefined) return;
-    this.#proof = undefined;
-    this.#expectProof();
-    this.#setConnected(false);
+    if (!isConnected && proof === undefined) return;
+    proof = undefined;
+    expectProof();
+    setConnected(false);
   }
 
-  #setConnected(isConnected: boolean): void {
-    if (this.#isConnected === isConnected) return;
-    this.#isConnected = isConnected;
-    for (const { watcher } of [...this.#watchers]) watcher.connected(isConnected);
+  function setConnected(isNow: boolean): void {
+    if (isConnected === isNow) return;
+    isConnected = isNow;
+    for (const { watcher } of [...watchers]) watcher.connected(isNow);
   }
 
-  #after(milliseconds: number, task: () => void): void {
-    this.#cancelTimer?.();
-    this.#cancelTimer = this.#clock.timer(milliseconds, task);
+  function after(milliseconds: number, task: () => void): void {
+    cancelTimer?.();
+    cancelTimer = clock.timer(milliseconds, task);
   }
+
+  return {
+    close,
+    /** Never rejects, because an announcement is best effort. */
+    async announce(key: string, reason: string): Promise<void> {
+      await channel.publish(`${key} ${reason}`).catch(ignore);
+    },
+
+    /** @returns removes the watcher */
+    watch(watcher: EndWatcher): () => void {
+      const own = { watcher };
+      watchers.add(own);
+      if (watchers.size === 1) listen();
+      else if (isConnected) {
+        queueMicrotask(() => {
+          if (isConnected && watchers.has(own)) watcher.connected(true);
+        });
+      }
+      return () => {
+        if (watchers.delete(own) && watchers.size === 0) close();
+      };
+    },
+  };
 }
 
 function ignore(): void {}

@@ -28,50 +28,32 @@ interface Waiting {
   hasLeft: boolean;
 }
 
+export type Slots = ReturnType<typeof createSlots>;
+
 /**
  * Limits how many requests of one kind are at the provider at a time: ten thousand sessions that expire in the same second must not
  * become ten thousand connections. First come, first served.
  */
-export class Slots {
-  readonly #options: SlotOptions;
-  readonly #waiting: Waiting[] = [];
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
+export function createSlots({ limit, reason, clock, patience }: SlotOptions) {
+  const queue: Waiting[] = [];
   /** Index of the first waiting request. A shift of a long array would move every element. */
-  #next = 0;
-  #left = 0;
-  #taken = 0;
+  let first = 0;
+  let left = 0;
+  let taken = 0;
   /** Running average of the milliseconds that a slot is held. */
-  #duration = 0;
+  let duration = 0;
 
-  constructor(options: SlotOptions) {
-    this.#options = options;
-  }
-
-  /** @throws ProviderUnavailableError with the reason of the options: the queue is full, or `patience` is over */
-  async take(): Promise<Release> {
-    const { limit, clock } = this.#options;
-    if (this.#taken < limit) this.#taken += 1;
-    else await this.#queue();
-    const since = clock.monotonic();
-    let isHeld = true;
-    return () => {
-      if (!isHeld) return;
-      isHeld = false;
-      this.#duration += WEIGHT * (clock.monotonic() - since - this.#duration);
-      this.#pass();
-    };
-  }
-
-  #queue(): Promise<void> {
-    const { limit, patience, clock } = this.#options;
-    if (this.#queued() >= limit * QUEUE_PER_SLOT) return Promise.reject(this.#refused());
+  function wait(): Promise<void> {
+    if (queued() >= limit * QUEUE_PER_SLOT) return Promise.reject(refused());
     return new Promise((resolve, reject) => {
       const waiting: Waiting = { proceed: resolve, hasLeft: false };
-      this.#waiting.push(waiting);
+      queue.push(waiting);
       if (patience === undefined) return;
       const cancel = clock.timer(patience, () => {
         waiting.hasLeft = true;
-        this.#left += 1;
-        reject(this.#refused());
+        left += 1;
+        reject(refused());
       });
       waiting.proceed = () => {
         cancel();
@@ -80,38 +62,53 @@ export class Slots {
     });
   }
 
-  #queued(): number {
-    return this.#waiting.length - this.#next - this.#left;
+  function queued(): number {
+    return queue.length - first - left;
   }
 
   /** Hands the slot to the request that waits longest. Without one, the slot becomes free. */
-  #pass(): void {
+  function pass(): void {
     for (;;) {
-      const next = this.#waiting[this.#next];
+      const next = queue[first];
       if (next === undefined) {
-        this.#taken -= 1;
+        taken -= 1;
         return;
       }
-      this.#next += 1;
-      if (this.#next * 2 >= this.#waiting.length) {
-        this.#waiting.splice(0, this.#next);
-        this.#next = 0;
+      first += 1;
+      if (first * 2 >= queue.length) {
+        queue.splice(0, first);
+        first = 0;
       }
       if (!next.hasLeft) {
         next.proceed();
         return;
       }
-      this.#left -= 1;
+      left -= 1;
     }
   }
 
-  #refused(): ProviderUnavailableError {
-    const { limit, reason } = this.#options;
-    const seconds = (this.#queued() * this.#duration) / limit / 1000;
+  function refused(): ProviderUnavailableError {
+    const seconds = (queued() * duration) / limit / 1000;
     const estimate = Math.min(RETRY_AFTER.most, Math.max(RETRY_AFTER.least, seconds));
     // Random, so that requests refused together do not come back together.
     return new ProviderUnavailableError(reason, { retryAfter: Math.ceil(estimate * (1 + Math.random())) });
   }
+
+  return {
+    /** @throws ProviderUnavailableError with the reason of the options: the queue is full, or `patience` is over */
+    async take(): Promise<Release> {
+      if (taken < limit) taken += 1;
+      else await wait();
+      const since = clock.monotonic();
+      let isHeld = true;
+      return () => {
+        if (!isHeld) return;
+        isHeld = false;
+        duration += WEIGHT * (clock.monotonic() - since - duration);
+        pass();
+      };
+    },
+  };
 }
 
 /**

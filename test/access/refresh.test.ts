@@ -16,7 +16,7 @@ import { buildPackage } from "../support/build.js";
 import type { Fault, IdTokenDraft, TestProvider } from "../../src/testing/provider/test-provider.js";
 import { SealingStore } from "../support/sealing-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { ReportedStore } from "../../src/sessions/reported-store.js";
+import { createReportedStore } from "../../src/sessions/reported-store.js";
 import { PATIENCE as WAIT } from "../support/eventually.js";
 
 const HOUR = 3_600_000;
@@ -57,7 +57,7 @@ const reasonOf = async (user: TestUser) => (await app.auth.explainIdpAuthenticat
 function sessionOf(user: TestUser) {
   const [[name, value] = ["", ""]] = user.cookies;
   return createBundledSessions({
-    store: new ReportedStore(store, clock),
+    store: createReportedStore(store, clock),
     sealer: createSealer(SECRET, []),
     clock,
     names: { credentials: "credentials", oauth_state: "oauth_state", final_redirect: "final_redirect" },

@@ -6,7 +6,7 @@ import { ProviderRefusedError, ProviderUnavailableError } from "../../src/errors
 import { checkNonce, verifyIdToken } from "../../src/provider/id-token.js";
 import { createJwks } from "../../src/provider/jwks.js";
 import { clientAuthentication } from "../../src/provider/client-authentication.js";
-import { ProviderConnection } from "../../src/provider/provider-connection.js";
+import { createProviderConnection } from "../../src/provider/provider-connection.js";
 import type { ProviderSettings } from "../../src/provider/provider-settings.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { fuzz } from "./fuzz.js";
@@ -96,7 +96,7 @@ fuzz(
   "ID token",
   800,
   fc.asyncProperty(token, async (text) => {
-    const connection = new ProviderConnection({ settings, clock, events, fetch: idp.fetch, random: () => 1 }, clientAuthentication);
+    const connection = createProviderConnection({ settings, clock, events, fetch: idp.fetch, random: () => 1 }, clientAuthentication);
     const jwks = createJwks(connection, () => Promise.resolve(`${ISSUER}/jwks`));
     try {
       const claims = await verifyIdToken(text, expected, jwks, (found) => {

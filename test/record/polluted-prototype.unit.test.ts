@@ -10,7 +10,7 @@ import { createFrameworkSessions, type FrameworkSession } from "../../src/sessio
 import { createSealer } from "../../src/sessions/seal.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { ReportedStore } from "../../src/sessions/reported-store.js";
+import { createReportedStore } from "../../src/sessions/reported-store.js";
 import { polluted } from "../support/polluted.js";
 import { SealingStore } from "../support/sealing-store.js";
 
@@ -172,7 +172,7 @@ beforeEach(() => {
 const bundledOver = (store: ReturnType<typeof memoryStore> | SealingStore) => {
   const sessions = createBundledSessions({
     keepIdToken: false,
-    store: new ReportedStore(store, clock),
+    store: createReportedStore(store, clock),
     sealer: createSealer("a secret key of at least 32 bytes", []),
     clock,
     names: NAMES,

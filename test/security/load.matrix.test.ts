@@ -8,7 +8,7 @@ import { rawRequest } from "../../src/testing/browser/raw-request.js";
 import { createBundledSessions } from "../../src/sessions/bundled-sessions.js";
 import { createSealer } from "../../src/sessions/seal.js";
 import type { Endpoint } from "../../src/testing/provider/test-provider.js";
-import { ReportedStore } from "../../src/sessions/reported-store.js";
+import { createReportedStore } from "../../src/sessions/reported-store.js";
 import type { Application, TestUser } from "../support/application.js";
 import { startExpressApplication } from "../support/express-application.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
@@ -44,7 +44,7 @@ async function start(options?: Parameters<typeof startWatchedRun>[0]): Promise<W
 async function manySessions({ store, clock, provider }: WatchedRun, user: TestUser, count: number): Promise<string[]> {
   const names = { credentials: "credentials", oauth_state: "oauth_state", final_redirect: "final_redirect" };
   const sessions = createBundledSessions({
-    store: new ReportedStore(store, clock),
+    store: createReportedStore(store, clock),
     sealer: createSealer("a secret key of at least 32 bytes", []),
     clock,
     names,

@@ -12,7 +12,7 @@ import { newCookieValue, storeKeyOf } from "../../src/sessions/cookie.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { SealingStore } from "../support/sealing-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { ReportedStore } from "../../src/sessions/reported-store.js";
+import { createReportedStore } from "../../src/sessions/reported-store.js";
 import { keysBySubject } from "../support/listed-keys.js";
 
 const SECRET = "a secret key of at least 32 bytes";
@@ -79,7 +79,7 @@ function build({
   ...options
 }: Partial<Omit<BundledSessionsOptions, "store">> & { store?: SessionStore } = {}): BundledSessions {
   return createBundledSessions({
-    store: new ReportedStore(changed ?? store, clock),
+    store: createReportedStore(changed ?? store, clock),
     sealer: createSealer(SECRET, []),
     clock,
     names: NAMES,

@@ -3,7 +3,7 @@ import { StoreUnavailableError } from "../../src/errors.js";
 import type { EndWatcher } from "../../src/ports/session-store.js";
 import type { SessionRecord } from "../../src/record/record.js";
 import type { PolicySettings } from "../../src/record/session-policy.js";
-import { SessionEndWatch, type Looked } from "../../src/sessions/session-end-watch.js";
+import { createSessionEndWatch, type SessionEndWatch, type Looked } from "../../src/sessions/session-end-watch.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 const START = Date.UTC(2024, 0, 1) / 1000;
@@ -30,7 +30,7 @@ beforeEach(() => {
 
 /** The ends over a store that tells of nothing by itself. */
 function polled(policy: PolicySettings = NO_LIMITS): SessionEndWatch<string> {
-  return new SessionEndWatch({ look, clock, policy });
+  return createSessionEndWatch({ look, clock, policy });
 }
 
 /** The ends over a store that tells of ends once it is connected. */
@@ -45,7 +45,7 @@ function listening(policy: PolicySettings = NO_LIMITS): SessionEndWatch<string> 
       return () => (watcher = undefined);
     },
   };
-  return new SessionEndWatch({ look, clock, policy, store, onLost: () => (losses += 1) });
+  return createSessionEndWatch({ look, clock, policy, store, onLost: () => (losses += 1) });
 }
 
 function look(keys: readonly string[]): Promise<readonly Looked[]> {
@@ -100,7 +100,7 @@ describe("the watched sessions of a process", () => {
         throw new Error("not connected");
       },
     };
-    const ends = new SessionEndWatch({ look, clock, policy: NO_LIMITS, store });
+    const ends = createSessionEndWatch({ look, clock, policy: NO_LIMITS, store });
     watch(ends, "a");
     ends.ended("a", "logout");
     expect(told).toEqual(["a: logout"]);
@@ -163,7 +163,7 @@ describe("the watched sessions of a process", () => {
 
   it("are read again after half a minute if a read never settles", async () => {
     let never = true;
-    const stuck = new SessionEndWatch<string>({
+    const stuck = createSessionEndWatch<string>({
       look: (keys) => (never ? new Promise(() => undefined) : look(keys)),
       clock,
       policy: NO_LIMITS,

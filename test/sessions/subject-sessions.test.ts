@@ -9,7 +9,7 @@ import { startApplication, type Application, type ApplicationOptions, type TestU
 import { SealingStore } from "../support/sealing-store.js";
 import { signedInAs } from "../../src/testing/sign-in/signed-in-as.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { ReportedStore } from "../../src/sessions/reported-store.js";
+import { createReportedStore } from "../../src/sessions/reported-store.js";
 import { PATIENCE } from "../support/eventually.js";
 
 const ADA = { sub: "ada", email: "ada@example.com", name: "Ada" };
@@ -266,7 +266,7 @@ describe("a user with more sessions than a page of the store has", () => {
   it("counts as signed in again if not all sessions can be read, so that the provider's whole grant is not revoked", async () => {
     await start();
     const sealer = createSealer("a secret key of at least 32 bytes", []);
-    const reported = new ReportedStore(store, clock);
+    const reported = createReportedStore(store, clock);
     const sessions = createSubjectSessions({
       store: reported,
       sealer,

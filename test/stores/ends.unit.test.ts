@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { EndWatcher } from "../../src/ports/session-store.js";
-import { AnnouncedEnds, type ChannelListener, type EndsChannel } from "../../src/stores/end-announcements.js";
+import { createAnnouncedEnds, type ChannelListener, type EndsChannel } from "../../src/stores/end-announcements.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
@@ -41,7 +41,7 @@ function told(): EndWatcher & { readonly log: string[] } {
 
 async function watched() {
   const [channel, clock, watcher] = [new Channel(), new TestClock(), told()];
-  const ends = new AnnouncedEnds(channel, clock);
+  const ends = createAnnouncedEnds(channel, clock);
   const remove = ends.watch(watcher);
   expect(watcher.log).toEqual([]);
   await Promise.resolve();
@@ -57,7 +57,7 @@ describe("announced ends", () => {
 
   it("there is no connection and no timer before the first watcher and after the last one", async () => {
     const [channel, clock] = [new Channel(), new TestClock()];
-    const ends = new AnnouncedEnds(channel, clock);
+    const ends = createAnnouncedEnds(channel, clock);
     await ends.announce("key", "reason");
     expect([channel.opened, clock.pendingTimers]).toEqual([0, 0]);
     const removers = [ends.watch(told()), ends.watch(told())];

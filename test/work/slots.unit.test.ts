@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { ProviderUnavailableError } from "../../src/errors.js";
-import { Slots, type Release } from "../../src/work/slots.js";
+import { createSlots, type Release, type Slots } from "../../src/work/slots.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 /** Settles what can settle without time passing. */
@@ -25,7 +25,7 @@ function queueUp(slots: Slots, count: number): { order: number[]; releases: Rele
 
 describe("refresh slots", () => {
   it("no more than the limit are held at a time; the others wait in the order in which they came", async () => {
-    const slots = new Slots({ limit: 2, reason: "refresh_queue_full", clock: new TestClock() });
+    const slots = createSlots({ limit: 2, reason: "refresh_queue_full", clock: new TestClock() });
     const { order, releases } = queueUp(slots, 100);
     for (let held = 2; held <= 100; held += 1) {
       await turn();
@@ -35,7 +35,7 @@ describe("refresh slots", () => {
   });
 
   it("a slot that nobody waits for is free again", async () => {
-    const slots = new Slots({ limit: 2, reason: "refresh_queue_full", clock: new TestClock() });
+    const slots = createSlots({ limit: 2, reason: "refresh_queue_full", clock: new TestClock() });
     const [one, other] = await takeAll(slots, 2);
     one?.();
     other?.();
@@ -46,7 +46,7 @@ describe("refresh slots", () => {
   });
 
   it("a slot that is given back twice counts once", async () => {
-    const slots = new Slots({ limit: 1, reason: "refresh_queue_full", clock: new TestClock() });
+    const slots = createSlots({ limit: 1, reason: "refresh_queue_full", clock: new TestClock() });
     const release = await slots.take();
     release();
     release();
@@ -57,7 +57,7 @@ describe("refresh slots", () => {
   });
 
   it("beyond fifty that wait for each slot, the next is turned away at once, and nobody else is disturbed", async () => {
-    const slots = new Slots({ limit: 2, reason: "refresh_queue_full", clock: new TestClock() });
+    const slots = createSlots({ limit: 2, reason: "refresh_queue_full", clock: new TestClock() });
     const { order, releases } = queueUp(slots, 102);
     await turn();
     const refusal: unknown = await slots.take().catch((error: unknown) => error);
@@ -74,7 +74,7 @@ describe("refresh slots", () => {
   it("Retry-After says how long the queue will take, from 1 to 30 s, spread over twice that", async () => {
     const random = vi.spyOn(Math, "random").mockReturnValue(0);
     const clock = new TestClock();
-    const slots = new Slots({ limit: 1, reason: "refresh_queue_full", clock: clock });
+    const slots = createSlots({ limit: 1, reason: "refresh_queue_full", clock: clock });
     // Each is held for a second, until the running average says so.
     for (let round = 0; round < 100; round += 1) {
       const release = await slots.take();
@@ -88,7 +88,7 @@ describe("refresh slots", () => {
     random.mockReturnValue(0.75);
     expect(await slots.take().catch((error: unknown) => error)).toMatchObject({ retryAfter: 18 });
 
-    const slow = new Slots({ limit: 1, reason: "refresh_queue_full", clock: clock });
+    const slow = createSlots({ limit: 1, reason: "refresh_queue_full", clock: clock });
     for (let round = 0; round < 100; round += 1) {
       const release = await slow.take();
       clock.advance(30_000);

@@ -42,7 +42,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       `memoryStore: maxSessions must be a whole number from 1 to ${String(MAX_MAX_SESSIONS)}, got ${String(maxSessions)}.`,
     );
   }
-  return new MemoryStore(options.clock ?? systemClock, maxSessions);
+  return createMemoryStore(options.clock ?? systemClock, maxSessions);
 }
 
 /** One entry of the memory store. */
@@ -61,242 +61,232 @@ interface Slot {
  * Pending logins in the order of their writes. This is also the order of their expiry, because all of them live equally long.
  * They are linked, because a Set finds its first member slowly after many deletions.
  */
-class EvictionOrder {
-  #oldest: Slot | undefined;
-  #newest: Slot | undefined;
+function evictionOrder() {
+  let oldest: Slot | undefined;
+  let newest: Slot | undefined;
 
-  get oldest(): Slot | undefined {
-    return this.#oldest;
-  }
+  return {
+    oldest: () => oldest,
 
-  add(slot: Slot): void {
-    slot.older = this.#newest;
-    slot.newer = undefined;
-    if (slot.older === undefined) this.#oldest = slot;
-    else slot.older.newer = slot;
-    this.#newest = slot;
-  }
+    add(slot: Slot): void {
+      slot.older = newest;
+      slot.newer = undefined;
+      if (slot.older === undefined) oldest = slot;
+      else slot.older.newer = slot;
+      newest = slot;
+    },
 
-  remove(slot: Slot): void {
-    const { older, newer } = slot;
-    if (older === undefined) this.#oldest = newer;
-    else older.newer = newer;
-    if (newer === undefined) this.#newest = older;
-    else newer.older = older;
-    // A slot that stays in the store must not hold those that leave it.
-    slot.older = slot.newer = undefined;
-  }
+    remove(slot: Slot): void {
+      const { older, newer } = slot;
+      if (older === undefined) oldest = newer;
+      else older.newer = newer;
+      if (newer === undefined) newest = older;
+      else newer.older = older;
+      // A slot that stays in the store must not hold those that leave it.
+      slot.older = slot.newer = undefined;
+    },
+  };
 }
 
 /** The methods are not async functions, because their results are known at once. */
-class MemoryStore implements SessionStore {
-  readonly name = "memory";
-  readonly inProcess = true;
-
-  readonly #clock: Clock;
-  readonly #maxSessions: number;
-  readonly #slots = new Map<string, Slot>();
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
+function createMemoryStore(clock: Clock, maxSessions: number): SessionStore {
+  const slots = new Map<string, Slot>();
   /** In the order of their last writes. */
-  readonly #indexes: Readonly<Record<ListField, Map<string, Set<Slot>>>> = { subject: new Map(), sid: new Map() };
-  readonly #evictable = new EvictionOrder();
+  const indexes: Readonly<Record<ListField, Map<string, Set<Slot>>>> = { subject: new Map(), sid: new Map() };
+  const evictable = evictionOrder();
   /** Each in an object of its own, because the same watcher may watch twice. */
-  readonly #watchers = new Set<{ readonly watcher: EndWatcher }>();
+  const watchers = new Set<{ readonly watcher: EndWatcher }>();
   /** Counts the writes of the whole store, so that every version is unique. */
-  #writes = 0;
+  let writes = 0;
   /** No entry expires earlier. */
-  #nextExpiry: EpochSeconds = Infinity;
-  #cancelSweep: (() => void) | undefined;
-
-  constructor(clock: Clock, maxSessions: number) {
-    this.#clock = clock;
-    this.#maxSessions = maxSessions;
-  }
-
-  get(key: string): Promise<Stored | undefined> {
-    const slot = this.#live(key);
-    return slot === undefined ? NOTHING : Promise.resolve(slot.stored);
-  }
-
-  insert(key: string, entry: Entry): Promise<boolean> {
-    const present = this.#slots.get(key);
-    if (present !== undefined) {
-      if (!this.#isExpired(present)) return NO;
-      this.#remove(present);
-    }
-    if (this.#slots.size >= this.#maxSessions && !this.#makeRoom()) return Promise.reject(this.#full());
-    const stored = this.#write(entry, entry.expiresAt, entry.lastActive);
-    const slot: Slot = { key, stored, order: this.#writes, older: undefined, newer: undefined };
-    this.#slots.set(key, slot);
-    this.#index(slot);
-    this.#scheduleSweep();
-    return YES;
-  }
-
-  replace(key: string, entry: Entry, version: string): Promise<boolean> {
-    const slot = this.#live(key);
-    if (slot === undefined || slot.stored.version !== version) return NO;
-    const { expiresAt, lastActive } = slot.stored;
-    this.#forget(slot);
-    slot.stored = this.#write(entry, Math.max(expiresAt, entry.expiresAt), later(lastActive, entry.lastActive));
-    slot.order = this.#writes;
-    this.#index(slot);
-    return YES;
-  }
-
-  touch(key: string, lastActive: EpochSeconds | null, expiresAt: EpochSeconds): Promise<boolean> {
-    const slot = this.#live(key);
-    if (slot === undefined) return NO;
-    const { stored } = slot;
-    const stamp = later(stored.lastActive, lastActive ?? undefined);
-    if (expiresAt <= stored.expiresAt && stamp === stored.lastActive) return YES;
-    slot.stored = storedOf(stored, stored.version, Math.max(stored.expiresAt, expiresAt), stamp);
-    return YES;
-  }
-
-  delete(key: string): Promise<Stored | undefined> {
-    const slot = this.#slots.get(key);
-    if (slot === undefined) return NOTHING;
-    const isLive = !this.#isExpired(slot);
-    this.#remove(slot);
-    return isLive ? Promise.resolve(slot.stored) : NOTHING;
-  }
-
-  async listBySubject(subject: string, cursor?: string): Promise<EntryPage> {
-    return this.#list("subject", subject, cursor);
-  }
-
-  async listBySid(sid: string, cursor?: string): Promise<EntryPage> {
-    return this.#list("sid", sid, cursor);
-  }
-
-  async getMany(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
-    const found = new Map<string, Stored>();
-    for (const key of keys) {
-      const slot = this.#live(key);
-      if (slot !== undefined) found.set(key, slot.stored);
-    }
-    return found;
-  }
-
-  async announceEnd(key: string, reason: string): Promise<void> {
-    for (const { watcher } of [...this.#watchers]) watcher.ended(key, reason);
-  }
-
-  watchEnds(watcher: EndWatcher): () => void {
-    const own = { watcher };
-    this.#watchers.add(own);
-    queueMicrotask(() => {
-      if (this.#watchers.has(own)) watcher.connected(true);
-    });
-    return () => void this.#watchers.delete(own);
-  }
+  let nextExpiry: EpochSeconds = Infinity;
+  let cancelSweep: (() => void) | undefined;
 
   /** The cursor is the order of the last entry. A later write moves an entry to a later page, so no entry is missed. */
-  #list(field: ListField, hash: string, cursor = "0"): EntryPage {
+  function list(field: ListField, hash: string, cursor = "0"): EntryPage {
     const entries = new Map<string, Stored>();
-    for (const slot of this.#indexes[field].get(hash) ?? []) {
-      if (slot.order <= Number(cursor) || this.#isExpired(slot)) continue;
+    for (const slot of indexes[field].get(hash) ?? []) {
+      if (slot.order <= Number(cursor) || isExpired(slot)) continue;
       entries.set(slot.key, slot.stored);
       if (entries.size === LIST_PAGE) return { entries, next: String(slot.order) };
     }
     return { entries };
   }
 
-  #live(key: string): Slot | undefined {
-    const slot = this.#slots.get(key);
-    return slot === undefined || this.#isExpired(slot) ? undefined : slot;
+  function live(key: string): Slot | undefined {
+    const slot = slots.get(key);
+    return slot === undefined || isExpired(slot) ? undefined : slot;
   }
 
-  #isExpired(slot: Slot): boolean {
-    return slot.stored.expiresAt <= epochSeconds(this.#clock);
+  function isExpired(slot: Slot): boolean {
+    return slot.stored.expiresAt <= epochSeconds(clock);
   }
 
-  #write(entry: Entry, expiresAt: EpochSeconds, lastActive: EpochSeconds | undefined): Stored {
-    this.#writes += 1;
-    this.#nextExpiry = Math.min(this.#nextExpiry, expiresAt);
-    return storedOf(entry, String(this.#writes), expiresAt, lastActive);
+  function write(entry: Entry, expiresAt: EpochSeconds, lastActive: EpochSeconds | undefined): Stored {
+    writes += 1;
+    nextExpiry = Math.min(nextExpiry, expiresAt);
+    return storedOf(entry, String(writes), expiresAt, lastActive);
   }
 
-  #remove(slot: Slot): void {
-    this.#slots.delete(slot.key);
-    this.#forget(slot);
-    if (this.#slots.size > 0) return;
-    this.#cancelSweep?.();
-    this.#cancelSweep = undefined;
+  function remove(slot: Slot): void {
+    slots.delete(slot.key);
+    forget(slot);
+    if (slots.size > 0) return;
+    cancelSweep?.();
+    cancelSweep = undefined;
   }
 
-  #index(slot: Slot): void {
-    if (slot.stored.subject === undefined) this.#evictable.add(slot);
+  function index(slot: Slot): void {
+    if (slot.stored.subject === undefined) evictable.add(slot);
     for (const field of LIST_FIELDS) {
       const hash = slot.stored[field];
       if (hash === undefined) continue;
-      const slots = this.#indexes[field].get(hash);
-      if (slots === undefined) this.#indexes[field].set(hash, new Set([slot]));
-      else slots.add(slot);
+      const listed = indexes[field].get(hash);
+      if (listed === undefined) indexes[field].set(hash, new Set([slot]));
+      else listed.add(slot);
     }
   }
 
-  #forget(slot: Slot): void {
-    if (slot.stored.subject === undefined) this.#evictable.remove(slot);
+  function forget(slot: Slot): void {
+    if (slot.stored.subject === undefined) evictable.remove(slot);
     for (const field of LIST_FIELDS) {
       const hash = slot.stored[field] ?? "";
-      const slots = this.#indexes[field].get(hash);
-      slots?.delete(slot);
-      if (slots?.size === 0) this.#indexes[field].delete(hash);
+      const listed = indexes[field].get(hash);
+      listed?.delete(slot);
+      if (listed?.size === 0) indexes[field].delete(hash);
     }
   }
 
-  #makeRoom(): boolean {
-    this.#removeExpired();
-    if (this.#slots.size < this.#maxSessions) return true;
-    const { oldest } = this.#evictable;
+  function makeRoom(): boolean {
+    removeExpired();
+    if (slots.size < maxSessions) return true;
+    const oldest = evictable.oldest();
     if (oldest === undefined) return false;
-    this.#remove(oldest);
+    remove(oldest);
     return true;
   }
 
   /** Removes some expired entries, if there are any. Otherwise it reads all entries at most once a second: about 1 ms for 100,000. */
-  #removeExpired(): void {
-    const now = epochSeconds(this.#clock);
-    if (now < this.#nextExpiry) return;
-    let nextExpiry = Infinity;
+  function removeExpired(): void {
+    const now = epochSeconds(clock);
+    if (now < nextExpiry) return;
+    let next = Infinity;
     let removed = 0;
-    for (const slot of this.#slots.values()) {
+    for (const slot of slots.values()) {
       if (slot.stored.expiresAt > now) {
-        nextExpiry = Math.min(nextExpiry, slot.stored.expiresAt);
+        next = Math.min(next, slot.stored.expiresAt);
       } else {
-        this.#remove(slot);
+        remove(slot);
         removed += 1;
         if (removed === SLICE) return;
       }
     }
-    this.#nextExpiry = nextExpiry;
+    nextExpiry = next;
   }
 
-  #full(): StoreUnavailableError {
+  function full(): StoreUnavailableError {
     return new StoreUnavailableError(
-      `The memory store is full: it holds ${String(this.#maxSessions)} signed-in sessions. Raise maxSessions, or use a store outside the process.`,
+      `The memory store is full: it holds ${String(maxSessions)} signed-in sessions. Raise maxSessions, or use a store outside the process.`,
       { retryAfter: FULL_RETRY_SECONDS },
     );
   }
 
   /** An empty store has no timer, so that a finished process can exit with any clock. */
-  #scheduleSweep(): void {
-    this.#cancelSweep ??= this.#clock.timer(SWEEP_MILLISECONDS, () => void this.#sweep());
+  function scheduleSweep(): void {
+    cancelSweep ??= clock.timer(SWEEP_MILLISECONDS, () => void sweep());
   }
 
-  async #sweep(): Promise<void> {
+  async function sweep(): Promise<void> {
     let swept = 0;
-    for (const slot of this.#slots.values()) {
-      if (this.#isExpired(slot)) this.#remove(slot);
+    for (const slot of slots.values()) {
+      if (isExpired(slot)) remove(slot);
       swept += 1;
       if (swept % SLICE === 0) await nextTurn();
     }
     // Between two slices the store may have become empty and filled again, and may have a new timer.
-    this.#cancelSweep?.();
-    this.#cancelSweep = undefined;
-    if (this.#slots.size > 0) this.#scheduleSweep();
+    cancelSweep?.();
+    cancelSweep = undefined;
+    if (slots.size > 0) scheduleSweep();
   }
+
+  return {
+    name: "memory",
+    inProcess: true,
+    get(key) {
+      const slot = live(key);
+      return slot === undefined ? NOTHING : Promise.resolve(slot.stored);
+    },
+
+    insert(key, entry) {
+      const present = slots.get(key);
+      if (present !== undefined) {
+        if (!isExpired(present)) return NO;
+        remove(present);
+      }
+      if (slots.size >= maxSessions && !makeRoom()) return Promise.reject(full());
+      const stored = write(entry, entry.expiresAt, entry.lastActive);
+      const slot: Slot = { key, stored, order: writes, older: undefined, newer: undefined };
+      slots.set(key, slot);
+      index(slot);
+      scheduleSweep();
+      return YES;
+    },
+
+    replace(key, entry, version) {
+      const slot = live(key);
+      if (slot === undefined || slot.stored.version !== version) return NO;
+      const { expiresAt, lastActive } = slot.stored;
+      forget(slot);
+      slot.stored = write(entry, Math.max(expiresAt, entry.expiresAt), later(lastActive, entry.lastActive));
+      slot.order = writes;
+      index(slot);
+      return YES;
+    },
+
+    touch(key, lastActive, expiresAt) {
+      const slot = live(key);
+      if (slot === undefined) return NO;
+      const { stored } = slot;
+      const stamp = later(stored.lastActive, lastActive ?? undefined);
+      if (expiresAt <= stored.expiresAt && stamp === stored.lastActive) return YES;
+      slot.stored = storedOf(stored, stored.version, Math.max(stored.expiresAt, expiresAt), stamp);
+      return YES;
+    },
+
+    delete(key) {
+      const slot = slots.get(key);
+      if (slot === undefined) return NOTHING;
+      const isLive = !isExpired(slot);
+      remove(slot);
+      return isLive ? Promise.resolve(slot.stored) : NOTHING;
+    },
+
+    listBySubject: async (subject, cursor) => list("subject", subject, cursor),
+    listBySid: async (sid, cursor) => list("sid", sid, cursor),
+
+    async getMany(keys) {
+      const found = new Map<string, Stored>();
+      for (const key of keys) {
+        const slot = live(key);
+        if (slot !== undefined) found.set(key, slot.stored);
+      }
+      return found;
+    },
+
+    async announceEnd(key, reason) {
+      for (const { watcher } of [...watchers]) watcher.ended(key, reason);
+    },
+
+    watchEnds(watcher) {
+      const own = { watcher };
+      watchers.add(own);
+      queueMicrotask(() => {
+        if (watchers.has(own)) watcher.connected(true);
+      });
+      return () => void watchers.delete(own);
+    },
+  };
 }
 
 function storedOf(entry: Entry, version: string, expiresAt: EpochSeconds, lastActive: EpochSeconds | undefined): Stored {

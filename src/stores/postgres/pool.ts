@@ -89,72 +89,35 @@ export function poolProblems(pool: unknown): StoreProblem[] {
   return problems;
 }
 
-/** Runs the store's statements on connections of a pool. */
-export class Statements {
-  readonly #pool: PostgresPool;
-  /** Names of statements by text; undefined: a pooler has lost a named statement, or the application wants none. */
-  #names: Map<string, string> | undefined;
-
-  /** @param isNamed whether each connection prepares a statement once, under a name */
-  constructor(pool: PostgresPool, isNamed: boolean) {
-    this.#pool = pool;
-    if (isNamed) this.#names = new Map();
-    // The pool replaces a lost idle connection and emits "error", which ends the process if there is no listener.
-    if (!isPool(pool) || LISTENED.has(pool)) return;
+/**
+ * Runs the store's statements on connections of a pool.
+ *
+ * @param isNamed whether each connection prepares a statement once, under a name
+ */
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
+export function createStatements(pool: PostgresPool, isNamed: boolean) {
+  // The pool replaces a lost idle connection and emits "error", which ends the process if there is no listener.
+  if (isPool(pool) && !LISTENED.has(pool)) {
     LISTENED.add(pool);
     pool.on("error", ignore);
   }
+  /** Names of statements by text; undefined: a pooler has lost a named statement, or the application wants none. */
+  let names = isNamed ? new Map<string, string>() : undefined;
 
-  /**
-   * Runs one statement, with one time limit for the connection and the statement. A statement without a connection in time is
-   * never sent. After the time limit the connection is closed, because its statement may still run.
-   *
-   * @throws StoreUnavailableError the time has passed
-   */
-  async run(text: string, values: PostgresValue[] | undefined, milliseconds: number): Promise<PostgresResult> {
-    let client: PostgresClient | undefined;
-    let isOver = false;
-    const giveBack = (destroy = false): void => {
-      if (!destroy) client?.removeListener("error", ignore);
-      client?.release(destroy);
-      client = undefined;
-    };
-    const work = async (): Promise<PostgresResult> => {
-      const lent = await this.#pool.connect();
-      if (isOver) {
-        lent.release();
-        throw new StoreUnavailableError();
-      }
-      client = lent;
-      // The pool does not listen to a client that it has lent.
-      lent.on("error", ignore);
-      try {
-        const result = await this.#query(lent, text, values, () => isOver);
-        giveBack();
-        return result;
-      } catch (error) {
-        giveBack(!leavesConnectionUsable(error));
-        throw error;
-      }
-    };
-    const tooLate = (): string => (client ? "PostgreSQL didn't respond in time." : "No connection to PostgreSQL was free in time.");
-    try {
-      return await withinTime(work(), milliseconds, tooLate);
-    } finally {
-      isOver = true;
-      giveBack(true);
-    }
-  }
-
-  async #query(client: PostgresClient, text: string, values: PostgresValue[] | undefined, isOver: () => boolean): Promise<PostgresResult> {
+  async function query(
+    client: PostgresClient,
+    text: string,
+    values: PostgresValue[] | undefined,
+    isOver: () => boolean,
+  ): Promise<PostgresResult> {
     for (;;) {
-      const name = values && this.#nameOf(text);
+      const name = values && nameOf(text);
       try {
         const result = await client.query({ text, ...(name && { name }), ...(values && { values }), rowMode: "array", types: TEXT });
         return result as PostgresResult;
       } catch (error) {
         if (isOver()) throw error;
-        if (name !== undefined && hasLostName(error)) this.#names = undefined;
+        if (name !== undefined && hasLostName(error)) names = undefined;
         else if (isLostRace(error)) await pause(Math.random() * RETRY_MILLISECONDS);
         else throw error;
       }
@@ -162,13 +125,56 @@ export class Statements {
   }
 
   /** The name is a hash of the text, so that no other program's statement has it. */
-  #nameOf(text: string): string | undefined {
-    const known = this.#names?.get(text);
-    if (known !== undefined || this.#names === undefined) return known;
+  function nameOf(text: string): string | undefined {
+    const known = names?.get(text);
+    if (known !== undefined || names === undefined) return known;
     const name = `idpauth_${createHash("sha256").update(text).digest("base64url")}`;
-    this.#names.set(text, name);
+    names.set(text, name);
     return name;
   }
+
+  return {
+    /**
+     * Runs one statement, with one time limit for the connection and the statement. A statement without a connection in time is
+     * never sent. After the time limit the connection is closed, because its statement may still run.
+     *
+     * @throws StoreUnavailableError the time has passed
+     */
+    async run(text: string, values: PostgresValue[] | undefined, milliseconds: number): Promise<PostgresResult> {
+      let client: PostgresClient | undefined;
+      let isOver = false;
+      const giveBack = (destroy = false): void => {
+        if (!destroy) client?.removeListener("error", ignore);
+        client?.release(destroy);
+        client = undefined;
+      };
+      const work = async (): Promise<PostgresResult> => {
+        const lent = await pool.connect();
+        if (isOver) {
+          lent.release();
+          throw new StoreUnavailableError();
+        }
+        client = lent;
+        // The pool does not listen to a client that it has lent.
+        lent.on("error", ignore);
+        try {
+          const result = await query(lent, text, values, () => isOver);
+          giveBack();
+          return result;
+        } catch (error) {
+          giveBack(!leavesConnectionUsable(error));
+          throw error;
+        }
+      };
+      const tooLate = (): string => (client ? "PostgreSQL didn't respond in time." : "No connection to PostgreSQL was free in time.");
+      try {
+        return await withinTime(work(), milliseconds, tooLate);
+      } finally {
+        isOver = true;
+        giveBack(true);
+      }
+    },
+  };
 }
 
 /** Returns the SQLSTATE of a server's error, or Node's code of a network error. */

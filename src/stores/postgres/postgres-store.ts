@@ -1,10 +1,10 @@
 import { StoreUnavailableError } from "../../errors.js";
-import type { EndWatcher, Entry, EntryPage, SessionStore, Stored, StoreProblem } from "../../ports/session-store.js";
+import type { Entry, EntryPage, SessionStore, Stored } from "../../ports/session-store.js";
 import { epochSeconds, systemClock, type Clock, type EpochSeconds } from "../../clock.js";
-import { codeOf, isPool, poolProblems, Statements, type PostgresPool, type PostgresResult, type PostgresValue } from "./pool.js";
+import { codeOf, isPool, poolProblems, createStatements, type PostgresPool, type PostgresResult, type PostgresValue } from "./pool.js";
 import { postgresMigration, quotedTable, sqlFor, SWEEP_SLICE } from "./table.js";
 import { listenProblems, NOTIFY, postgresChannel, type PostgresListener } from "./end-channel.js";
-import { AnnouncedEnds } from "../end-announcements.js";
+import { createAnnouncedEnds } from "../end-announcements.js";
 import { pageOf, storedEntry } from "../stored-entries.js";
 import { sweepRegularly } from "../sweep.js";
 import { checkTimeout, DEFAULT_STORE_TIMEOUT } from "../time-limit.js";
@@ -67,130 +67,100 @@ const MIGRATION_MILLISECONDS = 60_000;
  *
  * @throws TypeError if an option is out of bounds
  */
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions = {}): PostgresStore {
-  return new PostgresSessions(pool, options);
-}
-
-class PostgresSessions implements PostgresStore {
-  readonly name = "postgres";
-  readonly problems: readonly StoreProblem[];
-
-  readonly #isPool: boolean;
-  readonly #statements: Statements;
-  readonly #table: string;
-  readonly #sql: ReturnType<typeof sqlFor>;
-  readonly #timeout: number;
-  readonly #clock: Clock | undefined;
-  readonly #stopSweep: () => Promise<void>;
-  readonly #ends: AnnouncedEnds | undefined;
+  const { table: name = "idpauth_sessions", timeout = DEFAULT_STORE_TIMEOUT, clock, listen, namedStatements = true } = options;
+  const { sweepInterval = DEFAULT_SWEEP_INTERVAL } = options;
+  checkTimeout("postgresStore", timeout);
+  if (!(sweepInterval >= 0 && sweepInterval <= 86_400_000)) {
+    throw new TypeError(`postgresStore: sweepInterval must be milliseconds from 0 to 86400000, got ${String(sweepInterval)}.`);
+  }
+  const table = quotedTable(name);
+  const sql = sqlFor(name);
+  const problemsOfListen = listenProblems(listen);
+  const problems = [...poolProblems(pool), ...problemsOfListen];
+  const statements = createStatements(pool, namedStatements);
+  const stopSweep = sweepRegularly(clock ?? systemClock, isPool(pool) ? sweepInterval : 0, sweepSlice);
+  const canListen = listen !== undefined && problemsOfListen.length === 0;
+  const channel = canListen ? postgresChannel(listen, (message) => run(NOTIFY, [message])) : undefined;
   /** Only with the option `listen`. */
-  declare readonly watchEnds?: (watcher: EndWatcher) => () => void;
+  const ends = channel && createAnnouncedEnds(channel, clock ?? systemClock);
 
-  constructor(pool: PostgresPool, options: PostgresStoreOptions) {
-    const { table = "idpauth_sessions", timeout = DEFAULT_STORE_TIMEOUT, clock, listen, namedStatements = true } = options;
-    const { sweepInterval = DEFAULT_SWEEP_INTERVAL } = options;
-    checkTimeout("postgresStore", timeout);
-    if (!(sweepInterval >= 0 && sweepInterval <= 86_400_000)) {
-      throw new TypeError(`postgresStore: sweepInterval must be milliseconds from 0 to 86400000, got ${String(sweepInterval)}.`);
-    }
-    this.#table = quotedTable(table);
-    this.#sql = sqlFor(table);
-    this.#timeout = timeout;
-    this.#clock = clock;
-    const problemsOfListen = listenProblems(listen);
-    this.problems = [...poolProblems(pool), ...problemsOfListen];
-    this.#isPool = isPool(pool);
-    this.#statements = new Statements(pool, namedStatements);
-    this.#stopSweep = sweepRegularly(clock ?? systemClock, this.#isPool ? sweepInterval : 0, () => this.#sweepSlice());
-    if (listen === undefined || problemsOfListen.length > 0) return;
-    const ends = new AnnouncedEnds(
-      postgresChannel(listen, (message) => this.#run(NOTIFY, [message])),
-      clock ?? systemClock,
-    );
-    this.#ends = ends;
-    this.watchEnds = (watcher) => ends.watch(watcher);
-  }
-
-  async get(key: string): Promise<Stored | undefined> {
-    const { rows } = await this.#run(this.#sql.get, [key, this.#now()]);
-    return rows[0] && storedOf(rows[0]);
-  }
-
-  async insert(key: string, entry: Entry): Promise<boolean> {
-    return this.#write(this.#sql.insert, [key, this.#now(), ...valuesOf(entry)]);
-  }
-
-  async replace(key: string, entry: Entry, version: string): Promise<boolean> {
-    return this.#write(this.#sql.replace, [key, this.#now(), ...valuesOf(entry), version]);
-  }
-
-  async touch(key: string, lastActive: EpochSeconds | null, expiresAt: EpochSeconds): Promise<boolean> {
-    const stamps = [finite(expiresAt, "expiresAt"), lastActive === null ? null : finite(lastActive, "lastActive")];
-    return this.#write(this.#sql.touch, [key, this.#now(), ...stamps]);
-  }
-
-  async delete(key: string): Promise<Stored | undefined> {
-    const { rows } = await this.#run(this.#sql.remove, [key, this.#now()]);
-    const [row] = rows;
-    return row?.[7] === "true" ? storedOf(row) : undefined;
-  }
-
-  async listBySubject(subject: string, cursor?: string): Promise<EntryPage> {
-    return this.#list(this.#sql.listBySubject, subject, cursor);
-  }
-
-  async listBySid(sid: string, cursor?: string): Promise<EntryPage> {
-    return this.#list(this.#sql.listBySid, sid, cursor);
-  }
-
-  async getMany(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
-    const { rows } = await this.#run(this.#sql.getMany, [keys, this.#now()]);
-    return new Map(rows.map((row) => [String(row[7]), storedOf(row)]));
-  }
-
-  async announceEnd(key: string, reason: string): Promise<void> {
-    await this.#run(NOTIFY, [`${key} ${reason}`]).catch(() => undefined);
-  }
-
-  async migrate(): Promise<void> {
-    await this.#run(this.#sql.migrate, undefined, MIGRATION_MILLISECONDS);
-  }
-
-  close(): Promise<void> {
-    this.#ends?.close();
-    return this.#stopSweep();
-  }
-
-  async #list(text: string, hash: string, after = ""): Promise<EntryPage> {
-    const { rows } = await this.#run(text, [hash, this.#now(), after]);
+  async function list(text: string, hash: string, after = ""): Promise<EntryPage> {
+    const { rows } = await run(text, [hash, now(), after]);
     return pageOf(rows.map((row) => ({ key: String(row[7]), stored: storedOf(row), position: String(row[7]) })));
   }
 
-  async #sweepSlice(): Promise<boolean> {
-    const { rowCount } = await this.#run(this.#sql.sweep, [this.#now()]);
+  async function sweepSlice(): Promise<boolean> {
+    const { rowCount } = await run(sql.sweep, [now()]);
     return rowCount !== null && rowCount >= SWEEP_SLICE;
   }
 
-  async #write(text: string, values: PostgresValue[]): Promise<boolean> {
-    const { rowCount } = await this.#run(text, values);
+  async function write(text: string, values: PostgresValue[]): Promise<boolean> {
+    const { rowCount } = await run(text, values);
     return rowCount === 1;
   }
 
-  async #run(text: string, values?: PostgresValue[], milliseconds = this.#timeout): Promise<PostgresResult> {
-    if (!this.#isPool) throw new TypeError(this.problems[0]?.message);
+  async function run(text: string, values?: PostgresValue[], milliseconds = timeout): Promise<PostgresResult> {
+    if (!isPool(pool)) throw new TypeError(problems[0]?.message);
     try {
-      return await this.#statements.run(text, values, milliseconds);
+      return await statements.run(text, values, milliseconds);
     } catch (error) {
       if (error instanceof StoreUnavailableError) throw error;
       const code = codeOf(error);
-      throw new StoreUnavailableError(explanation(code, `table ${this.#table}`), { cause: withoutData(error, code) });
+      throw new StoreUnavailableError(explanation(code, `table ${table}`), { cause: withoutData(error, code) });
     }
   }
 
   /** Null: the database's own time. */
-  #now(): EpochSeconds | null {
-    return this.#clock === undefined ? null : epochSeconds(this.#clock);
+  function now(): EpochSeconds | null {
+    return clock === undefined ? null : epochSeconds(clock);
   }
+
+  return {
+    name: "postgres",
+    problems,
+    ...(ends && { watchEnds: ends.watch }),
+    async get(key) {
+      const { rows } = await run(sql.get, [key, now()]);
+      return rows[0] && storedOf(rows[0]);
+    },
+
+    insert: async (key, entry) => write(sql.insert, [key, now(), ...valuesOf(entry)]),
+    replace: async (key, entry, version) => write(sql.replace, [key, now(), ...valuesOf(entry), version]),
+
+    async touch(key, lastActive, expiresAt) {
+      const stamps = [finite(expiresAt, "expiresAt"), lastActive === null ? null : finite(lastActive, "lastActive")];
+      return write(sql.touch, [key, now(), ...stamps]);
+    },
+
+    async delete(key) {
+      const { rows } = await run(sql.remove, [key, now()]);
+      const [row] = rows;
+      return row?.[7] === "true" ? storedOf(row) : undefined;
+    },
+
+    listBySubject: (subject, cursor) => list(sql.listBySubject, subject, cursor),
+    listBySid: (sid, cursor) => list(sql.listBySid, sid, cursor),
+
+    async getMany(keys) {
+      const { rows } = await run(sql.getMany, [keys, now()]);
+      return new Map(rows.map((row) => [String(row[7]), storedOf(row)]));
+    },
+
+    async announceEnd(key, reason) {
+      await run(NOTIFY, [`${key} ${reason}`]).catch(() => undefined);
+    },
+
+    async migrate() {
+      await run(sql.migrate, undefined, MIGRATION_MILLISECONDS);
+    },
+
+    close() {
+      ends?.close();
+      return stopSweep();
+    },
+  };
 }
 
 const OTHER_COLUMNS = "The % has other columns than postgresMigration() creates. Give the store another table name.";

@@ -1,12 +1,12 @@
 import { StoreUnavailableError } from "../../errors.js";
-import type { EndWatcher, Entry, EntryPage, SessionStore, Stored, StoreProblem } from "../../ports/session-store.js";
-import { systemClock, type Clock, type EpochSeconds } from "../../clock.js";
+import type { EntryPage, SessionStore, Stored } from "../../ports/session-store.js";
+import { systemClock, type Clock } from "../../clock.js";
 import { ioRedisConnection, isIoRedis, type IoRedisClient } from "./ioredis.js";
 import { isNodeRedis, nodeRedisConnection, type NodeRedisClient } from "./node-redis.js";
 import type { RedisCommand, RedisConnection } from "./redis-connection.js";
 import { DELETE, INDEX, INSERT, REPLACE, TOUCH, type RedisScript } from "./scripts.js";
 import { packEntry, stampDigits, unpackEntry } from "./value.js";
-import { AnnouncedEnds } from "../end-announcements.js";
+import { createAnnouncedEnds } from "../end-announcements.js";
 import { LIST_FIELDS, LIST_PAGE, newVersion, type ListField } from "../stored-entries.js";
 import { checkTimeout, DEFAULT_STORE_TIMEOUT, withinTime } from "../time-limit.js";
 
@@ -55,7 +55,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const { prefix = "idpauth:", timeout = DEFAULT_STORE_TIMEOUT, clock = systemClock } = options;
   if (typeof prefix !== "string") throw new TypeError("redisStore: prefix must be a string.");
   checkTimeout("redisStore", timeout);
-  return new RedisStore(connectionOf(client), prefix, timeout, clock);
+  return createRedisStore(connectionOf(client), prefix, timeout, clock);
 }
 
 /**
@@ -111,99 +111,28 @@ type Send = (key: string, command: RedisCommand) => Promise<unknown>;
  * back to the old one, as two processes do during a key rotation. Listing removes nothing either: a key without a record may be an insert
  * between its two steps.
  */
-class RedisStore implements SessionStore {
-  readonly name = "redis";
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
+function createRedisStore(connection: RedisConnection, prefix: string, timeout: number, clock: Clock): SessionStore {
+  const sessionPrefix = `${prefix}session:`;
+  const indexPrefixes = { subject: `${prefix}subject:`, sid: `${prefix}sid:` };
+  const channel = `${prefix}ended`;
+  const ends = createAnnouncedEnds(
+    {
+      publish: (message) => operation((send) => send(channel, ["PUBLISH", channel, message])),
+      listen: (listener) => connection.subscribe(channel, listener),
+    },
+    clock,
+  );
 
-  readonly #connection: RedisConnection;
-  readonly #sessionPrefix: string;
-  readonly #indexPrefixes: Readonly<Record<ListField, string>>;
-  readonly #timeout: number;
-
-  readonly #ends: AnnouncedEnds;
-
-  constructor(connection: RedisConnection, prefix: string, timeout: number, clock: Clock) {
-    this.#connection = connection;
-    this.#sessionPrefix = `${prefix}session:`;
-    this.#indexPrefixes = { subject: `${prefix}subject:`, sid: `${prefix}sid:` };
-    this.#timeout = timeout;
-    const channel = `${prefix}ended`;
-    this.#ends = new AnnouncedEnds(
-      {
-        publish: (message) => this.#operation((send) => send(channel, ["PUBLISH", channel, message])),
-        listen: (listener) => connection.subscribe(channel, listener),
-      },
-      clock,
-    );
-  }
-
-  /** Read at the start of the application, so that an error listener added after the store counts. */
-  get problems(): readonly StoreProblem[] {
-    return this.#connection.problems();
-  }
-
-  get(key: string): Promise<Stored | undefined> {
-    const name = this.#sessionPrefix + key;
-    return this.#operation(async (send) => entryOf(await send(name, ["GET", name])));
-  }
-
-  insert(key: string, entry: Entry): Promise<boolean> {
-    return this.#operation(async (send) => {
-      const value = packEntry(entry, newVersion());
-      await this.#index(send, key, stampDigits(entry.expiresAt), entry);
-      const [outcome] = (await run(send, INSERT, this.#sessionPrefix + key, value)) as [unknown];
-      return Number(outcome) === 1;
-    });
-  }
-
-  replace(key: string, entry: Entry, version: string): Promise<boolean> {
-    return this.#operation(async (send) => this.#write(send, REPLACE, key, [packEntry(entry, newVersion()), version]));
-  }
-
-  touch(key: string, lastActive: EpochSeconds | null, expiresAt: EpochSeconds): Promise<boolean> {
-    return this.#operation(async (send) => {
-      const stamps = [lastActive === null ? "" : stampDigits(lastActive), stampDigits(expiresAt)];
-      return this.#write(send, TOUCH, key, stamps);
-    });
-  }
-
-  async delete(key: string): Promise<Stored | undefined> {
-    const stored = await this.#operation(async (send) => entryOf(await run(send, DELETE, this.#sessionPrefix + key)));
-    for (const index of this.#indexesOf(stored)) {
-      // The entry is gone, and readers ignore what is left in the index.
-      this.#operation((send) => send(index, ["ZREM", index, key])).catch(() => undefined);
-    }
-    return stored;
-  }
-
-  listBySubject(subject: string, cursor?: string): Promise<EntryPage> {
-    return this.#operation((send) => this.#list(send, "subject", subject, cursor));
-  }
-
-  listBySid(sid: string, cursor?: string): Promise<EntryPage> {
-    return this.#operation((send) => this.#list(send, "sid", sid, cursor));
-  }
-
-  getMany(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
-    return this.#operation((send) => this.#entries(send, keys, () => true));
-  }
-
-  announceEnd(key: string, reason: string): Promise<void> {
-    return this.#ends.announce(key, reason);
-  }
-
-  watchEnds(watcher: EndWatcher): () => void {
-    return this.#ends.watch(watcher);
-  }
-
-  async close(): Promise<void> {
-    this.#ends.close();
-  }
-
-  async #entries(send: Send, keys: readonly string[], belongs: (stored: Stored) => boolean): Promise<ReadonlyMap<string, Stored>> {
-    const [first, ...others] = keys.map((key) => this.#sessionPrefix + key);
+  async function entriesOf(
+    send: Send,
+    keys: readonly string[],
+    belongs: (stored: Stored) => boolean,
+  ): Promise<ReadonlyMap<string, Stored>> {
+    const [first, ...others] = keys.map((key) => sessionPrefix + key);
     if (first === undefined) return new Map();
     // One command; on a Cluster one for each name, because the names are on several nodes.
-    const values = this.#connection.isCluster
+    const values = connection.isCluster
       ? await Promise.all([first, ...others].map((name) => send(name, ["GET", name])))
       : ((await send(first, ["MGET", first, ...others])) as unknown[]);
     const found = new Map<string, Stored>();
@@ -215,61 +144,106 @@ class RedisStore implements SessionStore {
   }
 
   /** The cursor is that of ZSCAN, which returns every member that stays, whatever is removed between two pages. */
-  async #list(send: Send, field: ListField, hash: string, cursor = "0"): Promise<EntryPage> {
-    const name = this.#indexPrefixes[field] + hash;
+  async function list(send: Send, field: ListField, hash: string, cursor = "0"): Promise<EntryPage> {
+    const name = indexPrefixes[field] + hash;
     const [next, members] = (await send(name, ["ZSCAN", name, cursor, "COUNT", String(LIST_PAGE)])) as [Buffer, Buffer[]];
     // A score follows each member.
     const keys = members.filter((_, index) => index % 2 === 0).map(String);
-    const entries = await this.#entries(send, keys, (stored) => stored[field] === hash);
+    const entries = await entriesOf(send, keys, (stored) => stored[field] === hash);
     return { entries, next: String(next) === "0" ? undefined : String(next) };
   }
 
   /** Runs a script again after each index entry that it asks for. */
-  async #write(send: Send, script: RedisScript, key: string, args: (string | Buffer)[]): Promise<boolean> {
+  async function write(send: Send, script: RedisScript, key: string, args: (string | Buffer)[]): Promise<boolean> {
     let indexed = ["0", "", ""];
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const reply = (await run(send, script, this.#sessionPrefix + key, ...args, ...indexed)) as [unknown, ...Buffer[]];
+      const reply = (await run(send, script, sessionPrefix + key, ...args, ...indexed)) as [unknown, ...Buffer[]];
       const [outcome, ...missing] = reply;
       if (Number(outcome) !== 2) return Number(outcome) === 1;
       indexed = missing.map(String);
       const [until = "", subject, sid] = indexed;
-      await this.#index(send, key, until, { subject, sid });
+      await index(send, key, until, { subject, sid });
     }
     throw new StoreUnavailableError("Too many writers change one session at once.");
   }
 
-  #index(send: Send, key: string, until: string, entry: Labels): Promise<unknown> {
-    return Promise.all(this.#indexesOf(entry).map((index) => run(send, INDEX, index, key, until)));
+  function index(send: Send, key: string, until: string, entry: Labels): Promise<unknown> {
+    return Promise.all(indexesOf(entry).map((index) => run(send, INDEX, index, key, until)));
   }
 
   /** Returns the names of the indexes that an entry is in. */
-  #indexesOf(entry: Labels = {}): string[] {
-    return LIST_FIELDS.flatMap((field) => (entry[field] ? this.#indexPrefixes[field] + entry[field] : []));
+  function indexesOf(entry: Labels = {}): string[] {
+    return LIST_FIELDS.flatMap((field) => (entry[field] ? indexPrefixes[field] + entry[field] : []));
   }
 
-  async #operation<Result>(work: (send: Send) => Promise<Result>): Promise<Result> {
+  async function operation<Result>(work: (send: Send) => Promise<Result>): Promise<Result> {
     let isOver = false;
     const send: Send = async (key, command) => {
       if (isOver) throw new StoreUnavailableError();
-      return this.#connection.send(key, command);
+      return connection.send(key, command);
     };
     try {
-      return await withinTime(work(send), this.#timeout);
+      return await withinTime(work(send), timeout);
     } catch (error) {
-      throw this.#failure(error);
+      throw failure(error);
     } finally {
       isOver = true;
     }
   }
 
-  #failure(error: unknown): Error {
+  function failure(error: unknown): Error {
     const isMisuse = error instanceof TypeError && error.message.startsWith("redisStore:");
     if (isMisuse || error instanceof StoreUnavailableError) return error;
-    const message = this.#connection.isOpen()
-      ? undefined
-      : "The Redis client isn't connected: call and await its connect(), and don't close it.";
+    const message = connection.isOpen() ? undefined : "The Redis client isn't connected: call and await its connect(), and don't close it.";
     return new StoreUnavailableError(message, { cause: withoutArguments(error) });
   }
+
+  return {
+    name: "redis",
+    /** Read at the start of the application, so that an error listener added after the store counts. */
+    get problems() {
+      return connection.problems();
+    },
+
+    get(key) {
+      const name = sessionPrefix + key;
+      return operation(async (send) => entryOf(await send(name, ["GET", name])));
+    },
+
+    insert(key, entry) {
+      return operation(async (send) => {
+        const value = packEntry(entry, newVersion());
+        await index(send, key, stampDigits(entry.expiresAt), entry);
+        const [outcome] = (await run(send, INSERT, sessionPrefix + key, value)) as [unknown];
+        return Number(outcome) === 1;
+      });
+    },
+
+    replace: (key, entry, version) => operation(async (send) => write(send, REPLACE, key, [packEntry(entry, newVersion()), version])),
+
+    touch(key, lastActive, expiresAt) {
+      return operation(async (send) => {
+        const stamps = [lastActive === null ? "" : stampDigits(lastActive), stampDigits(expiresAt)];
+        return write(send, TOUCH, key, stamps);
+      });
+    },
+
+    async delete(key) {
+      const stored = await operation(async (send) => entryOf(await run(send, DELETE, sessionPrefix + key)));
+      for (const index of indexesOf(stored)) {
+        // The entry is gone, and readers ignore what is left in the index.
+        operation((send) => send(index, ["ZREM", index, key])).catch(() => undefined);
+      }
+      return stored;
+    },
+
+    listBySubject: (subject, cursor) => operation((send) => list(send, "subject", subject, cursor)),
+    listBySid: (sid, cursor) => operation((send) => list(send, "sid", sid, cursor)),
+    getMany: (keys) => operation((send) => entriesOf(send, keys, () => true)),
+    announceEnd: ends.announce,
+    watchEnds: ends.watch,
+    close: async () => ends.close(),
+  };
 }
 
 async function run(send: Send, { source, sha1 }: RedisScript, name: string, ...args: (string | Buffer)[]): Promise<unknown> {

@@ -9,39 +9,40 @@ interface Opened extends Connection {
   close(): void;
 }
 
-/** Opens the store's connection, and tries again later if another process has locked the file. */
-export class ConnectionSource {
-  /** A mistake in the setup, found at the start; then `connect` always throws. */
-  readonly problem: StoreProblem | undefined;
-  readonly #open: () => Opened;
-  #opened: Opened | undefined;
+export type ConnectionSource = ReturnType<typeof createConnectionSource>;
 
-  constructor(name: string, open: () => Opened) {
-    this.#open = open;
-    try {
-      this.connect();
-    } catch (error) {
-      if (!isLocked(error)) this.problem = openingProblem(name, error);
-    }
+/** Opens the store's connection, and tries again later if another process has locked the file. */
+export function createConnectionSource(name: string, open: () => Opened) {
+  /** A mistake in the setup, found at the start; then `connect` always throws. */
+  let problem: StoreProblem | undefined;
+  let opened: Opened | undefined;
+  try {
+    connect();
+  } catch (error) {
+    if (!isLocked(error)) problem = openingProblem(name, error);
   }
 
   /** @throws SetupError, or the driver's error; after a lock, call it again */
-  connect(): Connection {
-    if (this.problem !== undefined) throw new SetupError(this.problem.message, this.problem.remedy);
-    return (this.#opened ??= this.#open());
+  function connect(): Connection {
+    if (problem !== undefined) throw new SetupError(problem.message, problem.remedy);
+    return (opened ??= open());
   }
 
-  close(): void {
-    this.#opened?.close();
-    this.#opened = undefined;
-  }
+  return {
+    problem,
+    connect,
+    close(): void {
+      opened?.close();
+      opened = undefined;
+    },
+  };
 }
 
 /** Returns the source of a file that the store opens and closes. */
 export function ownFile(given: string): ConnectionSource {
   // Absolute, because the process may change its folder before it opens the file.
   const file = given === ":memory:" ? given : path.resolve(given);
-  return new ConnectionSource(file, () => {
+  return createConnectionSource(file, () => {
     const Database = findDriver();
     if (file !== ":memory:") checkFile(file);
     const database = new Database(file);
@@ -57,7 +58,7 @@ export function ownFile(given: string): ConnectionSource {
 /** Returns the source of a database that the application has opened, and closes itself. */
 export function handedIn(database: SqliteDatabase): ConnectionSource {
   const name = "The database handed to sqliteStore";
-  return new ConnectionSource(name, () => {
+  return createConnectionSource(name, () => {
     const connection = setUp(database, name);
     checkWritable(connection);
     return { ...connection, close: () => undefined };

@@ -1,11 +1,11 @@
 import { StoreUnavailableError } from "../../errors.js";
 import type { Entry, EntryPage, SessionStore, Stored, StoreProblem } from "../../ports/session-store.js";
-import { epochSeconds, systemClock, type Clock, type EpochSeconds } from "../../clock.js";
+import { epochSeconds, systemClock, type Clock } from "../../clock.js";
 import { handedIn, ownFile, type ConnectionSource } from "./sqlite-connection.js";
 import type { SqliteDatabase, SqliteValue } from "./driver.js";
 import { isLocked, unavailable } from "./failure.js";
 import type { Connection, Row, Statements } from "./schema.js";
-import { WriteQueue } from "./writes.js";
+import { createWriteQueue } from "./writes.js";
 import { LIST_PAGE, newVersion, pageOf, storedEntry } from "../stored-entries.js";
 import { sweepRegularly } from "../sweep.js";
 import { checkTimeout, DEFAULT_STORE_TIMEOUT } from "../time-limit.js";
@@ -52,7 +52,7 @@ const SWEEP_SLICE = 128;
 export function sqliteStore(pathOrDatabase: string | SqliteDatabase, options: SqliteStoreOptions = {}): SqliteStore {
   const { clock = systemClock, timeout = DEFAULT_STORE_TIMEOUT } = options;
   checkTimeout("sqliteStore", timeout);
-  return new SqliteSessions(sourceOf(pathOrDatabase), clock, timeout);
+  return createSqliteSessions(sourceOf(pathOrDatabase), clock, timeout);
 }
 
 function sourceOf(pathOrDatabase: unknown): ConnectionSource {
@@ -74,127 +74,110 @@ interface KeyedRow extends Row {
 }
 
 /** Reads run at once, writes in a queue. */
-class SqliteSessions implements SqliteStore {
-  readonly name = "sqlite";
-  readonly problems: readonly StoreProblem[];
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
+function createSqliteSessions(source: ConnectionSource, clock: Clock, timeout: number): SqliteStore {
+  const writes = createWriteQueue(source.connect, timeout);
+  const stopSweep = sweepRegularly(clock, source.problem === undefined ? SWEEP_MILLISECONDS : 0, sweepSlice);
+  let closed: Promise<void> | undefined;
 
-  readonly #source: ConnectionSource;
-  readonly #clock: Clock;
-  readonly #writes: WriteQueue;
-  readonly #stopSweep: () => Promise<void>;
-  #closed: Promise<void> | undefined;
-
-  constructor(source: ConnectionSource, clock: Clock, timeout: number) {
-    this.#source = source;
-    this.#clock = clock;
-    this.problems = source.problem === undefined ? [] : [source.problem];
-    this.#writes = new WriteQueue(() => source.connect(), timeout);
-    this.#stopSweep = sweepRegularly(clock, source.problem === undefined ? SWEEP_MILLISECONDS : 0, () => this.#sweepSlice());
-  }
-
-  get(key: string): Promise<Stored | undefined> {
-    return this.#read(({ statements }) => {
-      const row = statements.get.get(key, this.#now()) as Row | undefined;
-      return row && storedOf(row);
-    });
-  }
-
-  insert(key: string, entry: Entry): Promise<boolean> {
-    return this.#write(({ insert }) => {
-      const { expiresAt, lastActive } = entry;
-      const values = [newVersion(), expiresAt, lastActive ?? null, ...contentOf(entry)];
-      return Number(insert.run(key, ...values, this.#now()).changes) === 1;
-    });
-  }
-
-  replace(key: string, entry: Entry, version: string): Promise<boolean> {
-    return this.#write(({ replace }) => {
-      const { expiresAt, lastActive = null } = entry;
-      const values = [newVersion(), expiresAt, lastActive, lastActive, lastActive, ...contentOf(entry)];
-      return Number(replace.run(...values, key, version, this.#now()).changes) === 1;
-    });
-  }
-
-  /** Writes a stamp only if it moves, so that SQLite writes no other index. */
-  touch(key: string, lastActive: EpochSeconds | null, expiresAt: EpochSeconds): Promise<boolean> {
-    return this.#write(({ stamps, stamp, renew }) => {
-      const stored = stamps.get(key, this.#now()) as Pick<Row, "expires_at" | "last_active"> | undefined;
-      if (stored === undefined) return false;
-      if (lastActive !== null && (stored.last_active === null || stored.last_active < lastActive)) stamp.run(lastActive, key);
-      if (stored.expires_at < expiresAt) renew.run(expiresAt, key);
-      return true;
-    }, false);
-  }
-
-  delete(key: string): Promise<Stored | undefined> {
-    return this.#write(({ remove }) => {
-      const row = remove.get(key) as Row | undefined;
-      return row === undefined || row.expires_at <= this.#now() ? undefined : storedOf(row);
-    });
-  }
-
-  listBySubject(subject: string, cursor?: string): Promise<EntryPage> {
-    return this.#list("bySubject", subject, cursor);
-  }
-
-  listBySid(sid: string, cursor?: string): Promise<EntryPage> {
-    return this.#list("bySid", sid, cursor);
-  }
-
-  getMany(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
-    return this.#read(({ statements }) => {
-      const rows = statements.getMany.all(JSON.stringify(keys), this.#now()) as KeyedRow[];
-      return new Map(rows.map((row) => [row.key, storedOf(row)]));
-    });
-  }
-
-  #list(statement: "bySubject" | "bySid", hash: string, cursor = "0"): Promise<EntryPage> {
-    return this.#read(({ statements }) => {
-      const rows = statements[statement].all(hash, Number(cursor), this.#now(), LIST_PAGE) as (KeyedRow & { position: number })[];
+  function list(statement: "bySubject" | "bySid", hash: string, cursor = "0"): Promise<EntryPage> {
+    return read(({ statements }) => {
+      const rows = statements[statement].all(hash, Number(cursor), now(), LIST_PAGE) as (KeyedRow & { position: number })[];
       return pageOf(rows.map((row) => ({ key: row.key, stored: storedOf(row), position: String(row.position) })));
     });
   }
 
-  close(): Promise<void> {
-    return (this.#closed ??= this.#end());
+  async function end(): Promise<void> {
+    await stopSweep();
+    await writes.idle();
+    source.close();
   }
 
-  async #end(): Promise<void> {
-    await this.#stopSweep();
-    await this.#writes.idle();
-    this.#source.close();
+  const now = () => epochSeconds(clock);
+
+  function connect(): Connection {
+    if (closed !== undefined) throw new StoreUnavailableError("The session store has been closed.");
+    return source.connect();
   }
 
-  #now(): EpochSeconds {
-    return epochSeconds(this.#clock);
-  }
-
-  #connect(): Connection {
-    if (this.#closed !== undefined) throw new StoreUnavailableError("The session store has been closed.");
-    return this.#source.connect();
-  }
-
-  #read<Result>(read: (connection: Connection) => Result): Promise<Result> {
+  function read<Result>(task: (connection: Connection) => Result): Promise<Result> {
     try {
-      return Promise.resolve(read(this.#connect()));
+      return Promise.resolve(task(connect()));
     } catch (error) {
       // Readers are locked out for moments only, for example while another process creates the table.
-      return isLocked(error) ? this.#writes.add(read, false) : Promise.reject(unavailable(error));
+      return isLocked(error) ? writes.add(task, false) : Promise.reject(unavailable(error));
     }
   }
 
   /** @param durable false: no session is lost if a power cut loses the write */
-  #write<Result>(write: (statements: Statements) => Result, durable = true): Promise<Result> {
-    if (this.#closed !== undefined) return Promise.reject(new StoreUnavailableError("The session store has been closed."));
-    return this.#writes.add(({ statements }) => write(statements), durable);
+  function write<Result>(task: (statements: Statements) => Result, durable = true): Promise<Result> {
+    if (closed !== undefined) return Promise.reject(new StoreUnavailableError("The session store has been closed."));
+    return writes.add(({ statements }) => task(statements), durable);
   }
 
-  async #sweepSlice(): Promise<boolean> {
+  async function sweepSlice(): Promise<boolean> {
     // Without a lock, because there is usually nothing to remove.
-    if (this.#connect().statements.anyExpired.get(this.#now()) === undefined) return false;
-    const removed = await this.#write(({ sweep }) => Number(sweep.run(this.#now(), SWEEP_SLICE).changes), false);
+    if (connect().statements.anyExpired.get(now()) === undefined) return false;
+    const removed = await write(({ sweep }) => Number(sweep.run(now(), SWEEP_SLICE).changes), false);
     return removed === SWEEP_SLICE;
   }
+
+  return {
+    name: "sqlite",
+    problems: source.problem === undefined ? [] : [source.problem],
+    get(key) {
+      return read(({ statements }) => {
+        const row = statements.get.get(key, now()) as Row | undefined;
+        return row && storedOf(row);
+      });
+    },
+
+    insert(key, entry) {
+      return write(({ insert }) => {
+        const { expiresAt, lastActive } = entry;
+        const values = [newVersion(), expiresAt, lastActive ?? null, ...contentOf(entry)];
+        return Number(insert.run(key, ...values, now()).changes) === 1;
+      });
+    },
+
+    replace(key, entry, version) {
+      return write(({ replace }) => {
+        const { expiresAt, lastActive = null } = entry;
+        const values = [newVersion(), expiresAt, lastActive, lastActive, lastActive, ...contentOf(entry)];
+        return Number(replace.run(...values, key, version, now()).changes) === 1;
+      });
+    },
+
+    /** Writes a stamp only if it moves, so that SQLite writes no other index. */
+    touch(key, lastActive, expiresAt) {
+      return write(({ stamps, stamp, renew }) => {
+        const stored = stamps.get(key, now()) as Pick<Row, "expires_at" | "last_active"> | undefined;
+        if (stored === undefined) return false;
+        if (lastActive !== null && (stored.last_active === null || stored.last_active < lastActive)) stamp.run(lastActive, key);
+        if (stored.expires_at < expiresAt) renew.run(expiresAt, key);
+        return true;
+      }, false);
+    },
+
+    delete(key) {
+      return write(({ remove }) => {
+        const row = remove.get(key) as Row | undefined;
+        return row === undefined || row.expires_at <= now() ? undefined : storedOf(row);
+      });
+    },
+
+    listBySubject: (subject, cursor) => list("bySubject", subject, cursor),
+    listBySid: (sid, cursor) => list("bySid", sid, cursor),
+
+    getMany(keys) {
+      return read(({ statements }) => {
+        const rows = statements.getMany.all(JSON.stringify(keys), now()) as KeyedRow[];
+        return new Map(rows.map((row) => [row.key, storedOf(row)]));
+      });
+    },
+
+    close: () => (closed ??= end()),
+  };
 }
 
 /** Returns the last parameters of `insert` and the like. The data is always bytes, because the store is not `inProcess`. */

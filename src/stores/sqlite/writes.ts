@@ -22,93 +22,64 @@ interface Job {
  * The writes of this process, in their order. Writes of one turn of the event loop share a transaction, and so one wait for
  * the disk. While another process has the write lock, one timer tries again for all. A job that has not begun by its
  * deadline is rejected and never runs.
+ *
+ * @param timeout milliseconds that a job may wait
  */
-export class WriteQueue {
-  readonly #connect: () => Connection;
-  readonly #timeout: number;
-  #jobs: Job[] = [];
-  #isScheduled = false;
-  #tries = 0;
-  #synchronous: { connection: Connection; durable: boolean } | undefined;
-  #onIdle: (() => void)[] = [];
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
+export function createWriteQueue(connect: () => Connection, timeout: number) {
+  const jobs: Job[] = [];
+  let isScheduled = false;
+  let tries = 0;
+  const onIdle: (() => void)[] = [];
+  let synchronous: { connection: Connection; durable: boolean } | undefined;
 
-  /** @param timeout milliseconds that a job may wait */
-  constructor(connect: () => Connection, timeout: number) {
-    this.#connect = connect;
-    this.#timeout = timeout;
-  }
-
-  /**
-   * Runs a job in a transaction and returns its result after the commit.
-   *
-   * @param durable whether the commit waits until the disk has the write. Otherwise a power cut may lose the last moments; a
-   *   crash of the process loses nothing, and neither damages the database.
-   * @throws StoreUnavailableError nothing was written, unless the commit failed
-   */
-  add<Result>(run: (connection: Connection) => Result, durable: boolean): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      this.#jobs.push({ run, durable, deadline: performance.now() + this.#timeout, resolve, reject });
-      this.#schedule();
-    });
-  }
-
-  /** Resolves when no job waits. */
-  idle(): Promise<void> {
-    if (this.#jobs.length === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#onIdle.push(resolve));
-  }
-
-  #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    setImmediate(() => {
-      this.#next();
-    });
+  function schedule(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(next);
   }
 
   /** Random pauses, so that processes do not meet again and again. */
-  #tryAgain(): void {
-    this.#tries += 1;
-    this.#isScheduled = true;
-    const pause = 1 + Math.random() * Math.min(LONGEST_PAUSE, 2 ** this.#tries);
-    setTimeout(() => {
-      this.#next();
-    }, pause);
+  function tryAgain(): void {
+    tries += 1;
+    isScheduled = true;
+    const pause = 1 + Math.random() * Math.min(LONGEST_PAUSE, 2 ** tries);
+    setTimeout(next, pause);
   }
 
-  #next(): void {
-    this.#isScheduled = false;
-    this.#rejectLate();
-    if (this.#jobs.length > 0) this.#runBatch();
-    if (this.#jobs.length > 0) {
-      this.#schedule();
+  function next(): void {
+    isScheduled = false;
+    rejectLate();
+    if (jobs.length > 0) runBatch();
+    if (jobs.length > 0) {
+      schedule();
       return;
     }
-    for (const resolve of this.#onIdle.splice(0)) resolve();
+    for (const resolve of onIdle.splice(0)) resolve();
   }
 
   /** Every job may wait equally long, so the late jobs are the first. */
-  #rejectLate(): void {
+  function rejectLate(): void {
     const now = performance.now();
-    while (this.#jobs[0] !== undefined && this.#jobs[0].deadline <= now) {
-      this.#jobs.shift()?.reject(new StoreUnavailableError("The session store didn't respond in time."));
+    while (jobs[0] !== undefined && jobs[0].deadline <= now) {
+      jobs.shift()?.reject(new StoreUnavailableError("The session store didn't respond in time."));
     }
   }
 
-  #runBatch(): void {
+  function runBatch(): void {
     let connection: Connection;
     try {
-      connection = this.#connect();
-      this.#begin(connection);
+      connection = connect();
+      begin(connection);
     } catch (error) {
-      if (isLocked(error)) this.#tryAgain();
-      else for (const { reject } of this.#jobs.splice(0)) reject(unavailable(error));
+      if (isLocked(error)) tryAgain();
+      else for (const { reject } of jobs.splice(0)) reject(unavailable(error));
       return;
     }
-    this.#tries = 0;
-    const [results, failure] = runSome(connection, this.#jobs.slice(0, BATCH));
-    const batch = this.#jobs.splice(0, results.length);
-    const failed = failure === undefined ? undefined : this.#jobs.shift();
+    tries = 0;
+    const [results, failure] = runSome(connection, jobs.slice(0, BATCH));
+    const batch = jobs.splice(0, results.length);
+    const failed = failure === undefined ? undefined : jobs.shift();
     try {
       connection.statements.commit.run();
     } catch (error) {
@@ -121,14 +92,36 @@ export class WriteQueue {
   }
 
   /** SQLite takes the setting outside a transaction only, and when it is prepared, so no prepared statement can repeat it. */
-  #begin(connection: Connection): void {
-    const durable = this.#jobs.slice(0, BATCH).some((job) => job.durable);
-    if (this.#synchronous?.connection !== connection || this.#synchronous.durable !== durable) {
+  function begin(connection: Connection): void {
+    const durable = jobs.slice(0, BATCH).some((job) => job.durable);
+    if (synchronous?.connection !== connection || synchronous.durable !== durable) {
       connection.database.exec(`PRAGMA synchronous = ${durable ? "FULL" : "NORMAL"}`);
-      this.#synchronous = { connection, durable };
+      synchronous = { connection, durable };
     }
     connection.statements.begin.run();
   }
+
+  return {
+    /**
+     * Runs a job in a transaction and returns its result after the commit.
+     *
+     * @param durable whether the commit waits until the disk has the write. Otherwise a power cut may lose the last moments; a
+     *   crash of the process loses nothing, and neither damages the database.
+     * @throws StoreUnavailableError nothing was written, unless the commit failed
+     */
+    add<Result>(run: (connection: Connection) => Result, durable: boolean): Promise<Result> {
+      return new Promise((resolve, reject) => {
+        jobs.push({ run, durable, deadline: performance.now() + timeout, resolve, reject });
+        schedule();
+      });
+    },
+
+    /** Resolves when no job waits. */
+    idle(): Promise<void> {
+      if (jobs.length === 0) return Promise.resolve();
+      return new Promise((resolve) => onIdle.push(resolve));
+    },
+  };
 }
 
 /**
