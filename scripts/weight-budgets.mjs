@@ -13,7 +13,7 @@ export const ENTRY = "src/adapters/express/express.ts";
  * @type {Readonly<Record<string, number>>}
  */
 export const BUDGETS = {
-  access: 705,
+  access: 645,
   apis: 760,
   adapters: 1_910,
   application: 310,
@@ -23,23 +23,23 @@ export const BUDGETS = {
   config: 1_830,
   keys: 210,
   conformance: 7_560,
-  endpoints: 1_540,
+  endpoints: 1_515,
   events: 335,
   guard: 490,
   http: 250,
   pages: 2_205,
   ports: 145,
-  provider: 2_035,
+  provider: 1_945,
   react: 160,
   record: 825,
-  sessions: 1_335,
-  stores: 2_030,
+  sessions: 1_295,
+  stores: 1_935,
   testing: 3_260,
-  work: 150,
+  work: 145,
   files: 480,
-  library: 18_850,
-  all: 32_500,
-  start: 10_600,
+  library: 18_600,
+  all: 32_240,
+  start: 10_440,
 };
 
 /**
