@@ -13,7 +13,7 @@ import { headline, node, npm, readJson, root } from "./run.mjs";
 const QUIET = ["ignore", "pipe", "ignore"];
 
 /** The maximum number of bytes of the packed package. docs/explanation/decisions.md says what it contains. */
-const MAX_SIZE = 495_000;
+const MAX_SIZE = 471_000;
 
 /** The stylesheet has no types. */
 const STYLESHEET = ["--exclude-entrypoints", "./react/session-warning.css"];

@@ -19,9 +19,23 @@ const FORMS = {
 /** A page of the site, in a text. A path in another address doesn't count. Code adds the anchor to a `#` without one. */
 const PAGE = /(?<![\w/.:-])docs\/((?!contributing|evidence|tables)[\w-]+\/[\w-]+)\.md(?:#([\w-]*))?/g;
 
-/** Pages that only the site and the repository have, not the package. */
-export const SITE_ONLY =
-  /^docs\/(?:(?:about|deploy|start|tutorial|providers)\/|how-to\/(?:audit-log|fetch-frameworks)\.md$|explanation\/performance\.md$)/;
+/** Pages that only the site and the repository have, not the package: no error and no type names these guides. */
+export const SITE_ONLY = new RegExp(
+  `^docs/(?:(?:about|deploy|start|tutorial|providers)/|explanation/(?:failures|performance)\\.md$|how-to/(?:${[
+    "adapters",
+    "audit-log",
+    "end-sessions",
+    "fetch-frameworks",
+    "keys",
+    "nextjs",
+    "proxy",
+    "pushed-requests",
+    "react-vue-svelte",
+    "several-components",
+    "troubleshooting",
+    "upgrades-and-keys",
+  ].join("|")})\\.md$)`,
+);
 
 /** A code of a startup check, in lower case as an anchor, or of an error. Empty if the code follows at run time. */
 const CODE = /^(?:|[ew]\d{3}|[a-z]+(?:_[a-z]+)+)$/;
