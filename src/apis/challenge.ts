@@ -1,6 +1,6 @@
 /** What an API demands of the user besides a token. Pure. */
 import { json, type Reply } from "../http/reply.js";
-import type { HeaderLines } from "./request-headers.js";
+import { valuesOf, type HeaderLines } from "./request-headers.js";
 
 /** A challenge that another sign-in meets, but no refresh (RFC 9470 section 3, RFC 6750 section 3.1). */
 export interface Challenge {
@@ -21,7 +21,7 @@ const MAX_LENGTH = 1000;
 export function challengeOf(status: number, lines: HeaderLines): Challenge | undefined {
   if (status !== 401 && status !== 403) return undefined;
   const error = status === 401 ? "insufficient_user_authentication" : "insufficient_scope";
-  const text = [...lines].flatMap(([name, value]) => (name.toLowerCase() === "www-authenticate" ? value : [])).join(", ");
+  const text = valuesOf(lines, "www-authenticate").join(", ");
   const given = new Map([...text.matchAll(/\b([a-z_]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/gi)].map(pair));
   if (given.get("error") !== error) return undefined;
   const valid = Object.entries(PARAMETERS).flatMap(([name, form]) => {

@@ -27,7 +27,7 @@ export function fetchTransport(api: Api, clock: Clock, send: typeof fetch): Tran
       const { status, headers } = response;
       // The runtime has decompressed the body.
       const decoded = headers.has("content-encoding") ? ["content-encoding", "content-length"] : [];
-      const lines = [...headers].filter(([name]) => !decoded.includes(name));
+      const lines = [...headers].filter(([name]) => !decoded.includes(name)).flat();
       const body = response.body ?? new Blob([]).stream();
       const timed = isEventStreamType(headers.get("content-type") ?? undefined) ? body : throughTimer(body, timer.start, timer.stop);
       return { status, lines, body: timed, discard: () => void timed.cancel().catch(() => undefined) };

@@ -7,7 +7,6 @@ import { buffer } from "node:stream/consumers";
 import { urlToHttpOptions } from "node:url";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
-import type { HeaderLines } from "./request-headers.js";
 import { isEventStreamType } from "./response-headers.js";
 import { apiTimeout, asApiError, type ApiRequest, type IncomingBody, type Transport } from "./transport.js";
 
@@ -18,13 +17,6 @@ const IDLE_CONNECTION = 4_000;
 export function agentOf({ url }: Api): http.Agent {
   const options = { keepAlive: true, timeout: IDLE_CONNECTION };
   return url.protocol === "https:" ? new https.Agent({ ...options, rejectUnauthorized: true }) : new http.Agent(options);
-}
-
-/** Returns the header lines of a message of node:http or node:http2. */
-export function linesOf({ rawHeaders }: { readonly rawHeaders: readonly string[] }): HeaderLines {
-  const lines: [string, string][] = [];
-  for (let at = 1; at < rawHeaders.length; at += 2) lines.push([rawHeaders[at - 1] ?? "", rawHeaders[at] ?? ""]);
-  return lines;
 }
 
 /** Returns the body of a request; undefined if it has none. */
@@ -50,8 +42,8 @@ function isWhole(body: Readable): boolean {
 
 /** @param agent of this API alone, because it holds the connections */
 export function nodeTransport(api: Api, clock: Clock, agent = agentOf(api)): Transport<Readable> {
-  const { url } = api;
-  const base = { ...urlToHttpOptions(url), agent };
+  const { hostname, port } = urlToHttpOptions(api.url);
+  const base = { hostname: hostname ?? "", port: port ?? "", agent };
   return (request) =>
     new Promise((resolve, reject) => {
       const outgoing = openRequest(request, base);
@@ -72,7 +64,7 @@ export function nodeTransport(api: Api, clock: Clock, agent = agentOf(api)): Tra
         response.on("error", () => undefined);
         const discard = () => void response.resume();
         const whole = () => (response.complete ? ((response.read() as Buffer | null) ?? EMPTY) : undefined);
-        resolve({ status: response.statusCode ?? 0, lines: linesOf(response), body: response, whole, discard });
+        resolve({ status: response.statusCode ?? 0, lines: response.rawHeaders, body: response, whole, discard });
       });
       outgoing.on("upgrade", (response, socket, head) => {
         stop();
@@ -81,7 +73,7 @@ export function nodeTransport(api: Api, clock: Clock, agent = agentOf(api)): Tra
         const status =
           response.headers.upgrade !== undefined && request.headers.get("upgrade") === response.headers.upgrade.toLowerCase() ? 101 : 0;
         const discard = () => void socket.destroy();
-        resolve({ status, lines: linesOf(response), body: response, upgraded: { socket, head }, discard });
+        resolve({ status, lines: response.rawHeaders, body: response, upgraded: { socket, head }, discard });
       });
       sendBody(request.body, outgoing);
       request.onAbort((reason) => outgoing.destroy(reason));
@@ -91,13 +83,21 @@ export function nodeTransport(api: Api, clock: Clock, agent = agentOf(api)): Tra
 function openRequest({ method, url, headers, body, length }: ApiRequest<Readable>, base: https.RequestOptions): ClientRequest {
   // A list of lines costs Node half of what an object does.
   const lines = ["Host", url.host];
-  for (const line of headers) lines.push(...line);
+  for (const [name, value] of headers) lines.push(name, value);
   // Always said: for some methods Node sends a body without saying where it ends, and the API takes it for the next request.
   const size = body instanceof Uint8Array ? body.length : body === undefined ? 0 : length;
   if (size === undefined) lines.push("Transfer-Encoding", "chunked");
   else if (size > 0 || (method !== "GET" && method !== "HEAD")) lines.push("Content-Length", String(size));
   const { request } = url.protocol === "https:" ? https : http;
-  return request({ ...base, path: url.href.slice(url.origin.length), method, headers: lines });
+  // Few options in one order: Node copies all of them.
+  return request({
+    hostname: base.hostname,
+    port: base.port,
+    path: url.href.slice(url.origin.length),
+    method,
+    headers: lines,
+    agent: base.agent,
+  });
 }
 
 const EMPTY = Buffer.alloc(0);

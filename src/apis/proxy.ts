@@ -24,8 +24,8 @@ export interface Exchange {
   /** See `IDP_PATH_PREFIX`. */
   readonly pathPrefix: string;
   readonly clock: Clock;
-  /** Aborts when the session ends; its reason is a `SessionEndedError`. It is read only if the request takes long. */
-  readonly ended: AbortSignal;
+  /** Returns a signal that aborts when the session ends; its reason is a `SessionEndedError`. Called only if the request takes long. */
+  ended(): AbortSignal;
   /** Calls a function once when the response is complete, or the browser has left. */
   onClose(closed: () => void): void;
   /**
@@ -141,10 +141,7 @@ function replyOf<Stream extends BodyStream>(
     return refusal("api_response_invalid", exchange);
   }
   if (exchange.request.method !== "HEAD" && !BODILESS.includes(status)) {
-    const whole = response.whole?.();
-    // The adapter says the length of a text and of bytes.
-    if (whole !== undefined) delete headers["Content-Length"];
-    return { status, headers, body: whole ?? body };
+    return { status, headers, body: response.whole?.() ?? body };
   }
   response.discard();
   if (LENGTHLESS.includes(status)) delete headers["Content-Length"];
@@ -188,7 +185,7 @@ export function closingOf(exchange: Exchange): Closing {
   };
   function watch(): void {
     unwatch();
-    const { ended } = exchange;
+    const ended = exchange.ended();
     const end = () => breakOff(ended.reason as IdpAuthError);
     unwatch = () => ended.removeEventListener("abort", end);
     ended.addEventListener("abort", end);

@@ -2,8 +2,8 @@
 import type { Origin } from "../http/redirects.js";
 import { alike, NEVER_SENT, type Api } from "../config/api-options.js";
 
-/** Header lines as they were sent, in any letter case. */
-export type HeaderLines = Iterable<readonly [name: string, value: string]>;
+/** Header lines as they were sent, in any letter case: name, value, name, value, as `rawHeaders` of Node.js has them. */
+export type HeaderLines = readonly string[];
 
 /** Headers that an API gets only if its `requestHeaders` lists them. */
 const UNLESS_LISTED =
@@ -56,12 +56,10 @@ export function byName(decide: (name: string, api: Api) => string): (name: strin
 
 /** Returns the headers that pass, without those that `Connection` names (RFC 9110 section 7.6.1). */
 export function passed(lines: HeaderLines, api: Api, nameOf: ReturnType<typeof byName>): Map<string, string> {
-  const dropped: string[] = [];
-  for (const [name, value] of lines)
-    if (name.length === "connection".length && name.toLowerCase() === "connection")
-      dropped.push(...value.split(",").map((each) => each.trim().toLowerCase()));
+  const dropped = valuesOf(lines, "connection").flatMap((value) => value.split(",").map((name) => name.trim().toLowerCase()));
   const headers = new Map<string, string>();
-  for (const [name, value] of lines) {
+  for (let at = 0; at < lines.length; at += 2) {
+    const [name = "", value = ""] = [lines[at], lines[at + 1]];
     const passes = nameOf(name, api);
     if (passes !== "" && !dropped.includes(name.toLowerCase())) append(headers, passes, value);
   }
@@ -78,16 +76,17 @@ export function append(headers: Map<string, string>, name: string, value: string
  * could find two lengths, and the second one would take a part of the body for the next request.
  */
 export function lengthOf(lines: HeaderLines): number | "chunked" | "invalid" | undefined {
-  let length: string | undefined;
-  let coding: string | undefined;
-  for (const [name, value] of lines) {
-    const lower = name.toLowerCase();
-    if (lower === "content-length") length = length === undefined ? value : "repeated";
-    else if (lower === "transfer-encoding") coding = coding === undefined ? value.toLowerCase() : "repeated";
-  }
-  if (coding !== undefined) return coding === "chunked" && length === undefined ? "chunked" : "invalid";
+  const [length, ...lengths] = valuesOf(lines, "content-length");
+  const [coding, ...codings] = valuesOf(lines, "transfer-encoding");
+  if (lengths.length + codings.length > 0) return "invalid";
+  if (coding !== undefined) return coding.toLowerCase() === "chunked" && length === undefined ? "chunked" : "invalid";
   if (length === undefined) return undefined;
   return /^\d{1,15}$/.test(length) ? Number(length) : "invalid";
+}
+
+/** Returns the values of a header. @param name in lower case */
+export function valuesOf(lines: HeaderLines, name: string): string[] {
+  return lines.filter((_, at) => at % 2 === 1 && lines[at - 1]?.length === name.length && lines[at - 1]?.toLowerCase() === name);
 }
 
 /** Adds the headers of RFC 7239, and of its older form. */

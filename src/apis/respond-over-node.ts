@@ -4,7 +4,7 @@ import type { Http2ServerRequest } from "node:http2";
 import type { Duplex, Readable } from "node:stream";
 import type { Api } from "../config/api-options.js";
 import type { AnyReply } from "../http/reply.js";
-import { linesOf, nodeBody, nodeTransport } from "./forward.js";
+import { nodeBody, nodeTransport } from "./forward.js";
 import { proxyRequest } from "./proxy.js";
 import { exchangeOf, type Proxied, type ProxyComponent } from "./respond.js";
 import type { Transport } from "./transport.js";
@@ -25,7 +25,7 @@ export function respondOverNode(
   message: IncomingMessage | Http2ServerRequest,
   component: ProxyComponent,
 ): Promise<AnyReply> {
-  const exchange = exchangeOf(proxied, linesOf(message), component);
+  const exchange = exchangeOf(proxied, message.rawHeaders, component);
   return proxyRequest(proxied.api, transportTo(proxied.api, component), exchange, nodeBody(message));
 }
 
@@ -35,6 +35,6 @@ export function upgrade(
   [message, socket, head]: readonly [message: IncomingMessage, socket: Duplex, head: Buffer],
   component: ProxyComponent,
 ): Promise<void> {
-  const exchange = exchangeOf(proxied, linesOf(message), component);
+  const exchange = exchangeOf(proxied, message.rawHeaders, component);
   return proxyUpgrade(proxied.api, transportTo(proxied.api, component), exchange, [message, socket, head]);
 }

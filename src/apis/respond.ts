@@ -46,14 +46,13 @@ const MIN_VALIDITY = 30;
 /** Passes a request of the Fetch standard on. */
 export function respondOverFetch(proxied: Proxied, request: Request, component: ProxyComponent): Promise<AnyReply> {
   const transport = fetchTransport(proxied.api, component.clock, globalThis.fetch);
-  return proxyRequest(proxied.api, transport, exchangeOf(proxied, request.headers, component), fetchBody(request));
+  return proxyRequest(proxied.api, transport, exchangeOf(proxied, [...request.headers].flat(), component), fetchBody(request));
 }
 
 /** Returns what the proxy needs of a request. @param lines its headers */
 export function exchangeOf(proxied: Proxied, lines: HeaderLines, component: ProxyComponent): Exchange {
   const { api, opened, client, guard, ended, onClose } = proxied;
   const { settings, registrations, events } = component;
-  let signal: AbortSignal | undefined;
   return {
     request: opened.request,
     lines,
@@ -61,9 +60,7 @@ export function exchangeOf(proxied: Proxied, lines: HeaderLines, component: Prox
     client,
     pathPrefix: settings.pathPrefix,
     clock: component.clock,
-    get ended() {
-      return (signal ??= ended());
-    },
+    ended,
     onClose,
     async token(rejected) {
       try {

@@ -36,10 +36,10 @@ export function createApiProxies<FrameworkRequest extends object>(parts: ApiProx
   /** The rules of all proxies of an API. A WebSocket, whose upgrade passes no route, must pass them all. */
   const rules = new Map<string, GuardRule[]>();
 
-  const proxiedBy = (api: Api, opened: SessionRequest, onClose: (closed: () => void) => void) => {
+  function endedOf(opened: SessionRequest, onClose: (closed: () => void) => void): () => AbortSignal {
     const { settings, clock } = ready();
-    return { api, opened, onClose, ended: () => whenEnded(() => opened.session, settings, clock, onClose) };
-  };
+    return () => whenEnded(() => opened.session, settings, clock, onClose);
+  }
 
   return {
     findings(apis) {
@@ -58,7 +58,7 @@ export function createApiProxies<FrameworkRequest extends object>(parts: ApiProx
         const proxied = () => {
           const opened = openedOf(raw);
           const onClose = (closed: () => void) => adapter.onClose?.(raw, closed);
-          return { ...proxiedBy(api, opened, onClose), client, guard: () => guard(opened, rule) };
+          return { api, opened, client, onClose, ended: endedOf(opened, onClose), guard: () => guard(opened, rule) };
         };
         return web === undefined
           ? (overNode ??= loadNode()).then(({ respondOverNode }) => respondOverNode(proxied(), node as IncomingMessage, component))
@@ -79,7 +79,10 @@ export function createApiProxies<FrameworkRequest extends object>(parts: ApiProx
         const opened = component.open(undefined as never, request);
         const onClose = onFirstClose.bind(undefined, [upgraded]);
         const proxied = {
-          ...proxiedBy(component.apiNamed(name), opened, onClose),
+          api: component.apiNamed(name),
+          opened,
+          onClose,
+          ended: endedOf(opened, onClose),
           client: (message as IncomingMessage).socket.remoteAddress,
           async guard() {
             for (const rule of required) {

@@ -15,7 +15,7 @@ const OURS = {
   "x-forwarded-proto": "https",
 };
 const passed = (lines: readonly (readonly [string, string])[], api = apiRow(), sender = SENDER) =>
-  Object.fromEntries(requestHeaders(lines, api, sender));
+  Object.fromEntries(requestHeaders(lines.flat(), api, sender));
 
 const DROPPED = ["Connection", "Keep-Alive", "TE", "Trailer", "Transfer-Encoding", "Upgrade", "Proxy-Authorization", "Proxy-Connection", "Proxy-X", "HTTP2-Settings",
   "Cookie", "Authorization", "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Prefix", "X-Forwarded-User", "Host", "Content-Length", "Expect",
@@ -43,7 +43,7 @@ describe("the headers of a request for an API", () => {
 
   it("include everything else, with repeated lines joined", () => {
     const lines = [["Accept", "text/html"], ["X-Custom_Name", "1"], ["accept", "*/*"], ["If-None-Match", '"a"'], ["Sec-WebSocket-Key", "k"], ["__proto__", "x"]] as const; // prettier-ignore
-    expect([...requestHeaders(lines, apiRow(), SENDER).keys()].slice(0, 5)).toEqual([
+    expect([...requestHeaders(lines.flat(), apiRow(), SENDER).keys()].slice(0, 5)).toEqual([
       "accept",
       "x-custom_name",
       "if-none-match",
@@ -114,7 +114,7 @@ describe("the length of a request's body", () => {
     [[["Content-Length", "5, 5"]], "invalid"],
     [[["Content-Length", "0x5"]], "invalid"],
   ] as const)("of %j is %s", (lines, expected) => {
-    expect(lengthOf(lines)).toBe(expected);
+    expect(lengthOf(lines.flat())).toBe(expected);
   }); // prettier-ignore
 });
 
@@ -126,7 +126,8 @@ const ADDED = {
   "Content-Security-Policy": "sandbox",
   "Cross-Origin-Resource-Policy": "same-origin",
 };
-const given = (lines: readonly (readonly [string, string])[], api = apiRow(), about = ANSWERED) => responseHeaders(lines, api, about);
+const given = (lines: readonly (readonly [string, string])[], api = apiRow(), about = ANSWERED) =>
+  responseHeaders(lines.flat(), api, about);
 
 describe("the headers of a response for the browser", () => {
   it.each(["Connection", "Keep-Alive", "Transfer-Encoding", "Trailer", "Upgrade", "Proxy-Authenticate", "Set-Cookie", "Set-Cookie2", "Clear-Site-Data", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers",
@@ -239,7 +240,7 @@ describe("the headers of a response for the browser", () => {
 });
 
 describe("the challenge of an API", () => {
-  const of = (status: number, value: string) => challengeOf(status, [["WWW-Authenticate", value]]);
+  const of = (status: number, value: string) => challengeOf(status, ["WWW-Authenticate", value]);
 
   it("is a step-up if the API requires another authentication", () => {
     const challenge = of(

@@ -5,7 +5,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { pipeline, type Readable } from "node:stream";
 import type { Api } from "../../src/config/api-options.js";
-import { agentOf, linesOf, nodeBody, nodeTransport } from "../../src/apis/forward.js";
+import { agentOf, nodeBody, nodeTransport } from "../../src/apis/forward.js";
 import { proxyRequest, type Exchange, type ProxyReply } from "../../src/apis/proxy.js";
 import { proxyUpgrade } from "../../src/apis/upgrade.js";
 import type { Transport } from "../../src/apis/transport.js";
@@ -100,12 +100,12 @@ export function frontHandler(
   const failed = (error: IdpAuthError) => failures.push(error);
   const exchangeOf = (message: IncomingMessage | Http2ServerRequest): Exchange => ({
     request: new NodeRequest(message),
-    lines: linesOf(message),
+    lines: message.rawHeaders,
     origin: ORIGIN,
     client: message.socket.remoteAddress,
     pathPrefix: "",
     clock,
-    ended: session.signal,
+    ended: () => session.signal,
     onClose: (closed) => onClose(message, closed),
     async token(rejected) {
       tokenCalls.push(rejected);

@@ -191,7 +191,8 @@ function isUntouched(response: AnyResponse): response is ServerResponse {
 /** Costs half of setting the headers one by one. Most session probes take this way. */
 function writeHeadAtOnce(response: ServerResponse, { status, headers, setCookies, body }: AnyReply): void {
   const lines = [...linesOf(headers)];
-  if (body !== undefined && !isStream(body)) lines.push("Content-Length", String(Buffer.byteLength(body)));
+  if (body !== undefined && !isStream(body) && !("Content-Length" in headers))
+    lines.push("Content-Length", String(Buffer.byteLength(body)));
   if (setCookies !== undefined) for (const cookie of setCookies) lines.push("Set-Cookie", cookie);
   response.writeHead(status, lines);
 }
