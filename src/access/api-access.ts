@@ -41,7 +41,8 @@ export interface ApiAccessParts extends Pick<SessionAccessOptions, "policy" | "r
 
 /** An API, and what its token is requested with. */
 export interface RequestedApi extends TokenTarget {
-  readonly hasOwnToken: boolean;
+  /** What its access tokens are requested with, as one text. Undefined: it gets the session's token. */
+  readonly target: string | undefined;
   /** The key of the provider whose users may use it. Undefined: any. */
   readonly provider: string | undefined;
 }
@@ -61,7 +62,7 @@ export async function apiToken(
 ): Promise<string | null> {
   const { policy, access, refresher, clock, events, registrations } = parts;
   const { api } = target;
-  const name = JSON.stringify([target.resource, target.audience, target.scope]);
+  const { target: name = "" } = target;
   const now = () => epochSeconds(clock);
   const entryOf = (record: SessionRecord) => apiEntry(record, api, name);
 
@@ -113,7 +114,7 @@ export async function apiToken(
   if (!outcome.authenticated) return null;
   const provider = clientOf(outcome.record, registrations)?.key;
   if ((target.provider ?? provider) !== provider) throw new ApiTokenError("api_provider_mismatch", api, "provider_required");
-  if (!target.hasOwnToken) return access.accessToken(session, minValidity, rejected);
+  if (target.target === undefined) return access.accessToken(session, minValidity, rejected);
   let record: SessionRecord | undefined = outcome.record;
   for (let turn = 0; record !== undefined && needOf(record) !== undefined; turn += 1) {
     // A token that has expired when it comes isn't requested again at once.

@@ -86,7 +86,9 @@ export function lengthOf(lines: HeaderLines): number | "chunked" | "invalid" | u
 
 /** Returns the values of a header. @param name in lower case */
 export function valuesOf(lines: HeaderLines, name: string): string[] {
-  return lines.filter((_, at) => at % 2 === 1 && lines[at - 1]?.length === name.length && lines[at - 1]?.toLowerCase() === name);
+  const values: string[] = [];
+  for (let at = 0; at < lines.length; at += 2) if (lines[at]?.toLowerCase() === name) values.push(lines[at + 1] ?? "");
+  return values;
 }
 
 /** Adds the headers of RFC 7239, and of its older form. */

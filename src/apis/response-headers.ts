@@ -29,7 +29,10 @@ export function responseHeaders(lines: HeaderLines, api: Api, { url, token, path
   }
   protect(headers);
   for (const [name, value] of Object.entries(api.responseHeaders)) if (value !== true) headers.set(capitalized(name), value);
-  return Object.fromEntries(headers);
+  // Faster than `Object.fromEntries`.
+  const returned: Record<string, string> = {};
+  for (const [name, value] of headers) returned[name] = value;
+  return returned;
 }
 
 const returnedName = byName((name, { responseHeaders: table }) =>

@@ -132,7 +132,7 @@ export function compose<FrameworkRequest extends object>(
   const pushSlots = slotsFor("push_queue_full");
   const registrations = providers.map(({ key, name, settings: own }): EndpointRegistration => {
     const client = { issuer: own.issuer, clientId: own.clientId };
-    const targets = [...apis.values()].filter(({ hasOwnToken, provider }) => hasOwnToken && (provider ?? key) === key);
+    const targets = [...apis.values()].filter(({ target, provider }) => target !== undefined && (provider ?? key) === key);
     return {
       ...client,
       key,

@@ -43,8 +43,8 @@ export type PathAllowance = "%2F" | "//" | ";";
 /** A row of the table, checked. */
 export interface Api extends TokenTarget {
   readonly url: URL;
-  /** It has access tokens of its own. Without `resource`, `audience` and `scope`, it gets the session's. */
-  readonly hasOwnToken: boolean;
+  /** What its access tokens are requested with, as one text. Undefined, without `resource`, `audience` and `scope`: it gets the session's token. */
+  readonly target: string | undefined;
   readonly provider: string | undefined;
   /** Undefined: the proxy passes nothing on. */
   readonly path: string | undefined;
@@ -184,17 +184,16 @@ function mistakesIn(api: string, values: unknown, keys: readonly string[]): stri
 function apiOf(api: string, given: ApiOptions): Api {
   const { url, resource, audience = [], scope = [], consent, methods = USUAL_METHODS, paths = [], timeout = 30 } = given;
   const { requestHeaders = {}, responseHeaders = {}, allowCrossSite = false, provider, path } = given;
-  const target = {
-    api,
-    resource,
-    audience: [audience].flat(),
-    scope: typeof scope === "string" ? scope.split(" ").filter(Boolean) : scope,
-  };
+  const audiences = [audience].flat();
+  const scopes = typeof scope === "string" ? scope.split(" ").filter(Boolean) : scope;
   const named = (values: Readonly<Record<string, string | true>>) =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name.toLowerCase(), value]));
   return {
-    ...target,
-    hasOwnToken: resource !== undefined || target.audience.length + target.scope.length > 0,
+    api,
+    resource,
+    audience: audiences,
+    scope: scopes,
+    target: resource !== undefined || audiences.length + scopes.length > 0 ? JSON.stringify([resource, audiences, scopes]) : undefined,
     consentLater: consent === "later",
     url: new URL(url),
     provider,

@@ -13,7 +13,7 @@ describe("the option `apis`", () => {
     const api = readApis({ orders: URL_OK }, []).apis.get("orders");
     expect(api).toMatchObject({
       api: "orders",
-      hasOwnToken: false,
+      target: undefined,
       consentLater: false,
       audience: [],
       scope: [],
@@ -43,7 +43,7 @@ describe("the option `apis`", () => {
     const { apis, findings } = readApis({ orders: all }, [{ key: "staff", settings: { scope: [] } }]);
     expect(findings).toEqual([]);
     expect(apis.get("orders")).toMatchObject({
-      hasOwnToken: true,
+      target: expect.any(String) as string,
       consentLater: true,
       scope: ["read", "write"],
       requestHeaders: { "x-tenant": "a", origin: true },
@@ -57,7 +57,7 @@ describe("the option `apis`", () => {
     ["audience", { audience: "x" }],
     ["scope", { scope: ["x"] }],
   ])("gives an API with `%s` a token of its own", (_name, options) => {
-    expect(readApis({ orders: { ...URL_OK, ...options } }, []).apis.get("orders")?.hasOwnToken).toBe(true);
+    expect(readApis({ orders: { ...URL_OK, ...options } }, []).apis.get("orders")?.target).toBeDefined();
   });
 
   it.each<[string, unknown]>([
@@ -269,7 +269,7 @@ describe("the option `apis`", () => {
     try {
       const { apis, findings } = readApis({ orders: URL_OK }, []);
       expect(findings).toEqual([]);
-      expect(apis.get("orders")).toMatchObject({ resource: undefined, hasOwnToken: false });
+      expect(apis.get("orders")).toMatchObject({ resource: undefined, target: undefined });
     } finally {
       delete polluted.resource;
       delete polluted.provider;
