@@ -62,18 +62,17 @@ export function nodeTransport(api: Api, clock: Clock, agent = agentOf(api)): Tra
         if (isEventStreamType(response.headers["content-type"])) stop();
         // Without a listener, an error of a response that nobody reads would end the process.
         response.on("error", () => undefined);
-        const discard = () => void response.resume();
-        const whole = () => (response.complete ? ((response.read() as Buffer | null) ?? EMPTY) : undefined);
-        resolve({ status: response.statusCode ?? 0, lines: response.rawHeaders, body: response, whole, discard });
+        const { statusCode: status = 0, rawHeaders: lines } = response;
+        const whole = () => (response.complete ? ((response.read() as Buffer | null) ?? Buffer.alloc(0)) : undefined);
+        resolve({ status, lines, body: response, whole, discard: () => void response.resume() });
       });
       outgoing.on("upgrade", (response, socket, head) => {
         stop();
         socket.on("error", () => undefined);
+        const { statusCode: status = 0, rawHeaders: lines } = response;
         // Only the protocol that was asked for is passed on.
-        const status =
-          response.headers.upgrade !== undefined && request.headers.get("upgrade") === response.headers.upgrade.toLowerCase() ? 101 : 0;
-        const discard = () => void socket.destroy();
-        resolve({ status, lines: response.rawHeaders, body: response, upgraded: { socket, head }, discard });
+        const isAsked = response.headers.upgrade !== undefined && response.headers.upgrade.toLowerCase() === request.headers.get("upgrade");
+        resolve({ status, lines, body: response, discard: () => void socket.destroy(), ...(isAsked && { upgraded: { socket, head } }) });
       });
       sendBody(request.body, outgoing);
       request.onAbort((reason) => outgoing.destroy(reason));
@@ -99,8 +98,6 @@ function openRequest({ method, url, headers, body, length }: ApiRequest<Readable
     agent: base.agent,
   });
 }
-
-const EMPTY = Buffer.alloc(0);
 
 function sendBody(body: ApiRequest<Readable>["body"], outgoing: ClientRequest): void {
   if (body === undefined || body instanceof Uint8Array) {

@@ -121,11 +121,8 @@ export async function answered<Stream extends BodyStream>(
   }
 }
 
-/** The responses that never have a body (RFC 9110 section 6.4.1), and those of them that have no length either: a body would be expected. */
-const [BODILESS, LENGTHLESS] = [
-  [204, 205, 304],
-  [204, 205],
-];
+/** The responses that never have a body (RFC 9110 section 6.4.1). */
+const BODILESS = [204, 205, 304];
 
 function replyOf<Stream extends BodyStream>(
   api: Api,
@@ -133,18 +130,17 @@ function replyOf<Stream extends BodyStream>(
   response: ApiResponse<Stream>,
   about: Parameters<typeof responseHeaders>[2],
 ): ProxyReply<Stream> {
-  const { status, lines, body } = response;
+  const { status, lines, body, upgraded } = response;
   const headers = responseHeaders(lines, api, about);
-  // 101 is for upgrades alone, and a framework may throw for what is no status.
-  if (headers === undefined || (status !== 101 && (status < 200 || status > 599))) {
+  // A framework may throw for what is no status.
+  if (headers === undefined || (upgraded === undefined && (status < 200 || status > 599))) {
     response.discard();
     return refusal("api_response_invalid", exchange);
   }
-  if (exchange.request.method !== "HEAD" && !BODILESS.includes(status)) {
-    return { status, headers, body: response.whole?.() ?? body };
-  }
+  if (exchange.request.method !== "HEAD" && !BODILESS.includes(status)) return { status, headers, body: response.whole?.() ?? body };
   response.discard();
-  if (LENGTHLESS.includes(status)) delete headers["Content-Length"];
+  // The browser would expect a body of that length.
+  if (status === 204 || status === 205) delete headers["Content-Length"];
   return { status, headers };
 }
 

@@ -193,6 +193,11 @@ describe("an API that fails", () => {
       (socket: { write(text: string): void }) => socket.write("HTTP/1.1 101 X\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"),
     ],
     [
+      "switches to no protocol",
+      "api_response_invalid",
+      (socket: { write(text: string): void }) => socket.write("HTTP/1.1 101 X\r\nContent-Length: 0\r\n\r\n"),
+    ],
+    [
       "sends two lengths",
       "api_unreachable",
       (socket: { write(text: string): void }) =>
