@@ -35,8 +35,8 @@ function pair([, name = "", quoted, token = ""]: RegExpMatchArray): [string, str
   return [name.toLowerCase(), quoted?.replace(/\\(.)/g, "$1") ?? token];
 }
 
-/** The response in the guard's form, which `idpauth/client` knows. @param loginUrl the URL of a login with these parameters */
-export function stepUpReply({ status, error, parameters }: Challenge, loginUrl: (parameters: Challenge["parameters"]) => string): Reply {
-  const body = { authenticated: true, error, ...parameters, login_url: loginUrl(parameters) };
+/** The response in the guard's form, which `idpauth/client` knows. @param loginUrl of a login with its parameters */
+export function stepUpReply({ status, error, parameters }: Challenge, loginUrl: string): Reply {
+  const body = { authenticated: true, error, ...parameters, login_url: loginUrl };
   return json(body, status, { "WWW-Authenticate": `Bearer error="${error}"` });
 }

@@ -34,8 +34,8 @@ export interface Exchange {
    * @param rejected the token to which the API has responded 401. The same one is returned if there can be no other
    */
   token(rejected?: string): Promise<string | Reply>;
-  /** Returns the URL of a login with `acr_values`, `max_age` or `scope`. */
-  loginUrl(parameters: Challenge["parameters"]): string;
+  /** Returns the URL of a login with `acr_values`, `max_age` or `scope`, at the session's provider. */
+  loginUrl(parameters: Challenge["parameters"]): Promise<string>;
   /** Gets the failures that an operator must know: their status is 500 and above. */
   failed(error: IdpAuthError): void;
 }
@@ -108,7 +108,7 @@ export async function answered<Stream extends BodyStream>(
       const challenge = challengeOf(response.status, response.lines);
       if (challenge === undefined && response.status !== 401) return replyOf(api, exchange, response, { url, token, pathPrefix });
       response.discard();
-      if (challenge !== undefined) return stepUpReply(challenge, exchange.loginUrl);
+      if (challenge !== undefined) return stepUpReply(challenge, await exchange.loginUrl(challenge.parameters));
       const rejected: string = token;
       // Also if the request can't be repeated: the next one gets the new token.
       if (isFirst) token = await exchange.token(rejected);

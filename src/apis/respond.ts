@@ -10,6 +10,7 @@ import { json, problem, type AnyReply, type Reply } from "../http/reply.js";
 import { failureReply, retryAfterOf } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
 import type { Registration } from "../ports/registration.js";
+import { clientOf } from "../record/record.js";
 import { fetchBody, fetchTransport } from "./fetch-forward.js";
 import { proxyRequest, type Exchange } from "./proxy.js";
 import type { HeaderLines } from "./request-headers.js";
@@ -76,8 +77,9 @@ export function exchangeOf(proxied: Proxied, lines: HeaderLines, component: Prox
         throw error;
       }
     },
-    loginUrl({ scope: _scope, ...stepUp }) {
-      const provider = api.provider ?? (registrations.length === 1 ? registrations[0]?.key : undefined);
+    async loginUrl({ scope: _scope, ...stepUp }) {
+      const record = await opened.session.read();
+      const provider = record && clientOf(record, registrations)?.key;
       return loginPath(settings.publicPath, { ...providerIn(provider), ...stepUp, api: api.api });
     },
     failed(error) {

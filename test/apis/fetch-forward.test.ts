@@ -39,7 +39,7 @@ function frontOf(api: Api, token: (rejected?: string) => string = () => "token-1
           ended: () => session.signal,
           onClose: (closed) => request.signal.addEventListener("abort", closed),
           token: async (rejected) => token(rejected),
-          loginUrl: () => "",
+          loginUrl: async () => "",
           failed: () => undefined,
         },
         fetchBody(request),

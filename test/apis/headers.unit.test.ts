@@ -252,7 +252,7 @@ describe("the challenge of an API", () => {
       error: "insufficient_user_authentication",
       parameters: { acr_values: "mfa phr", max_age: "60" },
     });
-    const reply = stepUpReply(challenge!, (parameters) => `/idpauth/login/?${new URLSearchParams(parameters).toString()}`);
+    const reply = stepUpReply(challenge!, `/idpauth/login/?${new URLSearchParams(challenge!.parameters).toString()}`);
     expect([reply.status, JSON.parse(reply.body!)]).toEqual([
       401,
       { authenticated: true, error: "insufficient_user_authentication", acr_values: "mfa phr", max_age: "60", login_url: "/idpauth/login/?acr_values=mfa+phr&max_age=60" },

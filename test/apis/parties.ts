@@ -111,7 +111,7 @@ export function frontHandler(
       tokenCalls.push(rejected);
       return token === undefined ? "token-1" : token(rejected);
     },
-    loginUrl: (parameters) => `/idpauth/login/?${new URLSearchParams(parameters).toString()}`,
+    loginUrl: async (parameters) => `/idpauth/login/?${new URLSearchParams(parameters).toString()}`,
     failed,
   });
   const handler: Front["handler"] = async (message, response) => {

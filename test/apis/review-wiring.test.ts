@@ -136,6 +136,30 @@ describe.each(Object.keys(WIRINGS))("%s", (name) => {
   });
 });
 
+describe("a step-up that an API requires", () => {
+  it("is a login at the session's provider", async () => {
+    const { api } = await nodeApi((_message, response) => {
+      const challenge = 'Bearer error="insufficient_user_authentication", max_age=60';
+      response.writeHead(401, { "WWW-Authenticate": challenge }).end();
+    });
+    const client = { clientId: "client", clientSecret: "a client's secret" };
+    const providers = {
+      staff: { name: "Staff", issuer: "https://staff.example", ...client },
+      customers: { name: "Customers", issuer: "https://customers.example", ...client },
+    };
+    const { secretKey, log, apis } = optionsFor(api.url.href);
+    const auth = fetchAuth({ env: {}, baseUrl: ORIGIN, secretKey, log, apis, providers });
+    const cookie = await signedInAs(auth, undefined, { provider: "customers", tokens: { token: "users-token" } });
+    const headers = { cookie, "sec-fetch-site": "same-origin" };
+    const proxy = auth.proxyApi("orders")(() => new Response(null, { status: 404 }));
+    const response = await proxy(new Request(`${ORIGIN}/api/orders/x`, { headers }));
+    expect([response.status, await response.json()]).toMatchObject([
+      401,
+      { login_url: "/idpauth/login/?provider=customers&max_age=60&api=orders" },
+    ]);
+  });
+});
+
 describe("an upgrade", () => {
   const SWITCHED = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
 
