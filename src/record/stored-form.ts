@@ -55,14 +55,10 @@ export function parseRecord(stored: unknown, names: KeyNames): SessionRecord | u
   const own = ownProperties(stored);
   // Copied before the checks, so that the checks see the values that are read later. By name: a framework's session has other keys, too.
   const record = withoutInherited<UnreadRecord>({
+    ...own,
     credentials: own[names.credentials],
-    id_info: own["id_info"],
     oauth_state: own[names.oauth_state],
     final_redirect: own[names.final_redirect],
-    debug: own["debug"],
-    idp_login_at: own["idp_login_at"],
-    idp_last_active: own["idp_last_active"],
-    idp_state: own["idp_state"],
   });
   return isRecord(record) ? (record as SessionRecord) : undefined;
 }
