@@ -53,7 +53,7 @@ export function specifiedKeys(record: SessionRecord, names: KeyNames): Readonly<
 export function parseRecord(stored: unknown, names: KeyNames): SessionRecord | undefined {
   if (!isObject(stored)) return undefined;
   const own = ownProperties(stored);
-  // Copied before the checks, so that the checks see the values that are read later. By name: a framework's session has other keys, too.
+  // Copied before the checks, so that they see the values that are read later. The other keys of a framework's session are left out.
   const record = withoutInherited<UnreadRecord>({
     ...own,
     credentials: own[names.credentials],
