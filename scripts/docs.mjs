@@ -19,7 +19,6 @@ async function built(file) {
 }
 
 const { SETTINGS } = /** @type {typeof import("../src/config/read-settings.js")} */ (await built("config/read-settings.js"));
-const { PROVIDER_SETTING_NAMES } = /** @type {typeof import("../src/config/provider-keys.js")} */ (await built("config/provider-keys.js"));
 const { ERRORS } = /** @type {typeof import("../src/errors.js")} */ (await built("errors.js"));
 const { CHECKS, CHECK_GROUPS } = /** @type {typeof import("../src/config/startup-checks.js")} */ (await built("config/startup-checks.js"));
 const { LIVE_CHECKS } = /** @type {typeof import("../src/cli/live/live-check-table.js")} */ (await built("cli/live/live-check-table.js"));
@@ -42,7 +41,7 @@ const pages = {
   [COMPATIBILITY]: compatibilityPage(readFileSync(path.join(root, COMPATIBILITY), "utf8")),
   [ENDPOINTS_PAGE]: endpointsPage(readFileSync(path.join(root, ENDPOINTS_PAGE), "utf8"), ENDPOINTS, SETTINGS, tables),
   "docs/reference/page-texts.md": pageTextsPage(en),
-  "src/config/setting-options.ts": await settingOptionsModule(SETTINGS, tables, inferredTypes(), PROVIDER_SETTING_NAMES),
+  "src/config/setting-options.ts": await settingOptionsModule(SETTINGS, tables, inferredTypes()),
   "docs/reference/settings.md": settingsPage(SETTINGS, tables),
   "docs/reference/errors.md": errorsPage(
     { errors: ERRORS, checks: { ...CHECKS, ...LIVE_CHECKS }, groups: CHECK_GROUPS, logCodes: LOG_CODES },

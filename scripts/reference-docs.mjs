@@ -124,9 +124,9 @@ export function errorsPage({ errors, checks, groups, logCodes }, tables) {
     "These codes appear only in log lines. Every other log line has the code of an error or of a startup check above. The default log on stderr is rate-limited; the option `log` gets every line. See [operations.md](../how-to/operations.md).",
     table(
       ["Code", "Level", "Meaning", "Remedy"],
-      Object.entries(logCodes).map(([code, row]) => [
+      Object.entries(logCodes).map(([code, [level]]) => [
         `\`${code}\``,
-        row.level,
+        level,
         text("log", code),
         proseOf(tables, "log", code).remedy ?? "",
       ]),

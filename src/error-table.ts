@@ -12,14 +12,8 @@ function errorRows<Code extends string>(rows: Readonly<Record<Code, ErrorRow>>):
   return rows;
 }
 
-/** THE table of errors: the codes of responses, exceptions and log lines. A code is never renamed. */
-export const ERRORS = errorRows({
-  configuration_invalid: {
-    status: 500,
-    title: "The sign-in component is not configured correctly",
-    remedy:
-      "Correct each finding as its remedy says, and start again. `npx idpauth check` lists the findings without starting the application.",
-  },
+/** The errors that a page shows. The pages' texts have their titles. */
+export const PAGE_ERRORS = errorRows({
   invalid_parameter: {
     status: 400,
     title: "A query parameter is invalid",
@@ -47,11 +41,6 @@ export const ERRORS = errorRows({
     title: "The sign-in could not be completed",
     remedy:
       "Start the sign-in again. If the error occurs every time, find the failed check in the log. Then compare client, issuer and clock with the provider.",
-  },
-  login_required: {
-    status: 401,
-    title: "Sign-in is required",
-    remedy: "Send the user to `login_url`.",
   },
   not_found: {
     status: 404,
@@ -89,21 +78,10 @@ export const ERRORS = errorRows({
     title: "The session store cannot be reached right now",
     remedy: "Try again after the seconds in Retry-After. Check the store's health and capacity.",
   },
-  guard_missing: {
-    status: 500,
-    title: "This page isn't available right now",
-    remedy: "Put the guard before the handler, and pass `requireSession` the request object that the guard received.",
-  },
   session_missing: {
     status: 503,
     title: "The session middleware did not run",
     remedy: "Install the framework's session middleware before idpauth. Check the health of its store.",
-  },
-  other_user_signed_in: {
-    status: 409,
-    title: "You are signed in as another user",
-    remedy:
-      "You don't need to do anything: the user chooses which account to use. If one of your own pages starts the login, idpauth doesn't ask.",
   },
   sign_in_denied: {
     status: 403,
@@ -132,15 +110,47 @@ export const ERRORS = errorRows({
     title: "This session has too many open event streams",
     remedy: "Close one, for example by closing a tab. idpauth/client requests the session state instead, so nothing is lost.",
   },
-  session_ended: {
-    status: 401,
-    title: "The session has ended",
-    remedy: "Close the connection. The response to the browser's next request contains the reason.",
-  },
   forbidden: {
     status: 403,
     title: "You are not allowed to open this page",
     remedy: "Give the user the permission that `allow` checks. Signing in again doesn't help unless the claims have changed.",
+  },
+  hook_failed: {
+    status: 503,
+    title: "The sign-in cannot be completed right now",
+    remedy: "The log line `hook_threw` names the function, the kind of error and its place in the code. Correct that function.",
+  },
+});
+
+/** THE table of errors: the codes of responses, exceptions and log lines. A code is never renamed. */
+export const ERRORS = errorRows({
+  ...PAGE_ERRORS,
+  configuration_invalid: {
+    status: 500,
+    title: "The sign-in component is not configured correctly",
+    remedy:
+      "Correct each finding as its remedy says, and start again. `npx idpauth check` lists the findings without starting the application.",
+  },
+  login_required: {
+    status: 401,
+    title: "Sign-in is required",
+    remedy: "Send the user to `login_url`.",
+  },
+  guard_missing: {
+    status: 500,
+    title: "This page isn't available right now",
+    remedy: "Put the guard before the handler, and pass `requireSession` the request object that the guard received.",
+  },
+  other_user_signed_in: {
+    status: 409,
+    title: "You are signed in as another user",
+    remedy:
+      "You don't need to do anything: the user chooses which account to use. If one of your own pages starts the login, idpauth doesn't ask.",
+  },
+  session_ended: {
+    status: 401,
+    title: "The session has ended",
+    remedy: "Close the connection. The response to the browser's next request contains the reason.",
   },
   insufficient_user_authentication: {
     status: 401,
@@ -162,11 +172,6 @@ export const ERRORS = errorRows({
     status: 403,
     title: "You signed in with a provider that this service does not accept",
     remedy: "Guard the route with the API's provider: `auth.idpRequiredWith({ provider })`.",
-  },
-  hook_failed: {
-    status: 503,
-    title: "The sign-in cannot be completed right now",
-    remedy: "The log line `hook_threw` names the function, the kind of error and its place in the code. Correct that function.",
   },
   api_path_invalid: {
     status: 400,

@@ -1,5 +1,6 @@
 import { ERRORS, type ErrorCode } from "./error-table.js";
 
+export { PAGE_ERRORS } from "./error-table.js";
 export { ERRORS, type ErrorCode };
 
 /** Marks every error of this package, in all of its copies. */

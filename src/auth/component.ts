@@ -107,9 +107,7 @@ export function compose<FrameworkRequest extends object>(
     debug,
     policy: settings,
     keepIdToken: providers.some((one) => one.settings.logoutAtProvider !== false),
-    onEndsLost: () => {
-      events.log(logLine("ends_not_told"));
-    },
+    onEndsLost: () => events.log(logLine("ends_not_told")),
     cookieName,
     publicPath,
     ...(sessionLabel && { labelOf: (request) => labelFor(request, sessionLabel, events) }),
@@ -117,9 +115,7 @@ export function compose<FrameworkRequest extends object>(
   const ofFramework = createFrameworkSessions({ ...ofClients, names, debug, clock, policy: settings, onStoreFailure });
   const ending = createSessionEnding({
     ...storage,
-    onEnded: (key, reason) => {
-      bundled.ends.ended(key, reason);
-    },
+    onEnded: (key, reason) => bundled.ends.ended(key, reason),
   });
   const subjectSessions = isBundled ? createSubjectSessions({ ...storage, clients, policy: settings, ending }) : undefined;
 

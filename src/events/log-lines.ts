@@ -4,114 +4,39 @@ import type { Events, ProviderEndpoint } from "./events.js";
 /**
  * The table of the log's codes that are neither error codes (docs/reference/errors.md has those) nor startup checks. Codes are never
  * renamed. Every refusal and every outage has a line, so you see it without listening to events. The documentation has the meanings.
- * `text` is the log line, without its full stop. The reason follows in parentheses, if there is one.
+ * Each has its level, and the log line without its full stop. The reason follows in parentheses, if there is one.
  */
 export const LOG_CODES = {
-  started: {
-    level: "info",
-    text: "idpauth has started",
-  },
-  blocked: {
-    level: "info",
-    text: "The guard blocked a request",
-  },
-  callback_failed: {
-    level: "warn",
-    text: "A sign-in couldn't be completed",
-  },
-  claims_refused: {
-    level: "warn",
-    text: "The claims schema doesn't accept a user's claims",
-  },
-  data_overwritten: {
-    level: "warn",
-    text: "`onSignIn` replaced data that `updateData` had changed while the hook ran",
-  },
-  hook_threw: {
-    level: "error",
-    text: "A function of the application threw or took too long",
-  },
-  login_failed: {
-    level: "warn",
-    text: "A sign-in couldn't be started",
-  },
-  logout_failed: {
-    level: "warn",
-    text: "A sign-out failed",
-  },
-  logout_not_at_provider: {
-    level: "warn",
-    text: "A logout couldn't continue at the provider",
-  },
-  backchannel_logout_failed: {
-    level: "warn",
-    text: "A back-channel logout failed",
-  },
-  frontchannel_logout_failed: {
-    level: "warn",
-    text: "A front-channel logout failed",
-  },
-  sid_missing: {
-    level: "warn",
-    text: "Logout by the provider is on, but the ID tokens don't contain `sid`, so a logout might not end any session",
-  },
-  api_scopes_missing: {
-    level: "warn",
-    text: "The provider granted an API's token with fewer scopes than requested",
-  },
-  api_failed: {
-    level: "warn",
-    text: "An API didn't respond as it should",
-  },
-  api_token_failed: {
-    level: "warn",
-    text: "There is no access token for an API now; the session continues",
-  },
-  refresh_token_given: {
-    level: "info",
-    text: "The provider sends refresh tokens, so the warnings W004 and W103 don't apply",
-  },
-  ends_not_told: {
-    level: "warn",
-    text: "The store no longer sends notifications of ended sessions; idpauth polls, and `whenEnded` reacts within 5 seconds",
-  },
-  origin_rejected: {
-    level: "info",
-    text: "The page to return to isn't on this application's origin",
-  },
-  refresh_failed: {
-    level: "error",
-    text: "A refresh failed; the session continues",
-  },
-  refresh_rejected: {
-    level: "warn",
-    text: "A refresh was rejected",
-  },
-  silent_login_failed: {
-    level: "info",
-    text: "A sign-in with prompt=none wasn't possible; the provider needs to show the user a page",
-  },
-  page_render_failed: {
-    level: "error",
-    text: "`pages.render` threw or didn't return a string; the user got idpauth's own page",
-  },
-  language_not_loaded: {
-    level: "error",
-    text: "A language of the pages couldn't be loaded, so its pages are in English",
-  },
-  session_label_failed: {
-    level: "error",
-    text: "The option `sessionLabel` threw, so the session has no label",
-  },
-  session_unreadable: {
-    level: "warn",
-    text: "A stored session couldn't be decrypted or read, so idpauth ignores it",
-  },
-  listener_failed: {
-    level: "error",
-    text: "A listener of an event threw",
-  },
-} as const satisfies Record<string, { level: LogLevel; text: string }>;
+  started: ["info", "idpauth has started"],
+  blocked: ["info", "The guard blocked a request"],
+  callback_failed: ["warn", "A sign-in couldn't be completed"],
+  claims_refused: ["warn", "The claims schema doesn't accept a user's claims"],
+  data_overwritten: ["warn", "`onSignIn` replaced data that `updateData` had changed while the hook ran"],
+  hook_threw: ["error", "A function of the application threw or took too long"],
+  login_failed: ["warn", "A sign-in couldn't be started"],
+  logout_failed: ["warn", "A sign-out failed"],
+  logout_not_at_provider: ["warn", "A logout couldn't continue at the provider"],
+  backchannel_logout_failed: ["warn", "A back-channel logout failed"],
+  frontchannel_logout_failed: ["warn", "A front-channel logout failed"],
+  sid_missing: ["warn", "Logout by the provider is on, but the ID tokens don't contain `sid`, so a logout might not end any session"],
+  api_scopes_missing: ["warn", "The provider granted an API's token with fewer scopes than requested"],
+  api_failed: ["warn", "An API didn't respond as it should"],
+  api_token_failed: ["warn", "There is no access token for an API now; the session continues"],
+  refresh_token_given: ["info", "The provider sends refresh tokens, so the warnings W004 and W103 don't apply"],
+  ends_not_told: [
+    "warn",
+    "The store no longer sends notifications of ended sessions; idpauth polls, and `whenEnded` reacts within 5 seconds",
+  ],
+  origin_rejected: ["info", "The page to return to isn't on this application's origin"],
+  refresh_failed: ["error", "A refresh failed; the session continues"],
+  refresh_rejected: ["warn", "A refresh was rejected"],
+  silent_login_failed: ["info", "A sign-in with prompt=none wasn't possible; the provider needs to show the user a page"],
+  page_render_failed: ["error", "`pages.render` threw or didn't return a string; the user got idpauth's own page"],
+  language_not_loaded: ["error", "A language of the pages couldn't be loaded, so its pages are in English"],
+  session_label_failed: ["error", "The option `sessionLabel` threw, so the session has no label"],
+  session_unreadable: ["warn", "A stored session couldn't be decrypted or read, so idpauth ignores it"],
+  listener_failed: ["error", "A listener of an event threw"],
+} as const satisfies Record<string, readonly [level: LogLevel, text: string]>;
 
 export type LogCode = keyof typeof LOG_CODES;
 
@@ -122,14 +47,14 @@ const PROVIDER_OUTAGES: Partial<Record<ProviderEndpoint, string>> = {
 };
 
 /** The line of a code. @param message default the text of the table */
-export function logLine(code: LogCode, message = `${LOG_CODES[code].text}.`): LogEntry {
-  return { level: LOG_CODES[code].level, code, message };
+export function logLine(code: LogCode, message = `${LOG_CODES[code][1]}.`): LogEntry {
+  return { level: LOG_CODES[code][0], code, message };
 }
 
 /** The line of a code, with the reason in its message and its details. @param api the name of the API that it is about */
 export function reasonLine(code: LogCode, reason: string, api?: string): LogEntry {
   const cause = api === undefined ? reason : `${api}: ${reason}`;
-  return { ...logLine(code, `${LOG_CODES[code].text} (${cause}).`), details: { reason, ...(api !== undefined && { api }) } };
+  return { ...logLine(code, `${LOG_CODES[code][1]} (${cause}).`), details: { reason, ...(api !== undefined && { api }) } };
 }
 
 /** The line of a failure; undefined if another line reports it. */

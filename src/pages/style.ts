@@ -96,39 +96,25 @@ svg { display: block; flex: none; }
 .card > * { max-width: 100%; }
 .card > p { color: var(--soft); text-wrap: pretty; }
 
-.emblem {
-  display: grid;
-  place-items: center;
+.emblem, .avatar {
   width: 4.5rem;
   height: 4.5rem;
   border-radius: 50%;
   background: var(--tint);
   color: var(--accent);
 }
+.emblem, .initial, .avatar img::after { display: grid; place-items: center; }
 .emblem svg { width: 2rem; height: 2rem; }
 
-.avatar {
-  position: relative;
-  flex: none;
-  display: block;
-  width: 4.5rem;
-  height: 4.5rem;
-  border-radius: 50%;
-  overflow: hidden;
-  background: var(--tint);
-  color: var(--accent);
-}
+.avatar { position: relative; flex: none; display: block; overflow: hidden; }
 /* A picture that does not load becomes its initial: the pseudo-element exists only then. */
+.initial, .avatar img, .avatar img::after { position: absolute; inset: 0; }
 .initial, .avatar img::after {
-  position: absolute;
-  inset: 0;
-  display: grid;
-  place-items: center;
   font-size: 1.875rem;
   line-height: 1;
   font-weight: 600;
 }
-.avatar img { position: absolute; inset: 0; width: 100%; height: 100%; object-fit: cover; }
+.avatar img { width: 100%; height: 100%; object-fit: cover; }
 .avatar img::after { content: attr(data-initial); background: var(--tint); }
 
 .person { min-width: 0; max-width: 100%; overflow: hidden; }

@@ -69,22 +69,14 @@ export interface SignIn {
  * The response to a refresh request, before it is verified. The old refresh token is spent now. So if `refreshToken` is present, the
  * caller stores it before it does anything else.
  */
-export interface SpentRefresh {
+export interface SpentRefresh extends Pick<SignIn, "receivedAt" | "accessTokenExpiresAt"> {
   readonly accessToken: string | undefined;
   readonly refreshToken: string | undefined;
   readonly idToken: string | undefined;
   readonly scopes: readonly string[] | undefined;
   /** What the provider says that the access token is for (`resource`). Undefined: it does not say. */
   readonly resources?: readonly string[] | undefined;
-  readonly receivedAt: EpochSeconds;
-  readonly accessTokenExpiresAt: EpochSeconds | undefined;
 }
 
-/** The user's identity after a refresh. */
-export interface VerifiedRefresh {
-  readonly idInfo: IdInfo;
-  /** As in {@link SignIn}. */
-  readonly userinfoClaims: readonly string[];
-  /** As in {@link SignIn}, for the call of this refresh. */
-  readonly userinfo?: IdInfo;
-}
+/** The user's identity after a refresh; `userinfo` is the response to the call of this refresh. */
+export type VerifiedRefresh = Pick<SignIn, "idInfo" | "userinfoClaims" | "userinfo">;

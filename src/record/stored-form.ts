@@ -53,16 +53,12 @@ export function specifiedKeys(record: SessionRecord, names: KeyNames): Readonly<
 export function parseRecord(stored: unknown, names: KeyNames): SessionRecord | undefined {
   if (!isObject(stored)) return undefined;
   const own = ownProperties(stored);
-  // Copied before the checks, so that the checks see the values that are read later. By name: a framework's session has other keys, too.
+  // Copied before the checks, so that they see the values that are read later. The other keys of a framework's session are left out.
   const record = withoutInherited<UnreadRecord>({
+    ...own,
     credentials: own[names.credentials],
-    id_info: own["id_info"],
     oauth_state: own[names.oauth_state],
     final_redirect: own[names.final_redirect],
-    debug: own["debug"],
-    idp_login_at: own["idp_login_at"],
-    idp_last_active: own["idp_last_active"],
-    idp_state: own["idp_state"],
   });
   return isRecord(record) ? (record as SessionRecord) : undefined;
 }

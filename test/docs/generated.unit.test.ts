@@ -18,7 +18,6 @@ import { ERRORS } from "../../src/errors.js";
 import { LOG_CODES } from "../../src/events/log-lines.js";
 import { en } from "../../src/pages/locales/en.js";
 import type { EndReason } from "../../src/record/probe.js";
-import { PROVIDER_SETTING_NAMES } from "../../src/config/provider-keys.js";
 import { SETTINGS } from "../../src/config/read-settings.js";
 
 const CHECKS = { ...STARTUP_CHECKS, ...LIVE_CHECKS };
@@ -109,14 +108,14 @@ describe("[ASVS-7.6.1] the generated pages", () => {
 
   it("src/config/setting-options.ts is what the table of settings says; if not, run `npm run docs`", async () => {
     const written = onDisk("setting-options.ts", "src/config");
-    expect(written).toBe(await settingOptionsModule(SETTINGS, tables, writtenTypes(written), PROVIDER_SETTING_NAMES));
+    expect(written).toBe(await settingOptionsModule(SETTINGS, tables, writtenTypes(written)));
   });
 
   it("the comment of an option is text: no link, no path of this repository, and no end of a comment", async () => {
     const prose = "See [*this* page](page.md#x), [settings.md](../tables/settings.md) and `*/`.";
     const read = (name: string) => `# T\n\n## A\n\n${prose}\n\nDefault: unset: ${name}\n`;
     const row = { ...SETTINGS.sessionMaxAge, env: "A" };
-    const written = await settingOptionsModule({ a: row } as unknown as typeof SETTINGS, readTables(read), new Map([["a", "number"]]), []);
+    const written = await settingOptionsModule({ a: row } as unknown as typeof SETTINGS, readTables(read), new Map([["a", "number"]]));
     expect(written).toContain(
       "   * See *this* page, settings.md and `*\\/`.\n   *\n   * In seconds. Default: settings. Environment variable: `A`.\n   */\n  readonly a?: number;\n",
     );

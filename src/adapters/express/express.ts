@@ -52,9 +52,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
       session: frameworkSessionOf,
       // Express changes the prototypes of each request and response. After that, V8 makes a new hidden class for each added property.
       memoryKey: (raw) => raw.rawHeaders,
-      onClose: (raw, closed) => {
-        onClose(raw, closed, raw.res);
-      },
+      onClose: (raw, closed) => onClose(raw, closed, raw.res),
       middlewareRemedy: 'Call app.use(session({ … })) of express-session before auth.mount(app), or leave out session: "host".',
     },
     { takes: "next", idpRequired: "app.get(path, auth.idpRequired, handler)", csrf: "app.use(auth.csrf)" },

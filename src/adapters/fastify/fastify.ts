@@ -80,9 +80,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
       request: (request) => new FastifyMessage(request),
       source: (request) => sourceOf(request.raw, (request as FastifyRequest).ip),
       session: (request) => sessions?.of(request),
-      onClose: (request, closed) => {
-        onClose(request.raw, closed);
-      },
+      onClose: (request, closed) => onClose(request.raw, closed),
       middlewareRemedy:
         'Register @fastify/cookie and @fastify/session before idpauth, in the same scope or an outer one, or leave out session: "host".',
     },

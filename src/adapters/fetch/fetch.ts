@@ -64,9 +64,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
       name: "a fetch-style server",
       request: (raw) => new WebRequest(raw),
       source: (raw) => ({ web: raw }),
-      onClose: (raw, closed) => {
-        responses.onClose(raw, raw.signal, closed);
-      },
+      onClose: (raw, closed) => responses.onClose(raw, raw.signal, closed),
     },
     {
       takes: "handler",

@@ -69,9 +69,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
       name: "Koa",
       request: (ctx) => new KoaRequest(ctx),
       source: (ctx) => sourceOf(ctx.req, ctx.ip),
-      onClose: (ctx, closed) => {
-        onClose(ctx.req, closed, ctx.res);
-      },
+      onClose: (ctx, closed) => onClose(ctx.req, closed, ctx.res),
       middlewareRemedy:
         'Leave out session: "host" and give a `store`: idpauth brings its own server-side sessions, beside which koa-session stays as it is.',
     },

@@ -22,18 +22,14 @@ export { cancelStream, keepHeadPrivate, keepPrivate, keepPrivateByPrototype, rea
 export type GuardResponses<Request = IncomingMessage, Response = ServerResponse> = GuardResponsesOf<[request: Request, response: Response]>;
 
 /** A request listener; a router may pass more arguments than the first two. If it returns a promise, idpauth waits for it. */
-export type Handler<Request, Response, Rest extends readonly unknown[] = []> = (
+export type Handler<Request, Response, Rest extends readonly unknown[] = [], Result = unknown> = (
   request: Request,
   response: Response,
   ...rest: Rest
-) => unknown;
+) => Result;
 
 /** A handler behind a guard. It resolves to what the handler returns, and rejects with what the handler throws. */
-export type Guarded<Request, Response, Rest extends readonly unknown[]> = (
-  request: Request,
-  response: Response,
-  ...rest: Rest
-) => Promise<unknown>;
+export type Guarded<Request, Response, Rest extends readonly unknown[]> = Handler<Request, Response, Rest, Promise<unknown>>;
 
 /** Options of `auth.listener`. */
 export interface ListenerOptions<Request = IncomingMessage, Response = ServerResponse> {

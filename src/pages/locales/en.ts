@@ -1,4 +1,9 @@
+import { PAGE_ERRORS } from "../../errors.js";
 import type { Message } from "./message.js";
+
+const TITLES = Object.fromEntries(Object.entries(PAGE_ERRORS).map(([code, { title }]) => [`error.${code}`, title])) as {
+  readonly [Code in keyof typeof PAGE_ERRORS as `error.${Code}`]: string;
+};
 
 /**
  * The English texts. Every other language has the same keys and the same placeholders, such as `{duration}`. A text has no markup. A text
@@ -96,48 +101,29 @@ export const en = {
   "time.unknown": "at an unknown time",
   "time.justNow": "less than a minute ago",
 
-  // Errors: a title, and a text that explains it
+  // Errors: a title from the table of errors, and a text that explains it
+  ...TITLES,
   "error.code": "Error {status}",
   "error.signedIn": "You have not been signed out.",
   "error.retry": "Try again in {duration}.",
   "error.parameter": "The value of the parameter {name} is invalid.",
-  "error.invalid_parameter": "A query parameter is invalid",
   "error.invalid_parameter.text": "Part of the address is invalid.",
-  "error.host_invalid": "The Host header can't be used",
-  "error.login_loop": "The sign-in page redirects to itself",
-  "error.login_link_invalid": "This sign-in link is no longer valid",
   "error.login_link_invalid.text":
     "The link was already used, has expired, or belongs to another browser. Nothing has changed. You can start again.",
-  "error.sign_in_refused": "The sign-in could not be completed",
   "error.sign_in_refused.text": "The identity provider's response could not be accepted, so you are not signed in.",
-  "error.sign_in_denied": "You are not allowed to sign in here",
   "error.sign_in_denied.text": "You signed in at the identity provider, but your account is not allowed to use this application.",
-  "error.claims_rejected": "Your account is missing information that this application needs",
   "error.claims_rejected.text":
     "The identity provider did not send everything about you that this application needs. The application's operators can see what is missing.",
-  "error.step_up_failed": "The identity provider did not confirm your identity again",
   "error.step_up_failed.text": "This page requires a recent or a stronger sign-in by the same person. You are still signed in as before.",
-  "error.forbidden": "You are not allowed to open this page",
   "error.forbidden.text": "You are signed in, but your account does not have permission to open this page.",
-  "error.cross_origin": "This request did not come from this site",
-  "error.too_many_streams": "This session has too many open event streams",
-  "error.not_found": "There is no page at this address",
   "error.not_found.text": "The address might be mistyped, or the page might have moved.",
-  "error.method_not_allowed": "This method is not allowed here",
   "error.method_not_allowed.text": "You can open this address, but you cannot send data to it.",
-  "error.provider_required": "Choose how to sign in",
   "error.provider_required.text": "The application offers several ways to sign in. Choose one of them.",
-  "error.prefetch_refused": "This page cannot be prefetched",
   "error.prefetch_refused.text": "Your browser requested this page before you clicked. Nothing has happened yet.",
-  "error.provider_unavailable": "The identity provider cannot be reached right now",
   "error.provider_unavailable.text": "The identity provider, which checks who you are, is not responding. Such an outage is usually short.",
-  "error.provider_misconfigured": "Sign-in is not set up correctly",
   "error.provider_misconfigured.text":
     "The operators of this site can see the cause in the site's log. Trying again will not help until they have corrected it.",
-  "error.store_unavailable": "The session store cannot be reached right now",
   "error.store_unavailable.text": "This site's session store is not responding. Such an outage is usually short.",
-  "error.session_missing": "The session middleware did not run",
   "error.session_missing.text": "This site could not check whether you are signed in.",
-  "error.hook_failed": "The sign-in cannot be completed right now",
   "error.hook_failed.text": "This application could not finish processing your sign-in. Such a problem is usually short.",
 } as const satisfies Readonly<Record<string, Message>>;
