@@ -211,7 +211,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
         : forRequest((auth, raw) => auth.endAllSessions(subject, { except: raw }), except === "current" ? undefined : except),
     whenEnded: (request) => component().whenEnded(request),
     endSession: (subject, id) => component().endSession(subject, id),
-    revokeIdpToken: (token, hint) => component().revokeIdpToken(token, hint),
+    revokeIdpToken: (...token) => component().revokeIdpToken(...token),
     isValidIdpUrl: (url) => component().isValidIdpUrl(url),
     mountPath: () => component().mountPath(),
     idle: () => component().idle(),
