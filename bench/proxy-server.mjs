@@ -1,5 +1,5 @@
 // One proxy per process: idpauth's, which checks a session, or a library's, which checks none.
-import { Agent, createServer } from "node:http";
+import { Agent, createServer, request as httpRequest } from "node:http";
 import { createRequire } from "node:module";
 import { performance } from "node:perf_hooks";
 import { serveCalls, childOptions } from "./children.mjs";
@@ -29,6 +29,24 @@ const kinds = {
     const auth = idpAuth(options);
     const proxy = auth.proxyApi("orders")((request, response) => response.writeHead(404).end());
     return { auth, server: createServer(auth.listener(proxy)).listen(0, "127.0.0.1") };
+  },
+
+  /** The least that a proxy over node:http costs: no session, no rules, no time limits. */
+  async "node-plain"() {
+    const agent = new Agent({ keepAlive: true });
+    const server = createServer((request, response) => {
+      const path = `/v2/${request.url.slice(PATH.length)}`;
+      const { accept, "user-agent": userAgent } = request.headers;
+      const headers = { accept, "user-agent": userAgent, authorization: "Bearer a token of the benchmark" };
+      const outgoing = httpRequest({ host: "127.0.0.1", port: upstream, agent, method: request.method, path, headers });
+      outgoing.on("error", () => response.destroy());
+      outgoing.on("response", (incoming) => {
+        response.writeHead(incoming.statusCode, incoming.headers);
+        incoming.pipe(response);
+      });
+      outgoing.end();
+    });
+    return { server: server.listen(0, "127.0.0.1") };
   },
 
   async "node-http-proxy-3"() {

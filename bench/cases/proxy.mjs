@@ -14,6 +14,9 @@ const PAIRS = [
   ["Fastify", "fastify-idpauth", "fastify-http-proxy", "@fastify/http-proxy"],
 ];
 
+/** A proxy without session and rules, which shows what Node.js itself costs, with the one that it is compared to. */
+const PLAIN = ["node-plain", "fastify-http-proxy"];
+
 const mb = (bytes) => `${(bytes / MB).toFixed(1)} MB`;
 const number = (value) => value.toLocaleString("en-US");
 
@@ -34,6 +37,9 @@ async function compared(context, upstream, started) {
       inWords(measured, ours, theirs),
     ),
   );
+  const [plain, other] = PLAIN;
+  const row = "node:http: requests per second through a proxy without session and rules, of @fastify/http-proxy";
+  rows.push(ratioRow(row, ratio(measured.values[plain], measured.values[other]), undefined, inWords(measured, plain, other)));
   return { rows, measured };
 }
 
@@ -125,7 +131,7 @@ export async function proxy(context) {
     const upstream = await start("upstream.mjs");
     const client = await start("proxy-client.mjs");
     const started = {};
-    for (const name of PAIRS.flatMap(([, ours, theirs]) => [ours, theirs])) {
+    for (const name of [...PAIRS.flatMap(([, ours, theirs]) => [ours, theirs]), PLAIN[0]]) {
       const server = await start("proxy-server.mjs", {
         kind: name,
         packages,
