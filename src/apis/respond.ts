@@ -83,7 +83,7 @@ export function exchangeOf(proxied: Proxied, lines: HeaderLines, component: Prox
       return loginPath(settings.publicPath, { ...providerIn(provider), ...stepUp, api: api.api });
     },
     failed(error) {
-      events.emit("failure", { during: "api", kind: "outage", reason: error.code });
+      events.emit("failure", { during: "api", api: api.api, kind: "outage", reason: error.code });
     },
   };
 }

@@ -44,7 +44,7 @@ export interface Events {
     /** `session`: a stored session was read. */
     readonly during:
       "login" | "callback" | "refresh" | "api_token" | "api" | "logout" | "backchannel_logout" | "frontchannel_logout" | "session";
-    /** The name of the API whose token was refused. */
+    /** The name of the API, if it is one that failed or whose token was refused. */
     readonly api?: string;
     /** `refusal`: a definite refusal, of a bad request or by the provider. `outage`: nothing was decided; a later try may succeed. */
     readonly kind: "refusal" | "outage";

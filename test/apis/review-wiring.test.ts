@@ -160,6 +160,22 @@ describe("a step-up that an API requires", () => {
   });
 });
 
+describe("an API that can't be reached", () => {
+  it("is named by the event and the log", async () => {
+    const { api, server } = await nodeApi(() => undefined);
+    server.close();
+    const lines: unknown[] = [];
+    const failures: unknown[] = [];
+    const auth = fetchAuth({ ...optionsFor(api.url.href), log: ({ code, details }) => lines.push([code, details]) });
+    auth.on("failure", ({ during, api: name, reason }) => failures.push([during, name, reason]));
+    const cookie = await signedInAs(auth, undefined, { tokens: { token: "users-token" } });
+    const proxy = auth.proxyApi("orders")(() => new Response(null, { status: 404 }));
+    expect((await proxy(new Request(`${ORIGIN}/api/orders/x`, { headers: { cookie } }))).status).toBe(502);
+    expect(failures).toEqual([["api", "orders", "api_unreachable"]]);
+    expect(lines).toContainEqual(["api_failed", { reason: "api_unreachable", api: "orders" }]);
+  });
+});
+
 describe("an upgrade", () => {
   const SWITCHED = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
 
