@@ -31,6 +31,7 @@ const loadNode = () => import("../apis/respond-over-node.js");
 let overFetch: ReturnType<typeof loadFetch> | undefined;
 let overNode: ReturnType<typeof loadNode> | undefined;
 
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createApiProxies<FrameworkRequest extends object>(parts: ApiProxyParts<FrameworkRequest>): ApiProxies<FrameworkRequest> {
   const { ready, adapter, openedOf, guard } = parts;
   /** The rules of all proxies of an API. A WebSocket, whose upgrade passes no route, must pass them all. */
