@@ -137,11 +137,15 @@ function replyOf<Stream extends BodyStream>(
     response.discard();
     return refusal("api_response_invalid", exchange);
   }
-  if (exchange.request.method !== "HEAD" && !BODILESS.includes(status)) return { status, headers, body: response.whole?.() ?? body };
-  response.discard();
   // The browser would expect a body of that length.
-  if (status === 204 || status === 205) delete headers["Content-Length"];
-  return { status, headers };
+  if (status < 200 || status === 204 || status === 205) delete headers["Content-Length"];
+  if (exchange.request.method === "HEAD" || BODILESS.includes(status)) {
+    response.discard();
+    return { status, headers };
+  }
+  // Otherwise some frameworks guess it, but only of a response that has arrived whole.
+  headers["Content-Type"] ??= "application/octet-stream";
+  return { status, headers, body: response.whole?.() ?? body };
 }
 
 function refusal(code: ErrorCode, exchange?: Exchange, headers: Record<string, string> = {}, cause?: unknown): Reply {
@@ -174,6 +178,7 @@ export interface Closing {
 export function closingOf(exchange: Exchange): Closing {
   let reason: IdpAuthError | undefined;
   let abort: ((reason: IdpAuthError) => void) | undefined;
+  let signal: AbortSignal | undefined;
   let unwatch = exchange.clock.timer(UNWATCHED, watch);
   const breakOff = (why: IdpAuthError) => {
     reason ??= why;
@@ -181,19 +186,15 @@ export function closingOf(exchange: Exchange): Closing {
   };
   function watch(): void {
     unwatch();
-    const ended = exchange.ended();
+    const ended = (signal ??= exchange.ended());
     const end = () => breakOff(ended.reason as IdpAuthError);
     unwatch = () => ended.removeEventListener("abort", end);
     ended.addEventListener("abort", end);
     if (ended.aborted) end();
   }
-  function release(): void {
-    unwatch();
-    abort = undefined;
-  }
   exchange.onClose(() => {
     breakOff(LEFT);
-    release();
+    unwatch();
   });
   return {
     onAbort(given) {
@@ -201,6 +202,8 @@ export function closingOf(exchange: Exchange): Closing {
       if (reason !== undefined) abort(reason);
     },
     watch,
-    release,
+    release() {
+      unwatch();
+    },
   };
 }

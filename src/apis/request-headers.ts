@@ -34,8 +34,8 @@ const sentName = byName((name, { requestHeaders: table }) => {
   return isOurs || NEVER_SENT.test(like) || (table[name] !== true && UNLESS_LISTED.test(like)) ? "" : name;
 });
 
-/** How many header names are remembered for each API: strangers can send any number. */
-const MOST_NAMES = 500;
+/** How many header names are remembered for each API, and how long one may be: strangers can send any. */
+const [MOST_NAMES, MAX_NAME] = [500, 100];
 
 /**
  * Remembers what a function decides about a header of an API: the name with which it passes, or the empty string.
@@ -49,19 +49,19 @@ export function byName(decide: (name: string, api: Api) => string): (name: strin
     const remembered = names.get(name);
     if (remembered !== undefined) return remembered;
     const decided = decide(name.toLowerCase(), api);
-    if (names.size < MOST_NAMES) known.set(api, names.set(name, decided));
+    if (names.size < MOST_NAMES && name.length <= MAX_NAME) known.set(api, names.set(name, decided));
     return decided;
   };
 }
 
 /** Returns the headers that pass, without those that `Connection` names (RFC 9110 section 7.6.1). */
 export function passed(lines: HeaderLines, api: Api, nameOf: ReturnType<typeof byName>): Map<string, string> {
-  const dropped = valuesOf(lines, "connection").flatMap((value) => value.split(",").map((name) => name.trim().toLowerCase()));
+  const dropped = new Set(valuesOf(lines, "connection").flatMap((value) => value.split(",").map((name) => name.trim().toLowerCase())));
   const headers = new Map<string, string>();
   for (let at = 0; at < lines.length; at += 2) {
     const [name = "", value = ""] = [lines[at], lines[at + 1]];
     const passes = nameOf(name, api);
-    if (passes !== "" && !dropped.includes(name.toLowerCase())) append(headers, passes, value);
+    if (passes !== "" && !dropped.has(name.toLowerCase())) append(headers, passes, value);
   }
   return headers;
 }

@@ -5,7 +5,7 @@ import { pipeline, type Duplex, type Readable } from "node:stream";
 import { ERRORS } from "../errors.js";
 import { isStream, problem } from "../http/reply.js";
 import type { Api } from "../config/api-options.js";
-import { admittedUrl, answered, closingOf, type Exchange, type ProxyReply } from "./proxy.js";
+import { admittedUrl, answered, closingOf, type Closing, type Exchange, type ProxyReply } from "./proxy.js";
 import type { ApiResponse, Transport, Upgraded } from "./transport.js";
 
 /**
@@ -19,10 +19,11 @@ export async function proxyUpgrade(
   exchange: Exchange,
   [message, socket, head]: readonly [message: IncomingMessage, socket: Duplex, head: Buffer],
 ): Promise<void> {
-  const closing = closingOf(exchange);
-  closing.watch();
+  let closing: Closing | undefined;
   let upgraded: Upgraded | undefined;
   const reply = await replyTo(api, exchange, message, async (url, headers) => {
+    closing ??= closingOf(exchange);
+    closing.watch();
     headers.set("connection", "Upgrade").set("upgrade", "websocket");
     const response = await transport({ method: "GET", url, headers, body: undefined, length: undefined, onAbort: closing.onAbort });
     ({ upgraded } = response);
@@ -40,7 +41,7 @@ export async function proxyUpgrade(
   // `pipeline` adds ten listeners itself, so that one of the server would make Node.js warn of a leak.
   socket.setMaxListeners(0);
   pipeline(socket, upgraded.socket, socket, () => undefined);
-  closing.onAbort(() => socket.destroy());
+  closing?.onAbort(() => socket.destroy());
 }
 
 type Send = (url: URL, headers: Map<string, string>) => Promise<ApiResponse<Readable>>;

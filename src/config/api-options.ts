@@ -68,7 +68,7 @@ export const NEVER_SENT =
 
 /** Headers that a browser never gets from an API: those of the connection, and commands that concern the whole origin. */
 export const NEVER_RETURNED =
-  /^(?:proxy-.*|connection|keep-alive|te|trailer|transfer-encoding|upgrade|set-cookie2?|clear-site-data|x-accel-.*|x-sendfile.*|service-worker-allowed|surrogate-control|.*cdn-cache-control)$/;
+  /^(?:proxy-.*|connection|keep-alive|te|trailer|transfer-encoding|upgrade|http2-settings|set-cookie2?|clear-site-data|x-accel-.*|x-sendfile.*|service-worker-allowed|surrogate-control|.*cdn-cache-control)$/;
 
 /** The name as servers see it that translate headers to variables: CGI, and some proxies, make `_` of `-`, and PHP of `.` too. */
 export function alike(name: string): string {
@@ -83,7 +83,7 @@ export interface ApiTable {
 const TRUST = "Remove the variable. To trust your own certificate authority, set NODE_EXTRA_CA_CERTS to its certificate's file.";
 const NAME = /^[a-z][a-z0-9-]{0,30}$/;
 const METHOD = /^(?!(?:CONNECT|TRACE)$)[A-Z]{1,20}$/;
-const HEADER = /^[a-z0-9-]{1,100}$/i;
+const HEADER = /^(?!content-length$)[a-z0-9-]{1,100}$/i;
 const PATH = /^\/(?:[A-Za-z0-9._~-]+\/)*$/;
 const TEXT = /^[\x21-\x7e]{1,512}$/;
 const SEQUENCES = ["%2F", "//", ";"];

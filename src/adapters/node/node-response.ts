@@ -161,11 +161,15 @@ export function sendStream(response: ServerResponse, stream: BodyStream): void {
   // Not `pipeline`: the AbortController and the error that it creates for each stream cost more than the rest of a small response.
   readable.on("error", () => undefined);
   response.on("error", () => undefined);
+  const { stream: own } = response as ServerResponse & { readonly stream?: Closable & { close(code: number): void } };
   onFirstClose([readable], () => {
-    if (!readable.readableEnded) response.destroy();
+    if (readable.readableEnded) return;
+    if (own === undefined) response.destroy();
+    // INTERNAL_ERROR: a stream of HTTP/2 that is only destroyed ends like a whole one.
+    else own.close(2);
   });
   // A response of node:http2 doesn't say that its stream has been destroyed.
-  onFirstClose([(response as ServerResponse & { readonly stream?: Closable }).stream ?? response], () => readable.destroy());
+  onFirstClose([own ?? response], () => readable.destroy());
   // Otherwise the head is sent with what has arrived, in one packet.
   if (readable.readableLength === 0) response.flushHeaders();
   readable.pipe(response);
