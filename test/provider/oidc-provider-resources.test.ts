@@ -65,9 +65,9 @@ it("oidc-provider issues a JWT for each resource of the login, and none for anot
     audiences.push((JSON.parse(Buffer.from(claims, "base64url").toString()) as { aud: unknown }).aud);
   }
   expect(audiences).toEqual([ORDERS, BILLING, ORDERS]);
-  expect(await ask("other")).toEqual({ code: "api_token_refused", reason: "invalid_target" });
+  expect(await ask("other")).toEqual({ code: "api_sign_in_required", reason: "invalid_target" });
   expect((await browser.get("/idpauth/session")).json()).toMatchObject({ authenticated: true });
-  // A login for this API asks for it, too.
+  // With `consent: "later"`, only a login for this API asks for it, too.
   await browser.follow("/idpauth/login/?api=other");
   expect((await ask("other")).token.split(".").length).toBe(3);
 });

