@@ -20,7 +20,7 @@ export const BUDGETS = {
   auth: 835,
   cli: 2_835,
   client: 550,
-  config: 1_790,
+  config: 1_800,
   keys: 185,
   conformance: 7_560,
   endpoints: 1_515,

@@ -177,7 +177,7 @@ export const ERRORS = errorRows({
     status: 400,
     title: "This address can't be passed on",
     remedy:
-      "Send the path in its normal form: without dot segments, backslashes and a fragment. If the API needs an encoded slash, an empty segment or a path parameter, list it in the API's `paths`.",
+      "Send the path in its normal form: without dot segments, backslashes and a fragment, and with `fetchApi` also without a leading slash. If the API needs an encoded slash, an empty segment or a path parameter, list it in the API's `paths`.",
   },
   api_framing_invalid: {
     status: 400,
@@ -192,7 +192,7 @@ export const ERRORS = errorRows({
   api_unreachable: {
     status: 502,
     title: "The service behind this page can't be reached right now",
-    remedy: "Check the API and its `url`. The log line has the cause: the connection, the name or the certificate.",
+    remedy: "Check the API and its `url`. The log line has the code of the connection's error, such as ECONNREFUSED or CERT_HAS_EXPIRED.",
   },
   api_response_invalid: {
     status: 502,

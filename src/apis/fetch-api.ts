@@ -2,7 +2,7 @@ import type { Clock } from "../clock.js";
 import { ERRORS, IdpAuthError } from "../errors.js";
 import type { Api } from "../config/api-options.js";
 import { upstreamUrl } from "./target.js";
-import { apiTimeout } from "./transport.js";
+import { apiTimeout, asApiError } from "./transport.js";
 
 /** What a request of the application to an API needs. */
 export interface FetchApiPorts {
@@ -16,7 +16,8 @@ export interface FetchApiPorts {
  * Sends a request of the application with the user's token, and once more if the API rejects the token. It follows no redirect.
  *
  * @param path path and query below the API's `url`, without a leading slash
- * @throws IdpAuthError `api_path_invalid`, `method_not_allowed`, `api_timeout`: no headers within the API's `timeout`; what `token` throws
+ * @throws IdpAuthError `api_path_invalid`, `method_not_allowed`, `api_unreachable`, `api_timeout`: no headers within the API's `timeout`; what
+ *   `token` throws
  */
 export async function fetchApi(api: Api, path: string, init: RequestInit, { send, clock, token }: FetchApiPorts): Promise<Response> {
   const url = upstreamUrl(api, path);
@@ -31,7 +32,11 @@ export async function fetchApi(api: Api, path: string, init: RequestInit, { send
     const cancel = clock.timer(api.timeout * 1000, late.abort.bind(late, apiTimeout()));
     const signal = AbortSignal.any([late.signal, init.signal ?? []].flat());
     const options = { ...init, method, headers, signal, redirect: "manual", credentials: "omit", cache: "no-store" } as const;
-    return send(url.href, init.body instanceof ReadableStream ? Object.assign(options, { duplex: "half" }) : options).finally(cancel);
+    return send(url.href, init.body instanceof ReadableStream ? Object.assign(options, { duplex: "half" }) : options)
+      .catch((error: unknown) => {
+        throw init.signal?.aborted === true ? error : asApiError(error);
+      })
+      .finally(cancel);
   };
   const first = await token();
   const response = await sendWith(first);

@@ -4,7 +4,7 @@ import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
 import type { CommonSettings } from "../config/read-settings.js";
 import { ApiTokenError, ERRORS, isOutage } from "../errors.js";
-import type { EventHub } from "../events/event-hub.js";
+import { driverCode, type EventHub } from "../events/event-hub.js";
 import { blockedUser, loginPath, providerIn, type Blocked } from "../guard/blocked.js";
 import { json, problem, type AnyReply, type Reply } from "../http/reply.js";
 import { failureReply, retryAfterOf } from "../pages/failure-reply.js";
@@ -83,7 +83,8 @@ export function exchangeOf(proxied: Proxied, lines: HeaderLines, component: Prox
       return loginPath(settings.publicPath, { ...providerIn(provider), ...stepUp, api: api.api });
     },
     failed(error) {
-      events.emit("failure", { during: "api", api: api.api, kind: "outage", reason: error.code });
+      const cause = driverCode(error);
+      events.emit("failure", { during: "api", api: api.api, kind: "outage", reason: error.code, ...(cause !== "rejected" && { cause }) });
     },
   };
 }

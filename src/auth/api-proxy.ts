@@ -45,8 +45,12 @@ export function createApiProxies<FrameworkRequest extends object>(parts: ApiProx
   return {
     findings(apis) {
       const missing = [...rules.keys()].filter((name) => apis.get(name)?.path === undefined);
+      const known = [...apis.values()].flatMap(({ api, path }) => (path === undefined ? [] : api)).join(", ");
       return missing.map((name) =>
-        check("E029", `\`proxyApi(${JSON.stringify(name)})\`: \`apis\` has no API of this name with a \`path\`.`),
+        check(
+          "E029",
+          `\`proxyApi(${JSON.stringify(name)})\`: \`apis\` has no API of this name with a \`path\`; there are: ${known || "none"}.`,
+        ),
       );
     },
     proxyApi(name, rule = {}) {

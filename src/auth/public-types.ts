@@ -194,7 +194,7 @@ export interface Accessors<
    * @param api its name in the option `apis`
    * @param path path and query below the API's `url`, without a leading slash
    * @throws IdpAuthError `login_required` (401): signed out; `api_path_invalid`, `method_not_allowed`: the table doesn't allow it;
-   *   `api_timeout` (504): no headers within the API's `timeout`
+   *   `api_unreachable` (502); `api_timeout` (504): no headers within the API's `timeout`
    * @throws ApiTokenError as of `getAccessToken`
    */
   fetchApi(raw: FrameworkRequest, api: string, path: string, init?: RequestInit): Promise<Response>;

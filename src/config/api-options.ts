@@ -112,10 +112,16 @@ const OPTIONS: Readonly<Record<keyof ApiOptions, Check>> = {
   provider: [text(NAME), "the key of a provider"],
   consent: [(value) => value === "login" || value === "later", "`login` or `later`"],
   path: [text(PATH), "a path that starts and ends with `/`, of letters, digits and `-._~`"],
-  methods: [list(text(METHOD)), "a list of methods in capital letters"],
+  methods: [list(text(METHOD)), "a list of methods in capital letters, without CONNECT and TRACE"],
   paths: [list((value) => SEQUENCES.includes(value as string)), "a list of `%2F`, `//` and `;`"],
-  requestHeaders: [headers(NEVER_SENT), "an object with true or a string for each header, none of them a header of the connection"],
-  responseHeaders: [headers(NEVER_RETURNED), "an object with true or a string for each header, none of them a header of the connection"],
+  requestHeaders: [
+    headers(NEVER_SENT),
+    "an object with true or a string for each header, without those of the connection, Cookie, Authorization and X-Forwarded-*",
+  ],
+  responseHeaders: [
+    headers(NEVER_RETURNED),
+    "an object with true or a string for each header, without those of the connection, Set-Cookie and others that concern the whole origin",
+  ],
   allowCrossSite: [(value) => typeof value === "boolean", "true or false"],
   timeout: [(value) => typeof value === "number" && value > 0 && value <= 3_600, "seconds, at most 3600"],
 };
@@ -150,8 +156,10 @@ function readTable(option: Readonly<Record<string, unknown>>, providers: readonl
     if (mistakes.length === 0) apis.set(api, apiOf(api, values as ApiOptions));
   }
   const all = [...apis.values()];
-  const shared = all.find((one) => all.some((other) => other !== one && one.path !== undefined && other.path?.startsWith(one.path)));
-  if (shared !== undefined) findings.push(check("E029", `\`apis.${shared.api}\`: another API's \`path\` begins with its own.`));
+  for (const [at, { api, path }] of all.entries()) {
+    const below = all.find((other, index) => path !== undefined && (other.path === path ? index > at : other.path?.startsWith(path)));
+    if (below !== undefined) findings.push(check("E029", `\`apis.${api}\`: the \`path\` of \`apis.${below.api}\` begins with its own.`));
+  }
   const mixed = new Set(providers.flatMap((provider) => mixedResources(all, provider)));
   for (const resource of mixed)
     findings.push(

@@ -50,6 +50,8 @@ export interface Events {
     readonly kind: "refusal" | "outage";
     /** A stable word: an error code, or the refusal as the log names it. */
     readonly reason: string;
+    /** The code of an API's connection, such as `ECONNREFUSED`. */
+    readonly cause?: string;
   };
   /** The provider, the store or the session did not respond; sent once per failed request to it, not once per waiting user. */
   readonly outage: EventBase & {

@@ -51,18 +51,19 @@ export function logLine(code: LogCode, message = `${LOG_CODES[code][1]}.`): LogE
   return { level: LOG_CODES[code][0], code, message };
 }
 
-/** The line of a code, with the reason in its message and its details. @param api the name of the API that it is about */
-export function reasonLine(code: LogCode, reason: string, api?: string): LogEntry {
-  const cause = api === undefined ? reason : `${api}: ${reason}`;
-  return { ...logLine(code, `${LOG_CODES[code][1]} (${cause}).`), details: { reason, ...(api !== undefined && { api }) } };
+/** The line of a code, with the reason in its message and its details. @param about an API, and the cause of its failure */
+export function reasonLine(code: LogCode, reason: string, { api, cause }: Pick<Events["failure"], "api" | "cause"> = {}): LogEntry {
+  const words = [api === undefined ? reason : `${api}: ${reason}`, ...(cause === undefined ? [] : [cause])].join(", ");
+  const details = { reason, ...(api !== undefined && { api }), ...(cause !== undefined && { cause }) };
+  return { ...logLine(code, `${LOG_CODES[code][1]} (${words}).`), details };
 }
 
 /** The line of a failure; undefined if another line reports it. */
-export function failureLine({ during, kind, reason, api }: Events["failure"]): LogEntry | undefined {
+export function failureLine({ during, kind, reason, ...about }: Events["failure"]): LogEntry | undefined {
   if (during === "refresh") return reasonLine(kind === "refusal" ? "refresh_rejected" : "refresh_failed", reason);
   // The application's own decision is no failure.
   if (reason === "sign_in_denied") return { level: "info", code: reason, message: "`onSignIn` refused a user." };
-  if (during !== "session") return reasonLine(`${during}_failed`, reason, api);
+  if (during !== "session") return reasonLine(`${during}_failed`, reason, about);
   // The outage of the store has its own line.
   return kind === "outage" ? undefined : logLine("session_unreadable");
 }

@@ -215,6 +215,14 @@ describe("fetchApi", () => {
     await refused;
   });
 
+  it("rejects with our error if the API can't be reached, and with the caller's if the caller has aborted", async () => {
+    const { api, server } = await nodeApi(listener);
+    server.close();
+    await expect(fetchApi(api, "items", {}, ports())).rejects.toMatchObject({ code: "api_unreachable", status: 502 });
+    const signal = AbortSignal.abort();
+    await expect(fetchApi(api, "items", { signal }, ports())).rejects.toMatchObject({ name: "AbortError" });
+  });
+
   it("sets no time limit on the body, and leaves no timer", async () => {
     const { api } = await nodeApi((_message, response) => response.writeHead(200).write("a"));
     const left = new AbortController();

@@ -172,7 +172,7 @@ describe("an API that can't be reached", () => {
     const proxy = auth.proxyApi("orders")(() => new Response(null, { status: 404 }));
     expect((await proxy(new Request(`${ORIGIN}/api/orders/x`, { headers: { cookie } }))).status).toBe(502);
     expect(failures).toEqual([["api", "orders", "api_unreachable"]]);
-    expect(lines).toContainEqual(["api_failed", { reason: "api_unreachable", api: "orders" }]);
+    expect(lines).toContainEqual(["api_failed", { reason: "api_unreachable", api: "orders", cause: "ECONNREFUSED" }]);
   });
 });
 
