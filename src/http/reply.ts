@@ -34,6 +34,7 @@ export interface Reply<Content extends Body = string> {
  */
 export type AnyReply = Reply<Body>;
 
+/** Whether a body is a stream, which the adapter sends as it comes. */
 export function isStream(body: Body | undefined): body is BodyStream {
   return typeof body === "object" && !(body instanceof Uint8Array);
 }
