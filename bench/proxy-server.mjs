@@ -36,7 +36,7 @@ const kinds = {
     const agent = new Agent({ keepAlive: true });
     const server = createServer((request, response) => {
       const path = `/v2/${request.url.slice(PATH.length)}`;
-      const { accept, "user-agent": userAgent } = request.headers;
+      const { accept = "*/*", "user-agent": userAgent = "" } = request.headers;
       const headers = { accept, "user-agent": userAgent, authorization: "Bearer a token of the benchmark" };
       const outgoing = httpRequest({ host: "127.0.0.1", port: upstream, agent, method: request.method, path, headers });
       outgoing.on("error", () => response.destroy());
