@@ -17,6 +17,14 @@ import { apiRow } from "./api-row.js";
 
 export const ORIGIN = "https://app.example";
 
+/** The options of an application with one API. */
+export const optionsFor = (url: string) => ({
+  env: { BASE_URL: ORIGIN, IDP_ISSUER: "https://login.example", IDP_CLIENT_ID: "client", IDP_CLIENT_SECRET: "a client's secret" },
+  secretKey: "a secret key of at least 32 bytes",
+  log: false as const,
+  apis: { orders: { url, path: "/api/orders/" } },
+});
+
 const running: (() => unknown)[] = [];
 
 /** Closes everything that the functions of this module have opened. For `afterEach`. */

@@ -3,14 +3,14 @@ import { once } from "node:events";
 import http, { type RequestListener, type Server } from "node:http";
 import http2 from "node:http2";
 import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { proxyRequest } from "../../src/apis/proxy.js";
 import { requestHeaders } from "../../src/apis/request-headers.js";
 import type { Api } from "../../src/config/api-options.js";
 import { idpAuth as nodeAuth } from "../../src/adapters/node/node.js";
 import { signedInAs, TestClock } from "../../src/testing/index.js";
 import { apiRow } from "./api-row.js";
-import { closeAll, front, frontHandler, nodeApi, open, ORIGIN, rawApi, rawBrowser, request } from "./parties.js";
+import { closeAll, front, frontHandler, nodeApi, open, optionsFor, ORIGIN, rawApi, rawBrowser, request } from "./parties.js";
 
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
@@ -33,13 +33,6 @@ async function serve(listener: RequestListener): Promise<number> {
   stops.push(() => server.closeAllConnections());
   return portOf(server);
 }
-
-const optionsFor = (url: string) => ({
-  env: { BASE_URL: ORIGIN, IDP_ISSUER: "https://login.example", IDP_CLIENT_ID: "client", IDP_CLIENT_SECRET: "a client's secret" },
-  secretKey: "a secret key of at least 32 bytes",
-  log: false as const,
-  apis: { orders: { url, path: "/api/orders/" } },
-});
 
 describe("a proxied request", () => {
   it.each(["a\r\nX-Evil: 1", "a\u0001b", "a\u20ac"])(
@@ -156,30 +149,45 @@ describe("a WebSocket", () => {
 });
 
 describe("a response over HTTP/2", () => {
-  async function exchanged(api: Api): Promise<{ seen: string[]; text: string }> {
-    const { handler } = frontHandler(api);
-    const failed: string[] = [];
-    const port = await portOf(http2.createServer((message, response) => void handler(message, response).catch((error: unknown) => {
-      failed.push(String(error));
-      response.stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR);
-    }))); // prettier-ignore
+  type Listener = (message: http2.Http2ServerRequest, response: http2.Http2ServerResponse) => unknown;
+
+  async function exchangedWith(listener: Listener): Promise<{ seen: string; text: string }> {
+    const port = await portOf(http2.createServer((message, response) => void listener(message, response)));
     const session = http2.connect(`http://127.0.0.1:${port}`);
     stops.push(() => session.destroy());
     const stream = session.request({ ":path": "/api/orders/" });
     let text = "";
     stream.on("data", (chunk: Buffer) => (text += chunk.toString())).on("error", () => undefined);
     await new Promise((resolve) => stream.on("close", resolve));
-    return { seen: [...failed, stream.rstCode === 0 ? "whole" : "broken off"], text };
+    return { seen: stream.rstCode === 0 ? "whole" : "broken off", text };
   }
+
+  const exchanged = (api: Api) => {
+    const { handler } = frontHandler(api);
+    return exchangedWith((message, response) =>
+      handler(message, response).catch(() => response.stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR)),
+    );
+  };
 
   it("that the API breaks off isn't taken for a whole one", async () => {
     const { url } = await rawApi((socket) => socket.end("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"));
-    expect(await exchanged(apiRow({ url }))).toEqual({ seen: ["broken off"], text: "ok" });
+    expect(await exchanged(apiRow({ url }))).toEqual({ seen: "broken off", text: "ok" });
+  });
+
+  it("whose handler fails after a part of it isn't taken for a whole one", async () => {
+    const failing: Listener = async (_message, response) => {
+      response.write("ok");
+      await new Promise((resolve) => setImmediate(resolve));
+      throw new Error("a mistake of the application");
+    };
+    const log = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+    expect(await exchangedWith(nodeAuth(optionsFor("http://127.0.0.1/")).listener(failing))).toEqual({ seen: "broken off", text: "ok" });
+    log.mockRestore();
   });
 
   it("doesn't contain headers that HTTP/2 forbids", async () => {
     const { url } = await rawApi((socket) => socket.write("HTTP/1.1 200 OK\r\nHTTP2-Settings: x\r\nContent-Length: 2\r\n\r\nok"));
-    expect(await exchanged(apiRow({ url }))).toEqual({ seen: ["whole"], text: "ok" });
+    expect(await exchanged(apiRow({ url }))).toEqual({ seen: "whole", text: "ok" });
   });
 });
 

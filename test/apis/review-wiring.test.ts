@@ -15,7 +15,7 @@ import { idpAuth as honoAuth } from "../../src/adapters/hono/hono.js";
 import { idpAuth as koaAuth } from "../../src/adapters/koa/koa.js";
 import { idpAuth as nodeAuth, type NodeIdpAuth } from "../../src/adapters/node/node.js";
 import { signedInAs, TestClock, type SignsInForTests } from "../../src/testing/index.js";
-import { closeAll, nodeApi, ORIGIN, rawApi, rawBrowser } from "./parties.js";
+import { closeAll, nodeApi, optionsFor, ORIGIN, rawApi, rawBrowser } from "./parties.js";
 
 const servers: Server[] = [];
 afterEach(async () => {
@@ -34,13 +34,6 @@ async function serve(listener: RequestListener, upgrade?: (...of: [http.Incoming
   await once(server, "listening");
   return (server.address() as AddressInfo).port;
 }
-
-const optionsFor = (url: string) => ({
-  env: { BASE_URL: ORIGIN, IDP_ISSUER: "https://login.example", IDP_CLIENT_ID: "client", IDP_CLIENT_SECRET: "a client's secret" },
-  secretKey: "a secret key of at least 32 bytes",
-  log: false as const,
-  apis: { orders: { url, path: "/api/orders/" } },
-});
 
 type Wiring = (options: ReturnType<typeof optionsFor>) => Promise<{ auth: SignsInForTests; listener: RequestListener }>;
 

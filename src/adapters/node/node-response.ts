@@ -161,18 +161,25 @@ export function sendStream(response: ServerResponse, stream: BodyStream): void {
   // Not `pipeline`: the AbortController and the error that it creates for each stream cost more than the rest of a small response.
   readable.on("error", () => undefined);
   response.on("error", () => undefined);
-  const { stream: own } = response as ServerResponse & { readonly stream?: Closable & { close(code: number): void } };
   onFirstClose([readable], () => {
-    if (readable.readableEnded) return;
-    if (own === undefined) response.destroy();
-    // INTERNAL_ERROR: a stream of HTTP/2 that is only destroyed ends like a whole one.
-    else own.close(2);
+    if (!readable.readableEnded) breakOff(response);
   });
   // A response of node:http2 doesn't say that its stream has been destroyed.
-  onFirstClose([own ?? response], () => readable.destroy());
+  onFirstClose([(response as Streamed).stream ?? response], () => readable.destroy());
   // Otherwise the head is sent with what has arrived, in one packet.
   if (readable.readableLength === 0) response.flushHeaders();
   readable.pipe(response);
+}
+
+/** A response of node:http2 has a stream. */
+type Streamed = AnyResponse & { readonly stream?: Closable & { close(code: number): void } };
+
+/** Breaks a response off, so that nobody takes a part for the whole. */
+function breakOff(response: AnyResponse): void {
+  const { stream } = response as Streamed;
+  // INTERNAL_ERROR: a stream of HTTP/2 that is only destroyed ends like a whole one.
+  if (stream === undefined) response.destroy();
+  else stream.close(2);
 }
 
 /** A stream of the Web as one of Node. Destroying it cancels the stream. */
@@ -222,8 +229,7 @@ export function respondToError(error: unknown, _request: unknown, response: AnyR
   const isAway = isOutage(error);
   if (!isAway) process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   if (response.headersSent) {
-    // A part of the response was sent: only a broken connection shows that the rest is missing.
-    response.destroy();
+    breakOff(response);
     return;
   }
   const either = response as ServerResponse;
