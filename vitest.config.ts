@@ -4,31 +4,54 @@ import { configDefaults, defineConfig } from "vitest/config";
 
 const UNIT = "test/**/*.unit.test.ts";
 const MATRIX = "test/**/*.matrix.test.ts";
-/** Files that replace modules for their tests. The files after them in the same process would get these modules, too. */
+/**
+ * Files that replace modules for their tests. The files after them in the same process would get
+ * these modules, too.
+ */
 const MOCKING = readdirSync(`${import.meta.dirname}/test`, { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".test.ts") && !/node_modules|\.(?:unit|matrix)\.test/.test(name))
   .map((name) => `test/${name}`)
-  .filter((file) => /\bvi\.(?:mock|doMock|resetModules)\(/.test(readFileSync(`${import.meta.dirname}/${file}`, "utf8")));
+  .filter((file) =>
+    /\bvi\.(?:mock|doMock|resetModules)\(/.test(
+      readFileSync(`${import.meta.dirname}/${file}`, "utf8"),
+    ),
+  );
 
 export default defineConfig({
   // What names the package as a stranger does, such as a recipe out of examples/, gets its sources.
   resolve: {
     tsconfigPaths: true,
     // Next.js is installed for its tests alone.
-    alias: [{ find: /^next(?=\/|$)/, replacement: `${import.meta.dirname}/test/adapters/next-application/node_modules/next` }],
+    alias: [
+      {
+        find: /^next(?=\/|$)/,
+        replacement: `${import.meta.dirname}/test/adapters/next-application/node_modules/next`,
+      },
+    ],
   },
   test: {
     pool: "forks",
     // Vitest leaves one core idle unless told otherwise. On two cores that doubles the time.
     maxWorkers: Number(process.env["TEST_WORKERS"]) || Math.max(2, availableParallelism() - 1),
-    // These end tests that hang. Tests of processes and of a browser take a busy machine ten times as long as an idle one.
+    // These end tests that hang. Tests of processes and of a browser take a busy machine ten times
+    // as long as an idle one.
     testTimeout: 240_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
-    // The ring of a test is in its file name, see scripts/test-plan.mjs. `npx vitest run PATH` finds a file in whichever ring it is.
+    // The ring of a test is in its file name, see scripts/test-plan.mjs. `npx vitest run PATH`
+    // finds a file in whichever ring it is.
     projects: [
-      { extends: true, test: { name: "unit", include: [UNIT], isolate: false, setupFiles: ["test/support/no-outside.ts"] } },
-      // The files of a worker share its modules, since loading them anew for each file took half of the time.
+      {
+        extends: true,
+        test: {
+          name: "unit",
+          include: [UNIT],
+          isolate: false,
+          setupFiles: ["test/support/no-outside.ts"],
+        },
+      },
+      // The files of a worker share its modules, since loading them anew for each file took half of
+      // the time.
       {
         extends: true,
         test: {

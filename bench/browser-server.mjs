@@ -6,12 +6,19 @@ import { childOptions, serveCalls } from "./children.mjs";
 
 const { provider, sub, events } = childOptions();
 const CLIENT = readFileSync(new URL("../dist/client/client.js", import.meta.url), "utf8");
-const PAGE = '<!doctype html><title>Application</title><script type="module" src="/page.js"></script>';
+const PAGE =
+  '<!doctype html><title>Application</title><script type="module" src="/page.js"></script>';
 const SCRIPT = `import { createClient } from "/client.js";
 self.auth = createClient({ events: location.search === "?events" });
 auth.subscribe(({ status }) => { if (status === "signed-out") self.signedOutAt = Date.now(); });`;
 
-const auth = idpAuth({ env: {}, secretKey: "a secret key of at least 32 bytes", ...provider, log: () => {}, ...(events && { events }) });
+const auth = idpAuth({
+  env: {},
+  secretKey: "a secret key of at least 32 bytes",
+  ...provider,
+  log: () => {},
+  ...(events && { events }),
+});
 const files = new Map([
   ["/client.js", ["text/javascript", CLIENT]],
   ["/page.js", ["text/javascript", SCRIPT]],

@@ -1,5 +1,5 @@
-// Child processes that are called like functions. Each measurement has its own process, so it shares no heap, garbage collection
-// or event loop with the measurement that it is compared to.
+// Child processes that are called like functions. Each measurement has its own process, so it
+// shares no heap, garbage collection or event loop with the measurement that it is compared to.
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
@@ -25,7 +25,8 @@ export async function startChild(script, options = {}) {
     else reject(new Error(`${script}: ${error}`));
   });
   child.on("exit", (code) => {
-    for (const { reject } of waiting.values()) reject(new Error(`${script} ended with code ${code}`));
+    for (const { reject } of waiting.values())
+      reject(new Error(`${script} ended with code ${code}`));
   });
   const call = (method, argument) =>
     new Promise((resolve, reject) => {

@@ -1,4 +1,5 @@
-// One process over a store: it signs users in, ends sessions, and holds connections that wait for an end.
+// One process over a store: it signs users in, ends sessions, and holds connections that wait for
+// an end.
 import { EventEmitter } from "node:events";
 import { createServer, IncomingMessage, ServerResponse } from "node:http";
 import { monitorEventLoopDelay } from "node:perf_hooks";
@@ -93,7 +94,11 @@ const server = createServer(handle).listen(0, "127.0.0.1");
 
 /** A request without a connection. */
 function requestOf(method, path, cookie) {
-  const socket = Object.assign(new EventEmitter(), { encrypted: false, remoteAddress: "127.0.0.1", destroyed: false });
+  const socket = Object.assign(new EventEmitter(), {
+    encrypted: false,
+    remoteAddress: "127.0.0.1",
+    destroyed: false,
+  });
   const request = new IncomingMessage(socket);
   request.method = method;
   request.url = path;
@@ -141,18 +146,31 @@ serveCalls({
     return cookies;
   },
 
-  /** Posts a logout token. Returns the seconds, and the longest stops of the event loop: meanwhile, and in the same time without work. */
+  /**
+   * Posts a logout token. Returns the seconds, and the longest stops of the event loop: meanwhile,
+   * and in the same time without work.
+   */
   async backchannel({ token }) {
     let reply;
     globalThis.gc();
     const started = performance.now();
     const stop = await longestStop(async () => {
       const body = new URLSearchParams({ logout_token: token });
-      reply = await fetch(`http://127.0.0.1:${server.address().port}/idpauth/backchannel-logout`, { method: "POST", body });
+      reply = await fetch(`http://127.0.0.1:${server.address().port}/idpauth/backchannel-logout`, {
+        method: "POST",
+        body,
+      });
     });
     const elapsed = performance.now() - started;
     const idle = await longestStop(() => pause(elapsed));
-    return { status: reply.status, text: await reply.text(), ended: counts.ended, seconds: elapsed / 1000, stop, idle };
+    return {
+      status: reply.status,
+      text: await reply.text(),
+      ended: counts.ended,
+      seconds: elapsed / 1000,
+      stop,
+      idle,
+    };
   },
 
   /** Opens a connection that waits for the end of each session. */
@@ -198,6 +216,12 @@ serveCalls({
     const seconds = 20;
     await pause(seconds * 1000);
     const open = signals.filter(({ aborted: isOver }) => !isOver).length;
-    return { bytes, open, timers, subscriptions: counts.subscriptions, readsPerSecond: counts.reads / seconds };
+    return {
+      bytes,
+      open,
+      timers,
+      subscriptions: counts.subscriptions,
+      readsPerSecond: counts.reads / seconds,
+    };
   },
 });

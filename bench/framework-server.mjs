@@ -1,14 +1,24 @@
-// One framework per process: the bare framework, and the framework with idpauth mounted, each on its own port.
+// One framework per process: the bare framework, and the framework with idpauth mounted, each on
+// its own port.
 import { createServer } from "node:http";
 import { serveCalls, childOptions } from "./children.mjs";
 
 const { host, provider } = childOptions();
 
-const USER = { email: "ada@example.com", name: "Ada Lovelace", picture: "https://pictures.example.com/ada.png" };
+const USER = {
+  email: "ada@example.com",
+  name: "Ada Lovelace",
+  picture: "https://pictures.example.com/ada.png",
+};
 const SESSION = () => ({ authenticated: true, user: USER });
 const REPORTS = () => ({ authenticated: true });
 
-const options = { env: {}, log: false, secretKey: "a secret key of the benchmark, longer than it must be", ...provider };
+const options = {
+  env: {},
+  log: false,
+  secretKey: "a secret key of the benchmark, longer than it must be",
+  ...provider,
+};
 
 function served(listener) {
   const server = createServer(listener);
@@ -20,7 +30,10 @@ async function listening(server) {
   return server.address().port;
 }
 
-/** Each returns the ports of both applications. `bare` has /session; `mounted` has idpauth, /open and /guarded. */
+/**
+ * Each returns the ports of both applications. `bare` has /session; `mounted` has idpauth, /open
+ * and /guarded.
+ */
 const hosts = {
   async express() {
     const { default: express } = await import("express");
@@ -45,7 +58,8 @@ const hosts = {
     await app.register(auth.plugin);
     app.get("/open", async () => REPORTS());
     app.get("/guarded", { preHandler: auth.idpRequired }, async () => REPORTS());
-    const port = async (instance) => Number(new URL(await instance.listen({ port: 0, host: "127.0.0.1" })).port);
+    const port = async (instance) =>
+      Number(new URL(await instance.listen({ port: 0, host: "127.0.0.1" })).port);
     return { bare: await port(bare), mounted: await port(app) };
   },
 
@@ -59,7 +73,10 @@ const hosts = {
     auth.mount(app);
     app.get("/open", (c) => c.json(REPORTS()));
     app.get("/guarded", auth.idpRequired, (c) => c.json(REPORTS()));
-    return { bare: await served(getRequestListener(bare.fetch)), mounted: await served(getRequestListener(app.fetch)) };
+    return {
+      bare: await served(getRequestListener(bare.fetch)),
+      mounted: await served(getRequestListener(app.fetch)),
+    };
   },
 
   async koa() {
@@ -82,7 +99,12 @@ const hosts = {
     const { idpAuth } = await import("idpauth/node");
     const send = (response, body) => {
       const text = JSON.stringify(body);
-      response.writeHead(200, { "Content-Type": "application/json; charset=utf-8", "Content-Length": Buffer.byteLength(text) }).end(text);
+      response
+        .writeHead(200, {
+          "Content-Type": "application/json; charset=utf-8",
+          "Content-Length": Buffer.byteLength(text),
+        })
+        .end(text);
     };
     const bare = (request, response) => {
       if (request.url === "/session") send(response, SESSION());
@@ -102,7 +124,8 @@ const hosts = {
     const { getRequestListener } = await import("@hono/node-server");
     const { idpAuth } = await import("idpauth/fetch");
     const path = ({ url }) => url.slice(url.indexOf("/", 8));
-    const bare = (request) => (path(request) === "/session" ? Response.json(SESSION()) : new Response(null, { status: 404 }));
+    const bare = (request) =>
+      path(request) === "/session" ? Response.json(SESSION()) : new Response(null, { status: 404 });
     const auth = idpAuth(options);
     const guarded = auth.idpRequired(() => Response.json(REPORTS()));
     const app = (request) => {
@@ -111,7 +134,10 @@ const hosts = {
       if (path(request) === "/open") return Response.json(REPORTS());
       return path(request) === "/guarded" ? guarded(request) : new Response(null, { status: 404 });
     };
-    return { bare: await served(getRequestListener(bare)), mounted: await served(getRequestListener(app)) };
+    return {
+      bare: await served(getRequestListener(bare)),
+      mounted: await served(getRequestListener(app)),
+    };
   },
 };
 

@@ -1,4 +1,5 @@
-// One framework per process, without sockets: the processor time of the guard, and of a mounted component for an unguarded route.
+// One framework per process, without sockets: the processor time of the guard, and of a mounted
+// component for an unguarded route.
 import { IncomingMessage, ServerResponse } from "node:http";
 import { signedInAs } from "idpauth/testing";
 import { serveCalls, childOptions } from "./children.mjs";
@@ -14,7 +15,13 @@ const options = {
   issuer: "https://login.example.com",
 };
 
-const socket = { encrypted: false, remoteAddress: "127.0.0.1", destroyed: false, on: () => socket, once: () => socket };
+const socket = {
+  encrypted: false,
+  remoteAddress: "127.0.0.1",
+  destroyed: false,
+  on: () => socket,
+  once: () => socket,
+};
 
 /** A call of a node:http listener, which ends when the route calls `request.done`. */
 const overNode = (listener) => (path, cookie) =>
@@ -31,14 +38,18 @@ const overNode = (listener) => (path, cookie) =>
 const overFetch = (fetch) => (path, cookie) =>
   fetch(new Request(`http://app.example${path}`, { headers: { accept: "text/html", cookie } }));
 
-/** Each gives `call` for the bare application, which has /open, and for the mounted one, which has /open and /guarded. */
+/**
+ * Each gives `call` for the bare application, which has /open, and for the mounted one, which has
+ * /open and /guarded.
+ */
 const hosts = {
   async node() {
     const { idpAuth } = await import("idpauth/node");
     const auth = idpAuth(options);
     const open = (request) => request.done();
     const guarded = auth.idpRequired(open);
-    const routed = (request, response) => (request.url === "/guarded" ? guarded(request, response) : open(request));
+    const routed = (request, response) =>
+      request.url === "/guarded" ? guarded(request, response) : open(request);
     return { auth, bare: overNode(routed), mounted: overNode(auth.listener(routed)) };
   },
 
@@ -106,8 +117,13 @@ const hosts = {
     auth.start();
     const open = async () => new Response("open");
     const guarded = auth.idpRequired(open);
-    const routed = (request) => (request.url.endsWith("/guarded") ? guarded(request) : open(request));
-    return { auth, bare: overFetch(routed), mounted: overFetch((request) => auth.fetch(request) ?? routed(request)) };
+    const routed = (request) =>
+      request.url.endsWith("/guarded") ? guarded(request) : open(request);
+    return {
+      auth,
+      bare: overFetch(routed),
+      mounted: overFetch((request) => auth.fetch(request) ?? routed(request)),
+    };
   },
 };
 
@@ -121,8 +137,12 @@ const KINDS = {
 };
 
 // A blocked request would be measured otherwise.
-const response = await Promise.race([KINDS.guarded(), new Promise((resolve) => setTimeout(resolve, 5_000, "blocked"))]);
-if (response === "blocked" || response?.status >= 300) throw new Error(`${host}: the guard blocks the signed-in request`);
+const response = await Promise.race([
+  KINDS.guarded(),
+  new Promise((resolve) => setTimeout(resolve, 5_000, "blocked")),
+]);
+if (response === "blocked" || response?.status >= 300)
+  throw new Error(`${host}: the guard blocks the signed-in request`);
 
 serveCalls({
   /** Nanoseconds of processor time for each call, over a batch of calls one after the other. */

@@ -1,6 +1,6 @@
-// The load generator: a fixed number of keep-alive connections over plain sockets, each with one request at a time. It prepares
-// every request beforehand and reads as little of each response as possible, so that the server is the bottleneck. It reports
-// its own processor time to show this.
+// The load generator: a fixed number of keep-alive connections over plain sockets, each with one
+// request at a time. It prepares every request beforehand and reads as little of each response as
+// possible, so that the server is the bottleneck. It reports its own processor time to show this.
 import { connect } from "node:net";
 import { serveCalls } from "./children.mjs";
 
@@ -8,7 +8,13 @@ import { serveCalls } from "./children.mjs";
 const targets = new Map();
 
 function requestFor(path, cookie) {
-  const lines = [`GET ${path} HTTP/1.1`, "Host: 127.0.0.1", "Accept: */*", "User-Agent: bench", ...(cookie ? [`Cookie: ${cookie}`] : [])];
+  const lines = [
+    `GET ${path} HTTP/1.1`,
+    "Host: 127.0.0.1",
+    "Accept: */*",
+    "User-Agent: bench",
+    ...(cookie ? [`Cookie: ${cookie}`] : []),
+  ];
   return Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
 }
 
@@ -23,7 +29,10 @@ function open(port) {
   });
 }
 
-/** Passes each complete response of a connection to `onResponse`. Every server here sends Content-Length. */
+/**
+ * Passes each complete response of a connection to `onResponse`. Every server here sends
+ * Content-Length.
+ */
 function readResponses(socket, onResponse) {
   let text = "";
   socket.on("data", (chunk) => {
@@ -32,7 +41,8 @@ function readResponses(socket, onResponse) {
       const head = text.indexOf("\r\n\r\n");
       if (head < 0) return;
       const length = /\r\ncontent-length: *(\d+)/i.exec(text.slice(0, head + 2));
-      if (length === null) throw new Error(`a response without Content-Length:\n${text.slice(0, head)}`);
+      if (length === null)
+        throw new Error(`a response without Content-Length:\n${text.slice(0, head)}`);
       const end = head + 4 + Number(length[1]);
       if (text.length < end) return;
       const response = text.slice(0, end);
@@ -43,12 +53,17 @@ function readResponses(socket, onResponse) {
 }
 
 /** Whether a response is the expected one. Every compared route sends the same JSON. */
-const isGood = (response) => response.startsWith("HTTP/1.1 200 ") && response.includes('"authenticated":true');
+const isGood = (response) =>
+  response.startsWith("HTTP/1.1 200 ") && response.includes('"authenticated":true');
 
 serveCalls({
   /** Prepares a target. Requests use the `cookies` in turn. */
   target({ name, port, path, cookies }) {
-    targets.set(name, { port, next: 0, requests: (cookies ?? [undefined]).map((cookie) => requestFor(path, cookie)) });
+    targets.set(name, {
+      port,
+      next: 0,
+      requests: (cookies ?? [undefined]).map((cookie) => requestFor(path, cookie)),
+    });
   },
 
   /** Loads one target for the given time. */
@@ -127,8 +142,9 @@ serveCalls({
   },
 
   /**
-   * Requests all sessions at once over a number of connections. After a 503 the request is repeated when Retry-After has passed.
-   * Meanwhile one connection, the bystander, requests its own session again and again. Returns the results of both.
+   * Requests all sessions at once over a number of connections. After a 503 the request is repeated
+   * when Retry-After has passed. Meanwhile one connection, the bystander, requests its own session
+   * again and again. Returns the results of both.
    */
   async storm({ port, path, cookies, bystander, connections }) {
     const waiting = cookies.map((cookie) => ({ request: requestFor(path, cookie), at: 0 }));
@@ -174,7 +190,8 @@ serveCalls({
         const early = user.at - performance.now();
         if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
         // The server closes idle connections.
-        if (socket.destroyed || socket.readableEnded) socket = sockets[index] = listen(await open(port));
+        if (socket.destroyed || socket.readableEnded)
+          socket = sockets[index] = listen(await open(port));
         outcome.asked += 1;
         const response = await new Promise((resolve, reject) => {
           responded = resolve;

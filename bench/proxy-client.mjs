@@ -1,4 +1,5 @@
-// The browsers of the case `proxy`: single requests, large bodies and event streams. The throughput has load.mjs.
+// The browsers of the case `proxy`: single requests, large bodies and event streams. The throughput
+// has load.mjs.
 import { request as send } from "node:http";
 import { connect } from "node:net";
 import { Readable } from "node:stream";
@@ -7,7 +8,12 @@ import { serveCalls } from "./children.mjs";
 const CHUNK = Buffer.alloc(64 * 1024, "x");
 
 function headOf({ method = "GET", path, cookie }) {
-  return { host: "127.0.0.1", method, path, headers: { ...(cookie && { cookie }), ...(method === "POST" && { "x-idpauth": "1" }) } };
+  return {
+    host: "127.0.0.1",
+    method,
+    path,
+    headers: { ...(cookie && { cookie }), ...(method === "POST" && { "x-idpauth": "1" }) },
+  };
 }
 
 /** Milliseconds until the first byte of each response, over one connection. */
@@ -37,9 +43,14 @@ async function firstByteOver(port, path, cookie) {
 const streams = [];
 
 serveCalls({
-  /** Sends one request to each target in turn, that many times. Returns the milliseconds of each target. */
+  /**
+   * Sends one request to each target in turn, that many times. Returns the milliseconds of each
+   * target.
+   */
   async firstBytes({ targets, count }) {
-    const connections = await Promise.all(targets.map(({ port, path, cookie }) => firstByteOver(port, path, cookie)));
+    const connections = await Promise.all(
+      targets.map(({ port, path, cookie }) => firstByteOver(port, path, cookie)),
+    );
     const times = targets.map(() => []);
     for (let round = 0; round < count + 200; round += 1)
       for (const [index, { once }] of connections.entries()) {
@@ -51,7 +62,10 @@ serveCalls({
     return times;
   },
 
-  /** Sends a request, with a body of that many bytes, and reads the response. Returns its bytes and its end. */
+  /**
+   * Sends a request, with a body of that many bytes, and reads the response. Returns its bytes and
+   * its end.
+   */
   async transfer({ port, size = 0, ...head }) {
     return new Promise((resolve, reject) => {
       const request = send({ ...headOf(head), port, agent: false }, (response) => {
@@ -62,13 +76,16 @@ serveCalls({
           last = chunk;
         });
         response.on("error", reject);
-        response.on("end", () => resolve({ status: response.statusCode, bytes, last: last.toString().slice(-100) }));
+        response.on("end", () =>
+          resolve({ status: response.statusCode, bytes, last: last.toString().slice(-100) }),
+        );
       });
       request.on("error", reject);
       if (size === 0) return request.end();
       request.setHeader("content-length", size);
       const chunks = function* () {
-        for (let left = size; left > 0; left -= CHUNK.length) yield CHUNK.subarray(0, Math.min(left, CHUNK.length));
+        for (let left = size; left > 0; left -= CHUNK.length)
+          yield CHUNK.subarray(0, Math.min(left, CHUNK.length));
       };
       Readable.from(chunks()).pipe(request);
     });
@@ -79,10 +96,13 @@ serveCalls({
     const open = async (cookie) =>
       new Promise((resolve, reject) => {
         const request = send({ ...headOf({ path, cookie }), port, agent: false }, (response) => {
-          if (response.statusCode !== 200) reject(new Error(`a stream was answered ${response.statusCode}`));
+          if (response.statusCode !== 200)
+            reject(new Error(`a stream was answered ${response.statusCode}`));
           response.on("error", () => {});
           streams.push({
-            closed: new Promise((closed) => response.once("close", () => closed(performance.timeOrigin + performance.now()))),
+            closed: new Promise((closed) =>
+              response.once("close", () => closed(performance.timeOrigin + performance.now())),
+            ),
           });
           response.once("data", resolve);
         });
@@ -90,10 +110,17 @@ serveCalls({
         request.end();
       });
     for (let index = 0; index < count; index += 50)
-      await Promise.all(Array.from({ length: Math.min(50, count - index) }, (_, at) => open(cookies[(index + at) % cookies.length])));
+      await Promise.all(
+        Array.from({ length: Math.min(50, count - index) }, (_, at) =>
+          open(cookies[(index + at) % cookies.length]),
+        ),
+      );
   },
 
-  /** Waits until every stream has ended. Returns the number of those that have, and the time of the last end. */
+  /**
+   * Waits until every stream has ended. Returns the number of those that have, and the time of the
+   * last end.
+   */
   async streamsEnded({ milliseconds }) {
     const late = new Promise((resolve) => setTimeout(resolve, milliseconds));
     const ends = await Promise.all(streams.map(({ closed }) => Promise.race([closed, late])));

@@ -37,8 +37,19 @@ const kinds = {
     const server = createServer((request, response) => {
       const path = `/v2/${request.url.slice(PATH.length)}`;
       const { accept = "*/*", "user-agent": userAgent = "" } = request.headers;
-      const headers = { accept, "user-agent": userAgent, authorization: "Bearer a token of the benchmark" };
-      const outgoing = httpRequest({ host: "127.0.0.1", port: upstream, agent, method: request.method, path, headers });
+      const headers = {
+        accept,
+        "user-agent": userAgent,
+        authorization: "Bearer a token of the benchmark",
+      };
+      const outgoing = httpRequest({
+        host: "127.0.0.1",
+        port: upstream,
+        agent,
+        method: request.method,
+        path,
+        headers,
+      });
       outgoing.on("error", () => response.destroy());
       outgoing.on("response", (incoming) => {
         response.writeHead(incoming.statusCode, incoming.headers);
@@ -52,7 +63,11 @@ const kinds = {
   async "node-http-proxy-3"() {
     const { createProxyServer } = library("http-proxy-3");
     // Without an agent, it opens a connection for each request.
-    const proxy = createProxyServer({ target: url, agent: new Agent({ keepAlive: true }), xfwd: true });
+    const proxy = createProxyServer({
+      target: url,
+      agent: new Agent({ keepAlive: true }),
+      xfwd: true,
+    });
     proxy.on("error", (error, request, response) => response.destroy());
     const server = createServer((request, response) => {
       if (!request.url.startsWith(PATH)) return response.writeHead(404).end();
@@ -76,7 +91,11 @@ const kinds = {
   async "fastify-http-proxy"() {
     const { default: fastify } = await import("fastify");
     const app = fastify();
-    await app.register(library("@fastify/http-proxy"), { upstream: new URL(url).origin, prefix: PATH, rewritePrefix: "/v2/" });
+    await app.register(library("@fastify/http-proxy"), {
+      upstream: new URL(url).origin,
+      prefix: PATH,
+      rewritePrefix: "/v2/",
+    });
     await app.listen({ port: 0, host: "127.0.0.1" });
     return { server: app.server };
   },
@@ -106,7 +125,10 @@ serveCalls({
     return cookies;
   },
 
-  /** Bytes that are in use after a garbage collection: of the heap and the buffers, and of the process. */
+  /**
+   * Bytes that are in use after a garbage collection: of the heap and the buffers, and of the
+   * process.
+   */
   memory() {
     for (let round = 0; round < 4; round += 1) globalThis.gc();
     const { heapUsed, external, rss } = process.memoryUsage();

@@ -1,6 +1,6 @@
-// Measures speed and size; `npm run bench` builds first. Nothing here is asserted, because a busy machine would fail a good build.
-// Ratios come from interleaved rounds of one run. Do nothing else on the machine meanwhile.
-//
+// Measures speed and size; `npm run bench` builds first. Nothing here is asserted, because a busy
+// machine would fail a good build. Ratios come from interleaved rounds of one run. Do nothing else
+// on the machine meanwhile.
 //   node bench/run.mjs [--quick] [--only=probe,guard,hosts,sessions,refresh,imports,stores,loop,storm,abandoned,ends,browser,proxy,in-process] [--rounds=11] [--milliseconds=1500] [--connections=32]
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -82,9 +82,14 @@ const SUPPORT = [
 ];
 
 const names = flags.only.split(",");
-for (const name of names) if (!(name in CASES)) throw new Error(`there is no case "${name}"; there are ${Object.keys(CASES).join(", ")}`);
+for (const name of names)
+  if (!(name in CASES))
+    throw new Error(`there is no case "${name}"; there are ${Object.keys(CASES).join(", ")}`);
 
-/** Compiles the tests' provider and servers, which are TypeScript, beside this file, where they find the project's packages. */
+/**
+ * Compiles the tests' provider and servers, which are TypeScript, beside this file, where they find
+ * the project's packages.
+ */
 async function compileTestSupport() {
   const out = fileURLToPath(new URL("dist/", import.meta.url));
   const root = fileURLToPath(new URL("../", import.meta.url));
@@ -103,12 +108,20 @@ async function compileTestSupport() {
   );
   const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
   execFileSync(process.execPath, [tsc, "-p", project], { stdio: "inherit" });
-  const modules = await Promise.all(SUPPORT.map((name) => import(pathToFileURL(`${out}${name}.js`).href)));
+  const modules = await Promise.all(
+    SUPPORT.map((name) => import(pathToFileURL(`${out}${name}.js`).href)),
+  );
   return Object.assign({}, ...modules);
 }
 
-const machine = { node: process.version, cpu: cpus()[0]?.model, cores: cpus().length, loadBefore: loadavg()[0] };
-const { startTestProvider, startRedis, startPostgres, chromiumForTests, launchChromium } = await compileTestSupport();
+const machine = {
+  node: process.version,
+  cpu: cpus()[0]?.model,
+  cores: cpus().length,
+  loadBefore: loadavg()[0],
+};
+const { startTestProvider, startRedis, startPostgres, chromiumForTests, launchChromium } =
+  await compileTestSupport();
 const provider = await startTestProvider({ idTokenSeconds: 86_400 });
 const load = await startChild("load.mjs");
 const startBrowser = async () => launchChromium(await chromiumForTests());
@@ -117,7 +130,14 @@ const rows = [];
 try {
   for (const name of names) {
     console.error(`measuring: ${name}`);
-    const { rows: measured, ...raw } = await CASES[name]({ load, provider, settings, startRedis, startPostgres, startBrowser });
+    const { rows: measured, ...raw } = await CASES[name]({
+      load,
+      provider,
+      settings,
+      startRedis,
+      startPostgres,
+      startBrowser,
+    });
     rows.push(...measured);
     results.cases[name] = { rows: measured, ...raw };
   }
@@ -127,7 +147,9 @@ try {
 }
 
 const how = `${settings.rounds} interleaved rounds of ${settings.milliseconds} ms, ${settings.connections} connections`;
-console.log(`Node ${machine.node}, ${machine.cores} × ${machine.cpu}, load ${machine.loadBefore.toFixed(2)} before; ${how}.\n`);
+console.log(
+  `Node ${machine.node}, ${machine.cores} × ${machine.cpu}, load ${machine.loadBefore.toFixed(2)} before; ${how}.\n`,
+);
 console.log(markdown(rows));
 
 const folder = new URL("results/", import.meta.url);

@@ -8,7 +8,11 @@ import { serveCalls, childOptions } from "./children.mjs";
 
 const { kind, provider, maxSessions = 1_000 } = childOptions();
 
-const USER = { email: "ada@example.com", name: "Ada Lovelace", picture: "https://pictures.example.com/ada.png" };
+const USER = {
+  email: "ada@example.com",
+  name: "Ada Lovelace",
+  picture: "https://pictures.example.com/ada.png",
+};
 
 const kinds = {
   /** The same JSON from a bare route. */
@@ -20,16 +24,35 @@ const kinds = {
 
   /** express-session with a check written by hand. */
   "express-session"(app) {
-    app.use(session({ secret: "a secret of the benchmark, not of anybody", resave: false, saveUninitialized: false }));
+    app.use(
+      session({
+        secret: "a secret of the benchmark, not of anybody",
+        resave: false,
+        saveUninitialized: false,
+      }),
+    );
     app.get("/sign-in", (request, response) => {
-      request.session.credentials = { token: randomBytes(32).toString("hex"), refresh_token: randomBytes(32).toString("hex") };
-      request.session.id_info = { ...USER, exp: Math.floor(Date.now() / 1000) + 3600, sub: "ada", iss: "https://idp.example" };
+      request.session.credentials = {
+        token: randomBytes(32).toString("hex"),
+        refresh_token: randomBytes(32).toString("hex"),
+      };
+      request.session.id_info = {
+        ...USER,
+        exp: Math.floor(Date.now() / 1000) + 3600,
+        sub: "ada",
+        iss: "https://idp.example",
+      };
       response.end();
     });
     app.get("/session", (request, response) => {
       const { credentials, id_info: idInfo } = request.session;
-      if (credentials === undefined || !(idInfo?.exp > Date.now() / 1000)) response.json({ authenticated: false, user: null });
-      else response.json({ authenticated: true, user: { email: idInfo.email, name: idInfo.name, picture: idInfo.picture } });
+      if (credentials === undefined || !(idInfo?.exp > Date.now() / 1000))
+        response.json({ authenticated: false, user: null });
+      else
+        response.json({
+          authenticated: true,
+          user: { email: idInfo.email, name: idInfo.name, picture: idInfo.picture },
+        });
     });
   },
 
@@ -66,7 +89,10 @@ function deepFreeze(value) {
   return Object.freeze(value);
 }
 
-/** Makes another user's session from the pattern. Two sessions share no object that two real sessions would not share. */
+/**
+ * Makes another user's session from the pattern. Two sessions share no object that two real
+ * sessions would not share.
+ */
 function another(number) {
   const record = JSON.parse(JSON.stringify(pattern.data));
   const { credentials, id_info: idInfo } = record;
@@ -99,7 +125,10 @@ serveCalls({
     return user + system;
   },
 
-  /** Fills the store. Returns cookies of sessions spread over all of them, and the bytes of a session. */
+  /**
+   * Fills the store. Returns cookies of sessions spread over all of them, and the bytes of a
+   * session.
+   */
   async fill({ count, cookies: wanted }) {
     const cookies = [];
     const every = Math.max(1, Math.floor(count / wanted));
@@ -119,6 +148,11 @@ serveCalls({
       if (number % 10_000 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
     const bytes = memory() - before;
-    return { cookies, memoryPerSession: bytes / count, jsonPerSession: json / count, slowestInsert };
+    return {
+      cookies,
+      memoryPerSession: bytes / count,
+      jsonPerSession: json / count,
+      slowestInsert,
+    };
   },
 });

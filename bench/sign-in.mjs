@@ -1,14 +1,19 @@
-// Signs a user in as a browser does: login, provider, callback. Returns the session's Cookie header.
+// Signs a user in as a browser does: login, provider, callback. Returns the session's Cookie
+// header.
 export async function signIn(origin, provider) {
   const login = await ask(`${origin}/idpauth/login/`);
   const callback = await provider.signInCode(login.location);
   const signedIn = await ask(callback, login.cookie);
-  if (signedIn.cookie === undefined) throw new Error(`the callback set no cookie: ${signedIn.status} ${signedIn.body}`);
+  if (signedIn.cookie === undefined)
+    throw new Error(`the callback set no cookie: ${signedIn.status} ${signedIn.body}`);
   return signedIn.cookie;
 }
 
 async function ask(url, cookie) {
-  const response = await fetch(url, { redirect: "manual", headers: cookie === undefined ? {} : { cookie } });
+  const response = await fetch(url, {
+    redirect: "manual",
+    headers: cookie === undefined ? {} : { cookie },
+  });
   const body = await response.text();
   if (response.status !== 302) throw new Error(`${url} answered ${response.status}: ${body}`);
   return {
@@ -21,5 +26,9 @@ async function ask(url, cookie) {
 
 /** The client settings of an application at the provider. */
 export function clientOf(provider) {
-  return { issuer: provider.issuer, clientId: provider.clientId, clientSecret: provider.clientSecret };
+  return {
+    issuer: provider.issuer,
+    clientId: provider.clientId,
+    clientSecret: provider.clientSecret,
+  };
 }

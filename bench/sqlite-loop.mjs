@@ -1,5 +1,5 @@
-// Measures how long SQLite stops the event loop: during stamps, durable writes, and the sweep of many expired entries.
-// It runs in its own process, so that nothing else runs on its loop.
+// Measures how long SQLite stops the event loop: during stamps, durable writes, and the sweep of
+// many expired entries. It runs in its own process, so that nothing else runs on its loop.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,12 @@ import { serveCalls } from "./children.mjs";
 const RESOLUTION = 1;
 
 const now = () => Math.floor(Date.now() / 1000);
-const entry = (expiresAt = now() + 3600) => ({ data: randomBytes(865), expiresAt, subject: "s".repeat(43), lastActive: now() });
+const entry = (expiresAt = now() + 3600) => ({
+  data: randomBytes(865),
+  expiresAt,
+  subject: "s".repeat(43),
+  lastActive: now(),
+});
 const newKey = () => randomBytes(32).toString("base64url");
 
 /** Returns the longest stop of the event loop during `work`, in milliseconds. */
@@ -57,8 +62,12 @@ serveCalls({
       }
       const any = () => keys[Math.floor(Math.random() * keys.length)];
       let stamp = now();
-      const stamps = await longestStop(() => forMilliseconds(milliseconds, 16, () => store.touch(any(), (stamp += 1), now() + 100_000)));
-      const writes = await longestStop(() => forMilliseconds(milliseconds, 16, () => store.insert(newKey(), entry(now() + 100_000))));
+      const stamps = await longestStop(() =>
+        forMilliseconds(milliseconds, 16, () => store.touch(any(), (stamp += 1), now() + 100_000)),
+      );
+      const writes = await longestStop(() =>
+        forMilliseconds(milliseconds, 16, () => store.insert(newKey(), entry(now() + 100_000))),
+      );
       for (let number = 0; number < entries; number += 256) {
         await Promise.all(Array.from({ length: 256 }, () => store.insert(newKey(), entry())));
       }

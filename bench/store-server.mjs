@@ -1,5 +1,5 @@
-// One Express application per process over one store outside it. A bare route beside idpauth's does one plain read by key
-// on the same store, through the same driver, and sends the same JSON.
+// One Express application per process over one store outside it. A bare route beside idpauth's does
+// one plain read by key on the same store, through the same driver, and sends the same JSON.
 import { createHash, randomBytes } from "node:crypto";
 import { rmSync, statSync } from "node:fs";
 import express from "express";
@@ -9,15 +9,18 @@ import { serveCalls, childOptions } from "./children.mjs";
 const { kind, url, provider, idleTimeout = null, refreshConcurrency } = childOptions();
 
 const SECRET_KEY = "a secret key of the benchmark, longer than it must be";
-const USER = { email: "ada@example.com", name: "Ada Lovelace", picture: "https://pictures.example.com/ada.png" };
+const USER = {
+  email: "ada@example.com",
+  name: "Ada Lovelace",
+  picture: "https://pictures.example.com/ada.png",
+};
 /** Rows or commands in one round trip while the store is filled. */
 const BATCH = 1_000;
 
 /**
  * How each store is opened, read by hand, filled with copies of one session, and measured in bytes.
  *
- * @type {Record<string, () => Promise<{ store: any, plain: { put(key: string, value: Buffer): Promise<unknown>, get(key: string): Promise<unknown> },
- *   copy(key: string, to: readonly { key: string, subject: string }[]): Promise<void>, bytes(): Promise<number> }>>}
+ * @type {Record<string, () => Promise<{ store: any, plain: { put(key: string, value: Buffer): Promise<unknown>, get(key: string): Promise<unknown> }, copy(key: string, to: readonly { key: string, subject: string }[]): Promise<void>, bytes(): Promise<number> }>>}
  */
 const kinds = {
   async sqlite() {
@@ -31,12 +34,21 @@ const kinds = {
     const put = database.prepare("INSERT OR REPLACE INTO bare VALUES (?, ?)");
     const get = database.prepare("SELECT value FROM bare WHERE key = ?");
     const table = database
-      .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'bare'")
+      .prepare(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'bare'",
+      )
       .pluck()
       .get();
-    const columns = database.prepare(`SELECT name FROM pragma_table_info('${table}')`).pluck().all();
-    const given = columns.map((name) => (name === "key" ? "@to" : name === "subject" ? "@subject" : name)).join();
-    const copy = database.prepare(`INSERT INTO ${table} (${columns.join()}) SELECT ${given} FROM ${table} WHERE key = @key`);
+    const columns = database
+      .prepare(`SELECT name FROM pragma_table_info('${table}')`)
+      .pluck()
+      .all();
+    const given = columns
+      .map((name) => (name === "key" ? "@to" : name === "subject" ? "@subject" : name))
+      .join();
+    const copy = database.prepare(
+      `INSERT INTO ${table} (${columns.join()}) SELECT ${given} FROM ${table} WHERE key = @key`,
+    );
     const copyAll = database.transaction((key, to) => {
       for (const { key: other, subject } of to) copy.run({ key, to: other, subject });
     });
@@ -61,12 +73,17 @@ const kinds = {
     const binary = client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
     return {
       store,
-      plain: { put: (key, value) => client.set(`bare:${key}`, value), get: (key) => binary.get(`bare:${key}`) },
+      plain: {
+        put: (key, value) => client.set(`bare:${key}`, value),
+        get: (key) => binary.get(`bare:${key}`),
+      },
       async copy(key, to) {
         const name = `idpauth:session:${key}`;
         const dump = await binary.dump(name);
         const ttl = await client.pTTL(name);
-        await Promise.all(to.map((other) => client.restore(name.replace(key, other.key), ttl, dump)));
+        await Promise.all(
+          to.map((other) => client.restore(name.replace(key, other.key), ttl, dump)),
+        );
       },
       bytes: async () => Number(/used_memory:(\d+)/.exec(await client.info("memory"))[1]),
     };
@@ -86,12 +103,17 @@ const kinds = {
     await client.connect();
     return {
       store: redisStore(client),
-      plain: { put: (key, value) => client.set(`bare:${key}`, value), get: (key) => client.getBuffer(`bare:${key}`) },
+      plain: {
+        put: (key, value) => client.set(`bare:${key}`, value),
+        get: (key) => client.getBuffer(`bare:${key}`),
+      },
       async copy(key, to) {
         const name = `idpauth:session:${key}`;
         const dump = await client.dumpBuffer(name);
         const ttl = await client.pttl(name);
-        await Promise.all(to.map((other) => client.restore(name.replace(key, other.key), ttl, dump)));
+        await Promise.all(
+          to.map((other) => client.restore(name.replace(key, other.key), ttl, dump)),
+        );
       },
       bytes: async () => Number(/used_memory:(\d+)/.exec(await client.info("memory"))[1]),
     };
@@ -104,11 +126,17 @@ const kinds = {
     pool.on("error", () => {});
     const store = postgresStore(pool);
     await store.migrate();
-    await pool.query("TRUNCATE idpauth_sessions; CREATE TABLE IF NOT EXISTS bare (key text PRIMARY KEY, value bytea); TRUNCATE bare");
+    await pool.query(
+      "TRUNCATE idpauth_sessions; CREATE TABLE IF NOT EXISTS bare (key text PRIMARY KEY, value bytea); TRUNCATE bare",
+    );
     return {
       store,
       plain: {
-        put: (key, value) => pool.query("INSERT INTO bare VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = $2", [key, value]),
+        put: (key, value) =>
+          pool.query(
+            "INSERT INTO bare VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = $2",
+            [key, value],
+          ),
         get: (key) => pool.query("SELECT value FROM bare WHERE key = $1", [key]),
       },
       async copy(key, to) {
@@ -116,7 +144,9 @@ const kinds = {
           "SELECT column_name AS name FROM information_schema.columns WHERE table_name = 'idpauth_sessions' AND is_generated = 'NEVER' ORDER BY ordinal_position",
         );
         const columns = rows.map(({ name }) => name);
-        const given = columns.map((name) => (name === "key" ? "o.key" : name === "subject" ? "o.subject" : `s.${name}`));
+        const given = columns.map((name) =>
+          name === "key" ? "o.key" : name === "subject" ? "o.subject" : `s.${name}`,
+        );
         await pool.query(
           `INSERT INTO idpauth_sessions (${columns.join()}) SELECT ${given.join()} FROM idpauth_sessions s, unnest($2::text[], $3::text[]) AS o(key, subject) WHERE s.key = $1`,
           [key, to.map((other) => other.key), to.map((other) => other.subject)],
@@ -124,14 +154,18 @@ const kinds = {
       },
       async bytes() {
         await pool.query("VACUUM ANALYZE idpauth_sessions");
-        return Number((await pool.query("SELECT pg_total_relation_size('idpauth_sessions') AS size")).rows[0].size);
+        return Number(
+          (await pool.query("SELECT pg_total_relation_size('idpauth_sessions') AS size")).rows[0]
+            .size,
+        );
       },
     };
   },
 };
 
 const { store, plain, copy, bytes } = await kinds[kind]();
-if (store.problems?.length > 0) throw new Error(store.problems.map(({ message }) => message).join("\n"));
+if (store.problems?.length > 0)
+  throw new Error(store.problems.map(({ message }) => message).join("\n"));
 
 /** Moves idpauth's clock forward. The store's server keeps its own time. */
 let ahead = 0;
@@ -187,7 +221,10 @@ serveCalls({
     return user + system;
   },
 
-  /** Stores sessions of that many users, copied from the pattern, and returns their cookies. Each is also stored under a plain key. */
+  /**
+   * Stores sessions of that many users, copied from the pattern, and returns their cookies. Each is
+   * also stored under a plain key.
+   */
   async users({ cookie, count }) {
     const value = cookie.slice("idpauth=".length);
     const plainText = sealer.open(pattern.entry.data, value, pattern.key);
@@ -207,7 +244,10 @@ serveCalls({
     return { cookies, sealedBytes: pattern.entry.data.length };
   },
 
-  /** Stores that many more records, whose cookies are not kept. Returns the bytes of the whole store per record. */
+  /**
+   * Stores that many more records, whose cookies are not kept. Returns the bytes of the whole store
+   * per record.
+   */
   async fill({ count }) {
     const before = await bytes();
     for (let done = 0; done < count; done += BATCH) {
@@ -226,7 +266,10 @@ serveCalls({
     for (let done = 0; done < count; done += BATCH) {
       await Promise.all(
         Array.from({ length: Math.min(BATCH, count - done) }, () =>
-          insert(hashOf(randomBytes(32)), { ...pattern.entry, subject: randomBytes(32).toString("base64url") }),
+          insert(hashOf(randomBytes(32)), {
+            ...pattern.entry,
+            subject: randomBytes(32).toString("base64url"),
+          }),
         ),
       );
     }
@@ -253,6 +296,10 @@ serveCalls({
         }
       }),
     );
-    return { bytesEach: ((await bytes()) - before) / count, elapsed: performance.now() - started, longestLife };
+    return {
+      bytesEach: ((await bytes()) - before) / count,
+      elapsed: performance.now() - started,
+      longestLife,
+    };
   },
 });

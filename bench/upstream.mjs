@@ -8,7 +8,9 @@ const CHUNK = Buffer.alloc(64 * 1024, "x");
 /** Each takes the part of the path behind its name. */
 const routes = {
   small(request, response) {
-    response.writeHead(200, { "Content-Type": "application/json", "Content-Length": JSON_1_KB.length }).end(JSON_1_KB);
+    response
+      .writeHead(200, { "Content-Type": "application/json", "Content-Length": JSON_1_KB.length })
+      .end(JSON_1_KB);
   },
   /** Sends that many bytes. */
   download(request, response, size) {
@@ -34,10 +36,13 @@ const routes = {
   },
 };
 
-const server = createServer({ keepAliveTimeout: 60_000, requestTimeout: 0 }, (request, response) => {
-  const [name, rest] = request.url.slice("/v2/".length).split("/");
-  routes[name](request, response, rest);
-}).listen(0, "127.0.0.1");
+const server = createServer(
+  { keepAliveTimeout: 60_000, requestTimeout: 0 },
+  (request, response) => {
+    const [name, rest] = request.url.slice("/v2/".length).split("/");
+    routes[name](request, response, rest);
+  },
+).listen(0, "127.0.0.1");
 await new Promise((resolve) => server.once("listening", resolve));
 
 serveCalls({

@@ -18,9 +18,17 @@ export interface PageNeeds {
   readonly script?: boolean;
 }
 
-const PRIVATE = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer" } as const;
+const PRIVATE = {
+  "Cache-Control": "no-store",
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+} as const;
 
-export function pageAnswer(status: number, page: string, { picture, script = false }: PageNeeds = {}): DemoAnswer {
+export function pageAnswer(
+  status: number,
+  page: string,
+  { picture, script = false }: PageNeeds = {},
+): DemoAnswer {
   const images = pictureOrigin(picture);
   const policy = [
     "default-src 'none'",
@@ -31,22 +39,42 @@ export function pageAnswer(status: number, page: string, { picture, script = fal
     "form-action 'none'",
     "frame-ancestors 'none'",
   ];
-  const headers = { ...PRIVATE, "Content-Security-Policy": policy.join("; "), "Content-Type": "text/html; charset=utf-8" };
+  const headers = {
+    ...PRIVATE,
+    "Content-Security-Policy": policy.join("; "),
+    "Content-Type": "text/html; charset=utf-8",
+  };
   return { status, headers, body: page };
 }
 
 export function jsonAnswer(status: number, body: unknown): DemoAnswer {
-  return { status, headers: { ...PRIVATE, "Content-Type": "application/json; charset=utf-8" }, body: JSON.stringify(body) };
+  return {
+    status,
+    headers: { ...PRIVATE, "Content-Type": "application/json; charset=utf-8" },
+    body: JSON.stringify(body),
+  };
 }
 
 /** An event stream. No proxy must hold its events back. */
 export function streamAnswer(events: AsyncIterable<string>): DemoAnswer {
-  return { status: 200, headers: { ...PRIVATE, "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" }, body: events };
+  return {
+    status: 200,
+    headers: { ...PRIVATE, "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" },
+    body: events,
+  };
 }
 
 /** What is the same for everybody. */
 export function fileAnswer(type: string, body: string, cacheControl: string): DemoAnswer {
-  return { status: 200, headers: { "Content-Type": type, "Cache-Control": cacheControl, "X-Content-Type-Options": "nosniff" }, body };
+  return {
+    status: 200,
+    headers: {
+      "Content-Type": type,
+      "Cache-Control": cacheControl,
+      "X-Content-Type-Options": "nosniff",
+    },
+    body,
+  };
 }
 
 export function notFoundAnswer(): DemoAnswer {
@@ -61,7 +89,8 @@ export function errorAnswer(error: unknown): DemoAnswer {
     const answer = jsonAnswer(error.status, { error: error.code });
     return { ...answer, headers: { ...answer.headers, "Retry-After": String(retryAfter) } };
   }
-  if (error instanceof UserinfoError) return jsonAnswer(502, { error: "userinfo_failed", detail: error.message });
+  if (error instanceof UserinfoError)
+    return jsonAnswer(502, { error: "userinfo_failed", detail: error.message });
   console.error(error);
   return jsonAnswer(500, { error: "internal_error" });
 }

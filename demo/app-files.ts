@@ -7,7 +7,10 @@ const FOLDER = new URL("./app/", import.meta.url);
 
 const TYPES: Readonly<Record<string, string>> = { js: "text/javascript", css: "text/css" };
 
-/** Scripts, styles and requests of this origin, and nothing else. No script or style may stand in the page itself. */
+/**
+ * Scripts, styles and requests of this origin, and nothing else. No script or style may stand in
+ * the page itself.
+ */
 const POLICY = [
   "default-src 'none'",
   ...["script-src 'self'", "connect-src 'self'", "style-src 'self'", "img-src 'self'"],
@@ -15,16 +18,23 @@ const POLICY = [
 ].join("; ");
 
 /**
- * Returns what responds to a request that no route of the demo matches: a file of the single-page application, or 404. Every path below
- * /app/ leads to the same page, because the script in it shows the views.
+ * Returns what responds to a request that no route of the demo matches: a file of the single-page
+ * application, or 404. Every path below /app/ leads to the same page, because the script in it
+ * shows the views.
  */
-export function unmatchedAnswers(env: Environment): (method: string | undefined, path: string | undefined) => DemoAnswer {
+export function unmatchedAnswers(
+  env: Environment,
+): (method: string | undefined, path: string | undefined) => DemoAnswer {
   let files: ReadonlyMap<string, DemoAnswer> | undefined;
   return (method = "GET", path = "/") => {
     const isApp = (method === "GET" || method === "HEAD") && /^\/app(?:\/(?!api\/)|$)/.test(path);
     if (!isApp) return notFoundAnswer();
     files ??= readFiles(mountPath(env));
-    return files.get(path) ?? (path.startsWith("/app/assets/") ? notFoundAnswer() : files.get("/app/")) ?? notFoundAnswer();
+    return (
+      files.get(path) ??
+      (path.startsWith("/app/assets/") ? notFoundAnswer() : files.get("/app/")) ??
+      notFoundAnswer()
+    );
   };
 }
 
@@ -34,11 +44,23 @@ function readFiles(path: string): ReadonlyMap<string, DemoAnswer> {
   const assets = readdirSync(new URL("assets/", FOLDER)).map((name) => {
     const type = TYPES[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream";
     // The name has a hash of the content.
-    const answer = fileAnswer(`${type}; charset=utf-8`, read(`assets/${name}`), "public, max-age=31536000, immutable");
+    const answer = fileAnswer(
+      `${type}; charset=utf-8`,
+      read(`assets/${name}`),
+      "public, max-age=31536000, immutable",
+    );
     return [`/app/assets/${name}`, answer] as const;
   });
-  const page = fileAnswer("text/html; charset=utf-8", withMountPath(read("index.html"), path), "no-cache");
-  const headers = { ...page.headers, "Content-Security-Policy": POLICY, "Referrer-Policy": "no-referrer" };
+  const page = fileAnswer(
+    "text/html; charset=utf-8",
+    withMountPath(read("index.html"), path),
+    "no-cache",
+  );
+  const headers = {
+    ...page.headers,
+    "Content-Security-Policy": POLICY,
+    "Referrer-Policy": "no-referrer",
+  };
   const redirect = {
     status: 308,
     headers: { Location: "/app/", "Content-Type": "text/html; charset=utf-8" },

@@ -33,7 +33,11 @@ export function appRoutes<FrameworkRequest extends object>(
       async answer(request) {
         const session = await auth.requireSession(request);
         const text = newItemText(await bodyOf(request));
-        if (text === undefined) return jsonAnswer(400, { error: "invalid_item", detail: "Send { text } with 1 to 100 characters." });
+        if (text === undefined)
+          return jsonAnswer(400, {
+            error: "invalid_item",
+            detail: "Send { text } with 1 to 100 characters.",
+          });
         return jsonAnswer(201, items.add(keyOf(session), text));
       },
     },
@@ -41,7 +45,10 @@ export function appRoutes<FrameworkRequest extends object>(
       method: "POST",
       path: "/app/api/outage",
       guard,
-      answer: () => (switches === undefined ? noSwitches() : jsonAnswer(200, { seconds: switches.startOutage() })),
+      answer: () =>
+        switches === undefined
+          ? noSwitches()
+          : jsonAnswer(200, { seconds: switches.startOutage() }),
     },
     {
       method: "POST",
@@ -60,7 +67,9 @@ export function appRoutes<FrameworkRequest extends object>(
         const { iss, sub } = (await auth.requireSession(request)).claims;
         if (switches === undefined) return noSwitches();
         const own = (await auth.listSessions({ iss, sub }, request)).find(({ current }) => current);
-        return jsonAnswer(200, { ended: own !== undefined && (await auth.endSession({ iss, sub }, own.id)) });
+        return jsonAnswer(200, {
+          ended: own !== undefined && (await auth.endSession({ iss, sub }, own.id)),
+        });
       },
     },
   ];
@@ -68,5 +77,8 @@ export function appRoutes<FrameworkRequest extends object>(
 
 /** The framework keeps the sessions, or the idle timeout is too short. */
 function noSwitches() {
-  return jsonAnswer(409, { error: "not_possible", detail: "This is not possible with the settings of this demo." });
+  return jsonAnswer(409, {
+    error: "not_possible",
+    detail: "This is not possible with the settings of this demo.",
+  });
 }

@@ -23,7 +23,9 @@ export interface DemoSetup {
   readonly closing?: AbortSignal;
 }
 
-/** A request listener for a node:http server. Some frameworks return a promise, which is ignored. */
+/**
+ * A request listener for a node:http server. Some frameworks return a promise, which is ignored.
+ */
 export type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 /** The demo as an application of one framework. */
@@ -32,13 +34,23 @@ export interface DemoApplication {
   /** Responds to a request for a WebSocket. Undefined: `listener` does. */
   readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   /** Passes a request for a WebSocket of the orders API on. Returns false for any other request. */
-  readonly proxyUpgrade?: ((request: IncomingMessage, socket: Duplex, head: Buffer) => boolean) | undefined;
-  /** Resolves when no work needs the store or the provider any more. Call it after the server is closed. */
+  readonly proxyUpgrade?:
+    ((request: IncomingMessage, socket: Duplex, head: Buffer) => boolean) | undefined;
+  /**
+   * Resolves when no work needs the store or the provider any more. Call it after the server is
+   * closed.
+   */
   idle(): Promise<void>;
 }
 
 /** Returns the options for every adapter's `idpAuth`. */
-export function authOptions({ configuration, env, store, providers, orders }: DemoSetup): IdpAuthOptions<object, DemoData> {
+export function authOptions({
+  configuration,
+  env,
+  store,
+  providers,
+  orders,
+}: DemoSetup): IdpAuthOptions<object, DemoData> {
   const { sessions, rule, loginParams } = configuration;
   const onSignIn = signInHook(rule);
   return {
@@ -48,15 +60,17 @@ export function authOptions({ configuration, env, store, providers, orders }: De
       : { sessionLabel: (request: IdpRequest) => deviceName(request.header("user-agent")) }),
     ...(store && { store }),
     ...(providers && { providers }),
-    ...(orders !== undefined && { apis: { orders: { url: orders, path: "/api/orders/", methods: ["GET", "POST"] } } }),
+    ...(orders !== undefined && {
+      apis: { orders: { url: orders, path: "/api/orders/", methods: ["GET", "POST"] } },
+    }),
     ...(loginParams && { loginParams }),
     ...(onSignIn && { onSignIn }),
   };
 }
 
 /**
- * Returns the secret that a framework's session middleware signs its cookies with. It is derived, so that no secret has two
- * purposes.
+ * Returns the secret that a framework's session middleware signs its cookies with. It is derived,
+ * so that no secret has two purposes.
  *
  * @param middleware its name
  */

@@ -32,24 +32,39 @@ export type DemoSessions =
   /** The address may hold a password. */
   | { readonly kind: "redis" | "postgres"; readonly url: URL };
 
-/** Who may sign in: every user of the provider, or staff only; the others show what a hook can do to a sign-in. */
+/**
+ * Who may sign in: every user of the provider, or staff only; the others show what a hook can do to
+ * a sign-in.
+ */
 const RULES = ["none", "staff", "slow", "throw", "deny"] as const;
 export type DemoRule = (typeof RULES)[number];
 
 /** What the demo does without variables. */
-export const DEFAULT_ACCESS: AccessConfiguration = { rule: "none", maxAge: 60, loginParams: undefined };
+export const DEFAULT_ACCESS: AccessConfiguration = {
+  rule: "none",
+  maxAge: 60,
+  loginParams: undefined,
+};
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const HOSTS = ["express", "fastify", "hono", "koa", "node", "fetch"] as const;
 
 /** The middleware for each framework's own server-side sessions. The other frameworks have none. */
-const SESSION_MIDDLEWARE: Partial<Record<(typeof HOSTS)[number], string>> = { express: "express-session", fastify: "@fastify/session" };
+const SESSION_MIDDLEWARE: Partial<Record<(typeof HOSTS)[number], string>> = {
+  express: "express-session",
+  fastify: "@fastify/session",
+};
 
 const SESSIONS =
   "memory, host, sqlite:PATH (or sqlite, the default), redis://HOST:PORT (or rediss:), postgres://USER@HOST/DATABASE (or postgresql:)";
 
-const PROVIDER_VARIABLES = ["IDP_ISSUER", "IDP_CLIENT_ID", "IDP_CLIENT_SECRET", "IDP_PROVIDERS"] as const;
+const PROVIDER_VARIABLES = [
+  "IDP_ISSUER",
+  "IDP_CLIENT_ID",
+  "IDP_CLIENT_SECRET",
+  "IDP_PROVIDERS",
+] as const;
 
 /** Everything that is wrong with the demo's own variables, one a line. */
 export class DemoConfigurationError extends Error {}
@@ -62,13 +77,19 @@ export function readConfiguration(env: Environment): DemoConfiguration {
     if (text === "") return fallback;
     const value = Number(text);
     if (/^\d+$/.test(text) && value >= least && value <= most) return value;
-    problems.push(`${name} is ${JSON.stringify(text)}; allowed: a whole number from ${least} to ${most}.`);
+    problems.push(
+      `${name} is ${JSON.stringify(text)}; allowed: a whole number from ${least} to ${most}.`,
+    );
     return fallback;
   };
-  const choice = <Value extends string>(name: string, values: readonly [Value, ...Value[]]): Value => {
+  const choice = <Value extends string>(
+    name: string,
+    values: readonly [Value, ...Value[]],
+  ): Value => {
     const text = env[name]?.trim() ?? "";
     const found = text === "" ? values[0] : values.find((value) => value === text);
-    if (found === undefined) problems.push(`${name} is ${JSON.stringify(text)}; there is: ${values.join(", ")}.`);
+    if (found === undefined)
+      problems.push(`${name} is ${JSON.stringify(text)}; there is: ${values.join(", ")}.`);
     return found ?? values[0];
   };
   const host = choice("DEMO_HOST", HOSTS);
@@ -87,7 +108,9 @@ export function readConfiguration(env: Environment): DemoConfiguration {
     loginParams: listIn(env["DEMO_LOGIN_PARAMS"]),
   };
   if (configuration.providers > 1 && !wantsEmbeddedProvider(env))
-    problems.push(`DEMO_PROVIDERS is 2, but the demo starts no provider, because one of these is set: ${PROVIDER_VARIABLES.join(", ")}.`);
+    problems.push(
+      `DEMO_PROVIDERS is 2, but the demo starts no provider, because one of these is set: ${PROVIDER_VARIABLES.join(", ")}.`,
+    );
   if (problems.length > 0) throw new DemoConfigurationError(problems.join("\n"));
   return configuration;
 }
@@ -98,13 +121,19 @@ function listIn(text = ""): readonly string[] | undefined {
   return names.length === 0 ? undefined : names;
 }
 
-function readSessions(text: string, host: (typeof HOSTS)[number], problems: string[]): DemoSessions {
+function readSessions(
+  text: string,
+  host: (typeof HOSTS)[number],
+  problems: string[],
+): DemoSessions {
   if (text === "" || text === "sqlite") return { kind: "sqlite", path: undefined };
   if (text === "memory") return { kind: "memory" };
   if (text === "host") {
     const middleware = SESSION_MIDDLEWARE[host];
     if (middleware !== undefined) return { kind: "host", middleware };
-    const having = Object.entries(SESSION_MIDDLEWARE).map(([name, brought]) => `${name} (${brought})`);
+    const having = Object.entries(SESSION_MIDDLEWARE).map(
+      ([name, brought]) => `${name} (${brought})`,
+    );
     problems.push(
       `DEMO_SESSIONS is "host", but DEMO_HOST=${host} has no server-side sessions of its own. Hosts that have: ${having.join(", ")}.`,
     );
@@ -112,7 +141,11 @@ function readSessions(text: string, host: (typeof HOSTS)[number], problems: stri
   }
   const path = /^sqlite:(.+)$/.exec(text)?.[1];
   if (path !== undefined) return { kind: "sqlite", path };
-  const kind = /^rediss?:\/\/./.test(text) ? "redis" : /^postgres(?:ql)?:\/\/./.test(text) ? "postgres" : undefined;
+  const kind = /^rediss?:\/\/./.test(text)
+    ? "redis"
+    : /^postgres(?:ql)?:\/\/./.test(text)
+      ? "postgres"
+      : undefined;
   if (kind !== undefined && URL.canParse(text)) return { kind, url: new URL(text) };
   // What looks like an address may hold a password.
   const said = /^[\w-]{1,32}$/.test(text) ? `is ${JSON.stringify(text)}` : "has no usable value";
@@ -120,7 +153,10 @@ function readSessions(text: string, host: (typeof HOSTS)[number], problems: stri
   return { kind: "memory" };
 }
 
-/** Whether the demo brings its own provider. One variable of a provider is enough to mean another one. */
+/**
+ * Whether the demo brings its own provider. One variable of a provider is enough to mean another
+ * one.
+ */
 export function wantsEmbeddedProvider(env: Environment): boolean {
   return PROVIDER_VARIABLES.every((name) => env[name] === undefined);
 }
@@ -129,12 +165,19 @@ export function wantsEmbeddedProvider(env: Environment): boolean {
 export const EMBEDDED_SCOPE = "openid email profile offline_access";
 
 /**
- * What makes the demo run on a fresh machine. A variable that is set, even to nothing, stays, so that the checks speak.
+ * What makes the demo run on a fresh machine. A variable that is set, even to nothing, stays, so
+ * that the checks speak.
  *
  * @param address where the demo listens, on this machine only
- * @param cookieName where another demo on this machine uses the package's own; browsers keep cookies by host, whatever the port
+ * @param cookieName where another demo on this machine uses the package's own; browsers keep
+ *   cookies by host, whatever the port
  */
-export function withDefaults(env: Environment, address: string, secretKey: string, cookieName: string | undefined): Environment {
+export function withDefaults(
+  env: Environment,
+  address: string,
+  secretKey: string,
+  cookieName: string | undefined,
+): Environment {
   // Over https the package's own name is a better one, and the host is hardly shared.
   const isHttps = env["BASE_URL"]?.trim().startsWith("https:") === true;
   return {
@@ -145,15 +188,23 @@ export function withDefaults(env: Environment, address: string, secretKey: strin
     IDP_EVENTS: env["IDP_EVENTS"] ?? "true",
     // Half an hour: long enough to try things out, and /app/ shows how it ticks.
     IDP_SESSION_IDLE_TIMEOUT: env["IDP_SESSION_IDLE_TIMEOUT"] ?? "1800",
-    ...(wantsEmbeddedProvider(env) && { SCOPE: env["SCOPE"] ?? EMBEDDED_SCOPE, ...logoutDefaults(env) }),
-    ...(cookieName !== undefined && !isHttps && { IDP_COOKIE_NAME: env["IDP_COOKIE_NAME"] ?? cookieName }),
+    ...(wantsEmbeddedProvider(env) && {
+      SCOPE: env["SCOPE"] ?? EMBEDDED_SCOPE,
+      ...logoutDefaults(env),
+    }),
+    ...(cookieName !== undefined &&
+      !isHttps && { IDP_COOKIE_NAME: env["IDP_COOKIE_NAME"] ?? cookieName }),
   };
 }
 
-/** Turns on the logouts that the embedded provider has. Those that come from the provider need the package's own sessions. */
+/**
+ * Turns on the logouts that the embedded provider has. Those that come from the provider need the
+ * package's own sessions.
+ */
 export function logoutDefaults(env: Environment): Environment {
   const names = ["IDP_LOGOUT_AT_PROVIDER"];
-  if (env["DEMO_SESSIONS"]?.trim() !== "host") names.push("IDP_BACKCHANNEL_LOGOUT", "IDP_SESSIONS_PAGE");
+  if (env["DEMO_SESSIONS"]?.trim() !== "host")
+    names.push("IDP_BACKCHANNEL_LOGOUT", "IDP_SESSIONS_PAGE");
   return Object.fromEntries(names.map((name) => [name, env[name] ?? "true"]));
 }
 
@@ -173,7 +224,9 @@ export function redirectUris(env: Environment, port: number, key?: string): stri
   const base = env["BASE_URL"]?.trim() ?? "";
   // An unusable BASE_URL is the startup checks' matter.
   const origins = URL.canParse(base) ? [new URL(base).origin, ...own] : own;
-  return [...new Set(origins)].filter((origin) => origin.startsWith("http")).map((origin) => origin + callback);
+  return [...new Set(origins)]
+    .filter((origin) => origin.startsWith("http"))
+    .map((origin) => origin + callback);
 }
 
 /** Where the package's endpoints live, with a slash at both ends. */

@@ -19,8 +19,9 @@ const MOST_DEMOS = 64;
 const STATE_FILE = "demo.db";
 
 /**
- * A folder below the system's temporary one, for this user alone. Demos that run at the same time have one each: the first is
- * `idpauth-demo-<uid>`, the next `idpauth-demo-<uid>-2`, and a demo that starts takes the first unused one.
+ * A folder below the system's temporary one, for this user alone. Demos that run at the same time
+ * have one each: the first is `idpauth-demo-<uid>`, the next `idpauth-demo-<uid>-2`, and a demo
+ * that starts takes the first unused one.
  *
  * @throws DriverMissingError
  * @throws DemoConfigurationError if the folder belongs to another user or cannot be used
@@ -31,7 +32,9 @@ export async function claimDataFolder(): Promise<DataFolder> {
     const state = await openStateFile(path.join(folder, STATE_FILE));
     if (state !== undefined) return { folder, state, number };
   }
-  throw new DemoConfigurationError(`${MOST_DEMOS} demos run already, each with a folder ${nameOf("")}… of its own.`);
+  throw new DemoConfigurationError(
+    `${MOST_DEMOS} demos run already, each with a folder ${nameOf("")}… of its own.`,
+  );
 }
 
 /**

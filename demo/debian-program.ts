@@ -39,19 +39,24 @@ export function findProgram(name: string): string | undefined {
 }
 
 /**
- * Under a lock, which the project's tests take as well: each installation brings and removes `policy-rc.d`.
+ * Under a lock, which the project's tests take as well: each installation brings and removes
+ * `policy-rc.d`.
  *
  * @param command for the shell
  */
 function install(command: string): void {
   const lock = path.join(tmpdir(), "install-debian-packages.lock");
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  spawnSync("flock", [lock, "sh", "-c", guarded(command)], { stdio: ["ignore", "ignore", "inherit"], env });
+  spawnSync("flock", [lock, "sh", "-c", guarded(command)], {
+    stdio: ["ignore", "ignore", "inherit"],
+    env,
+  });
 }
 
 /**
- * A shell script that runs the command while services which a package brings are not started: `policy-rc.d` says no
- * meanwhile, unless the machine has its own. It is gone afterwards, also when the command was interrupted.
+ * A shell script that runs the command while services which a package brings are not started:
+ * `policy-rc.d` says no meanwhile, unless the machine has its own. It is gone afterwards, also when
+ * the command was interrupted.
  */
 export function guarded(command: string, guard = "/usr/sbin/policy-rc.d"): string {
   return `trap 'exit 1' HUP INT TERM

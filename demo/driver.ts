@@ -5,7 +5,10 @@ import { DemoConfigurationError } from "./configuration.js";
  *
  * @throws DriverMissingError it is not installed
  */
-export async function loadDriver<Module>(name: string, load: () => Promise<Module>): Promise<Module> {
+export async function loadDriver<Module>(
+  name: string,
+  load: () => Promise<Module>,
+): Promise<Module> {
   try {
     return await load();
   } catch (error) {

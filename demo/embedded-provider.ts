@@ -37,13 +37,21 @@ export interface EmbeddedProvider {
   readonly clientSecret: string;
   /** Undefined: there is one provider. */
   readonly name: string | undefined;
-  /** Its address is another one than at the last start, so it is another issuer to every session of that time. */
+  /**
+   * Its address is another one than at the last start, so it is another issuer to every session of
+   * that time.
+   */
   readonly hasMoved: boolean;
   close(): Promise<void>;
 }
 
-/** A standard OpenID provider on a port of its own, with a few people to sign in as by a click. For trying things out only. */
-export async function startEmbeddedProvider(options: EmbeddedProviderOptions): Promise<EmbeddedProvider> {
+/**
+ * A standard OpenID provider on a port of its own, with a few people to sign in as by a click. For
+ * trying things out only.
+ */
+export async function startEmbeddedProvider(
+  options: EmbeddedProviderOptions,
+): Promise<EmbeddedProvider> {
   const server = createServer();
   const close = closable(server);
   const { state } = options;
@@ -65,7 +73,14 @@ export async function startEmbeddedProvider(options: EmbeddedProviderOptions): P
       () => answerPage(response, 400, "This sign-in has ended"),
     );
   });
-  return { issuer, clientId: client.id, clientSecret: client.secret, name: options.named?.name, hasMoved, close };
+  return {
+    issuer,
+    clientId: client.id,
+    clientSecret: client.secret,
+    name: options.named?.name,
+    hasMoved,
+    close,
+  };
 }
 
 /** On the port that is asked for, else on that of the last start, else on any. */
@@ -82,7 +97,10 @@ async function listenAgain(server: Server, wanted: number, last = 0): Promise<st
   }
 }
 
-/** The module warns on Node 20, while it is loaded, that it prefers 22. The little that the demo needs of it runs on both. */
+/**
+ * The module warns on Node 20, while it is loaded, that it prefers 22. The little that the demo
+ * needs of it runs on both.
+ */
 async function quietly<Result>(load: () => Promise<Result>): Promise<Result> {
   const { warn } = console;
   console.warn = () => {};
@@ -93,7 +111,11 @@ async function quietly<Result>(load: () => Promise<Result>): Promise<Result> {
   }
 }
 
-function configuration(issuer: string, client: { id: string; secret: string }, options: EmbeddedProviderOptions): Configuration {
+function configuration(
+  issuer: string,
+  client: { id: string; secret: string },
+  options: EmbeddedProviderOptions,
+): Configuration {
   const { issued, secrets } = options.state;
   return {
     adapter: issued,
@@ -106,20 +128,32 @@ function configuration(issuer: string, client: { id: string; secret: string }, o
         grant_types: ["authorization_code", "refresh_token"],
         response_types: ["code"],
         token_endpoint_auth_method: options.tokenEndpointAuthMethod,
-        // Every ID token says when its user authenticated, so that the first visit of /transfer needs one sign-in.
+        // Every ID token says when its user authenticated, so that the first visit of /transfer
+        // needs one sign-in.
         require_auth_time: true,
         ...logoutAddresses(options.redirectUris),
       },
     ],
     jwks: { keys: [secrets.signingKey] },
     // Browsers share cookies among the ports of a hostname.
-    cookies: { keys: [secrets.cookieKey], ...(options.named && { names: { session: `_session-${options.named.key}` } }) },
-    claims: { openid: ["sub", "signed_in_at"], email: ["email", "email_verified"], profile: ["name", "picture", "groups"] },
+    cookies: {
+      keys: [secrets.cookieKey],
+      ...(options.named && { names: { session: `_session-${options.named.key}` } }),
+    },
+    claims: {
+      openid: ["sub", "signed_in_at"],
+      email: ["email", "email_verified"],
+      profile: ["name", "picture", "groups"],
+    },
     scopes: ["openid", "offline_access", "email", "profile"],
-    // The ID token itself carries email, name, picture and groups, as Google's carries the first three.
+    // The ID token itself carries email, name, picture and groups, as Google's carries the first
+    // three.
     conformIdTokenClaims: false,
-    // The userinfo endpoint says when the user signed in, because the access tokens are opaque, and the orders API needs the time.
-    extraTokenClaims: ({ oidc: { entities } }) => ({ signed_in_at: (entities.AuthorizationCode ?? entities.RefreshToken)?.authTime }),
+    // The userinfo endpoint says when the user signed in, because the access tokens are opaque, and
+    // the orders API needs the time.
+    extraTokenClaims: ({ oidc: { entities } }) => ({
+      signed_in_at: (entities.AuthorizationCode ?? entities.RefreshToken)?.authTime,
+    }),
     findAccount(_ctx, id, token) {
       const person = options.people.find((one) => one.id === id);
       const extra = token !== undefined && "extra" in token ? token.extra : undefined;
@@ -132,9 +166,16 @@ function configuration(issuer: string, client: { id: string; secret: string }, o
     expiresWithSession: () => false,
     features: {
       devInteractions: { enabled: false },
-      rpInitiatedLogout: { enabled: true, logoutSource: showLogoutPage, postLogoutSuccessSource: showSignedOutPage },
+      rpInitiatedLogout: {
+        enabled: true,
+        logoutSource: showLogoutPage,
+        postLogoutSuccessSource: showSignedOutPage,
+      },
       backchannelLogout: { enabled: true },
-      revocation: { enabled: true, allowedPolicy: (_ctx, asking, token) => token.clientId === asking.clientId },
+      revocation: {
+        enabled: true,
+        allowedPolicy: (_ctx, asking, token) => token.clientId === asking.clientId,
+      },
     },
     ttl: {
       IdToken: options.idTokenSeconds,
@@ -167,19 +208,28 @@ function claims(issuer: string, person: Person) {
 }
 
 /**
- * Removes the provider's session cookie from the request, so that every sign-in asks for the person again. Only the logout needs the
- * cookie.
+ * Removes the provider's session cookie from the request, so that every sign-in asks for the person
+ * again. Only the logout needs the cookie.
  */
 function forgetWhoWasHere(request: IncomingMessage): void {
   if (request.url?.startsWith("/session/end") === true) return;
-  const cookies = request.headers.cookie?.split("; ").filter((cookie) => !cookie.startsWith("_session"));
+  const cookies = request.headers.cookie
+    ?.split("; ")
+    .filter((cookie) => !cookie.startsWith("_session"));
   if (cookies !== undefined) request.headers.cookie = cookies.join("; ");
 }
 
 type OwnPages = SessionSource & Pick<EmbeddedProviderOptions, "named">;
 
-/** Serves the stylesheet, the pictures, the list of sessions and the page that asks for the person. Returns false for any other address. */
-async function ownPages(source: OwnPages, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+/**
+ * Serves the stylesheet, the pictures, the list of sessions and the page that asks for the person.
+ * Returns false for any other address.
+ */
+async function ownPages(
+  source: OwnPages,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<boolean> {
   const { provider, people } = source;
   const [, first = "", second = "", third] = (request.url ?? "").split(/[/?]/);
   const wanted = `${request.method ?? ""} /${first}`;
@@ -196,8 +246,20 @@ async function ownPages(source: OwnPages, request: IncomingMessage, response: Se
     return true;
   }
   if (wanted === "POST /end") {
-    if (isFromAnotherSite(request)) answer(response, 403, "text/html; charset=utf-8", messagePage("This form came from another site"));
-    else answer(response, 200, "text/html; charset=utf-8", sessionsPage(source, await endSessionsOf(second, source)));
+    if (isFromAnotherSite(request))
+      answer(
+        response,
+        403,
+        "text/html; charset=utf-8",
+        messagePage("This form came from another site"),
+      );
+    else
+      answer(
+        response,
+        200,
+        "text/html; charset=utf-8",
+        sessionsPage(source, await endSessionsOf(second, source)),
+      );
     return true;
   }
   const pictured = people.find((person) => second === `${person.id}.svg`);
@@ -244,20 +306,26 @@ function choicePage(uid: string, { people, named }: OwnPages): string {
         <form method="post" action="/sign-in/${uid}/${person.id}">
           <button class="person">
             <img src="/pictures/${person.id}.svg" alt="" width="48" height="48" />
-            <span><span class="name">${person.name}</span><span class="mail">${person.email}</span></span>
+            <span
+              ><span class="name">${person.name}</span
+              ><span class="mail">${person.email}</span></span
+            >
           </button>
         </form>
       </li>`,
   );
   const body = html`<h1>Who is signing in?</h1>
     <p>
-      This is ${named === undefined ? "the demo's own identity provider" : `the demo's provider “${named.name}”`}. Choose a person; there is
-      no password.
+      This is
+      ${named === undefined ? "the demo's own identity provider" : `the demo's provider “${named.name}”`}.
+      Choose a person; there is no password.
     </p>
     <ul class="people">
       ${choices}
     </ul>
-    <form method="post" action="/sign-in/${uid}/cancel"><button class="quiet">Cancel</button></form>`;
+    <form method="post" action="/sign-in/${uid}/cancel">
+      <button class="quiet">Cancel</button>
+    </form>`;
   return page("Sign in to the idpauth demo", body);
 }
 
@@ -277,8 +345,10 @@ function answer(response: ServerResponse, status: number, type: string, body: st
   response.writeHead(status, {
     "Content-Type": type,
     "Cache-Control": type.startsWith("text/html") ? "no-store" : "max-age=3600",
-    // No form-action here: browsers apply it to the redirect that leads back to the application, too.
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'",
+    // No form-action here: browsers apply it to the redirect that leads back to the application,
+    // too.
+    "Content-Security-Policy":
+      "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
   });

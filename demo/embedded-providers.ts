@@ -1,6 +1,10 @@
 import type { IdpAuthOptions } from "idpauth";
 import { redirectUris, type DemoConfiguration, type Environment } from "./configuration.js";
-import { startEmbeddedProvider, type EmbeddedProvider, type EmbeddedProviderOptions } from "./embedded-provider.js";
+import {
+  startEmbeddedProvider,
+  type EmbeddedProvider,
+  type EmbeddedProviderOptions,
+} from "./embedded-provider.js";
 import { CUSTOMERS, PEOPLE } from "./people.js";
 import type { DemoState } from "./state.js";
 
@@ -34,22 +38,35 @@ export async function startEmbeddedProviders(
       ...(named && { named }),
       redirectUris: redirectUris(env, port, named?.key),
       tokenEndpointAuthMethod:
-        env["IDP_TOKEN_ENDPOINT_AUTH_METHOD"]?.trim() === "client_secret_basic" ? "client_secret_basic" : "client_secret_post",
+        env["IDP_TOKEN_ENDPOINT_AUTH_METHOD"]?.trim() === "client_secret_basic"
+          ? "client_secret_basic"
+          : "client_secret_post",
       idTokenSeconds,
     });
 
   const first = { port: providerPort, state, people: PEOPLE };
   if (providers === 1) {
     const only = await start(first);
-    const client = { IDP_ISSUER: only.issuer, IDP_CLIENT_ID: only.clientId, IDP_CLIENT_SECRET: only.clientSecret };
+    const client = {
+      IDP_ISSUER: only.issuer,
+      IDP_CLIENT_ID: only.clientId,
+      IDP_CLIENT_SECRET: only.clientSecret,
+    };
     return { started: [only], env: client, options: undefined };
   }
   const staff = await start(first, NAMED[0]);
   const customers = await start({ port: 0, state: state.second(), people: CUSTOMERS }, NAMED[1]);
-  const clientAt = ({ issuer, clientId, clientSecret }: EmbeddedProvider) => ({ issuer, clientId, clientSecret });
+  const clientAt = ({ issuer, clientId, clientSecret }: EmbeddedProvider) => ({
+    issuer,
+    clientId,
+    clientSecret,
+  });
   return {
     started: [staff, customers],
     env: {},
-    options: { staff: { name: NAMED[0].name, ...clientAt(staff) }, customers: { name: NAMED[1].name, ...clientAt(customers) } },
+    options: {
+      staff: { name: NAMED[0].name, ...clientAt(staff) },
+      customers: { name: NAMED[1].name, ...clientAt(customers) },
+    },
   };
 }

@@ -7,19 +7,25 @@ import type { SessionEndedError } from "idpauth";
  * @param ended fires when the session ends
  * @param closing fires when this process ends; a browser then connects to another one
  */
-export async function* events(ended: AbortSignal, closing: AbortSignal | undefined): AsyncGenerator<string> {
+export async function* events(
+  ended: AbortSignal,
+  closing: AbortSignal | undefined,
+): AsyncGenerator<string> {
   const signal = closing === undefined ? ended : AbortSignal.any([ended, closing]);
   try {
     let count = 0;
-    for await (const _ of setInterval(1000, undefined, { signal })) yield `event: tick\ndata: ${String((count += 1))}\n\n`;
+    for await (const _ of setInterval(1000, undefined, { signal }))
+      yield `event: tick\ndata: ${String((count += 1))}\n\n`;
   } catch (error) {
     if (!signal.aborted) throw error;
-    if (ended.aborted) yield `event: ended\ndata: ${(ended.reason as SessionEndedError).reason}\n\n`;
+    if (ended.aborted)
+      yield `event: ended\ndata: ${(ended.reason as SessionEndedError).reason}\n\n`;
   }
 }
 
 /**
- * Returns the script /stream.js. It shows the state of the event stream and of the WebSocket in the elements with these ids.
+ * Returns the script /stream.js. It shows the state of the event stream and of the WebSocket in the
+ * elements with these ids.
  *
  * @param hasSocket whether the framework has a WebSocket at /ws
  */
@@ -43,8 +49,9 @@ ${hasSocket ? SOCKET_SCRIPT : ""}}
 }
 
 /**
- * A tick shows that a session exists, also after the server has started again. So the WebSocket opens then. It opens after a second, because
- * browsers report a WebSocket that a navigation interrupts as an error.
+ * A tick shows that a session exists, also after the server has started again. So the WebSocket
+ * opens then. It opens after a second, because browsers report a WebSocket that a navigation
+ * interrupts as an error.
  */
 const SOCKET_SCRIPT = `
   let socket;

@@ -1,5 +1,10 @@
 import { pipeline } from "node:stream";
-import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from "express";
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type RequestHandler,
+  type Response,
+} from "express";
 import session from "express-session";
 import { idpAuth, type ExpressIdpAuth } from "idpauth/express";
 import { errorAnswer, type DemoAnswer } from "./answers.js";
@@ -21,11 +26,22 @@ export function expressDemo(
   extend: (app: Express, auth: ExpressIdpAuth<object, DemoData>) => void = () => {},
 ): DemoApplication {
   const app = express();
-  app.disable("x-powered-by").disable("etag").enable("case sensitive routing").enable("strict routing");
+  app
+    .disable("x-powered-by")
+    .disable("etag")
+    .enable("case sensitive routing")
+    .enable("strict routing");
 
   if (setup.configuration.sessions.kind === "host") {
     const secret = sessionSecret(setup.env, "express-session");
-    app.use(session({ secret, resave: false, saveUninitialized: false, cookie: { httpOnly: true, sameSite: "lax", secure: "auto" } }));
+    app.use(
+      session({
+        secret,
+        resave: false,
+        saveUninitialized: false,
+        cookie: { httpOnly: true, sameSite: "lax", secure: "auto" },
+      }),
+    );
   }
 
   const auth = idpAuth(authOptions(setup));

@@ -24,7 +24,12 @@ export async function fastifyDemo(setup: DemoSetup): Promise<DemoApplication> {
     const secret = sessionSecret(setup.env, "@fastify/session");
     await app.register(cookie);
     const options = { httpOnly: true, sameSite: "lax", secure: "auto" } as const;
-    await app.register(session, { secret, rolling: false, saveUninitialized: false, cookie: options });
+    await app.register(session, {
+      secret,
+      rolling: false,
+      saveUninitialized: false,
+      cookie: options,
+    });
   }
 
   // A body of any type is text, as on the other frameworks.
@@ -37,9 +42,18 @@ export async function fastifyDemo(setup: DemoSetup): Promise<DemoApplication> {
   app.addHook("onRequest", auth.csrf);
   if (setup.orders !== undefined) app.addHook("onRequest", auth.proxyApi("orders"));
 
-  for (const { method, path, guard, answer } of demoRoutes(setup, auth, async ({ body }) => body as string | undefined)) {
+  for (const { method, path, guard, answer } of demoRoutes(
+    setup,
+    auth,
+    async ({ body }) => body as string | undefined,
+  )) {
     const preHandler = guard === undefined ? [] : [auth.idpRequiredWith(guard)];
-    app.route({ method, url: path, preHandler, handler: async (request, reply) => send(reply, await answer(request)) });
+    app.route({
+      method,
+      url: path,
+      preHandler,
+      handler: async (request, reply) => send(reply, await answer(request)),
+    });
   }
 
   const { path, guard, refusal, plainAnswer, opened } = demoSocket(setup, auth);
@@ -56,7 +70,9 @@ export async function fastifyDemo(setup: DemoSetup): Promise<DemoApplication> {
   });
 
   const unmatched = unmatchedAnswers(setup.env);
-  app.setNotFoundHandler(({ method, url }, reply) => send(reply, unmatched(method, url.split("?", 1)[0])));
+  app.setNotFoundHandler(({ method, url }, reply) =>
+    send(reply, unmatched(method, url.split("?", 1)[0])),
+  );
   app.setErrorHandler((error, _request, reply) => send(reply, errorAnswer(error)));
   await app.ready();
   return {

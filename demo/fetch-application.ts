@@ -8,8 +8,8 @@ import { textOf } from "./request-text.js";
 import { demoRoutes } from "./routes.js";
 
 /**
- * The demo as one function from a `Request` to a `Response`, as Bun.serve, Deno.serve and many frameworks take it; here Node
- * serves it.
+ * The demo as one function from a `Request` to a `Response`, as Bun.serve, Deno.serve and many
+ * frameworks take it; here Node serves it.
  *
  * @throws ConfigurationError when a startup check fails
  */
@@ -18,12 +18,18 @@ export function fetchDemo(setup: DemoSetup): DemoApplication {
   auth.start();
 
   const routes = new Map(
-    demoRoutes(setup, auth, ({ body }) => textOf(body), false).map(({ method, path, guard, answer }) => {
-      const answered = async (raw: Request) => answer(raw);
-      // An error is answered inside the guard, which keeps every response about the user private.
-      const handler = async (request: Request) => responseOf(await answered(request).catch(errorAnswer), request.method);
-      return [`${method} ${path}`, guard === undefined ? handler : auth.idpRequiredWith(guard)(handler)];
-    }),
+    demoRoutes(setup, auth, ({ body }) => textOf(body), false).map(
+      ({ method, path, guard, answer }) => {
+        const answered = async (raw: Request) => answer(raw);
+        // An error is answered inside the guard, which keeps every response about the user private.
+        const handler = async (request: Request) =>
+          responseOf(await answered(request).catch(errorAnswer), request.method);
+        return [
+          `${method} ${path}`,
+          guard === undefined ? handler : auth.idpRequiredWith(guard)(handler),
+        ];
+      },
+    ),
   );
 
   const unmatched = unmatchedAnswers(setup.env);
@@ -31,11 +37,14 @@ export function fetchDemo(setup: DemoSetup): DemoApplication {
     const method = request.method === "HEAD" ? "GET" : request.method;
     const { pathname } = new URL(request.url);
     const route = routes.get(`${method} ${pathname}`);
-    return route === undefined ? responseOf(unmatched(request.method, pathname), request.method) : route(request);
+    return route === undefined
+      ? responseOf(unmatched(request.method, pathname), request.method)
+      : route(request);
   });
 
   const behindEndpoints = setup.orders === undefined ? routed : auth.proxyApi("orders")(routed);
-  const answer = async (request: Request) => (await auth.fetch(request)) ?? behindEndpoints(request);
+  const answer = async (request: Request) =>
+    (await auth.fetch(request)) ?? behindEndpoints(request);
   const listener = getRequestListener((request) =>
     answer(request).catch((error: unknown) => responseOf(errorAnswer(error), request.method)),
   );

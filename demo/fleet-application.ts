@@ -1,4 +1,7 @@
-/** One application process of the fleet: the demo, with a front page that shows which process responded. */
+/**
+ * One application process of the fleet: the demo, with a front page that shows which process
+ * responded.
+ */
 import { createServer } from "node:http";
 import { ConfigurationError, isOutage } from "idpauth";
 import { fileAnswer, pageAnswer } from "./answers.js";
@@ -19,7 +22,10 @@ async function start(): Promise<void> {
     processes = news.processes;
   });
 
-  const sessions = await openSessions({ kind: "redis", url: new URL(env["FLEET_REDIS"] ?? "") }, undefined);
+  const sessions = await openSessions(
+    { kind: "redis", url: new URL(env["FLEET_REDIS"] ?? "") },
+    undefined,
+  );
   const closing = new AbortController();
   const setup = {
     closing: closing.signal,
@@ -28,7 +34,8 @@ async function start(): Promise<void> {
     store: sessions.store,
   };
   const application = expressDemo(setup, (routes, auth) => {
-    // Shows whether this process responds, not whether its store does: all processes share the store.
+    // Shows whether this process responds, not whether its store does: all processes share the
+    // store.
     routes.get("/health", (_request, response) => {
       send(response, fileAnswer("text/plain; charset=utf-8", "ok", "no-store"));
     });
@@ -50,7 +57,12 @@ async function start(): Promise<void> {
         visitor = { outage: error.code };
         response.set("Retry-After", "1");
       }
-      const page = fleetPage({ answering: { name, pid: process.pid }, visitor, processes, mountPath: mountPath(env) });
+      const page = fleetPage({
+        answering: { name, pid: process.pid },
+        visitor,
+        processes,
+        mountPath: mountPath(env),
+      });
       const picture = "user" in visitor ? visitor.user?.picture : undefined;
       send(response, pageAnswer("outage" in visitor ? 503 : 200, page, { picture, script: true }));
     });
@@ -63,7 +75,8 @@ async function start(): Promise<void> {
   endOnSignal(async () => {
     closing.abort();
     await closeServer();
-    // A refresh continues after its user has left: the token is spent, and the next one is not stored yet.
+    // A refresh continues after its user has left: the token is spent, and the next one is not
+    // stored yet.
     await application.idle();
     await sessions.close();
   });
@@ -73,7 +86,8 @@ async function start(): Promise<void> {
 }
 
 start().catch((error: unknown) => {
-  const isExplained = error instanceof ConfigurationError || error instanceof DemoConfigurationError;
+  const isExplained =
+    error instanceof ConfigurationError || error instanceof DemoConfigurationError;
   console.error(isExplained || isTaken(error) ? error.message : error);
   process.exit(1);
 });

@@ -8,9 +8,14 @@ export interface BalancerPlan {
   readonly errorFile: string;
 }
 
-/** HAProxy's settings: each request to the next process; one that has ended is left out, and its requests go to another. */
+/**
+ * HAProxy's settings: each request to the next process; one that has ended is left out, and its
+ * requests go to another.
+ */
 export function balancerConfiguration({ port, applications, errorFile }: BalancerPlan): string {
-  const servers = applications.map((application) => `  server ${application.name} 127.0.0.1:${application.port}`);
+  const servers = applications.map(
+    (application) => `  server ${application.name} 127.0.0.1:${application.port}`,
+  );
   return `global
   maxconn 1000
   quiet

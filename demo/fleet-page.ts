@@ -14,18 +14,22 @@ export interface FleetView {
 }
 
 /**
- * The front page of the fleet. What the script brings up to date has the attribute `data-live` and an id; without the
- * script the link "Ask again" does the same by loading the page.
+ * The front page of the fleet. What the script brings up to date has the attribute `data-live` and
+ * an id; without the script the link "Ask again" does the same by loading the page.
  */
 export function fleetPage(view: FleetView): string {
   const body = html`<h1>One sign-in, three processes</h1>
     <p>
-      A load balancer gives each request to the next application process; the sessions lie in Redis. Kill whichever process you like: you
-      stay signed in.
+      A load balancer gives each request to the next application process; the sessions lie in Redis.
+      Kill whichever process you like: you stay signed in.
     </p>
     <div class="cards">
-      <section class="card" id="answered" data-live aria-label="Who answered">${answered(view)}</section>
-      <section class="card wide" id="visitor" data-live role="status" aria-label="Who you are">${visitor(view)}</section>
+      <section class="card" id="answered" data-live aria-label="Who answered">
+        ${answered(view)}
+      </section>
+      <section class="card wide" id="visitor" data-live role="status" aria-label="Who you are">
+        ${visitor(view)}
+      </section>
     </div>
     <p id="stream" role="status">Event stream: none.</p>
     <div class="actions">
@@ -43,8 +47,14 @@ export function fleetPage(view: FleetView): string {
     <h2>Elsewhere in the demo</h2>
     <ul class="links">
       <li><a href="/reports">Reports</a><span>A guarded page; any process can show it.</span></li>
-      <li><a href="${view.mountPath}">Your account</a><span>The landing page in each of its states.</span></li>
-      <li><a href="${view.mountPath}debug">Debug</a><span>Session, policy and settings without a secret.</span></li>
+      <li>
+        <a href="${view.mountPath}">Your account</a
+        ><span>The landing page in each of its states.</span>
+      </li>
+      <li>
+        <a href="${view.mountPath}debug">Debug</a
+        ><span>Session, policy and settings without a secret.</span>
+      </li>
     </ul>`;
   return page("The idpauth fleet", body, "/fleet.js");
 }
@@ -53,20 +63,30 @@ function answered({ answering, visitor }: FleetView): Html {
   const state = "outage" in visitor ? "unknown" : visitor.user === null ? "out" : "in";
   return html`<div class="row" id="answer" data-name="${answering.name}" data-state="${state}">
     ${badge(answering.name)}
-    <span><span class="name">${answering.name} answered</span><span class="mail">process ${String(answering.pid)}</span></span>
+    <span
+      ><span class="name">${answering.name} answered</span
+      ><span class="mail">process ${String(answering.pid)}</span></span
+    >
   </div>`;
 }
 
 function visitor({ visitor, mountPath }: FleetView): Html {
   if ("outage" in visitor) {
-    const who = visitor.outage === "provider_unavailable" ? "The identity provider is away" : "The session store is away";
-    return html`<span class="name">${who}</span> <span class="mail">Response 503. You have not been signed out: wait a moment.</span>`;
+    const who =
+      visitor.outage === "provider_unavailable"
+        ? "The identity provider is away"
+        : "The session store is away";
+    return html`<span class="name">${who}</span>
+      <span class="mail">Response 503. You have not been signed out: wait a moment.</span>`;
   }
   const { user } = visitor;
   if (user === null)
     return html`<span class="name">You are not signed in</span
       ><span class="mail"><a href="/enter">Sign in</a> to see that it lasts.</span>`;
-  const picture = user.picture && /^https?:/i.test(user.picture) ? [html`<img src="${user.picture}" alt="" width="36" height="36" />`] : [];
+  const picture =
+    user.picture && /^https?:/i.test(user.picture)
+      ? [html`<img src="${user.picture}" alt="" width="36" height="36" />`]
+      : [];
   return html`<div class="row">
     ${picture}
     <span>
@@ -83,14 +103,24 @@ function fleet(processes: readonly FleetProcess[]): Html {
     ({ name, part, pid, isRunning }) =>
       html`<li>
         <span class="row"
-          >${badge(name)}<span><span class="name">${name}</span><span class="mail">${part}</span></span></span
+          >${badge(name)}<span
+            ><span class="name">${name}</span><span class="mail">${part}</span></span
+          ></span
         >
-        <span class="${isRunning ? "state" : "state ended"}">${isRunning ? "running" : "ended"}</span>
-        <span class="command">${isRunning ? html`<code>kill -9 ${String(pid)}</code>` : "starts again soon"}</span>
+        <span class="${isRunning ? "state" : "state ended"}"
+          >${isRunning ? "running" : "ended"}</span
+        >
+        <span class="command"
+          >${isRunning ? html`<code>kill -9 ${String(pid)}</code>` : "starts again soon"}</span
+        >
       </li>`,
   );
-  return html`<p role="status">${String(running)} of ${String(applications.length)} application processes are running.</p>
-    <p>Try a command in a terminal. What ends starts again after some seconds, as the console says.</p>
+  return html`<p role="status">
+      ${String(running)} of ${String(applications.length)} application processes are running.
+    </p>
+    <p>
+      Try a command in a terminal. What ends starts again after some seconds, as the console says.
+    </p>
     <ul class="fleet">
       ${items}
     </ul>`;
@@ -101,6 +131,8 @@ function isApplication(name: string): boolean {
 }
 
 function badge(name: string): Html {
-  const [kind, letter] = isApplication(name) ? [name, name.slice(-1)] : ["plain", name.charAt(0).toUpperCase()];
+  const [kind, letter] = isApplication(name)
+    ? [name, name.slice(-1)]
+    : ["plain", name.charAt(0).toUpperCase()];
   return html`<span class="badge ${kind}" aria-hidden="true">${letter}</span>`;
 }

@@ -1,4 +1,7 @@
-/** The embedded provider as a process of the fleet. What it issued is stored in a file, so that it survives being killed. */
+/**
+ * The embedded provider as a process of the fleet. What it issued is stored in a file, so that it
+ * survives being killed.
+ */
 import { DemoConfigurationError } from "./configuration.js";
 import { startEmbeddedProvider } from "./embedded-provider.js";
 import type { ProviderReadyMessage } from "./fleet-messages.js";
@@ -33,6 +36,8 @@ start().catch((error: unknown) => {
   const isExplained = error instanceof DemoConfigurationError;
   const { cause } = error as Error;
   // The address is in every session, so another port is no way out.
-  console.error(isTaken(cause) ? `Its port is taken: ${cause.message}.` : isExplained ? error.message : error);
+  console.error(
+    isTaken(cause) ? `Its port is taken: ${cause.message}.` : isExplained ? error.message : error,
+  );
   process.exit(1);
 });

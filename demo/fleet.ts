@@ -1,6 +1,7 @@
 /**
- * The fleet: Redis, the embedded provider, three application processes and a load balancer, each a process of its own, and
- * this one, which starts them again when they end. Everything is stored in a temporary folder, which is deleted at the end.
+ * The fleet: Redis, the embedded provider, three application processes and a load balancer, each a
+ * process of its own, and this one, which starts them again when they end. Everything is stored in
+ * a temporary folder, which is deleted at the end.
  */
 import { fork, spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -11,10 +12,21 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
-import { DemoConfigurationError, EMBEDDED_SCOPE, logoutDefaults, mountPath, readConfiguration } from "./configuration.js";
+import {
+  DemoConfigurationError,
+  EMBEDDED_SCOPE,
+  logoutDefaults,
+  mountPath,
+  readConfiguration,
+} from "./configuration.js";
 import { findProgram, needProgram } from "./debian-program.js";
 import { balancerConfiguration, nobodyAnswers } from "./fleet-balancer.js";
-import type { FleetNews, FleetProcess, ProviderReadyMessage, ReadyMessage } from "./fleet-messages.js";
+import type {
+  FleetNews,
+  FleetProcess,
+  ProviderReadyMessage,
+  ReadyMessage,
+} from "./fleet-messages.js";
 import { loadDriver } from "./driver.js";
 import { endOnSignal, isTaken, listen } from "./server.js";
 import { loadSqlite } from "./state-file.js";
@@ -22,7 +34,10 @@ import { Supervised, type Role } from "./supervised.js";
 
 /** Milliseconds between two attempts to find a server ready. */
 const LOOK = 25;
-/** Seconds that an ID token is good for, unless said otherwise: short, so that the fleet refreshes before one's eyes. */
+/**
+ * Seconds that an ID token is good for, unless said otherwise: short, so that the fleet refreshes
+ * before one's eyes.
+ */
 const ID_TOKEN_SECONDS = "30";
 const APPLICATIONS = ["app-1", "app-2", "app-3"] as const;
 
@@ -39,13 +54,22 @@ async function start(): Promise<void> {
     idTokenSeconds,
     fleetRestartSeconds,
     // Its sessions are always in its own Redis.
-  } = readConfiguration({ DEMO_ID_TOKEN_SECONDS: ID_TOKEN_SECONDS, ...process.env, DEMO_SESSIONS: undefined });
+  } = readConfiguration({
+    DEMO_ID_TOKEN_SECONDS: ID_TOKEN_SECONDS,
+    ...process.env,
+    DEMO_SESSIONS: undefined,
+  });
   await loadDriver("redis", () => import("redis"));
   await loadSqlite();
   const redisServer = needProgram("redis-server", "redis-server");
   const haproxy = needProgram("haproxy", "haproxy");
 
-  const ports = await ReservedPorts.reserve([wanted, wantedOfProvider, 0, ...APPLICATIONS.map(() => 0)]);
+  const ports = await ReservedPorts.reserve([
+    wanted,
+    wantedOfProvider,
+    0,
+    ...APPLICATIONS.map(() => 0),
+  ]);
   const [port = 0, providerPort = 0, redisPort = 0, ...applicationPorts] = ports.numbers;
   const address = `http://127.0.0.1:${port}`;
   const folder = mkdtempSync(path.join(tmpdir(), "idpauth-fleet-"));
@@ -69,10 +93,16 @@ async function start(): Promise<void> {
   const join: Join = async (role) => {
     await ports.release(role.port);
     ending.signal.throwIfAborted();
-    const member = new Supervised(role, { pause: fleetRestartSeconds, tell: (line) => console.log(line), changed: tellEverybody });
+    const member = new Supervised(role, {
+      pause: fleetRestartSeconds,
+      tell: (line) => console.log(line),
+      changed: tellEverybody,
+    });
     fleet.push(member);
     await member.start();
-    console.log(`${`${role.name}:`.padEnd(10)}pid ${member.pid ?? "none"}, ${PARTS[role.name] ?? "answers requests"}`);
+    console.log(
+      `${`${role.name}:`.padEnd(10)}pid ${member.pid ?? "none"}, ${PARTS[role.name] ?? "answers requests"}`,
+    );
   };
 
   try {
@@ -93,16 +123,25 @@ async function start(): Promise<void> {
       IDP_AUTH_LOGOUT_REDIRECT_URL: "/",
       SCOPE: process.env["SCOPE"] ?? EMBEDDED_SCOPE,
       ...logoutDefaults({ ...process.env, DEMO_SESSIONS: undefined }),
-      // Browsers keep cookies by host, whatever the port: the demo beside the fleet has the package's own name.
+      // Browsers keep cookies by host, whatever the port: the demo beside the fleet has the
+      // package's own name.
       IDP_COOKIE_NAME: process.env["IDP_COOKIE_NAME"] ?? "idpauth-fleet",
       IDP_DEBUG: "true",
       FLEET_REDIS: redisUrl,
     };
-    const applications = APPLICATIONS.map((name, index) => ({ name, port: applicationPorts[index] ?? 0 }));
+    const applications = APPLICATIONS.map((name, index) => ({
+      name,
+      port: applicationPorts[index] ?? 0,
+    }));
     for (const application of applications) {
       const { name, port } = application;
       const own = { ...env, FLEET_NAME: name, PORT: String(port) };
-      await join({ name, port, start: () => forked("fleet-application.js", [], own), ready: saysReady });
+      await join({
+        name,
+        port,
+        start: () => forked("fleet-application.js", [], own),
+        ready: saysReady,
+      });
     }
     await joinBalancer(join, haproxy, folder, port, applications);
   } catch (error) {
@@ -112,13 +151,20 @@ async function start(): Promise<void> {
     throw error;
   }
   console.log(`Fleet:    ${address}/`);
-  console.log("Open the address, sign in, and kill any process above with kill -9 and its pid. Ctrl+C ends them all.");
+  console.log(
+    "Open the address, sign in, and kill any process above with kill -9 and its pid. Ctrl+C ends them all.",
+  );
 }
 
 type Join = (role: Role & { readonly port: number }) => Promise<void>;
 
 /** @returns the address, with a password, since every user of the machine can reach the port */
-async function joinRedis(join: Join, executable: string, folder: string, port: number): Promise<string> {
+async function joinRedis(
+  join: Join,
+  executable: string,
+  folder: string,
+  port: number,
+): Promise<string> {
   const password = randomBytes(24).toString("hex");
   const file = path.join(folder, "redis.conf");
   const settings = {
@@ -134,11 +180,21 @@ async function joinRedis(join: Join, executable: string, folder: string, port: n
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} ${value}\n`);
   writeFileSync(file, lines.join(""), { mode: 0o600 });
-  await join({ name: "redis", port, start: () => run(executable, [file]), ready: (child) => answers(port, child) });
+  await join({
+    name: "redis",
+    port,
+    start: () => run(executable, [file]),
+    ready: (child) => answers(port, child),
+  });
   return `redis://:${password}@127.0.0.1:${port}`;
 }
 
-async function joinProvider(join: Join, folder: string, port: number, settings: readonly string[]): Promise<ProviderReadyMessage> {
+async function joinProvider(
+  join: Join,
+  folder: string,
+  port: number,
+  settings: readonly string[],
+): Promise<ProviderReadyMessage> {
   const file = path.join(folder, "provider.db");
   let said: ProviderReadyMessage | undefined;
   await join({
@@ -165,10 +221,18 @@ async function joinBalancer(
   const errorFile = path.join(folder, "503.http");
   writeFileSync(errorFile, nobodyAnswers());
   writeFileSync(file, balancerConfiguration({ port, applications, errorFile }));
-  await join({ name: "balancer", port, start: () => run(executable, ["-db", "-f", file]), ready: (child) => answers(port, child) });
+  await join({
+    name: "balancer",
+    port,
+    start: () => run(executable, ["-db", "-f", file]),
+    ready: (child) => answers(port, child),
+  });
 }
 
-/** One of ours. It has a session of its own, so that Ctrl+C reaches this process alone, which then ends the others in order. */
+/**
+ * One of ours. It has a session of its own, so that Ctrl+C reaches this process alone, which then
+ * ends the others in order.
+ */
 function forked(file: string, args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
   const stdio = ["ignore", "pipe", "pipe", "ipc"] as const;
   return heard(
@@ -177,11 +241,20 @@ function forked(file: string, args: readonly string[], env: NodeJS.ProcessEnv): 
   );
 }
 
-/** A server. It ends when this process does, however that ends: `setpriv` asks the system for that. */
+/**
+ * A server. It ends when this process does, however that ends: `setpriv` asks the system for that.
+ */
 function run(executable: string, args: readonly string[]): ChildProcess {
   const setpriv = findProgram("setpriv");
-  const [command = "", ...rest] = [...(setpriv === undefined ? [] : [setpriv, "--pdeathsig", "TERM", "--"]), executable, ...args];
-  return heard(spawn(command, rest, { detached: true, stdio: ["ignore", "pipe", "pipe"] }), path.basename(executable));
+  const [command = "", ...rest] = [
+    ...(setpriv === undefined ? [] : [setpriv, "--pdeathsig", "TERM", "--"]),
+    executable,
+    ...args,
+  ];
+  return heard(
+    spawn(command, rest, { detached: true, stdio: ["ignore", "pipe", "pipe"] }),
+    path.basename(executable),
+  );
 }
 
 /** What a child says, on this console, with its name before each line. */
@@ -201,7 +274,10 @@ async function saysReady(child: ChildProcess): Promise<ReadyMessage> {
   return message;
 }
 
-/** Resolves when a server listens there. Never settles if the child has ended; another listener reports that. */
+/**
+ * Resolves when a server listens there. Never settles if the child has ended; another listener
+ * reports that.
+ */
 async function answers(port: number, child: ChildProcess): Promise<void> {
   while (child.exitCode === null && child.signalCode === null) {
     const socket = connect(port, "127.0.0.1");
@@ -218,8 +294,8 @@ async function answers(port: number, child: ChildProcess): Promise<void> {
 }
 
 /**
- * Ports of this process, each until the member that it is for starts: nobody else is given it meanwhile, neither another member
- * nor another fleet.
+ * Ports of this process, each until the member that it is for starts: nobody else is given it
+ * meanwhile, neither another member nor another fleet.
  */
 class ReservedPorts {
   readonly numbers: readonly number[];
@@ -261,11 +337,18 @@ function byName(one: FleetProcess, other: FleetProcess): number {
 
 start().catch((error: unknown) => {
   const isExplained = error instanceof DemoConfigurationError;
-  console.error(isExplained ? error.message : isTaken(error) ? `The port cannot be used: ${error.message}. ${remedyFor(error)}` : error);
+  console.error(
+    isExplained
+      ? error.message
+      : isTaken(error)
+        ? `The port cannot be used: ${error.message}. ${remedyFor(error)}`
+        : error,
+  );
   process.exit(1);
 });
 
 function remedyFor(taken: Error): string {
-  const isOfProvider = "port" in taken && String(taken.port) === process.env["DEMO_PROVIDER_PORT"]?.trim();
+  const isOfProvider =
+    "port" in taken && String(taken.port) === process.env["DEMO_PROVIDER_PORT"]?.trim();
   return `Set ${isOfProvider ? "DEMO_PROVIDER_PORT" : "PORT"} to another one.`;
 }

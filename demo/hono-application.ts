@@ -22,7 +22,9 @@ export function honoDemo(setup: DemoSetup): DemoApplication {
   if (setup.orders !== undefined) app.use(auth.proxyApi("orders"));
   app.use(auth.csrf);
 
-  for (const { method, path, guard, answer } of demoRoutes(setup, auth, (c) => textOf(c.req.raw.body))) {
+  for (const { method, path, guard, answer } of demoRoutes(setup, auth, (c) =>
+    textOf(c.req.raw.body),
+  )) {
     if (guard !== undefined) app.on(method, path, auth.idpRequiredWith(guard));
     app.on(method, path, async (c) => responseOf(await answer(c), c.req.method));
   }

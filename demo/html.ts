@@ -11,15 +11,28 @@ export class Html {
   }
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
 
-/** A template whose values are escaped, whatever they are; lists are joined. Attribute values stand in quotes. */
-export function html(parts: TemplateStringsArray, ...values: readonly (string | Html | readonly Html[])[]): Html {
+/**
+ * A template whose values are escaped, whatever they are; lists are joined. Attribute values stand
+ * in quotes.
+ */
+export function html(
+  parts: TemplateStringsArray,
+  ...values: readonly (string | Html | readonly Html[])[]
+): Html {
   return new Html(parts.reduce((text, part, index) => text + insert(values[index - 1]) + part));
 }
 
 function insert(value: string | Html | readonly Html[] | undefined): string {
-  if (typeof value === "string") return value.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+  if (typeof value === "string")
+    return value.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
   return value instanceof Html ? value.toString() : (value ?? []).join("");
 }
 

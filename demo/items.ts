@@ -36,7 +36,10 @@ export class Items {
   }
 }
 
-/** Returns the text of a new item in the body of a request, `{ "text": "…" }`; undefined if it is not one of 1 to 100 characters. */
+/**
+ * Returns the text of a new item in the body of a request, `{ "text": "…" }`; undefined if it is
+ * not one of 1 to 100 characters.
+ */
 export function newItemText(body: string | undefined): string | undefined {
   let parsed: unknown;
   try {
@@ -44,7 +47,13 @@ export function newItemText(body: string | undefined): string | undefined {
   } catch {
     return undefined;
   }
-  if (typeof parsed !== "object" || parsed === null || !("text" in parsed) || typeof parsed.text !== "string") return undefined;
+  if (
+    typeof parsed !== "object" ||
+    parsed === null ||
+    !("text" in parsed) ||
+    typeof parsed.text !== "string"
+  )
+    return undefined;
   const text = parsed.text.trim();
   return text === "" || text.length > LONGEST ? undefined : text;
 }

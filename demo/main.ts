@@ -1,6 +1,6 @@
 /**
- * The demo: an application that uses the package's public entries only, driven by the environment. With no provider in
- * the environment it brings its own.
+ * The demo: an application that uses the package's public entries only, driven by the environment.
+ * With no provider in the environment it brings its own.
  */
 import { createServer } from "node:http";
 import { ConfigurationError } from "idpauth";
@@ -32,10 +32,14 @@ const HOSTS: Record<DemoConfiguration["host"], (setup: DemoSetup) => Promise<Dem
 
 async function start(): Promise<void> {
   const configuration = readConfiguration(process.env);
-  const { sessions, state, survivesRestart, cookieName, note } = await openKept(configuration, process.env);
+  const { sessions, state, survivesRestart, cookieName, note } = await openKept(
+    configuration,
+    process.env,
+  );
   if (note !== undefined) console.log(note);
 
-  // The port comes first, since the provider has to know the way back; requests wait for the application behind it.
+  // The port comes first, since the provider has to know the way back; requests wait for the
+  // application behind it.
   const server = createServer();
   const closeServer = closable(server);
   const address = await listen(server, configuration.port);
@@ -44,7 +48,10 @@ async function start(): Promise<void> {
   const ready = new Promise<DemoApplication>((resolve) => {
     open = resolve;
   });
-  server.on("request", (request, response) => void ready.then(({ listener }) => listener(request, response)));
+  server.on(
+    "request",
+    (request, response) => void ready.then(({ listener }) => listener(request, response)),
+  );
   routeUpgrades(server, ready);
 
   const defaults = withDefaults(process.env, address, state.secrets.secretKey, cookieName);
@@ -53,7 +60,8 @@ async function start(): Promise<void> {
     : undefined;
   const env: Environment = { ...defaults, ...embedded?.env };
   const issuers = embedded?.started.map(({ issuer }) => issuer) ?? ordersIssuers(env);
-  const orders = issuers.length === 0 ? undefined : await startOrders(issuers, configuration.maxAge);
+  const orders =
+    issuers.length === 0 ? undefined : await startOrders(issuers, configuration.maxAge);
 
   const closing = new AbortController();
   const switches = switchesOf(configuration, env, sessions.store);
@@ -72,7 +80,8 @@ async function start(): Promise<void> {
     closing.abort();
     // The orders API ends the streams that are passed on, so that the server can close.
     await Promise.all([closeServer(), orders?.end()]);
-    // A refresh continues after its user has left: the token is spent, and the next one is not stored yet.
+    // A refresh continues after its user has left: the token is spent, and the next one is not
+    // stored yet.
     await application.idle();
     await Promise.all(embedded?.started.map((provider) => provider.close()) ?? []);
     await sessions.close();
@@ -80,19 +89,30 @@ async function start(): Promise<void> {
   });
   for (const { issuer, name, hasMoved } of embedded?.started ?? []) {
     console.log(`Provider: ${issuer} (${name ?? "embedded"}; you choose a person on its page)`);
-    if (hasMoved) console.log("          Its last port is taken, so its address is a new one: who signed in before may have to again.");
+    if (hasMoved)
+      console.log(
+        "          Its last port is taken, so its address is a new one: who signed in before may have to again.",
+      );
   }
-  if (orders !== undefined) console.log(`Orders:   ${orders.url} (an API that is a process of its own, pid ${orders.pid})`);
+  if (orders !== undefined)
+    console.log(`Orders:   ${orders.url} (an API that is a process of its own, pid ${orders.pid})`);
   console.log(`Host:     ${configuration.host}`);
   console.log(`Sessions: ${sessions.where}${survivesRestart ? " (a restart keeps them)" : ""}`);
-  console.log(`Demo:     ${URL.canParse(env["BASE_URL"] ?? "") ? new URL(env["BASE_URL"] ?? "").origin : address}/`);
+  console.log(
+    `Demo:     ${URL.canParse(env["BASE_URL"] ?? "") ? new URL(env["BASE_URL"] ?? "").origin : address}/`,
+  );
   console.log("Open the demo's address and click on Reports. Ctrl+C ends it.");
 }
 
 start().catch((error: unknown) => {
-  const isExplained = error instanceof ConfigurationError || error instanceof DemoConfigurationError;
+  const isExplained =
+    error instanceof ConfigurationError || error instanceof DemoConfigurationError;
   console.error(
-    isExplained ? error.message : isTaken(error) ? `The port cannot be used: ${error.message}. Set PORT to another one.` : error,
+    isExplained
+      ? error.message
+      : isTaken(error)
+        ? `The port cannot be used: ${error.message}. Set PORT to another one.`
+        : error,
   );
   process.exit(1);
 });

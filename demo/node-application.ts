@@ -16,12 +16,18 @@ import { accept } from "./web-socket.js";
 export function nodeDemo(setup: DemoSetup): DemoApplication {
   const auth = idpAuth(authOptions(setup));
 
-  const routes = new Map<string, (request: IncomingMessage, response: ServerResponse) => Promise<unknown>>(
+  const routes = new Map<
+    string,
+    (request: IncomingMessage, response: ServerResponse) => Promise<unknown>
+  >(
     demoRoutes(setup, auth, textOf).map(({ method, path, guard, answer }) => {
       const handler = async (request: IncomingMessage, response: ServerResponse) => {
         send(response, await answer(request));
       };
-      return [`${method} ${path}`, guard === undefined ? handler : auth.idpRequiredWith(guard)(handler)];
+      return [
+        `${method} ${path}`,
+        guard === undefined ? handler : auth.idpRequiredWith(guard)(handler),
+      ];
     }),
   );
 
@@ -46,17 +52,21 @@ export function nodeDemo(setup: DemoSetup): DemoApplication {
     if (route === undefined) send(response, unmatched(method, at));
     else await route(request, response);
   });
-  const listener = auth.listener(setup.orders === undefined ? routed : auth.proxyApi("orders")(routed), {
-    onError(error, _request, response) {
-      if (response.headersSent) response.destroy();
-      else send(response, errorAnswer(error));
+  const listener = auth.listener(
+    setup.orders === undefined ? routed : auth.proxyApi("orders")(routed),
+    {
+      onError(error, _request, response) {
+        if (response.headersSent) response.destroy();
+        else send(response, errorAnswer(error));
+      },
     },
-  });
+  );
   return { listener, proxyUpgrade: auth.proxyUpgrade, idle: () => auth.idle() };
 }
 
 function send(response: ServerResponse, { status, headers, body }: DemoAnswer): void {
   response.writeHead(status, headers);
-  if (typeof body === "string" || response.req.method === "HEAD") response.end(typeof body === "string" ? body : undefined);
+  if (typeof body === "string" || response.req.method === "HEAD")
+    response.end(typeof body === "string" ? body : undefined);
   else pipeline(body, response, () => {});
 }

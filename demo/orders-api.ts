@@ -29,25 +29,37 @@ interface Call {
 
 type Answer = (call: Call) => DemoAnswer | Promise<DemoAnswer>;
 
-/** Milliseconds after which /refused refuses a new token again: longer than the minute in which idpauth doesn't refresh a second time. */
+/**
+ * Milliseconds after which /refused refuses a new token again: longer than the minute in which
+ * idpauth doesn't refresh a second time.
+ */
 const REFUSAL = 90_000;
 
 const EXAMPLES = ["2,000 punched cards", "A can of machine oil", "One difference engine"];
 
-export function ordersListener(options: OrdersOptions): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+export function ordersListener(
+  options: OrdersOptions,
+): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   const routes = ordersRoutes(options);
   const { issuers, closing } = options;
   // It knows no session. The proxy closes streams and sockets when a session ends.
   const never = new AbortController().signal;
 
-  async function answerTo(request: IncomingMessage, response: ServerResponse): Promise<DemoAnswer | undefined> {
+  async function answerTo(
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<DemoAnswer | undefined> {
     const token = /^Bearer (\S+)$/.exec(request.headers.authorization ?? "")?.[1];
     const user = token === undefined ? undefined : await userOf(token, issuers);
     if (token === undefined || user === undefined) return refusal({ error: "invalid_token" });
     const mark = createHash("sha256").update(token).digest("hex").slice(0, 8);
     const wanted = `${request.method ?? ""} ${request.url?.split("?", 1)[0] ?? ""}`;
     if (wanted === "GET /v1/stream") return streamAnswer(events(never, closing));
-    if (wanted === "GET /v1/socket" && accept(request, response, (socket) => void serveSocket(socket, never, closing))) return undefined;
+    if (
+      wanted === "GET /v1/socket" &&
+      accept(request, response, (socket) => void serveSocket(socket, never, closing))
+    )
+      return undefined;
     return routes.get(wanted)?.({ request, user, mark }) ?? jsonAnswer(404, { error: "not_found" });
   }
 
@@ -57,7 +69,10 @@ export function ordersListener(options: OrdersOptions): (request: IncomingMessag
       if (answer !== undefined) send(response, answer);
     } catch (error) {
       if (!(error instanceof UserinfoError)) console.error(error);
-      send(response, jsonAnswer(error instanceof UserinfoError ? 503 : 500, { error: "unavailable" }));
+      send(
+        response,
+        jsonAnswer(error instanceof UserinfoError ? 503 : 500, { error: "unavailable" }),
+      );
     }
   };
 }
@@ -72,13 +87,22 @@ function ordersRoutes({ maxAge }: OrdersOptions): ReadonlyMap<string, Answer> {
   return new Map<string, Answer>([
     [
       "GET /v1/items",
-      ({ request, user, mark }) => jsonAnswer(200, { items: items.of(user.key), token: mark, cookie: request.headers.cookie ?? null }),
+      ({ request, user, mark }) =>
+        jsonAnswer(200, {
+          items: items.of(user.key),
+          token: mark,
+          cookie: request.headers.cookie ?? null,
+        }),
     ],
     [
       "POST /v1/items",
       async ({ request, user }) => {
         const text = newItemText(await textOf(request));
-        if (text === undefined) return jsonAnswer(400, { error: "invalid_item", detail: "Send { text } with 1 to 100 characters." });
+        if (text === undefined)
+          return jsonAnswer(400, {
+            error: "invalid_item",
+            detail: "Send { text } with 1 to 100 characters.",
+          });
         items.of(user.key);
         return jsonAnswer(201, items.add(user.key, text));
       },
@@ -91,7 +115,11 @@ function ordersRoutes({ maxAge }: OrdersOptions): ReadonlyMap<string, Answer> {
         const isOver = before === undefined || now - before.at > REFUSAL;
         if (isOver) refusals.set(user.key, { mark, at: now });
         if (isOver || before.mark === mark) return refusal({ error: "invalid_token" });
-        return jsonAnswer(200, { refused: before.mark, accepted: mark, secondsAgo: Math.floor((now - before.at) / 1000) });
+        return jsonAnswer(200, {
+          refused: before.mark,
+          accepted: mark,
+          secondsAgo: Math.floor((now - before.at) / 1000),
+        });
       },
     ],
     [
@@ -100,8 +128,10 @@ function ordersRoutes({ maxAge }: OrdersOptions): ReadonlyMap<string, Answer> {
         if (signedInAt === undefined) return jsonAnswer(403, { error: "sign_in_time_unknown" });
         const now = Math.floor(Date.now() / 1000);
         const requiredAt = challenges.get(key);
-        const isRecent = requiredAt !== undefined && signedInAt >= requiredAt && now - signedInAt <= maxAge;
-        if (isRecent) return jsonAnswer(201, { approved: true, secondsSinceSignIn: now - signedInAt });
+        const isRecent =
+          requiredAt !== undefined && signedInAt >= requiredAt && now - signedInAt <= maxAge;
+        if (isRecent)
+          return jsonAnswer(201, { approved: true, secondsSinceSignIn: now - signedInAt });
         challenges.set(key, now);
         return refusal({ error: "insufficient_user_authentication", max_age: String(maxAge) });
       },
@@ -113,7 +143,10 @@ function ordersRoutes({ maxAge }: OrdersOptions): ReadonlyMap<string, Answer> {
 function refusal(parameters: Readonly<Record<string, string>>): DemoAnswer {
   const answer = jsonAnswer(401, parameters);
   const challenge = Object.entries(parameters).map(([name, value]) => `${name}="${value}"`);
-  return { ...answer, headers: { ...answer.headers, "WWW-Authenticate": `Bearer ${challenge.join(", ")}` } };
+  return {
+    ...answer,
+    headers: { ...answer.headers, "WWW-Authenticate": `Bearer ${challenge.join(", ")}` },
+  };
 }
 
 function send(response: ServerResponse, { status, headers, body }: DemoAnswer): void {

@@ -4,11 +4,14 @@ import { html, page } from "./html.js";
 export function ordersPage(mountPath: string, hasSocket: boolean): string {
   const socket = hasSocket
     ? html`<button type="button" class="button" id="socket-button">Open the WebSocket</button>`
-    : html`<p>With this framework, or with its own sessions, idpauth doesn't pass WebSockets on.</p>`;
+    : html`<p>
+        With this framework, or with its own sessions, idpauth doesn't pass WebSockets on.
+      </p>`;
   const body = html`<h1>Orders</h1>
     <p>
-      The orders are in an API of its own, a second process. Your browser calls <code>/api/orders/</code> with its cookie, and idpauth
-      passes the request on with your access token.
+      The orders are in an API of its own, a second process. Your browser calls
+      <code>/api/orders/</code> with its cookie, and idpauth passes the request on with your access
+      token.
     </p>
     <h2>Call the API</h2>
     <div class="actions"><button type="button" class="button" id="list">List orders</button></div>
@@ -27,7 +30,10 @@ export function ordersPage(mountPath: string, hasSocket: boolean): string {
     <p id="again" hidden><a id="again-link" href="${mountPath}login/">Sign in again</a></p>
     <pre id="response" hidden></pre>
     <h2>Streams</h2>
-    <div class="actions"><button type="button" class="button" id="stream-button">Open the event stream</button> ${socket}</div>
+    <div class="actions">
+      <button type="button" class="button" id="stream-button">Open the event stream</button>
+      ${socket}
+    </div>
     <div class="live">
       <p id="stream" role="status">Event stream: closed.</p>
       ${hasSocket ? html`<p id="socket" role="status">WebSocket: closed.</p>` : []}

@@ -9,16 +9,27 @@ export interface OrdersUser {
 }
 
 /**
- * Returns the user whose access token it is; undefined if no provider accepts it. The tokens are opaque, so only the provider can check them.
+ * Returns the user whose access token it is; undefined if no provider accepts it. The tokens are
+ * opaque, so only the provider can check them.
  *
- * @param issuers more than one only if all of them are the demo's own, because each of them gets the token
+ * @param issuers more than one only if all of them are the demo's own, because each of them gets
+ *   the token
  * @throws UserinfoError a provider cannot be reached
  */
-export async function userOf(token: string, issuers: readonly string[]): Promise<OrdersUser | undefined> {
+export async function userOf(
+  token: string,
+  issuers: readonly string[],
+): Promise<OrdersUser | undefined> {
   for (const issuer of issuers) {
     try {
-      const { sub, signed_in_at: signedInAt } = (await fetchUserinfo(issuer, token)) as Record<string, unknown>;
-      return { key: JSON.stringify([issuer, sub]), signedInAt: typeof signedInAt === "number" ? signedInAt : undefined };
+      const { sub, signed_in_at: signedInAt } = (await fetchUserinfo(issuer, token)) as Record<
+        string,
+        unknown
+      >;
+      return {
+        key: JSON.stringify([issuer, sub]),
+        signedInAt: typeof signedInAt === "number" ? signedInAt : undefined,
+      };
     } catch (error) {
       if (!(error instanceof UserinfoError) || error.status !== 401) throw error;
     }

@@ -33,24 +33,36 @@ export async function startOrders(issuers: readonly string[], maxAge: number): P
     name: "orders",
     // Ctrl+C reaches the demo alone, which then ends this process.
     start: () =>
-      fork(path.join(import.meta.dirname, "orders-process.js"), [String(port), String(maxAge), ...issuers], {
-        detached: true,
-        stdio: ["ignore", "inherit", "inherit", "ipc"],
-      }),
+      fork(
+        path.join(import.meta.dirname, "orders-process.js"),
+        [String(port), String(maxAge), ...issuers],
+        {
+          detached: true,
+          stdio: ["ignore", "inherit", "inherit", "ipc"],
+        },
+      ),
     async ready(child: ReturnType<typeof fork>) {
       [{ port }] = (await once(child, "message")) as [OrdersReadyMessage];
     },
   };
-  const process = new Supervised(role, { pause: PAUSE, tell: (line) => console.log(line), changed: () => {} });
+  const process = new Supervised(role, {
+    pause: PAUSE,
+    tell: (line) => console.log(line),
+    changed: () => {},
+  });
   await process.start();
   return { url: `http://127.0.0.1:${port}/v1/`, pid: process.pid ?? 0, end: () => process.end() };
 }
 
 /**
- * Returns the issuers if the provider is not the demo's own. An API that finds out by trying which of several providers issued a token would
- * send the token to the others, so there is none for several.
+ * Returns the issuers if the provider is not the demo's own. An API that finds out by trying which
+ * of several providers issued a token would send the token to the others, so there is none for
+ * several.
  */
-export function ordersIssuers({ IDP_ISSUER: issuer, IDP_PROVIDERS: several = "" }: Environment): readonly string[] {
+export function ordersIssuers({
+  IDP_ISSUER: issuer,
+  IDP_PROVIDERS: several = "",
+}: Environment): readonly string[] {
   if (several.trim() !== "") return [];
   return [issuer?.trim() || "https://accounts.google.com"];
 }

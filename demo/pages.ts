@@ -11,18 +11,39 @@ export const REPORTS = [
 
 /**
  * @param hasOrders whether the orders API runs
- * @param provider the key of the session's provider, null without a session; undefined if the demo has one provider
+ * @param provider the key of the session's provider, null without a session; undefined if the demo
+ *   has one provider
  */
 export function homePage(mountPath: string, hasOrders: boolean, provider?: string | null): string {
-  const link = (path: string, text: string, explanation: string) => html`<li><a href="${path}">${text}</a><span>${explanation}</span></li>`;
+  const link = (path: string, text: string, explanation: string) =>
+    html`<li><a href="${path}">${text}</a><span>${explanation}</span></li>`;
   const body = html`<h1>The idpauth demo</h1>
-    <p>This page is public. The next three are behind <code>idpRequired</code>: open one, choose a person, and you come back to it.</p>
+    <p>
+      This page is public. The next three are behind <code>idpRequired</code>: open one, choose a
+      person, and you come back to it.
+    </p>
     <ul class="links">
       ${[
-        link("/reports", "Reports", "A page; it shows who is signed in, an event stream and a WebSocket."),
-        link("/api/reports", "/api/reports", "The same as JSON; a script gets 401 instead of the way to the sign-in."),
-        link("/api/stream", "/api/stream", "Events, until your session ends: end it at the provider and watch."),
-        link("/api/userinfo", "/api/userinfo", "What the provider says about you, asked for with credentials.token."),
+        link(
+          "/reports",
+          "Reports",
+          "A page; it shows who is signed in, an event stream and a WebSocket.",
+        ),
+        link(
+          "/api/reports",
+          "/api/reports",
+          "The same as JSON; a script gets 401 instead of the way to the sign-in.",
+        ),
+        link(
+          "/api/stream",
+          "/api/stream",
+          "Events, until your session ends: end it at the provider and watch.",
+        ),
+        link(
+          "/api/userinfo",
+          "/api/userinfo",
+          "What the provider says about you, asked for with credentials.token.",
+        ),
       ]}
     </ul>
     <h2>In the browser</h2>
@@ -40,11 +61,23 @@ export function homePage(mountPath: string, hasOrders: boolean, provider?: strin
     <h2>Guards that look closer</h2>
     <ul class="links">
       ${[
-        link("/admin", "Administration", "For the group admin only: sign in as Ada. The others get 403."),
-        link("/transfer", "Transfer", "For a recent sign-in only: after a minute it takes you to the provider again."),
+        link(
+          "/admin",
+          "Administration",
+          "For the group admin only: sign in as Ada. The others get 403.",
+        ),
+        link(
+          "/transfer",
+          "Transfer",
+          "For a recent sign-in only: after a minute it takes you to the provider again.",
+        ),
         link("/api/me", "/api/me", "User, groups and the application's own data, without tokens."),
         link("/api/admin", "/api/admin", "Administration as JSON."),
-        link("/api/transfer", "/api/transfer", "Transfer as JSON; a script gets the 401 of RFC 9470."),
+        link(
+          "/api/transfer",
+          "/api/transfer",
+          "Transfer as JSON; a script gets the 401 of RFC 9470.",
+        ),
       ]}
     </ul>
     ${
@@ -56,7 +89,11 @@ export function homePage(mountPath: string, hasOrders: boolean, provider?: strin
             </p>
             <ul class="links">
               ${[
-                link("/payroll", "Payroll", "For users of the provider staff only. Others are sent to its sign-in."),
+                link(
+                  "/payroll",
+                  "Payroll",
+                  "For users of the provider staff only. Others are sent to its sign-in.",
+                ),
                 link(
                   `${mountPath}login/?provider=customers`,
                   "Sign in as a customer",
@@ -71,8 +108,16 @@ export function homePage(mountPath: string, hasOrders: boolean, provider?: strin
         link(mountPath, "Your account", "The landing page in each of its states."),
         link(`${mountPath}login/`, "Sign in", "Straight to the provider."),
         link(`${mountPath}session?details=true`, "Session", "The probe for single-page frontends."),
-        link(`${mountPath}debug`, "Debug", "Session, policy and settings without a secret; in debug mode only."),
-        link(`${mountPath}sessions`, "Sessions", "Your devices; IDP_SESSIONS_PAGE turns the page on."),
+        link(
+          `${mountPath}debug`,
+          "Debug",
+          "Session, policy and settings without a secret; in debug mode only.",
+        ),
+        link(
+          `${mountPath}sessions`,
+          "Sessions",
+          "Your devices; IDP_SESSIONS_PAGE turns the page on.",
+        ),
         link(`${mountPath}logout/`, "Sign out", "Revokes the token and ends the session."),
       ]}
     </ul>`;
@@ -102,7 +147,9 @@ export function reportsPage(mountPath: string, user: UserPayload | null): string
         ${rows}
       </tbody>
     </table>
-    <div class="actions"><a class="button" href="${mountPath}logout/">Sign out</a> <a href="/">Home</a></div>
+    <div class="actions">
+      <a class="button" href="${mountPath}logout/">Sign out</a> <a href="/">Home</a>
+    </div>
     <div class="live">
       <p id="stream" role="status">Event stream: connecting.</p>
       <p id="socket" role="status">WebSocket: none.</p>
@@ -126,14 +173,20 @@ export function adminPage({ user, claims, data }: Session<object, DemoData>): st
 /** The page of a transaction that needs a recent authentication. */
 export function transferPage({ user, claims }: Session, maxAge: number): string {
   const authTime = claims["auth_time"];
-  const time = typeof authTime === "number" ? new Date(authTime * 1000).toISOString().slice(11, 19) : "unknown";
+  const time =
+    typeof authTime === "number"
+      ? new Date(authTime * 1000).toISOString().slice(11, 19)
+      : "unknown";
   const rows = [
     ["To", "Charles Babbage"],
     ["Amount", "£ 1,500.00"],
     ["Authenticated at", `${time} UTC`],
   ] as const;
   const body = html`<h1>Transfer</h1>
-    <p>You see this page because you signed in at the provider in the last ${String(maxAge)} seconds. Later, it takes you there again.</p>
+    <p>
+      You see this page because you signed in at the provider in the last ${String(maxAge)} seconds.
+      Later, it takes you there again.
+    </p>
     ${signedInAs(user)} ${factTable(rows)} ${HOME}`;
   return page("Transfer", body);
 }
@@ -169,7 +222,9 @@ function factTable(rows: readonly (readonly [name: string, value: string])[]): H
 
 function signedInAs(user: UserPayload | null): Html {
   const picture =
-    user?.picture && /^https?:/i.test(user.picture) ? [html`<img src="${user.picture}" alt="" width="48" height="48" />`] : [];
+    user?.picture && /^https?:/i.test(user.picture)
+      ? [html`<img src="${user.picture}" alt="" width="48" height="48" />`]
+      : [];
   return html`<div class="who">
     ${picture}
     <span>

@@ -12,15 +12,50 @@ export interface Person {
 }
 
 export const PEOPLE: readonly Person[] = [
-  { id: "ada", name: "Ada Lovelace", email: "ada@example.com", email_verified: true, groups: ["admin", "staff"], colour: "#7a3e9d" },
-  { id: "grace", name: "Grace Hopper", email: "grace@example.com", email_verified: true, groups: ["staff"], colour: "#0b6654" },
-  { id: "alan", name: "Alan Turing", email: "alan@example.com", email_verified: false, groups: [], colour: "#a4442a" },
+  {
+    id: "ada",
+    name: "Ada Lovelace",
+    email: "ada@example.com",
+    email_verified: true,
+    groups: ["admin", "staff"],
+    colour: "#7a3e9d",
+  },
+  {
+    id: "grace",
+    name: "Grace Hopper",
+    email: "grace@example.com",
+    email_verified: true,
+    groups: ["staff"],
+    colour: "#0b6654",
+  },
+  {
+    id: "alan",
+    name: "Alan Turing",
+    email: "alan@example.com",
+    email_verified: false,
+    groups: [],
+    colour: "#a4442a",
+  },
 ];
 
 /** The users of the second provider. */
 export const CUSTOMERS: readonly Person[] = [
-  { id: "mary", name: "Mary Somerville", email: "mary@example.net", email_verified: true, groups: [], colour: "#2a5d8f" },
-  { id: "emmy", name: "Emmy Noether", email: "emmy@example.net", email_verified: true, groups: [], colour: "#8a4b08" },
+  {
+    id: "mary",
+    name: "Mary Somerville",
+    email: "mary@example.net",
+    email_verified: true,
+    groups: [],
+    colour: "#2a5d8f",
+  },
+  {
+    id: "emmy",
+    name: "Emmy Noether",
+    email: "emmy@example.net",
+    email_verified: true,
+    groups: [],
+    colour: "#8a4b08",
+  },
 ];
 
 /** The person's picture: their initials on their colour. */

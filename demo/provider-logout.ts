@@ -15,16 +15,22 @@ const CALLBACK = /login-callback(\/[a-z]+)?$/;
 
 /** Returns the application's addresses for logout, made from the redirect URIs of the sign-in. */
 export function logoutAddresses(redirectUris: readonly string[]): Partial<ClientMetadata> {
-  const local = redirectUris.find((uri) => new URL(uri).hostname === "127.0.0.1") ?? redirectUris[0];
+  const local =
+    redirectUris.find((uri) => new URL(uri).hostname === "127.0.0.1") ?? redirectUris[0];
   return {
     post_logout_redirect_uris: redirectUris.map((uri) => uri.replace(CALLBACK, "logout-callback")),
-    ...(local !== undefined && { backchannel_logout_uri: local.replace(CALLBACK, "backchannel-logout$1") }),
+    ...(local !== undefined && {
+      backchannel_logout_uri: local.replace(CALLBACK, "backchannel-logout$1"),
+    }),
     // Every ID token then contains `sid`.
     backchannel_logout_session_required: true,
   };
 }
 
-/** Sends a logout token. By default oidc-provider refuses to send requests to this machine, where the application runs. */
+/**
+ * Sends a logout token. By default oidc-provider refuses to send requests to this machine, where
+ * the application runs.
+ */
 export const fetchFromThisMachine: Configuration["fetch"] = (url, options) => {
   const { dispatcher: _guard, ...others } = options as RequestInit & { dispatcher?: unknown };
   return fetch(url, others);
@@ -41,8 +47,14 @@ interface LogoutClient {
   backchannelLogout(sub: string, sid: string | undefined): Promise<void>;
 }
 
-/** Ends a person's sessions at the provider and sends a logout token for each. Returns the result in a sentence. */
-export async function endSessionsOf(personId: string, { provider, state, people }: SessionSource): Promise<string> {
+/**
+ * Ends a person's sessions at the provider and sends a logout token for each. Returns the result in
+ * a sentence.
+ */
+export async function endSessionsOf(
+  personId: string,
+  { provider, state, people }: SessionSource,
+): Promise<string> {
   const name = people.find(({ id }) => id === personId)?.name ?? "This person";
   const ended = state.sessions().filter(({ accountId }) => accountId === personId);
   const sent = ended.flatMap(({ authorizations = {} }) => Object.entries(authorizations));
@@ -57,7 +69,9 @@ export async function endSessionsOf(personId: string, { provider, state, people 
   return `The provider has ended the session of ${name}. The application accepted ${accepted} of ${sent.length} logout tokens.`;
 }
 
-/** The page at the provider's own address: who is signed in, with a button that ends the session. */
+/**
+ * The page at the provider's own address: who is signed in, with a button that ends the session.
+ */
 export function sessionsPage({ state, people }: SessionSource, notice?: string): string {
   const signedIn = new Set(state.sessions().map(({ accountId }) => accountId));
   const shown = people
@@ -68,7 +82,10 @@ export function sessionsPage({ state, people }: SessionSource, notice?: string):
           <form method="post" action="/end/${person.id}">
             <button class="person">
               <img src="/pictures/${person.id}.svg" alt="" width="48" height="48" />
-              <span><span class="name">${person.name}</span><span class="mail">End the session</span></span>
+              <span
+                ><span class="name">${person.name}</span
+                ><span class="mail">End the session</span></span
+              >
             </button>
           </form>
         </li>`,
@@ -88,12 +105,17 @@ export function sessionsPage({ state, people }: SessionSource, notice?: string):
   return page("The demo's identity provider", body);
 }
 
-/** Asks whether to sign out at the provider too. @param form the form that the buttons submit, as oidc-provider makes it */
+/**
+ * Asks whether to sign out at the provider too.
+ * @param form the form that the buttons submit, as oidc-provider makes it
+ */
 export async function showLogoutPage(ctx: KoaContextWithOIDC, form: string): Promise<void> {
   const body = html`<h1>Sign out at the provider too?</h1>
     <p>You are signed out of the demo. You are still signed in at its identity provider.</p>
     <p class="actions">
-      <button class="button" form="op.logoutForm" name="logout" value="yes">Sign out at the provider</button>
+      <button class="button" form="op.logoutForm" name="logout" value="yes">
+        Sign out at the provider
+      </button>
       <button class="quiet" form="op.logoutForm">Stay signed in</button>
     </p>`;
   ctx.body = page("Sign out", body).replace("</main>", `${form}</main>`);

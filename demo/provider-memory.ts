@@ -17,7 +17,9 @@ export function providerMemory(): ProviderMemory {
 
   const list = (model: string) => {
     sweep();
-    return [...entries].filter(([key]) => key.startsWith(`${model}:`)).map(([, { payload }]) => payload);
+    return [...entries]
+      .filter(([key]) => key.startsWith(`${model}:`))
+      .map(([, { payload }]) => payload);
   };
 
   const issued: AdapterFactory = (model): Adapter => {
@@ -26,13 +28,17 @@ export function providerMemory(): ProviderMemory {
       return entry !== undefined && entry.expiresAt > Date.now() ? entry.payload : undefined;
     };
     const findBy = (field: "uid" | "userCode", value: string) => {
-      for (const [key, { payload }] of entries) if (key.startsWith(`${model}:`) && payload[field] === value) return payload;
+      for (const [key, { payload }] of entries)
+        if (key.startsWith(`${model}:`) && payload[field] === value) return payload;
       return undefined;
     };
     return {
       async upsert(id, payload, expiresIn) {
         sweep();
-        entries.set(`${model}:${id}`, { payload, expiresAt: expiresIn === undefined ? Infinity : Date.now() + expiresIn * 1000 });
+        entries.set(`${model}:${id}`, {
+          payload,
+          expiresAt: expiresIn === undefined ? Infinity : Date.now() + expiresIn * 1000,
+        });
       },
       find: async (id) => find(id),
       findByUid: async (uid) => findBy("uid", uid),
@@ -45,7 +51,8 @@ export function providerMemory(): ProviderMemory {
         entries.delete(`${model}:${id}`);
       },
       async revokeByGrantId(grantId) {
-        for (const [key, { payload }] of entries) if (key.startsWith(`${model}:`) && payload.grantId === grantId) entries.delete(key);
+        for (const [key, { payload }] of entries)
+          if (key.startsWith(`${model}:`) && payload.grantId === grantId) entries.delete(key);
       },
     };
   };

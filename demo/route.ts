@@ -6,7 +6,14 @@ import type { DemoData } from "./sign-in-hook.js";
 /** The accessors of any adapter. */
 export type Accessors<FrameworkRequest extends object> = Pick<
   AdapterAuth<FrameworkRequest, object, DemoData>,
-  "getUser" | "getSession" | "requireSession" | "getCredentials" | "updateData" | "whenEnded" | "listSessions" | "endSession"
+  | "getUser"
+  | "getSession"
+  | "requireSession"
+  | "getCredentials"
+  | "updateData"
+  | "whenEnded"
+  | "listSessions"
+  | "endSession"
 >;
 
 /** One route of the demo; each framework puts its own guard before a guarded route. */
@@ -19,14 +26,20 @@ export interface DemoRoute<FrameworkRequest> {
   answer(request: FrameworkRequest): DemoAnswer | Promise<DemoAnswer>;
 }
 
-/** The WebSocket of the demo. Each framework checks the origin and runs its own guard before the handshake. */
+/**
+ * The WebSocket of the demo. Each framework checks the origin and runs its own guard before the
+ * handshake.
+ */
 export interface DemoSocket<FrameworkRequest> extends Pick<DemoRoute<FrameworkRequest>, "path"> {
   readonly guard: GuardRule<object, DemoData>;
   /**
-   * Returns the response to a request of a foreign origin. Browsers send the session cookie with a WebSocket that a page of a sibling
-   * subdomain opens.
+   * Returns the response to a request of a foreign origin. Browsers send the session cookie with a
+   * WebSocket that a page of a sibling subdomain opens.
    */
-  refusal(headers: { readonly origin?: string | undefined; readonly host?: string | undefined }): DemoAnswer | undefined;
+  refusal(headers: {
+    readonly origin?: string | undefined;
+    readonly host?: string | undefined;
+  }): DemoAnswer | undefined;
   /** Returns the response to a request that does not ask for a WebSocket. */
   plainAnswer(): DemoAnswer;
   opened(socket: WebSocket, request: FrameworkRequest): void;
@@ -34,7 +47,9 @@ export interface DemoSocket<FrameworkRequest> extends Pick<DemoRoute<FrameworkRe
 
 export type DemoSession = Session<object, DemoData>;
 
-/** The guard accepted the user a moment ago, but the user has signed out in another tab meanwhile. */
+/**
+ * The guard accepted the user a moment ago, but the user has signed out in another tab meanwhile.
+ */
 export function signedOutMeanwhile(): DemoAnswer {
   return jsonAnswer(401, { error: "login_required" });
 }

@@ -5,8 +5,22 @@ import type { DemoSetup } from "./application.js";
 import { mountPath } from "./configuration.js";
 import { events, streamScript } from "./event-stream.js";
 import { ordersRoutes } from "./orders-routes.js";
-import { adminPage, groupsOf, homePage, payrollPage, reportsPage, REPORTS, transferPage } from "./pages.js";
-import { signedOutMeanwhile, type Accessors, type DemoRoute, type DemoSession, type DemoSocket } from "./route.js";
+import {
+  adminPage,
+  groupsOf,
+  homePage,
+  payrollPage,
+  reportsPage,
+  REPORTS,
+  transferPage,
+} from "./pages.js";
+import {
+  signedOutMeanwhile,
+  type Accessors,
+  type DemoRoute,
+  type DemoSession,
+  type DemoSocket,
+} from "./route.js";
 import { STYLE } from "./style.js";
 import { fetchUserinfo } from "./userinfo.js";
 import { serveSocket } from "./web-socket.js";
@@ -56,13 +70,16 @@ export function demoRoutes<FrameworkRequest extends object>(
   const recent = { maxAge };
 
   type Respond = (session: DemoSession) => DemoAnswer;
-  const forSession = (respond: Respond) => async (request: FrameworkRequest) => respond(await auth.requireSession(request));
+  const forSession = (respond: Respond) => async (request: FrameworkRequest) =>
+    respond(await auth.requireSession(request));
 
   const payroll: DemoRoute<FrameworkRequest> = {
     method: "GET",
     path: "/payroll",
     guard: { provider: "staff" },
-    answer: forSession((session) => pageAnswer(200, payrollPage(session), { picture: session.user.picture })),
+    answer: forSession((session) =>
+      pageAnswer(200, payrollPage(session), { picture: session.user.picture }),
+    ),
   };
 
   return [
@@ -83,14 +100,18 @@ export function demoRoutes<FrameworkRequest extends object>(
       guard: signedIn,
       async answer(request) {
         const user = await auth.getUser(request);
-        return pageAnswer(200, reportsPage(mounted, user), { picture: user?.picture, script: true });
+        return pageAnswer(200, reportsPage(mounted, user), {
+          picture: user?.picture,
+          script: true,
+        });
       },
     },
     {
       method: "GET",
       path: "/api/reports",
       guard: signedIn,
-      answer: async (request) => jsonAnswer(200, { user: await auth.getUser(request), reports: REPORTS }),
+      answer: async (request) =>
+        jsonAnswer(200, { user: await auth.getUser(request), reports: REPORTS }),
     },
     {
       method: "GET",
@@ -114,7 +135,10 @@ export function demoRoutes<FrameworkRequest extends object>(
       path: "/api/visits",
       guard: signedIn,
       async answer(request) {
-        const data = await auth.updateData(request, (before) => ({ ...before, visits: (before.visits ?? 0) + 1 }));
+        const data = await auth.updateData(request, (before) => ({
+          ...before,
+          visits: (before.visits ?? 0) + 1,
+        }));
         return data === undefined ? signedOutMeanwhile() : jsonAnswer(200, data);
       },
     },
@@ -122,7 +146,9 @@ export function demoRoutes<FrameworkRequest extends object>(
       method: "GET",
       path: "/admin",
       guard: admin,
-      answer: forSession((session) => pageAnswer(200, adminPage(session), { picture: session.user.picture })),
+      answer: forSession((session) =>
+        pageAnswer(200, adminPage(session), { picture: session.user.picture }),
+      ),
     },
     {
       method: "GET",
@@ -134,13 +160,17 @@ export function demoRoutes<FrameworkRequest extends object>(
       method: "GET",
       path: "/transfer",
       guard: recent,
-      answer: forSession((session) => pageAnswer(200, transferPage(session, maxAge), { picture: session.user.picture })),
+      answer: forSession((session) =>
+        pageAnswer(200, transferPage(session, maxAge), { picture: session.user.picture }),
+      ),
     },
     {
       method: "GET",
       path: "/api/transfer",
       guard: recent,
-      answer: forSession(({ claims }) => jsonAnswer(200, { authenticatedAt: claims["auth_time"], maxAge })),
+      answer: forSession(({ claims }) =>
+        jsonAnswer(200, { authenticatedAt: claims["auth_time"], maxAge }),
+      ),
     },
     ...(providers === undefined ? [] : [payroll]),
     {
@@ -153,7 +183,8 @@ export function demoRoutes<FrameworkRequest extends object>(
       method: "GET",
       path: "/stream.js",
       guard: undefined,
-      answer: () => fileAnswer("text/javascript; charset=utf-8", streamScript(hasSocket), "no-cache"),
+      answer: () =>
+        fileAnswer("text/javascript; charset=utf-8", streamScript(hasSocket), "no-cache"),
     },
     {
       method: "GET",
@@ -171,7 +202,9 @@ export function demoRoutes<FrameworkRequest extends object>(
   ];
 }
 
-/** What a browser may see of a session. The issuer, the subject and the tokens stay on the server. */
+/**
+ * What a browser may see of a session. The issuer, the subject and the tokens stay on the server.
+ */
 function browserView({ user: { id: _subject, ...user }, claims, data }: DemoSession) {
   return { user, claims: { groups: groupsOf(claims) }, data };
 }

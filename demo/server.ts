@@ -12,12 +12,16 @@ export async function listen(server: NetServer, port: number): Promise<string> {
 
 /** Whether a port could not be had: another process listens there, or it is not for everybody. */
 export function isTaken(error: unknown): error is Error {
-  return error instanceof Error && "code" in error && (error.code === "EADDRINUSE" || error.code === "EACCES");
+  return (
+    error instanceof Error &&
+    "code" in error &&
+    (error.code === "EADDRINUSE" || error.code === "EACCES")
+  );
 }
 
 /**
- * A way to end the server: takes no new connection, lets running requests finish, and drops every other connection, also
- * those that browsers open ahead of a request.
+ * A way to end the server: takes no new connection, lets running requests finish, and drops every
+ * other connection, also those that browsers open ahead of a request.
  */
 export function closable(server: Server): () => Promise<void> {
   let running = 0;
@@ -40,12 +44,19 @@ export function closable(server: Server): () => Promise<void> {
     });
 }
 
-/** Milliseconds within which a second signal is the first one again: a terminal tells the demo, and npm passes it on. */
+/**
+ * Milliseconds within which a second signal is the first one again: a terminal tells the demo, and
+ * npm passes it on.
+ */
 const SAME_SIGNAL = 500;
 
-/** Ends the process when it is told to, after `close`; a second signal does not wait. A closed terminal tells it, too. */
+/**
+ * Ends the process when it is told to, after `close`; a second signal does not wait. A closed
+ * terminal tells it, too.
+ */
 export function endOnSignal(close: () => Promise<void>): void {
-  // A terminal that was closed (EIO) or a reader that has ended (EPIPE) takes no lines any more; that is no reason to stop halfway.
+  // A terminal that was closed (EIO) or a reader that has ended (EPIPE) takes no lines any more;
+  // that is no reason to stop halfway.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   let endingSince: number | undefined;
   const end = (signal: NodeJS.Signals) => {

@@ -26,12 +26,25 @@ const NO_ANSWER = `no answer within ${TIMEOUT / 1_000} s`;
  * @param folder where a file goes when no path is given
  * @throws DemoConfigurationError the server or the file cannot be used, or the driver is missing
  */
-export async function openSessions(sessions: DemoSessions, folder: string | undefined): Promise<OpenSessions> {
+export async function openSessions(
+  sessions: DemoSessions,
+  folder: string | undefined,
+): Promise<OpenSessions> {
   switch (sessions.kind) {
     case "memory":
-      return { store: undefined, where: "in this process's memory, until it ends", outlive: false, async close() {} };
+      return {
+        store: undefined,
+        where: "in this process's memory, until it ends",
+        outlive: false,
+        async close() {},
+      };
     case "host":
-      return { store: undefined, where: `${sessions.middleware}'s, in memory, until the process ends`, outlive: false, async close() {} };
+      return {
+        store: undefined,
+        where: `${sessions.middleware}'s, in memory, until the process ends`,
+        outlive: false,
+        async close() {},
+      };
     case "sqlite":
       return openSqlite(sessions.path ?? path.join(folder ?? "", "sessions.db"));
     case "redis":
@@ -51,7 +64,8 @@ async function openSqlite(file: string): Promise<OpenSessions> {
     throw new DemoConfigurationError(`DEMO_SESSIONS: ${reason(error)}.`, { cause: error });
   }
   const [problem] = store.problems;
-  if (problem !== undefined) throw new DemoConfigurationError(`DEMO_SESSIONS: ${problem.message} ${problem.remedy}`);
+  if (problem !== undefined)
+    throw new DemoConfigurationError(`DEMO_SESSIONS: ${problem.message} ${problem.remedy}`);
   return {
     store,
     where: file === ":memory:" ? "SQLite's, in this process's memory, until it ends" : file,
@@ -74,7 +88,8 @@ async function openRedis(url: URL): Promise<OpenSessions> {
       socket: {
         connectTimeout: TIMEOUT,
         // At the start an absent server is a mistake to report; later it is an outage to wait for.
-        reconnectStrategy: (retries, cause) => (hasStarted ? Math.min(50 * 2 ** retries, LONGEST_PAUSE) : cause),
+        reconnectStrategy: (retries, cause) =>
+          hasStarted ? Math.min(50 * 2 ** retries, LONGEST_PAUSE) : cause,
       },
     });
   let client: ReturnType<typeof connect>;
@@ -140,7 +155,10 @@ function outageReport(server: string) {
   let isAway = false;
   return {
     begin(error: unknown) {
-      if (!isAway) console.error(`${server} is away (${reason(error)}). Nobody is signed out; the demo answers 503 until it is back.`);
+      if (!isAway)
+        console.error(
+          `${server} is away (${reason(error)}). Nobody is signed out; the demo answers 503 until it is back.`,
+        );
       isAway = true;
     },
     end() {

@@ -3,7 +3,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { deny, emailDomain, type IdpAuthOptions } from "idpauth";
 import type { DemoRule } from "./configuration.js";
 
-/** The demo's own data in a session. It is empty until the hook or a request to /api/visits fills it. */
+/**
+ * The demo's own data in a session. It is empty until the hook or a request to /api/visits fills
+ * it.
+ */
 export interface DemoData {
   readonly userId?: string;
   readonly visits?: number;
@@ -20,9 +23,12 @@ export function signInHook(rule: DemoRule): SignInHook | undefined {
       return undefined;
     case "staff":
       return ({ claims, data }) => {
-        if (!isStaff({ claims })) return deny("Only people with a verified address of example.com may sign in.");
+        if (!isStaff({ claims }))
+          return deny("Only people with a verified address of example.com may sign in.");
         // The same user's sign-in, such as a step-up, keeps the data.
-        return data === undefined ? { data: { userId: userIdOf(claims.iss, claims.sub), visits: 0 } } : undefined;
+        return data === undefined
+          ? { data: { userId: userIdOf(claims.iss, claims.sub), visits: 0 } }
+          : undefined;
       };
     case "deny":
       return () => deny("DEMO_RULE is set to deny, so no user may sign in.");

@@ -15,7 +15,8 @@ CREATE TABLE IF NOT EXISTS issued (
 `;
 
 /**
- * @throws DriverMissingError with the reason; also when only its binary is missing, which is loaded by the first database
+ * @throws DriverMissingError with the reason; also when only its binary is missing, which is loaded
+ *   by the first database
  */
 export async function loadSqlite(): Promise<typeof Database> {
   const { default: Open } = await loadDriver("better-sqlite3", () => import("better-sqlite3"));
@@ -23,10 +24,16 @@ export async function loadSqlite(): Promise<typeof Database> {
     new Open(":memory:").close();
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ERR_DLOPEN_FAILED") {
-      throw new DriverMissingError("better-sqlite3", "its binary was built for another Node or another system");
+      throw new DriverMissingError(
+        "better-sqlite3",
+        "its binary was built for another Node or another system",
+      );
     }
     if (String(error).includes("bindings file")) {
-      throw new DriverMissingError("better-sqlite3", "its binary is missing, since its install script did not run");
+      throw new DriverMissingError(
+        "better-sqlite3",
+        "its binary is missing, since its install script did not run",
+      );
     }
     throw error;
   }
@@ -34,8 +41,9 @@ export async function loadSqlite(): Promise<typeof Database> {
 }
 
 /**
- * Remembers in an SQLite file, readable by this user alone, which survives a killed process. One process at a time holds the file: SQLite's own lock,
- * which the system takes back from a process however it ends.
+ * Remembers in an SQLite file, readable by this user alone, which survives a killed process. One
+ * process at a time holds the file: SQLite's own lock, which the system takes back from a process
+ * however it ends.
  *
  * @returns undefined when another process holds it
  * @throws DriverMissingError
@@ -51,7 +59,8 @@ export async function openStateFile(file: string): Promise<DemoState | undefined
     database = new Open(file, { timeout: 0 });
     database.pragma("locking_mode = EXCLUSIVE");
     database.pragma("journal_mode = WAL");
-    // A killed process loses nothing by it; only a failing machine could, and then these sessions are no matter.
+    // A killed process loses nothing by it; only a failing machine could, and then these sessions
+    // are no matter.
     database.pragma("synchronous = NORMAL");
     database.exec(TABLES);
     return stateIn(database);
@@ -60,7 +69,9 @@ export async function openStateFile(file: string): Promise<DemoState | undefined
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     if (code.startsWith("SQLITE_BUSY")) return undefined;
     if (code.startsWith("SQLITE_"))
-      throw new DemoConfigurationError(`${file} cannot be used (${code}). Delete it, or set DEMO_SESSIONS=memory.`);
+      throw new DemoConfigurationError(
+        `${file} cannot be used (${code}). Delete it, or set DEMO_SESSIONS=memory.`,
+      );
     throw error;
   }
 }
@@ -83,7 +94,10 @@ function stateIn(database: Database.Database, suffix = ""): DemoState {
   return {
     secrets,
     issued: issuedIn(database, suffix),
-    sessions: () => sessions.all(`Session${suffix}`, Math.floor(Date.now() / 1000)).map((payload) => JSON.parse(payload) as AdapterPayload),
+    sessions: () =>
+      sessions
+        .all(`Session${suffix}`, Math.floor(Date.now() / 1000))
+        .map((payload) => JSON.parse(payload) as AdapterPayload),
     providerPort: port === undefined ? undefined : Number(port),
     rememberProviderPort(next) {
       write.run(`provider-port${suffix}`, String(next));
@@ -99,15 +113,28 @@ function issuedIn(database: Database.Database, suffix: string): AdapterFactory {
   const live = "model = @model AND (expires_at IS NULL OR expires_at > @now)";
   const sql = {
     sweep: database.prepare("DELETE FROM issued WHERE expires_at <= @now"),
-    upsert: database.prepare("INSERT OR REPLACE INTO issued (model, id, payload, expires_at) VALUES (@model, @id, @payload, @expiresAt)"),
-    find: database.prepare<unknown[], string>(`SELECT payload FROM issued WHERE ${live} AND id = @id`).pluck(),
-    findByUid: database.prepare<unknown[], string>(`SELECT payload FROM issued WHERE ${live} AND payload ->> 'uid' = @uid`).pluck(),
-    consume: database.prepare("UPDATE issued SET payload = json_set(payload, '$.consumed', @now) WHERE model = @model AND id = @id"),
+    upsert: database.prepare(
+      "INSERT OR REPLACE INTO issued (model, id, payload, expires_at) VALUES (@model, @id, @payload, @expiresAt)",
+    ),
+    find: database
+      .prepare<unknown[], string>(`SELECT payload FROM issued WHERE ${live} AND id = @id`)
+      .pluck(),
+    findByUid: database
+      .prepare<unknown[], string>(
+        `SELECT payload FROM issued WHERE ${live} AND payload ->> 'uid' = @uid`,
+      )
+      .pluck(),
+    consume: database.prepare(
+      "UPDATE issued SET payload = json_set(payload, '$.consumed', @now) WHERE model = @model AND id = @id",
+    ),
     destroy: database.prepare("DELETE FROM issued WHERE model = @model AND id = @id"),
-    revoke: database.prepare("DELETE FROM issued WHERE model = @model AND payload ->> 'grantId' = @grantId"),
+    revoke: database.prepare(
+      "DELETE FROM issued WHERE model = @model AND payload ->> 'grantId' = @grantId",
+    ),
   };
   const seconds = () => Math.floor(Date.now() / 1000);
-  const parse = (payload: string | undefined) => (payload === undefined ? undefined : (JSON.parse(payload) as AdapterPayload));
+  const parse = (payload: string | undefined) =>
+    payload === undefined ? undefined : (JSON.parse(payload) as AdapterPayload);
 
   const adapter = (model: string): Adapter => ({
     async upsert(id, payload, expiresIn) {
@@ -115,7 +142,12 @@ function issuedIn(database: Database.Database, suffix: string): AdapterFactory {
       sql.sweep.run({ now });
       // Given as undefined for what does not expire, whatever its type says.
       const lifetime = expiresIn;
-      sql.upsert.run({ model, id, payload: JSON.stringify(payload), expiresAt: lifetime === undefined ? null : now + lifetime });
+      sql.upsert.run({
+        model,
+        id,
+        payload: JSON.stringify(payload),
+        expiresAt: lifetime === undefined ? null : now + lifetime,
+      });
     },
     find: async (id) => parse(sql.find.get({ model, id, now: seconds() })),
     findByUid: async (uid) => parse(sql.findByUid.get({ model, uid, now: seconds() })),

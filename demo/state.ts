@@ -2,7 +2,10 @@ import { createPrivateKey, generateKeyPairSync, randomBytes, type JsonWebKey } f
 import type { AdapterFactory, AdapterPayload } from "oidc-provider";
 import { providerMemory } from "./provider-memory.js";
 
-/** Made once; with the same ones the demo is the same application, and its provider the same provider. */
+/**
+ * Made once; with the same ones the demo is the same application, and its provider the same
+ * provider.
+ */
 export interface DemoSecrets {
   /** SECRET_KEY, where the environment brings none. */
   readonly secretKey: string;
@@ -18,7 +21,10 @@ export interface DemoState {
   readonly secrets: DemoSecrets;
   /** Grants, codes, refresh tokens and the like. */
   readonly issued: AdapterFactory;
-  /** Returns the sessions of the users who are signed in at the embedded provider, as oidc-provider stores them. */
+  /**
+   * Returns the sessions of the users who are signed in at the embedded provider, as oidc-provider
+   * stores them.
+   */
   sessions(): readonly AdapterPayload[];
   /** The port of the embedded provider's last start: its address is in every ID token. */
   readonly providerPort: number | undefined;
@@ -48,13 +54,18 @@ export function newSecrets(): DemoSecrets {
     secretKey: random(),
     clientSecret: random(),
     cookieKey: random(),
-    signingKey: { ...newSigningKey(), kid: randomBytes(8).toString("hex"), use: "sig", alg: "RS256" },
+    signingKey: {
+      ...newSigningKey(),
+      kid: randomBytes(8).toString("hex"),
+      use: "sig",
+      alg: "RS256",
+    },
   };
 }
 
 /**
- * By way of PEM: in Node 20 a key that was generated synchronously waits for itself for ever when the garbage collector runs
- * in the moment of its export as JWK.
+ * By way of PEM: in Node 20 a key that was generated synchronously waits for itself for ever when
+ * the garbage collector runs in the moment of its export as JWK.
  */
 function newSigningKey(): JsonWebKey {
   const { privateKey } = generateKeyPairSync("rsa", {

@@ -22,7 +22,10 @@ export interface SupervisedOptions {
 /** Milliseconds that a process has to end by itself. */
 const PATIENCE = 5_000;
 
-/** Starts a process, starts it again when it ends, however it ended, and ends it for good when told to. */
+/**
+ * Starts a process, starts it again when it ends, however it ended, and ends it for good when told
+ * to.
+ */
 export class Supervised {
   readonly name: string;
   readonly #role: Role;
@@ -60,7 +63,9 @@ export class Supervised {
     const gone = new Promise<string>((resolve) => {
       child.once("error", (error) => (failure = error.message));
       child.once("close", (code, signal) => {
-        resolve(failure !== "" ? failure : signal !== null ? `by ${signal}` : `with code ${String(code)}`);
+        resolve(
+          failure !== "" ? failure : signal !== null ? `by ${signal}` : `with code ${String(code)}`,
+        );
       });
     });
     const end = gone.then((how) => {
@@ -79,7 +84,13 @@ export class Supervised {
     this.#isEnding = true;
     clearTimeout(this.#timer);
     const child = this.#child;
-    if (child === undefined || child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    if (
+      child === undefined ||
+      child.pid === undefined ||
+      child.exitCode !== null ||
+      child.signalCode !== null
+    )
+      return;
     const gone = once(child, "exit");
     child.kill("SIGTERM");
     const timer = setTimeout(() => child.kill("SIGKILL"), PATIENCE);
@@ -91,7 +102,9 @@ export class Supervised {
     this.#isRunning = false;
     if (this.#isEnding) return;
     const { pause, tell, changed } = this.#options;
-    tell(`${error instanceof Error ? error.message : String(error)} It starts again in ${pause} ${pause === 1 ? "second" : "seconds"}.`);
+    tell(
+      `${error instanceof Error ? error.message : String(error)} It starts again in ${pause} ${pause === 1 ? "second" : "seconds"}.`,
+    );
     changed();
     this.#timer = setTimeout(() => {
       this.start().then(

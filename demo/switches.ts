@@ -1,7 +1,10 @@
 import { memoryStore, type SessionStore, type Stored } from "idpauth";
 import type { DemoConfiguration, Environment } from "./configuration.js";
 
-/** What the buttons of /app/session do to the session store, so that a user sees how an application copes. */
+/**
+ * What the buttons of /app/session do to the session store, so that a user sees how an application
+ * copes.
+ */
 export interface Switches {
   /** The store that the application uses. */
   readonly store: SessionStore;
@@ -15,32 +18,57 @@ export interface Switches {
   approachIdleLimit(): number | undefined;
 }
 
-/** Seconds until the idle limit, after {@link Switches.approachIdleLimit}: ten seconds more than the warning's minute. */
+/**
+ * Seconds until the idle limit, after {@link Switches.approachIdleLimit}: ten seconds more than the
+ * warning's minute.
+ */
 const REST = 70;
 
 const OPERATIONS: ReadonlySet<string | symbol> = new Set<keyof SessionStore>([
-  ...(["get", "insert", "replace", "touch", "delete", "listBySubject", "listBySid", "getMany", "announceEnd"] as const),
+  ...([
+    "get",
+    "insert",
+    "replace",
+    "touch",
+    "delete",
+    "listBySubject",
+    "listBySid",
+    "getMany",
+    "announceEnd",
+  ] as const),
 ]);
 
 /**
  * @param idleTimeout seconds; undefined: none
  * @param outageSeconds how long an outage lasts
  */
-function withSwitches(store: SessionStore, idleTimeout: number | undefined, outageSeconds: number): Switches {
+function withSwitches(
+  store: SessionStore,
+  idleTimeout: number | undefined,
+  outageSeconds: number,
+): Switches {
   let awayUntil = 0;
-  /** Sessions that were last active at or before this time, in epoch seconds, count as inactive for so many seconds more. */
+  /**
+   * Sessions that were last active at or before this time, in epoch seconds, count as inactive for
+   * so many seconds more.
+   */
   let aged = { until: 0, by: 0 };
 
   const withAge = (stored: Stored | undefined): Stored | undefined =>
-    stored?.lastActive === undefined || stored.lastActive > aged.until ? stored : { ...stored, lastActive: stored.lastActive - aged.by };
+    stored?.lastActive === undefined || stored.lastActive > aged.until
+      ? stored
+      : { ...stored, lastActive: stored.lastActive - aged.by };
 
   const switched = new Proxy(store, {
     get(target, name) {
-      if (name === "get") return async (key: string) => withAge(await operation(() => target.get(key)));
+      if (name === "get")
+        return async (key: string) => withAge(await operation(() => target.get(key)));
       const member: unknown = Reflect.get(target, name, target);
       if (typeof member !== "function") return member;
       const call = (...values: unknown[]): unknown => Reflect.apply(member, target, values);
-      return OPERATIONS.has(name) ? (...values: unknown[]) => operation(() => call(...values)) : call;
+      return OPERATIONS.has(name)
+        ? (...values: unknown[]) => operation(() => call(...values))
+        : call;
     },
   });
 
@@ -71,5 +99,9 @@ export function switchesOf(
 ): Switches | undefined {
   if (sessions.kind === "host") return undefined;
   const idleTimeout = Number(env["IDP_SESSION_IDLE_TIMEOUT"]);
-  return withSwitches(store ?? memoryStore(), idleTimeout > 0 ? idleTimeout : undefined, outageSeconds);
+  return withSwitches(
+    store ?? memoryStore(),
+    idleTimeout > 0 ? idleTimeout : undefined,
+    outageSeconds,
+  );
 }

@@ -6,14 +6,18 @@ export class UserinfoError extends Error {
   /** Of the provider's response; undefined if there was none. */
   readonly status: number | undefined;
 
-  constructor(message: string, { status, ...options }: ErrorOptions & { readonly status?: number } = {}) {
+  constructor(
+    message: string,
+    { status, ...options }: ErrorOptions & { readonly status?: number } = {},
+  ) {
     super(message, options);
     this.status = status;
   }
 }
 
 /**
- * Asks the provider's userinfo endpoint (OpenID Connect Core section 5.3): what an application does with credentials.
+ * Asks the provider's userinfo endpoint (OpenID Connect Core section 5.3): what an application does
+ * with credentials.
  *
  * @param token the access token; travels in a header only
  */
@@ -21,7 +25,8 @@ export async function fetchUserinfo(issuer: string, token: string): Promise<unkn
   const base = issuer.replace(/\/$/, "");
   const metadata = await fetchJson(`${base}/.well-known/openid-configuration`);
   const endpoint = (metadata as { userinfo_endpoint?: unknown } | null)?.userinfo_endpoint;
-  if (typeof endpoint !== "string") throw new UserinfoError("The provider announces no userinfo endpoint.");
+  if (typeof endpoint !== "string")
+    throw new UserinfoError("The provider announces no userinfo endpoint.");
   return fetchJson(endpoint, { authorization: `Bearer ${token}` });
 }
 
@@ -33,7 +38,9 @@ async function fetchJson(url: string, headers: Record<string, string> = {}): Pro
       signal: AbortSignal.timeout(TIMEOUT),
     });
     if (answer.ok) return await answer.json();
-    throw new UserinfoError(`The provider answered with status ${answer.status}.`, { status: answer.status });
+    throw new UserinfoError(`The provider answered with status ${answer.status}.`, {
+      status: answer.status,
+    });
   } catch (error) {
     if (error instanceof UserinfoError) throw error;
     throw new UserinfoError("The provider gave no usable answer.", { cause: error });

@@ -19,8 +19,8 @@ const sockets = new WebSocketServer({ noServer: true, ...SOCKET_OPTIONS });
 const heads = new WeakMap<IncomingMessage, Buffer>();
 
 /**
- * Passes each request for an upgrade through the application, so that its guard runs before the handshake. Frameworks with WebSockets of
- * their own get it through `upgrade`.
+ * Passes each request for an upgrade through the application, so that its guard runs before the
+ * handshake. Frameworks with WebSockets of their own get it through `upgrade`.
  */
 export function routeUpgrades(server: Server, application: Promise<DemoApplication>): void {
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
@@ -48,7 +48,11 @@ export function routeUpgrades(server: Server, application: Promise<DemoApplicati
  *
  * @returns false if the request does not ask for a WebSocket; the caller responds then
  */
-export function accept(request: IncomingMessage, response: ServerResponse, opened: (socket: WebSocket) => void): boolean {
+export function accept(
+  request: IncomingMessage,
+  response: ServerResponse,
+  opened: (socket: WebSocket) => void,
+): boolean {
   const head = heads.get(request);
   if (head === undefined) return false;
   response.detachSocket(request.socket);
@@ -62,7 +66,11 @@ export function accept(request: IncomingMessage, response: ServerResponse, opene
  * @param ended fires when the session ends
  * @param closing fires when this process ends; a browser then connects to another one
  */
-export async function serveSocket(socket: WebSocket, ended: AbortSignal, closing: AbortSignal | undefined): Promise<void> {
+export async function serveSocket(
+  socket: WebSocket,
+  ended: AbortSignal,
+  closing: AbortSignal | undefined,
+): Promise<void> {
   const left = new AbortController();
   socket.on("close", () => {
     left.abort();
@@ -73,7 +81,8 @@ export async function serveSocket(socket: WebSocket, ended: AbortSignal, closing
   const signal = AbortSignal.any([ended, left.signal, ...(closing === undefined ? [] : [closing])]);
   try {
     let count = 0;
-    for await (const _ of setInterval(1000, undefined, { signal })) socket.send(`tick ${String((count += 1))}`);
+    for await (const _ of setInterval(1000, undefined, { signal }))
+      socket.send(`tick ${String((count += 1))}`);
   } catch (error) {
     if (!signal.aborted) throw error;
     if (ended.aborted) socket.close(SESSION_ENDED, (ended.reason as SessionEndedError).reason);

@@ -1,5 +1,6 @@
-// Runs the conformance suite of every adapter and writes docs/evidence/adapters.md: requirements by adapters. A requirement whose feature an adapter lacks has no test; the page shows it as n/a with the reason.
-// `npm run adapters:table` builds first.
+// Runs the conformance suite of every adapter and writes docs/evidence/adapters.md: requirements by
+// adapters. A requirement whose feature an adapter lacks has no test; the page shows it as n/a with
+// the reason. `npm run adapters:table` builds first.
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { ADAPTER_FEATURES, formatAdapterTable, adapterRequirements } from "idpauth/testing";
@@ -12,7 +13,8 @@ import { root, testOutcomes } from "./run.mjs";
 const adapters = new Map();
 for (const outcome of /** @type {Outcome[]} */ (testOutcomes("test/adapters/conformance"))) {
   // The ids of the security table come first.
-  const [, adapter, requirement] = /^(?:\[[^\]]*\] )*(.*? sessions), (.*)$/s.exec(outcome.title) ?? [];
+  const [, adapter, requirement] =
+    /^(?:\[[^\]]*\] )*(.*? sessions), (.*)$/s.exec(outcome.title) ?? [];
   if (adapter === undefined || requirement === undefined) continue;
   if (!adapters.has(adapter)) adapters.set(adapter, new Map());
   adapters.get(adapter)?.set(requirement, outcome);
@@ -21,22 +23,39 @@ for (const outcome of /** @type {Outcome[]} */ (testOutcomes("test/adapters/conf
 /** @returns {AdapterReport[]} one for each adapter and kind of sessions */
 function reports() {
   const all = [...adapters].map(([adapter, outcomes]) => {
-    const session = /** @type {"bundled" | "host"} */ (adapter.endsWith(", host sessions") ? "host" : "bundled");
+    const session = /** @type {"bundled" | "host"} */ (
+      adapter.endsWith(", host sessions") ? "host" : "bundled"
+    );
     const results = adapterRequirements
       .filter((requirement) => (requirement.session ?? session) === session)
       .map(({ area, title, needs }) => {
         const outcome = outcomes.get(`${area}: ${title}`);
         if (outcome === undefined)
-          return { area, title, passed: false, notChecked: needs === undefined ? "not run" : ADAPTER_FEATURES[needs] };
+          return {
+            area,
+            title,
+            passed: false,
+            notChecked: needs === undefined ? "not run" : ADAPTER_FEATURES[needs],
+          };
         const passed = outcome.status === "passed";
         // The table shows only whether there is an error.
-        return { area, title, passed, ...(!passed && { error: /** @type {any} */ (new Error(outcome.failureMessages.join("\n"))) }) };
+        return {
+          area,
+          title,
+          passed,
+          ...(!passed && {
+            error: /** @type {any} */ (new Error(outcome.failureMessages.join("\n"))),
+          }),
+        };
       });
     return { name: adapter.replace(/, (bundled|host) sessions$/, ""), session, results };
   });
   return all
     .filter(({ results }) => results.length > 0)
-    .sort((one, other) => one.name.localeCompare(other.name, "en") || one.session.localeCompare(other.session));
+    .sort(
+      (one, other) =>
+        one.name.localeCompare(other.name, "en") || one.session.localeCompare(other.session),
+    );
 }
 
 const columns = reports();

@@ -1,19 +1,27 @@
-// Measures what a browser loads: each entry for browsers, minified and compressed as a server would send it.
+// Measures what a browser loads: each entry for browsers, minified and compressed as a server would
+// send it.
 import { gzipSync } from "node:zlib";
 import { withBrowserBundle } from "./bundle.mjs";
 import { packageEntries } from "./entries.mjs";
 
-/** The most bytes of each entry, minified and compressed. @type {Readonly<Record<string, number>>} */
+/**
+ * The most bytes of each entry, minified and compressed.
+ * @type {Readonly<Record<string, number>>}
+ */
 const LIMITS = { "idpauth/client": 3100, "idpauth/react": 1050 };
 
-/** A page that loads the first entry has the second one, too. @type {Readonly<Record<string, string>>} */
+/**
+ * A page that loads the first entry has the second one, too.
+ * @type {Readonly<Record<string, string>>}
+ */
 const BESIDE = { "idpauth/react": "idpauth/client" };
 
 /**
  * @typedef {object} BrowserSize
  * @property {string} name of the entry
  * @property {number} minified bytes
- * @property {number} compressed bytes: minified, then gzip; for `idpauth/react` what it adds to `idpauth/client`
+ * @property {number} compressed bytes: minified, then gzip; for `idpauth/react` what it adds to
+ *   `idpauth/client`
  * @property {number} limit the most compressed bytes
  */
 
@@ -22,7 +30,9 @@ export async function browserSizes() {
   const entries = packageEntries().filter(({ isForBrowsers }) => isForBrowsers);
   const minified = await Promise.all(
     entries.map(async (entry) => {
-      const { output } = await withBrowserBundle(entry, (bundle) => bundle.generate({ format: "esm", minify: true, comments: false }));
+      const { output } = await withBrowserBundle(entry, (bundle) =>
+        bundle.generate({ format: "esm", minify: true, comments: false }),
+      );
       return [entry.name, output.map((file) => (file.type === "chunk" ? file.code : "")).join("")];
     }),
   );
@@ -47,5 +57,8 @@ function gzipSize(code) {
 export function tooLarge(sizes) {
   return sizes
     .filter(({ compressed, limit }) => compressed > limit)
-    .map(({ name, compressed, limit }) => `${name} has ${compressed} bytes, minified and compressed; the limit is ${limit}.`);
+    .map(
+      ({ name, compressed, limit }) =>
+        `${name} has ${compressed} bytes, minified and compressed; the limit is ${limit}.`,
+    );
 }

@@ -1,6 +1,7 @@
-// Builds the package into dist/ for publishing, if a source has changed since the last build. The folder starts empty, so that no
-// file of an earlier build is published. tsc checks the types and compiles each module into build/, for the project's own scripts.
-// `npm start` and the fleet use neither folder, see demo-build.mjs.
+// Builds the package into dist/ for publishing, if a source has changed since the last build. The
+// folder starts empty, so that no file of an earlier build is published. tsc checks the types and
+// compiles each module into build/, for the project's own scripts. `npm start` and the fleet use
+// neither folder, see demo-build.mjs.
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { browserSizes, tooLarge } from "./browser-size.mjs";
@@ -15,7 +16,10 @@ const dist = path.join(root, "dist");
 /** Written last: a build that was killed has none. */
 const stamp = path.join(root, "build/.sources");
 
-const DECLARATIONS = "--noEmit false --declaration --emitDeclarationOnly --stripInternal --rootDir src --outDir build".split(" ");
+const DECLARATIONS =
+  "--noEmit false --declaration --emitDeclarationOnly --stripInternal --rootDir src --outDir build".split(
+    " ",
+  );
 
 await withFileLock(path.join(root, ".builds/dist.lock"), async () => {
   const sources = hashOfSources(["src", "types", "tsconfig.json", "tsconfig.build.json"]);
@@ -23,10 +27,15 @@ await withFileLock(path.join(root, ".builds/dist.lock"), async () => {
     console.log("dist/ is up to date");
     return;
   }
-  for (const folder of ["build", "dist"]) rmSync(path.join(root, folder), { recursive: true, force: true });
+  for (const folder of ["build", "dist"])
+    rmSync(path.join(root, folder), { recursive: true, force: true });
   process.exitCode = tool("typescript/bin/tsc", ["-p", "tsconfig.build.json"]);
   // The code for browsers has the types of the DOM.
-  process.exitCode ||= tool("typescript/bin/tsc", ["-p", "src/client/tsconfig.json", ...DECLARATIONS]);
+  process.exitCode ||= tool("typescript/bin/tsc", [
+    "-p",
+    "src/client/tsconfig.json",
+    ...DECLARATIONS,
+  ]);
   if (process.exitCode !== 0) return;
   const problems = tooLarge(await browserSizes());
   for (const problem of problems) console.error(problem);

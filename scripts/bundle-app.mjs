@@ -6,21 +6,34 @@ import { root } from "./run.mjs";
 
 /**
  * @param {string} folder gets index.html and assets/
- * @param {string} packageFolder the bundled package, from which `idpauth/client` and `idpauth/react` come
+ * @param {string} packageFolder the bundled package, from which `idpauth/client` and
+ *   `idpauth/react` come
  */
 export async function bundleApp(folder, packageFolder) {
-  const entries = packageEntries().map(({ name, module }) => [name, path.join(packageFolder, `${module}.js`)]);
-  const files = [["idpauth/react/session-warning.css", path.join(packageFolder, "react/session-warning.css")], ...entries];
+  const entries = packageEntries().map(({ name, module }) => [
+    name,
+    path.join(packageFolder, `${module}.js`),
+  ]);
+  const files = [
+    ["idpauth/react/session-warning.css", path.join(packageFolder, "react/session-warning.css")],
+    ...entries,
+  ];
   await build({
     configFile: false,
     root: path.join(root, "demo/app"),
     base: "/app/",
     mode: "production",
     logLevel: "warn",
-    // The result is the same for each NODE_ENV, also for that of the tests: React's variant for production.
+    // The result is the same for each NODE_ENV, also for that of the tests: React's variant for
+    // production.
     oxc: { jsx: { runtime: "automatic", development: false } },
     define: { "process.env.NODE_ENV": JSON.stringify("production") },
-    resolve: { alias: files.map(([name = "", replacement = ""]) => ({ find: new RegExp(`^${name}$`), replacement })) },
+    resolve: {
+      alias: files.map(([name = "", replacement = ""]) => ({
+        find: new RegExp(`^${name}$`),
+        replacement,
+      })),
+    },
     build: {
       outDir: folder,
       emptyOutDir: true,

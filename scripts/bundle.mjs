@@ -1,12 +1,23 @@
-// Compiles TypeScript to the JavaScript that runs. It checks no types and writes none, so it takes about a second.
-import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+// Compiles TypeScript to the JavaScript that runs. It checks no types and writes none, so it takes
+// about a second.
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 import { rolldown } from "rolldown";
 import ts from "typescript";
 import { packageEntries, sourceOf } from "./entries.mjs";
 import { root } from "./run.mjs";
 
-/** Packages and Node's own modules. The project's own files start with a dot, a slash or, on Windows, a drive's letter. */
+/**
+ * Packages and Node's own modules. The project's own files start with a dot, a slash or, on
+ * Windows, a drive's letter.
+ */
 const EXTERNAL = /^(?:@|[a-z](?!:[\\/]))/;
 
 /** The stylesheet of the package. */
@@ -30,7 +41,10 @@ const OUTPUT = {
   minifyInternalExports: false,
 };
 
-/** Shortens the names of local variables, 6 % of the packed code. Functions, classes and lines stay, and so do the stack traces that name them. */
+/**
+ * Shortens the names of local variables, 6 % of the packed code. Functions, classes and lines stay,
+ * and so do the stack traces that name them.
+ */
 const SHORTER_LOCALS = {
   compress: false,
   mangle: { keepNames: { function: true, class: true } },
@@ -38,14 +52,16 @@ const SHORTER_LOCALS = {
 };
 
 /**
- * The files that the server's entries share: for each, which modules of src/ it has. What every application loads is one file, because each
- * file costs about a millisecond. Its lines name their modules, and a stack trace names the function.
+ * The files that the server's entries share: for each, which modules of src/ it has. What every
+ * application loads is one file, because each file costs about a millisecond. Its lines name their
+ * modules, and a stack trace names the function.
  *
  * @type {readonly (readonly [name: string, modules: RegExp])[]}
  */
 const CHUNKS = [
-  // What all stores share, and the default store. An application loads the other stores by their own entries, each other language with its first
-  // page, and what signs a user in without a provider with the first test that needs it.
+  // What all stores share, and the default store. An application loads the other stores by their
+  // own entries, each other language with its first page, and what signs a user in without a
+  // provider with the first test that needs it.
   [
     "core",
     /^(?:[^/]+$|(?:access|application|auth|config|endpoints|events|guard|http|ports|record|work)\/|stores\/(?:[^/]+$|memory\/)|sessions\/(?!sign-in-for-tests)|pages\/(?!locales\/(?!en\.)))/,
@@ -60,7 +76,8 @@ const CHUNKS = [
 ];
 
 /**
- * Bundles the package into files with readable lines: one for each entry, and those that entries share.
+ * Bundles the package into files with readable lines: one for each entry, and those that entries
+ * share.
  *
  * @param {string} folder
  */
@@ -70,7 +87,8 @@ export async function bundlePackage(folder) {
   const groups = CHUNKS.map(([name, modules], index) => ({
     name,
     priority: CHUNKS.length - index,
-    test: (/** @type {string} */ id) => modules.test(path.relative(path.join(root, "src"), id).replaceAll(path.sep, "/")),
+    test: (/** @type {string} */ id) =>
+      modules.test(path.relative(path.join(root, "src"), id).replaceAll(path.sep, "/")),
   }));
   await bundle.write({
     ...OUTPUT,
@@ -84,12 +102,14 @@ export async function bundlePackage(folder) {
     await withBrowserBundle(entry, (one) => one.write({ ...OUTPUT, dir: folder }));
   }
   copyFileSync(path.join(root, "src", STYLESHEET), path.join(folder, STYLESHEET));
-  for (const { module } of entries.filter((entry) => entry.isProgram)) chmodSync(path.join(folder, `${module}.js`), 0o755);
+  for (const { module } of entries.filter((entry) => entry.isProgram))
+    chmodSync(path.join(folder, `${module}.js`), 0o755);
 }
 
 /**
- * What no application loads: the suites for authors of stores and adapters, the commands, and the test provider. A stack trace of these tells
- * their users nothing, because a failure names the requirement or the finding.
+ * What no application loads: the suites for authors of stores and adapters, the commands, and the
+ * test provider. A stack trace of these tells their users nothing, because a failure names the
+ * requirement or the finding.
  */
 const MINIFIED = ["conformance", "check-live", "provider-command", "test-provider"];
 
@@ -101,7 +121,12 @@ const MINIFIED = ["conformance", "check-live", "provider-command", "test-provide
 export async function minifyTools(folder) {
   for (const name of MINIFIED) {
     const file = path.join(folder, `chunks/${name}.js`);
-    const bundle = await rolldown({ input: file, external: () => true, treeshake: false, platform: "node" });
+    const bundle = await rolldown({
+      input: file,
+      external: () => true,
+      treeshake: false,
+      platform: "node",
+    });
     await bundle.write({ file, format: "esm", minify: true, comments: false });
     await bundle.close();
   }
@@ -143,7 +168,10 @@ export function compileDemo(folder) {
   };
   mkdirSync(folder, { recursive: true });
   for (const file of readdirSync(source).filter((name) => name.endsWith(".ts"))) {
-    const { outputText } = ts.transpileModule(readFileSync(path.join(source, file), "utf8"), { compilerOptions, fileName: file });
+    const { outputText } = ts.transpileModule(readFileSync(path.join(source, file), "utf8"), {
+      compilerOptions,
+      fileName: file,
+    });
     writeFileSync(path.join(folder, file.replace(/\.ts$/, ".js")), outputText);
   }
 }

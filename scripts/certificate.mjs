@@ -1,4 +1,5 @@
-// Makes an X.509 certificate (RFC 5280) for test servers, also expired or for another name. Never use it elsewhere.
+// Makes an X.509 certificate (RFC 5280) for test servers, also expired or for another name. Never
+// use it elsewhere.
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 
 /**
@@ -18,7 +19,8 @@ const SUBJECT_ALT_NAME = "551d11";
  * @param {string} options.name the subject's, and the one DNS name that it is for
  * @param {Certificate} [options.authority] who signs it; default itself
  * @param {boolean} [options.isAuthority] whether it may sign others
- * @param {import("node:crypto").KeyObject} [options.publicKey] the subject's; default a fresh one, whose private key is `key`
+ * @param {import("node:crypto").KeyObject} [options.publicKey] the subject's; default a fresh one,
+ *   whose private key is `key`
  * @param {number} [options.from] milliseconds since the epoch; default an hour ago
  * @param {number} [options.until] default in an hour
  * @returns {Certificate}
@@ -35,7 +37,11 @@ export function createCertificate({
   const key = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
   const algorithm = sequence(oid(ECDSA_WITH_SHA256));
   const extensions = sequence(
-    sequence(oid(BASIC_CONSTRAINTS), der(0x01, Buffer.of(0xff)), octets(isAuthority ? sequence(der(0x01, Buffer.of(0xff))) : sequence())),
+    sequence(
+      oid(BASIC_CONSTRAINTS),
+      der(0x01, Buffer.of(0xff)),
+      octets(isAuthority ? sequence(der(0x01, Buffer.of(0xff))) : sequence()),
+    ),
     sequence(oid(SUBJECT_ALT_NAME), octets(sequence(der(0x82, Buffer.from(name))))),
   );
   const content = sequence(
@@ -60,7 +66,12 @@ export function createCertificate({
  */
 function der(tag, content) {
   const { length } = content;
-  const head = length < 0x80 ? [tag, length] : length < 0x100 ? [tag, 0x81, length] : [tag, 0x82, length >> 8, length & 0xff];
+  const head =
+    length < 0x80
+      ? [tag, length]
+      : length < 0x100
+        ? [tag, 0x81, length]
+        : [tag, 0x82, length >> 8, length & 0xff];
   return Buffer.concat([Buffer.from(head), content]);
 }
 
@@ -91,5 +102,8 @@ function distinguishedName(name) {
 
 /** @param {number} at milliseconds since the epoch */
 function time(at) {
-  return der(0x17, Buffer.from(`${new Date(at).toISOString().slice(2, 19).replace(/[-:T]/g, "")}Z`));
+  return der(
+    0x17,
+    Buffer.from(`${new Date(at).toISOString().slice(2, 19).replace(/[-:T]/g, "")}Z`),
+  );
 }

@@ -1,5 +1,6 @@
-// Checks that imports point down only, as docs/contributing/architecture.md says. A comment cannot switch it off.
-// It reads imports, re-exports, import types, import() and require(): a type is a dependency, too.
+// Checks that imports point down only, as docs/contributing/architecture.md says. A comment cannot
+// switch it off. It reads imports, re-exports, import types, import() and require(): a type is a
+// dependency, too.
 import { readdirSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import path from "node:path";
@@ -15,7 +16,8 @@ import { headline, root } from "./run.mjs";
  * @property {readonly string[]} folders other folders, and files
  * @property {readonly string[]} packages
  * @property {boolean} builtins whether it may use Node.js's own modules
- * @property {boolean} [ownFramework] whether it may import packages whose names start with the folder's name
+ * @property {boolean} [ownFramework] whether it may import packages whose names start with the
+ *   folder's name
  * @property {boolean} [computed] whether it may import an address that is only known when it runs
  */
 
@@ -23,7 +25,8 @@ import { headline, root } from "./run.mjs";
 const BASE = ["src/clock.ts", "src/errors.ts", "src/http", "src/ports", "src/record"];
 
 /**
- * One rule for each folder or file; the first name that fits counts. `/*` stands for each folder inside, so that none imports another.
+ * One rule for each folder or file; the first name that fits counts. `/*` stands for each folder
+ * inside, so that none imports another.
  *
  * @type {Readonly<Record<string, Rule>>}
  */
@@ -38,11 +41,28 @@ export const RULES = {
   "src/work": { folders: ["src/clock.ts", "src/errors.ts"], packages: [], builtins: false },
   // Keys and certificates come from text, files and node:crypto.
   "src/keys": { folders: ["src/record"], packages: [], builtins: true },
-  "src/config": { folders: ["src/errors.ts", "src/http", "src/keys", "src/ports", "src/record"], packages: [], builtins: false },
-  "src/events": { folders: ["src/clock.ts", "src/errors.ts", "src/record"], packages: [], builtins: true },
-  "src/pages": { folders: ["src/config", "src/errors.ts", "src/http", "src/record"], packages: [], builtins: false },
-  // The application passes in the driver. Only the SQLite store loads one, on a runtime without node:sqlite.
-  "src/stores/sqlite": { folders: [...BASE, "src/stores"], packages: ["better-sqlite3"], builtins: true },
+  "src/config": {
+    folders: ["src/errors.ts", "src/http", "src/keys", "src/ports", "src/record"],
+    packages: [],
+    builtins: false,
+  },
+  "src/events": {
+    folders: ["src/clock.ts", "src/errors.ts", "src/record"],
+    packages: [],
+    builtins: true,
+  },
+  "src/pages": {
+    folders: ["src/config", "src/errors.ts", "src/http", "src/record"],
+    packages: [],
+    builtins: false,
+  },
+  // The application passes in the driver. Only the SQLite store loads one, on a runtime without
+  // node:sqlite.
+  "src/stores/sqlite": {
+    folders: [...BASE, "src/stores"],
+    packages: ["better-sqlite3"],
+    builtins: true,
+  },
   "src/stores/*": { folders: [...BASE, "src/stores"], packages: [], builtins: true },
   "src/stores": { folders: [...BASE, "src/work"], packages: [], builtins: true },
   "src/provider": {
@@ -51,14 +71,23 @@ export const RULES = {
     builtins: true,
   },
   "src/sessions": { folders: BASE, packages: [], builtins: true },
-  "src/application": { folders: [...BASE, "src/events", "src/work"], packages: [], builtins: false },
-  "src/access": { folders: [...BASE, "src/application", "src/events", "src/work"], packages: [], builtins: true },
+  "src/application": {
+    folders: [...BASE, "src/events", "src/work"],
+    packages: [],
+    builtins: false,
+  },
+  "src/access": {
+    folders: [...BASE, "src/application", "src/events", "src/work"],
+    packages: [],
+    builtins: true,
+  },
   "src/guard": {
     folders: [...BASE, "src/access", "src/application", "src/config", "src/events", "src/pages"],
     packages: [],
     builtins: false,
   },
-  // The composition loads it when the application uses an API, so only types of it may be imported elsewhere.
+  // The composition loads it when the application uses an API, so only types of it may be imported
+  // elsewhere.
   "src/apis": {
     folders: [...BASE, "src/access", "src/config", "src/events", "src/guard", "src/pages"],
     packages: [],
@@ -66,7 +95,16 @@ export const RULES = {
   },
   "src/endpoints": {
     folders: [
-      ...[...BASE, "src/access", "src/application", "src/config", "src/events", "src/guard", "src/pages", "src/sessions"],
+      ...[
+        ...BASE,
+        "src/access",
+        "src/application",
+        "src/config",
+        "src/events",
+        "src/guard",
+        "src/pages",
+        "src/sessions",
+      ],
       "src/work",
     ],
     packages: [],
@@ -75,48 +113,103 @@ export const RULES = {
   // The composition: it alone sees every part.
   "src/auth": {
     folders: [
-      ...[...BASE, "src/access", "src/apis", "src/application", "src/config", "src/endpoints", "src/events", "src/guard"],
-      ...["src/pages", "src/provider", "src/sessions", "src/stores", "src/stores/memory", "src/work"],
+      ...[
+        ...BASE,
+        "src/access",
+        "src/apis",
+        "src/application",
+        "src/config",
+        "src/endpoints",
+        "src/events",
+        "src/guard",
+      ],
+      ...[
+        "src/pages",
+        "src/provider",
+        "src/sessions",
+        "src/stores",
+        "src/stores/memory",
+        "src/work",
+      ],
     ],
     packages: [],
     builtins: true,
   },
   "src/index.ts": {
     folders: [
-      ...[...BASE, "src/access", "src/application", "src/auth", "src/config", "src/endpoints", "src/events", "src/guard"],
+      ...[
+        ...BASE,
+        "src/access",
+        "src/application",
+        "src/auth",
+        "src/config",
+        "src/endpoints",
+        "src/events",
+        "src/guard",
+      ],
       ...["src/keys", "src/pages", "src/sessions", "src/stores", "src/stores/memory"],
     ],
     packages: [],
     builtins: false,
   },
-  // An adapter imports what an adapter outside this repository can import: the public entries and its framework. Two adapters are such
-  // entries for the others. An adapter of the Fetch kind runs where Node.js's modules may be missing, so it has a rule of its own.
+  // An adapter imports what an adapter outside this repository can import: the public entries and
+  // its framework. Two adapters are such entries for the others. An adapter of the Fetch kind runs
+  // where Node.js's modules may be missing, so it has a rule of its own.
   "src/adapters/node": { folders: ["src/index.ts"], packages: [], builtins: true },
   "src/adapters/fetch": { folders: ["src/index.ts"], packages: [], builtins: false },
-  "src/adapters/hono": { folders: ["src/index.ts", "src/adapters/fetch"], packages: [], builtins: false, ownFramework: true },
+  "src/adapters/hono": {
+    folders: ["src/index.ts", "src/adapters/fetch"],
+    packages: [],
+    builtins: false,
+    ownFramework: true,
+  },
   "src/adapters/next": {
     folders: ["src/index.ts", "src/adapters/fetch"],
     packages: ["react"],
     builtins: false,
     ownFramework: true,
   },
-  "src/adapters/*": { folders: ["src/index.ts", "src/adapters/node"], packages: [], builtins: true, ownFramework: true },
+  "src/adapters/*": {
+    folders: ["src/index.ts", "src/adapters/node"],
+    packages: [],
+    builtins: true,
+    ownFramework: true,
+  },
   // What runs in a browser imports no code of the server, only types.
   "src/client": { folders: ["src/record"], packages: [], builtins: false },
   "src/react": { folders: ["src/client", "src/record"], packages: ["react"], builtins: false },
-  // The test kit and the conformance suites see what an application sees. The suites use the kit's provider, browser and clock;
-  // the kit's entry alone exports the suites.
-  "src/testing/index.ts": { folders: ["src/index.ts", "src/testing", "src/conformance"], packages: [], builtins: true },
+  // The test kit and the conformance suites see what an application sees. The suites use the kit's
+  // provider, browser and clock; the kit's entry alone exports the suites.
+  "src/testing/index.ts": {
+    folders: ["src/index.ts", "src/testing", "src/conformance"],
+    packages: [],
+    builtins: true,
+  },
   // Its provider verifies client assertions with jose, so a mistake in ours is found.
   "src/testing": { folders: ["src/index.ts"], packages: ["jose"], builtins: true },
   "src/conformance": { folders: ["src/index.ts", "src/testing"], packages: [], builtins: true },
-  // `idpauth check --live` uses the provider and the stores as an application does. It loads the driver or the store module that its
-  // user names. `idpauth provider` is the test kit's provider with pages.
+  // `idpauth check --live` uses the provider and the stores as an application does. It loads the
+  // driver or the store module that its user names. `idpauth provider` is the test kit's provider
+  // with pages.
   "src/cli": {
     folders: [
-      ...[...BASE, "src/index.ts", "src/config", "src/events", "src/pages", "src/provider", "src/sessions"],
+      ...[
+        ...BASE,
+        "src/index.ts",
+        "src/config",
+        "src/events",
+        "src/pages",
+        "src/provider",
+        "src/sessions",
+      ],
       ...["src/testing", "src/testing/index.ts"],
-      ...["src/stores", "src/stores/memory", "src/stores/sqlite", "src/stores/redis", "src/stores/postgres"],
+      ...[
+        "src/stores",
+        "src/stores/memory",
+        "src/stores/sqlite",
+        "src/stores/redis",
+        "src/stores/postgres",
+      ],
     ],
     packages: ["redis", "ioredis", "pg"],
     builtins: true,
@@ -127,7 +220,15 @@ export const RULES = {
     folders: [],
     packages: [
       ...packageEntries().map(({ name }) => name),
-      ...["better-sqlite3", "express", "express-session", "@fastify/cookie", "@fastify/session", "@hono/node-server", "@koa/router"],
+      ...[
+        "better-sqlite3",
+        "express",
+        "express-session",
+        "@fastify/cookie",
+        "@fastify/session",
+        "@hono/node-server",
+        "@koa/router",
+      ],
       ...["@fastify/websocket", "fastify", "hono", "koa", "oidc-provider", "pg", "redis", "ws"],
     ],
     builtins: true,
@@ -151,14 +252,17 @@ export function checkImports(sources) {
     graph.set(file, edges);
     const from = placeOf(file);
     if (from === undefined) {
-      violations.push(`${file}:1: has no rule; add its folder to the table in scripts/check-imports.mjs`);
+      violations.push(
+        `${file}:1: has no rule; add its folder to the table in scripts/check-imports.mjs`,
+      );
       continue;
     }
     for (const { specifier, line } of importsOf(file, text)) {
       const target = specifier?.startsWith(".") ? resolve(file, specifier) : undefined;
       if (target !== undefined && sources.has(target)) edges.set(target, line);
       const reason = whyNot(from, specifier, target, sources);
-      if (reason !== undefined) violations.push(`${file}:${line}: ${specifier ?? "import(…)"}: ${reason}`);
+      if (reason !== undefined)
+        violations.push(`${file}:${line}: ${specifier ?? "import(…)"}: ${reason}`);
     }
   }
   return [...violations, ...cycles(graph)];
@@ -172,7 +276,10 @@ export function checkImports(sources) {
  * @returns {string | undefined} undefined: allowed
  */
 function whyNot({ folder, rule }, specifier, target, sources) {
-  if (specifier === undefined) return rule.computed === true ? undefined : "an import whose address is computed cannot be checked";
+  if (specifier === undefined)
+    return rule.computed === true
+      ? undefined
+      : "an import whose address is computed cannot be checked";
   if (target !== undefined) {
     if (!/\.[cm]?js$/.test(specifier)) return "a relative import ends in .js";
     if (!sources.has(target)) return "there is no such file in src/ or demo/";
@@ -180,10 +287,12 @@ function whyNot({ folder, rule }, specifier, target, sources) {
     if (other === folder || (other !== undefined && rule.folders.includes(other))) return undefined;
     return `${folder} may not import ${other ?? target}; it may import ${list(rule.folders)}`;
   }
-  if (specifier.startsWith("node:")) return rule.builtins ? undefined : `${folder} may not use Node's built-in modules`;
+  if (specifier.startsWith("node:"))
+    return rule.builtins ? undefined : `${folder} may not use Node's built-in modules`;
   if (BUILTINS.has(specifier)) return "write node: before a built-in module";
   if (rule.packages.includes(specifier)) return undefined;
-  if (rule.ownFramework === true && specifier.split(/[-/]/)[0] === path.posix.basename(folder)) return undefined;
+  if (rule.ownFramework === true && specifier.split(/[-/]/)[0] === path.posix.basename(folder))
+    return undefined;
   return `${folder} may not import this package; it may import ${list(rule.packages)}`;
 }
 
@@ -201,7 +310,10 @@ function list(names) {
 export function placeOf(file) {
   for (const [name, rule] of Object.entries(RULES)) {
     const parent = name.endsWith("/*") ? name.slice(0, -1) : undefined;
-    const folder = parent !== undefined && file.startsWith(parent) ? /^[^/]+\//.exec(file.slice(parent.length))?.[0] : undefined;
+    const folder =
+      parent !== undefined && file.startsWith(parent)
+        ? /^[^/]+\//.exec(file.slice(parent.length))?.[0]
+        : undefined;
     if (folder !== undefined) return { folder: `${parent}${folder.slice(0, -1)}`, rule };
     if (file === name || file.startsWith(`${name}/`)) return { folder: name, rule };
   }
@@ -219,7 +331,8 @@ function resolve(file, specifier) {
 /**
  * @param {string} file
  * @param {string} text
- * @returns {{ specifier: string | undefined, line: number }[]} specifier undefined: not a plain string
+ * @returns {{ specifier: string | undefined, line: number }[]} specifier undefined: not a plain
+ *   string
  */
 function importsOf(file, text) {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
@@ -228,17 +341,21 @@ function importsOf(file, text) {
   /** @param {ts.Node} node @param {ts.Node | undefined} specifier */
   const add = (node, specifier) => {
     found.push({
-      specifier: specifier !== undefined && ts.isStringLiteralLike(specifier) ? specifier.text : undefined,
+      specifier:
+        specifier !== undefined && ts.isStringLiteralLike(specifier) ? specifier.text : undefined,
       line: source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1,
     });
   };
   /** @param {ts.Node} node */
   const visit = (node) => {
     if (ts.isImportDeclaration(node)) add(node, node.moduleSpecifier);
-    else if (ts.isExportDeclaration(node) && node.moduleSpecifier !== undefined) add(node, node.moduleSpecifier);
-    else if (ts.isImportTypeNode(node)) add(node, ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined);
+    else if (ts.isExportDeclaration(node) && node.moduleSpecifier !== undefined)
+      add(node, node.moduleSpecifier);
+    else if (ts.isImportTypeNode(node))
+      add(node, ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined);
     else if (ts.isExternalModuleReference(node)) add(node, node.expression);
-    else if (ts.isCallExpression(node) && isImportCall(node.expression)) add(node, node.arguments[0]);
+    else if (ts.isCallExpression(node) && isImportCall(node.expression))
+      add(node, node.arguments[0]);
     ts.forEachChild(node, visit);
   };
   visit(source);
@@ -247,11 +364,15 @@ function importsOf(file, text) {
 
 /** @param {ts.Expression} callee */
 function isImportCall(callee) {
-  return callee.kind === ts.SyntaxKind.ImportKeyword || (ts.isIdentifier(callee) && callee.text === "require");
+  return (
+    callee.kind === ts.SyntaxKind.ImportKeyword ||
+    (ts.isIdentifier(callee) && callee.text === "require")
+  );
 }
 
 /**
- * @param {ReadonlyMap<string, ReadonlyMap<string, number>>} graph file -> file that it imports -> line
+ * @param {ReadonlyMap<string, ReadonlyMap<string, number>>} graph file -> file that it imports ->
+ *   line
  * @returns {string[]} each cycle once
  */
 function cycles(graph) {
@@ -263,7 +384,9 @@ function cycles(graph) {
     const start = trail.indexOf(file);
     if (start >= 0) {
       const cycle = [...trail.slice(start), file];
-      const line = graph.get(/** @type {string} */ (cycle[0]))?.get(/** @type {string} */ (cycle[1]));
+      const line = graph
+        .get(/** @type {string} */ (cycle[0]))
+        ?.get(/** @type {string} */ (cycle[1]));
       found.push(`${cycle[0]}:${line}: a cycle: ${cycle.join(" -> ")}`);
       return;
     }
@@ -280,9 +403,16 @@ function readSources(folders) {
   /** @type {Map<string, string>} */
   const sources = new Map();
   for (const folder of folders) {
-    for (const entry of readdirSync(path.join(root, folder), { recursive: true, withFileTypes: true })) {
-      const file = path.relative(root, path.join(entry.parentPath, entry.name)).split(path.sep).join("/");
-      if (entry.isFile() && file.endsWith(".ts")) sources.set(file, readFileSync(path.join(root, file), "utf8"));
+    for (const entry of readdirSync(path.join(root, folder), {
+      recursive: true,
+      withFileTypes: true,
+    })) {
+      const file = path
+        .relative(root, path.join(entry.parentPath, entry.name))
+        .split(path.sep)
+        .join("/");
+      if (entry.isFile() && file.endsWith(".ts"))
+        sources.set(file, readFileSync(path.join(root, file), "utf8"));
     }
   }
   return sources;
@@ -293,7 +423,9 @@ if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.a
   const violations = checkImports(sources);
   for (const violation of violations) console.error(violation);
   headline(
-    violations.length === 0 ? `Imports: ${sources.size} files, all point down` : `Imports: ${violations.length} point the wrong way`,
+    violations.length === 0
+      ? `Imports: ${sources.size} files, all point down`
+      : `Imports: ${violations.length} point the wrong way`,
   );
   process.exitCode = violations.length === 0 ? 0 : 1;
 }

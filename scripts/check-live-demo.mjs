@@ -1,5 +1,6 @@
-// Runs `idpauth check --live` of the build on one mistake after the other, with a provider of its own, and writes
-// docs/evidence/check-live.md. Takes the build as it is: `npm run build && node scripts/check-live-demo.mjs`.
+// Runs `idpauth check --live` of the build on one mistake after the other, with a provider of its
+// own, and writes docs/evidence/check-live.md. Takes the build as it is:
+// `npm run build && node scripts/check-live-demo.mjs`.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,9 +13,10 @@ const PAGE = path.join(root, "docs/evidence/check-live.md");
 const MARK = "<!-- What follows is written by `node scripts/check-live-demo.mjs`; do not edit. -->";
 const cli = path.join(root, "dist/cli/idpauth.js");
 
-const { startTestProvider } = /** @type {typeof import("../src/testing/provider/test-provider.js")} */ (
-  await import(pathToFileURL(path.join(root, "build/testing/provider/test-provider.js")).href)
-);
+const { startTestProvider } =
+  /** @type {typeof import("../src/testing/provider/test-provider.js")} */ (
+    await import(pathToFileURL(path.join(root, "build/testing/provider/test-provider.js")).href)
+  );
 
 /** @type {string[]} */
 const sections = [];
@@ -25,10 +27,18 @@ for (const { title, what, codes, prepare } of SITUATIONS) {
       const { env, store, inFolder = false, clock = 0 } = await prepare(stage);
       const right = settingsFor(stage.provider);
       const args = ["check", "--live", ...(store === undefined ? [] : [`--store=${store}`])];
-      const { code, output } = await run(args, { ...right, ...env }, inFolder ? folder : root, clock);
+      const { code, output } = await run(
+        args,
+        { ...right, ...env },
+        inFolder ? folder : root,
+        clock,
+      );
       // Only the first run shows everything that is not seen; the others show what differs.
       const seen = sections[0];
-      const shown = seen === undefined ? output : output.replace(/(?<=\nnot checked:\n).*$/s, (lines) => lessKnown(lines, seen));
+      const shown =
+        seen === undefined
+          ? output
+          : output.replace(/(?<=\nnot checked:\n).*$/s, (lines) => lessKnown(lines, seen));
       return section({ title, what, env, args, code, output: shown });
     });
     sections.push(text);
@@ -64,11 +74,15 @@ function lessKnown(lines, known) {
  */
 function run(args, env, cwd, ahead) {
   const shifted = `data:text/javascript,const now = Date.now; Date.now = () => now() + (${ahead});`;
-  const child = spawn(process.execPath, [...(ahead === 0 ? [] : ["--import", shifted]), cli, ...args], {
-    cwd,
-    env: { PATH: process.env["PATH"], ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(
+    process.execPath,
+    [...(ahead === 0 ? [] : ["--import", shifted]), cli, ...args],
+    {
+      cwd,
+      env: { PATH: process.env["PATH"], ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
   let output = "";
   child.stdout.setEncoding("utf8").on("data", (/** @type {string} */ text) => (output += text));
   child.stderr.setEncoding("utf8").on("data", (/** @type {string} */ text) => (output += text));
@@ -78,11 +92,14 @@ function run(args, env, cwd, ahead) {
 }
 
 /**
- * @param {{ title: string, what: string, env: Record<string, string | undefined>, args: readonly string[], code: number | null, output: string }} shown
+ * @param {{ title: string, what: string, env: Record<string, string | undefined>, args: readonly string[], code: number | null, output: string }}
+ *   shown
  * @returns {string}
  */
 function section({ title, what, env, args, code, output }) {
-  const changes = Object.entries(env).map(([name, value]) => (value === undefined ? `unset ${name}` : `export ${name}="${value}"`));
+  const changes = Object.entries(env).map(([name, value]) =>
+    value === undefined ? `unset ${name}` : `export ${name}="${value}"`,
+  );
   return `### ${title}
 
 ${what}
@@ -103,7 +120,9 @@ ${code}
  */
 function plain(text) {
   return text
-    .replace(/\b(127\.0\.0\.1|localhost):\d{4,5}\b/g, (whole, host) => (whole === "localhost:3000" ? whole : `${host}:8080`))
+    .replace(/\b(127\.0\.0\.1|localhost):\d{4,5}\b/g, (whole, host) =>
+      whole === "localhost:3000" ? whole : `${host}:8080`,
+    )
     .replace(/[\d.]+ ms for a read/g, "0.1 ms for a read")
     .replace(/about (?:299|301) (s\b|seconds)/g, "about 300 $1");
 }

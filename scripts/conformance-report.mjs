@@ -1,10 +1,13 @@
-// Writes docs/evidence/conformance.md: the relying-party modules of the OpenID Foundation's conformance suite, replayed by our tests. Each row
-// has the requirement and the result. `npm run conformance`.
+// Writes docs/evidence/conformance.md: the relying-party modules of the OpenID Foundation's
+// conformance suite, replayed by our tests. Each row has the requirement and the result.
+// `npm run conformance`.
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { root, testOutcomes } from "./run.mjs";
 
-/** @typedef {{ module: string, plans: readonly string[], demands: string, seen?: string }} Replayed */
+/**
+ * @typedef {{ module: string, plans: readonly string[], demands: string, seen?: string }} Replayed
+ */
 /** @typedef {{ status: string, meta?: { conformance?: Replayed } }} Outcome */
 
 /** The plans, in the order of the page. */
@@ -33,7 +36,8 @@ const PLANS = [
   {
     plan: "oidcc-client-rp-initiated-logout-rp-basic",
     title: "RP-initiated logout",
-    words: "A certificate of the profile RP-Initiated Logout requires this plan. In each module, the provider also sends a logout token.",
+    words:
+      "A certificate of the profile RP-Initiated Logout requires this plan. In each module, the provider also sends a logout token.",
   },
   {
     plan: "oidcc-client-back-channel-logout-rp-basic",
@@ -84,7 +88,10 @@ const LEFT_OUT = [
     "oidcc-client-test-nonce-unless-code-flow",
     "It is about the implicit and hybrid flows. idpauth supports only the code flow, and always sends a nonce.",
   ],
-  ["oidcc-client-test-form-post-error", "It is about `response_mode=form_post`. The callback accepts only GET, and a POST gets 405."],
+  [
+    "oidcc-client-test-form-post-error",
+    "It is about `response_mode=form_post`. The callback accepts only GET, and a POST gets 405.",
+  ],
   [
     "oidcc-client-test-session-management",
     "It is about OpenID Connect Session Management, which polls a frame of the provider. Browsers that block third-party cookies break it.",

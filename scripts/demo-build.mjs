@@ -1,7 +1,17 @@
-// The builds that `npm start`, the fleet and other scripts run from: `.builds/HASH/` holds the bundled package and the demo, and
-// HASH names the content of their sources. A finished build never changes, so any number of processes can run from it, and
-// load further modules of it, while other processes build other sources.
-import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
+// The builds that `npm start`, the fleet and other scripts run from: `.builds/HASH/` holds the
+// bundled package and the demo, and HASH names the content of their sources. A finished build never
+// changes, so any number of processes can run from it, and load further modules of it, while other
+// processes build other sources.
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { endWithNpm } from "./end-with-npm.mjs";
@@ -25,7 +35,8 @@ const WAIT = 60;
  *
  * The types are neither checked nor written: `npm run build` does both.
  *
- * @returns {Promise<string>} the folder of the build: `dist/` has the package, `demo/` the demo, `demo/app/` what Vite makes of the single-page application
+ * @returns {Promise<string>} the folder of the build: `dist/` has the package, `demo/` the demo,
+ *   `demo/app/` what Vite makes of the single-page application
  */
 export async function currentBuild() {
   const name = hashOfSources(["src", "demo"]);
@@ -53,7 +64,10 @@ async function build(folder) {
   const began = performance.now();
   removeOldBuilds();
   // Loaded only to build: loading it takes longer than everything else that a second start does.
-  const [{ bundlePackage, compileDemo }, { bundleApp }] = await Promise.all([import("./bundle.mjs"), import("./bundle-app.mjs")]);
+  const [{ bundlePackage, compileDemo }, { bundleApp }] = await Promise.all([
+    import("./bundle.mjs"),
+    import("./bundle-app.mjs"),
+  ]);
   const part = `${folder}.${process.pid}.part`;
   mkdirSync(part, { recursive: true });
   // With it, Node.js finds the package by its name from the demo.
@@ -63,7 +77,9 @@ async function build(folder) {
   await bundling;
   await bundleApp(path.join(part, "demo/app"), path.join(part, "dist"));
   renameSync(part, folder);
-  console.error(`Built:    .builds/${path.basename(folder)} in ${((performance.now() - began) / 1000).toFixed(1)} s`);
+  console.error(
+    `Built:    .builds/${path.basename(folder)} in ${((performance.now() - began) / 1000).toFixed(1)} s`,
+  );
 }
 
 /**

@@ -1,4 +1,5 @@
-// Starts a program of the demo as a process and waits until it prints its address, for scripts that use the demo in a browser.
+// Starts a program of the demo as a process and waits until it prints its address, for scripts that
+// use the demo in a browser.
 import { spawn } from "node:child_process";
 import path from "node:path";
 import { currentBuild } from "./demo-build.mjs";
@@ -17,7 +18,10 @@ import { currentBuild } from "./demo-build.mjs";
  */
 export async function startDemoProcess(file, env) {
   const program = path.join(await currentBuild(), "demo", file);
-  const child = spawn(process.execPath, [program], { env: { PORT: "0", ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [program], {
+    env: { PORT: "0", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const ended = new Promise((resolve) => child.once("close", resolve));
   let said = "";
   let warned = "";

@@ -1,31 +1,53 @@
-// Writes the generated reference pages from the tables of the built package; with --check it only tells whether the pages
-// on disk are up to date, so that documentation cannot drift from the code. Fills the code blocks that come from files, too.
+// Writes the generated reference pages from the tables of the built package; with --check it only
+// tells whether the pages on disk are up to date, so that documentation cannot drift from the code.
+// Fills the code blocks that come from files, too.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { browserSizes } from "./browser-size.mjs";
 import { evidencePage } from "./evidence-page.mjs";
-import { clientPage, compatibilityPage, endpointsPage, errorsPage, pageTextsPage, readTables, settingsPage } from "./reference-docs.mjs";
+import {
+  clientPage,
+  compatibilityPage,
+  endpointsPage,
+  errorsPage,
+  pageTextsPage,
+  readTables,
+  settingsPage,
+} from "./reference-docs.mjs";
 import { root } from "./run.mjs";
 import { inferredTypes, settingOptionsModule } from "./setting-options.mjs";
 import { pages as allPages, withSnippets } from "./snippets.mjs";
 
 /**
- * @param {string} file inside build/, which is there only after a build, so its types come from the source
+ * @param {string} file inside build/, which is there only after a build, so its types come from the
+ *   source
  * @returns {Promise<unknown>}
  */
 async function built(file) {
   return import(pathToFileURL(path.join(root, "build", file)).href);
 }
 
-const { SETTINGS } = /** @type {typeof import("../src/config/read-settings.js")} */ (await built("config/read-settings.js"));
+const { SETTINGS } = /** @type {typeof import("../src/config/read-settings.js")} */ (
+  await built("config/read-settings.js")
+);
 const { ERRORS } = /** @type {typeof import("../src/errors.js")} */ (await built("errors.js"));
-const { CHECKS, CHECK_GROUPS } = /** @type {typeof import("../src/config/startup-checks.js")} */ (await built("config/startup-checks.js"));
-const { LIVE_CHECKS } = /** @type {typeof import("../src/cli/live/live-check-table.js")} */ (await built("cli/live/live-check-table.js"));
-const { ENDPOINTS } = /** @type {typeof import("../src/endpoints/router.js")} */ (await built("endpoints/router.js"));
-const { LOG_CODES } = /** @type {typeof import("../src/events/log-lines.js")} */ (await built("events/log-lines.js"));
+const { CHECKS, CHECK_GROUPS } = /** @type {typeof import("../src/config/startup-checks.js")} */ (
+  await built("config/startup-checks.js")
+);
+const { LIVE_CHECKS } = /** @type {typeof import("../src/cli/live/live-check-table.js")} */ (
+  await built("cli/live/live-check-table.js")
+);
+const { ENDPOINTS } = /** @type {typeof import("../src/endpoints/router.js")} */ (
+  await built("endpoints/router.js")
+);
+const { LOG_CODES } = /** @type {typeof import("../src/events/log-lines.js")} */ (
+  await built("events/log-lines.js")
+);
 
-const { en } = /** @type {typeof import("../src/pages/locales/en.js")} */ (await built("pages/locales/en.js"));
+const { en } = /** @type {typeof import("../src/pages/locales/en.js")} */ (
+  await built("pages/locales/en.js")
+);
 
 const tables = readTables();
 
@@ -39,12 +61,22 @@ const pages = {
   [CLIENT]: clientPage(readFileSync(path.join(root, CLIENT), "utf8"), await browserSizes()),
   [EVIDENCE]: evidencePage(readFileSync(path.join(root, EVIDENCE), "utf8")),
   [COMPATIBILITY]: compatibilityPage(readFileSync(path.join(root, COMPATIBILITY), "utf8")),
-  [ENDPOINTS_PAGE]: endpointsPage(readFileSync(path.join(root, ENDPOINTS_PAGE), "utf8"), ENDPOINTS, SETTINGS, tables),
+  [ENDPOINTS_PAGE]: endpointsPage(
+    readFileSync(path.join(root, ENDPOINTS_PAGE), "utf8"),
+    ENDPOINTS,
+    SETTINGS,
+    tables,
+  ),
   "docs/reference/page-texts.md": pageTextsPage(en),
   "src/config/setting-options.ts": await settingOptionsModule(SETTINGS, tables, inferredTypes()),
   "docs/reference/settings.md": settingsPage(SETTINGS, tables),
   "docs/reference/errors.md": errorsPage(
-    { errors: ERRORS, checks: { ...CHECKS, ...LIVE_CHECKS }, groups: CHECK_GROUPS, logCodes: LOG_CODES },
+    {
+      errors: ERRORS,
+      checks: { ...CHECKS, ...LIVE_CHECKS },
+      groups: CHECK_GROUPS,
+      logCodes: LOG_CODES,
+    },
     tables,
   ),
 };
@@ -60,7 +92,9 @@ for (const [name, text] of Object.entries(pages)) {
   if (existsSync(file) && readFileSync(file, "utf8") === text) {
     console.log(`${name} is up to date`);
   } else if (isCheck) {
-    console.error(`${name} is not what src/ or the files of its snippets say. Run \`npm run docs\`.`);
+    console.error(
+      `${name} is not what src/ or the files of its snippets say. Run \`npm run docs\`.`,
+    );
     process.exitCode = 1;
   } else {
     mkdirSync(path.dirname(file), { recursive: true });

@@ -1,4 +1,5 @@
-// Writes the types that the package publishes: what its entries export, and each declaration that this names. tsc writes all modules.
+// Writes the types that the package publishes: what its entries export, and each declaration that
+// this names. tsc writes all modules.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import ts from "typescript";
@@ -29,7 +30,8 @@ export function writeEntryTypes(from, to, entries) {
  * @param {(file: string) => string} read returns the text of a declaration file, as tsc writes it
  * @param {readonly string[]} entries
  * @returns {Map<string, string>}
- * @throws Error a file has `export *`, `import * as`, an import without names, `export default` or `declare module`
+ * @throws Error a file has `export *`, `import * as`, an import without names, `export default` or
+ *   `declare module`
  */
 export function reachableTypes(read, entries) {
   /** @type {Map<string, ts.SourceFile>} */
@@ -40,31 +42,44 @@ export function reachableTypes(read, entries) {
   const found = new Set();
 
   const open = (/** @type {string} */ file) => {
-    const source = sources.get(file) ?? ts.createSourceFile(file, read(file), ts.ScriptTarget.Latest, true);
+    const source =
+      sources.get(file) ?? ts.createSourceFile(file, read(file), ts.ScriptTarget.Latest, true);
     sources.set(file, source);
     return source;
   };
   const find = (/** @type {string} */ from, /** @type {Reference} */ { module, name }) => {
     if (module !== undefined && !module.startsWith(".")) return;
-    const file = module === undefined ? from : path.posix.join(path.posix.dirname(from), module.replace(/\.js$/, ".d.ts"));
+    const file =
+      module === undefined
+        ? from
+        : path.posix.join(path.posix.dirname(from), module.replace(/\.js$/, ".d.ts"));
     const key = `${file} ${name}`;
     if (found.has(key)) return;
     found.add(key);
     for (const statement of open(file).statements) {
-      for (const { node, references } of declarations(statement).filter((one) => one.name === name)) {
+      for (const { node, references } of declarations(statement).filter(
+        (one) => one.name === name,
+      )) {
         kept.add(node);
         for (const reference of references) find(file, reference);
       }
     }
   };
   for (const file of entries) {
-    for (const { name } of open(file).statements.filter(isExport).flatMap(declarations)) find(file, { name });
+    for (const { name } of open(file).statements.filter(isExport).flatMap(declarations))
+      find(file, { name });
   }
-  return new Map([...sources].map(([file, source]) => [file, source.statements.map((one) => textOf(one, kept)).join("")]));
+  return new Map(
+    [...sources].map(([file, source]) => [
+      file,
+      source.statements.map((one) => textOf(one, kept)).join(""),
+    ]),
+  );
 }
 
 /**
- * Returns what a statement at the top of a file declares, imports or exports. `node` is the statement, or the part of a list.
+ * Returns what a statement at the top of a file declares, imports or exports. `node` is the
+ * statement, or the part of a list.
  *
  * @param {ts.Statement} statement
  * @returns {{ name: string, node: ts.Node, references: Reference[] }[]}
@@ -72,15 +87,26 @@ export function reachableTypes(read, entries) {
 function declarations(statement) {
   if (ts.isImportDeclaration(statement)) {
     const { name, namedBindings } = statement.importClause ?? {};
-    if (name && !namedBindings) return [{ name: name.text, node: name, references: [{ module: moduleOf(statement), name: "default" }] }];
+    if (name && !namedBindings)
+      return [
+        {
+          name: name.text,
+          node: name,
+          references: [{ module: moduleOf(statement), name: "default" }],
+        },
+      ];
     return listed(namedBindings, statement);
   }
   if (ts.isExportDeclaration(statement)) return listed(statement.exportClause, statement);
   // An augmentation of the application's types is needed by nothing that an entry exports.
   if (ts.isModuleDeclaration(statement)) throw unexpected(statement);
-  const named = ts.isVariableStatement(statement) ? statement.declarationList.declarations : [statement];
+  const named = ts.isVariableStatement(statement)
+    ? statement.declarationList.declarations
+    : [statement];
   return named.map((one) => {
-    const name = ts.getNameOfDeclaration(/** @type {ts.Declaration} */ (/** @type {ts.Node} */ (one)));
+    const name = ts.getNameOfDeclaration(
+      /** @type {ts.Declaration} */ (/** @type {ts.Node} */ (one)),
+    );
     if (!name || !ts.isIdentifier(name)) throw unexpected(statement);
     return { name: name.text, node: statement, references: mentions(statement) };
   });
@@ -101,7 +127,8 @@ function listed(list, statement) {
 }
 
 /**
- * Returns every name in a declaration. A name of a member is among them; it rarely is the name of a declaration, too.
+ * Returns every name in a declaration. A name of a member is among them; it rarely is the name of a
+ * declaration, too.
  *
  * @param {ts.Node} node
  * @returns {Reference[]}
@@ -111,7 +138,10 @@ function mentions(node) {
   /** @type {Reference[]} */
   const found = [];
   if (ts.isImportTypeNode(node)) {
-    const module = ts.isLiteralTypeNode(node.argument) && ts.isStringLiteral(node.argument.literal) ? node.argument.literal.text : "";
+    const module =
+      ts.isLiteralTypeNode(node.argument) && ts.isStringLiteral(node.argument.literal)
+        ? node.argument.literal.text
+        : "";
     if (!node.qualifier) throw unexpected(node);
     found.push({ module, name: node.qualifier.getText().split(".")[0] ?? "" });
   }
@@ -139,7 +169,10 @@ function textOf(statement, kept) {
 
 /** @param {ts.Statement} statement */
 function isExport(statement) {
-  return ts.isExportDeclaration(statement) || (ts.canHaveModifiers(statement) && statement.modifiers?.some(isExportKeyword) === true);
+  return (
+    ts.isExportDeclaration(statement) ||
+    (ts.canHaveModifiers(statement) && statement.modifiers?.some(isExportKeyword) === true)
+  );
 }
 
 /** @param {ts.Node} node */
@@ -154,5 +187,7 @@ function moduleOf({ moduleSpecifier }) {
 
 /** @param {ts.Node} node */
 function unexpected(node) {
-  return new Error(`${node.getSourceFile().fileName}: scripts/entry-types.mjs cannot tell what this declares: ${node.getText()}`);
+  return new Error(
+    `${node.getSourceFile().fileName}: scripts/entry-types.mjs cannot tell what this declares: ${node.getText()}`,
+  );
 }

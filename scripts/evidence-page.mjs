@@ -1,4 +1,5 @@
-// The numbers of docs/about/evidence.md, read from the pages of docs/evidence/. `npm run docs` writes them, and a test compares them.
+// The numbers of docs/about/evidence.md, read from the pages of docs/evidence/. `npm run docs`
+// writes them, and a test compares them.
 import { readFileSync } from "node:fs";
 import { rowsOf } from "./security-table.mjs";
 
@@ -10,7 +11,10 @@ import { rowsOf } from "./security-table.mjs";
  * @param {string} text docs/about/evidence.md
  * @param {Read} [read]
  */
-export function evidencePage(text, read = (name) => readFileSync(new URL(`../docs/evidence/${name}.md`, import.meta.url), "utf8")) {
+export function evidencePage(
+  text,
+  read = (name) => readFileSync(new URL(`../docs/evidence/${name}.md`, import.meta.url), "utf8"),
+) {
   const tables = { results: resultsTable, requirements: requirementsTable, modules: modulesTable };
   return text.replace(
     /(?<=<!-- (results|requirements|modules): [^\n]*\n).*?(?=<!-- \/\1 -->)/gs,
@@ -42,20 +46,36 @@ function resultsTable(read) {
         )} that apply`,
         link("security"),
       ],
-      ["OpenID Foundation's modules for relying parties", `${share(modules, (result) => result === "passed")} passed`, link("conformance")],
+      [
+        "OpenID Foundation's modules for relying parties",
+        `${share(modules, (result) => result === "passed")} passed`,
+        link("conformance"),
+      ],
       [
         "Framework adapters",
         `${share(adapters, isWhole)} setups meet every requirement. To the others, a few requirements don't apply.`,
         link("adapters"),
       ],
-      ["Runtimes", runtimes.map(([, name, met]) => `${name ?? ""}: ${met ?? ""} checks each`).join("<br>"), link("runtimes")],
-      ["Stores", `${share(stores, ([row]) => isWhole(row))} kinds of store meet every requirement that applies`, link("scaling")],
+      [
+        "Runtimes",
+        runtimes.map(([, name, met]) => `${name ?? ""}: ${met ?? ""} checks each`).join("<br>"),
+        link("runtimes"),
+      ],
+      [
+        "Stores",
+        `${share(stores, ([row]) => isWhole(row))} kinds of store meet every requirement that applies`,
+        link("scaling"),
+      ],
       [
         "Providers from other projects",
         `${share(providers, ([row]) => !/ – | not set up /.test(row))} configurations work. The others require something that isn't supported.`,
         link("interop"),
       ],
-      ["Browsers", `${share(scenarios, ([row]) => !row.includes("failed"))} scenarios pass in two real browsers each`, link("browsers")],
+      [
+        "Browsers",
+        `${share(scenarios, ([row]) => !row.includes("failed"))} scenarios pass in two real browsers each`,
+        link("browsers"),
+      ],
       [
         "Mutation testing",
         `The tests notice ${((100 * noticed) / mutants).toFixed(1)} % of ${mutants.toLocaleString("en")} changes in ${String(files.length)} source files.`,
@@ -66,7 +86,11 @@ function resultsTable(read) {
         `${found(read("soak"), /^\d+ minutes of mixed load with \d+ faults/m)}: ${share(conditions, ([, result]) => result === "met")} conditions met`,
         link("soak"),
       ],
-      ["Performance", `${share(goals, ([, met]) => met === "yes")} goals of the main measurement met`, link("performance")],
+      [
+        "Performance",
+        `${share(goals, ([, met]) => met === "yes")} goals of the main measurement met`,
+        link("performance"),
+      ],
     ],
   );
 }
@@ -75,7 +99,9 @@ function resultsTable(read) {
 function requirementsTable(read) {
   const sources = sourcesOf(read("security"));
   const counted = (/** @type {readonly Source[]} */ some) =>
-    /** @type {const} */ (["met", "departures", "partly", "exempt"]).map((name) => String(sum(some.map((source) => source[name]))));
+    /** @type {const} */ (["met", "departures", "partly", "exempt"]).map((name) =>
+      String(sum(some.map((source) => source[name]))),
+    );
   return table(
     ["Source", "Rows", "Met", "Departures", "Partly met", "Don't apply"],
     [
@@ -89,7 +115,10 @@ function requirementsTable(read) {
 function modulesTable(read) {
   return table(
     ["Plan", "Modules that passed"],
-    plansOf(read("conformance")).map(({ title, results }) => [title, share(results, (result) => result === "passed")]),
+    plansOf(read("conformance")).map(({ title, results }) => [
+      title,
+      share(results, (result) => result === "passed"),
+    ]),
   );
 }
 
@@ -100,18 +129,40 @@ function sourcesOf(page) {
   return sectionsOf(page).flatMap(({ title, text }) => {
     const rows = rowsOf(text);
     if (rows.length === 0) return [];
-    const count = (/** @type {RegExp} */ pattern) => rows.filter(({ requirement }) => pattern.test(requirement)).length;
-    const [exempt, departures, partly] = [count(/^n\/a: /), count(/\bDeparture: /), count(/\bPartly met\b/)];
+    const count = (/** @type {RegExp} */ pattern) =>
+      rows.filter(({ requirement }) => pattern.test(requirement)).length;
+    const [exempt, departures, partly] = [
+      count(/^n\/a: /),
+      count(/\bDeparture: /),
+      count(/\bPartly met\b/),
+    ];
     const applicable = rows.length - exempt;
-    return [{ title, rows, exempt, departures, partly, applicable, met: applicable - departures - partly }];
+    return [
+      {
+        title,
+        rows,
+        exempt,
+        departures,
+        partly,
+        applicable,
+        met: applicable - departures - partly,
+      },
+    ];
   });
 }
 
-/** @param {string} page the plans of docs/evidence/conformance.md, with the result of each module */
+/**
+ * @param {string} page the plans of docs/evidence/conformance.md, with the result of each module
+ */
 function plansOf(page) {
   return sectionsOf(page).flatMap(({ title, text }) => {
     if (!text.includes("\nPlan `")) return [];
-    return [{ title, results: matches(text, /^\| `[\w-]+` \|.*\| (\w+) \|$/gm).map(([, result]) => result) }];
+    return [
+      {
+        title,
+        results: matches(text, /^\| `[\w-]+` \|.*\| (\w+) \|$/gm).map(([, result]) => result),
+      },
+    ];
   });
 }
 
@@ -140,7 +191,8 @@ function isWhole(text) {
 /** @param {string} text @param {RegExp} pattern */
 function matches(text, pattern) {
   const all = [...text.matchAll(pattern)];
-  if (all.length === 0) throw new Error(`A page of docs/evidence/ has nothing like ${String(pattern)}.`);
+  if (all.length === 0)
+    throw new Error(`A page of docs/evidence/ has nothing like ${String(pattern)}.`);
   return all;
 }
 
@@ -170,5 +222,7 @@ function link(name) {
 
 /** @param {readonly string[]} head @param {readonly (readonly string[])[]} rows */
 function table(head, rows) {
-  return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  return [head, head.map(() => "---"), ...rows]
+    .map((cells) => `| ${cells.join(" | ")} |`)
+    .join("\n");
 }

@@ -1,5 +1,5 @@
-// Starts an example outside the project, with the packed package and the demo's provider: `npm run example -- fastify`. Builds first.
-// PORT is the port; default 3000.
+// Starts an example outside the project, with the packed package and the demo's provider:
+// `npm run example -- fastify`. Builds first. PORT is the port; default 3000.
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -13,7 +13,9 @@ import { headline, node, npm, npmCommand, root } from "./run.mjs";
 endWithNpm();
 const examples = path.join(root, "examples");
 const name = process.argv[2] ?? "";
-const names = readdirSync(examples).filter((folder) => existsSync(path.join(examples, folder, "package.json")));
+const names = readdirSync(examples).filter((folder) =>
+  existsSync(path.join(examples, folder, "package.json")),
+);
 if (!names.includes(name)) {
   console.error(`Name an example: npm run example -- ${names.join(" | ")}`);
   process.exit(1);
@@ -31,7 +33,10 @@ cpSync(path.join(examples, name), folder, { recursive: true });
 headline(`Install: what examples/${name}/package.json asks for, and this idpauth`);
 const packed = npm(["pack", "--json", "--ignore-scripts", "--pack-destination", folder]);
 const [{ filename }] = /** @type {[{ filename: string }]} */ (JSON.parse(packed));
-npm(["install", "--no-audit", "--no-fund", path.join(folder, filename)], { cwd: folder, stdio: "inherit" });
+npm(["install", "--no-audit", "--no-fund", path.join(folder, filename)], {
+  cwd: folder,
+  stdio: "inherit",
+});
 
 const build = await currentBuild();
 /** @param {string} file */
@@ -65,7 +70,8 @@ const child = spawn(command, [...first, "start"], {
   },
 });
 // The terminal tells the example by itself; whoever tells only this process, means the example.
-for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"])) process.on(signal, () => child.kill(signal));
+for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"]))
+  process.on(signal, () => child.kill(signal));
 child.on("close", (code) => {
   void provider.close().then(() => process.exit(code ?? 0));
 });

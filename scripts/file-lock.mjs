@@ -1,4 +1,5 @@
-// Locks work between processes of one machine with a file, so that only one of them builds or installs. It works on Windows, too.
+// Locks work between processes of one machine with a file, so that only one of them builds or
+// installs. It works on Windows, too.
 import { randomUUID } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -8,7 +9,8 @@ import { setTimeout as delay } from "node:timers/promises";
 const RETRY = 50;
 
 /**
- * Runs the work while no other process holds the lock. A lock whose process has ended is taken over.
+ * Runs the work while no other process holds the lock. A lock whose process has ended is taken
+ * over.
  *
  * @template Result
  * @param {string} file the lock; it exists only while a process holds the lock
@@ -25,7 +27,10 @@ export async function withFileLock(file, work, { seconds = 900 } = {}) {
   while (!create(file, own)) {
     const holder = read(file);
     if (holder !== undefined && !isRunning(Number.parseInt(holder))) takeOver(file, holder);
-    else if (Date.now() >= deadline) throw new Error(`${file} is still locked after ${seconds} s. Delete the file if no process needs it.`);
+    else if (Date.now() >= deadline)
+      throw new Error(
+        `${file} is still locked after ${seconds} s. Delete the file if no process needs it.`,
+      );
     else await delay(RETRY);
   }
   try {
@@ -36,8 +41,9 @@ export async function withFileLock(file, work, { seconds = 900 } = {}) {
 }
 
 /**
- * Removes the lock of a process that has ended. One waiting process may do this: the one that creates the file named after
- * the holder. Another one could remove a lock that a third process has taken since.
+ * Removes the lock of a process that has ended. One waiting process may do this: the one that
+ * creates the file named after the holder. Another one could remove a lock that a third process has
+ * taken since.
  *
  * @param {string} file
  * @param {string} holder
@@ -60,14 +66,16 @@ function create(file, content) {
     return true;
   } catch (error) {
     // Windows says EPERM while another process is deleting the file.
-    if (["EEXIST", "EPERM"].includes(/** @type {NodeJS.ErrnoException} */ (error).code ?? "")) return false;
+    if (["EEXIST", "EPERM"].includes(/** @type {NodeJS.ErrnoException} */ (error).code ?? ""))
+      return false;
     throw error;
   }
 }
 
 /**
  * @param {string} file
- * @returns {string | undefined} undefined: the file is gone, or its process has not written to it yet
+ * @returns {string | undefined} undefined: the file is gone, or its process has not written to it
+ *   yet
  */
 function read(file) {
   try {

@@ -1,13 +1,10 @@
-// Installs the packages that only one framework's tests or examples need. They have a folder with a package.json and a lock file
-// of their own, so that `npm ci` in the project's root does not download them.
-//
-// In a test file:
-//
+// Installs the packages that only one framework's tests or examples need. They have a folder with a
+// package.json and a lock file of their own, so that `npm ci` in the project's root does not
+// download them. In a test file:
 //   const installed = await installFramework(path.join(import.meta.dirname, "astro"));
 //   describe.skipIf(!installed)("Astro", () => { … });
-//
-// To change the packages, edit that folder's package.json and run `npm install --package-lock-only` there. The folder's .npmrc has
-// the line `omit-lockfile-registry-resolved=true`.
+// To change the packages, edit that folder's package.json and run `npm install --package-lock-only`
+// there. The folder's .npmrc has the line `omit-lockfile-registry-resolved=true`.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -19,19 +16,26 @@ import { withFileLock } from "./file-lock.mjs";
 const PROGRESS = 15;
 
 /** npm's own times between two attempts, in milliseconds, add up to a minute. */
-const RETRIES = ["--fetch-retries=2", "--fetch-retry-mintimeout=500", "--fetch-retry-maxtimeout=2000"];
+const RETRIES = [
+  "--fetch-retries=2",
+  "--fetch-retry-mintimeout=500",
+  "--fetch-retry-maxtimeout=2000",
+];
 
 /** What npm says when it cannot reach the registry. */
-const NO_NETWORK = /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED)\b/;
+const NO_NETWORK =
+  /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED)\b/;
 
 /**
- * Runs `npm ci` in the folder, if its package.json or its lock file changed since the last time. Several processes may call this
- * at once; one of them installs and the others wait.
+ * Runs `npm ci` in the folder, if its package.json or its lock file changed since the last time.
+ * Several processes may call this at once; one of them installs and the others wait.
  *
  * @param {string} folder it has a package.json and a package-lock.json
  * @param {NodeJS.ProcessEnv} [env]
- * @returns {Promise<boolean>} false: npm cannot reach its registry. The reason is on stderr, and the tests are to be skipped
- * @throws Error npm failed for another reason; or there is no network and `CI` is `true`, where a skipped test is a failure
+ * @returns {Promise<boolean>} false: npm cannot reach its registry. The reason is on stderr, and
+ *   the tests are to be skipped
+ * @throws Error npm failed for another reason; or there is no network and `CI` is `true`, where a
+ *   skipped test is a failure
  */
 export async function installFramework(folder, env = process.env) {
   const name = path.relative(root, folder).replaceAll(path.sep, "/");
@@ -48,7 +52,9 @@ export async function installFramework(folder, env = process.env) {
     }
     const message = `npm ci failed in ${name}: ${failure}`;
     if (!NO_NETWORK.test(failure) || env["CI"] === "true") throw new Error(message);
-    process.stderr.write(`tests are skipped, ${message.split("\n")[0] ?? ""}. They need the packages of ${name}/package-lock.json\n`);
+    process.stderr.write(
+      `tests are skipped, ${message.split("\n")[0] ?? ""}. They need the packages of ${name}/package-lock.json\n`,
+    );
     return false;
   });
 }
@@ -63,7 +69,8 @@ export async function installFramework(folder, env = process.env) {
  */
 export async function needPackages(name, env = process.env) {
   const folder = path.join(root, name);
-  if (!(await installFramework(folder, env))) throw new Error(`This command needs the packages of ${name}/package-lock.json.`);
+  if (!(await installFramework(folder, env)))
+    throw new Error(`This command needs the packages of ${name}/package-lock.json.`);
   return path.join(folder, "node_modules");
 }
 
@@ -73,7 +80,8 @@ export async function needPackages(name, env = process.env) {
  */
 function fingerprint(folder) {
   const hash = createHash("sha256");
-  for (const file of ["package.json", "package-lock.json"]) hash.update(readFileSync(path.join(folder, file))).update("\0");
+  for (const file of ["package.json", "package-lock.json"])
+    hash.update(readFileSync(path.join(folder, file))).update("\0");
   return `${hash.digest("hex")} ${process.platform} ${process.arch}\n`;
 }
 
@@ -88,7 +96,10 @@ async function npmCi(folder, name, env) {
   const seconds = () => Math.round((Date.now() - began) / 1000);
   const say = (/** @type {string} */ text) => process.stderr.write(`${text}\n`);
   say(`installing ${name} for its tests, once ...`);
-  const progress = setInterval(() => say(`still installing ${name}, ${seconds()} s ...`), PROGRESS * 1000);
+  const progress = setInterval(
+    () => say(`still installing ${name}, ${seconds()} s ...`),
+    PROGRESS * 1000,
+  );
   const child = spawn("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error", ...RETRIES], {
     cwd: folder,
     env: environment(env),
@@ -102,7 +113,9 @@ async function npmCi(folder, name, env) {
     errors = (errors + chunk).slice(0, 2000);
   });
   /** @type {number | null} */
-  const code = await new Promise((resolve, reject) => child.on("error", reject).on("close", resolve));
+  const code = await new Promise((resolve, reject) =>
+    child.on("error", reject).on("close", resolve),
+  );
   clearInterval(progress);
   if (code !== 0) return errors.trim() || `exit code ${code}`;
   say(`installed ${name} in ${seconds()} s`);
@@ -110,7 +123,8 @@ async function npmCi(folder, name, env) {
 }
 
 /**
- * Without what `npm test` and this project's scripts set for themselves: with it, npm works on the project's root.
+ * Without what `npm test` and this project's scripts set for themselves: with it, npm works on the
+ * project's root.
  *
  * @param {NodeJS.ProcessEnv} env
  */

@@ -1,5 +1,6 @@
-// Runs the demo against providers that do not come from this project and writes docs/evidence/interop.md: `npm run interop`. With --check it
-// compares instead. The providers are installed for this command alone, into scripts/interop/node_modules.
+// Runs the demo against providers that do not come from this project and writes
+// docs/evidence/interop.md: `npm run interop`. With --check it compares instead. The providers are
+// installed for this command alone, into scripts/interop/node_modules.
 import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -26,7 +27,9 @@ headline("Install: the providers, into scripts/interop/node_modules");
 if (!(await installFramework(FOLDER))) process.exit(1);
 
 /** @type {typeof import("../src/testing/browser/cookie-browser.js")} */
-const { CookieBrowser } = await import(pathToFileURL(path.join(root, "build/testing/browser/cookie-browser.js")).href);
+const { CookieBrowser } = await import(
+  pathToFileURL(path.join(root, "build/testing/browser/cookie-browser.js")).href
+);
 
 headline(`Run: ${STEPS.length} steps with each configuration`);
 const chosen = CONFIGURATIONS.filter(({ key }) => names.length === 0 || names.includes(key));
@@ -36,14 +39,21 @@ const queue = [...chosen];
 await Promise.all(
   Array.from({ length: AT_ONCE }, async () => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift())
-      results.set(next.key, await runAll(next).catch((/** @type {unknown} */ error) => broken(next, error)));
+      results.set(
+        next.key,
+        await runAll(next).catch((/** @type {unknown} */ error) => broken(next, error)),
+      );
   }),
 );
 
 const differing = chosen.filter((configuration) =>
-  results.get(configuration.key)?.some((result, index) => result !== expectedOf(configuration, index + 1)),
+  results
+    .get(configuration.key)
+    ?.some((result, index) => result !== expectedOf(configuration, index + 1)),
 );
-console.log(`\n${chosen.length - differing.length} of ${chosen.length} configurations are as expected.`);
+console.log(
+  `\n${chosen.length - differing.length} of ${chosen.length} configurations are as expected.`,
+);
 if (differing.length > 0) process.exitCode = 1;
 
 if (names.length === 0) {
@@ -89,7 +99,11 @@ async function runAll(configuration) {
       IDP_CLIENT_SECRET: provider.clientSecret,
       ...extra,
     };
-    const demo = await startDemoProcess("main.js", { ...env, PORT: String(port), DEMO_SESSIONS: "memory" });
+    const demo = await startDemoProcess("main.js", {
+      ...env,
+      PORT: String(port),
+      DEMO_SESSIONS: "memory",
+    });
     try {
       const newBrowser = () => new CookieBrowser({ origin });
       const stage = { origin, env, provider, browser: newBrowser(), newBrowser, next: origin };
@@ -98,7 +112,10 @@ async function runAll(configuration) {
       for (const [index, { run }] of STEPS.entries()) {
         const expected = expectedOf(configuration, index + 1);
         // What an earlier step made impossible.
-        const result = expected === "–" ? "–" : await run(stage).catch((/** @type {unknown} */ error) => `failed: ${String(error)}`);
+        const result =
+          expected === "–"
+            ? "–"
+            : await run(stage).catch((/** @type {unknown} */ error) => `failed: ${String(error)}`);
         done.push(result);
         console.log(
           `${result === expected ? " ok " : "FAIL"} ${key} ${index + 1}: ${result}${result === expected ? "" : ` (expected: ${expected})`}`,
@@ -124,9 +141,14 @@ function broken({ key }, error) {
 
 /** @returns {string} the generated part of the page */
 function table() {
-  const { packages } = /** @type {{ packages: Record<string, { version: string }> }} */ (readJson(path.join(FOLDER, "package-lock.json")));
-  const version = (/** @type {string} */ name) => `${name} ${packages[`node_modules/${name}`]?.version}`;
-  const rows = CONFIGURATIONS.map(({ key, title, program }) => `| ${program} | ${title} | ${results.get(key)?.join(" | ")} |`);
+  const { packages } = /** @type {{ packages: Record<string, { version: string }> }} */ (
+    readJson(path.join(FOLDER, "package-lock.json"))
+  );
+  const version = (/** @type {string} */ name) =>
+    `${name} ${packages[`node_modules/${name}`]?.version}`;
+  const rows = CONFIGURATIONS.map(
+    ({ key, title, program }) => `| ${program} | ${title} | ${results.get(key)?.join(" | ")} |`,
+  );
   return `Versions: ${version("better-auth")}, ${version("@better-auth/oauth-provider")}, ${version("oidc-provider")}.
 
 ${STEPS.map(({ title }, index) => `${index + 1}. ${title}`).join("\n")}

@@ -1,5 +1,5 @@
-// Writes docs/evidence/mutation.md from Stryker's reports (scripts/mutation.mjs) and from test/mutation-survivors.json, which says why a
-// mutant that no test notices changes no behaviour.
+// Writes docs/evidence/mutation.md from Stryker's reports (scripts/mutation.mjs) and from
+// test/mutation-survivors.json, which says why a mutant that no test notices changes no behaviour.
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { readJson, root } from "./run.mjs";
@@ -8,14 +8,20 @@ const RECORD = ["test/record/record.unit.test.ts", "test/record/polluted-prototy
 const REFRESH = ["test/access/refresher.unit.test.ts"];
 
 /**
- * The files that decide, who is signed in, where a redirect leads, which token counts, what a sealed record gives away; with
- * the tests that have to notice when they decide otherwise.
+ * The files that decide, who is signed in, where a redirect leads, which token counts, what a
+ * sealed record gives away; with the tests that have to notice when they decide otherwise.
  *
  * @type {Readonly<Record<string, readonly string[]>>}
  */
 export const DECIDING_FILES = {
-  "src/record/session-policy.ts": ["test/record/policy.unit.test.ts", "test/sessions/subject-sessions.test.ts"],
-  "src/record/application-data.ts": ["test/record/application-data.unit.test.ts", "test/record/record.unit.test.ts"],
+  "src/record/session-policy.ts": [
+    "test/record/policy.unit.test.ts",
+    "test/sessions/subject-sessions.test.ts",
+  ],
+  "src/record/application-data.ts": [
+    "test/record/application-data.unit.test.ts",
+    "test/record/record.unit.test.ts",
+  ],
   "src/application/rules.ts": ["test/application/rules.unit.test.ts"],
   "src/guard/guard-rule.ts": ["test/guard/guard-rule.unit.test.ts"],
   "src/http/redirects.ts": ["test/http/redirects.unit.test.ts"],
@@ -30,8 +36,14 @@ export const DECIDING_FILES = {
   "src/access/lease.ts": REFRESH,
   "src/record/refresh-changes.ts": ["test/record/refresh-changes.unit.test.ts"],
   "src/sessions/seal.ts": ["test/sessions/seal.unit.test.ts"],
-  "src/sessions/cookie.ts": ["test/sessions/cookie.unit.test.ts", "test/sessions/seal.unit.test.ts"],
-  "src/provider/id-token.ts": ["test/provider/id-token.unit.test.ts", "test/provider/id-token.test.ts"],
+  "src/sessions/cookie.ts": [
+    "test/sessions/cookie.unit.test.ts",
+    "test/sessions/seal.unit.test.ts",
+  ],
+  "src/provider/id-token.ts": [
+    "test/provider/id-token.unit.test.ts",
+    "test/provider/id-token.test.ts",
+  ],
 };
 
 /**
@@ -39,13 +51,17 @@ export const DECIDING_FILES = {
  * @typedef {{ mutatorName: string, replacement: string, status: string, statusReason?: string, location: { start: Position, end: Position } }} Mutant
  * @typedef {{ files: Record<string, { source: string, mutants: Mutant[] }> }} Report
  * @typedef {{ file: string, why: string, mutants: Mutation[] }} Reason
- * @typedef {{ in: string, mutator: string, code: string, becomes: string }} Mutation the line it begins in, trimmed; then what
- *   was put in the place of what. No line number: those move.
+ * @typedef {{ in: string, mutator: string, code: string, becomes: string }} Mutation the line it
+ * begins in, trimmed; then what was put in the place of what. No line number: those move.
  */
 
 /** @param {string} file */
 export function reportPath(file) {
-  return path.join(root, "reports/mutation", `${file.replace(/^src\//, "").replaceAll("/", "-")}.json`);
+  return path.join(
+    root,
+    "reports/mutation",
+    `${file.replace(/^src\//, "").replaceAll("/", "-")}.json`,
+  );
 }
 
 /**
@@ -68,16 +84,24 @@ function isDetected({ status }) {
  */
 export function writeReport() {
   const kept = /** @type {Reason[]} */ (readJson(path.join(root, "test/mutation-survivors.json")));
-  const reasons = new Map(kept.flatMap(({ file, why, mutants }) => mutants.map((mutation) => [keyOf(file, mutation), why])));
+  const reasons = new Map(
+    kept.flatMap(({ file, why, mutants }) =>
+      mutants.map((mutation) => [keyOf(file, mutation), why]),
+    ),
+  );
   const unused = new Set(reasons.keys());
   const unexplained = [];
   const rows = [];
   const sections = [];
   for (const file of Object.keys(DECIDING_FILES).filter((each) => existsSync(reportPath(each)))) {
-    const { source, mutants } = /** @type {Report["files"][string]} */ (readReport(file).files[file]);
+    const { source, mutants } = /** @type {Report["files"][string]} */ (
+      readReport(file).files[file]
+    );
     /** @param {string} status */
     const count = (status) => mutants.filter((mutant) => mutant.status === status).length;
-    const valid = mutants.filter(({ status }) => !["CompileError", "RuntimeError", "Ignored"].includes(status));
+    const valid = mutants.filter(
+      ({ status }) => !["CompileError", "RuntimeError", "Ignored"].includes(status),
+    );
     const detected = valid.filter(isDetected).length;
     /** @type {Map<string, Mutation[]>} */
     const byReason = new Map();
@@ -103,12 +127,21 @@ export function writeReport() {
       `${percent(detected, valid.length - explained)} %`,
       statSync(reportPath(file)).mtime.toISOString().slice(0, 10),
     ]);
-    if (byReason.size > 0) sections.push(`### \`${file}\`\n\n${[...byReason].map(([why, them]) => told(why, them)).join("\n\n")}`);
+    if (byReason.size > 0)
+      sections.push(
+        `### \`${file}\`\n\n${[...byReason].map(([why, them]) => told(why, them)).join("\n\n")}`,
+      );
   }
   writeFileSync(path.join(root, "docs/evidence/mutation.md"), document(rows, sections));
-  for (const each of unexplained) console.error(`No reason in test/mutation-survivors.json:\n${JSON.stringify(each, undefined, 2)}`);
-  for (const key of unused) console.error(`A reason in test/mutation-survivors.json that no survivor needs: ${key}`);
-  console.log(`docs/evidence/mutation.md: ${rows.length} files, ${unexplained.length} survivors without a reason`);
+  for (const each of unexplained)
+    console.error(
+      `No reason in test/mutation-survivors.json:\n${JSON.stringify(each, undefined, 2)}`,
+    );
+  for (const key of unused)
+    console.error(`A reason in test/mutation-survivors.json that no survivor needs: ${key}`);
+  console.log(
+    `docs/evidence/mutation.md: ${rows.length} files, ${unexplained.length} survivors without a reason`,
+  );
   return unexplained.length + unused.size > 0 ? 1 : 0;
 }
 

@@ -21,7 +21,10 @@ const SCREENS = [
   { name: "dark", options: { viewport: { width: 640, height: 400 }, colorScheme: "dark" } },
   { name: "phone", options: { viewport: { width: 320, height: 568 }, colorScheme: "light" } },
   // A window of 640 pixels, enlarged to 200 %.
-  { name: "200 %", options: { viewport: { width: 320, height: 200 }, deviceScaleFactor: 2, colorScheme: "light" } },
+  {
+    name: "200 %",
+    options: { viewport: { width: 320, height: 200 }, deviceScaleFactor: 2, colorScheme: "light" },
+  },
 ];
 
 /**
@@ -34,7 +37,9 @@ const SCREENS = [
 export async function takeSheet(browser, addressOf, file) {
   /** @type {string[]} */
   const rows = [];
-  const tabs = await Promise.all(SCREENS.map(({ options }) => browser.newPage({ reducedMotion: "reduce", ...options })));
+  const tabs = await Promise.all(
+    SCREENS.map(({ options }) => browser.newPage({ reducedMotion: "reduce", ...options })),
+  );
   for (const state of STATES) {
     let row = `<th>${state}</th>`;
     for (const tab of tabs) {

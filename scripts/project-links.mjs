@@ -1,5 +1,6 @@
-// Adds the project's addresses, which project.json contains, to the published package and to the site. The files of the repository name
-// pages by their paths, so that they stay correct without an address.
+// Adds the project's addresses, which project.json contains, to the published package and to the
+// site. The files of the repository name pages by their paths, so that they stay correct without an
+// address.
 import path from "node:path";
 
 /**
@@ -16,10 +17,17 @@ const FORMS = {
   contact: /^(?:https:\/\/\S+|[^\s@]+@[^\s@]+)$/,
 };
 
-/** A page of the site, in a text. A path in another address doesn't count. Code adds the anchor to a `#` without one. */
-const PAGE = /(?<![\w/.:-])docs\/((?!contributing|evidence|tables)[\w-]+\/[\w-]+)\.md(?:#([\w-]*))?/g;
+/**
+ * A page of the site, in a text. A path in another address doesn't count. Code adds the anchor to a
+ * `#` without one.
+ */
+const PAGE =
+  /(?<![\w/.:-])docs\/((?!contributing|evidence|tables)[\w-]+\/[\w-]+)\.md(?:#([\w-]*))?/g;
 
-/** Pages that only the site and the repository have, not the package: no error and no type names these guides. */
+/**
+ * Pages that only the site and the repository have, not the package: no error and no type names
+ * these guides.
+ */
 export const SITE_ONLY = new RegExp(
   `^docs/(?:(?:about|deploy|start|tutorial|providers)/|explanation/(?:failures|performance)\\.md$|how-to/(?:${[
     "adapters",
@@ -37,7 +45,10 @@ export const SITE_ONLY = new RegExp(
   ].join("|")})\\.md$)`,
 );
 
-/** A code of a startup check, in lower case as an anchor, or of an error. Empty if the code follows at run time. */
+/**
+ * A code of a startup check, in lower case as an anchor, or of an error. Empty if the code follows
+ * at run time.
+ */
 const CODE = /^(?:|[ew]\d{3}|[a-z]+(?:_[a-z]+)+)$/;
 
 /**
@@ -48,8 +59,13 @@ export function missingAddresses(project) {
   return Object.entries(FORMS).flatMap(([name, form]) => {
     const value = project[/** @type {keyof Project} */ (name)];
     if (value === "") return `project.json: "${name}" is empty`;
-    const example = name === "contact" ? "an e-mail address, or an https: address" : "an https: address without a slash at its end";
-    return form.test(value) ? [] : `project.json: "${name}" is ${JSON.stringify(value)}, which isn't ${example}`;
+    const example =
+      name === "contact"
+        ? "an e-mail address, or an https: address"
+        : "an https: address without a slash at its end";
+    return form.test(value)
+      ? []
+      : `project.json: "${name}" is ${JSON.stringify(value)}, which isn't ${example}`;
   });
 }
 
@@ -72,33 +88,45 @@ export function manifestWithLinks(manifest, { repository, documentation }) {
 }
 
 /**
- * Adds links to a page. Links between pages of docs/ stay as they are: they work in the package and on the site.
+ * Adds links to a page. Links between pages of docs/ stay as they are: they work in the package and
+ * on the site.
  *
  * @param {string} text
  * @param {string} file the page's path in the repository, with slashes
  * @param {Project} project
  * @param {string} version links to files of the repository lead to this version's tag
- * @param {(page: string) => boolean} [isBeside] whether the page of a link is beside this one; the link to another leads to the site
+ * @param {(page: string) => boolean} [isBeside] whether the page of a link is beside this one; the
+ *   link to another leads to the site
  * @returns {string}
  */
 export function pageWithLinks(text, file, project, version, isBeside = () => true) {
   const files = `${project.repository}/blob/v${version}`;
   const linked = outsideCode(text, (prose) =>
-    prose.replace(/\]\((?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?\)/g, (link, /** @type {string} */ to, /** @type {string} */ anchor = "") => {
-      const target = path.posix.join(path.posix.dirname(file), to);
-      if (!target.startsWith("docs/")) return `](${files}/${target}${anchor})`;
-      // npm and the repository show README.md and SECURITY.md without the other pages.
-      return file.startsWith("docs/") && isBeside(target) ? link : `](${messageWithLinks(target + anchor, project)})`;
-    }),
+    prose.replace(
+      /\]\((?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?\)/g,
+      (link, /** @type {string} */ to, /** @type {string} */ anchor = "") => {
+        const target = path.posix.join(path.posix.dirname(file), to);
+        if (!target.startsWith("docs/")) return `](${files}/${target}${anchor})`;
+        // npm and the repository show README.md and SECURITY.md without the other pages.
+        return file.startsWith("docs/") && isBeside(target)
+          ? link
+          : `](${messageWithLinks(target + anchor, project)})`;
+      },
+    ),
   );
-  const named = outsideCode(linked, (prose) => withRepositoryNamed(prose, files, project.repository));
+  const named = outsideCode(linked, (prose) =>
+    withRepositoryNamed(prose, files, project.repository),
+  );
   // The site shows the same text as a page.
   if (file !== "SECURITY.md" && file !== "docs/about/security-policy.md") return named;
   const form = named.replace(
     '"Report a vulnerability" form',
     `["Report a vulnerability" form](${project.repository}/security/advisories/new)`,
   );
-  return form.replace("(security advisories).", `(security advisories), or write to ${contactLink(project.contact)}.`);
+  return form.replace(
+    "(security advisories).",
+    `(security advisories), or write to ${contactLink(project.contact)}.`,
+  );
 }
 
 /**
@@ -109,17 +137,23 @@ export function pageWithLinks(text, file, project, version, isBeside = () => tru
  * @returns {string}
  */
 export function messageWithLinks(text, project) {
-  return text.replace(PAGE, (_, /** @type {string} */ page, /** @type {string | undefined} */ anchor) => {
-    if (page === "reference/errors" && anchor !== undefined && CODE.test(anchor)) {
-      return messageBase(project) + anchor.replace(/^[ew](?=\d)/, (letter) => letter.toUpperCase());
-    }
-    return `${project.documentation}/${page}.html${anchor === undefined ? "" : `#${anchor}`}`;
-  });
+  return text.replace(
+    PAGE,
+    (_, /** @type {string} */ page, /** @type {string | undefined} */ anchor) => {
+      if (page === "reference/errors" && anchor !== undefined && CODE.test(anchor)) {
+        return (
+          messageBase(project) + anchor.replace(/^[ew](?=\d)/, (letter) => letter.toUpperCase())
+        );
+      }
+      return `${project.documentation}/${page}.html${anchor === undefined ? "" : `#${anchor}`}`;
+    },
+  );
 }
 
 /**
  * @param {Project} project
- * @returns {string} the address that a code completes: the site redirects `E016` there to the code's section
+ * @returns {string} the address that a code completes: the site redirects `E016` there to the
+ *   code's section
  */
 export function messageBase({ documentation }) {
   return `${documentation}/e/`;
@@ -146,7 +180,9 @@ function withRepositoryNamed(prose, files, repository) {
 
 /** @param {string} contact */
 function contactLink(contact) {
-  return contact.startsWith("https:") ? `[the maintainers](${contact})` : `[${contact}](mailto:${contact})`;
+  return contact.startsWith("https:")
+    ? `[the maintainers](${contact})`
+    : `[${contact}](mailto:${contact})`;
 }
 
 /**
@@ -158,7 +194,8 @@ function contactLink(contact) {
 function outsideCode(text, change) {
   /** @type {string[]} */
   const codes = [];
-  const takeOut = (/** @type {string} */ code) => (/^`[\w./-]+`$/.test(code) ? code : `\0${codes.push(code) - 1}\0`);
+  const takeOut = (/** @type {string} */ code) =>
+    /^`[\w./-]+`$/.test(code) ? code : `\0${codes.push(code) - 1}\0`;
   const prose = text.replace(/^( *)(```+)[^\n]*\n.*?^\1\2$|(`+)(?!`).+?\3(?!`)/gms, takeOut);
   return change(prose).replace(/\0(\d+)\0/g, (_, index) => codes[Number(index)] ?? "");
 }

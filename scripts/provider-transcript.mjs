@@ -1,7 +1,16 @@
-// Writes docs/evidence/quick-start.md: the README's quick start with `npx idpauth provider`, run in an empty folder.
-// Takes the build as it is. test/docs/provider.matrix.test.ts compares the page with a run.
+// Writes docs/evidence/quick-start.md: the README's quick start with `npx idpauth provider`, run in
+// an empty folder. Takes the build as it is. test/docs/provider.matrix.test.ts compares the page
+// with a run.
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -13,12 +22,15 @@ import { root } from "./run.mjs";
 /** @typedef {{ readonly stop: () => Promise<string>, readonly output: () => string }} Running */
 
 export const PAGE = path.join(root, "docs/evidence/quick-start.md");
-export const MARK = "<!-- What follows is written by `node scripts/provider-transcript.mjs`; do not edit. -->";
+export const MARK =
+  "<!-- What follows is written by `node scripts/provider-transcript.mjs`; do not edit. -->";
 
 const README = readFileSync(path.join(root, "README.md"), "utf8");
 const SESSIONS = readFileSync(path.join(root, "docs/how-to/sessions.md"), "utf8");
 const SECTION = README.split(/^## /m).find((text) => text.startsWith("Quick start\n")) ?? "";
-const [INSTALL = "", PROVIDER = "", CHECK = "", SERVER = ""] = [...SECTION.matchAll(/^```sh\n(.*?)^```$/gms)]
+const [INSTALL = "", PROVIDER = "", CHECK = "", SERVER = ""] = [
+  ...SECTION.matchAll(/^```sh\n(.*?)^```$/gms),
+]
   .flatMap(([, text = ""]) => text.trim().split("\n"))
   .filter((line) => /^(?:npm|npx|node) /.test(line));
 
@@ -27,7 +39,8 @@ const PATIENCE = 60_000;
 
 /**
  * @param {{ new (options: { origin: string }): CookieBrowser }} Browser
- * @param {{ tarball?: string }} [options] `tarball` is the packed package. The default packs the build
+ * @param {{ tarball?: string }} [options] `tarball` is the packed package. The default packs the
+ *   build
  * @returns {Promise<string>} the transcript, without what differs from run to run
  */
 export async function followQuickStart(Browser, options = {}) {
@@ -53,7 +66,12 @@ export async function followQuickStart(Browser, options = {}) {
   const begin = async (command) => {
     const [program = "", ...args] = command.split(" ");
     const isProvider = command === PROVIDER;
-    const started = start(program, isProvider ? [...args, `--port=${providerPort}`] : args, folder, env);
+    const started = start(
+      program,
+      isProvider ? [...args, `--port=${providerPort}`] : args,
+      folder,
+      env,
+    );
     running.push(started);
     lines.push(`$ ${command}`);
     if (isProvider) await until(() => started.output().includes("Ctrl+C ends"), started.output);
@@ -68,7 +86,10 @@ export async function followQuickStart(Browser, options = {}) {
     const packages = INSTALL.split(" ")
       .slice(2)
       .map((name) => (name === "idpauth" ? tarball : name));
-    npm(["install", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", ...packages], folder);
+    npm(
+      ["install", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", ...packages],
+      folder,
+    );
     lines.push("```console", `$ ${INSTALL}`);
     writeFileSync(path.join(folder, "server.mjs"), fileOfReadme("server.mjs"));
 
@@ -81,13 +102,17 @@ export async function followQuickStart(Browser, options = {}) {
 
     const browser = new Browser({ origin });
     const page = await browser.follow("/reports");
-    say(`You open \`${origin}/reports\`. The provider's page, at \`${page.url.origin}${page.url.pathname}\`, offers these buttons:`);
+    say(
+      `You open \`${origin}/reports\`. The provider's page, at \`${page.url.origin}${page.url.pathname}\`, offers these buttons:`,
+    );
     lines.push(...buttonsIn(page.text).map(({ text }) => `[ ${text} ]`));
     const reports = await choose(browser, page, "Ada Lovelace");
     say(`You choose Ada Lovelace, and come back to \`${reports.url.href}\`:`);
     lines.push(`${reports.status} ${reports.text}`);
 
-    say("You end the provider with Ctrl+C, start it again with the same command, and reload the page. You are still signed in:");
+    say(
+      "You end the provider with Ctrl+C, start it again with the same command, and reload the page. You are still signed in:",
+    );
     await provider.stop();
     const again = await begin(PROVIDER);
     const reloaded = await browser.get("/reports");
@@ -101,7 +126,10 @@ export async function followQuickStart(Browser, options = {}) {
     bringSqlite(folder);
     const store = /^```js\n(import \{ sqliteStore \}.*?)^```$/ms.exec(SESSIONS)?.[1] ?? "";
     const server = fileOfReadme("server.mjs").replace(/^const auth = .*\n/m, "");
-    writeFileSync(path.join(folder, "server.mjs"), server.replace("const app", `${store}\nconst app`));
+    writeFileSync(
+      path.join(folder, "server.mjs"),
+      server.replace("const app", `${store}\nconst app`),
+    );
     const stored = start("node", SERVER.split(" ").slice(1), folder, env);
     running.push(stored);
     await until(() => answers(browser), stored.output);
@@ -137,13 +165,18 @@ export async function followQuickStart(Browser, options = {}) {
  * @returns {string} the packed package in this folder
  */
 function pack(folder) {
-  const [{ filename }] = JSON.parse(npm(["pack", "--ignore-scripts", "--json", "--pack-destination", folder], root));
+  const [{ filename }] = JSON.parse(
+    npm(["pack", "--ignore-scripts", "--json", "--pack-destination", folder], root),
+  );
   return path.join(folder, filename);
 }
 
 /** @param {string} name */
 function fileOfReadme(name) {
-  const text = new RegExp(`^\`${name.replace(".", "\\.")}\`:\n\n\`\`\`\\w+\n(.*?)^\`\`\`$`, "ms").exec(SECTION)?.[1];
+  const text = new RegExp(
+    `^\`${name.replace(".", "\\.")}\`:\n\n\`\`\`\\w+\n(.*?)^\`\`\`$`,
+    "ms",
+  ).exec(SECTION)?.[1];
   if (text === undefined) throw new Error(`The README's quick start has no ${name}.`);
   return text;
 }
@@ -162,7 +195,12 @@ function shown(output) {
  * @param {Record<string, string>} env
  */
 function start(program, args, cwd, env) {
-  const child = spawn(program, args, { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(program, args, {
+    cwd,
+    env,
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let output = "";
   child.stdout.setEncoding("utf8").on("data", (/** @type {string} */ text) => (output += text));
   child.stderr.setEncoding("utf8").on("data", (/** @type {string} */ text) => (output += text));
@@ -172,7 +210,8 @@ function start(program, args, cwd, env) {
   });
   const stop = () => {
     try {
-      if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) process.kill(-child.pid, "SIGINT");
+      if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+        process.kill(-child.pid, "SIGINT");
     } catch {
       // The group has ended.
     }
@@ -201,7 +240,10 @@ async function until(condition, output) {
   }
 }
 
-/** On Node.js 20 the store needs better-sqlite3, which this project has built already. @param {string} folder */
+/**
+ * On Node.js 20 the store needs better-sqlite3, which this project has built already.
+ * @param {string} folder
+ */
 function bringSqlite(folder) {
   for (const name of ["better-sqlite3", "bindings", "file-uri-to-path"]) {
     const target = path.join(folder, "node_modules", name);
@@ -214,11 +256,19 @@ function bringSqlite(folder) {
  * @param {string} cwd
  */
 function npm(args, cwd) {
-  // What `npm test` sets for its scripts would make this npm work on the project instead of the folder.
+  // What `npm test` sets for its scripts would make this npm work on the project instead of the
+  // folder.
   const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^npm_(?:package|lifecycle|command|config_(?:local_prefix|prefix))/.test(name)),
+    Object.entries(process.env).filter(
+      ([name]) => !/^npm_(?:package|lifecycle|command|config_(?:local_prefix|prefix))/.test(name),
+    ),
   );
-  return execFileSync("npm", args, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  return execFileSync("npm", args, {
+    cwd,
+    env,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
 }
 
 /** @returns {Promise<number>} */
@@ -231,9 +281,10 @@ async function freePort() {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const { CookieBrowser } = /** @type {typeof import("../src/testing/browser/cookie-browser.js")} */ (
-    await import(pathToFileURL(path.join(root, "build/testing/browser/cookie-browser.js")).href)
-  );
+  const { CookieBrowser } =
+    /** @type {typeof import("../src/testing/browser/cookie-browser.js")} */ (
+      await import(pathToFileURL(path.join(root, "build/testing/browser/cookie-browser.js")).href)
+    );
   const [head = ""] = readFileSync(PAGE, "utf8").split(MARK);
   writeFileSync(PAGE, `${head}${MARK}\n\n${await followQuickStart(CookieBrowser)}`);
   console.log("docs/reference/provider.md written");

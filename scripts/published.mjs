@@ -1,4 +1,5 @@
-// Checks what each entry of the built package loads, so that no application loads the command line, the test kit or a server it lacks.
+// Checks what each entry of the built package loads, so that no application loads the command line,
+// the test kit or a server it lacks.
 import ts from "typescript";
 import { placeOf } from "./check-imports.mjs";
 
@@ -50,7 +51,8 @@ function reach(start, files) {
     for (const { fileName } of ts.preProcessFile(text).importedFiles) {
       // The proxy's part for servers of node:http, which only their requests load.
       if (fileName.endsWith("/apis-over-node.js")) continue;
-      if (fileName.startsWith(".")) loaded.add(new URL(fileName, `file:///${file}`).pathname.slice(1));
+      if (fileName.startsWith("."))
+        loaded.add(new URL(fileName, `file:///${file}`).pathname.slice(1));
       else imported.add(fileName);
     }
   }

@@ -1,11 +1,22 @@
-// The reference pages as text, out of the tables that the code itself uses and of docs/tables/, which has the prose. Pure, so that a
-// test can compare them with the pages on disk; scripts/docs.mjs writes them.
+// The reference pages as text, out of the tables that the code itself uses and of docs/tables/,
+// which has the prose. Pure, so that a test can compare them with the pages on disk;
+// scripts/docs.mjs writes them.
 import { readFileSync } from "node:fs";
 
 /** The names of the files in docs/tables/. */
-const TABLES = /** @type {const} */ (["settings", "checks", "endpoints", "errors", "log", "reasons"]);
+const TABLES = /** @type {const} */ ([
+  "settings",
+  "checks",
+  "endpoints",
+  "errors",
+  "log",
+  "reasons",
+]);
 
-/** @typedef {{ text: string, default: string | undefined, remedy: string | undefined }} Prose of one code */
+/**
+ * @typedef {{ text: string, default: string | undefined, remedy: string | undefined }} Prose of one
+ * code
+ */
 /** @typedef {Readonly<Record<(typeof TABLES)[number], ReadonlyMap<string, Prose>>>} Tables */
 
 /**
@@ -14,8 +25,12 @@ const TABLES = /** @type {const} */ (["settings", "checks", "endpoints", "errors
  * @param {(name: string) => string} [read]
  * @returns {Tables}
  */
-export function readTables(read = (name) => readFileSync(new URL(`../docs/tables/${name}.md`, import.meta.url), "utf8")) {
-  return /** @type {Tables} */ (Object.fromEntries(TABLES.map((name) => [name, sectionsOf(read(name))])));
+export function readTables(
+  read = (name) => readFileSync(new URL(`../docs/tables/${name}.md`, import.meta.url), "utf8"),
+) {
+  return /** @type {Tables} */ (
+    Object.fromEntries(TABLES.map((name) => [name, sectionsOf(read(name))]))
+  );
 }
 
 /**
@@ -27,14 +42,19 @@ function sectionsOf(text) {
   return new Map(
     sections.map((section) => {
       const [code = "", ...paragraphs] = section.trim().split("\n\n");
-      const labelled = (/** @type {string} */ label) => paragraphs.find((paragraph) => paragraph.startsWith(label))?.slice(label.length);
-      return [code, { text: paragraphs[0] ?? "", default: labelled("Default: "), remedy: labelled("Remedy: ") }];
+      const labelled = (/** @type {string} */ label) =>
+        paragraphs.find((paragraph) => paragraph.startsWith(label))?.slice(label.length);
+      return [
+        code,
+        { text: paragraphs[0] ?? "", default: labelled("Default: "), remedy: labelled("Remedy: ") },
+      ];
     }),
   );
 }
 
 /**
- * Returns the prose of a code. A code without a section is a mistake, which docs/tables/ must not have.
+ * Returns the prose of a code. A code without a section is a mistake, which docs/tables/ must not
+ * have.
  *
  * @param {Tables} tables
  * @param {keyof Tables} name
@@ -74,7 +94,12 @@ export function settingsPage(settings, tables) {
     "## Overview",
     table(
       ["Setting", "Option in code", "Type", "Default"],
-      rows.map(([option, row]) => [`[\`${row.env}\`](#${anchor(row.env)})`, `\`${option}\``, typeOf(row), defaultOf(row, prose(row))]),
+      rows.map(([option, row]) => [
+        `[\`${row.env}\`](#${anchor(row.env)})`,
+        `\`${option}\``,
+        typeOf(row),
+        defaultOf(row, prose(row)),
+      ]),
     ),
     ...rows.flatMap(([option, row]) => [
       `## ${row.env}`,
@@ -101,7 +126,8 @@ export function settingsPage(settings, tables) {
  * @returns {string}
  */
 export function errorsPage({ errors, checks, groups, logCodes }, tables) {
-  const text = (/** @type {keyof Tables} */ name, /** @type {string} */ code) => proseOf(tables, name, code).text;
+  const text = (/** @type {keyof Tables} */ name, /** @type {string} */ code) =>
+    proseOf(tables, name, code).text;
   return page([
     GENERATED,
     "# Errors, checks and reason codes",
@@ -112,7 +138,9 @@ export function errorsPage({ errors, checks, groups, logCodes }, tables) {
       const rows = Object.entries(checks).filter(([, row]) => row.group === group);
       return [
         `### Group: ${group}`,
-        ...rows.flatMap(([code, row]) => entry(`#### ${code}`, `${text("checks", code)} (${row.severity})`, row.cause, row.remedy)),
+        ...rows.flatMap(([code, row]) =>
+          entry(`#### ${code}`, `${text("checks", code)} (${row.severity})`, row.cause, row.remedy),
+        ),
       ];
     }),
     "## Errors",
@@ -134,7 +162,9 @@ export function errorsPage({ errors, checks, groups, logCodes }, tables) {
     "## Reason codes",
     "A reason code is the reason why a user isn't signed in. It appears in `explainIdpAuthentication`, in events, in the log, in the guard's 401, and in the probe with `?details=true`.",
     "If several reasons apply, idpauth reports the first in this order.",
-    ...[...tables.reasons].flatMap(([code, row]) => entry(`### ${code}`, undefined, row.text, row.remedy ?? "")),
+    ...[...tables.reasons].flatMap(([code, row]) =>
+      entry(`### ${code}`, undefined, row.text, row.remedy ?? ""),
+    ),
   ]);
 }
 
@@ -148,24 +178,36 @@ export function errorsPage({ errors, checks, groups, logCodes }, tables) {
  */
 export function endpointsPage(text, endpoints, settings, tables) {
   const rows = Object.entries(endpoints).flatMap(([path, { methods, setting, slash }]) => {
-    const only = setting === undefined ? "" : ` Only with [\`${settings[setting].env}\`](settings.md#${anchor(settings[setting].env)}).`;
-    // A HEAD request gets the headers of the GET response. A POST has a row of its own, because it has an effect.
-    const kinds = [methods.filter((method) => method !== "POST"), methods.filter((method) => method === "POST")].filter(
-      (kind) => kind.length > 0,
-    );
+    const only =
+      setting === undefined
+        ? ""
+        : ` Only with [\`${settings[setting].env}\`](settings.md#${anchor(settings[setting].env)}).`;
+    // A HEAD request gets the headers of the GET response. A POST has a row of its own, because it
+    // has an effect.
+    const kinds = [
+      methods.filter((method) => method !== "POST"),
+      methods.filter((method) => method === "POST"),
+    ].filter((kind) => kind.length > 0);
     return kinds.map((kind) => {
-      const written = [path, ...(slash ? [`${path}/`] : [])].map((form) => `${kind[0] ?? ""} /idpauth/${form}`);
+      const written = [path, ...(slash ? [`${path}/`] : [])].map(
+        (form) => `${kind[0] ?? ""} /idpauth/${form}`,
+      );
       const code = written.find((name) => tables.endpoints.has(name)) ?? written[0] ?? "";
       const address = code.slice(code.indexOf("/"));
       return [
         `\`${address}\``,
         kind.join(", "),
-        proseOf(tables, "endpoints", code).text.replaceAll("\n", " ").replaceAll("](../reference/endpoints.md#", "](#") + only,
+        proseOf(tables, "endpoints", code)
+          .text.replaceAll("\n", " ")
+          .replaceAll("](../reference/endpoints.md#", "](#") + only,
       ];
     });
   });
   const endpointTable = table(["Endpoint", "Methods", "Response"], rows);
-  return text.replace(/(?<=<!-- endpoints: [^\n]*\n).*?(?=<!-- \/endpoints -->)/s, () => `\n${endpointTable}\n\n`);
+  return text.replace(
+    /(?<=<!-- endpoints: [^\n]*\n).*?(?=<!-- \/endpoints -->)/s,
+    () => `\n${endpointTable}\n\n`,
+  );
 }
 
 /**
@@ -177,9 +219,17 @@ export function endpointsPage(text, endpoints, settings, tables) {
 export function clientPage(text, sizes) {
   // Rounded: another version of zlib compresses to a few bytes more or less.
   const size = (/** @type {number} */ bytes) => `${(bytes / 1000).toFixed(1)} kB`;
-  const rows = sizes.map(({ name, minified, compressed, limit }) => [`\`${name}\``, size(minified), size(compressed), size(limit)]);
+  const rows = sizes.map(({ name, minified, compressed, limit }) => [
+    `\`${name}\``,
+    size(minified),
+    size(compressed),
+    size(limit),
+  ]);
   const sizeTable = table(["Entry", "Minified", "Minified and gzip", "Limit"], rows);
-  return text.replace(/(?<=<!-- sizes: [^\n]*\n).*?(?=<!-- \/sizes -->)/s, () => `\n${sizeTable}\n\n`);
+  return text.replace(
+    /(?<=<!-- sizes: [^\n]*\n).*?(?=<!-- \/sizes -->)/s,
+    () => `\n${sizeTable}\n\n`,
+  );
 }
 
 /**
@@ -188,23 +238,39 @@ export function clientPage(text, sizes) {
  * @param {string} text docs/reference/compatibility.md
  * @param {(file: string) => string} [read] a file by its path from the project's root
  */
-export function compatibilityPage(text, read = (file) => readFileSync(new URL(`../${file}`, import.meta.url), "utf8")) {
+export function compatibilityPage(
+  text,
+  read = (file) => readFileSync(new URL(`../${file}`, import.meta.url), "utf8"),
+) {
   const { engines, peerDependencies } = JSON.parse(read("package.json"));
   /** @type {Record<string, (name: string, place: string) => string | undefined>} */
   const sources = {
     supported: (name) => rangeInWords({ ...engines, ...peerDependencies }[name]),
-    tested: (name, folder) => JSON.parse(read(`${folder}package-lock.json`)).packages[`node_modules/${name}`]?.version,
+    tested: (name, folder) =>
+      JSON.parse(read(`${folder}package-lock.json`)).packages[`node_modules/${name}`]?.version,
     // "Node 20.20.2, 22.23.3", and in a table "| Firefox | 153.7.0 ESR".
     recorded: (name, page) =>
-      new RegExp(`(?<![\\w-])${name} (?:\\| )?(\\d[\\d.]*\\d(?:, \\d[\\d.]*\\d)*|\\d+)`).exec(read(`docs/evidence/${page}.md`))?.[1],
+      new RegExp(`(?<![\\w-])${name} (?:\\| )?(\\d[\\d.]*\\d(?:, \\d[\\d.]*\\d)*|\\d+)`).exec(
+        read(`docs/evidence/${page}.md`),
+      )?.[1],
   };
   const rows = (/^\| \|.*/ms.exec(read("docs/tables/compatibility.md"))?.[0] ?? "").trimEnd();
-  const versions = rows.replace(/\{(\w+) (\S+?)(?: in (\S+?))?\}/g, (written, kind, name, place = "") => {
-    const version = sources[kind]?.(name, kind === "tested" && place !== "" ? `${place}/` : place);
-    if (version === undefined) throw new Error(`docs/tables/compatibility.md has ${written}, which no file contains.`);
-    return version;
-  });
-  return text.replace(/(?<=<!-- versions: [^\n]*\n).*?(?=<!-- \/versions -->)/s, () => `\n${versions}\n\n`);
+  const versions = rows.replace(
+    /\{(\w+) (\S+?)(?: in (\S+?))?\}/g,
+    (written, kind, name, place = "") => {
+      const version = sources[kind]?.(
+        name,
+        kind === "tested" && place !== "" ? `${place}/` : place,
+      );
+      if (version === undefined)
+        throw new Error(`docs/tables/compatibility.md has ${written}, which no file contains.`);
+      return version;
+    },
+  );
+  return text.replace(
+    /(?<=<!-- versions: [^\n]*\n).*?(?=<!-- \/versions -->)/s,
+    () => `\n${versions}\n\n`,
+  );
 }
 
 /**
@@ -255,7 +321,8 @@ function typeOf(row) {
 export function defaultOf(row, prose) {
   if (prose.default !== undefined) return prose.default;
   if (row.required) return "none; required";
-  if (Array.isArray(row.default)) return row.default.length === 0 ? "none" : `\`${row.default.join(" ")}\``;
+  if (Array.isArray(row.default))
+    return row.default.length === 0 ? "none" : `\`${row.default.join(" ")}\``;
   return `\`${String(row.default)}\``;
 }
 

@@ -17,8 +17,12 @@ import { missingAddresses } from "./project-links.mjs";
 export function reasonsAgainst({ project, version, changelog, changes, isTaken }) {
   return [
     ...missingAddresses(project),
-    ...(isTaken ? [`The tag v${version} belongs to another commit. Raise the version in package.json.`] : []),
-    ...(notesOf(changelog, version) === "" ? [`CHANGELOG.md has no notes below the heading "## ${version}".`] : []),
+    ...(isTaken
+      ? [`The tag v${version} belongs to another commit. Raise the version in package.json.`]
+      : []),
+    ...(notesOf(changelog, version) === ""
+      ? [`CHANGELOG.md has no notes below the heading "## ${version}".`]
+      : []),
     ...changes.map((file) => `Not committed: ${file}`),
   ];
 }

@@ -1,5 +1,6 @@
-// Prepares a release in release/: the tarball with the project's addresses, checked the way a stranger would, the notes and the list of
-// what it depends on. It publishes nothing: .github/workflows/release.yml publishes the tarball when a tag is pushed.
+// Prepares a release in release/: the tarball with the project's addresses, checked the way a
+// stranger would, the notes and the list of what it depends on. It publishes nothing:
+// .github/workflows/release.yml publishes the tarball when a tag is pushed.
 //   npm run release                only if nothing is missing
 //   npm run release -- --check     only says what is missing
 //   npm run release -- --rehearse  with example addresses, in release/rehearsal/, whatever is missing
@@ -13,7 +14,9 @@ import { notesOf, reasonsAgainst } from "./release-readiness.mjs";
 import { headline, node, npm, readJson, root } from "./run.mjs";
 import { stagePackage } from "./stage-package.mjs";
 
-/** @typedef {{ new (options: { origin: string }): import("../src/testing/browser/cookie-browser.js").CookieBrowser }} Browser */
+/**
+ * @typedef {{ new (options: { origin: string }): import("../src/testing/browser/cookie-browser.js").CookieBrowser }} Browser
+ */
 
 /** Addresses that cannot exist (RFC 2606). */
 const EXAMPLE = {
@@ -23,8 +26,12 @@ const EXAMPLE = {
 };
 
 const isRehearsal = process.argv.includes("--rehearse");
-const written = /** @type {import("./project-links.mjs").Project} */ (readJson(path.join(root, "project.json")));
-const manifest = /** @type {{ name: string, version: string }} */ (readJson(path.join(root, "package.json")));
+const written = /** @type {import("./project-links.mjs").Project} */ (
+  readJson(path.join(root, "project.json"))
+);
+const manifest = /** @type {{ name: string, version: string }} */ (
+  readJson(path.join(root, "package.json"))
+);
 const changelog = readFileSync(path.join(root, "CHANGELOG.md"), "utf8");
 const { version } = manifest;
 
@@ -32,7 +39,8 @@ headline(`Release ${version}: what is missing`);
 const reasons = reasonsAgainst({ project: written, version, changelog, ...gitState() });
 for (const reason of reasons) console.error(reason);
 if (reasons.length === 0) console.log("nothing");
-if (process.argv.includes("--check") || (reasons.length > 0 && !isRehearsal)) process.exitCode = reasons.length > 0 ? 1 : 0;
+if (process.argv.includes("--check") || (reasons.length > 0 && !isRehearsal))
+  process.exitCode = reasons.length > 0 ? 1 : 0;
 else await prepare(isRehearsal ? EXAMPLE : written);
 
 /** @param {import("./project-links.mjs").Project} project */
@@ -47,14 +55,18 @@ async function prepare(project) {
     const stage = path.join(temporary, manifest.name);
     mkdirSync(stage);
     stagePackage(stage, project);
-    // With the types for each way to resolve modules: node10, node16 from CommonJS and from ESM, and bundler.
-    if (node(["scripts/check-package.mjs", stage]) !== 0) throw new Error("The check of the package failed.");
+    // With the types for each way to resolve modules: node10, node16 from CommonJS and from ESM,
+    // and bundler.
+    if (node(["scripts/check-package.mjs", stage]) !== 0)
+      throw new Error("The check of the package failed.");
 
     headline("Tarball");
     rmSync(release, { recursive: true, force: true });
     mkdirSync(release, { recursive: true });
     const [{ filename, shasum }] = /** @type {[{ filename: string, shasum: string }]} */ (
-      JSON.parse(npm(["pack", "--json", "--ignore-scripts", "--pack-destination", release], { cwd: stage }))
+      JSON.parse(
+        npm(["pack", "--json", "--ignore-scripts", "--pack-destination", release], { cwd: stage }),
+      )
     );
     const tarball = path.join(release, filename);
     console.log(`${folder}/${filename} ${shasum}`);
@@ -66,8 +78,11 @@ async function prepare(project) {
     writeFileSync(path.join(release, "sbom.cdx.json"), dependencies(temporary));
     const notes = pageWithLinks(notesOf(changelog, version), "CHANGELOG.md", project, version);
     writeFileSync(path.join(release, "notes.md"), `${notes}\n`);
-    console.log(`${folder}/sbom.cdx.json\n${folder}/notes.md\n\nNothing is published. To publish, push the tag v${version}.`);
-    if (isRehearsal) console.log("This was a rehearsal with example addresses: don't publish this tarball.");
+    console.log(
+      `${folder}/sbom.cdx.json\n${folder}/notes.md\n\nNothing is published. To publish, push the tag v${version}.`,
+    );
+    if (isRehearsal)
+      console.log("This was a rehearsal with example addresses: don't publish this tarball.");
   } catch (error) {
     console.error(`\n${error instanceof Error ? error.message : String(error)}`);
     process.exitCode = 1;
@@ -98,18 +113,37 @@ function dependencies(temporary) {
     peerDependencies: _peer,
     peerDependenciesMeta: _meta,
     ...published
-  } = /** @type {Record<string, unknown>} */ (readJson(path.join(temporary, manifest.name, "package.json")));
+  } = /** @type {Record<string, unknown>} */ (
+    readJson(path.join(temporary, manifest.name, "package.json"))
+  );
   writeFileSync(path.join(folder, "package.json"), JSON.stringify(published));
-  npm(["install", "--package-lock-only", "--ignore-scripts", "--no-audit", "--no-fund", "--omit-lockfile-registry-resolved"], {
+  npm(
+    [
+      "install",
+      "--package-lock-only",
+      "--ignore-scripts",
+      "--no-audit",
+      "--no-fund",
+      "--omit-lockfile-registry-resolved",
+    ],
+    {
+      cwd: folder,
+    },
+  );
+  return npm(["sbom", "--package-lock-only", "--sbom-format=cyclonedx", "--sbom-type=library"], {
     cwd: folder,
   });
-  return npm(["sbom", "--package-lock-only", "--sbom-format=cyclonedx", "--sbom-type=library"], { cwd: folder });
 }
 
 function gitState() {
-  const git = (/** @type {readonly string[]} */ args) => execFileSync("git", [...args], { cwd: root, encoding: "utf8" }).trim();
+  const git = (/** @type {readonly string[]} */ args) =>
+    execFileSync("git", [...args], { cwd: root, encoding: "utf8" }).trim();
   const changes = git(["status", "--porcelain"]);
-  const tagged = git(["for-each-ref", "--format=%(*objectname)%(objectname)", `refs/tags/v${version}`]);
+  const tagged = git([
+    "for-each-ref",
+    "--format=%(*objectname)%(objectname)",
+    `refs/tags/v${version}`,
+  ]);
   return {
     changes: changes === "" ? [] : changes.split("\n").map((line) => line.slice(2).trim()),
     isTaken: tagged !== "" && !tagged.includes(git(["rev-parse", "HEAD"])),

@@ -1,4 +1,5 @@
-// Starts tools, tests and npm for the other scripts, so that each script finds them and reports a failure in the same way.
+// Starts tools, tests and npm for the other scripts, so that each script finds them and reports a
+// failure in the same way.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -36,7 +37,10 @@ export function node(args) {
  */
 export function output(args) {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [...args], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [...args], {
+      cwd: root,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     let text = "";
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8").on("data", (/** @type {string} */ chunk) => {
@@ -50,13 +54,16 @@ export function output(args) {
 }
 
 /**
- * What starts npm. On Windows npm is a .cmd file, which Node.js starts in no other way than through its own program.
+ * What starts npm. On Windows npm is a .cmd file, which Node.js starts in no other way than through
+ * its own program.
  *
  * @returns {{ command: string, first: readonly string[] }} `first` comes before npm's own arguments
  */
 export function npmCommand() {
   const program = path.join(path.dirname(process.execPath), "node_modules/npm/bin/npm-cli.js");
-  return process.platform === "win32" ? { command: process.execPath, first: [program] } : { command: "npm", first: [] };
+  return process.platform === "win32"
+    ? { command: process.execPath, first: [program] }
+    : { command: "npm", first: [] };
 }
 
 /**
@@ -82,9 +89,20 @@ export function testOutcomes(tests) {
   const folder = mkdtempSync(path.join(tmpdir(), "idpauth-report-"));
   try {
     const file = path.join(folder, "report.json");
-    process.exitCode = tool("vitest/vitest.mjs", ["run", tests, "--reporter=default", "--reporter=json", `--outputFile.json=${file}`]);
-    if (!existsSync(file)) throw new Error(`There is no report of ${tests}: vitest did not come that far. Its output above says why.`);
-    const { testResults } = /** @type {{ testResults: { assertionResults: Outcome[] }[] }} */ (readJson(file));
+    process.exitCode = tool("vitest/vitest.mjs", [
+      "run",
+      tests,
+      "--reporter=default",
+      "--reporter=json",
+      `--outputFile.json=${file}`,
+    ]);
+    if (!existsSync(file))
+      throw new Error(
+        `There is no report of ${tests}: vitest did not come that far. Its output above says why.`,
+      );
+    const { testResults } = /** @type {{ testResults: { assertionResults: Outcome[] }[] }} */ (
+      readJson(file)
+    );
     return testResults.flatMap(({ assertionResults }) => assertionResults);
   } finally {
     rmSync(folder, { recursive: true, force: true });

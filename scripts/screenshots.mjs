@@ -1,5 +1,6 @@
-// Takes the pictures of docs/screenshots/, light and dark, in a browser: the landing page in each state, common error pages, the demo and
-// the fleet. States that the demo cannot reach come from the list of the page tests.
+// Takes the pictures of docs/screenshots/, light and dark, in a browser: the landing page in each
+// state, common error pages, the demo and the fleet. States that the demo cannot reach come from
+// the list of the page tests.
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -31,13 +32,20 @@ const SHOTS = [
   { name: "demo-home", reach: (tab, origin) => tab.goto(`${origin}/`) },
   { name: "demo-sign-in", reach: (tab, origin) => tab.goto(`${origin}/reports`) },
   { name: "demo-reports", reach: (tab, origin) => signIn(tab, `${origin}/reports`) },
-  { name: "demo-admin", env: { DEMO_RULE: "staff" }, reach: (tab, origin) => signIn(tab, `${origin}/admin`) },
+  {
+    name: "demo-admin",
+    env: { DEMO_RULE: "staff" },
+    reach: (tab, origin) => signIn(tab, `${origin}/admin`),
+  },
   { name: "demo-transfer", reach: (tab, origin) => signIn(tab, `${origin}/transfer`) },
   { name: "demo-orders", phone: true, reach: orders },
   { name: "demo-app", reach: singlePageApplication },
   { name: "index-signed-out", reach: (tab, origin) => tab.goto(origin + INDEX) },
   { name: "index-signed-in", reach: (tab, origin) => signIn(tab, `${origin}${INDEX}login/`) },
-  { name: "index-sign-in-error", reach: (tab, origin) => signIn(tab, `${origin}${INDEX}login/`, "Cancel") },
+  {
+    name: "index-sign-in-error",
+    reach: (tab, origin) => signIn(tab, `${origin}${INDEX}login/`, "Cancel"),
+  },
   {
     name: "index-signed-in-sign-in-error",
     async reach(tab, origin) {
@@ -47,12 +55,31 @@ const SHOTS = [
   },
   { name: "index-ended-max-age", env: { IDP_SESSION_MAX_AGE: "2" }, reach: untilEnded },
   { name: "index-ended-idle", env: { IDP_SESSION_IDLE_TIMEOUT: "2" }, reach: untilEnded },
-  { name: "index-ended-auto-refresh-off", env: { IDP_SESSION_AUTO_REFRESH: "off", DEMO_ID_TOKEN_SECONDS: "2" }, reach: untilEnded },
-  { name: "index-ended-no-refresh-token", env: { SCOPE: "openid email profile", DEMO_ID_TOKEN_SECONDS: "2" }, reach: untilEnded },
+  {
+    name: "index-ended-auto-refresh-off",
+    env: { IDP_SESSION_AUTO_REFRESH: "off", DEMO_ID_TOKEN_SECONDS: "2" },
+    reach: untilEnded,
+  },
+  {
+    name: "index-ended-no-refresh-token",
+    env: { SCOPE: "openid email profile", DEMO_ID_TOKEN_SECONDS: "2" },
+    reach: untilEnded,
+  },
   { name: "sessions", env: { IDP_SESSIONS_PAGE: "on" }, phone: true, reach: twoSessions },
-  { name: "chooser", env: { DEMO_PROVIDERS: "2" }, phone: true, reach: (tab, origin) => tab.goto(`${origin}/reports`) },
-  { name: "error-login-link-invalid", reach: (tab, origin) => tab.goto(`${origin}${INDEX}login-callback`) },
-  { name: "error-invalid-parameter", reach: (tab, origin) => tab.goto(`${origin}${INDEX}login/?scheme=here&response=xml`) },
+  {
+    name: "chooser",
+    env: { DEMO_PROVIDERS: "2" },
+    phone: true,
+    reach: (tab, origin) => tab.goto(`${origin}/reports`),
+  },
+  {
+    name: "error-login-link-invalid",
+    reach: (tab, origin) => tab.goto(`${origin}${INDEX}login-callback`),
+  },
+  {
+    name: "error-invalid-parameter",
+    reach: (tab, origin) => tab.goto(`${origin}${INDEX}login/?scheme=here&response=xml`),
+  },
   {
     name: "error-provider-unavailable",
     // Nobody listens on the port of the discard protocol.
@@ -65,9 +92,17 @@ const SHOTS = [
 const RESPONSES = 9;
 
 /** States of the page tests that the demo cannot reach. */
-const FROM_LIST = ["index-signed-in-no-picture", "index-ended-refresh-rejected", "index-ended-at-provider", "index-ended-everywhere"];
+const FROM_LIST = [
+  "index-signed-in-no-picture",
+  "index-ended-refresh-rejected",
+  "index-ended-at-provider",
+  "index-ended-everywhere",
+];
 
-/** The languages with a sheet: the pages in light, dark, on a phone and at 200 %. Fonts: fonts-noto-core, fonts-noto-cjk. */
+/**
+ * The languages with a sheet: the pages in light, dark, on a phone and at 200 %. Fonts:
+ * fonts-noto-core, fonts-noto-cjk.
+ */
 const SHEETS = ["en", "de", "ar", "ja"];
 
 /** The names of the pictures to take; none: all. */
@@ -77,8 +112,12 @@ const isWanted = (name) => ONLY.length === 0 || ONLY.includes(name);
 
 mkdirSync(TARGET, { recursive: true });
 /** @type {Set<string>} */
-const taken = new Set(["next-signed-in.png"]); // taken by the browser test of Next.js: SCREENSHOTS=docs/screenshots
-const browser = await chromium.launch({ executablePath: process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+// taken by the browser test of Next.js: SCREENSHOTS=docs/screenshots
+const taken = new Set(["next-signed-in.png"]);
+const browser = await chromium.launch({
+  executablePath: process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium",
+  args: ["--no-sandbox"],
+});
 try {
   for (const shot of SHOTS) if (isWanted(shot.name)) await takeFromDemo(browser, shot);
   await takeFromList(browser);
@@ -88,7 +127,8 @@ try {
 }
 // What an earlier run took of a state that is no more.
 if (ONLY.length === 0)
-  for (const file of readdirSync(TARGET)) if (file.endsWith(".png") && !taken.has(file)) rmSync(path.join(TARGET, file));
+  for (const file of readdirSync(TARGET))
+    if (file.endsWith(".png") && !taken.has(file)) rmSync(path.join(TARGET, file));
 
 /**
  * @param {Browser} browser
@@ -115,7 +155,9 @@ async function takeFromDemo(browser, { name, env = {}, reach, phone = false }) {
 async function takeFromList(browser) {
   /** @param {string} file */
   const built = (file) => import(pathToFileURL(path.join(root, "build", file)).href);
-  const [{ createPages }, { stylesheet }] = await Promise.all(["pages/pages.js", "http/reply.js"].map(built));
+  const [{ createPages }, { stylesheet }] = await Promise.all(
+    ["pages/pages.js", "http/reply.js"].map(built),
+  );
   const server = await startPageServer({ createPages, stylesheet });
   try {
     const tab = await browser.newPage({ viewport: { width: 900, height: 620 } });
@@ -125,7 +167,11 @@ async function takeFromList(browser) {
     }
     for (const language of SHEETS.filter((tag) => isWanted(`pages-${tag}`))) {
       const file = `pages-${language}.jpg`;
-      await takeSheet(browser, (state) => server.url(state, language === "en" ? "" : language), path.join(TARGET, file));
+      await takeSheet(
+        browser,
+        (state) => server.url(state, language === "en" ? "" : language),
+        path.join(TARGET, file),
+      );
     }
   } finally {
     await server.close();
@@ -172,7 +218,10 @@ async function signIn(tab, address, button = "Ada Lovelace") {
  */
 async function singlePageApplication(tab, origin) {
   const page = `${origin}/app/session`;
-  await signIn(tab, `${origin}${INDEX}login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(page)}`);
+  await signIn(
+    tab,
+    `${origin}${INDEX}login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(page)}`,
+  );
   await tab.getByText("Signed in as Ada Lovelace").waitFor();
 }
 
@@ -226,9 +275,16 @@ async function untilEnded(tab, origin) {
  */
 async function takeFleet(browser, target) {
   // The killed process stays away until the picture is taken.
-  const fleet = await startDemoProcess("fleet.js", { ...process.env, PORT: "0", DEMO_FLEET_RESTART_SECONDS: "120" });
+  const fleet = await startDemoProcess("fleet.js", {
+    ...process.env,
+    PORT: "0",
+    DEMO_FLEET_RESTART_SECONDS: "120",
+  });
   try {
-    const tab = await browser.newPage({ viewport: { width: 900, height: 620 }, colorScheme: "light" });
+    const tab = await browser.newPage({
+      viewport: { width: 900, height: 620 },
+      colorScheme: "light",
+    });
     await tab.goto(`${fleet.origin}/enter`);
     await tab.getByRole("button", { name: "Ada Lovelace" }).click();
     const shown = tab.locator("#answers li");

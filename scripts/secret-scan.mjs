@@ -1,5 +1,6 @@
-// Looks for each secret of a test run in everything that the run sent to browsers, logged and printed, as test/secret-scan/record.mjs
-// recorded it. Exit code 1: a secret leaked. It prints the secret's kind and place, not the secret.
+// Looks for each secret of a test run in everything that the run sent to browsers, logged and
+// printed, as test/secret-scan/record.mjs recorded it. Exit code 1: a secret leaked. It prints the
+// secret's kind and place, not the secret.
 import { createReadStream, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
@@ -16,7 +17,8 @@ const SHORTEST = 16;
  */
 export async function scan(folder) {
   const known = new Secrets();
-  for await (const entry of entries(folder)) if ("secret" in entry) known.add(entry.secret, entry.value);
+  for await (const entry of entries(folder))
+    if ("secret" in entry) known.add(entry.secret, entry.value);
   /** @type {Record<string, number>} */
   const looked = {};
   /** @type {Leak[]} */
@@ -37,7 +39,9 @@ export async function scan(folder) {
  */
 async function* entries(folder) {
   for (const file of readdirSync(folder)) {
-    for await (const line of createInterface({ input: createReadStream(path.join(folder, file)) })) {
+    for await (const line of createInterface({
+      input: createReadStream(path.join(folder, file)),
+    })) {
       try {
         yield JSON.parse(line);
       } catch {
@@ -47,7 +51,10 @@ async function* entries(folder) {
   }
 }
 
-/** Finds thousands of secrets in one pass: texts are cut where no secret has a character, and the pieces looked up. */
+/**
+ * Finds thousands of secrets in one pass: texts are cut where no secret has a character, and the
+ * pieces looked up.
+ */
 class Secrets {
   /** Those that are looked for, by kind. @type {Record<string, number>} */
   counts = {};
@@ -55,7 +62,10 @@ class Secrets {
   tooShort = 0;
   /** @type {Map<string, string>} piece -> kind */
   #pieces = new Map();
-  /** Those that have no long piece, such as a client secret full of odd characters. @type {Map<string, string>} */
+  /**
+   * Those that have no long piece, such as a client secret full of odd characters.
+   * @type {Map<string, string>}
+   */
   #odd = new Map();
   /** @type {Set<string>} */
   #all = new Set();
@@ -77,7 +87,13 @@ class Secrets {
     if (pieces.length > 0) return;
     // As it is, in JSON, in a URL and in a form.
     const inForm = new URLSearchParams({ "": value }).toString().slice(1);
-    for (const spelling of [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value), inForm]) this.#odd.set(spelling, kind);
+    for (const spelling of [
+      value,
+      JSON.stringify(value).slice(1, -1),
+      encodeURIComponent(value),
+      inForm,
+    ])
+      this.#odd.set(spelling, kind);
   }
 
   /**
@@ -86,11 +102,16 @@ class Secrets {
    * @returns {Leak[]}
    */
   findIn(where, text) {
-    // State and nonce belong into the authorization URL, the hint into the redirect to the provider's logout, and a cookie into
-    // Set-Cookie. Everything else belongs nowhere.
+    // State and nonce belong into the authorization URL, the hint into the redirect to the
+    // provider's logout, and a cookie into Set-Cookie. Everything else belongs nowhere.
     const rest = text
-      .replace(AUTHORIZATION_URL, (url) => url.replace(/([?&](?:amp;)?(?:state|nonce)=)[^&]*/g, "$1"))
-      .replace(/^(location: \S*[?&]id_token_hint=)[^&\s]*(?=\S*[?&]post_logout_redirect_uri=)/gim, where === "head" ? "$1" : "$&");
+      .replace(AUTHORIZATION_URL, (url) =>
+        url.replace(/([?&](?:amp;)?(?:state|nonce)=)[^&]*/g, "$1"),
+      )
+      .replace(
+        /^(location: \S*[?&]id_token_hint=)[^&\s]*(?=\S*[?&]post_logout_redirect_uri=)/gim,
+        where === "head" ? "$1" : "$&",
+      );
     /** @type {Leak[]} */
     const found = [];
     for (const view of new Set([rest, decode(rest), unescaped(rest)])) {
@@ -106,7 +127,12 @@ class Secrets {
     return found;
   }
 
-  /** What stands beside it, without it, and without its neighbours: the signature stands beside the payload. @param {string} text @param {string} secret */
+  /**
+   * What stands beside it, without it, and without its neighbours: the signature stands beside the
+   * payload.
+   * @param {string} text
+   * @param {string} secret
+   */
   #around(text, secret) {
     const at = text.indexOf(secret);
     return `${this.#masked(text.slice(0, at)).slice(-80)}[here]${this.#masked(text.slice(at + secret.length)).slice(0, 40)}`;
@@ -114,7 +140,9 @@ class Secrets {
 
   /** @param {string} text */
   #masked(text) {
-    let masked = text.replace(/[A-Za-z0-9_-]+/g, (piece) => (this.#pieces.has(piece) ? "[here]" : piece));
+    let masked = text.replace(/[A-Za-z0-9_-]+/g, (piece) =>
+      this.#pieces.has(piece) ? "[here]" : piece,
+    );
     for (const value of this.#odd.keys()) masked = masked.replaceAll(value, "[here]");
     return masked;
   }
@@ -127,10 +155,15 @@ function cut(text) {
 
 /** @param {string} text */
 function decode(text) {
-  return text.replace(/%[0-7][0-9a-f]/gi, (escape) => String.fromCharCode(Number.parseInt(escape.slice(1), 16)));
+  return text.replace(/%[0-7][0-9a-f]/gi, (escape) =>
+    String.fromCharCode(Number.parseInt(escape.slice(1), 16)),
+  );
 }
 
-/** Without the letters of escapes, as in `\n` and `\u003c`, which would pass for a secret's own. @param {string} text */
+/**
+ * Without the letters of escapes, as in `\n` and `\u003c`, which would pass for a secret's own.
+ * @param {string} text
+ */
 function unescaped(text) {
   return text.replace(/\\(?:u[0-9a-f]{4}|[a-z])/gi, " ");
 }
@@ -149,7 +182,9 @@ export function formatScan({ secrets, tooShort, looked, characters, leaks }) {
     `secrets: ${list(secrets) || "none"}; not looked for, since they are too short: ${String(tooShort)}`,
     `looked through, each only once: ${list(looked) || "nothing"}; ${(characters / 1e6).toFixed(1)} million characters`,
     `found: ${leaks.length === 0 ? "none" : String(leaks.length)}`,
-    ...leaks.slice(0, 40).map(({ kind, where, around: beside }) => `  ${kind} in ${where}: ${JSON.stringify(beside)}`),
+    ...leaks
+      .slice(0, 40)
+      .map(({ kind, where, around: beside }) => `  ${kind} in ${where}: ${JSON.stringify(beside)}`),
   ].join("\n");
 }
 

@@ -1,9 +1,13 @@
-// What the site has beside VitePress's pages: the pages as Markdown, llms.txt for language models, one address for each code, and a policy.
+// What the site has beside VitePress's pages: the pages as Markdown, llms.txt for language models,
+// one address for each code, and a policy.
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
-/** Folders of docs/ that are pages or their pictures. The others are parts from which pages are generated. */
+/**
+ * Folders of docs/ that are pages or their pictures. The others are parts from which pages are
+ * generated.
+ */
 const FOLDERS = [
   "about",
   "contributing",
@@ -46,13 +50,17 @@ export function isInternal(page) {
 export function copyPages(docs, pages) {
   rmSync(pages, { recursive: true, force: true });
   mkdirSync(pages, { recursive: true });
-  for (const name of ["index.md", ...FOLDERS]) cpSync(path.join(docs, name), path.join(pages, name), { recursive: true });
+  for (const name of ["index.md", ...FOLDERS])
+    cpSync(path.join(docs, name), path.join(pages, name), { recursive: true });
   for (const page of filesIn(pages, ".md")) {
     const file = path.join(pages, page);
     writeFileSync(file, withSiteLinks(readFileSync(file, "utf8"), `docs/${page}`));
   }
   for (const [file, page] of REPOSITORY_PAGES) {
-    writeFileSync(path.join(pages, page.slice("docs/".length)), withSiteLinks(readFileSync(path.join(docs, "..", file), "utf8"), file));
+    writeFileSync(
+      path.join(pages, page.slice("docs/".length)),
+      withSiteLinks(readFileSync(path.join(docs, "..", file), "utf8"), file),
+    );
   }
 }
 
@@ -68,7 +76,9 @@ export function withSiteLinks(text, file) {
   return text.replace(/\]\((?![a-z]+:|[#/])([^)\s#]+)/g, (link, /** @type {string} */ to) => {
     const target = path.posix.join(path.posix.dirname(file), to);
     const page = REPOSITORY_PAGES.get(target);
-    return page === undefined && !REPOSITORY_PAGES.has(file) ? link : `](${path.posix.relative(folder, page ?? target)}`;
+    return page === undefined && !REPOSITORY_PAGES.has(file)
+      ? link
+      : `](${path.posix.relative(folder, page ?? target)}`;
   });
 }
 
@@ -86,8 +96,14 @@ export function finishSite(pages, dist) {
     .filter((page) => page !== "index.md" && !isInternal(page))
     .map((page) => ({ page, text: readFileSync(path.join(pages, page), "utf8") }));
   writeFileSync(path.join(dist, "llms.txt"), llmsIndex(texts));
-  writeFileSync(path.join(dist, "llms-full.txt"), texts.map(({ page, text }) => `<!-- ${page} -->\n\n${text}`).join("\n"));
-  const codes = writeCodeAddresses(readFileSync(path.join(pages, "reference/errors.md"), "utf8"), path.join(dist, "e"));
+  writeFileSync(
+    path.join(dist, "llms-full.txt"),
+    texts.map(({ page, text }) => `<!-- ${page} -->\n\n${text}`).join("\n"),
+  );
+  const codes = writeCodeAddresses(
+    readFileSync(path.join(pages, "reference/errors.md"), "utf8"),
+    path.join(dist, "e"),
+  );
   for (const page of filesIn(dist, ".html")) {
     const file = path.join(dist, page);
     writeFileSync(file, withPolicy(readFileSync(file, "utf8")));
@@ -117,7 +133,9 @@ export function llmsIndex(texts) {
  * @returns {number} how many
  */
 function writeCodeAddresses(errors, folder) {
-  const codes = [...errors.matchAll(/^#{3,4} `?([A-Z]\d{3}|[a-z]+(?:_[a-z]+)*)`?$/gm)].map(([, code = ""]) => code);
+  const codes = [...errors.matchAll(/^#{3,4} `?([A-Z]\d{3}|[a-z]+(?:_[a-z]+)*)`?$/gm)].map(
+    ([, code = ""]) => code,
+  );
   mkdirSync(folder, { recursive: true });
   for (const code of codes) {
     const to = `../reference/errors.html#${code.toLowerCase()}`;
@@ -128,8 +146,8 @@ function writeCodeAddresses(errors, folder) {
 }
 
 /**
- * Adds a Content-Security-Policy that allows only the site's own files and its inline scripts, by their hashes. VitePress writes inline
- * styles into its HTML, for which a policy has no hash.
+ * Adds a Content-Security-Policy that allows only the site's own files and its inline scripts, by
+ * their hashes. VitePress writes inline styles into its HTML, for which a policy has no hash.
  *
  * @param {string} html
  * @returns {string}
@@ -148,7 +166,10 @@ export function withPolicy(html) {
     "base-uri 'none'",
     "form-action 'none'",
   ].join("; ");
-  return html.replace(/<head>/, `<head><meta http-equiv="Content-Security-Policy" content="${policy}">`);
+  return html.replace(
+    /<head>/,
+    `<head><meta http-equiv="Content-Security-Policy" content="${policy}">`,
+  );
 }
 
 /**

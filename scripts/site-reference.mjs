@@ -1,4 +1,5 @@
-// Writes the pages of the API reference from the types and their docstrings, one page for each entry of the package.
+// Writes the pages of the API reference from the types and their docstrings, one page for each
+// entry of the package.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { packageEntries, sourceOf } from "./entries.mjs";
@@ -19,10 +20,19 @@ export async function writeReference(typedoc, pages) {
   mkdirSync(modules, { recursive: true });
   const entries = packageEntries().filter(({ isProgram }) => !isProgram);
   for (const entry of entries) {
-    const source = path.relative(modules, path.join(root, sourceOf(entry))).replaceAll(path.sep, "/");
-    writeFileSync(path.join(modules, `${pageOf(entry)}.ts`), `export * from "./${source.replace(/\.tsx?$/, ".js")}";\n`);
+    const source = path
+      .relative(modules, path.join(root, sourceOf(entry)))
+      .replaceAll(path.sep, "/");
+    writeFileSync(
+      path.join(modules, `${pageOf(entry)}.ts`),
+      `export * from "./${source.replace(/\.tsx?$/, ".js")}";\n`,
+    );
   }
-  const compilerOptions = { lib: ["ES2023", "ES2024.String", "DOM", "DOM.Iterable"], jsx: "react-jsx", types: ["node"] };
+  const compilerOptions = {
+    lib: ["ES2023", "ES2024.String", "DOM", "DOM.Iterable"],
+    jsx: "react-jsx",
+    types: ["node"],
+  };
   writeJson(path.join(modules, "tsconfig.json"), {
     extends: "../../tsconfig.json",
     compilerOptions,
@@ -48,9 +58,21 @@ export async function writeReference(typedoc, pages) {
     skipErrorChecking: true,
     packagesRequiringDocumentation: ["idpauth"],
     validation: { notExported: false, notDocumented: true },
-    requiredToBeDocumented: ["Class", "Interface", "TypeAlias", "Function", "Variable", "Method", "Property", "Accessor"],
-    // Documented, but `Omit` turns these methods into properties, and TypeDoc keeps the comment at the signature of the type.
-    intentionallyNotDocumented: ["onSignIn", "onRefresh", "onSignOut", "clientData"].map((name) => `next.NextIdpAuthOptions.${name}`),
+    requiredToBeDocumented: [
+      "Class",
+      "Interface",
+      "TypeAlias",
+      "Function",
+      "Variable",
+      "Method",
+      "Property",
+      "Accessor",
+    ],
+    // Documented, but `Omit` turns these methods into properties, and TypeDoc keeps the comment at
+    // the signature of the type.
+    intentionallyNotDocumented: ["onSignIn", "onRefresh", "onSignOut", "clientData"].map(
+      (name) => `next.NextIdpAuthOptions.${name}`,
+    ),
   });
   const { code, text } = await output([typedoc, "--options", path.join(modules, "typedoc.json")]);
   rmSync(modules, { recursive: true });
@@ -60,12 +82,19 @@ export async function writeReference(typedoc, pages) {
     const file = path.join(pages, "api", name);
     writeFileSync(
       file,
-      readFileSync(file, "utf8").replace(/^# (.+)$/m, (_, entry) => `# ${entry === "index" ? "idpauth" : `idpauth/${entry}`}`),
+      readFileSync(file, "utf8").replace(
+        /^# (.+)$/m,
+        (_, entry) => `# ${entry === "index" ? "idpauth" : `idpauth/${entry}`}`,
+      ),
     );
   }
-  const missing = text.split("\n").filter((line) => line.includes("does not have any documentation"));
+  const missing = text
+    .split("\n")
+    .filter((line) => line.includes("does not have any documentation"));
   if (missing.length > UNDOCUMENTED)
-    throw new Error(`${missing.length} members have no docstring, at most ${UNDOCUMENTED}:\n${missing.join("\n")}`);
+    throw new Error(
+      `${missing.length} members have no docstring, at most ${UNDOCUMENTED}:\n${missing.join("\n")}`,
+    );
   return missing.length;
 }
 

@@ -1,4 +1,5 @@
-// Builds the documentation's site from docs/ in site/dist, and serves it. The first run installs VitePress in site/.
+// Builds the documentation's site from docs/ in site/dist, and serves it. The first run installs
+// VitePress in site/.
 //   npm run site
 //   npm run site -- --build       only builds
 //   npm run site -- --port=8080   default 4173, or the next free one
@@ -17,16 +18,25 @@ const modules = await needPackages("site");
 const vitepress = path.join(modules, "vitepress/bin/vitepress.js");
 headline("Site: the API reference, from the types");
 copyPages(path.join(root, "docs"), path.join(site, "pages"));
-const project = /** @type {import("./project-links.mjs").Project} */ (readJson(path.join(root, "project.json")));
+const project = /** @type {import("./project-links.mjs").Project} */ (
+  readJson(path.join(root, "project.json"))
+);
 const { version } = /** @type {{ version: string }} */ (readJson(path.join(root, "package.json")));
-if (missingAddresses(project).length === 0) linkPages(path.join(site, "pages"), "docs/", project, version);
-const undocumented = await writeReference(path.join(modules, "typedoc/bin/typedoc"), path.join(site, "pages"));
+if (missingAddresses(project).length === 0)
+  linkPages(path.join(site, "pages"), "docs/", project, version);
+const undocumented = await writeReference(
+  path.join(modules, "typedoc/bin/typedoc"),
+  path.join(site, "pages"),
+);
 console.log(`${undocumented} members have no docstring`);
 headline("Site: building site/dist");
 process.exitCode = node([vitepress, "build", site]);
 if (process.exitCode === 0) {
   const { pages, codes } = finishSite(path.join(site, "pages"), path.join(site, "dist"));
   console.log(`site/dist: ${pages} pages, ${codes} addresses of codes`);
-  const port = process.argv.find((argument) => argument.startsWith("--port="))?.slice("--port=".length) ?? "4173";
-  if (!process.argv.includes("--build")) process.exitCode = node([vitepress, "preview", site, "--port", port]);
+  const port =
+    process.argv.find((argument) => argument.startsWith("--port="))?.slice("--port=".length) ??
+    "4173";
+  if (!process.argv.includes("--build"))
+    process.exitCode = node([vitepress, "preview", site, "--port", port]);
 }

@@ -1,6 +1,8 @@
-// The code blocks of the pages, and the files that they come from. A comment before a block names its file, from the project's root, and
-// a region of it: <!-- snippet: docs/snippets/csrf/express.mjs#guard -->. In the file, the lines `// #region guard` and `// #endregion`
-// enclose the region. Without a region, the block is the whole file. `npm run docs` fills the blocks.
+// The code blocks of the pages, and the files that they come from. A comment before a block names
+// its file, from the project's root, and a region of it: <!-- snippet:
+// docs/snippets/csrf/express.mjs#guard -->. In the file, the lines `// #region guard` and
+// `// #endregion` enclose the region. Without a region, the block is the whole file. `npm run docs`
+// fills the blocks.
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { root } from "./run.mjs";
@@ -12,21 +14,25 @@ import { isInternal } from "./site-pages.mjs";
  * @property {number} line of the first line of code
  * @property {string} language js, mjs, jsx, ts or tsx
  * @property {string} code
- * @property {string} before the last line of text before the block, except the comment that names a snippet
+ * @property {string} before the last line of text before the block, except the comment that names a
+ *   snippet
  * @property {string | undefined} snippet the file that the block comes from
  * @property {string | undefined} region
  */
 
 const FENCE = /^( *)```(js|mjs|jsx|ts|tsx)\b[^\n]*\n(.*?)^ *```$/gms;
 const MARKER = /^ *<!-- snippet: ([^\s#]+)(?:#([\w-]+))? -->$/;
-const MARKED_BLOCK = /^( *)<!-- snippet: ([^\s#]+)(?:#([\w-]+))? -->\n(\n? *```\w[^\n]*\n)(.*?)^( *```)$/gms;
+const MARKED_BLOCK =
+  /^( *)<!-- snippet: ([^\s#]+)(?:#([\w-]+))? -->\n(\n? *```\w[^\n]*\n)(.*?)^( *```)$/gms;
 const REGION = /^\s*\/\/ #region ([\w-]+)$/;
 const END = /^\s*\/\/ #endregion\b/;
 
 /** @returns {string[]} every page, from the project's root */
 export function pages() {
   const names = readdirSync(path.join(root, "docs"), { recursive: true, encoding: "utf8" });
-  const docs = names.filter((name) => name.endsWith(".md")).map((name) => name.replaceAll(path.sep, "/"));
+  const docs = names
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => name.replaceAll(path.sep, "/"));
   return ["README.md", ...docs.toSorted().map((name) => `docs/${name}`)];
 }
 
@@ -44,20 +50,23 @@ export function isForUsers(page) {
  * @returns {CodeBlock[]}
  */
 export function codeBlocks(page, text) {
-  return [...text.matchAll(FENCE)].map(({ index, 1: indent = "", 2: language = "", 3: code = "" }) => {
-    const lines = text.slice(0, index).trimEnd().split("\n");
-    const [, snippet, region] = MARKER.exec(lines.at(-1) ?? "") ?? [];
-    const rest = snippet === undefined ? lines : lines.slice(0, -1).join("\n").trimEnd().split("\n");
-    return {
-      page,
-      line: text.slice(0, index).split("\n").length + 1,
-      language,
-      code: code.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
-      before: rest.at(-1) ?? "",
-      snippet,
-      region,
-    };
-  });
+  return [...text.matchAll(FENCE)].map(
+    ({ index, 1: indent = "", 2: language = "", 3: code = "" }) => {
+      const lines = text.slice(0, index).trimEnd().split("\n");
+      const [, snippet, region] = MARKER.exec(lines.at(-1) ?? "") ?? [];
+      const rest =
+        snippet === undefined ? lines : lines.slice(0, -1).join("\n").trimEnd().split("\n");
+      return {
+        page,
+        line: text.slice(0, index).split("\n").length + 1,
+        language,
+        code: code.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
+        before: rest.at(-1) ?? "",
+        snippet,
+        region,
+      };
+    },
+  );
 }
 
 /**
@@ -77,7 +86,8 @@ export function withSnippets(text, read = (file) => readFileSync(path.join(root,
 }
 
 /**
- * Returns a region without its indentation, or the whole file without the comments that enclose regions. Regions can overlap.
+ * Returns a region without its indentation, or the whole file without the comments that enclose
+ * regions. Regions can overlap.
  *
  * @param {string} source
  * @param {string | undefined} region
@@ -96,7 +106,12 @@ export function regionOf(source, region, file) {
     return false;
   });
   const text = lines.join("\n").replace(/^\n+|\n+$/g, "");
-  if (text === "") throw new Error(`${file} has no region ${region}. A page names it in the comment before a code block.`);
-  const margins = text.split("\n").flatMap((line) => (line.trim() === "" ? [] : [line.search(/\S/)]));
+  if (text === "")
+    throw new Error(
+      `${file} has no region ${region}. A page names it in the comment before a code block.`,
+    );
+  const margins = text
+    .split("\n")
+    .flatMap((line) => (line.trim() === "" ? [] : [line.search(/\S/)]));
   return `${text.replaceAll(new RegExp(`^ {${Math.min(...margins)}}`, "gm"), "")}\n`;
 }

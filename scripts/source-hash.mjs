@@ -1,4 +1,5 @@
-// Names a build by the content of its sources, so that a build is made only when a source has changed.
+// Names a build by the content of its sources, so that a build is made only when a source has
+// changed.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
@@ -22,8 +23,10 @@ const BUILD = [
 ];
 
 /**
- * @param {readonly string[]} sources files, and folders with all that is in them, relative to the project's root
- * @returns {string} 16 hexadecimal digits, which change with each source, its name and the version of each dependency
+ * @param {readonly string[]} sources files, and folders with all that is in them, relative to the
+ *   project's root
+ * @returns {string} 16 hexadecimal digits, which change with each source, its name and the version
+ *   of each dependency
  */
 export function hashOfSources(sources) {
   const hash = createHash("sha256");
@@ -45,6 +48,8 @@ function filesOf(source) {
   if (path.extname(source) !== "") return [source];
   return readdirSync(path.join(root, source), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)).replaceAll(path.sep, "/"))
+    .map((entry) =>
+      path.relative(root, path.join(entry.parentPath, entry.name)).replaceAll(path.sep, "/"),
+    )
     .toSorted();
 }

@@ -1,4 +1,5 @@
-// Copies what npm publishes to another folder, and adds the project's addresses there. The repository stays as it is.
+// Copies what npm publishes to another folder, and adds the project's addresses there. The
+// repository stays as it is.
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { manifestWithLinks, messageWithLinks, pageWithLinks, SITE_ONLY } from "./project-links.mjs";
@@ -14,11 +15,18 @@ const PARTS = ["dist", "docs", "README.md", "LICENSE", "SECURITY.md"];
  * @param {import("./project-links.mjs").Project} project
  */
 export function stagePackage(folder, project) {
-  const manifest = /** @type {Record<string, unknown>} */ (readJson(path.join(root, "package.json")));
-  writeFileSync(path.join(folder, "package.json"), `${JSON.stringify(manifestWithLinks(manifest, project), undefined, 2)}\n`);
-  for (const part of PARTS) cpSync(path.join(root, part), path.join(folder, part), { recursive: true });
+  const manifest = /** @type {Record<string, unknown>} */ (
+    readJson(path.join(root, "package.json"))
+  );
+  writeFileSync(
+    path.join(folder, "package.json"),
+    `${JSON.stringify(manifestWithLinks(manifest, project), undefined, 2)}\n`,
+  );
+  for (const part of PARTS)
+    cpSync(path.join(root, part), path.join(folder, part), { recursive: true });
   linkPages(folder, "", project, String(manifest["version"]), (page) => !SITE_ONLY.test(page));
-  for (const file of filesIn(folder, /^dist\/.*(?:\.js|\.d\.ts)$/)) change(folder, file, (text) => messageWithLinks(text, project));
+  for (const file of filesIn(folder, /^dist\/.*(?:\.js|\.d\.ts)$/))
+    change(folder, file, (text) => messageWithLinks(text, project));
 }
 
 /**
@@ -40,7 +48,9 @@ export function linkPages(folder, prefix, project, version, isBeside) {
  * @param {RegExp} pattern
  */
 function filesIn(folder, pattern) {
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).map((file) => file.replaceAll(path.sep, "/"));
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).map((file) =>
+    file.replaceAll(path.sep, "/"),
+  );
   return files.filter((file) => pattern.test(file));
 }
 

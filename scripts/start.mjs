@@ -1,4 +1,5 @@
-// Runs the demo, or with the argument `fleet` the fleet, in this process. Builds first if a source changed since the last build.
+// Runs the demo, or with the argument `fleet` the fleet, in this process. Builds first if a source
+// changed since the last build.
 import { runDemo } from "./demo-build.mjs";
 
 await runDemo(process.argv[2] === "fleet" ? "fleet.js" : "main.js");

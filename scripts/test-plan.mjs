@@ -1,35 +1,49 @@
-// What each test command does, with and without arguments. scripts/test.mjs does it. The file name of a test says which command runs it:
+// What each test command does, with and without arguments. scripts/test.mjs does it. The file name
+// of a test says which command runs it:
 //
-// - `*.unit.test.ts`: rules. They open no socket and start no process, which test/support/no-outside.ts enforces. `npm run test:unit`
-// - `*.test.ts`: what guards the guarantees, with real servers, processes and a browser. `npm test` runs these and the unit tests.
-// - `*.matrix.test.ts`: every adapter, frameworks with dependencies of their own, recipes, examples, load. `npm run test:matrix` runs all tests.
+// - `*.unit.test.ts`: rules. They open no socket and start no process, which
+//   test/support/no-outside.ts enforces. `npm run test:unit`
+// - `*.test.ts`: what guards the guarantees, with real servers, processes and a browser. `npm test`
+//   runs these and the unit tests.
+// - `*.matrix.test.ts`: every adapter, frameworks with dependencies of their own, recipes,
+//   examples, load. `npm run test:matrix` runs all tests.
 //
-// `npm run test:adapter NAME` and `npm run test:store NAME` run the tests of one adapter or store, in whichever ring they are.
+// `npm run test:adapter NAME` and `npm run test:store NAME` run the tests of one adapter or store,
+// in whichever ring they are.
 import { testsOf } from "./tests-of.mjs";
 
 /** @typedef {"unit" | "main" | "matrix" | "adapter" | "store"} Command */
 /**
  * @typedef {object} Plan
  * @property {boolean} checks format, lint, types, imports, build, generated docs
- * @property {boolean} build builds `dist/` and `build/` first; a test that reads them builds them by itself
+ * @property {boolean} build builds `dist/` and `build/` first; a test that reads them builds them
+ *   by itself
  * @property {boolean} packageCheck what npm would publish
- * @property {boolean} recorder looks for secrets in everything that the run sent, logged and printed
+ * @property {boolean} recorder looks for secrets in everything that the run sent, logged and
+ *   printed
  * @property {boolean} table each row of docs/evidence/security.md has a test that passed
  * @property {boolean} fuzz new inputs for the fuzzing tests, without recorder and coverage
- * @property {Readonly<Record<string, string>>} env variables for the tests, unless they are set already
+ * @property {Readonly<Record<string, string>>} env variables for the tests, unless they are set
+ *   already
  * @property {readonly string[]} vitest arguments
  */
 
-/** New inputs for each of the nine fuzzing targets: as many as eight seconds allow. Two targets at a time. */
+/**
+ * New inputs for each of the nine fuzzing targets: as many as eight seconds allow. Two targets at a
+ * time.
+ */
 export const FUZZ = { FUZZ_RUNS: "10000000", FUZZ_SECONDS: "8", TEST_WORKERS: "2" };
 
-/** 3,000 schedules of the interleaving test. One test file at a time: coverage and the recorder take the other core. */
+/**
+ * 3,000 schedules of the interleaving test. One test file at a time: coverage and the recorder take
+ * the other core.
+ */
 const LONG = { INTERLEAVINGS: "3000", TEST_WORKERS: "1" };
 
 /**
  * @param {Command} command
- * @param {readonly string[]} chosen arguments for vitest, such as a path: only these tests run, and nothing that judges a whole run.
- *   The first argument of `adapter` and `store` is a name.
+ * @param {readonly string[]} chosen arguments for vitest, such as a path: only these tests run, and
+ *   nothing that judges a whole run. The first argument of `adapter` and `store` is a name.
  * @returns {Plan}
  * @throws Error no adapter or store has that name
  */
@@ -57,7 +71,10 @@ export function planOf(command, chosen) {
 function testsFor(command, chosen) {
   if (command === "unit") return ["--project=unit", ...chosen];
   // A path is found in whichever ring it is.
-  if (command === "main") return chosen.length === 0 ? ["--project=unit", "--project=main", "--project=main-isolated"] : chosen;
+  if (command === "main")
+    return chosen.length === 0
+      ? ["--project=unit", "--project=main", "--project=main-isolated"]
+      : chosen;
   if (command === "matrix") return chosen;
   const [name = "", ...options] = chosen;
   return [...testsOf(command, name), ...options];

@@ -1,5 +1,5 @@
-// Runs a test command: `node scripts/test.mjs unit|main|matrix [ARGUMENTS FOR VITEST]` or `node scripts/test.mjs adapter|store NAME`.
-// scripts/test-plan.mjs says what each one does.
+// Runs a test command: `node scripts/test.mjs unit|main|matrix [ARGUMENTS FOR VITEST]` or
+// `node scripts/test.mjs adapter|store NAME`. scripts/test-plan.mjs says what each one does.
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -11,7 +11,9 @@ import { checkSecurityTable } from "./security-table.mjs";
 import { FUZZ, planOf } from "./test-plan.mjs";
 
 /** @typedef {{ status: string, fullName: string, failureMessages: string[] }} TestResult */
-/** @typedef {{ numPassedTests: number, numFailedTests: number, testResults: { name: string, assertionResults: TestResult[] }[] }} Report */
+/**
+ * @typedef {{ numPassedTests: number, numFailedTests: number, testResults: { name: string, assertionResults: TestResult[] }[] }} Report
+ */
 
 const [command = "", ...chosen] = process.argv.slice(2);
 if (!isCommand(command)) throw new Error(`No such test command: "${command}"`);
@@ -23,15 +25,24 @@ const record = path.join(folder, "record");
 /** The last line of each run that starts the tests: how many passed and failed. */
 let summary = "";
 
-/** Each step gives an exit code. @type {(readonly [title: string, run: () => number | Promise<number>])[]} */
+/**
+ * Each step gives an exit code.
+ * @type {(readonly [title: string, run: () => number | Promise<number>])[]}
+ */
 const steps = [];
 if (plan.checks) steps.push(["Checks", runChecks]);
 else if (plan.build) steps.push(["Build: dist/", () => node(["scripts/build.mjs"])]);
-if (plan.packageCheck) steps.push(["Package: what would be published", () => node(["scripts/check-package.mjs"])]);
+if (plan.packageCheck)
+  steps.push(["Package: what would be published", () => node(["scripts/check-package.mjs"])]);
 steps.push(["Tests", runTests]);
 if (plan.fuzz) steps.push(["Fuzzing: new inputs", fuzzNewInputs]);
-if (plan.recorder) steps.push(["Secrets: none in what was sent to browsers, logged and printed", findSecrets]);
-if (plan.table) steps.push(["Security: each row of docs/evidence/security.md has a test that passed", checkTable]);
+if (plan.recorder)
+  steps.push(["Secrets: none in what was sent to browsers, logged and printed", findSecrets]);
+if (plan.table)
+  steps.push([
+    "Security: each row of docs/evidence/security.md has a test that passed",
+    checkTable,
+  ]);
 
 try {
   for (const [title, run] of steps) {
@@ -64,7 +75,10 @@ function isCommand(word) {
   return ["unit", "main", "matrix", "adapter", "store"].includes(word);
 }
 
-/** Runs the tests and counts them. If the plan has the recorder, each process of the run writes what the scan for secrets reads. */
+/**
+ * Runs the tests and counts them. If the plan has the recorder, each process of the run writes what
+ * the scan for secrets reads.
+ */
 function runTests() {
   for (const [name, value] of Object.entries(plan.env)) process.env[name] ??= value;
   if (plan.recorder) {
@@ -73,13 +87,21 @@ function runTests() {
     process.env["SECRET_SCAN_FOLDER"] = record;
     process.env["NODE_OPTIONS"] = `${process.env["NODE_OPTIONS"] ?? ""} --import=${hook}`.trim();
   }
-  const code = tool("vitest/vitest.mjs", [...plan.vitest, "--reporter=default", "--reporter=json", `--outputFile.json=${report}`]);
+  const code = tool("vitest/vitest.mjs", [
+    ...plan.vitest,
+    "--reporter=default",
+    "--reporter=json",
+    `--outputFile.json=${report}`,
+  ]);
   delete process.env["SECRET_SCAN_FOLDER"];
   summary = count(code);
   return code;
 }
 
-/** Tries new inputs, from other seeds in each run. A failure prints the line for test/fuzz/seeds.json. */
+/**
+ * Tries new inputs, from other seeds in each run. A failure prints the line for
+ * test/fuzz/seeds.json.
+ */
 function fuzzNewInputs() {
   Object.assign(process.env, FUZZ);
   return tool("vitest/vitest.mjs", ["run", "test/fuzz", "-t", "new inputs"]);
@@ -90,7 +112,9 @@ async function findSecrets() {
   const result = await scan(record);
   console.log(formatScan(result));
   // A scan that knows no secret finds none.
-  const hasLooked = (Object.keys(result.looked).length > 0 && Object.keys(result.secrets).length > 0) || chosen.length > 0;
+  const hasLooked =
+    (Object.keys(result.looked).length > 0 && Object.keys(result.secrets).length > 0) ||
+    chosen.length > 0;
   return result.leaks.length === 0 && hasLooked ? 0 : 1;
 }
 
@@ -104,13 +128,15 @@ function checkTable() {
 function count(code) {
   if (!existsSync(report)) return "0 passed, 1 failed";
   const result = /** @type {Report} */ (readJson(report));
-  // A file that could not even be loaded, or an error outside any test, fails the run without a failed test.
+  // A file that could not even be loaded, or an error outside any test, fails the run without a
+  // failed test.
   const failed = Math.max(result.numFailedTests, code === 0 ? 0 : 1);
   return [`${result.numPassedTests} passed, ${failed} failed`, ...secondTries(result)].join("\n");
 }
 
 /**
- * Returns a line for each test that failed and then passed, which only tests in a browser may do (test/support/chromium.ts).
+ * Returns a line for each test that failed and then passed, which only tests in a browser may do
+ * (test/support/chromium.ts).
  *
  * @param {Report} report
  */
@@ -120,5 +146,8 @@ function secondTries({ testResults }) {
   );
   return tests
     .filter(({ status, failureMessages }) => status === "passed" && failureMessages.length > 0)
-    .map(({ file, fullName, failureMessages }) => `Passed at the second try: ${file}: ${fullName}: ${failureMessages[0]?.split("\n")[0]}`);
+    .map(
+      ({ file, fullName, failureMessages }) =>
+        `Passed at the second try: ${file}: ${fullName}: ${failureMessages[0]?.split("\n")[0]}`,
+    );
 }

@@ -1,11 +1,12 @@
-// The test files of one adapter or one store, found by their names: `koa.test.ts`, `conformance.koa.matrix.test.ts`, `redis-cluster.test.ts`.
+// The test files of one adapter or one store, found by their names: `koa.test.ts`,
+// `conformance.koa.matrix.test.ts`, `redis-cluster.test.ts`.
 import { readdirSync } from "node:fs";
 import path from "node:path";
 import { root } from "./run.mjs";
 
 /**
- * The first folder belongs to the adapters or stores alone, so what is in it and names none of them tests all of them. Without test/processes,
- * which takes as long again.
+ * The first folder belongs to the adapters or stores alone, so what is in it and names none of them
+ * tests all of them. Without test/processes, which takes as long again.
  */
 const FOLDERS = {
   adapter: ["test/adapters", "test/attacks", "test/browser"],
@@ -20,7 +21,8 @@ const FOLDERS = {
  */
 export function testsOf(kind, name) {
   const names = namesOf(kind);
-  if (!names.includes(name)) throw new Error(`No ${kind} has the name "${name}". Choose one of: ${names.join(", ")}`);
+  if (!names.includes(name))
+    throw new Error(`No ${kind} has the name "${name}". Choose one of: ${names.join(", ")}`);
   const [own = "", ...others] = FOLDERS[kind];
   const forAll = testFiles(own).filter((file) => !names.some((each) => isFor(file, each)));
   return [...forAll, ...[own, ...others].flatMap(testFiles).filter((file) => isFor(file, name))];
@@ -31,8 +33,11 @@ export function testsOf(kind, name) {
  * @returns {readonly string[]}
  */
 export function namesOf(kind) {
-  if (kind === "store") return readdirSync(path.join(root, "src/stores")).filter((entry) => path.extname(entry) === "");
-  return testFiles("test/adapters").flatMap((file) => /\/conformance\.(\w+)\./.exec(file)?.[1] ?? []);
+  if (kind === "store")
+    return readdirSync(path.join(root, "src/stores")).filter((entry) => path.extname(entry) === "");
+  return testFiles("test/adapters").flatMap(
+    (file) => /\/conformance\.(\w+)\./.exec(file)?.[1] ?? [],
+  );
 }
 
 /** @param {string} folder */
@@ -47,5 +52,7 @@ function testFiles(folder) {
  * @param {string} name
  */
 function isFor(file, name) {
-  return `.${path.posix.basename(file).replaceAll("-", ".")}`.includes(`.${name.replaceAll("-", ".")}.`);
+  return `.${path.posix.basename(file).replaceAll("-", ".")}`.includes(
+    `.${name.replaceAll("-", ".")}.`,
+  );
 }

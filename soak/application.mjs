@@ -1,4 +1,5 @@
-// The application under soak: Express with sessions in Redis, in a process of its own. It reports its state on request.
+// The application under soak: Express with sessions in Redis, in a process of its own. It reports
+// its state on request.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import express from "express";
 import { createClient } from "redis";
@@ -7,7 +8,11 @@ import { redisStore } from "idpauth/redis";
 
 const { issuer, clientId, clientSecret, redis } = JSON.parse(process.argv[2] ?? "{}");
 
-const client = createClient({ url: redis, disableOfflineQueue: true, socket: { reconnectStrategy: () => 100 } });
+const client = createClient({
+  url: redis,
+  disableOfflineQueue: true,
+  socket: { reconnectStrategy: () => 100 },
+});
 client.on("error", () => undefined);
 await client.connect();
 const store = redisStore(client);
@@ -58,12 +63,26 @@ const methods = {
     const { rss, heapUsed } = process.memoryUsage();
     // The garbage collection above belongs to the measurement, not to the application.
     delay.reset();
-    return { p99, max, rss, heapUsed, resources: resources(), lines: lines.count, unhandled: unhandled.length };
+    return {
+      p99,
+      max,
+      rss,
+      heapUsed,
+      resources: resources(),
+      lines: lines.count,
+      unhandled: unhandled.length,
+    };
   },
   /** Resources in use after the load has ended and everything has settled. */
   async rest() {
     await auth.idle();
-    return { resources: resources(), unhandled, p99: whole.percentile(99) / 1e6, max: whole.max / 1e6, lines };
+    return {
+      resources: resources(),
+      unhandled,
+      p99: whole.percentile(99) / 1e6,
+      max: whole.max / 1e6,
+      lines,
+    };
   },
   /** Ends as on SIGTERM. The process must then exit by itself. */
   async end() {

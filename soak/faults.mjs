@@ -1,8 +1,8 @@
 // The plan of faults: one after the other, with quiet times between.
 
 /**
- * Seconds after the end of a fault in which the fault can still cause a 503. idpauth backs off from a failing endpoint for up to 30 s,
- * and ends a refresh that hangs after 30 s.
+ * Seconds after the end of a fault in which the fault can still cause a 503. idpauth backs off from
+ * a failing endpoint for up to 30 s, and ends a refresh that hangs after 30 s.
  */
 export const AFTERMATH = 32;
 
@@ -25,7 +25,8 @@ export const EVERY = 57;
 export function faults(provider, store) {
   /**
    * @param {string} endpoint
-   * @param {{ kind: string, status?: number, ms?: number, before?: boolean, headers?: Record<string, string> }} fault
+   * @param {{ kind: string, status?: number, ms?: number, before?: boolean, headers?: Record<string, string> }}
+   *   fault
    * @param {number} seconds
    */
   const at = (endpoint, fault, seconds) => ({
@@ -36,9 +37,18 @@ export function faults(provider, store) {
   });
   return [
     at("token", { kind: "status", status: 503, headers: { "Retry-After": "3" } }, 8),
-    { name: "store: stands still", seconds: 5, begin: () => store.pause(), end: () => store.resume() },
+    {
+      name: "store: stands still",
+      seconds: 5,
+      begin: () => store.pause(),
+      end: () => store.resume(),
+    },
     at("token", { kind: "hang" }, 8),
-    { name: "keys: rotated, the old one gone", seconds: 1, begin: () => provider.rotateKeys({ keepOld: false }) },
+    {
+      name: "keys: rotated, the old one gone",
+      seconds: 1,
+      begin: () => provider.rotateKeys({ keepOld: false }),
+    },
     at("token", { kind: "delay", ms: 2000 }, 10),
     { name: "store: connections dropped", seconds: 1, begin: () => store.dropConnections() },
     at("token", { kind: "reset", before: false }, 4),
@@ -49,6 +59,11 @@ export function faults(provider, store) {
     at("token", { kind: "status", status: 429, headers: { "Retry-After": "2" } }, 6),
     at("discovery", { kind: "status", status: 500 }, 8),
     at("token", { kind: "drip", ms: 50 }, 8),
-    { name: "the provider is gone", seconds: 6, begin: () => provider.pause(), end: () => provider.resume() },
+    {
+      name: "the provider is gone",
+      seconds: 6,
+      begin: () => provider.pause(),
+      end: () => provider.resume(),
+    },
   ];
 }

@@ -4,7 +4,8 @@ const WIDTH = 960;
 const PANEL = { left: 64, right: 16, height: 190, gap: 56, top: 64 };
 
 /**
- * @param {{ samples: readonly any[], faults: readonly { name: string, from: number, to: number }[], seconds: number, title: string, subtitle: string }} run
+ * @param {{ samples: readonly any[], faults: readonly { name: string, from: number, to: number }[], seconds: number, title: string, subtitle: string }}
+ *   run
  * @returns {string} SVG, readable on light and on dark
  */
 export function graph({ samples, faults, seconds, title, subtitle }) {
@@ -19,7 +20,11 @@ export function graph({ samples, faults, seconds, title, subtitle }) {
         ["heap after collection", samples.map(({ at, heapUsed }) => [at, mib(heapUsed)])],
       ],
     },
-    { title: "Event-loop delay of each interval, ms", lines: [["p99", samples.map(({ at, p99 }) => [at, p99])]], limit: 50 },
+    {
+      title: "Event-loop delay of each interval, ms",
+      lines: [["p99", samples.map(({ at, p99 }) => [at, p99])]],
+      limit: 50,
+    },
     {
       title: "Responses a second",
       lines: [
@@ -34,7 +39,9 @@ export function graph({ samples, faults, seconds, title, subtitle }) {
     const label = `<text class="fault" transform="translate(${(x(from) + 3).toFixed(1)} ${bottom - 20}) rotate(38)">${escape(`${index + 1} ${name}`)}</text>`;
     return `<rect class="band" x="${x(from).toFixed(1)}" y="${PANEL.top}" width="${width.toFixed(1)}" height="${bottom - PANEL.top - PANEL.gap}"/>${label}`;
   });
-  const drawn = panels.map((panel, index) => draw(panel, PANEL.top + index * (PANEL.height + PANEL.gap), x, seconds));
+  const drawn = panels.map((panel, index) =>
+    draw(panel, PANEL.top + index * (PANEL.height + PANEL.gap), x, seconds),
+  );
   const height = bottom + 150;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escape(`${title}. ${subtitle}`)}">
 <style>
@@ -52,7 +59,9 @@ ${drawn.join("\n")}
 }
 
 function draw({ title, lines, limit }, top, x, seconds) {
-  const most = nice(Math.max(limit ?? 0, ...lines.flatMap(([, points]) => points.map(([, value]) => value))) * 1.08);
+  const most = nice(
+    Math.max(limit ?? 0, ...lines.flatMap(([, points]) => points.map(([, value]) => value))) * 1.08,
+  );
   const y = (value) => top + PANEL.height - (value / most) * PANEL.height;
   const right = WIDTH - PANEL.right;
   const grid = [0, 0.25, 0.5, 0.75, 1].map((share) => {
@@ -60,13 +69,21 @@ function draw({ title, lines, limit }, top, x, seconds) {
     return `<line class="grid" x1="${PANEL.left}" x2="${right}" y1="${at}" y2="${at}"/><text class="quiet" x="${PANEL.left - 8}" y="${Number(at) + 4}" text-anchor="end">${round(most * share)}</text>`;
   });
   const step = seconds > 300 ? 120 : seconds > 90 ? 30 : 10;
-  const minutes = Array.from({ length: Math.floor(seconds / step) + 1 }, (_, index) => index * step).map(
+  const minutes = Array.from(
+    { length: Math.floor(seconds / step) + 1 },
+    (_, index) => index * step,
+  ).map(
     (at) =>
       `<text class="quiet" x="${x(at).toFixed(1)}" y="${top + PANEL.height + 16}" text-anchor="middle">${seconds > 300 ? `${at / 60} min` : `${at} s`}</text>`,
   );
   const paths = lines.map(([name, points], index) => {
     const colour = index === 0 ? "a" : "b";
-    const d = points.map(([at, value], point) => `${point === 0 ? "M" : "L"}${x(at).toFixed(1)} ${y(value).toFixed(1)}`).join("");
+    const d = points
+      .map(
+        ([at, value], point) =>
+          `${point === 0 ? "M" : "L"}${x(at).toFixed(1)} ${y(value).toFixed(1)}`,
+      )
+      .join("");
     return `<path class="line ${colour}" d="${d}"/><text class="${colour}" x="${right - 140 * (lines.length - 1 - index)}" y="${top - 6}" text-anchor="end">${escape(name)}</text>`;
   });
   const line =

@@ -23,7 +23,9 @@ export async function startRedis() {
     folder,
   ]);
   server.on("error", () => {
-    console.error("The soak needs redis-server: apt-get install redis-server, or `npm test` once as root, which installs it.");
+    console.error(
+      "The soak needs redis-server: apt-get install redis-server, or `npm test` once as root, which installs it.",
+    );
     process.exit(2);
   });
   await new Promise((resolve, reject) => {

@@ -25,7 +25,9 @@ const { values: flags } = parseArgs({
 const seconds = Number(flags.minutes) * 60;
 const count = Number(flags.users);
 if (!(seconds >= 70) || !(count >= 1)) {
-  console.error("--minutes must be at least 1.2, which one fault and its aftermath take, and --users at least 1");
+  console.error(
+    "--minutes must be at least 1.2, which one fault and its aftermath take, and --users at least 1",
+  );
   process.exit(2);
 }
 /** Seconds between two samples of the application. */
@@ -34,17 +36,28 @@ const INTERVAL = Math.max(1, Math.min(5, seconds / 60));
 const random = seeded(Number(flags.seed));
 const provider = await startTestProvider({ idTokenSeconds: 15, accessTokenSeconds: 15 });
 const redis = await startRedis();
-const options = { issuer: provider.issuer, clientId: provider.clientId, clientSecret: provider.clientSecret, redis: redis.url };
-const child = fork(fileURLToPath(new URL("application.mjs", import.meta.url)), [JSON.stringify(options)], {
-  execArgv: ["--expose-gc"],
-  env: { ...process.env, NODE_ENV: "production" },
-});
+const options = {
+  issuer: provider.issuer,
+  clientId: provider.clientId,
+  clientSecret: provider.clientSecret,
+  redis: redis.url,
+};
+const child = fork(
+  fileURLToPath(new URL("application.mjs", import.meta.url)),
+  [JSON.stringify(options)],
+  {
+    execArgv: ["--expose-gc"],
+    env: { ...process.env, NODE_ENV: "production" },
+  },
+);
 const exited = once(child, "exit");
 let isEnding = false;
 void exited.then(async ([code, signal]) => {
   if (isEnding) return;
   // Without the application, calls would never return and the run would never end.
-  console.error(`\nNOT MET: the application lives as long as the soak (it ended: ${String(signal ?? code)})`);
+  console.error(
+    `\nNOT MET: the application lives as long as the soak (it ended: ${String(signal ?? code)})`,
+  );
   await redis.stop();
   process.exit(1);
 });
@@ -89,8 +102,11 @@ const failures = [];
 const users = Array.from({ length: count }, async (_, number) => {
   const user = createUser(around, number);
   while (!isOver) {
-    // A missing provider is not the application's failure. `tell` reports requests that got no response from the application.
-    await user.act().catch((error) => failures.push(String(error?.cause?.code ?? error?.code ?? error)));
+    // A missing provider is not the application's failure. `tell` reports requests that got no
+    // response from the application.
+    await user
+      .act()
+      .catch((error) => failures.push(String(error?.cause?.code ?? error?.code ?? error)));
     await pause(0.2 + random() * 1.2);
   }
 });
@@ -135,7 +151,10 @@ const rest = await call("rest");
 const asked = performance.now();
 isEnding = true;
 void call("end");
-const endedWithin = await Promise.race([exited.then(() => (performance.now() - asked) / 1000), pause(10)]);
+const endedWithin = await Promise.race([
+  exited.then(() => (performance.now() - asked) / 1000),
+  pause(10),
+]);
 if (endedWithin === undefined) child.kill("SIGKILL");
 await redis.stop();
 const refreshes = provider.requestsTo("token", { grant_type: "refresh_token" }).length;
@@ -143,13 +162,26 @@ const violations = provider.violations.splice(0);
 await provider.stop();
 
 const planned = plan.map(({ name }) => name);
-const findings = judge({ samples, planned, rest, before, faults, troubles, endedWithin, responses, refreshes, violations });
+const findings = judge({
+  samples,
+  planned,
+  rest,
+  before,
+  faults,
+  troubles,
+  endedWithin,
+  responses,
+  refreshes,
+  violations,
+});
 const title = `${flags.minutes} minutes of mixed load with ${faults.length === 1 ? "one fault" : `${String(faults.length)} faults`}`;
 const subtitle = `${String(count)} users, ${String(responses.all)} responses, ID tokens of 15 s, sessions in Redis; Node ${process.versions.node}, ${String(cpus().length)} cores shared with load, provider and Redis`;
 const report = [
   `${title}: ${subtitle}.`,
   "",
-  ...findings.map(({ name, isMet, detail }) => `- ${isMet ? "met" : "NOT MET"}: ${name} (${detail})`),
+  ...findings.map(
+    ({ name, isMet, detail }) => `- ${isMet ? "met" : "NOT MET"}: ${name} (${detail})`,
+  ),
   "",
   `Responses: ${Object.entries(responses.byWhat)
     .sort(([, a], [, b]) => b - a)
@@ -163,7 +195,10 @@ const results = new URL("results/", import.meta.url);
 mkdirSync(results, { recursive: true });
 const picture = graph({ samples, faults, seconds, title, subtitle });
 writeFileSync(new URL("soak.svg", results), picture);
-writeFileSync(new URL("soak.json", results), JSON.stringify({ flags, samples, faults, findings, responses, rest }, undefined, 1));
+writeFileSync(
+  new URL("soak.json", results),
+  JSON.stringify({ flags, samples, faults, findings, responses, rest }, undefined, 1),
+);
 if (flags.write) {
   writeFileSync(new URL("../docs/screenshots/soak.svg", import.meta.url), picture);
   writeFileSync(new URL("../docs/evidence/soak.md", import.meta.url), page(report));

@@ -1,17 +1,33 @@
-// The load: many users, each with a browser. They sign in, open pages, return, sign out, and send bad requests.
+// The load: many users, each with a browser. They sign in, open pages, return, sign out, and send
+// bad requests.
 import { request as httpRequest } from "node:http";
 import { CookieBrowser } from "idpauth/testing";
 
 /** What a user does next, with weights. */
-const WEIGHTS = { probe: 40, reports: 25, open: 10, index: 4, signOut: 3, abandon: 5, forge: 4, bad: 4, leave: 3, details: 2 };
+const WEIGHTS = {
+  probe: 40,
+  reports: 25,
+  open: 10,
+  index: 4,
+  signOut: 3,
+  abandon: 5,
+  forge: 4,
+  bad: 4,
+  leave: 3,
+  details: 2,
+};
 
 /**
- * @param {{ origin: string, provider: any, tell: (response: { what: string, status: number, milliseconds: number, isTold: boolean }) => void,
- *   random: () => number }} around a status of 0 means that no response came
+ * @param {{ origin: string, provider: any, tell: (response: { what: string, status: number, milliseconds: number, isTold: boolean }) => void, random: () => number }}
+ *   around a status of 0 means that no response came
  */
 export function createUser({ origin, provider, tell, random }, number) {
   const browser = new CookieBrowser({ origin });
-  const person = { sub: `person-${String(number)}`, email: `person-${String(number)}@example.com`, name: `Person ${String(number)}` };
+  const person = {
+    sub: `person-${String(number)}`,
+    email: `person-${String(number)}@example.com`,
+    name: `Person ${String(number)}`,
+  };
   let isSignedIn = false;
 
   async function ask(what, path, options = {}) {
@@ -21,13 +37,19 @@ export function createUser({ origin, provider, tell, random }, number) {
       throw error;
     });
     const isTold =
-      response.status !== 503 || (response.headers["retry-after"] !== undefined && /unavailable|"authenticated":false/.test(response.text));
+      response.status !== 503 ||
+      (response.headers["retry-after"] !== undefined &&
+        /unavailable|"authenticated":false/.test(response.text));
     tell({ what, status: response.status, milliseconds: performance.now() - started, isTold });
     return response;
   }
 
   async function signIn() {
-    const login = await ask("login", "/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=" + encodeURIComponent(`${origin}/reports`));
+    const login = await ask(
+      "login",
+      "/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=" +
+        encodeURIComponent(`${origin}/reports`),
+    );
     if (login.status !== 302) return;
     const callback = new URL(await provider.signInCode(login.location, person));
     const response = await ask("callback", callback.pathname + callback.search);

@@ -8,7 +8,9 @@ interface ErrorRow {
 }
 
 /** Keeps the codes in the type of the table, and leaves the texts out. */
-function errorRows<Code extends string>(rows: Readonly<Record<Code, ErrorRow>>): Readonly<Record<Code, ErrorRow>> {
+function errorRows<Code extends string>(
+  rows: Readonly<Record<Code, ErrorRow>>,
+): Readonly<Record<Code, ErrorRow>> {
   return rows;
 }
 
@@ -81,7 +83,8 @@ export const PAGE_ERRORS = errorRows({
   session_missing: {
     status: 503,
     title: "The session middleware did not run",
-    remedy: "Install the framework's session middleware before idpauth. Check the health of its store.",
+    remedy:
+      "Install the framework's session middleware before idpauth. Check the health of its store.",
   },
   sign_in_denied: {
     status: 403,
@@ -97,7 +100,8 @@ export const PAGE_ERRORS = errorRows({
   step_up_failed: {
     status: 403,
     title: "The identity provider did not confirm your identity again",
-    remedy: "Check that the provider supports `max_age` and `acr_values`, and that both are allowed for this client.",
+    remedy:
+      "Check that the provider supports `max_age` and `acr_values`, and that both are allowed for this client.",
   },
   cross_origin: {
     status: 403,
@@ -108,21 +112,26 @@ export const PAGE_ERRORS = errorRows({
   too_many_streams: {
     status: 429,
     title: "This session has too many open event streams",
-    remedy: "Close one, for example by closing a tab. idpauth/client requests the session state instead, so nothing is lost.",
+    remedy:
+      "Close one, for example by closing a tab. idpauth/client requests the session state instead, so nothing is lost.",
   },
   forbidden: {
     status: 403,
     title: "You are not allowed to open this page",
-    remedy: "Give the user the permission that `allow` checks. Signing in again doesn't help unless the claims have changed.",
+    remedy:
+      "Give the user the permission that `allow` checks. Signing in again doesn't help unless the claims have changed.",
   },
   hook_failed: {
     status: 503,
     title: "The sign-in cannot be completed right now",
-    remedy: "The log line `hook_threw` names the function, the kind of error and its place in the code. Correct that function.",
+    remedy:
+      "The log line `hook_threw` names the function, the kind of error and its place in the code. Correct that function.",
   },
 });
 
-/** THE table of errors: the codes of responses, exceptions and log lines. A code is never renamed. */
+/**
+ * THE table of errors: the codes of responses, exceptions and log lines. A code is never renamed.
+ */
 export const ERRORS = errorRows({
   ...PAGE_ERRORS,
   configuration_invalid: {
@@ -139,7 +148,8 @@ export const ERRORS = errorRows({
   guard_missing: {
     status: 500,
     title: "This page isn't available right now",
-    remedy: "Put the guard before the handler, and pass `requireSession` the request object that the guard received.",
+    remedy:
+      "Put the guard before the handler, and pass `requireSession` the request object that the guard received.",
   },
   other_user_signed_in: {
     status: 409,
@@ -160,7 +170,8 @@ export const ERRORS = errorRows({
   api_sign_in_required: {
     status: 401,
     title: "Sign in again to use this service",
-    remedy: "Send the user to `loginUrl`, which asks the provider for the consent or the authentication that the API needs.",
+    remedy:
+      "Send the user to `loginUrl`, which asks the provider for the consent or the authentication that the API needs.",
   },
   api_token_refused: {
     status: 502,
@@ -187,17 +198,20 @@ export const ERRORS = errorRows({
   api_body_consumed: {
     status: 500,
     title: "This request can't be passed on",
-    remedy: "Mount the proxy before the body parser, because the proxy passes on the body as the browser sent it.",
+    remedy:
+      "Mount the proxy before the body parser, because the proxy passes on the body as the browser sent it.",
   },
   api_unreachable: {
     status: 502,
     title: "The service behind this page can't be reached right now",
-    remedy: "Check the API and its `url`. The log line has the code of the connection's error, such as ECONNREFUSED or CERT_HAS_EXPIRED.",
+    remedy:
+      "Check the API and its `url`. The log line has the code of the connection's error, such as ECONNREFUSED or CERT_HAS_EXPIRED.",
   },
   api_response_invalid: {
     status: 502,
     title: "The service behind this page sent an unusable response",
-    remedy: "Check the response of the API: its status must be between 200 and 599, and its Location must be below the API's `url`.",
+    remedy:
+      "Check the response of the API: its status must be between 200 and 599, and its Location must be below the API's `url`.",
   },
   api_token_rejected: {
     status: 502,

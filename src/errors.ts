@@ -6,7 +6,10 @@ export { ERRORS, type ErrorCode };
 /** Marks every error of this package, in all of its copies. */
 const BRAND = Symbol.for("idpauth.error");
 
-/** The base class of errors that the configuration, the provider or the store causes. Wrong use of the API is a TypeError. */
+/**
+ * The base class of errors that the configuration, the provider or the store causes. Wrong use of
+ * the API is a TypeError.
+ */
 export class IdpAuthError extends Error {
   /** The class's name. Minifiers do not change it. */
   static readonly className: string = "IdpAuthError";
@@ -30,7 +33,10 @@ export class IdpAuthError extends Error {
     Object.defineProperty(this, BRAND, { value: true });
   }
 
-  /** Recognizes errors of all copies of this package, since bundlers put several copies into one process. */
+  /**
+   * Recognizes errors of all copies of this package, since bundlers put several copies into one
+   * process.
+   */
   static override [Symbol.hasInstance](value: unknown): boolean {
     if (typeof value !== "object" || value === null || !(BRAND in value)) return false;
     return this === IdpAuthError || (value as { readonly name?: unknown }).name === this.className;
@@ -49,7 +55,10 @@ export interface Finding {
   readonly remedy: string;
 }
 
-/** Returns where a code is explained. A release replaces the page by the site's address, which needs the code in upper case. */
+/**
+ * Returns where a code is explained. A release replaces the page by the site's address, which needs
+ * the code in upper case.
+ */
 export function seeExplanation(code: string): string {
   return `See docs/reference/errors.md#${code}`.replace(/#.+/, (anchor) => anchor.toLowerCase());
 }
@@ -61,7 +70,10 @@ export class ConfigurationError extends IdpAuthError {
   readonly findings: readonly Finding[];
 
   constructor(findings: readonly Finding[]) {
-    const lines = findings.map(({ code, message, remedy }) => `  ${code} ${message}\n       ${remedy}\n       ${seeExplanation(code)}`);
+    const lines = findings.map(
+      ({ code, message, remedy }) =>
+        `  ${code} ${message}\n       ${remedy}\n       ${seeExplanation(code)}`,
+    );
     super("configuration_invalid", `idpauth can't start:\n${lines.join("\n")}`);
     this.findings = findings;
   }
@@ -71,18 +83,27 @@ export class ConfigurationError extends IdpAuthError {
 const MISCONFIGURED_RETRY_AFTER = 60;
 
 /**
- * The provider did not respond, gave an unusable response, or is not set up correctly (`code` is then `provider_misconfigured`).
- * The session is kept. A later call may succeed.
+ * The provider did not respond, gave an unusable response, or is not set up correctly (`code` is
+ * then `provider_misconfigured`). The session is kept. A later call may succeed.
  */
 export class ProviderUnavailableError extends IdpAuthError {
   static override readonly className = "ProviderUnavailableError";
   /** Seconds to wait before the next try. */
   readonly retryAfter: number;
-  /** The cause as a stable word for the log: `network`, `timeout`, `http_503`, `jwks`, `invalid_client`, `backing_off`, … */
+  /**
+   * The cause as a stable word for the log: `network`, `timeout`, `http_503`, `jwks`,
+   * `invalid_client`, `backing_off`, …
+   */
   readonly reason: string;
 
-  /** @param options `misconfigured`: an operator must change the configuration; waiting does not help */
-  constructor(reason: string, options: { cause?: unknown; retryAfter?: number; misconfigured?: boolean } = {}) {
+  /**
+   * @param options `misconfigured`: an operator must change the configuration; waiting does not
+   *   help
+   */
+  constructor(
+    reason: string,
+    options: { cause?: unknown; retryAfter?: number; misconfigured?: boolean } = {},
+  ) {
     const { misconfigured = false, retryAfter = 1 } = options;
     const code = misconfigured ? "provider_misconfigured" : "provider_unavailable";
     super(code, `${ERRORS[code].title} (${reason}).`, options);
@@ -99,11 +120,18 @@ export class ProviderUnavailableError extends IdpAuthError {
 /** The provider refused definitely. The request is not repeated. */
 export class ProviderRefusedError extends IdpAuthError {
   static override readonly className = "ProviderRefusedError";
-  /** The failed check or the provider's error code, as a stable word for the log: `invalid_grant`, `id_token_signature`, `id_token_sub`, … */
+  /**
+   * The failed check or the provider's error code, as a stable word for the log: `invalid_grant`,
+   * `id_token_signature`, `id_token_sub`, …
+   */
   readonly reason: string;
 
   constructor(reason: string, options?: { cause?: unknown }) {
-    super("provider_refused", `The identity provider refused, or its response failed a check (${reason}).`, options);
+    super(
+      "provider_refused",
+      `The identity provider refused, or its response failed a check (${reason}).`,
+      options,
+    );
     this.reason = reason;
   }
 }
@@ -113,7 +141,10 @@ export class ApiTokenError extends IdpAuthError {
   static override readonly className = "ApiTokenError";
   /** The name of the API in the option `apis`. */
   readonly api: string;
-  /** The cause as a stable word for the log: `consent_required`, `invalid_target`, `api_token_audience`, … */
+  /**
+   * The cause as a stable word for the log: `consent_required`, `invalid_target`,
+   * `api_token_audience`, …
+   */
   readonly reason: string;
   /** The login that asks for what is missing; undefined if a login does not help. */
   readonly loginUrl: string | undefined;
@@ -137,7 +168,10 @@ export class StoreUnavailableError extends IdpAuthError {
   /** Seconds to wait before the next try. Default 1. */
   readonly retryAfter: number;
 
-  constructor(message = "The session store can't be reached right now.", options?: { cause?: unknown; retryAfter?: number }) {
+  constructor(
+    message = "The session store can't be reached right now.",
+    options?: { cause?: unknown; retryAfter?: number },
+  ) {
     super("store_unavailable", message, options);
     this.retryAfter = options?.retryAfter ?? 1;
   }
@@ -145,13 +179,18 @@ export class StoreUnavailableError extends IdpAuthError {
 
 /** Returns the error itself if it is a StoreUnavailableError; otherwise wraps it in one. */
 export function asStoreUnavailable(error: unknown): StoreUnavailableError {
-  return error instanceof StoreUnavailableError ? error : new StoreUnavailableError(undefined, { cause: error });
+  return error instanceof StoreUnavailableError
+    ? error
+    : new StoreUnavailableError(undefined, { cause: error });
 }
 
 /** The functions of an application that take part in a sign-in. */
 export type HookName = "claims" | "onSignIn" | "onRefresh" | "onSignOut";
 
-/** A function of the application threw, or took too long. Nothing was decided about the user; a later try may succeed. */
+/**
+ * A function of the application threw, or took too long. Nothing was decided about the user; a
+ * later try may succeed.
+ */
 export class HookFailedError extends IdpAuthError {
   static override readonly className = "HookFailedError";
   /** The name of the option that contains the function. */
@@ -161,9 +200,15 @@ export class HookFailedError extends IdpAuthError {
   /** Seconds to wait before the next try. */
   readonly retryAfter = 1;
 
-  /** @param options `cause`: what the function threw; it may contain tokens, so it is never logged */
+  /**
+   * @param options `cause`: what the function threw; it may contain tokens, so it is never logged
+   */
   constructor(hook: HookName, reason: "threw" | "timeout", options?: { cause?: unknown }) {
-    super("hook_failed", reason === "timeout" ? `\`${hook}\` took longer than hookTimeout.` : `\`${hook}\` threw.`, options);
+    super(
+      "hook_failed",
+      reason === "timeout" ? `\`${hook}\` took longer than hookTimeout.` : `\`${hook}\` threw.`,
+      options,
+    );
     this.hook = hook;
     this.reason = reason;
   }
@@ -173,11 +218,17 @@ export class HookFailedError extends IdpAuthError {
 export class SessionMissingError extends IdpAuthError {
   static override readonly className = "SessionMissingError";
   constructor() {
-    super("session_missing", `${ERRORS.session_missing.title}: the framework didn't create a session for this request.`);
+    super(
+      "session_missing",
+      `${ERRORS.session_missing.title}: the framework didn't create a session for this request.`,
+    );
   }
 }
 
-/** `requireSession` was called for a request that no guard of this `auth` object let pass: a mistake in the application's routes. */
+/**
+ * `requireSession` was called for a request that no guard of this `auth` object let pass: a mistake
+ * in the application's routes.
+ */
 export class GuardMissingError extends IdpAuthError {
   static override readonly className = "GuardMissingError";
   constructor() {
@@ -187,16 +238,29 @@ export class GuardMissingError extends IdpAuthError {
   }
 }
 
-/** Whether an error is an outage of the provider, the store or the application's own code: the response is 503, and the session is kept. */
+/**
+ * Whether an error is an outage of the provider, the store or the application's own code: the
+ * response is 503, and the session is kept.
+ */
 export function isOutage(
   error: unknown,
-): error is ProviderUnavailableError | StoreUnavailableError | SessionMissingError | HookFailedError {
-  return [ProviderUnavailableError, StoreUnavailableError, SessionMissingError, HookFailedError].some((kind) => error instanceof kind);
+): error is
+  ProviderUnavailableError | StoreUnavailableError | SessionMissingError | HookFailedError {
+  return [
+    ProviderUnavailableError,
+    StoreUnavailableError,
+    SessionMissingError,
+    HookFailedError,
+  ].some((kind) => error instanceof kind);
 }
 
 /** Returns the cause of an error as a stable word, for the log and events. */
 export function failureReason(error: unknown): string {
-  if (error instanceof ProviderRefusedError || error instanceof ProviderUnavailableError || error instanceof ApiTokenError)
+  if (
+    error instanceof ProviderRefusedError ||
+    error instanceof ProviderUnavailableError ||
+    error instanceof ApiTokenError
+  )
     return error.reason;
   return error instanceof IdpAuthError ? error.code : "unexpected";
 }

@@ -1,6 +1,7 @@
 /**
- * The public exports for authors of adapters. Applications import the entry of their framework, such as `idpauth/express`, and from here
- * the functions that need no `auth`, such as `deny` and `hasClaim`.
+ * The public exports for authors of adapters. Applications import the entry of their framework,
+ * such as `idpauth/express`, and from here the functions that need no `auth`, such as `deny` and
+ * `hasClaim`.
  */
 export { createIdpAuth } from "./auth/create-idp-auth.js";
 export { createAdapterAuth, type AdapterParts } from "./auth/adapter-auth.js";
@@ -26,7 +27,14 @@ export {
 } from "./guard/blocked.js";
 export type { GuardRule } from "./guard/guard-rule.js";
 export { deny, type Denial } from "./application/hooks.js";
-export { allOf, anyOf, emailDomain, hasClaim, type Rule, type WithClaims } from "./application/rules.js";
+export {
+  allOf,
+  anyOf,
+  emailDomain,
+  hasClaim,
+  type Rule,
+  type WithClaims,
+} from "./application/rules.js";
 export type { ClaimsSchema } from "./application/claims-schema.js";
 export type {
   ApplicationOptions,
@@ -37,7 +45,14 @@ export type {
   SignOutInput,
   SignOutReason,
 } from "./application/hooks.js";
-export type { AssertionAlgorithm, Jwk, PrivateKeyObject, PrivateKeyOption, RemoteKey, SignAssertion } from "./keys/client-keys.js";
+export type {
+  AssertionAlgorithm,
+  Jwk,
+  PrivateKeyObject,
+  PrivateKeyOption,
+  RemoteKey,
+  SignAssertion,
+} from "./keys/client-keys.js";
 export type { JsonObject } from "./record/json.js";
 export type { LoginUrlOptions } from "./guard/login-url.js";
 export { STARTUP_CHECKS } from "./config/startup-checks.js";
@@ -45,12 +60,23 @@ export { SESSION_FOR_TESTS, type SessionForTests } from "./sessions/session-for-
 export type { FrameworkSession } from "./sessions/framework-session.js";
 export type { ListedSession, Subject } from "./sessions/subject-sessions.js";
 export type { Explanation } from "./access/session-access.js";
-export { isStream, type AnyReply, type Body, type BodyStream, type NodeStream, type Reply } from "./http/reply.js";
+export {
+  isStream,
+  type AnyReply,
+  type Body,
+  type BodyStream,
+  type NodeStream,
+  type Reply,
+} from "./http/reply.js";
 export { PerRequest, type IdpRequest } from "./http/request.js";
 export { onFirstClose, type Closable } from "./http/first-close.js";
 export type { EventName, Events, Listener, ProviderEndpoint } from "./events/events.js";
 export type { EndReason, SessionEnd } from "./record/session-policy.js";
-export { credentialsToDict, type Credentials, type ProviderCredentials } from "./record/credentials.js";
+export {
+  credentialsToDict,
+  type Credentials,
+  type ProviderCredentials,
+} from "./record/credentials.js";
 export type { IdInfo, SessionUser, UserPayload, Claims } from "./record/identity.js";
 export type { SessionRecord } from "./record/record.js";
 export type { Language } from "./pages/languages.js";
@@ -59,7 +85,14 @@ export type { MessageKey, MessageOverrides } from "./pages/messages.js";
 export type { DescribedSession, PageDescription, PageLink } from "./pages/page-description.js";
 export type { PageColors, PageLogo, PagesOptions, SchemeColors } from "./pages/page-options.js";
 export type { Log, LogEntry, LogLevel } from "./events/log.js";
-export type { EndWatcher, Entry, EntryPage, SessionStore, Stored, StoreProblem } from "./ports/session-store.js";
+export type {
+  EndWatcher,
+  Entry,
+  EntryPage,
+  SessionStore,
+  Stored,
+  StoreProblem,
+} from "./ports/session-store.js";
 export type { ProbeDetails, SessionProbe } from "./record/probe.js";
 export type { Session } from "./record/session-view.js";
 export type { ApiOptions } from "./config/api-options.js";

@@ -17,7 +17,9 @@ let app: Application;
 afterEach(() => app.stop());
 
 /** A store that is handed bytes, as one outside the process, and tells what lies in it. */
-function weighedStore(clock: TestClock): SessionStore & { readonly keys: string[]; largest: number } {
+function weighedStore(
+  clock: TestClock,
+): SessionStore & { readonly keys: string[]; largest: number } {
   const inner = memoryStore({ clock, maxSessions: 2 * LOGINS });
   return {
     name: "weighed",
@@ -44,7 +46,8 @@ it(
     const clock = new TestClock();
     const store = weighedStore(clock);
     app = await startApplication({ store, clock });
-    const stranger = () => app.user().get("/idpauth/login/", { headers: { "x-origin-url": "x".repeat(4_000) } });
+    const stranger = () =>
+      app.user().get("/idpauth/login/", { headers: { "x-origin-url": "x".repeat(4_000) } });
     const live = async () => {
       let count = 0;
       for (const key of store.keys) if ((await store.get(key)) !== undefined) count += 1;
@@ -90,8 +93,13 @@ it.each([
   expect(size).toBeLessThan(most);
 });
 
-it("[L5] in Redis: every key below 2 KB of the server's memory and gone after ten minutes, a signed-in session stays", async ({ skip }) => {
-  skip((await redisForTests()) === undefined || (await faketimeForTests()) === undefined, "there is no redis-server, or no libfaketime");
+it("[L5] in Redis: every key below 2 KB of the server's memory and gone after ten minutes, a signed-in session stays", async ({
+  skip,
+}) => {
+  skip(
+    (await redisForTests()) === undefined || (await faketimeForTests()) === undefined,
+    "there is no redis-server, or no libfaketime",
+  );
   const server = await startRedis({ faketime: true });
   const { client, close } = await CLIENTS["node-redis"](server);
   const clock = new TestClock(server.now() * 1000);

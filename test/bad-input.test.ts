@@ -2,7 +2,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createSealer } from "../src/sessions/seal.js";
 import { newCookieValue, storeKeyOf } from "../src/sessions/cookie.js";
 import type { IdpRequest, SessionStore, Stored } from "../src/index.js";
-import { startApplication, type Answer, type Application, type ApplicationOptions, type TestUser } from "./support/application.js";
+import {
+  startApplication,
+  type Answer,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "./support/application.js";
 import { TestClock } from "../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "./support/watched-store.js";
 
@@ -64,8 +70,10 @@ function expectHarmless(answer: Answer): void {
   expect(answer.status).toBeLessThan(500);
   const { location: _location, json: _json, ...reply } = answer;
   expect(JSON.stringify(reply).toLowerCase()).not.toContain(MARK.toLowerCase());
-  for (const value of [...Object.values(answer.headers), ...(answer.setCookies ?? [])]) expect(value).not.toMatch(/[\r\n\0]/);
-  if (answer.location !== "") expect(answer.location).toMatch(/^\/idpauth\/|^http:\/\/127\.0\.0\.1:\d+\/authorize\?/);
+  for (const value of [...Object.values(answer.headers), ...(answer.setCookies ?? [])])
+    expect(value).not.toMatch(/[\r\n\0]/);
+  if (answer.location !== "")
+    expect(answer.location).toMatch(/^\/idpauth\/|^http:\/\/127\.0\.0\.1:\d+\/authorize\?/);
 }
 
 describe("[ASVS-3.7.2] a hostile query", () => {
@@ -74,18 +82,34 @@ describe("[ASVS-3.7.2] a hostile query", () => {
   });
   afterAll(() => application.stop());
 
-  it.each(HOSTILE.flatMap(([name, value]) => ENDPOINTS.map((endpoint) => [name, endpoint, value] as const)))(
+  it.each(
+    HOSTILE.flatMap(([name, value]) =>
+      ENDPOINTS.map((endpoint) => [name, endpoint, value] as const),
+    ),
+  )(
     "with %s at %s gets a 4xx or the specified fallback, and no echo",
     async (_name, endpoint, value) => {
       for (const parameter of PARAMETERS) {
-        expectHarmless(await application.user().get(`${endpoint}?${parameter}=${encodeURIComponent(wellFormed(value))}`));
-        expectHarmless(await application.user().get(`${endpoint}?${encodeURIComponent(wellFormed(value))}=${parameter}`));
+        expectHarmless(
+          await application
+            .user()
+            .get(`${endpoint}?${parameter}=${encodeURIComponent(wellFormed(value))}`),
+        );
+        expectHarmless(
+          await application
+            .user()
+            .get(`${endpoint}?${encodeURIComponent(wellFormed(value))}=${parameter}`),
+        );
       }
-      expectHarmless(await application.user().get(`${endpoint}?${value}`, { headers: { accept: "text/html" } }));
+      expectHarmless(
+        await application.user().get(`${endpoint}?${value}`, { headers: { accept: "text/html" } }),
+      );
       expectHarmless(
         await application
           .user()
-          .get(`${endpoint}?${PARAMETERS.map((name) => `${name}=${encodeURIComponent(wellFormed(value))}`).join("&")}`),
+          .get(
+            `${endpoint}?${PARAMETERS.map((name) => `${name}=${encodeURIComponent(wellFormed(value))}`).join("&")}`,
+          ),
       );
     },
   );
@@ -108,7 +132,8 @@ describe("[ASVS-3.7.2] a hostile query", () => {
     `?${"a=1&".repeat(5000)}`,
     `?${"&".repeat(20_000)}`,
   ])("%j does no harm anywhere", async (query) => {
-    for (const endpoint of ENDPOINTS) expectHarmless(await application.user().get(`${endpoint}${query}`));
+    for (const endpoint of ENDPOINTS)
+      expectHarmless(await application.user().get(`${endpoint}${query}`));
   });
 
   it("[ASVS-15.3.3] changes no signed-in session", async () => {
@@ -118,7 +143,8 @@ describe("[ASVS-3.7.2] a hostile query", () => {
     const before = await application.auth.readSessionRecord(user.request("/"));
     for (const [, value] of HOSTILE) {
       for (const endpoint of HARMLESS) {
-        for (const parameter of PARAMETERS) await user.get(`${endpoint}?${parameter}=${encodeURIComponent(wellFormed(value))}`);
+        for (const parameter of PARAMETERS)
+          await user.get(`${endpoint}?${parameter}=${encodeURIComponent(wellFormed(value))}`);
       }
       await user.get(`/idpauth/logout/?response=${encodeURIComponent(wellFormed(value))}`);
     }
@@ -150,20 +176,23 @@ describe("[ASVS-3.7.2] hostile headers", () => {
     "content-length",
   ];
 
-  it.each(HOSTILE.flatMap(([name, value]) => ENDPOINTS.map((endpoint) => [name, endpoint, value] as const)))(
-    "with %s at %s do no harm and are not repeated",
-    async (_name, endpoint, value) => {
-      for (const header of NAMES) {
-        expectHarmless(await application.user().get(endpoint, { headers: { [header]: value } }));
-        expectHarmless(
-          await application
-            .user()
-            .get(`${endpoint}?scheme=PRESERVE_ORIGIN_HP&response=json`, { headers: { [header]: value } })
-            .then(withoutAuthorizationUrl),
-        );
-      }
-    },
-  );
+  it.each(
+    HOSTILE.flatMap(([name, value]) =>
+      ENDPOINTS.map((endpoint) => [name, endpoint, value] as const),
+    ),
+  )("with %s at %s do no harm and are not repeated", async (_name, endpoint, value) => {
+    for (const header of NAMES) {
+      expectHarmless(await application.user().get(endpoint, { headers: { [header]: value } }));
+      expectHarmless(
+        await application
+          .user()
+          .get(`${endpoint}?scheme=PRESERVE_ORIGIN_HP&response=json`, {
+            headers: { [header]: value },
+          })
+          .then(withoutAuthorizationUrl),
+      );
+    }
+  });
 
   it.each([
     "",
@@ -237,14 +266,19 @@ describe("[CK-6] a hostile cookie", () => {
     ["a path of keys", "idpauth=__proto__"],
   ];
 
-  it.each(WRONG_FORM)("%s is no session, costs no look-up, and is not repeated", async (_name, cookie) => {
-    const before = store.operations.length;
-    for (const endpoint of HARMLESS.filter((target) => target !== "/idpauth/login/")) {
-      expectHarmless(await application.user().get(endpoint, { headers: { cookie } }));
-    }
-    expect((await application.user().get("/idpauth/session", { headers: { cookie } })).body).toBe('{"authenticated":false,"user":null}');
-    expect(store.operations.length).toBe(before);
-  });
+  it.each(WRONG_FORM)(
+    "%s is no session, costs no look-up, and is not repeated",
+    async (_name, cookie) => {
+      const before = store.operations.length;
+      for (const endpoint of HARMLESS.filter((target) => target !== "/idpauth/login/")) {
+        expectHarmless(await application.user().get(endpoint, { headers: { cookie } }));
+      }
+      expect((await application.user().get("/idpauth/session", { headers: { cookie } })).body).toBe(
+        '{"authenticated":false,"user":null}',
+      );
+      expect(store.operations.length).toBe(before);
+    },
+  );
 
   it("of a wrong form at login is replaced by a fresh one", async () => {
     for (const [, cookie] of WRONG_FORM) {
@@ -261,15 +295,28 @@ describe("[CK-6] a hostile cookie", () => {
     const user = application.user();
     await user.signIn();
     const own = `idpauth=${user.cookies.get("idpauth") ?? ""}`;
-    for (const planted of [`idpauth=${"B".repeat(43)}`, "idpauth=", "idpauth=x", `idpauth=${"B".repeat(43)}; idpauth=${"C".repeat(43)}`]) {
-      expect((await user.get("/idpauth/session", { headers: { cookie: order(planted, own) } })).json().authenticated).toBe(true);
+    for (const planted of [
+      `idpauth=${"B".repeat(43)}`,
+      "idpauth=",
+      "idpauth=x",
+      `idpauth=${"B".repeat(43)}; idpauth=${"C".repeat(43)}`,
+    ]) {
+      expect(
+        (await user.get("/idpauth/session", { headers: { cookie: order(planted, own) } })).json()
+          .authenticated,
+      ).toBe(true);
     }
   });
 
   it("[L8] repeated a hundred times costs at most four look-ups", async () => {
-    const cookie = Array.from({ length: 100 }, (_, index) => `idpauth=${String(index).padStart(43, "A")}`).join("; ");
+    const cookie = Array.from(
+      { length: 100 },
+      (_, index) => `idpauth=${String(index).padStart(43, "A")}`,
+    ).join("; ");
     const before = store.operations.length;
-    expect((await application.user().get("/idpauth/session", { headers: { cookie } })).status).toBe(200);
+    expect((await application.user().get("/idpauth/session", { headers: { cookie } })).status).toBe(
+      200,
+    );
     expect(store.operations.length - before).toBe(4);
   });
 
@@ -279,7 +326,10 @@ describe("[CK-6] a hostile cookie", () => {
     const value = user.cookies.get("idpauth") ?? "";
     for (const at of [0, 21, 42]) {
       const changed = `${value.slice(0, at)}${value[at] === "A" ? "B" : "A"}${value.slice(at + 1)}`;
-      expect((await user.get("/idpauth/session", { headers: { cookie: `idpauth=${changed}` } })).json().authenticated).toBe(false);
+      expect(
+        (await user.get("/idpauth/session", { headers: { cookie: `idpauth=${changed}` } })).json()
+          .authenticated,
+      ).toBe(false);
     }
   });
 });
@@ -309,33 +359,46 @@ describe("hostile claims", () => {
     ["a script address", "javascript:alert(1)"],
   ];
 
-  it.each(VALUES)("%s in email, name, picture and email_verified signs in, and is data only", async (_name, value) => {
-    const user = application.user();
-    application.provider.mutateIdToken = (draft) => ({
-      claims: { ...draft.claims, email: value, name: value, picture: value, email_verified: value },
-    });
-    const done = await user.signIn();
-    expect([done.status, done.location]).toEqual([302, "/idpauth/"]);
-    const shown = typeof value === "string" ? (JSON.parse(JSON.stringify(value)) as string) : null;
-    expect((await user.get("/idpauth/session")).json()).toMatchObject({
-      authenticated: true,
-      user: { email: shown, name: shown, picture: shown },
-    });
-    const page = await user.get("/idpauth/");
-    expect(page.status).toBe(200);
-    expect(page.body).not.toMatch(/<script|<img|="javascript:/);
-    for (const header of Object.values(page.headers)) expect(header).not.toMatch(/[\r\n]/);
-  });
+  it.each(VALUES)(
+    "%s in email, name, picture and email_verified signs in, and is data only",
+    async (_name, value) => {
+      const user = application.user();
+      application.provider.mutateIdToken = (draft) => ({
+        claims: {
+          ...draft.claims,
+          email: value,
+          name: value,
+          picture: value,
+          email_verified: value,
+        },
+      });
+      const done = await user.signIn();
+      expect([done.status, done.location]).toEqual([302, "/idpauth/"]);
+      const shown =
+        typeof value === "string" ? (JSON.parse(JSON.stringify(value)) as string) : null;
+      expect((await user.get("/idpauth/session")).json()).toMatchObject({
+        authenticated: true,
+        user: { email: shown, name: shown, picture: shown },
+      });
+      const page = await user.get("/idpauth/");
+      expect(page.status).toBe(200);
+      expect(page.body).not.toMatch(/<script|<img|="javascript:/);
+      for (const header of Object.values(page.headers)) expect(header).not.toMatch(/[\r\n]/);
+    },
+  );
 
   it("[ASVS-15.3.3] claims named like the record's keys or an object's properties change nothing but id_info", async () => {
     const user = application.user();
     application.provider.mutateIdToken = ({ header, claims, sign }) =>
       sign(
         header,
-        JSON.stringify({ ...claims, credentials: { token: MARK }, idp_login_at: 0, idp_state: { v: 9 }, authenticated: false }).replace(
-          /}$/,
-          `,"__proto__":{"email":"${MARK}"},"constructor":1}`,
-        ),
+        JSON.stringify({
+          ...claims,
+          credentials: { token: MARK },
+          idp_login_at: 0,
+          idp_state: { v: 9 },
+          authenticated: false,
+        }).replace(/}$/, `,"__proto__":{"email":"${MARK}"},"constructor":1}`),
       );
     await user.signIn();
     const session = await application.auth.readSessionRecord(user.request("/"));
@@ -367,7 +430,13 @@ describe("[S5] a stored record that does not parse is no session", () => {
   const key = storeKeyOf(value);
   const sealer = createSealer(SECRET_KEY, []);
   const good = {
-    credentials: { token: "t", token_uri: "u", client_id: "c", client_secret: "s", scopes: ["openid"] },
+    credentials: {
+      token: "t",
+      token_uri: "u",
+      client_id: "c",
+      client_secret: "s",
+      scopes: ["openid"],
+    },
     id_info: { sub: "x", iss: "i", exp: 4_000_000_000, name: "X" },
     idp_login_at: 1_700_000_000,
     idp_state: { v: 1 },
@@ -375,7 +444,10 @@ describe("[S5] a stored record that does not parse is no session", () => {
   let data: Stored["data"];
   const stored: SessionStore = {
     name: "one record",
-    get: (asked) => Promise.resolve(asked === key ? { data, version: "1", expiresAt: 4_000_000_000, subject: "s" } : undefined),
+    get: (asked) =>
+      Promise.resolve(
+        asked === key ? { data, version: "1", expiresAt: 4_000_000_000, subject: "s" } : undefined,
+      ),
     insert: () => Promise.resolve(true),
     replace: () => Promise.resolve(true),
     touch: () => Promise.resolve(true),
@@ -395,7 +467,8 @@ describe("[S5] a stored record that does not parse is no session", () => {
     user.cookies.set("idpauth", value);
     return user;
   };
-  const sealed = (record: unknown) => sealer.seal(typeof record === "string" ? record : JSON.stringify(record), value, key);
+  const sealed = (record: unknown) =>
+    sealer.seal(typeof record === "string" ? record : JSON.stringify(record), value, key);
 
   it("while a good one is one", async () => {
     data = sealed(good);
@@ -406,9 +479,23 @@ describe("[S5] a stored record that does not parse is no session", () => {
     ["nothing", () => new Uint8Array()],
     ["noise", () => new Uint8Array(200).fill(7)],
     ["cut short", () => sealed(good).slice(0, -1)],
-    ["one bit changed", () => Uint8Array.from(sealed(good), (byte, index) => (index === 40 ? byte ^ 1 : byte))],
-    ["another seal's version", () => Uint8Array.from(sealed(good), (byte, index) => (index === 0 ? byte + 1 : byte))],
-    ["sealed with another SECRET_KEY", () => createSealer("another secret key of 32 bytes !!", []).seal(JSON.stringify(good), value, key)],
+    [
+      "one bit changed",
+      () => Uint8Array.from(sealed(good), (byte, index) => (index === 40 ? byte ^ 1 : byte)),
+    ],
+    [
+      "another seal's version",
+      () => Uint8Array.from(sealed(good), (byte, index) => (index === 0 ? byte + 1 : byte)),
+    ],
+    [
+      "sealed with another SECRET_KEY",
+      () =>
+        createSealer("another secret key of 32 bytes !!", []).seal(
+          JSON.stringify(good),
+          value,
+          key,
+        ),
+    ],
     ["sealed for another session", () => sealer.seal(JSON.stringify(good), newCookieValue(), key)],
     ["moved from another key", () => sealer.seal(JSON.stringify(good), value, storeKeyOf("x"))],
     ["not sealed at all", () => good as unknown as Stored["data"]],
@@ -419,19 +506,34 @@ describe("[S5] a stored record that does not parse is no session", () => {
     ["no private state", () => sealed({ ...good, idp_state: undefined })],
     ["another format version", () => sealed({ ...good, idp_state: { v: 2 } })],
     ["credentials of the wrong type", () => sealed({ ...good, credentials: "token" })],
-    ["credentials without a token", () => sealed({ ...good, credentials: { ...good.credentials, token: undefined } })],
-    ["scopes that are no list", () => sealed({ ...good, credentials: { ...good.credentials, scopes: "openid" } })],
+    [
+      "credentials without a token",
+      () => sealed({ ...good, credentials: { ...good.credentials, token: undefined } }),
+    ],
+    [
+      "scopes that are no list",
+      () => sealed({ ...good, credentials: { ...good.credentials, scopes: "openid" } }),
+    ],
     ["id_info that is no object", () => sealed({ ...good, id_info: "x" })],
     ["a final_redirect that is no text", () => sealed({ ...good, final_redirect: 5 })],
-    ["logins of the wrong type", () => sealed({ ...good, idp_state: { v: 1, logins: [{ state: 5 }] } })],
-    ["a hundred logins", () => sealed({ ...good, idp_state: { v: 1, logins: Array(100).fill({}) } })],
+    [
+      "logins of the wrong type",
+      () => sealed({ ...good, idp_state: { v: 1, logins: [{ state: 5 }] } }),
+    ],
+    [
+      "a hundred logins",
+      () => sealed({ ...good, idp_state: { v: 1, logins: Array(100).fill({}) } }),
+    ],
   ])("%s", async (_name, make) => {
     data = make();
     const user = probe();
     expect((await user.get("/idpauth/session")).body).toBe('{"authenticated":false,"user":null}');
     expect(await application.auth.readSessionRecord(user.request("/"))).toBeNull();
     expect(await application.auth.getCredentials(user.request("/"))).toBeNull();
-    expect(await application.auth.guard(user.request("/"))).toMatchObject({ kind: "unauthenticated", reason: "no_credentials" });
+    expect(await application.auth.guard(user.request("/"))).toMatchObject({
+      kind: "unauthenticated",
+      reason: "no_credentials",
+    });
     expect((await user.get("/idpauth/")).body).toContain("You are signed out");
     expect((await user.get("/idpauth/debug")).json().session).toBeNull();
     expect((await user.get("/idpauth/login-callback?state=x&code=y")).status).toBe(400);
@@ -446,7 +548,9 @@ describe("[S5] a stored record that does not parse is no session", () => {
     application.log.length = 0;
     data = sealed({ ...good, idp_state: { v: 2, [MARK]: MARK } });
     await probe().get("/idpauth/session");
-    expect(application.log.map(({ level, code }) => [level, code])).toEqual([["warn", "session_unreadable"]]);
+    expect(application.log.map(({ level, code }) => [level, code])).toEqual([
+      ["warn", "session_unreadable"],
+    ]);
     expect(JSON.stringify(application.log)).not.toContain(MARK);
     expect(JSON.stringify(application.log)).not.toContain(value);
   });

@@ -4,7 +4,15 @@ import type { EventName } from "../src/index.js";
 import { startApplication, type Application } from "./support/application.js";
 import { leaksIn, secretsOf } from "./support/secrets.js";
 
-const NAMES: readonly EventName[] = ["login", "refresh", "logout", "blocked", "ended", "failure", "outage"];
+const NAMES: readonly EventName[] = [
+  "login",
+  "refresh",
+  "logout",
+  "blocked",
+  "ended",
+  "failure",
+  "outage",
+];
 
 let application: Application;
 const undo: (() => void)[] = [];
@@ -57,9 +65,16 @@ describe("node:diagnostics_channel", () => {
     application = await startApplication();
     const durations: Record<string, unknown> = {};
     for (const name of ["login", "refresh", "logout", "outage"]) {
-      listen(`idpauth:${name}`, (message) => (durations[name] = (message as { duration?: number }).duration));
+      listen(
+        `idpauth:${name}`,
+        (message) => (durations[name] = (message as { duration?: number }).duration),
+      );
     }
-    const slowly = async (endpoint: "token" | "revoke", ms: number, act: () => Promise<unknown>) => {
+    const slowly = async (
+      endpoint: "token" | "revoke",
+      ms: number,
+      act: () => Promise<unknown>,
+    ) => {
       const hold = application.provider.hold(endpoint);
       const answer = act();
       await hold.arrived;
@@ -84,7 +99,8 @@ describe("node:diagnostics_channel", () => {
     const lines: unknown[] = [];
     listen("idpauth:log", (message) => lines.push(message));
     application.log.length = 0;
-    for (let time = 0; time < 50; time += 1) await application.user().get("/idpauth/login-callback?state=x&code=y");
+    for (let time = 0; time < 50; time += 1)
+      await application.user().get("/idpauth/login-callback?state=x&code=y");
     expect(application.log.map(({ code }) => code)).toEqual(Array(50).fill("callback_failed"));
     expect(lines).toEqual(application.log);
   });

@@ -1,13 +1,26 @@
 import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it } from "vitest";
 import type { EndReason, EventName } from "../src/index.js";
-import { startApplication, type Application, type ApplicationOptions, type TestUser } from "./support/application.js";
+import {
+  startApplication,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "./support/application.js";
 import { leaksIn, secretsOf } from "./support/secrets.js";
 import { TestClock } from "../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "./support/watched-store.js";
 
 const HOUR = 3600;
-const NAMES: readonly EventName[] = ["login", "refresh", "logout", "blocked", "ended", "failure", "outage"];
+const NAMES: readonly EventName[] = [
+  "login",
+  "refresh",
+  "logout",
+  "blocked",
+  "ended",
+  "failure",
+  "outage",
+];
 /** All but the outages, which test/outages.test.ts looks at. */
 const VERDICTS = NAMES.filter((name) => name !== "outage");
 
@@ -20,7 +33,8 @@ async function start(options: ApplicationOptions = {}): Promise<TestUser> {
   store = watchedStore(clock);
   application = await startApplication({ ...options, clock, store });
   events = [];
-  for (const name of VERDICTS) application.auth.on(name, (event) => events.push({ name, event: { ...event } }));
+  for (const name of VERDICTS)
+    application.auth.on(name, (event) => events.push({ name, event: { ...event } }));
   return application.user();
 }
 
@@ -42,7 +56,9 @@ describe("events", () => {
   it("login: time, issuer, subject and duration", async () => {
     const user = await start();
     await user.signIn();
-    expect(events).toEqual([{ name: "login", event: { time: application.clock.now(), ...identity(), duration: 0 } }]);
+    expect(events).toEqual([
+      { name: "login", event: { time: application.clock.now(), ...identity(), duration: 0 } },
+    ]);
   });
 
   it("login measures how long the provider took", async () => {
@@ -71,7 +87,9 @@ describe("events", () => {
     const user = await signedIn();
     pass(HOUR);
     await Promise.all(Array.from({ length: 10 }, () => user.get("/idpauth/session")));
-    expect(events).toEqual([{ name: "refresh", event: { time: application.clock.now(), ...identity(), duration: 0 } }]);
+    expect(events).toEqual([
+      { name: "refresh", event: { time: application.clock.now(), ...identity(), duration: 0 } },
+    ]);
   });
 
   it.each<[string, ApplicationOptions, object]>([
@@ -80,7 +98,9 @@ describe("events", () => {
   ])("logout: %s", async (_name, options, more) => {
     const user = await signedIn(options);
     await user.get("/idpauth/logout/");
-    expect(events).toEqual([{ name: "logout", event: { time: application.clock.now(), ...identity(), ...more } }]);
+    expect(events).toEqual([
+      { name: "logout", event: { time: application.clock.now(), ...identity(), ...more } },
+    ]);
   });
 
   it("logout: the revocation failed", async () => {
@@ -101,10 +121,15 @@ describe("events", () => {
   it("blocked: with the reason, and who where that is known", async () => {
     const user = await signedIn({ sessionMaxAge: 60 });
     await application.auth.guard(application.user().request("/reports"));
-    expect(events).toEqual([{ name: "blocked", event: { time: application.clock.now(), reason: "no_credentials" } }]);
+    expect(events).toEqual([
+      { name: "blocked", event: { time: application.clock.now(), reason: "no_credentials" } },
+    ]);
     pass(61);
     await application.auth.guard(user.request("/reports"));
-    expect(events.at(-1)).toEqual({ name: "blocked", event: { time: application.clock.now(), ...identity(), reason: "max_age" } });
+    expect(events.at(-1)).toEqual({
+      name: "blocked",
+      event: { time: application.clock.now(), ...identity(), reason: "max_age" },
+    });
   });
 
   it.each<[string, ApplicationOptions, number]>([
@@ -121,7 +146,9 @@ describe("events", () => {
     await user.get("/idpauth/");
     pass(60);
     await user.get("/idpauth/session");
-    expect(events).toEqual([{ name: "ended", event: { time: application.clock.now() - 60_000, ...identity(), reason } }]);
+    expect(events).toEqual([
+      { name: "ended", event: { time: application.clock.now() - 60_000, ...identity(), reason } },
+    ]);
   });
 
   it("ended by a refusal: a failure, then ended once", async () => {
@@ -173,7 +200,9 @@ describe("events", () => {
     [
       "ID token refused",
       async (user) => {
-        application.provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, nonce: "x" } });
+        application.provider.mutateIdToken = (draft) => ({
+          claims: { ...draft.claims, nonce: "x" },
+        });
         return user.signIn();
       },
       { during: "callback", kind: "refusal", reason: "id_token_nonce" },
@@ -275,12 +304,21 @@ describe("events", () => {
     expect(events).toEqual([
       {
         name: "failure",
-        event: expect.objectContaining({ during: "refresh", kind: "outage", reason: "http_500", ...identity() }) as unknown,
+        event: expect.objectContaining({
+          during: "refresh",
+          kind: "outage",
+          reason: "http_500",
+          ...identity(),
+        }) as unknown,
       },
     ]);
     // Told at once from now on, without asking; it is an outage for this user all the same.
     await user.get("/idpauth/session");
-    expect(events.at(-1)?.event).toMatchObject({ during: "refresh", kind: "outage", reason: "backing_off" });
+    expect(events.at(-1)?.event).toMatchObject({
+      during: "refresh",
+      kind: "outage",
+      reason: "backing_off",
+    });
   });
 
   it("are the same for every listener, even if one changes or throws", async () => {
@@ -310,7 +348,9 @@ describe("events", () => {
     const user = await start();
     application.auth.on("login", () => Promise.reject(new TypeError("EVIL")));
     expect((await user.signIn()).status).toBe(302);
-    await expect.poll(() => application.log.filter(({ code }) => code === "listener_failed")).toHaveLength(1);
+    await expect
+      .poll(() => application.log.filter(({ code }) => code === "listener_failed"))
+      .toHaveLength(1);
     expect(JSON.stringify(application.log)).not.toContain("EVIL");
   });
 
@@ -318,7 +358,12 @@ describe("events", () => {
     await start();
     const { auth } = application;
     auth.on("ended", ({ reason, issuer, subject, time }) => {
-      const typed: [EndReason, string | undefined, string | undefined, number] = [reason, issuer, subject, time];
+      const typed: [EndReason, string | undefined, string | undefined, number] = [
+        reason,
+        issuer,
+        subject,
+        time,
+      ];
       return typed;
     });
     auth.on("logout", ({ revoked }) => revoked satisfies boolean | null);
@@ -344,7 +389,10 @@ describe("events", () => {
 
   it("a promise of another realm that rejects is logged like any other", async () => {
     const user = await start();
-    application.auth.on("login", runInNewContext("async () => { throw new Error('far') }") as () => unknown);
+    application.auth.on(
+      "login",
+      runInNewContext("async () => { throw new Error('far') }") as () => unknown,
+    );
     await user.signIn();
     await application.auth.idle();
     expect(application.log.map(({ code }) => code)).toContain("listener_failed");
@@ -382,7 +430,12 @@ describe("the log", () => {
         .join(" ");
     pass(HOUR);
     for (const status of [500, 401, 404, 429]) {
-      provider.fault("token", { kind: "status", status, times: 1, body: { error: careless(), error_description: careless() } });
+      provider.fault("token", {
+        kind: "status",
+        status,
+        times: 1,
+        body: { error: careless(), error_description: careless() },
+      });
       await user.get("/idpauth/session");
       pass(61);
     }
@@ -392,7 +445,12 @@ describe("the log", () => {
     const doomed = application.user();
     await doomed.signIn();
     pass(HOUR);
-    provider.fault("token", { kind: "status", status: 400, times: 1, body: { error: "invalid_grant", error_description: careless() } });
+    provider.fault("token", {
+      kind: "status",
+      status: 400,
+      times: 1,
+      body: { error: "invalid_grant", error_description: careless() },
+    });
     await doomed.get("/idpauth/session");
     await user.get("/idpauth/logout/");
     await application.auth.guard(user.request("/reports"));
@@ -403,7 +461,10 @@ describe("the log", () => {
     expect(log.length).toBeGreaterThan(10);
     const secrets = [
       ...secretsOf(application),
-      ...[...user.cookies.values(), ...doomed.cookies.values()].map((value) => ({ kind: "cookie", value })),
+      ...[...user.cookies.values(), ...doomed.cookies.values()].map((value) => ({
+        kind: "cookie",
+        value,
+      })),
     ];
     expect(leaksIn(JSON.stringify(log), secrets)).toEqual([]);
     expect(leaksIn(JSON.stringify(events), secrets)).toEqual([]);

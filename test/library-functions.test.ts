@@ -9,13 +9,22 @@ import {
   type IdpRequest,
 } from "../src/index.js";
 import { sessionView } from "../src/record/session-view.js";
-import { startApplication, type Application, type ApplicationOptions, type TestUser } from "./support/application.js";
+import {
+  startApplication,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "./support/application.js";
 import type { Fault } from "../src/testing/provider/test-provider.js";
 import { TestClock } from "../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "./support/watched-store.js";
 
 const HOUR = 3600;
-const ADA = { email: "ada@example.com", name: "Ada Lovelace", picture: "https://pictures.example.com/ada.png" };
+const ADA = {
+  email: "ada@example.com",
+  name: "Ada Lovelace",
+  picture: "https://pictures.example.com/ada.png",
+};
 
 let application: Application;
 let store: WatchedStore;
@@ -36,8 +45,10 @@ async function signedIn(options: ApplicationOptions = {}): Promise<TestUser> {
 const pass = (seconds: number) => {
   application.clock.advance(seconds * 1000);
 };
-const refreshes = () => application.provider.requestsTo("token", { grant_type: "refresh_token" }).length;
-const newest = (kind: string) => application.provider.issued.filter((issued) => issued.kind === kind).at(-1)?.value ?? "";
+const refreshes = () =>
+  application.provider.requestsTo("token", { grant_type: "refresh_token" }).length;
+const newest = (kind: string) =>
+  application.provider.issued.filter((issued) => issued.kind === kind).at(-1)?.value ?? "";
 /** A request of its own each time, as from a host. */
 const request = (user: TestUser) => user.request("/reports");
 
@@ -71,10 +82,18 @@ describe("getCredentials", () => {
     const user = await start();
     application.provider.tokenResponse = (answer) => ({ ...answer, scope: "openid email" });
     await user.signIn();
-    expect((await application.auth.getCredentials(request(user)))?.scopes).toEqual(["openid", "email"]);
+    expect((await application.auth.getCredentials(request(user)))?.scopes).toEqual([
+      "openid",
+      "email",
+    ]);
     application.provider.tokenResponse = ({ scope: _gone, ...answer }) => answer;
     await user.signIn();
-    expect((await application.auth.getCredentials(request(user)))?.scopes).toEqual(["openid", "email", "profile", "offline_access"]);
+    expect((await application.auth.getCredentials(request(user)))?.scopes).toEqual([
+      "openid",
+      "email",
+      "profile",
+      "offline_access",
+    ]);
   });
 
   it("gives null to a user without a session, at no cost", async () => {
@@ -99,13 +118,21 @@ describe("getCredentials", () => {
     const user = await signedIn();
     const old = newest("access_token");
     pass(HOUR);
-    const all = await Promise.all(Array.from({ length: 200 }, () => application.auth.getCredentials(request(user))));
-    expect(new Set(all.map((credentials) => credentials?.token))).toEqual(new Set([newest("access_token")]));
+    const all = await Promise.all(
+      Array.from({ length: 200 }, () => application.auth.getCredentials(request(user))),
+    );
+    expect(new Set(all.map((credentials) => credentials?.token))).toEqual(
+      new Set([newest("access_token")]),
+    );
     expect(newest("access_token")).not.toBe(old);
     expect(refreshes()).toBe(1);
-    expect(((await application.auth.readSessionRecord(request(user)))?.["credentials"] as { token: string }).token).toBe(
-      newest("access_token"),
-    );
+    expect(
+      (
+        (await application.auth.readSessionRecord(request(user)))?.["credentials"] as {
+          token: string;
+        }
+      ).token,
+    ).toBe(newest("access_token"));
   });
 
   it("keeps the refresh token that was not replaced", async () => {
@@ -119,10 +146,21 @@ describe("getCredentials", () => {
   it("rejects with a 503 in an outage of the provider, and the session stays", async () => {
     const user = await signedIn();
     pass(HOUR);
-    application.provider.fault("token", { kind: "status", status: 503, headers: { "Retry-After": "17" } });
-    const failure = await application.auth.getCredentials(request(user)).catch((error: unknown) => error);
+    application.provider.fault("token", {
+      kind: "status",
+      status: 503,
+      headers: { "Retry-After": "17" },
+    });
+    const failure = await application.auth
+      .getCredentials(request(user))
+      .catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ProviderUnavailableError);
-    expect(failure).toMatchObject({ code: "provider_unavailable", status: 503, statusCode: 503, retryAfter: 17 });
+    expect(failure).toMatchObject({
+      code: "provider_unavailable",
+      status: 503,
+      statusCode: 503,
+      retryAfter: 17,
+    });
     application.provider.clearFaults();
     pass(17);
     expect(await application.auth.getCredentials(request(user))).not.toBeNull();
@@ -131,19 +169,26 @@ describe("getCredentials", () => {
   it("rejects with a 503 in an outage of the store", async () => {
     const user = await signedIn();
     store.isDown = true;
-    const failure = await application.auth.getCredentials(request(user)).catch((error: unknown) => error);
+    const failure = await application.auth
+      .getCredentials(request(user))
+      .catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(StoreUnavailableError);
     expect(failure).toMatchObject({ code: "store_unavailable", status: 503 });
   });
 
   it("gives what no caller can change for others", async () => {
     const user = await signedIn();
-    const credentials = (await application.auth.getCredentials(request(user))) as unknown as { token: string; scopes: string[] };
+    const credentials = (await application.auth.getCredentials(request(user))) as unknown as {
+      token: string;
+      scopes: string[];
+    };
     expect(() => {
       credentials.token = "mine";
     }).toThrow(TypeError);
     expect(() => credentials.scopes.push("admin")).toThrow(TypeError);
-    expect((await application.auth.getCredentials(request(user)))?.token).toBe(newest("access_token"));
+    expect((await application.auth.getCredentials(request(user)))?.token).toBe(
+      newest("access_token"),
+    );
   });
 });
 
@@ -154,9 +199,27 @@ describe("checkIdpAuthentication and explainIdpAuthentication", () => {
     ["valid", {}, 0, true, null],
     ["one second before the ID token's expiry", {}, HOUR - 1, true, null],
     ["expired and refreshable", {}, HOUR, false, "id_token_expired"],
-    ["expired without a refresh token", { provider: { issueRefreshToken: false } }, HOUR, false, "no_refresh_token"],
-    ["expired with automatic refresh off", { sessionAutoRefresh: false }, HOUR, false, "auto_refresh_off"],
-    ["expired with both", { sessionAutoRefresh: false, provider: { issueRefreshToken: false } }, HOUR, false, "auto_refresh_off"],
+    [
+      "expired without a refresh token",
+      { provider: { issueRefreshToken: false } },
+      HOUR,
+      false,
+      "no_refresh_token",
+    ],
+    [
+      "expired with automatic refresh off",
+      { sessionAutoRefresh: false },
+      HOUR,
+      false,
+      "auto_refresh_off",
+    ],
+    [
+      "expired with both",
+      { sessionAutoRefresh: false, provider: { issueRefreshToken: false } },
+      HOUR,
+      false,
+      "auto_refresh_off",
+    ],
     ["at the maximum age", { sessionMaxAge: 600 }, 600, true, null],
     ["beyond the maximum age", { sessionMaxAge: 600 }, 601, false, "max_age"],
     ["beyond the idle timeout", { sessionIdleTimeout: 600 }, 601, false, "idle"],
@@ -166,15 +229,24 @@ describe("checkIdpAuthentication and explainIdpAuthentication", () => {
     const user = await signedIn(options);
     pass(seconds);
     expect(await application.auth.checkIdpAuthentication(request(user))).toBe(authenticated);
-    expect(await application.auth.explainIdpAuthentication(request(user))).toEqual({ authenticated, reason });
+    expect(await application.auth.explainIdpAuthentication(request(user))).toEqual({
+      authenticated,
+      reason,
+    });
   });
 
   it("without a session: no_credentials", async () => {
     const user = await start();
     expect(await application.auth.checkIdpAuthentication(request(user))).toBe(false);
-    expect(await application.auth.explainIdpAuthentication(request(user))).toEqual({ authenticated: false, reason: "no_credentials" });
+    expect(await application.auth.explainIdpAuthentication(request(user))).toEqual({
+      authenticated: false,
+      reason: "no_credentials",
+    });
     await user.get("/idpauth/login/");
-    expect(await application.auth.explainIdpAuthentication(request(user))).toEqual({ authenticated: false, reason: "no_credentials" });
+    expect(await application.auth.explainIdpAuthentication(request(user))).toEqual({
+      authenticated: false,
+      reason: "no_credentials",
+    });
   });
 
   it("after a refusal: refresh_rejected", async () => {
@@ -182,9 +254,15 @@ describe("checkIdpAuthentication and explainIdpAuthentication", () => {
     application.provider.revokeAll();
     pass(HOUR);
     await application.auth.getCredentials(request(user));
-    expect(await application.auth.explainIdpAuthentication(request(user))).toEqual({ authenticated: false, reason: "refresh_rejected" });
+    expect(await application.auth.explainIdpAuthentication(request(user))).toEqual({
+      authenticated: false,
+      reason: "refresh_rejected",
+    });
     await user.signIn();
-    expect(await application.auth.explainIdpAuthentication(request(user))).toEqual({ authenticated: true, reason: null });
+    expect(await application.auth.explainIdpAuthentication(request(user))).toEqual({
+      authenticated: true,
+      reason: null,
+    });
   });
 });
 
@@ -193,7 +271,10 @@ describe("functions without side effects", () => {
   type Look = (user: TestUser) => Promise<unknown>;
   const LOOKS: [string, Look][] = [
     ["checkIdpAuthentication", (user) => application.auth.checkIdpAuthentication(request(user))],
-    ["explainIdpAuthentication", (user) => application.auth.explainIdpAuthentication(request(user))],
+    [
+      "explainIdpAuthentication",
+      (user) => application.auth.explainIdpAuthentication(request(user)),
+    ],
     ["readSessionRecord", (user) => application.auth.readSessionRecord(request(user))],
   ];
   const SESSIONS: [string, ApplicationOptions, number][] = [
@@ -203,7 +284,11 @@ describe("functions without side effects", () => {
     ["beyond a cap", { sessionMaxAge: 60 }, 61],
   ];
 
-  it.each(LOOKS.flatMap(([name, look]) => SESSIONS.map(([state, options, seconds]) => [name, state, options, seconds, look] as const)))(
+  it.each(
+    LOOKS.flatMap(([name, look]) =>
+      SESSIONS.map(([state, options, seconds]) => [name, state, options, seconds, look] as const),
+    ),
+  )(
     "%s of a session that is %s: one read, no write, no request, no log line, no event",
     async (_name, _state, options, seconds, look) => {
       const user = await signedIn(options);
@@ -212,12 +297,20 @@ describe("functions without side effects", () => {
       for (const name of ["login", "refresh", "logout", "blocked", "ended", "failure"] as const)
         application.auth.on(name, (event) => events.push(event));
       store.operations.length = 0;
-      const [requests, lines, cookies] = [application.provider.requests.length, application.log.length, new Map(user.cookies)];
+      const [requests, lines, cookies] = [
+        application.provider.requests.length,
+        application.log.length,
+        new Map(user.cookies),
+      ];
       const before = JSON.stringify(await store.entries());
       await look(user);
       expect(store.operations).toEqual(["get"]);
       expect(JSON.stringify(await store.entries())).toBe(before);
-      expect([application.provider.requests.length, application.log.length, events]).toEqual([requests, lines, []]);
+      expect([application.provider.requests.length, application.log.length, events]).toEqual([
+        requests,
+        lines,
+        [],
+      ]);
       expect(user.cookies).toEqual(cookies);
     },
   );
@@ -232,7 +325,13 @@ describe("functions without side effects", () => {
 
 describe("a component that was never started", () => {
   const host = { name: "plain", request: (raw: IdpRequest) => raw };
-  const visit: IdpRequest = { method: "GET", target: "/reports", scheme: "http", host: "app.example", header: () => undefined };
+  const visit: IdpRequest = {
+    method: "GET",
+    target: "/reports",
+    scheme: "http",
+    host: "app.example",
+    header: () => undefined,
+  };
 
   it("is checked at its first use: a configuration error is never taken for signed out", async () => {
     const auth = createIdpAuth({ env: {}, log: false }, host);
@@ -272,8 +371,17 @@ describe("readSessionRecord", () => {
 
   it("gives the specified keys, read-only, and not the private one", async () => {
     const user = await signedIn({ sessionIdleTimeout: 600 });
-    const session = (await application.auth.readSessionRecord(request(user))) as Record<string, Record<string, unknown>>;
-    expect(Object.keys(session).sort()).toEqual(["credentials", "final_redirect", "id_info", "idp_last_active", "idp_login_at"]);
+    const session = (await application.auth.readSessionRecord(request(user))) as Record<
+      string,
+      Record<string, unknown>
+    >;
+    expect(Object.keys(session).sort()).toEqual([
+      "credentials",
+      "final_redirect",
+      "id_info",
+      "idp_last_active",
+      "idp_login_at",
+    ]);
     expect(() => {
       session["credentials"] = {};
     }).toThrow(TypeError);
@@ -285,29 +393,33 @@ describe("readSessionRecord", () => {
   });
 
   it("uses the configured key names", async () => {
-    const user = await start({ credentialsSessionKeyName: "creds", stateKeyName: "st", finalRedirectKeyName: "fr" });
+    const user = await start({
+      credentialsSessionKeyName: "creds",
+      stateKeyName: "st",
+      finalRedirectKeyName: "fr",
+    });
     await user.signIn();
     await user.get("/idpauth/login/");
-    expect(Object.keys((await application.auth.readSessionRecord(request(user))) ?? {}).sort()).toEqual([
-      "creds",
-      "fr",
-      "id_info",
-      "idp_login_at",
-      "st",
-    ]);
+    expect(
+      Object.keys((await application.auth.readSessionRecord(request(user))) ?? {}).sort(),
+    ).toEqual(["creds", "fr", "id_info", "idp_login_at", "st"]);
   });
 
   it("shows a session as it is, past the gate", async () => {
     const user = await signedIn({ sessionMaxAge: 60 });
     pass(61);
-    expect(await application.auth.readSessionRecord(request(user))).toMatchObject({ id_info: { email: "ada@example.com" } });
+    expect(await application.auth.readSessionRecord(request(user))).toMatchObject({
+      id_info: { email: "ada@example.com" },
+    });
   });
 
   it("is null without a session, and rejects when the store is away", async () => {
     const user = await signedIn();
     expect(await application.auth.readSessionRecord(request(application.user()))).toBeNull();
     store.isDown = true;
-    await expect(application.auth.readSessionRecord(request(user))).rejects.toBeInstanceOf(StoreUnavailableError);
+    await expect(application.auth.readSessionRecord(request(user))).rejects.toBeInstanceOf(
+      StoreUnavailableError,
+    );
   });
 });
 
@@ -339,23 +451,45 @@ describe("getSession", () => {
     ["beyond the maximum age", { sessionMaxAge: 600 }, 600, 1, "max_age"],
     ["beyond the idle timeout", { sessionIdleTimeout: 600 }, 600, 601, "idle"],
     ["with automatic refresh off", { sessionAutoRefresh: false }, HOUR - 1, 1, "auto_refresh_off"],
-    ["without a refresh token", { provider: { issueRefreshToken: false } }, HOUR - 1, 1, "no_refresh_token"],
-  ])("is null %s, while the record is still there", async (_name, options, before, after, reason) => {
-    const user = await signedIn(options);
-    pass(before);
-    expect(await session(user)).not.toBeNull();
-    pass(after);
-    expect(await session(user)).toBeNull();
-    expect(await application.auth.readSessionRecord(request(user))).toHaveProperty("id_info");
-    expect(await application.auth.explainIdpAuthentication(request(user))).toEqual({ authenticated: false, reason });
-  });
+    [
+      "without a refresh token",
+      { provider: { issueRefreshToken: false } },
+      HOUR - 1,
+      1,
+      "no_refresh_token",
+    ],
+  ])(
+    "is null %s, while the record is still there",
+    async (_name, options, before, after, reason) => {
+      const user = await signedIn(options);
+      pass(before);
+      expect(await session(user)).not.toBeNull();
+      pass(after);
+      expect(await session(user)).toBeNull();
+      expect(await application.auth.readSessionRecord(request(user))).toHaveProperty("id_info");
+      expect(await application.auth.explainIdpAuthentication(request(user))).toEqual({
+        authenticated: false,
+        reason,
+      });
+    },
+  );
 
   it.each<[string, ApplicationOptions, number, number | null]>([
     ["the maximum age, counted from the sign-in", { sessionMaxAge: 600 }, 100, 600],
     ["the idle timeout, counted from this request", { sessionIdleTimeout: 600 }, 100, 700],
     ["the earlier of both", { sessionMaxAge: 650, sessionIdleTimeout: 600 }, 100, 650],
-    ["the ID token's expiry with automatic refresh off", { sessionAutoRefresh: false, sessionMaxAge: 2 * HOUR }, 100, HOUR],
-    ["the ID token's expiry without a refresh token", { provider: { issueRefreshToken: false } }, 100, HOUR],
+    [
+      "the ID token's expiry with automatic refresh off",
+      { sessionAutoRefresh: false, sessionMaxAge: 2 * HOUR },
+      100,
+      HOUR,
+    ],
+    [
+      "the ID token's expiry without a refresh token",
+      { provider: { issueRefreshToken: false } },
+      100,
+      HOUR,
+    ],
     ["nothing while the ID token can be refreshed", {}, 100, null],
   ])("says when the session ends: %s", async (_name, options, seconds, expected) => {
     const user = await signedIn(options);
@@ -369,9 +503,15 @@ describe("getSession", () => {
     const user = await signedIn({ sessionIdleTimeout: 2 * HOUR });
     const signedInAt = now();
     pass(HOUR);
-    expect(await session(user)).toMatchObject({ claims: { exp: now() + HOUR }, signedInAt, lastActive: now() });
+    expect(await session(user)).toMatchObject({
+      claims: { exp: now() + HOUR },
+      signedInAt,
+      lastActive: now(),
+    });
     expect(refreshes()).toBe(1);
-    expect((await application.auth.readSessionRecord(request(user)))?.["idp_last_active"]).toBe(now());
+    expect((await application.auth.readSessionRecord(request(user)))?.["idp_last_active"]).toBe(
+      now(),
+    );
   });
 
   it("is null without a session, and rejects in an outage of the provider or the store", async () => {
@@ -385,7 +525,10 @@ describe("getSession", () => {
   });
 
   it("cannot be changed by a caller", async () => {
-    const given = (await session(await signedIn())) as unknown as { user: { name: string }; claims: { sub: string; aud: unknown } };
+    const given = (await session(await signedIn())) as unknown as {
+      user: { name: string };
+      claims: { sub: string; aud: unknown };
+    };
     expect(() => (given.user.name = "Eve")).toThrow(TypeError);
     expect(() => (given.claims.sub = "eve")).toThrow(TypeError);
   });
@@ -395,15 +538,25 @@ describe("sessionView", () => {
   const policy = { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null };
   const idInfo = { iss: "https://idp.example", sub: "ada", nested: { list: [1] } };
 
-  it.each([[undefined], [{}], [{ sub: "ada" }], [{ iss: "https://idp.example" }], [{ ...idInfo, sub: "" }], [{ ...idInfo, sub: 1 }]])(
-    "is null for claims that do not identify a user: %j",
-    (claims) => {
-      expect(sessionView({ ...(claims && { id_info: claims }), idp_state: { v: 1 } }, policy, 1000)).toBeNull();
-    },
-  );
+  it.each([
+    [undefined],
+    [{}],
+    [{ sub: "ada" }],
+    [{ iss: "https://idp.example" }],
+    [{ ...idInfo, sub: "" }],
+    [{ ...idInfo, sub: 1 }],
+  ])("is null for claims that do not identify a user: %j", (claims) => {
+    expect(
+      sessionView({ ...(claims && { id_info: claims }), idp_state: { v: 1 } }, policy, 1000),
+    ).toBeNull();
+  });
 
   it("leaves the claims in a framework's own session changeable", () => {
-    const view = sessionView({ id_info: idInfo, idp_login_at: "never", idp_state: { v: 1 } }, policy, 1000);
+    const view = sessionView(
+      { id_info: idInfo, idp_login_at: "never", idp_state: { v: 1 } },
+      policy,
+      1000,
+    );
     expect(Object.isFrozen(idInfo) || Object.isFrozen(idInfo.nested.list)).toBe(false);
     expect(Object.isFrozen((view?.claims["nested"] as typeof idInfo.nested).list)).toBe(true);
     expect(view?.signedInAt).toBeNull();
@@ -414,7 +567,10 @@ describe("getAccessToken", () => {
   afterEach(() => application.stop());
   const SHORT = { provider: { accessTokenSeconds: 300 } };
   const token = (user: TestUser, minValidity?: number) =>
-    application.auth.getAccessToken(request(user), minValidity === undefined ? {} : { minValidity });
+    application.auth.getAccessToken(
+      request(user),
+      minValidity === undefined ? {} : { minValidity },
+    );
 
   it.each([
     [0, undefined, 0],
@@ -436,7 +592,9 @@ describe("getAccessToken", () => {
   });
 
   it("is null when the token has expired and nothing newer is to be had", async () => {
-    const user = await signedIn({ provider: { accessTokenSeconds: 300, issueRefreshToken: false } });
+    const user = await signedIn({
+      provider: { accessTokenSeconds: 300, issueRefreshToken: false },
+    });
     pass(299);
     expect(await token(user)).toBe(newest("access_token"));
     pass(1);
@@ -471,13 +629,20 @@ describe("revokeIdpToken", () => {
     await signedIn();
     expect(await application.auth.revokeIdpToken(newest("refresh_token"))).toBe(true);
     expect(application.provider.isActive(newest("refresh_token"))).toBe(false);
-    expect(application.provider.requestsTo("revoke", { token_type_hint: "refresh_token" })).toHaveLength(1);
+    expect(
+      application.provider.requestsTo("revoke", { token_type_hint: "refresh_token" }),
+    ).toHaveLength(1);
   });
 
   it("sends the hint it is given; a token nobody knows is no failure (RFC 7009)", async () => {
     await start();
     expect(await application.auth.revokeIdpToken("unknown", "access_token")).toBe(true);
-    expect(application.provider.requestsTo("revoke", { token: "unknown", token_type_hint: "access_token" })).toHaveLength(1);
+    expect(
+      application.provider.requestsTo("revoke", {
+        token: "unknown",
+        token_type_hint: "access_token",
+      }),
+    ).toHaveLength(1);
   });
 
   it.each<Fault>([
@@ -531,15 +696,27 @@ describe("the pure functions", () => {
     expect(dict.scopes).toEqual(["openid", "email"]);
   });
 
-  it.each([undefined, null, ""])("credentialsToDict leaves out a refresh token that is %j", (refreshToken) => {
-    expect(credentialsToDict({ token: "t", refreshToken, tokenUri: "u", clientId: "c", clientSecret: "s", scopes: [] })).toEqual({
-      token: "t",
-      token_uri: "u",
-      client_id: "c",
-      client_secret: "s",
-      scopes: [],
-    });
-  });
+  it.each([undefined, null, ""])(
+    "credentialsToDict leaves out a refresh token that is %j",
+    (refreshToken) => {
+      expect(
+        credentialsToDict({
+          token: "t",
+          refreshToken,
+          tokenUri: "u",
+          clientId: "c",
+          clientSecret: "s",
+          scopes: [],
+        }),
+      ).toEqual({
+        token: "t",
+        token_uri: "u",
+        client_id: "c",
+        client_secret: "s",
+        scopes: [],
+      });
+    },
+  );
 
   it.each([
     [99, 100, true],
@@ -590,7 +767,8 @@ describe("isValidIdpUrl", () => {
   it("accepts exactly the provider's document hostnames over https", async () => {
     await start({ documentHosts: ["docs.idp.example"] });
     expect(ROWS.map(([url]) => [url, application.auth.isValidIdpUrl(url)])).toEqual(ROWS);
-    for (const value of [undefined, null, 1, {}]) expect(application.auth.isValidIdpUrl(value as string)).toBe(false);
+    for (const value of [undefined, null, 1, {}])
+      expect(application.auth.isValidIdpUrl(value as string)).toBe(false);
     expect(store.operations).toEqual([]);
     expect(application.provider.requests).toEqual([]);
   });

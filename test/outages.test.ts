@@ -1,7 +1,12 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { createIdpAuth, type Events, type IdpRequest, type LogEntry } from "../src/index.js";
 import { TestClock } from "../src/testing/test-clock.js";
-import { startApplication, type Application, type ApplicationOptions, type TestUser } from "./support/application.js";
+import {
+  startApplication,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "./support/application.js";
 import { watchedStore, type WatchedStore } from "./support/watched-store.js";
 
 let application: Application;
@@ -80,7 +85,9 @@ describe("an outage of the provider is an event, once per request to it, with th
     // After a sign-in that has failed, the tokens are revoked in the background.
     await application.auth.idle();
     const issuer = application.provider.issuer;
-    expect(outages).toEqual([{ time: application.clock.now(), side: "provider", issuer, endpoint, reason, duration: 0 }]);
+    expect(outages).toEqual([
+      { time: application.clock.now(), side: "provider", issuer, endpoint, reason, duration: 0 },
+    ]);
   });
 
   it("the milliseconds are those until it was known", async () => {
@@ -93,7 +100,9 @@ describe("an outage of the provider is an event, once per request to it, with th
     // The user's patience first, then the refresh's own deadline.
     await application.clock.advanceAsync(30_000);
     expect((await probe).status).toBe(503);
-    await expect.poll(() => outages).toMatchObject([{ endpoint: "token", reason: "timeout", duration: 30_000 }]);
+    await expect
+      .poll(() => outages)
+      .toMatchObject([{ endpoint: "token", reason: "timeout", duration: 30_000 }]);
     hang.release();
   });
 
@@ -109,11 +118,27 @@ describe("an outage of the provider is an event, once per request to it, with th
 
 describe("an outage of the store is an event and a line, with the code of its driver", () => {
   it.each<[string, () => unknown, string]>([
-    ["a driver's code", () => Object.assign(new Error("secret words"), { code: "ECONNREFUSED" }), "ECONNREFUSED"],
-    ["PostgreSQL's code", () => Object.assign(new Error("secret words"), { code: "57P01" }), "57P01"],
-    ["a code below", () => new Error("x", { cause: Object.assign(new Error("y"), { code: "SQLITE_BUSY" }) }), "SQLITE_BUSY"],
+    [
+      "a driver's code",
+      () => Object.assign(new Error("secret words"), { code: "ECONNREFUSED" }),
+      "ECONNREFUSED",
+    ],
+    [
+      "PostgreSQL's code",
+      () => Object.assign(new Error("secret words"), { code: "57P01" }),
+      "57P01",
+    ],
+    [
+      "a code below",
+      () => new Error("x", { cause: Object.assign(new Error("y"), { code: "SQLITE_BUSY" }) }),
+      "SQLITE_BUSY",
+    ],
     ["no code", () => new Error("secret words"), "rejected"],
-    ["a code that is none", () => Object.assign(new Error("x"), { code: "secret words" }), "rejected"],
+    [
+      "a code that is none",
+      () => Object.assign(new Error("x"), { code: "secret words" }),
+      "rejected",
+    ],
     ["no error", () => "secret words", "rejected"],
   ])("%s", async (_name, failure, reason) => {
     const clock = new TestClock();
@@ -142,7 +167,9 @@ describe("an outage of the store is an event and a line, with the code of its dr
     const user = await start();
     await user.signIn();
     store.isDown = true;
-    await expect(application.auth.listSessions({ iss: "i", sub: "s" })).rejects.toMatchObject({ status: 503 });
+    await expect(application.auth.listSessions({ iss: "i", sub: "s" })).rejects.toMatchObject({
+      status: 503,
+    });
     expect(outages).toMatchObject([{ side: "store" }]);
   });
 });
@@ -151,7 +178,8 @@ it("a failure of the framework's own sessions is an outage of the store, with a 
   const user = await start();
   const lines: LogEntry[] = [];
   const { provider, clock } = application;
-  const down = () => Promise.reject(Object.assign(new Error("secret words"), { code: "ECONNREFUSED" }));
+  const down = () =>
+    Promise.reject(Object.assign(new Error("secret words"), { code: "ECONNREFUSED" }));
   const auth = createIdpAuth<IdpRequest>(
     {
       env: {},
@@ -166,7 +194,14 @@ it("a failure of the framework's own sessions is an outage of the store, with a 
     {
       name: "failing",
       request: (raw) => raw,
-      session: () => ({ id: "one", data: {}, load: down, save: down, regenerate: down, destroy: down }),
+      session: () => ({
+        id: "one",
+        data: {},
+        load: down,
+        save: down,
+        regenerate: down,
+        destroy: down,
+      }),
     },
   );
   auth.start({ sessionMiddleware: "present" });
@@ -227,7 +262,8 @@ describe("every refusal has a line", () => {
     ],
     [
       "an origin of somebody else's",
-      (v) => v.get("/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=https%3A%2F%2Fevil.example%2F"),
+      (v) =>
+        v.get("/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=https%3A%2F%2Fevil.example%2F"),
       { level: "info", code: "origin_rejected" },
     ],
   ])("%s", async (_name, act, line) => {

@@ -14,7 +14,17 @@ const ENTRIES = [
   () => import("../src/stores/sqlite/sqlite-store.js"),
 ];
 
-const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR2", "beforeExit", "exit", "uncaughtException", "unhandledRejection"];
+const SIGNALS = [
+  "SIGTERM",
+  "SIGINT",
+  "SIGHUP",
+  "SIGQUIT",
+  "SIGUSR2",
+  "beforeExit",
+  "exit",
+  "uncaughtException",
+  "unhandledRejection",
+];
 const handlers = () => SIGNALS.map((name) => [name, process.listenerCount(name)]);
 
 it("no entry, no sign-in, no waiting revocation and no shutdown installs a signal handler: they belong to the application", async () => {

@@ -1,5 +1,6 @@
-// The names of Next.js that src/ and the tests use. Next.js is installed for its own tests alone, in test/adapters/next-application; there
-// tsc checks src/adapters/next/next.ts and the tests against the real types. These types are not published.
+// The names of Next.js that src/ and the tests use. Next.js is installed for its own tests alone,
+// in test/adapters/next-application; there tsc checks src/adapters/next/next.ts and the tests
+// against the real types. These types are not published.
 declare module "next/headers.js" {
   export function headers(): Promise<Pick<Headers, "get" | "has" | "entries">>;
 }
@@ -23,5 +24,10 @@ declare module "next/server.js" {
   export type NextProxy = (
     request: NextRequest,
     event: NextFetchEvent,
-  ) => NextResponse | Response | null | undefined | Promise<NextResponse | Response | null | undefined>;
+  ) =>
+    | NextResponse
+    | Response
+    | null
+    | undefined
+    | Promise<NextResponse | Response | null | undefined>;
 }

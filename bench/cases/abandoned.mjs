@@ -1,5 +1,5 @@
-// Many logins that no user finishes, each without a cookie: the bytes that each leaves in the store, and that none is
-// left after ten minutes on the store's clock.
+// Many logins that no user finishes, each without a cookie: the bytes that each leaves in the
+// store, and that none is left after ten minutes on the store's clock.
 import { startChild } from "../children.mjs";
 import { numberRow } from "../report.mjs";
 import { clientOf } from "../sign-in.mjs";
@@ -13,7 +13,11 @@ export async function abandoned(context) {
   for (const kind of STORES.filter((name) => name !== "ioredis")) {
     console.error(`  ${kind}`);
     const server = await place(kind, context);
-    const application = await startChild("store-server.mjs", { kind, url: server.url, provider: clientOf(provider) });
+    const application = await startChild("store-server.mjs", {
+      kind,
+      url: server.url,
+      provider: clientOf(provider),
+    });
     try {
       const { bytesEach, elapsed, longestLife } = await application.call("abandon", { count });
       values[kind] = { bytesEach, elapsed, longestLife };

@@ -12,19 +12,26 @@ const GOAL = { atMost: 200 };
 async function inEach(tabs, status, expression) {
   return Promise.all(
     tabs.map(async (tab) => {
-      await tab.waitForFunction((wanted) => self.auth?.getState().status === wanted, status, { polling: 20 });
+      await tab.waitForFunction((wanted) => self.auth?.getState().status === wanted, status, {
+        polling: 20,
+      });
       return tab.evaluate(expression);
     }),
   );
 }
 
 /**
- * Opens ten tabs, signs in in the first, signs out, and takes the times of the others; as often as the settings say.
+ * Opens ten tabs, signs in in the first, signs out, and takes the times of the others; as often as
+ * the settings say.
  *
  * @param signOut ends the session; gives the tabs whose time counts, and when the sign-out began
  */
 async function measure(name, { provider, settings, startBrowser }, events, signOut) {
-  const server = await startChild("browser-server.mjs", { provider: clientOf(provider), sub: provider.person.sub, events });
+  const server = await startChild("browser-server.mjs", {
+    provider: clientOf(provider),
+    sub: provider.person.sub,
+    events,
+  });
   const browser = await startBrowser();
   try {
     const origin = await server.call("origin");
@@ -33,13 +40,17 @@ async function measure(name, { provider, settings, startBrowser }, events, signO
     const times = [];
     for (let run = 0; run < settings.signOuts; run += 1) {
       await tabs[0].goto(`${origin}/idpauth/login/`);
-      // A browser without windows shows every page as visible, but of ten tabs in one window only one is, and has the event stream.
-      await Promise.all(tabs.map((tab, index) => tab.goto(`${origin}/${events && index === 0 ? "?events" : ""}`)));
+      // A browser without windows shows every page as visible, but of ten tabs in one window only
+      // one is, and has the event stream.
+      await Promise.all(
+        tabs.map((tab, index) => tab.goto(`${origin}/${events && index === 0 ? "?events" : ""}`)),
+      );
       await inEach(tabs, "signed-in", "undefined");
       // The event stream opens after the page knows that the user is signed in.
       if (events) await new Promise((resolve) => setTimeout(resolve, 300));
       const { others, at } = await signOut(tabs, server);
-      for (const signedOutAt of await inEach(others, "signed-out", "self.signedOutAt")) times.push(signedOutAt - at);
+      for (const signedOutAt of await inEach(others, "signed-out", "self.signedOutAt"))
+        times.push(signedOutAt - at);
     }
     times.sort((one, other) => one - other);
     const at = (part) => times[Math.min(times.length - 1, Math.floor(times.length * part))];
@@ -53,7 +64,9 @@ async function measure(name, { provider, settings, startBrowser }, events, signO
 
 /** The user signs out in the first tab. */
 async function byUser(tabs) {
-  const at = await tabs[0].evaluate("(() => { const at = Date.now(); void auth.signOut(); return at; })()");
+  const at = await tabs[0].evaluate(
+    "(() => { const at = Date.now(); void auth.signOut(); return at; })()",
+  );
   return { others: tabs.slice(1), at };
 }
 

@@ -1,12 +1,15 @@
-// The end of sessions from outside: many sessions of one user that a back-channel logout ends, the time from an end to the close of an
-// open connection in another process, and what open connections cost.
+// The end of sessions from outside: many sessions of one user that a back-channel logout ends, the
+// time from an end to the close of an open connection in another process, and what open connections
+// cost.
 import { setTimeout as pause } from "node:timers/promises";
 import { startChild } from "../children.mjs";
 import { numberRow } from "../report.mjs";
 import { clientOf } from "../sign-in.mjs";
 import { place } from "./stores.mjs";
 
-/** Milliseconds between two ends, so that those of a polled store are spread over all of its polls. */
+/**
+ * Milliseconds between two ends, so that those of a polled store are spread over all of its polls.
+ */
 const PACE = { told: 40, polled: 130 };
 
 const number = (value) => value.toLocaleString("en-US");
@@ -18,7 +21,14 @@ async function over(kind, context, processes, options, work) {
   try {
     const { provider } = context;
     for (let index = 0; index < processes; index += 1)
-      children.push(await startChild("ends-server.mjs", { kind, url: server.url, provider: clientOf(provider), ...options }));
+      children.push(
+        await startChild("ends-server.mjs", {
+          kind,
+          url: server.url,
+          provider: clientOf(provider),
+          ...options,
+        }),
+      );
     return await work(...children);
   } finally {
     for (const child of children) child.stop();
@@ -31,12 +41,21 @@ async function logoutOfMany(kind, context) {
   return over(kind, context, 1, {}, async (child) => {
     const sub = "a user with many sessions";
     await child.call("signIn", { count, sub });
-    const measured = await child.call("backchannel", { token: context.provider.logoutToken({ sub }) });
-    if (measured.status !== 200) throw new Error(`the logout was answered ${measured.status}: ${measured.text}`);
-    if (measured.ended !== count) throw new Error(`the logout ended ${measured.ended} of ${count} sessions`);
+    const measured = await child.call("backchannel", {
+      token: context.provider.logoutToken({ sub }),
+    });
+    if (measured.status !== 200)
+      throw new Error(`the logout was answered ${measured.status}: ${measured.text}`);
+    if (measured.ended !== count)
+      throw new Error(`the logout ended ${measured.ended} of ${count} sessions`);
     const { seconds, stop, idle } = measured;
     const note = `${seconds.toFixed(2)} s in all; an idle process stops for ${idle.toFixed(1)} ms in the same time`;
-    const row = numberRow(`${kind}: ${number(count)} sessions end by one logout: longest stop, ms`, stop, { atMost: 50 }, note);
+    const row = numberRow(
+      `${kind}: ${number(count)} sessions end by one logout: longest stop, ms`,
+      stop,
+      { atMost: 50 },
+      note,
+    );
     return { measured, rows: [row] };
   });
 }
@@ -44,24 +63,39 @@ async function logoutOfMany(kind, context) {
 async function timeToClose(name, kind, context, options) {
   const count = context.settings.ends;
   const isTold = kind !== "sqlite" && (kind !== "postgres" || options.listens);
-  return over(kind, context, kind === "memory" ? 1 : 2, options, async (ending, holding = ending) => {
-    const cookies = await ending.call("signIn", { count });
-    await holding.call("hold", { cookies });
-    const begun = [];
-    for (const cookie of cookies) {
-      begun.push(await ending.call("end", { cookie }));
-      await pause(isTold ? PACE.told : PACE.polled);
-    }
-    await pause(isTold ? 1_000 : 6_000);
-    const aborts = new Map(await holding.call("aborts"));
-    const times = begun.map((at, index) => (aborts.get(index) ?? Infinity) - at).sort((a, b) => a - b);
-    const at = (part) => times[Math.min(times.length - 1, Math.floor(times.length * part))];
-    const note = `p50 ${at(0.5).toFixed(1)} ms, slowest ${times.at(-1).toFixed(1)} ms, ${number(count)} ends`;
-    return {
-      times,
-      rows: [numberRow(`${name}: from a logout to the abort of whenEnded: p99, ms`, at(0.99), { atMost: isTold ? 1_000 : 5_000 }, note)],
-    };
-  });
+  return over(
+    kind,
+    context,
+    kind === "memory" ? 1 : 2,
+    options,
+    async (ending, holding = ending) => {
+      const cookies = await ending.call("signIn", { count });
+      await holding.call("hold", { cookies });
+      const begun = [];
+      for (const cookie of cookies) {
+        begun.push(await ending.call("end", { cookie }));
+        await pause(isTold ? PACE.told : PACE.polled);
+      }
+      await pause(isTold ? 1_000 : 6_000);
+      const aborts = new Map(await holding.call("aborts"));
+      const times = begun
+        .map((at, index) => (aborts.get(index) ?? Infinity) - at)
+        .sort((a, b) => a - b);
+      const at = (part) => times[Math.min(times.length - 1, Math.floor(times.length * part))];
+      const note = `p50 ${at(0.5).toFixed(1)} ms, slowest ${times.at(-1).toFixed(1)} ms, ${number(count)} ends`;
+      return {
+        times,
+        rows: [
+          numberRow(
+            `${name}: from a logout to the abort of whenEnded: p99, ms`,
+            at(0.99),
+            { atMost: isTold ? 1_000 : 5_000 },
+            note,
+          ),
+        ],
+      };
+    },
+  );
 }
 
 async function costOfConnections(kind, context) {
@@ -69,7 +103,8 @@ async function costOfConnections(kind, context) {
   return over(kind, context, 1, {}, async (child) => {
     const cookies = await child.call("signIn", { count: sessions });
     const measured = await child.call("weigh", { cookies });
-    if (measured.open !== 2 * sessions) throw new Error(`${measured.open} of ${2 * sessions} connections are open`);
+    if (measured.open !== 2 * sessions)
+      throw new Error(`${measured.open} of ${2 * sessions} connections are open`);
     const { bytes, timers, subscriptions, readsPerSecond } = measured;
     const note = `timers ${timers}, subscriptions ${subscriptions}, ${readsPerSecond.toFixed(1)} calls of the store per second`;
     const row = numberRow(
@@ -91,12 +126,17 @@ export async function ends(context) {
     rows.push(...measured);
     values[name] = rest;
   };
-  for (const kind of ["memory", "sqlite", "redis", "postgres"]) await add(`logout ${kind}`, logoutOfMany(kind, context));
+  for (const kind of ["memory", "sqlite", "redis", "postgres"])
+    await add(`logout ${kind}`, logoutOfMany(kind, context));
   await add("close memory", timeToClose("memory", "memory", context, {}));
   await add("close redis", timeToClose("redis", "redis", context, {}));
-  await add("close postgres, listen", timeToClose("postgres with listen", "postgres", context, { listens: true }));
+  await add(
+    "close postgres, listen",
+    timeToClose("postgres with listen", "postgres", context, { listens: true }),
+  );
   await add("close postgres", timeToClose("postgres, polled", "postgres", context, {}));
   await add("close sqlite", timeToClose("sqlite, polled", "sqlite", context, {}));
-  for (const kind of ["memory", "sqlite", "redis"]) await add(`connections ${kind}`, costOfConnections(kind, context));
+  for (const kind of ["memory", "sqlite", "redis"])
+    await add(`connections ${kind}`, costOfConnections(kind, context));
   return { rows, values };
 }

@@ -1,5 +1,5 @@
-// For each framework: the probe against the framework's bare route with the same JSON, and a guarded route against the same
-// route unguarded. Each framework has its own process.
+// For each framework: the probe against the framework's bare route with the same JSON, and a
+// guarded route against the same route unguarded. Each framework has its own process.
 import { startChild } from "../children.mjs";
 import { ratioRow } from "../report.mjs";
 import { inWords, ratio, throughput } from "../rounds.mjs";
@@ -43,7 +43,8 @@ export async function hosts({ load, provider, settings }) {
         ratioRow(
           `${name}: a guarded route, of the same one unguarded`,
           ratio(values.guarded, values.open),
-          // The rest of a request of the others is so cheap that the share depends on the machine. in-process.mjs has the goals of their guards.
+          // The rest of a request of the others is so cheap that the share depends on the machine.
+          // in-process.mjs has the goals of their guards.
           host === "express" ? { atLeast: 0.88 } : undefined,
           inWords(measured, "guarded", "open"),
         ),

@@ -20,7 +20,12 @@ export async function guard({ load, provider, settings }) {
       values,
       cpu,
       rows: [
-        ratioRow("A route behind idpRequired, of the same route unguarded", ratio(values.guarded, values.open), { atLeast: 0.88 }, note),
+        ratioRow(
+          "A route behind idpRequired, of the same route unguarded",
+          ratio(values.guarded, values.open),
+          { atLeast: 0.88 },
+          note,
+        ),
       ],
     };
   } finally {

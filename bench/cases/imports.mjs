@@ -16,14 +16,19 @@ async function importTime(name) {
   return Number(stdout);
 }
 
-/** Returns every package that an installation adds: the closure over `dependencies`, without optional peers. */
+/**
+ * Returns every package that an installation adds: the closure over `dependencies`, without
+ * optional peers.
+ */
 function closure(manifestPath, found = new Map()) {
   const manifest = JSON.parse(readFileSync(manifestPath, "utf8"));
   if (found.has(manifest.name)) return found;
   found.set(manifest.name, manifest.version);
   const { resolve } = createRequire(manifestPath);
   for (const name of Object.keys(manifest.dependencies ?? {})) {
-    const folder = resolve.paths(name).find((candidate) => exists(`${candidate}/${name}/package.json`));
+    const folder = resolve
+      .paths(name)
+      .find((candidate) => exists(`${candidate}/${name}/package.json`));
     if (folder === undefined) throw new Error(`${name} is not installed`);
     closure(`${folder}/${name}/package.json`, found);
   }
@@ -41,7 +46,10 @@ function exists(file) {
 
 export async function imports({ settings }) {
   const values = await interleave(
-    { idpauth: () => importTime("idpauth/express"), "openid-client": () => importTime("openid-client") },
+    {
+      idpauth: () => importTime("idpauth/express"),
+      "openid-client": () => importTime("openid-client"),
+    },
     settings.importRounds,
   );
   const inExpress = closure(`${root}node_modules/express/package.json`);
@@ -56,7 +64,12 @@ export async function imports({ settings }) {
         { atMost: 1.5 },
         milliseconds,
       ),
-      numberRow("Packages added to an Express application, the package itself included", added.length, { atMost: 4 }, added.join(", ")),
+      numberRow(
+        "Packages added to an Express application, the package itself included",
+        added.length,
+        { atMost: 4 },
+        added.join(", "),
+      ),
     ],
   };
 }

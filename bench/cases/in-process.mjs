@@ -1,9 +1,13 @@
-// The small costs on every request, as processor time without sockets: the guard of a signed-in request (memory store), and the mounted
-// component for an unguarded route. Batches alternate; each difference is of two neighbouring batches.
+// The small costs on every request, as processor time without sockets: the guard of a signed-in
+// request (memory store), and the mounted component for an unguarded route. Batches alternate; each
+// difference is of two neighbouring batches.
 import { startChild } from "../children.mjs";
 import { numberRow } from "../report.mjs";
 
-/** The frameworks, each with the goal of its guard in ns. Express changes the prototypes of requests, which makes each access to them slower. */
+/**
+ * The frameworks, each with the goal of its guard in ns. Express changes the prototypes of
+ * requests, which makes each access to them slower.
+ */
 const HOSTS = {
   node: { name: "node:http", guard: 4_500 },
   express: { name: "Express", guard: 10_000 },
@@ -17,12 +21,15 @@ const KINDS = ["bare", "open", "guarded"];
 /** Mean and 95 % confidence interval of a mean. */
 function interval(values) {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1);
+  const variance =
+    values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1);
   const half = 1.96 * Math.sqrt(variance / values.length);
   return { mean, low: mean - half, high: mean + half };
 }
 
-export async function inProcess({ settings: { inProcessBatches: batches, inProcessCalls: calls } }) {
+export async function inProcess({
+  settings: { inProcessBatches: batches, inProcessCalls: calls },
+}) {
   const rows = [];
   const values = {};
   for (const [host, { name, guard }] of Object.entries(HOSTS)) {
@@ -38,10 +45,14 @@ export async function inProcess({ settings: { inProcessBatches: batches, inProce
         }
       }
       values[host] = measured;
-      const difference = (kind, from) => interval(measured[kind].map((value, index) => value - measured[from][index]));
-      const row = (what, { mean, low, high }, atMost) => numberRow(`${name}: ${what}, ns`, mean, { atMost }, "", [low, high]);
+      const difference = (kind, from) =>
+        interval(measured[kind].map((value, index) => value - measured[from][index]));
+      const row = (what, { mean, low, high }, atMost) =>
+        numberRow(`${name}: ${what}, ns`, mean, { atMost }, "", [low, high]);
       rows.push(row("the guard of a signed-in request", difference("guarded", "open"), guard));
-      rows.push(row("the mounted component, for an unguarded route", difference("open", "bare"), 1_000));
+      rows.push(
+        row("the mounted component, for an unguarded route", difference("open", "bare"), 1_000),
+      );
     } finally {
       child.stop();
     }

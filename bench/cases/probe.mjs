@@ -1,4 +1,5 @@
-// GET /idpauth/session, signed in, against the same JSON from a bare route and from express-session with a check by hand.
+// GET /idpauth/session, signed in, against the same JSON from a bare route and from express-session
+// with a check by hand.
 import { startChild } from "../children.mjs";
 import { inWords, ratio, throughput } from "../rounds.mjs";
 import { ratioRow } from "../report.mjs";
@@ -11,14 +12,24 @@ export async function probe({ load, provider, settings }) {
     startChild("server.mjs", { kind: "express-session" }),
   ]);
   try {
-    const [port, barePort, byHandPort] = await Promise.all([idpauth.call("port"), bare.call("port"), byHand.call("port")]);
+    const [port, barePort, byHandPort] = await Promise.all([
+      idpauth.call("port"),
+      bare.call("port"),
+      byHand.call("port"),
+    ]);
     const cookie = await signIn(`http://127.0.0.1:${port}`, provider);
     const signedIn = await fetch(`http://127.0.0.1:${byHandPort}/sign-in`);
     const byHandCookie = signedIn.headers.getSetCookie()[0].split(";", 1)[0];
     const targets = [
       { name: "probe", server: idpauth, port, path: "/idpauth/session", cookies: [cookie] },
       { name: "bare", server: bare, port: barePort, path: "/session" },
-      { name: "by hand", server: byHand, port: byHandPort, path: "/session", cookies: [byHandCookie] },
+      {
+        name: "by hand",
+        server: byHand,
+        port: byHandPort,
+        path: "/session",
+        cookies: [byHandCookie],
+      },
     ];
     const measured = await throughput(load, targets, settings);
     const { values, cpu } = measured;

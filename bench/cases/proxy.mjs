@@ -1,4 +1,5 @@
-// idpauth's proxy, which checks a session, against two libraries that check none; and what its long requests cost.
+// idpauth's proxy, which checks a session, against two libraries that check none; and what its long
+// requests cost.
 import { needPackages } from "../../scripts/framework-install.mjs";
 import { startChild } from "../children.mjs";
 import { numberRow, ratioRow } from "../report.mjs";
@@ -14,7 +15,10 @@ const PAIRS = [
   ["Fastify", "fastify-idpauth", "fastify-http-proxy", "@fastify/http-proxy"],
 ];
 
-/** A proxy without session and rules, which shows what Node.js itself costs, with the one that it is compared to. */
+/**
+ * A proxy without session and rules, which shows what Node.js itself costs, with the one that it is
+ * compared to.
+ */
 const PLAIN = ["node-plain", "fastify-http-proxy"];
 
 const mb = (bytes) => `${(bytes / MB).toFixed(1)} MB`;
@@ -22,12 +26,22 @@ const number = (value) => value.toLocaleString("en-US");
 
 async function compared(context, upstream, started) {
   const { load, settings } = context;
-  const direct = { name: "direct", server: upstream, port: await upstream.call("port"), path: "/v2/small" };
+  const direct = {
+    name: "direct",
+    server: upstream,
+    port: await upstream.call("port"),
+    path: "/v2/small",
+  };
   const targets = [direct];
   for (const [name, { server, port, cookies }] of Object.entries(started))
     targets.push({ name, server, port, path: `${PATH}small`, cookies });
-  // A busy machine takes few requests in a round, and a process is several times slower before its code is compiled.
-  await throughput(load, targets, { ...settings, rounds: 0, milliseconds: 4 * settings.milliseconds });
+  // A busy machine takes few requests in a round, and a process is several times slower before its
+  // code is compiled.
+  await throughput(load, targets, {
+    ...settings,
+    rounds: 0,
+    milliseconds: 4 * settings.milliseconds,
+  });
   const measured = await throughput(load, targets, settings);
   const rows = PAIRS.map(([framework, ours, theirs, library]) =>
     ratioRow(
@@ -38,20 +52,34 @@ async function compared(context, upstream, started) {
     ),
   );
   const [plain, other] = PLAIN;
-  const row = "node:http: requests per second through a proxy without session and rules, of @fastify/http-proxy";
-  rows.push(ratioRow(row, ratio(measured.values[plain], measured.values[other]), undefined, inWords(measured, plain, other)));
+  const row =
+    "node:http: requests per second through a proxy without session and rules, of @fastify/http-proxy";
+  rows.push(
+    ratioRow(
+      row,
+      ratio(measured.values[plain], measured.values[other]),
+      undefined,
+      inWords(measured, plain, other),
+    ),
+  );
   return { rows, measured };
 }
 
 async function firstByte({ settings }, client, upstream, started) {
   const targets = [{ name: "direct", port: await upstream.call("port"), path: "/v2/small" }];
-  for (const [name, { port, cookies }] of Object.entries(started)) targets.push({ name, port, path: `${PATH}small`, cookie: cookies?.[0] });
+  for (const [name, { port, cookies }] of Object.entries(started))
+    targets.push({ name, port, path: `${PATH}small`, cookie: cookies?.[0] });
   const times = await client.call("firstBytes", { targets, count: settings.firstBytes });
   const rows = targets.slice(1).map(({ name }, index) => {
     const differences = times[index + 1].map((time, round) => time - times[0][round]);
     const note = `median ${median(times[index + 1]).toFixed(2)} ms, direct ${median(times[0]).toFixed(2)} ms, ${number(settings.firstBytes)} requests`;
     const goal = name.endsWith("idpauth") ? { atMost: 0.5 } : undefined;
-    return numberRow(`${name}: first byte after a direct call's, median of the differences, ms`, median(differences), goal, note);
+    return numberRow(
+      `${name}: first byte after a direct call's, median of the differences, ms`,
+      median(differences),
+      goal,
+      note,
+    );
   });
   return { rows };
 }
@@ -69,7 +97,11 @@ async function large({ settings }, client, { server, port, cookies }) {
     const peakOf = async (bytes) => {
       await server.call("memory");
       await server.call("watchSize");
-      const { status, bytes: got, last } = await client.call("transfer", { port, cookie, ...head(bytes) });
+      const {
+        status,
+        bytes: got,
+        last,
+      } = await client.call("transfer", { port, cookie, ...head(bytes) });
       if (status !== 200 || (name === "upload" ? Number(last) : got) !== bytes)
         throw new Error(`${name}: ${status}, ${got} bytes, ${last}`);
       return server.call("peak");
@@ -100,8 +132,12 @@ async function eventStreams({ settings, provider }, client, { server, port }) {
   const ended = client.call("streamsEnded", { milliseconds: 30_000 });
   const began = performance.timeOrigin + performance.now();
   const body = new URLSearchParams({ logout_token: provider.logoutToken({ sub }) });
-  const logout = await fetch(`http://127.0.0.1:${port}/idpauth/backchannel-logout`, { method: "POST", body });
-  if (!logout.ok) throw new Error(`the logout was answered ${logout.status}: ${await logout.text()}`);
+  const logout = await fetch(`http://127.0.0.1:${port}/idpauth/backchannel-logout`, {
+    method: "POST",
+    body,
+  });
+  if (!logout.ok)
+    throw new Error(`the logout was answered ${logout.status}: ${await logout.text()}`);
   const { ended: all, last } = await ended;
   const each = (name) => (open[name] - before[name]) / count;
   const about = `${number(count)} idle event streams of ${number(cookies.length)} sessions`;
@@ -113,8 +149,18 @@ async function eventStreams({ settings, provider }, client, { server, port }) {
         undefined,
         `the process grew by ${(each("rss") / 1024).toFixed(1)} KB for each`,
       ),
-      numberRow(`${about}: share of the time in which the event loop works, %`, busy * 100, { atMost: 1 }, `${milliseconds / 1000} s`),
-      numberRow(`${about}: streams that one logout ends`, all, { atLeast: count }, `the last one after ${(last - began).toFixed(0)} ms`),
+      numberRow(
+        `${about}: share of the time in which the event loop works, %`,
+        busy * 100,
+        { atMost: 1 },
+        `${milliseconds / 1000} s`,
+      ),
+      numberRow(
+        `${about}: streams that one logout ends`,
+        all,
+        { atLeast: count },
+        `the last one after ${(last - began).toFixed(0)} ms`,
+      ),
     ],
   };
 }
@@ -138,7 +184,9 @@ export async function proxy(context) {
         upstream: await upstream.call("port"),
         provider: clientOf(context.provider),
       });
-      const cookies = name.endsWith("idpauth") ? await server.call("signIn", { count: 1, sub: "ada" }) : undefined;
+      const cookies = name.endsWith("idpauth")
+        ? await server.call("signIn", { count: 1, sub: "ada" })
+        : undefined;
       started[name] = { server, port: await server.call("port"), cookies };
     }
     const parts = [

@@ -1,4 +1,5 @@
-// Many requests at once on one expired session, at a provider that rotates refresh tokens and detects their reuse.
+// Many requests at once on one expired session, at a provider that rotates refresh tokens and
+// detects their reuse.
 import { startChild } from "../children.mjs";
 import { median } from "../rounds.mjs";
 import { numberRow } from "../report.mjs";
@@ -21,7 +22,12 @@ export async function refresh({ load, provider }) {
       provider.settings.idTokenSeconds = 3600;
       await new Promise((resolve) => setTimeout(resolve, 2_100));
       provider.requests.length = 0;
-      const burst = await load.call("burst", { port, path: "/idpauth/session", cookie, count: REQUESTS });
+      const burst = await load.call("burst", {
+        port,
+        path: "/idpauth/session",
+        cookie,
+        count: REQUESTS,
+      });
       if (burst.failures > 0) console.error(burst.sample);
       tokenRequests.push(provider.requestsTo("token").length);
       failures.push(burst.failures);

@@ -1,8 +1,10 @@
-// The probe with few, many and very many sessions in the memory store, with users spread over all of them; and the bytes of a session.
+// The probe with few, many and very many sessions in the memory store, with users spread over all
+// of them; and the bytes of a session.
 //
-// A bare route of the same processes is measured beside it. Express gives each request another prototype. What V8 allocates
-// for it survives young garbage collections in a process with a large heap, so every route slows down there. Only the
-// comparison with the bare route shows what the store adds.
+// A bare route of the same processes is measured beside it. Express gives each request another
+// prototype. What V8 allocates for it survives young garbage collections in a process with a large
+// heap, so every route slows down there. Only the comparison with the bare route shows what the
+// store adds.
 import { startChild } from "../children.mjs";
 import { inWords, median, ratio, throughput } from "../rounds.mjs";
 import { numberRow, ratioRow } from "../report.mjs";
@@ -17,11 +19,18 @@ export async function sessions({ load, provider, settings }) {
     const targets = [];
     const filled = {};
     for (const count of settings.sessionCounts) {
-      const server = await startChild("server.mjs", { kind: "idpauth", provider: clientOf(provider), maxSessions: count + 10 });
+      const server = await startChild("server.mjs", {
+        kind: "idpauth",
+        provider: clientOf(provider),
+        maxSessions: count + 10,
+      });
       servers.push(server);
       const port = await server.call("port");
       await signIn(`http://127.0.0.1:${port}`, provider);
-      const { cookies, ...cost } = await server.call("fill", { count, cookies: Math.min(count, USERS) });
+      const { cookies, ...cost } = await server.call("fill", {
+        count,
+        cookies: Math.min(count, USERS),
+      });
       const name = count.toLocaleString("en-US");
       filled[name] = cost;
       targets.push({ name, server, port, path: "/idpauth/session", cookies: shuffled(cookies) });

@@ -1,6 +1,6 @@
-// The probe over each store outside the process, against a bare Express route of the same process that does one plain read
-// by key on the same store: with few, many and very many records; its latencies; with an idle timeout, which writes; and
-// the bytes of a session.
+// The probe over each store outside the process, against a bare Express route of the same process
+// that does one plain read by key on the same store: with few, many and very many records; its
+// latencies; with an idle timeout, which writes; and the bytes of a session.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -9,7 +9,10 @@ import { markdown, numberRow, ratioRow } from "../report.mjs";
 import { inWords, median, ratio, throughput } from "../rounds.mjs";
 import { clientOf, signIn } from "../sign-in.mjs";
 
-/** Users in a round: more than the requests of a second, so that each request writes a stamp if there is an idle timeout. */
+/**
+ * Users in a round: more than the requests of a second, so that each request writes a stamp if
+ * there is an idle timeout.
+ */
 const USERS = 20_000;
 
 export const STORES = ["sqlite", "redis", "ioredis", "postgres"];
@@ -19,7 +22,10 @@ export async function place(kind, { startRedis, startPostgres }) {
   if (kind === "postgres") return startPostgres();
   if (kind !== "sqlite") return startRedis();
   const folder = mkdtempSync(path.join(tmpdir(), "idpauth-bench-"));
-  return { url: path.join(folder, "sessions.db"), stop: async () => rmSync(folder, { recursive: true, force: true }) };
+  return {
+    url: path.join(folder, "sessions.db"),
+    stop: async () => rmSync(folder, { recursive: true, force: true }),
+  };
 }
 
 export async function stores(context) {
@@ -39,7 +45,13 @@ export async function stores(context) {
 async function one(kind, context) {
   const { load, provider, settings } = context;
   const server = await place(kind, context);
-  const application = (options) => startChild("store-server.mjs", { kind, url: server.url, provider: clientOf(provider), ...options });
+  const application = (options) =>
+    startChild("store-server.mjs", {
+      kind,
+      url: server.url,
+      provider: clientOf(provider),
+      ...options,
+    });
   const rows = [];
   const byCount = {};
   const plain = await application();
@@ -78,20 +90,40 @@ async function one(kind, context) {
     }
     const rates = Object.entries(byCount).map(([name, { values }]) => values[`probe, ${name}`]);
     rows.push(
-      ratioRow(`${kind}: the probe with the most records, of the same with the fewest`, ratio(rates.at(-1), rates[0]), { atLeast: 0.85 }),
+      ratioRow(
+        `${kind}: the probe with the most records, of the same with the fewest`,
+        ratio(rates.at(-1), rates[0]),
+        { atLeast: 0.85 },
+      ),
     );
 
     const { bytesPerSession } = await plain.call("weigh", { count: 10_000 });
     const { sealedBytes } = await plain.call("users", { cookie, count: 1 });
-    rows.push(numberRow(`${kind}: bytes per session in the store`, bytesPerSession, undefined, `${sealedBytes} of them the sealed record`));
+    rows.push(
+      numberRow(
+        `${kind}: bytes per session in the store`,
+        bytesPerSession,
+        undefined,
+        `${sealedBytes} of them the sealed record`,
+      ),
+    );
 
     const idle = await application({ idleTimeout: 86_400, keep: true });
     try {
       const idlePort = await idle.call("port");
       const idleCookie = await signIn(`http://127.0.0.1:${idlePort}`, provider);
-      const { cookies: idleCookies } = await idle.call("users", { cookie: idleCookie, count: USERS });
+      const { cookies: idleCookies } = await idle.call("users", {
+        cookie: idleCookie,
+        count: USERS,
+      });
       const targets = [
-        { name: "idle", server: idle, port: idlePort, path: "/idpauth/session", cookies: idleCookies },
+        {
+          name: "idle",
+          server: idle,
+          port: idlePort,
+          path: "/idpauth/session",
+          cookies: idleCookies,
+        },
         { name: "bare", server: idle, port: idlePort, path: "/bare", cookies: idleCookies },
       ];
       const measured = await throughput(load, targets, settings);

@@ -1,4 +1,5 @@
-// Very many sessions that expire in the same second and are requested at once: their results, and those of another user.
+// Very many sessions that expire in the same second and are requested at once: their results, and
+// those of another user.
 import { startChild } from "../children.mjs";
 import { numberRow } from "../report.mjs";
 import { clientOf, signIn } from "../sign-in.mjs";
@@ -11,7 +12,11 @@ export async function storm(context) {
   const { load, provider, settings } = context;
   const count = settings.stormSessions;
   const server = await place("redis", context);
-  const application = await startChild("store-server.mjs", { kind: "redis", url: server.url, provider: clientOf(provider) });
+  const application = await startChild("store-server.mjs", {
+    kind: "redis",
+    url: server.url,
+    provider: clientOf(provider),
+  });
   const { idTokenSeconds } = provider.settings;
   try {
     const port = await application.call("port");
@@ -23,13 +28,21 @@ export async function storm(context) {
     const cookies = [];
     while (cookies.length < count) {
       const some = Math.min(SIGN_INS_AT_A_TIME, count - cookies.length);
-      cookies.push(...(await Promise.all(Array.from({ length: some }, () => signIn(origin, provider)))));
+      cookies.push(
+        ...(await Promise.all(Array.from({ length: some }, () => signIn(origin, provider)))),
+      );
     }
     provider.settings.idTokenSeconds = 86_400;
     // The application's clock moves forward by an hour, so that all of them have expired.
     await application.call("advance", { seconds: 3_700 });
     provider.requests.length = 0;
-    const outcome = await load.call("storm", { port, path: "/idpauth/session", cookies, bystander, connections: CONNECTIONS });
+    const outcome = await load.call("storm", {
+      port,
+      path: "/idpauth/session",
+      cookies,
+      bystander,
+      connections: CONNECTIONS,
+    });
     const tokenRequests = provider.requestsTo("token").length;
     const number = (value) => value.toLocaleString("en-US");
     const note =

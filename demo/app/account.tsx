@@ -21,7 +21,9 @@ export function Account() {
 
   const signInHere = () => {
     setProblem("");
-    signIn({ popup: true }).catch(() => setProblem("The browser did not open a window. Use “Sign in” instead."));
+    signIn({ popup: true }).catch(() =>
+      setProblem("The browser did not open a window. Use “Sign in” instead."),
+    );
   };
 
   return (

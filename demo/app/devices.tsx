@@ -22,8 +22,14 @@ export function Devices({ address }: { readonly address: string }) {
 
   const load = useCallback(async () => {
     const response = await auth.fetch(address, { headers: JSON_ONLY });
-    if (response.ok) setDevices(((await response.json()) as { sessions: readonly Device[] }).sessions);
-    else setMessage(response.status === 404 ? "The list is off: IDP_SESSIONS_PAGE." : "The list cannot be loaded now.");
+    if (response.ok)
+      setDevices(((await response.json()) as { sessions: readonly Device[] }).sessions);
+    else
+      setMessage(
+        response.status === 404
+          ? "The list is off: IDP_SESSIONS_PAGE."
+          : "The list cannot be loaded now.",
+      );
   }, [auth, address]);
 
   useEffect(() => {
@@ -31,7 +37,11 @@ export function Devices({ address }: { readonly address: string }) {
   }, [load, status, account]);
 
   const end = async (which: string) => {
-    const response = await auth.fetch(address, { method: "POST", headers: JSON_ONLY, body: new URLSearchParams({ end: which }) });
+    const response = await auth.fetch(address, {
+      method: "POST",
+      headers: JSON_ONLY,
+      body: new URLSearchParams({ end: which }),
+    });
     if (!response.ok) {
       setMessage("The session could not be ended. Try again.");
       return;
@@ -44,7 +54,9 @@ export function Devices({ address }: { readonly address: string }) {
 
   return (
     <>
-      <p>Each browser in which you are signed in. End a session here, and its page says so at once.</p>
+      <p>
+        Each browser in which you are signed in. End a session here, and its page says so at once.
+      </p>
       <ul className="links" aria-label="Your sessions">
         {devices?.map((device) => (
           <li key={device.id} className="device">

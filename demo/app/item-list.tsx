@@ -36,10 +36,16 @@ export function ItemList({ draft, setDraft }: ItemListProps) {
     setMessage("");
     try {
       const headers = { "Content-Type": "application/json" };
-      const response = await auth.fetch("/app/api/items", { method: "POST", headers, body: JSON.stringify({ text: draft }) });
+      const response = await auth.fetch("/app/api/items", {
+        method: "POST",
+        headers,
+        body: JSON.stringify({ text: draft }),
+      });
       if (!response.ok) {
         setMessage(
-          response.status === 503 ? "The server does not respond. Your text is kept; try again in a moment." : await detailOf(response),
+          response.status === 503
+            ? "The server does not respond. Your text is kept; try again in a moment."
+            : await detailOf(response),
         );
         return;
       }
@@ -56,7 +62,10 @@ export function ItemList({ draft, setDraft }: ItemListProps) {
 
   return (
     <>
-      <p>The list and the form are behind the guard. If the session ends while you write, sign in again: the form is sent once.</p>
+      <p>
+        The list and the form are behind the guard. If the session ends while you write, sign in
+        again: the form is sent once.
+      </p>
       {status === "signed-out" && <p>Sign in to see your items.</p>}
       {status !== "signed-out" && items === undefined && <p>Loading …</p>}
       {status !== "signed-out" && items !== undefined && (
@@ -69,19 +78,33 @@ export function ItemList({ draft, setDraft }: ItemListProps) {
       <form className="add" onSubmit={(event) => void send(event)}>
         <label htmlFor="text">New item</label>
         <div className="actions">
-          <input id="text" value={draft} maxLength={100} required autoComplete="off" onChange={({ target }) => setDraft(target.value)} />
+          <input
+            id="text"
+            value={draft}
+            maxLength={100}
+            required
+            autoComplete="off"
+            onChange={({ target }) => setDraft(target.value)}
+          />
           <button className="button" disabled={isSending}>
             Add
           </button>
         </div>
-        <p role="status">{isSending && status === "signed-out" ? "Waiting for your sign-in. Your text is kept." : message}</p>
+        <p role="status">
+          {isSending && status === "signed-out"
+            ? "Waiting for your sign-in. Your text is kept."
+            : message}
+        </p>
       </form>
     </>
   );
 }
 
 /** Returns undefined if the server does not respond, or if the request was given up. */
-async function loadItems(send: typeof fetch, signal: AbortSignal): Promise<readonly Item[] | undefined> {
+async function loadItems(
+  send: typeof fetch,
+  signal: AbortSignal,
+): Promise<readonly Item[] | undefined> {
   try {
     const response = await send("/app/api/items", { signal });
     return response.ok ? ((await response.json()) as { items: readonly Item[] }).items : undefined;

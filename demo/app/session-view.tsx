@@ -15,18 +15,21 @@ const TRIALS: readonly Trial[] = [
     path: "near-end",
     label: "Let the session end in 70 seconds",
     explanation: "Ten seconds later the warning opens. “Stay signed in” moves the idle limit.",
-    done: (seconds) => `The session ends in ${seconds ?? "some"} seconds. Do nothing, and the warning opens one minute before.`,
+    done: (seconds) =>
+      `The session ends in ${seconds ?? "some"} seconds. Do nothing, and the warning opens one minute before.`,
   },
   {
     path: "end",
     label: "End this session on the server",
-    explanation: "As an administrator would. The event stream tells every tab. Write an item first: the form survives.",
+    explanation:
+      "As an administrator would. The event stream tells every tab. Write an item first: the form survives.",
     done: () => "The server has ended the session.",
   },
   {
     path: "outage",
     label: "Start an outage of the session store",
-    explanation: "The store fails for a while. The state becomes unavailable, no user is signed out, and the page recovers by itself.",
+    explanation:
+      "The store fails for a while. The state becomes unavailable, no user is signed out, and the page recovers by itself.",
     done: (seconds) => `The session store fails for ${seconds ?? "some"} seconds.`,
   },
 ];
@@ -41,7 +44,11 @@ export function SessionView() {
     try {
       const response = await auth.fetch(`/app/api/${path}`, { method: "POST" });
       const { seconds, detail } = (await response.json()) as { seconds?: number; detail?: string };
-      setMessage(response.ok ? done(seconds) : (detail ?? `The server responded with status ${response.status}.`));
+      setMessage(
+        response.ok
+          ? done(seconds)
+          : (detail ?? `The server responded with status ${response.status}.`),
+      );
     } catch {
       setMessage("The request failed.");
     }
@@ -50,7 +57,10 @@ export function SessionView() {
 
   return (
     <>
-      <p>Requests of the list count as activity, and move the idle limit. The page's own checks do not.</p>
+      <p>
+        Requests of the list count as activity, and move the idle limit. The page's own checks do
+        not.
+      </p>
       <Deadlines />
       <h2>Try it out</h2>
       <ul className="links">
@@ -62,7 +72,11 @@ export function SessionView() {
         </li>
         {TRIALS.map((trial) => (
           <li key={trial.path}>
-            <button className="button plain" disabled={status !== "signed-in"} onClick={() => void run(trial)}>
+            <button
+              className="button plain"
+              disabled={status !== "signed-in"}
+              onClick={() => void run(trial)}
+            >
               {trial.label}
             </button>
             <span>{trial.explanation}</span>

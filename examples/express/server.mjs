@@ -18,22 +18,30 @@ app.get("/", async (req, res) => {
 app.get("/reports", auth.idpRequired, async (req, res) => {
   const { user } = await auth.requireSession(req); // the session that the guard saw, never null
   const name = escapeHtml(user.name ?? user.email ?? "you");
-  const links = '<a href="/api/reports">As JSON</a> <a href="/">Home</a> <a href="/idpauth/logout/">Sign out</a>';
+  const links =
+    '<a href="/api/reports">As JSON</a> <a href="/">Home</a> <a href="/idpauth/logout/">Sign out</a>';
   res.send(page("Reports", `<p>Hello ${name}.</p><p>${links}</p>`));
 });
 
 app.get("/api/reports", auth.idpRequired, async (req, res) => {
   const credentials = await auth.getCredentials(req); // null: signed out a moment ago
-  // For a call to your API, or one of the provider's: `await auth.getAccessToken(req)`, which is always fresh.
+  // For a call to your API, or one of the provider's: `await auth.getAccessToken(req)`, which is
+  // always fresh.
   res.json({ reports: ["Visitors", "Orders"], scopes: credentials?.scopes ?? [] });
 });
 
-/** @param {unknown} error @param {express.Request} req @param {express.Response} res @param {express.NextFunction} next */
+/**
+ * @param {unknown} error
+ * @param {express.Request} req
+ * @param {express.Response} res
+ * @param {express.NextFunction} next
+ */
 function onError(error, req, res, next) {
   if (res.headersSent) {
     next(error);
   } else if (isOutage(error)) {
-    // In an outage of the provider or the store the session is kept, so the same request may succeed a moment later.
+    // In an outage of the provider or the store the session is kept, so the same request may
+    // succeed a moment later.
     res.status(503).set("Retry-After", "1").send(page("Please try again in a moment", ""));
   } else {
     console.error(error);

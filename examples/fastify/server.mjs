@@ -19,21 +19,28 @@ app.get("/", async (request, reply) => {
 app.get("/reports", { preHandler: auth.idpRequired }, async (request, reply) => {
   const { user } = await auth.requireSession(request); // the session that the guard saw, never null
   const name = escapeHtml(user.name ?? user.email ?? "you");
-  const links = '<a href="/api/reports">As JSON</a> <a href="/">Home</a> <a href="/idpauth/logout/">Sign out</a>';
+  const links =
+    '<a href="/api/reports">As JSON</a> <a href="/">Home</a> <a href="/idpauth/logout/">Sign out</a>';
   reply.type("text/html; charset=utf-8");
   return page("Reports", `<p>Hello ${name}.</p><p>${links}</p>`);
 });
 
 app.get("/api/reports", { preHandler: auth.idpRequired }, async (request) => {
   const credentials = await auth.getCredentials(request); // null: signed out a moment ago
-  // For a call to your API, or one of the provider's: `await auth.getAccessToken(request)`, which is always fresh.
+  // For a call to your API, or one of the provider's: `await auth.getAccessToken(request)`, which
+  // is always fresh.
   return { reports: ["Visitors", "Orders"], scopes: credentials?.scopes ?? [] };
 });
 
 app.setErrorHandler((error, request, reply) => {
   reply.type("text/html; charset=utf-8");
-  // In an outage of the provider or the store the session is kept, so the same request may succeed a moment later.
-  if (isOutage(error)) return reply.code(503).header("Retry-After", "1").send(page("Please try again in a moment", ""));
+  // In an outage of the provider or the store the session is kept, so the same request may succeed
+  // a moment later.
+  if (isOutage(error))
+    return reply
+      .code(503)
+      .header("Retry-After", "1")
+      .send(page("Please try again in a moment", ""));
   console.error(error);
   return reply.code(500).send(page("Something went wrong", ""));
 });

@@ -1,5 +1,6 @@
 // @ts-check
-import { serve } from "@hono/node-server"; // a server of this style for Node; Bun and Deno have theirs built in
+// a server of this style for Node; Bun and Deno have theirs built in
+import { serve } from "@hono/node-server";
 import { isOutage } from "idpauth";
 import { idpAuth } from "idpauth/fetch";
 
@@ -10,20 +11,25 @@ auth.start(); // a mistake in them stops the start here
 const routes = {
   "/": async (request) => {
     const user = await auth.getUser(request); // { email, name, picture }, or null
-    const link = user ? `${nameOf(user)}, <a href="/idpauth/logout/">sign out</a>` : '<a href="/idpauth/login/">Sign in</a>';
+    const link = user
+      ? `${nameOf(user)}, <a href="/idpauth/logout/">sign out</a>`
+      : '<a href="/idpauth/login/">Sign in</a>';
     return page("Everybody", `<p>${link}</p><p><a href="/reports">Reports</a></p>`);
   },
 
   "/reports": auth.idpRequired(async (request) => {
-    const { user } = await auth.requireSession(request); // the session that the guard saw, never null
+    // the session that the guard saw, never null
+    const { user } = await auth.requireSession(request);
     const name = nameOf(user);
-    const links = '<a href="/api/reports">As JSON</a> <a href="/">Home</a> <a href="/idpauth/logout/">Sign out</a>';
+    const links =
+      '<a href="/api/reports">As JSON</a> <a href="/">Home</a> <a href="/idpauth/logout/">Sign out</a>';
     return page("Reports", `<p>Hello ${name}.</p><p>${links}</p>`);
   }),
 
   "/api/reports": auth.idpRequired(async (request) => {
     const credentials = await auth.getCredentials(request); // null: signed out a moment ago
-    // For a call to your API, or one of the provider's: `await auth.getAccessToken(request)`, which is always fresh.
+    // For a call to your API, or one of the provider's: `await auth.getAccessToken(request)`, which
+    // is always fresh.
     return Response.json({ reports: ["Visitors", "Orders"], scopes: credentials?.scopes ?? [] });
   }),
 };
@@ -34,10 +40,15 @@ async function answer(request) {
   const route = Object.hasOwn(routes, pathname) ? routes[pathname] : undefined;
   try {
     // First /idpauth/*, then the application's own.
-    return (await auth.fetch(request)) ?? (await route?.(request)) ?? Response.json({ error: "not_found" }, { status: 404 });
+    return (
+      (await auth.fetch(request)) ??
+      (await route?.(request)) ??
+      Response.json({ error: "not_found" }, { status: 404 })
+    );
   } catch (error) {
     // The session is kept, so the same request may succeed a moment later.
-    if (isOutage(error)) return Response.json({ error: error.code }, { status: 503, headers: { "Retry-After": "1" } });
+    if (isOutage(error))
+      return Response.json({ error: error.code }, { status: 503, headers: { "Retry-After": "1" } });
     console.error(error);
     return Response.json({ error: "internal_error" }, { status: 500 });
   }
@@ -45,13 +56,20 @@ async function answer(request) {
 
 /** @param {string} title @param {string} body */
 function page(title, body) {
-  return new Response(`<!doctype html><title>${title}</title>${body}`, { headers: { "Content-Type": "text/html; charset=utf-8" } });
+  return new Response(`<!doctype html><title>${title}</title>${body}`, {
+    headers: { "Content-Type": "text/html; charset=utf-8" },
+  });
 }
 
 /** @param {import("idpauth").UserPayload | null} user */
 function nameOf(user) {
-  return (user?.name ?? user?.email ?? "user").replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+  return (user?.name ?? user?.email ?? "user").replace(
+    /[&<>"]/g,
+    (character) => `&#${character.charCodeAt(0)};`,
+  );
 }
 
 const { PORT = 3000 } = process.env;
-serve({ fetch: answer, port: Number(PORT) }, ({ port }) => console.log(`http://localhost:${port}/`));
+serve({ fetch: answer, port: Number(PORT) }, ({ port }) =>
+  console.log(`http://localhost:${port}/`),
+);

@@ -11,7 +11,9 @@ auth.mount(app); // startup checks, then /idpauth/*
 
 app.get("/", async (c) => {
   const user = await auth.getUser(c); // { email, name, picture }, or null
-  const link = user ? html`${user.name}, <a href="/idpauth/logout/">sign out</a>` : html`<a href="/idpauth/login/">Sign in</a>`;
+  const link = user
+    ? html`${user.name}, <a href="/idpauth/logout/">sign out</a>`
+    : html`<a href="/idpauth/login/">Sign in</a>`;
   return c.html(
     html`<!doctype html><title>Everybody</title>
       <p>${link}</p>
@@ -21,7 +23,8 @@ app.get("/", async (c) => {
 
 app.get("/reports", auth.idpRequired, async (c) => {
   const { user } = await auth.requireSession(c); // the session that the guard saw, never null
-  const links = html`<a href="/api/reports">As JSON</a> <a href="/">Home</a> <a href="/idpauth/logout/">Sign out</a>`;
+  const links = html`<a href="/api/reports">As JSON</a> <a href="/">Home</a>
+    <a href="/idpauth/logout/">Sign out</a>`;
   return c.html(
     html`<!doctype html><title>Reports</title>
       <p>Hello ${user.name ?? user.email}.</p>
@@ -31,7 +34,8 @@ app.get("/reports", auth.idpRequired, async (c) => {
 
 app.get("/api/reports", auth.idpRequired, async (c) => {
   const credentials = await auth.getCredentials(c); // null: signed out a moment ago
-  // For a call to your API, or one of the provider's: `await auth.getAccessToken(c)`, which is always fresh.
+  // For a call to your API, or one of the provider's: `await auth.getAccessToken(c)`, which is
+  // always fresh.
   return c.json({ reports: ["Visitors", "Orders"], scopes: credentials?.scopes ?? [] });
 });
 

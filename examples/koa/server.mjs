@@ -24,20 +24,24 @@ auth.mount(app); // startup checks, then /idpauth/*
 
 router.get("/", async (ctx) => {
   const user = await auth.getUser(ctx);
-  const link = user ? `${nameOf(user)}, <a href="/idpauth/logout/">sign out</a>` : '<a href="/idpauth/login/">Sign in</a>';
+  const link = user
+    ? `${nameOf(user)}, <a href="/idpauth/logout/">sign out</a>`
+    : '<a href="/idpauth/login/">Sign in</a>';
   ctx.body = `<!doctype html><title>Everybody</title><p>${link}</p><p><a href="/reports">Reports</a></p>`;
 });
 
 router.get("/reports", auth.idpRequired, async (ctx) => {
   const { user } = await auth.requireSession(ctx); // the session that the guard saw, never null
   const name = nameOf(user);
-  const links = '<a href="/api/reports">As JSON</a> <a href="/">Home</a> <a href="/idpauth/logout/">Sign out</a>';
+  const links =
+    '<a href="/api/reports">As JSON</a> <a href="/">Home</a> <a href="/idpauth/logout/">Sign out</a>';
   ctx.body = `<!doctype html><title>Reports</title><p>Hello ${name}.</p><p>${links}</p>`;
 });
 
 router.get("/api/reports", auth.idpRequired, async (ctx) => {
   const credentials = await auth.getCredentials(ctx); // null: signed out a moment ago
-  // For a call to your API, or one of the provider's: `await auth.getAccessToken(ctx)`, which is always fresh.
+  // For a call to your API, or one of the provider's: `await auth.getAccessToken(ctx)`, which is
+  // always fresh.
   ctx.body = { reports: ["Visitors", "Orders"], scopes: credentials?.scopes ?? [] };
 });
 
@@ -45,7 +49,10 @@ app.use(router.routes());
 
 /** @param {import("idpauth").UserPayload | null} user */
 function nameOf(user) {
-  return (user?.name ?? user?.email ?? "user").replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+  return (user?.name ?? user?.email ?? "user").replace(
+    /[&<>"']/g,
+    (character) => `&#${character.charCodeAt(0)};`,
+  );
 }
 
 const { PORT = 3000 } = process.env;

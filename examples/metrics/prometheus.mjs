@@ -1,10 +1,17 @@
 import { subscribe } from "node:diagnostics_channel";
 import { Counter, Histogram, register } from "prom-client";
 
-/** Counts and times the events of every idpauth component in this process. Call it once, at startup. */
+/**
+ * Counts and times the events of every idpauth component in this process. Call it once, at startup.
+ */
 export function observeIdpauth(registers = [register]) {
   const labelNames = ["event", "during", "kind", "reason", "side", "endpoint"];
-  const events = new Counter({ name: "idpauth_events_total", help: "Events of idpauth", labelNames, registers });
+  const events = new Counter({
+    name: "idpauth_events_total",
+    help: "Events of idpauth",
+    labelNames,
+    registers,
+  });
   const seconds = new Histogram({
     name: "idpauth_provider_seconds",
     help: "Time that the provider took for a login, refresh or logout, or until an outage was known",
@@ -13,10 +20,15 @@ export function observeIdpauth(registers = [register]) {
     registers,
   });
   for (const event of ["login", "refresh", "logout", "blocked", "ended", "failure", "outage"]) {
-    subscribe(`idpauth:${event}`, (/** @type {any} */ { during, kind, reason, side, endpoint, duration }) => {
-      const labels = { event, during, kind, reason, side, endpoint };
-      events.inc(Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== undefined)));
-      if (duration !== undefined) seconds.observe({ event }, duration / 1000);
-    });
+    subscribe(
+      `idpauth:${event}`,
+      (/** @type {any} */ { during, kind, reason, side, endpoint, duration }) => {
+        const labels = { event, during, kind, reason, side, endpoint };
+        events.inc(
+          Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== undefined)),
+        );
+        if (duration !== undefined) seconds.observe({ event }, duration / 1000);
+      },
+    );
   }
 }

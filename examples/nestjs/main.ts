@@ -14,14 +14,17 @@ class ReportsController {
 
   @Get()
   home(@CurrentUser() user: UserPayload | null): string {
-    const who = user ? `You are ${nameOf(user)}. <a href="/idpauth/logout/">Sign out</a>` : '<a href="/idpauth/login/">Sign in</a>';
+    const who = user
+      ? `You are ${nameOf(user)}. <a href="/idpauth/logout/">Sign out</a>`
+      : '<a href="/idpauth/login/">Sign in</a>';
     return `<!doctype html><title>Everybody</title><p>${who}</p><p><a href="/reports">Reports</a></p>`;
   }
 
   @Get("reports")
   @UseGuards(IdpRequiredGuard)
   reports(@CurrentUser() user: UserPayload | null): string {
-    const links = '<a href="/api/reports">As JSON</a> <a href="/">Home</a> <a href="/idpauth/logout/">Sign out</a>';
+    const links =
+      '<a href="/api/reports">As JSON</a> <a href="/">Home</a> <a href="/idpauth/logout/">Sign out</a>';
     return `<!doctype html><title>Reports</title><p>Hello ${nameOf(user)}.</p><p>${links}</p>`;
   }
 
@@ -29,7 +32,8 @@ class ReportsController {
   @UseGuards(IdpRequiredGuard)
   async list(@Req() request: Request): Promise<object> {
     const credentials = await this.auth.getCredentials(request); // null: signed out a moment ago
-    // For a call to your API, or one of the provider's: `await this.auth.getAccessToken(request)`, which is always fresh.
+    // For a call to your API, or one of the provider's: `await this.auth.getAccessToken(request)`,
+    // which is always fresh.
     return { reports: ["Visitors", "Orders"], scopes: credentials?.scopes ?? [] };
   }
 }

@@ -1,4 +1,5 @@
-// The startup checks, said where the server starts. Next.js goes on after a mistake, and answers 500; `npm start` checks beforehand.
+// The startup checks, said where the server starts. Next.js goes on after a mistake, and answers
+// 500; `npm start` checks beforehand.
 export async function register() {
   if (process.env.NEXT_RUNTIME === "nodejs") (await import("./lib/auth")).auth.start();
 }

@@ -10,17 +10,22 @@ const auth = idpAuth();
 const routes = {
   "/": async (request, response) => {
     const user = await auth.getUser(request);
-    const link = user ? `${nameOf(user)}, <a href="/idpauth/logout/">sign out</a>` : '<a href="/idpauth/login/">Sign in</a>';
+    const link = user
+      ? `${nameOf(user)}, <a href="/idpauth/logout/">sign out</a>`
+      : '<a href="/idpauth/login/">Sign in</a>';
     page(response, `<title>Everybody</title><p>${link}</p><p><a href="/reports">Reports</a></p>`);
   },
   "/reports": auth.idpRequired(async (request, response) => {
-    const { user } = await auth.requireSession(request); // the session that the guard saw, never null
-    const links = '<a href="/api/reports">As JSON</a> <a href="/">Home</a> <a href="/idpauth/logout/">Sign out</a>';
+    // the session that the guard saw, never null
+    const { user } = await auth.requireSession(request);
+    const links =
+      '<a href="/api/reports">As JSON</a> <a href="/">Home</a> <a href="/idpauth/logout/">Sign out</a>';
     page(response, `<title>Reports</title><p>Hello ${nameOf(user)}.</p><p>${links}</p>`);
   }),
   "/api/reports": auth.idpRequired(async (request, response) => {
     const credentials = await auth.getCredentials(request); // null: signed out a moment ago
-    // For a call to your API, or one of the provider's: `await auth.getAccessToken(request)`, which is always fresh.
+    // For a call to your API, or one of the provider's: `await auth.getAccessToken(request)`, which
+    // is always fresh.
     json(response, 200, { reports: ["Visitors", "Orders"], scopes: credentials?.scopes ?? [] });
   }),
 };
@@ -28,13 +33,16 @@ const routes = {
 /** @param {IncomingMessage} request @param {ServerResponse} response */
 function application(request, response) {
   const path = (request.url ?? "/").split("?", 1)[0] ?? "";
-  return Object.hasOwn(routes, path) ? routes[path]?.(request, response) : json(response, 404, { error: "not_found" });
+  return Object.hasOwn(routes, path)
+    ? routes[path]?.(request, response)
+    : json(response, 404, { error: "not_found" });
 }
 
 /** @param {unknown} error @param {IncomingMessage} _request @param {ServerResponse} response */
 function onError(error, _request, response) {
   // An outage keeps the session, so the same request may succeed a moment later.
-  if (isOutage(error)) return json(response.setHeader("Retry-After", "1"), 503, { error: error.code });
+  if (isOutage(error))
+    return json(response.setHeader("Retry-After", "1"), 503, { error: error.code });
   console.error(error);
   return json(response, 500, { error: "internal_error" });
 }
@@ -46,15 +54,23 @@ function page(response, body) {
 
 /** @param {ServerResponse} response @param {number} status @param {unknown} value */
 function json(response, status, value) {
-  return response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(value));
+  return response
+    .writeHead(status, { "Content-Type": "application/json" })
+    .end(JSON.stringify(value));
 }
 
 /** @param {import("idpauth").UserPayload | null} user */
 function nameOf(user) {
-  return (user?.name ?? user?.email ?? "user").replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+  return (user?.name ?? user?.email ?? "user").replace(
+    /[&<>"']/g,
+    (character) => `&#${character.charCodeAt(0)};`,
+  );
 }
 
-const listener = auth.listener(application, { onError }); // startup checks, then /idpauth/* and, for all the rest, the application
+// startup checks, then /idpauth/* and, for all the rest, the application
+const listener = auth.listener(application, { onError });
 const server = createServer(listener).listen(Number(process.env["PORT"] ?? 3000), () => {
-  console.log(`http://localhost:${/** @type {import("node:net").AddressInfo} */ (server.address()).port}/`);
+  console.log(
+    `http://localhost:${/** @type {import("node:net").AddressInfo} */ (server.address()).port}/`,
+  );
 });

@@ -4,7 +4,8 @@ import express from "express";
 import { idpAuth } from "idpauth/express";
 
 const DIST = path.join(import.meta.dirname, "dist");
-const POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'";
+const POLICY =
+  "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /** @param {import("idpauth").IdpAuthOptions} [options] tests pass their own */
 export function createApp(options) {
@@ -18,7 +19,8 @@ export function createApp(options) {
 
   app.post("/api/items", auth.idpRequired, express.json(), (req, res) => {
     const text = req.body?.text;
-    if (typeof text !== "string" || text === "" || text.length > 100) return res.status(400).json({ error: "invalid_text" });
+    if (typeof text !== "string" || text === "" || text.length > 100)
+      return res.status(400).json({ error: "invalid_text" });
     items.push({ id: items.length + 1, text });
     return res.json(items);
   });
@@ -28,10 +30,13 @@ export function createApp(options) {
     next();
   });
   app.use(express.static(DIST));
-  // The front end renders the views, so every path outside the API that doesn't name a file gets the same page.
+  // The front end renders the views, so every path outside the API that doesn't name a file gets
+  // the same page.
   app.use((req, res) => {
     const isView = ["GET", "HEAD"].includes(req.method) && !/^\/api\/|\.\w+$/.test(req.path);
-    return isView ? res.sendFile("index.html", { root: DIST }) : res.status(404).json({ error: "not_found" });
+    return isView
+      ? res.sendFile("index.html", { root: DIST })
+      : res.status(404).json({ error: "not_found" });
   });
   return { app, auth };
 }

@@ -1,7 +1,10 @@
 import { defineConfig } from "vite";
 
-// During development, the browser loads the front end from Vite, which forwards requests to the API. `changeOrigin: false` keeps the
-// browser's Host header. The short form, a string, would change it.
+// During development, the browser loads the front end from Vite, which forwards requests to the
+// API. `changeOrigin: false` keeps the browser's Host header. The short form, a string, would
+// change it.
 const api = { target: "http://localhost:3001", changeOrigin: false };
 
-export default defineConfig({ server: { port: 3000, strictPort: true, proxy: { "/api": api, "/idpauth": api } } });
+export default defineConfig({
+  server: { port: 3000, strictPort: true, proxy: { "/api": api, "/idpauth": api } },
+});

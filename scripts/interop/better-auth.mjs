@@ -1,5 +1,5 @@
-// better-auth with its OAuth provider plugin, as a process of its own. Its application brings the pages for sign-in and consent, so
-// this file has two forms that call better-auth's own endpoints.
+// better-auth with its OAuth provider plugin, as a process of its own. Its application brings the
+// pages for sign-in and consent, so this file has two forms that call better-auth's own endpoints.
 import { randomBytes } from "node:crypto";
 import { readTask, serve } from "./provider-process.mjs";
 
@@ -29,9 +29,18 @@ const auth = betterAuth({
   rateLimit: { enabled: false },
   telemetry: { enabled: false },
   disabledPaths: ["/token"],
-  plugins: [jwt(), oauthProvider({ loginPage: "/login", consentPage: "/consent", idTokenExpiresIn: idTokenSeconds })],
+  plugins: [
+    jwt(),
+    oauthProvider({
+      loginPage: "/login",
+      consentPage: "/consent",
+      idTokenExpiresIn: idTokenSeconds,
+    }),
+  ],
 });
-for (const { modelName } of Object.values(/** @type {Record<string, { modelName: string }>} */ ((await auth.$context).tables))) {
+for (const { modelName } of Object.values(
+  /** @type {Record<string, { modelName: string }>} */ ((await auth.$context).tables),
+)) {
   database[modelName] ??= [];
 }
 const { headers: signedUp } = await auth.api.signUpEmail({
@@ -70,7 +79,11 @@ await serve(
     const answer = await auth.handler(
       new Request(`${issuer}${call.path}`, {
         method: "POST",
-        headers: { "Content-Type": "application/json", Origin: origin, Cookie: request.headers.cookie ?? "" },
+        headers: {
+          "Content-Type": "application/json",
+          Origin: origin,
+          Cookie: request.headers.cookie ?? "",
+        },
         body: JSON.stringify({ ...call.body, oauth_query: url.search.slice(1) }),
       }),
     );

@@ -1,4 +1,5 @@
-// The providers and configurations of `npm run interop`, with the expected result of each step of steps.mjs.
+// The providers and configurations of `npm run interop`, with the expected result of each step of
+// steps.mjs.
 
 /**
  * @typedef {object} Configuration
@@ -46,5 +47,7 @@ export const CONFIGURATIONS = [
  * @param {string} result
  */
 function from(first, result) {
-  return Object.fromEntries(Array.from({ length: 13 - first }, (_, index) => [first + index, result]));
+  return Object.fromEntries(
+    Array.from({ length: 13 - first }, (_, index) => [first + index, result]),
+  );
 }

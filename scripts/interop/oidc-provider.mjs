@@ -27,22 +27,44 @@ const encryption = await generateKeyPair("RSA-OAEP-256", { extractable: true });
 /** @type {Record<string, Variant>} */
 const VARIANTS = {
   rs256: {},
-  ps256: { algorithm: "PS256", options: { rotateRefreshToken: false, conformIdTokenClaims: false } },
-  es256: { algorithm: "ES256", client: { client_id: "my-app", token_endpoint_auth_method: "client_secret_basic" } },
+  ps256: {
+    algorithm: "PS256",
+    options: { rotateRefreshToken: false, conformIdTokenClaims: false },
+  },
+  es256: {
+    algorithm: "ES256",
+    client: { client_id: "my-app", token_endpoint_auth_method: "client_secret_basic" },
+  },
   eddsa: { algorithm: "EdDSA", options: { conformIdTokenClaims: false } },
   pairwise: {
     client: { subject_type: "pairwise" },
     options: {
       subjectTypes: ["public", "pairwise"],
-      pairwiseIdentifier: (/** @type {unknown} */ _ctx, /** @type {string} */ accountId) => `pairwise-${accountId}`,
+      pairwiseIdentifier: (/** @type {unknown} */ _ctx, /** @type {string} */ accountId) =>
+        `pairwise-${accountId}`,
     },
   },
   "no-id-token": { noIdTokenOnRefresh: true },
-  par: { options: { features: { pushedAuthorizationRequests: { enabled: true, requirePushedAuthorizationRequests: true } } } },
+  par: {
+    options: {
+      features: {
+        pushedAuthorizationRequests: { enabled: true, requirePushedAuthorizationRequests: true },
+      },
+    },
+  },
   encrypted: {
     client: {
       id_token_encrypted_response_alg: "RSA-OAEP-256",
-      jwks: { keys: [{ ...(await exportJWK(encryption.publicKey)), use: "enc", alg: "RSA-OAEP-256", kid: "enc" }] },
+      jwks: {
+        keys: [
+          {
+            ...(await exportJWK(encryption.publicKey)),
+            use: "enc",
+            alg: "RSA-OAEP-256",
+            kid: "enc",
+          },
+        ],
+      },
     },
     options: { features: { encryption: { enabled: true } } },
   },
@@ -67,7 +89,9 @@ const registered = {
 
 const provider = new Provider(issuer, {
   clients: [registered],
-  jwks: { keys: [{ ...(await exportJWK(signing.privateKey)), use: "sig", alg: algorithm, kid: "sig" }] },
+  jwks: {
+    keys: [{ ...(await exportJWK(signing.privateKey)), use: "sig", alg: algorithm, kid: "sig" }],
+  },
   enabledJWA: { idTokenSigningAlgValues: [algorithm] },
   clientDefaults: { id_token_signed_response_alg: algorithm },
   cookies: { keys: [secret()] },
@@ -75,12 +99,22 @@ const provider = new Provider(issuer, {
   scopes: ["openid", "offline_access", "email", "profile"],
   findAccount: (/** @type {unknown} */ _ctx, /** @type {string} */ id) => ({
     accountId: id,
-    claims: () => ({ sub: id, email: `${id}@example.com`, email_verified: true, name: `The user ${id}` }),
+    claims: () => ({
+      sub: id,
+      email: `${id}@example.com`,
+      email_verified: true,
+      name: `The user ${id}`,
+    }),
   }),
   pkce: { required: () => true },
   rotateRefreshToken: true,
   expiresWithSession: () => false,
-  features: { devInteractions: { enabled: true }, rpInitiatedLogout: { enabled: false }, revocation: { enabled: true }, ...features },
+  features: {
+    devInteractions: { enabled: true },
+    rpInitiatedLogout: { enabled: false },
+    revocation: { enabled: true },
+    ...features,
+  },
   ttl: {
     IdToken: idTokenSeconds,
     // Without an ID token, the access token's life counts.
@@ -97,7 +131,12 @@ const provider = new Provider(issuer, {
 if (noIdTokenOnRefresh) {
   provider.use(async (/** @type {any} */ ctx, /** @type {() => Promise<void>} */ next) => {
     await next();
-    if (ctx.oidc?.route === "token" && ctx.oidc.params?.grant_type === "refresh_token" && ctx.body !== undefined) delete ctx.body.id_token;
+    if (
+      ctx.oidc?.route === "token" &&
+      ctx.oidc.params?.grant_type === "refresh_token" &&
+      ctx.body !== undefined
+    )
+      delete ctx.body.id_token;
   });
 }
 

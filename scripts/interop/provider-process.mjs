@@ -1,5 +1,6 @@
-// The server that the provider programs of `npm run interop` share: it counts requests, refuses connections on command and keeps the newest
-// refresh token, so that the run can check that a logout revoked it. A program and the run exchange messages.
+// The server that the provider programs of `npm run interop` share: it counts requests, refuses
+// connections on command and keeps the newest refresh token, so that the run can check that a
+// logout revoked it. A program and the run exchange messages.
 import { createServer } from "node:http";
 
 /**
@@ -18,8 +19,10 @@ export function readTask() {
 }
 
 /**
- * @param {(request: import("node:http").IncomingMessage, response: import("node:http").ServerResponse) => unknown} listener
- * @param {{ port: number, tokenPath: string, client: { issuer: string, clientId: string, clientSecret: string } }} options
+ * @param {(request: import("node:http").IncomingMessage, response: import("node:http").ServerResponse) => unknown}
+ *   listener
+ * @param {{ port: number, tokenPath: string, client: { issuer: string, clientId: string, clientSecret: string } }}
+ *   options
  */
 export async function serve(listener, { port, tokenPath, client }) {
   /** @type {Record<string, number>} */

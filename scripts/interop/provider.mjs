@@ -29,11 +29,16 @@ export function freePort() {
 /**
  * @param {string} program
  * @param {import("./provider-process.mjs").Task} task
- * @returns {Promise<RunningProvider>} rejects with what the program wrote if it ends instead of starting
+ * @returns {Promise<RunningProvider>} rejects with what the program wrote if it ends instead of
+ *   starting
  */
 export async function startProvider(program, task) {
   const child = fork(path.join(import.meta.dirname, `${program}.mjs`), {
-    env: { PATH: process.env["PATH"], SystemRoot: process.env["SystemRoot"], INTEROP: JSON.stringify(task) },
+    env: {
+      PATH: process.env["PATH"],
+      SystemRoot: process.env["SystemRoot"],
+      INTEROP: JSON.stringify(task),
+    },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
   let wrote = "";
@@ -57,11 +62,14 @@ export async function startProvider(program, task) {
       waiting.set(last, resolve);
       child.send({ id: last, command });
     });
-  const client = /** @type {{ issuer: string, clientId: string, clientSecret: string }} */ (await ready);
+  const client = /** @type {{ issuer: string, clientId: string, clientSecret: string }} */ (
+    await ready
+  );
   const tokenPath = String(await send("tokenPath"));
   return {
     ...client,
-    tokenRequests: async () => /** @type {Record<string, number>} */ (await send("counts"))[`POST ${tokenPath}`] ?? 0,
+    tokenRequests: async () =>
+      /** @type {Record<string, number>} */ (await send("counts"))[`POST ${tokenPath}`] ?? 0,
     refreshToken: async () => String(await send("refreshToken")),
     pause: () => send("pause").then(() => undefined),
     resume: () => send("resume").then(() => undefined),

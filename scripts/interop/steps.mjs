@@ -25,10 +25,14 @@ const JSON_ONLY = { headers: { accept: "application/json" } };
 /** @type {readonly { title: string, run: (stage: Stage) => Promise<string> }[]} */
 export const STEPS = [
   {
-    title: "`idpauth check --live` finds no error and no warning, and the provider accepts the client.",
+    title:
+      "`idpauth check --live` finds no error and no warning, and the provider accepts the client.",
     async run({ env }) {
       const { codes, client } = await checkLive(env);
-      return [codes.join(", ") || "good", ...(client === "accepted" ? [] : [`client ${client}`])].join(", ");
+      return [
+        codes.join(", ") || "good",
+        ...(client === "accepted" ? [] : [`client ${client}`]),
+      ].join(", ");
     },
   },
   {
@@ -40,7 +44,9 @@ export const STEPS = [
       const answer = await browser.get(login, JSON_ONLY);
       if (answer.status === 503) return problemOf(answer);
       stage.next = redirectOf(answer);
-      return new URL(stage.next).origin === new URL(provider.issuer).origin ? "good" : `goes to ${new URL(stage.next).origin}`;
+      return new URL(stage.next).origin === new URL(provider.issuer).origin
+        ? "good"
+        : `goes to ${new URL(stage.next).origin}`;
     },
   },
   {
@@ -55,14 +61,17 @@ export const STEPS = [
     async run({ browser, origin, next }) {
       const answer = await browser.get(next, JSON_ONLY);
       if (answer.status !== 302) return problemOf(answer);
-      return redirectOf(answer) === `${origin}/reports` ? "good" : `returns to ${redirectOf(answer)}`;
+      return redirectOf(answer) === `${origin}/reports`
+        ? "good"
+        : `returns to ${redirectOf(answer)}`;
     },
   },
   {
     title: "The session probe has email and name.",
     async run({ browser }) {
       const { authenticated, user } = (await browser.get("/idpauth/session", JSON_ONLY)).json();
-      const isRight = authenticated === true && user.email === USER.email && user.name === USER.name;
+      const isRight =
+        authenticated === true && user.email === USER.email && user.name === USER.name;
       return isRight ? "good" : `authenticated: ${authenticated}, user: ${JSON.stringify(user)}`;
     },
   },
@@ -77,19 +86,25 @@ export const STEPS = [
     title: "The access token works at the userinfo endpoint.",
     async run({ browser }) {
       const answer = await browser.get("/api/userinfo", JSON_ONLY);
-      return answer.status === 200 && answer.json().email === USER.email ? "good" : `status ${answer.status}`;
+      return answer.status === 200 && answer.json().email === USER.email
+        ? "good"
+        : `status ${answer.status}`;
     },
   },
   {
-    title: "When the ID token has expired, the next request refreshes with one token request; the user stays the same.",
+    title:
+      "When the ID token has expired, the next request refreshes with one token request; the user stays the same.",
     async run({ browser, provider }) {
       await expiry(browser);
       const before = await provider.tokenRequests();
       const answer = await browser.get("/api/reports", JSON_ONLY);
       const requests = (await provider.tokenRequests()) - before;
-      if (answer.status !== 200 || requests !== 1) return `status ${answer.status}, ${requests} token requests`;
+      if (answer.status !== 200 || requests !== 1)
+        return `status ${answer.status}, ${requests} token requests`;
       const { user } = answer.json();
-      return user.email === USER.email && user.name === USER.name ? "good" : `user: ${JSON.stringify(user)}`;
+      return user.email === USER.email && user.name === USER.name
+        ? "good"
+        : `user: ${JSON.stringify(user)}`;
     },
   },
   {
@@ -97,14 +112,17 @@ export const STEPS = [
     async run({ browser, provider }) {
       await expiry(browser);
       const before = await provider.tokenRequests();
-      const answers = await Promise.all(Array.from({ length: HERD }, () => browser.get("/api/reports", JSON_ONLY)));
+      const answers = await Promise.all(
+        Array.from({ length: HERD }, () => browser.get("/api/reports", JSON_ONLY)),
+      );
       const good = answers.filter(({ status }) => status === 200).length;
       const requests = (await provider.tokenRequests()) - before;
       return good === HERD && requests === 1 ? "good" : `${good} good, ${requests} token requests`;
     },
   },
   {
-    title: "While the provider refuses connections, the response is 503 with Retry-After; afterwards the same session works again.",
+    title:
+      "While the provider refuses connections, the response is 503 with Retry-After; afterwards the same session works again.",
     async run({ browser, provider }) {
       await expiry(browser);
       await provider.pause();
@@ -125,13 +143,19 @@ export const STEPS = [
     async run({ browser, newBrowser, provider, origin }) {
       const other = newBrowser();
       const login = redirectOf(await other.navigate("/reports"));
-      const callback = await signInAtProvider(other, redirectOf(await other.navigate(login)), origin);
+      const callback = await signInAtProvider(
+        other,
+        redirectOf(await other.navigate(login)),
+        origin,
+      );
       if ((await other.follow(callback)).status !== 200) return "the second sign-in fails";
       await expiry(browser);
       const before = await provider.tokenRequests();
       const { status } = await browser.get("/api/reports", JSON_ONLY);
       const requests = (await provider.tokenRequests()) - before;
-      return status === 200 && requests === 1 ? "good" : `status ${status}, ${requests} token requests`;
+      return status === 200 && requests === 1
+        ? "good"
+        : `status ${status}, ${requests} token requests`;
     },
   },
   {
@@ -144,7 +168,9 @@ export const STEPS = [
       const after = await browser.get("/api/reports", JSON_ONLY);
       if (after.status !== 401) return `status ${after.status} after signing out`;
       const { status, error } = await refreshWith(refreshToken, provider, env);
-      return status === 400 && error === "invalid_grant" ? "good" : `refresh token: ${status} ${error}`;
+      return status === 400 && error === "invalid_grant"
+        ? "good"
+        : `refresh token: ${status} ${error}`;
     },
   },
 ];
@@ -171,7 +197,8 @@ async function expiry(browser) {
  * @returns {string}
  */
 function redirectOf({ url, status, location }) {
-  if (status < 300 || status >= 400 || location === undefined) throw new Error(`${url.pathname} does not redirect (status ${status})`);
+  if (status < 300 || status >= 400 || location === undefined)
+    throw new Error(`${url.pathname} does not redirect (status ${status})`);
   return new URL(location, url).href;
 }
 
@@ -181,7 +208,9 @@ function redirectOf({ url, status, location }) {
  */
 function problemOf(answer) {
   const { code } = answer.json();
-  return code === "provider_misconfigured" && answer.status === 503 ? "not set up" : `${code} (status ${answer.status})`;
+  return code === "provider_misconfigured" && answer.status === 503
+    ? "not set up"
+    : `${code} (status ${answer.status})`;
 }
 
 /**
@@ -205,9 +234,16 @@ async function signInAtProvider(browser, address, application) {
       continue;
     }
     const form = formOf(answer);
-    if (form === undefined) throw new Error(`${answer.url.pathname} of the provider has no form (status ${answer.status})`);
+    if (form === undefined)
+      throw new Error(
+        `${answer.url.pathname} of the provider has no form (status ${answer.status})`,
+      );
     next = form.action;
-    request = { method: "POST", body: form.fields.toString(), headers: { "content-type": "application/x-www-form-urlencoded" } };
+    request = {
+      method: "POST",
+      body: form.fields.toString(),
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+    };
   }
   throw new Error("the provider never leads back");
 }
@@ -220,7 +256,8 @@ function formOf({ url, text }) {
   const fields = new URLSearchParams();
   for (const [, input = ""] of content.matchAll(/<input\b([^>]*)>/g)) {
     const name = attribute(input, "name");
-    if (name !== undefined) fields.append(name, attribute(input, "value") ?? (name === "login" ? "ada" : "any"));
+    if (name !== undefined)
+      fields.append(name, attribute(input, "value") ?? (name === "login" ? "ada" : "any"));
   }
   return { action, fields };
 }
@@ -238,15 +275,22 @@ function attribute(text, name) {
  * @returns {Promise<{ codes: string[], client: string }>}
  */
 async function checkLive(env) {
-  const child = spawn(process.execPath, [path.join(root, "dist/cli/idpauth.js"), "check", "--live", "--json"], {
-    env: { ...env, IDP_DEBUG: "true" },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const child = spawn(
+    process.execPath,
+    [path.join(root, "dist/cli/idpauth.js"), "check", "--live", "--json"],
+    {
+      env: { ...env, IDP_DEBUG: "true" },
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
   let output = "";
   child.stdout.setEncoding("utf8").on("data", (text) => (output += String(text)));
   await new Promise((resolve) => child.once("close", resolve));
   const { findings, facts } = JSON.parse(output);
-  return { codes: findings.map((/** @type {{ code: string }} */ { code }) => code), client: facts.client };
+  return {
+    codes: findings.map((/** @type {{ code: string }} */ { code }) => code),
+    client: facts.client,
+  };
 }
 
 /**
@@ -266,7 +310,11 @@ async function refreshWith(refreshToken, { issuer, clientId, clientSecret }, env
   }
   // Id and secret consist of characters that no encoding changes.
   const authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString("base64")}`;
-  const response = await fetch(token_endpoint, { method: "POST", body, headers: isBasic ? { authorization } : {} });
+  const response = await fetch(token_endpoint, {
+    method: "POST",
+    body,
+    headers: isBasic ? { authorization } : {},
+  });
   const { error } = /** @type {{ error?: string }} */ (await response.json());
   return { status: response.status, error };
 }

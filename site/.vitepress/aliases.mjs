@@ -1,16 +1,40 @@
 /**
- * What people type into the search that a section's text does not contain, by page and by the anchor of a heading. The search adds the
- * words to the section, and no reader sees them. An empty anchor is the page's title.
+ * What people type into the search that a section's text does not contain, by page and by the
+ * anchor of a heading. The search adds the words to the section, and no reader sees them. An empty
+ * anchor is the page's title.
  *
  * @type {Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>}
  */
 export const ALIASES = {
   "how-to/troubleshooting.md": {
     "": ["login not working", "sign-in fails", "debugging", "FAQ"],
-    "redirect_uri-mismatch": ["redirect_uri_mismatch", "invalid redirect uri", "AADSTS50011", "callback URL mismatch"],
-    "state-mismatch": ["login link is invalid", "invalid state", "state missing", "link expired", "CSRF state"],
-    "the-browser-redirects-in-a-loop": ["login loop", "redirect loop", "ERR_TOO_MANY_REDIRECTS", "infinite redirect"],
-    "cookie-not-set": ["cookie isn't set", "cookie missing", "cookie blocked", "SameSite", "third-party cookie", "iframe"],
+    "redirect_uri-mismatch": [
+      "redirect_uri_mismatch",
+      "invalid redirect uri",
+      "AADSTS50011",
+      "callback URL mismatch",
+    ],
+    "state-mismatch": [
+      "login link is invalid",
+      "invalid state",
+      "state missing",
+      "link expired",
+      "CSRF state",
+    ],
+    "the-browser-redirects-in-a-loop": [
+      "login loop",
+      "redirect loop",
+      "ERR_TOO_MANY_REDIRECTS",
+      "infinite redirect",
+    ],
+    "cookie-not-set": [
+      "cookie isn't set",
+      "cookie missing",
+      "cookie blocked",
+      "SameSite",
+      "third-party cookie",
+      "iframe",
+    ],
     "users-are-signed-out-after-an-hour": [
       "signed out after an hour",
       "logged out after an hour",
@@ -18,40 +42,128 @@ export const ALIASES = {
       "random logout",
       "no refresh token",
     ],
-    "signed-out-after-each-deploy": ["logged out after deploy", "logged out after restart", "sessions lost"],
+    "signed-out-after-each-deploy": [
+      "logged out after deploy",
+      "logged out after restart",
+      "sessions lost",
+    ],
     invalid_grant: ["invalid grant", "code already used", "refresh token expired"],
-    "503-provider_unavailable": ["provider unavailable", "ECONNREFUSED", "timeout", "service unavailable", "self-signed certificate"],
+    "503-provider_unavailable": [
+      "provider unavailable",
+      "ECONNREFUSED",
+      "timeout",
+      "service unavailable",
+      "self-signed certificate",
+    ],
     "503-provider_misconfigured": ["invalid_client", "wrong client secret", "issuer mismatch"],
-    "every-sign-in-ends-with-sign_in_refused": ["clock skew", "ID token rejected", "token issued in the future"],
-    "it-works-on-localhost-but-not-behind-the-proxy": ["nginx", "reverse proxy", "load balancer", "http instead of https", "trust proxy"],
-    "401-although-the-user-is-signed-in": ["401 unauthorized", "probe", "not authenticated", "credentials include"],
+    "every-sign-in-ends-with-sign_in_refused": [
+      "clock skew",
+      "ID token rejected",
+      "token issued in the future",
+    ],
+    "it-works-on-localhost-but-not-behind-the-proxy": [
+      "nginx",
+      "reverse proxy",
+      "load balancer",
+      "http instead of https",
+      "trust proxy",
+    ],
+    "401-although-the-user-is-signed-in": [
+      "401 unauthorized",
+      "probe",
+      "not authenticated",
+      "credentials include",
+    ],
     "403-although-the-user-is-signed-in": ["403 forbidden", "access denied", "CSRF"],
     "blocked-by-cors-policy": ["CORS error", "Access-Control-Allow-Origin", "preflight"],
-    "users-are-signed-in-again-without-a-password": ["logout does not work", "single logout", "still logged in"],
+    "users-are-signed-in-again-without-a-password": [
+      "logout does not work",
+      "single logout",
+      "still logged in",
+    ],
     "back-channel-logout-doesnt-arrive": ["backchannel logout not working", "logout token"],
   },
-  "how-to/sessions.md": { "": ["session timeout", "session expires", "stay signed in", "remember me", "logged out after an hour"] },
-  "how-to/signing-out.md": { "": ["log out", "logout", "single sign-out", "SLO"] },
-  "how-to/scaling.md": { "": ["cluster", "load balancer", "sticky sessions", "horizontal scaling", "session lost"] },
-  "how-to/upgrades-and-keys.md": {
-    "": ["key rotation", "rotate secret", "zero downtime", "SIGTERM", "secret leaked", "incident response"],
+  "how-to/sessions.md": {
+    "": [
+      "session timeout",
+      "session expires",
+      "stay signed in",
+      "remember me",
+      "logged out after an hour",
+    ],
   },
-  "how-to/end-sessions.md": { "": ["log out everywhere", "revoke sessions", "kick user", "list sessions"] },
-  "how-to/operations.md": { "": ["metrics", "tracing", "spans", "OTel", "Grafana", "observability"] },
+  "how-to/signing-out.md": { "": ["log out", "logout", "single sign-out", "SLO"] },
+  "how-to/scaling.md": {
+    "": ["cluster", "load balancer", "sticky sessions", "horizontal scaling", "session lost"],
+  },
+  "how-to/upgrades-and-keys.md": {
+    "": [
+      "key rotation",
+      "rotate secret",
+      "zero downtime",
+      "SIGTERM",
+      "secret leaked",
+      "incident response",
+    ],
+  },
+  "how-to/end-sessions.md": {
+    "": ["log out everywhere", "revoke sessions", "kick user", "list sessions"],
+  },
+  "how-to/operations.md": {
+    "": ["metrics", "tracing", "spans", "OTel", "Grafana", "observability"],
+  },
   "how-to/audit-log.md": { "": ["audit trail", "compliance", "GDPR", "login history"] },
   "deploy/containers.md": {
-    "": ["Dockerfile", "docker compose", "k8s", "Helm", "health check", "graceful shutdown", "liveness", "readiness"],
+    "": [
+      "Dockerfile",
+      "docker compose",
+      "k8s",
+      "Helm",
+      "health check",
+      "graceful shutdown",
+      "liveness",
+      "readiness",
+    ],
   },
-  "deploy/serverless.md": { "": ["Lambda", "Vercel", "Netlify", "Cloud Run", "Cloudflare Workers", "edge", "cold start"] },
-  "deploy/proxies.md": { "": ["ingress", "ALB", "ELB", "HAProxy", "CDN", "X-Forwarded-Host", "load balancer"] },
-  "deploy/forward-auth.md": { "": ["auth_request", "forward_auth", "ForwardAuth", "oauth2-proxy", "protect any application"] },
+  "deploy/serverless.md": {
+    "": ["Lambda", "Vercel", "Netlify", "Cloud Run", "Cloudflare Workers", "edge", "cold start"],
+  },
+  "deploy/proxies.md": {
+    "": ["ingress", "ALB", "ELB", "HAProxy", "CDN", "X-Forwarded-Host", "load balancer"],
+  },
+  "deploy/forward-auth.md": {
+    "": ["auth_request", "forward_auth", "ForwardAuth", "oauth2-proxy", "protect any application"],
+  },
   "deploy/sizing.md": { "": ["memory usage", "Redis memory", "capacity", "pricing"] },
-  "deploy/store-operation.md": { "": ["garbage collection", "expired sessions", "disaster recovery", "dump"] },
-  "explanation/performance.md": { "": ["benchmark", "latency", "throughput", "overhead", "requests per second"] },
+  "deploy/store-operation.md": {
+    "": ["garbage collection", "expired sessions", "disaster recovery", "dump"],
+  },
+  "explanation/performance.md": {
+    "": ["benchmark", "latency", "throughput", "overhead", "requests per second"],
+  },
   "explanation/failures.md": { "": ["high availability", "outage", "failover", "resilience"] },
-  "reference/errors.md": { "": ["error codes", "login loop", "state mismatch", "redirect_uri_mismatch"] },
-  "reference/settings.md": { "": ["environment variables", "configuration", "SameSite", "cookie name", "CORS", "session timeout"] },
-  "reference/compatibility.md": { "": ["supported versions", "requirements", "Node version", "browser support", "peer dependencies"] },
+  "reference/errors.md": {
+    "": ["error codes", "login loop", "state mismatch", "redirect_uri_mismatch"],
+  },
+  "reference/settings.md": {
+    "": [
+      "environment variables",
+      "configuration",
+      "SameSite",
+      "cookie name",
+      "CORS",
+      "session timeout",
+    ],
+  },
+  "reference/compatibility.md": {
+    "": [
+      "supported versions",
+      "requirements",
+      "Node version",
+      "browser support",
+      "peer dependencies",
+    ],
+  },
 };
 
 /**
@@ -64,8 +176,12 @@ export const ALIASES = {
  */
 export function withAliases(html, page, aliases = ALIASES) {
   return Object.entries(aliases[page] ?? {}).reduce((text, [anchor, words]) => {
-    const heading = anchor === "" ? /<h1[^>]*>.*?<\/h1>/s : new RegExp(`<h[2-6] id="${anchor}"[^>]*>.*?</h[2-6]>`, "s");
-    if (!heading.test(text)) throw new Error(`site/.vitepress/aliases.mjs: ${page} has no heading "${anchor}".`);
+    const heading =
+      anchor === ""
+        ? /<h1[^>]*>.*?<\/h1>/s
+        : new RegExp(`<h[2-6] id="${anchor}"[^>]*>.*?</h[2-6]>`, "s");
+    if (!heading.test(text))
+      throw new Error(`site/.vitepress/aliases.mjs: ${page} has no heading "${anchor}".`);
     return text.replace(heading, (found) => `${found}<p>${words.join(". ")}.</p>`);
   }, html);
 }

@@ -1,9 +1,12 @@
-// The site of the documentation. Its pages are those of docs/, so the same files serve the repository, the npm package and the site.
+// The site of the documentation. Its pages are those of docs/, so the same files serve the
+// repository, the npm package and the site.
 import { withAliases } from "./aliases.mjs";
 import { figurePlaces } from "./figures.mjs";
 import { sidebar } from "./sidebar.mjs";
 
-/** Pages for maintainers and reviewers. The site has them, but its search and llms-full.txt do not. */
+/**
+ * Pages for maintainers and reviewers. The site has them, but its search and llms-full.txt do not.
+ */
 const INTERNAL = /^(?:evidence\/|contributing\/(?!index\.md)|explanation\/decisions\.md)/;
 
 /** @type {import("vitepress").UserConfig} */
@@ -47,18 +50,24 @@ export default {
         _render(source, env, markdown) {
           const html = markdown.render(source, env);
           // Of the API reference, the names of the exports. Its members would hide the guides.
-          if (env.relativePath.startsWith("api/")) return (html.match(/<h([123])\b.*?<\/h\1>/gs) ?? []).join("");
+          if (env.relativePath.startsWith("api/"))
+            return (html.match(/<h([123])\b.*?<\/h\1>/gs) ?? []).join("");
           if (INTERNAL.test(env.relativePath) || env.frontmatter?.["search"] === false) return "";
           return withAliases(html, env.relativePath);
         },
-        miniSearch: { searchOptions: { boost: { title: 4, text: 1, titles: 2 }, fuzzy: 0.2, prefix: true } },
+        miniSearch: {
+          searchOptions: { boost: { title: 4, text: 1, titles: 2 }, fuzzy: 0.2, prefix: true },
+        },
       },
     },
     docFooter: { prev: "Previous", next: "Next" },
   },
 };
 
-/** Shows links that leave docs/ as text. With the addresses in project.json, scripts/site.mjs has made them links to the repository. */
+/**
+ * Shows links that leave docs/ as text. With the addresses in project.json, scripts/site.mjs has
+ * made them links to the repository.
+ */
 function repositoryLinks(/** @type {import("markdown-it").default} */ markdown) {
   markdown.core.ruler.push("repository-links", (state) => {
     const { relativePath = "" } = state.env;

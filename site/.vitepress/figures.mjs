@@ -1,5 +1,6 @@
-// Shows figures where a page has the comment `<!-- figure: NAME -->`, and pictures of docs/screenshots/ where it has the comment
-// `<!-- screenshot: NAME: ALTERNATIVE TEXT -->`. Elsewhere the comments are invisible, and the page says the same in words.
+// Shows figures where a page has the comment `<!-- figure: NAME -->`, and pictures of
+// docs/screenshots/ where it has the comment `<!-- screenshot: NAME: ALTERNATIVE TEXT -->`.
+// Elsewhere the comments are invisible, and the page says the same in words.
 import { figures } from "../diagrams/index.mjs";
 
 /** An interactive figure is a component of the theme. */
@@ -8,7 +9,10 @@ const COMPONENTS = new Map([["session-timeline", "<SessionTimeline />"]]);
 const PLACE = /^<!-- figure: (.+) -->\s*$/;
 const SCREENSHOT = /^<!-- screenshot: ([\w-]+): (.+) -->\s*$/;
 
-/** A screenshot's width, and what is shown of it: of idpauth's own pages, the card in the middle of the background. */
+/**
+ * A screenshot's width, and what is shown of it: of idpauth's own pages, the card in the middle of
+ * the background.
+ */
 const WIDTH = 900;
 const WHOLE = { width: WIDTH, height: 620, shown: WIDTH };
 const CARD = { width: 470, height: 400, shown: 400 };
@@ -30,14 +34,18 @@ export function figurePlaces(markdown) {
     const name = PLACE.exec(content)?.[1];
     if (name === undefined) return other?.(tokens, index, options, env, self) ?? "";
     const html = COMPONENTS.get(name) ?? drawn.get(name);
-    if (html === undefined) throw new Error(`${env.relativePath}: there is no figure ${name} in site/diagrams/index.mjs.`);
+    if (html === undefined)
+      throw new Error(
+        `${env.relativePath}: there is no figure ${name} in site/diagrams/index.mjs.`,
+      );
     return `${html}\n`;
   };
 }
 
 /** @param {ReturnType<typeof figures>[number]} figure */
 function htmlOf({ name, title, description, wide, narrow }) {
-  const size = (/** @type {{ width: number, height: number }} */ { width, height }) => `width="${width}" height="${height}"`;
+  const size = (/** @type {{ width: number, height: number }} */ { width, height }) =>
+    `width="${width}" height="${height}"`;
   return [
     `<picture class="figure">`,
     `<source media="(max-width: 639px)" srcset="../diagrams/${name}-narrow.svg" ${size(narrow)}>`,
@@ -47,7 +55,8 @@ function htmlOf({ name, title, description, wide, narrow }) {
 }
 
 /**
- * The site's switch for the colors sets a class, so CSS chooses one of the two. The browser doesn't load the other.
+ * The site's switch for the colors sets a class, so CSS chooses one of the two. The browser doesn't
+ * load the other.
  *
  * @param {string} name
  * @param {string} text

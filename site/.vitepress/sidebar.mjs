@@ -149,9 +149,21 @@ export const sidebar = [
     text: "API",
     items: [
       { text: "idpauth", link: "/api/" },
-      ...["express", "fastify", "hono", "koa", "node", "fetch", "next", "redis", "postgres", "sqlite", "client", "react", "testing"].map(
-        (entry) => ({ text: `idpauth/${entry}`, link: `/api/${entry}` }),
-      ),
+      ...[
+        "express",
+        "fastify",
+        "hono",
+        "koa",
+        "node",
+        "fetch",
+        "next",
+        "redis",
+        "postgres",
+        "sqlite",
+        "client",
+        "react",
+        "testing",
+      ].map((entry) => ({ text: `idpauth/${entry}`, link: `/api/${entry}` })),
     ],
   },
 ];

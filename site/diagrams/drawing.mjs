@@ -1,6 +1,9 @@
-// Draws boxes, arrows and wrapped text as one SVG file. An <img> gets no styles from its page, so the file has the colors of both schemes.
+// Draws boxes, arrows and wrapped text as one SVG file. An <img> gets no styles from its page, so
+// the file has the colors of both schemes.
 
-/** Colors by role. Text on each surface has a contrast of at least 4.5:1, which a unit test checks. */
+/**
+ * Colors by role. Text on each surface has a contrast of at least 4.5:1, which a unit test checks.
+ */
 export const LIGHT = {
   panel: "#f6f7fb",
   box: "#ffffff",
@@ -73,14 +76,21 @@ export class Drawing {
    * @param {TextOptions} options
    * @returns {number} the bottom edge
    */
-  text(text, { x, y, width, size = 13, bold = false, soft = false, centered = false, haloed = false }) {
-    const style = [soft && "soft", bold && "bold", centered && "centered", haloed && "haloed"].filter(Boolean).join(" ");
+  text(
+    text,
+    { x, y, width, size = 13, bold = false, soft = false, centered = false, haloed = false },
+  ) {
+    const style = [soft && "soft", bold && "bold", centered && "centered", haloed && "haloed"]
+      .filter(Boolean)
+      .join(" ");
     const lineHeight = Math.round(size * 1.3);
     const lines = wrap(text, width, bold ? size * 1.08 : size);
     lines.forEach((line, index) => {
       const baseline = y + Math.round(size * 0.95) + index * lineHeight;
       const attributes = `${style === "" ? "" : ` class="${style}"`}${size === 13 ? "" : ` font-size="${size}"`}`;
-      this.#parts.push(`<text x="${round(x)}" y="${round(baseline)}"${attributes}>${escape(line)}</text>`);
+      this.#parts.push(
+        `<text x="${round(x)}" y="${round(baseline)}"${attributes}>${escape(line)}</text>`,
+      );
     });
     return this.#reach(y + lines.length * lineHeight);
   }
@@ -88,15 +98,18 @@ export class Drawing {
   /**
    * A box with a bold first line. It is as high as its text, or `height`.
    *
-   * @param {{ x: number, y: number, width: number, height?: number, surface?: Surface, title?: string, lines?: readonly string[] }} options
+   * @param {{ x: number, y: number, width: number, height?: number, surface?: Surface, title?: string, lines?: readonly string[] }}
+   *   options
    * @returns {Rectangle}
    */
   box({ x, y, width, height = 0, surface = "box", title, lines = [] }) {
     const place = this.#parts.push("") - 1;
     const inner = { x: x + PADDING, width: width - 2 * PADDING };
     let bottom = y + PADDING;
-    if (title !== undefined) bottom = this.text(title, { ...inner, y: bottom, size: 14, bold: true }) + 1;
-    for (const line of lines) bottom = this.text(line, { ...inner, y: bottom + 2, soft: title !== undefined });
+    if (title !== undefined)
+      bottom = this.text(title, { ...inner, y: bottom, size: 14, bold: true }) + 1;
+    for (const line of lines)
+      bottom = this.text(line, { ...inner, y: bottom + 2, soft: title !== undefined });
     const rectangle = { x, y, width, height: Math.max(height, bottom + PADDING - 2 - y) };
     this.#parts[place] = `<rect ${edges(rectangle)} rx="8" class="surface ${surface}"/>`;
     this.#reach(y + rectangle.height);
@@ -116,12 +129,17 @@ export class Drawing {
 
   /**
    * @param {readonly (readonly [x: number, y: number])[]} points
-   * @param {{ start?: boolean, end?: boolean, dashed?: boolean, accent?: boolean }} [options] which ends have an arrowhead
+   * @param {{ start?: boolean, end?: boolean, dashed?: boolean, accent?: boolean }} [options] which
+   *   ends have an arrowhead
    */
   line(points, { start = false, end = false, dashed = false, accent = false } = {}) {
-    const path = points.map(([x, y], index) => `${index === 0 ? "M" : "L"}${round(x)} ${round(y)}`).join("");
+    const path = points
+      .map(([x, y], index) => `${index === 0 ? "M" : "L"}${round(x)} ${round(y)}`)
+      .join("");
     const heads = `${start ? ' marker-start="url(#head)"' : ""}${end ? ' marker-end="url(#head)"' : ""}`;
-    this.#parts.push(`<path d="${path}" class="line${dashed ? " dashed" : ""}${accent ? " accent" : ""}"${heads}/>`);
+    this.#parts.push(
+      `<path d="${path}" class="line${dashed ? " dashed" : ""}${accent ? " accent" : ""}"${heads}/>`,
+    );
     for (const [, y] of points) this.#reach(y);
   }
 
@@ -161,8 +179,15 @@ export class Drawing {
     const height = Math.ceil(this.#bottom + 16);
     const head = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="title desc">`;
     const panel = `<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="12" class="surface panel"/>`;
-    const about = [`<title id="title">${escape(title)}</title>`, `<desc id="desc">${escape(description)}</desc>`];
-    return { svg: [head, ...about, STYLE, HEAD, panel, ...this.#parts, "</svg>"].join("\n") + "\n", width, height };
+    const about = [
+      `<title id="title">${escape(title)}</title>`,
+      `<desc id="desc">${escape(description)}</desc>`,
+    ];
+    return {
+      svg: [head, ...about, STYLE, HEAD, panel, ...this.#parts, "</svg>"].join("\n") + "\n",
+      width,
+      height,
+    };
   }
 
   /** @param {number} bottom */
@@ -181,7 +206,9 @@ const HEAD =
  * @returns {string}
  */
 function rules(colors) {
-  const surfaces = /** @type {const} */ (["panel", "box", "ours", "good", "warn", "stop"]).map((name) => `.${name}{fill:${colors[name]}}`);
+  const surfaces = /** @type {const} */ (["panel", "box", "ours", "good", "warn", "stop"]).map(
+    (name) => `.${name}{fill:${colors[name]}}`,
+  );
   return [
     `text{fill:${colors.text}}`,
     `.soft{fill:${colors.soft}}`,

@@ -1,6 +1,9 @@
 /** @typedef {import("./drawing.mjs").Drawing} Drawing */
 
-/** Microseconds of processor time, from the table "Processor time of a guard, in process" in docs/evidence/performance.md, which a test compares. */
+/**
+ * Microseconds of processor time, from the table "Processor time of a guard, in process" in
+ * docs/evidence/performance.md, which a test compares.
+ */
 export const COSTS = /** @type {const} */ ([
   ["Fastify 5", 3.0],
   ["node:http", 3.4],
@@ -34,7 +37,12 @@ export function draw(drawing) {
     const length = (room * microseconds) / LONGEST;
     drawing.text(framework, { x: edge, y: y + 2, width: 84 });
     drawing.bar({ x: left, y, width: length, height: 20 }, "full");
-    drawing.text(`${microseconds.toFixed(1)} µs`, { x: left + length + 8, y: y + 2, width: 60, bold: true });
+    drawing.text(`${microseconds.toFixed(1)} µs`, {
+      x: left + length + 8,
+      y: y + 2,
+      width: 60,
+      bold: true,
+    });
     y += 30;
   }
 }

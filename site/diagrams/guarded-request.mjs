@@ -6,12 +6,20 @@ export const description =
   "If the session can't be read or refreshed, 503. If the user is signed out, a page gets 302 to the login, and any other request 401. " +
   "If allow doesn't return true, 403. If the authentication is too old or too weak, 302 or 401. Otherwise your handler runs.";
 
-/** @type {readonly { question: string, note?: string, otherwise: readonly { title: string, text: string, surface: Surface }[] }[]} */
+/**
+ * @type {readonly { question: string, note?: string, otherwise: readonly { title: string, text: string, surface: Surface }[] }[]}
+ */
 const QUESTIONS = [
   {
     question: "Can idpauth read the session?",
     note: "It also refreshes the tokens if the ID token has expired.",
-    otherwise: [{ title: "503", text: "An outage, or your hook failed. Nobody is signed out.", surface: "warn" }],
+    otherwise: [
+      {
+        title: "503",
+        text: "An outage, or your hook failed. Nobody is signed out.",
+        surface: "warn",
+      },
+    ],
   },
   {
     question: "Is the user signed in?",
@@ -24,7 +32,9 @@ const QUESTIONS = [
   {
     question: "Does allow return true?",
     note: "Only if the route has it. If it throws, your framework handles the error.",
-    otherwise: [{ title: "403", text: "A page, or JSON with the code forbidden.", surface: "stop" }],
+    otherwise: [
+      { title: "403", text: "A page, or JSON with the code forbidden.", surface: "stop" },
+    ],
   },
   {
     question: "Is the authentication recent and strong enough?",
@@ -47,15 +57,35 @@ export function draw(drawing) {
   const bus = edge + left + gap / 2;
   let y = 16;
   for (const { question, note, otherwise } of QUESTIONS) {
-    const box = drawing.box({ x: edge, y, width: left, surface: "ours", title: question, lines: note === undefined ? [] : [note] });
+    const box = drawing.box({
+      x: edge,
+      y,
+      width: left,
+      surface: "ours",
+      title: question,
+      lines: note === undefined ? [] : [note],
+    });
     const middle = box.y + box.height / 2;
     let top = y;
     const outcomes = otherwise.map(({ title: status, text, surface }) => {
-      const outcome = drawing.box({ x, y: top, width: width - edge - x, surface, title: status, lines: [text] });
+      const outcome = drawing.box({
+        x,
+        y: top,
+        width: width - edge - x,
+        surface,
+        title: status,
+        lines: [text],
+      });
       top = outcome.y + outcome.height + 8;
       return outcome;
     });
-    drawing.text("no", { x: edge + left + gap / 4, y: middle - 18, width: 40, size: 12, centered: true });
+    drawing.text("no", {
+      x: edge + left + gap / 4,
+      y: middle - 18,
+      width: 40,
+      size: 12,
+      centered: true,
+    });
     for (const outcome of outcomes) {
       const center = outcome.y + outcome.height / 2;
       const to = Math.abs(center - middle) < (outcomes.length === 1 ? 40 : 8) ? middle : center;
@@ -80,5 +110,12 @@ export function draw(drawing) {
     drawing.text("yes", { x: center + 8, y: next - 24, width: 40, size: 12 });
     y = next;
   }
-  drawing.box({ x: edge, y, width: left, surface: "good", title: "Your handler runs", lines: ["200, or whatever it sends"] });
+  drawing.box({
+    x: edge,
+    y,
+    width: left,
+    surface: "good",
+    title: "Your handler runs",
+    lines: ["200, or whatever it sends"],
+  });
 }

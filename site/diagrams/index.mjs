@@ -1,4 +1,5 @@
-// The figures of the pages. A page has the comment `<!-- figure: NAME -->` where the site shows one, and says the same in words.
+// The figures of the pages. A page has the comment `<!-- figure: NAME -->` where the site shows
+// one, and says the same in words.
 import { Drawing } from "./drawing.mjs";
 import * as guardCost from "./guard-cost.mjs";
 import * as guardedRequest from "./guarded-request.mjs";
@@ -18,7 +19,9 @@ const FIGURES = {
   "guard-cost": guardCost,
 };
 
-/** @returns {{ name: string, title: string, description: string, wide: ReturnType<typeof render>, narrow: ReturnType<typeof render> }[]} */
+/**
+ * @returns {{ name: string, title: string, description: string, wide: ReturnType<typeof render>, narrow: ReturnType<typeof render> }[]}
+ */
 export function figures() {
   return Object.entries(FIGURES).map(([name, figure]) => ({
     name,

@@ -5,7 +5,10 @@ export const description =
   "A user signs in, works for three hours, takes a break and works again. The first request after each ID token's expiry refreshes the tokens. " +
   "After the last request the idle timeout ends the session, before the maximum age and the provider's own limit would.";
 
-/** Minutes since the sign-in. A unit test compares the refreshes and the end with the session policy. */
+/**
+ * Minutes since the sign-in. A unit test compares the refreshes and the end with the session
+ * policy.
+ */
 export const DAY = {
   tokenLife: 60,
   idleTimeout: 90,
@@ -53,7 +56,8 @@ export function draw(drawing) {
     );
 
   const tokens = lane("ID tokens. The first request after the expiry refreshes (◆)");
-  for (const from of [0, ...DAY.refreshes]) bar(tokens, from + 1.5, from + DAY.tokenLife - 1.5, "faint");
+  for (const from of [0, ...DAY.refreshes])
+    bar(tokens, from + 1.5, from + DAY.tokenLife - 1.5, "faint");
   for (const minute of DAY.refreshes) drawing.diamond(at(minute), tokens + height / 2, 6);
 
   const idle = lane("Idle timeout: 1 h 30 min after the last request");
@@ -75,7 +79,13 @@ export function draw(drawing) {
 
   const session = lane("Session: ends at the limit that's reached first");
   bar(session, 0, DAY.end);
-  drawing.text("idle timeout", { x: at(DAY.end) + 8, y: session - 3, width: 120, size: 12, bold: true });
+  drawing.text("idle timeout", {
+    x: at(DAY.end) + 8,
+    y: session - 3,
+    width: 120,
+    size: 12,
+    bold: true,
+  });
   atTheEnd(() =>
     drawing.line(
       [

@@ -9,7 +9,9 @@ const BROWSER = 0;
 const APP = 1;
 const PROVIDER = 2;
 
-/** @type {readonly ({ from: number, to: number, text: string } | { at: number, text: string })[]} */
+/**
+ * @type {readonly ({ from: number, to: number, text: string } | { at: number, text: string })[]}
+ */
 const STEPS = [
   { from: BROWSER, to: APP, text: "Opens the login" },
   { at: APP, text: "Creates state, nonce and PKCE verifier, and stores them" },
@@ -42,13 +44,26 @@ export function draw(drawing) {
     if ("at" in step) {
       const boxWidth = step.at === APP ? noteWidth : headWidth;
       const x = step.at === APP ? at(APP) - boxWidth / 2 : width - edge - boxWidth;
-      const box = drawing.box({ x, y, width: boxWidth, surface: step.at === APP ? "ours" : "box", lines: [step.text] });
+      const box = drawing.box({
+        x,
+        y,
+        width: boxWidth,
+        surface: step.at === APP ? "ours" : "box",
+        lines: [step.text],
+      });
       y = box.y + box.height + 12;
       continue;
     }
     const [from, to] = [at(step.from), at(step.to)];
     const room = Math.abs(to - from) - 8;
-    const bottom = drawing.text(step.text, { x: (from + to) / 2, y, width: room, size: 12, centered: true, haloed: true });
+    const bottom = drawing.text(step.text, {
+      x: (from + to) / 2,
+      y,
+      width: room,
+      size: 12,
+      centered: true,
+      haloed: true,
+    });
     const direction = Math.sign(to - from);
     drawing.line(
       [
@@ -69,7 +84,13 @@ export function draw(drawing) {
         ],
         { dashed: true },
       );
-      drawing.box({ x: x - headWidth / 2, y: headY, width: headWidth, title: head, surface: column === APP ? "ours" : "box" });
+      drawing.box({
+        x: x - headWidth / 2,
+        y: headY,
+        width: headWidth,
+        title: head,
+        surface: column === APP ? "ours" : "box",
+      });
     });
   });
 }

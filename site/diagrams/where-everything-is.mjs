@@ -15,7 +15,8 @@ export function draw(drawing) {
 
   // Browser and provider.
   const across = { x: width / 2, y: 14, width: isNarrow ? 300 : 420, size: 12, centered: true };
-  const lineY = drawing.text("Redirects: the login request there, a code and the state back", across) + 6;
+  const lineY =
+    drawing.text("Redirects: the login request there, a code and the state back", across) + 6;
   const top = lineY + 22;
   const browser = drawing.box({
     x: edge,
@@ -58,15 +59,26 @@ export function draw(drawing) {
     );
   let y = drawing.text("Requests with the cookie", { ...label, x: edge + 24, y: gapTop + 16 });
   drawing.text("Pages and JSON", { ...label, x: edge + 24, y: y + 8 });
-  y = drawing.text("Code, refresh token and client secret", { ...label, x: right + 24, y: gapTop + 16 });
-  drawing.text("Tokens, the provider's public keys, back-channel logouts", { ...label, x: right + 24, y: y + 8 });
+  y = drawing.text("Code, refresh token and client secret", {
+    ...label,
+    x: right + 24,
+    y: gapTop + 16,
+  });
+  drawing.text("Tokens, the provider's public keys, back-channel logouts", {
+    ...label,
+    x: right + 24,
+    y: y + 8,
+  });
   const app = drawing.box({
     x: edge,
     y: appY,
     width: width - 2 * edge,
     surface: "ours",
     title: "Your app with idpauth",
-    lines: ["SECRET_KEY and the client secret", "While a request runs: the user's tokens, claims and data, decrypted"],
+    lines: [
+      "SECRET_KEY and the client secret",
+      "While a request runs: the user's tokens, claims and data, decrypted",
+    ],
   });
 
   // The app to the store.

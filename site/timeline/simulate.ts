@@ -1,6 +1,11 @@
 // A day of one session, decided by idpauth's own session policy. The page's timeline shows it.
 import type { SessionRecord } from "../../src/record/record.js";
-import { judge, untilEnd, type EndReason, type PolicySettings } from "../../src/record/session-policy.js";
+import {
+  judge,
+  untilEnd,
+  type EndReason,
+  type PolicySettings,
+} from "../../src/record/session-policy.js";
 
 /** What a day is like. Times are minutes. */
 export interface Day {
@@ -49,7 +54,10 @@ export function requestTimes({ every, breakLength }: Pick<Day, "every" | "breakL
   return times;
 }
 
-/** Runs a day's requests through the session policy. @param times minutes since the sign-in; the first one is 0 */
+/**
+ * Runs a day's requests through the session policy.
+ * @param times minutes since the sign-in; the first one is 0
+ */
 export function simulate(day: Day, times: readonly number[] = requestTimes(day)): Course {
   const settings: PolicySettings = {
     sessionAutoRefresh: true,
@@ -67,7 +75,11 @@ export function simulate(day: Day, times: readonly number[] = requestTimes(day))
       // A limit is exceeded in the second after it, and an ID token in its very second.
       const first = judge(record, settings, at + 1);
       const limit = first.kind === "ended" ? first.reason : verdict.reason;
-      return { requests, tokens, end: { at: at / 60, limit, foundAt: time, reason: verdict.reason } };
+      return {
+        requests,
+        tokens,
+        end: { at: at / 60, limit, foundAt: time, reason: verdict.reason },
+      };
     }
     const expiry = verdict.kind === "refresh" ? time + day.tokenLife : tokens.at(-1)?.to;
     if (verdict.kind === "refresh") tokens.push({ from: time, to: time + day.tokenLife });
@@ -104,7 +116,10 @@ const LIMITS: Partial<Record<EndReason, string>> = {
 /** Says in words what the timeline shows. */
 export function describe({ tokens, end }: Course): string {
   const count = tokens.length - 1;
-  const refreshes = count === 0 ? "The tokens aren't refreshed." : `The tokens are refreshed ${count === 1 ? "once" : `${count} times`}.`;
+  const refreshes =
+    count === 0
+      ? "The tokens aren't refreshed."
+      : `The tokens are refreshed ${count === 1 ? "once" : `${count} times`}.`;
   if (end === null) return `The session is still valid after ${duration(DAY_LENGTH)}. ${refreshes}`;
   const limit = LIMITS[end.limit] ?? end.limit;
   return `The session ends after ${duration(end.at)}, when ${limit}. The next request, after ${duration(end.foundAt)}, gets the reason ${end.reason}. ${refreshes}`;

@@ -7,13 +7,22 @@ interface Announcers extends Pick<RefreshOptions, "application" | "events" | "ta
   readonly registrations: readonly Registration[];
 }
 
-/** Issuer, subject and provider of an event. Two providers can share an issuer; then the event names neither. */
+/**
+ * Issuer, subject and provider of an event. Two providers can share an issuer; then the event names
+ * neither.
+ */
 function about(iss: string, sub: string | undefined, registrations: readonly Registration[]) {
   const [first, ...others] = registrations.filter(({ issuer }) => issuer === iss);
-  return identityOf({ iss, ...(sub !== undefined && { sub }) }, others.length === 0 ? first?.key : undefined);
+  return identityOf(
+    { iss, ...(sub !== undefined && { sub }) },
+    others.length === 0 ? first?.key : undefined,
+  );
 }
 
-/** Announces that a user's session was ended without its cookie: emits `logout` and runs `onSignOut`. No response waits for it. */
+/**
+ * Announces that a user's session was ended without its cookie: emits `logout` and runs
+ * `onSignOut`. No response waits for it.
+ */
 export function notifyOfLogout(
   { iss, sub }: { readonly iss: string; readonly sub: string },
   { application, events, tasks, registrations }: Announcers,
@@ -34,6 +43,10 @@ export function notifyOfEnd(
   { application, events, tasks, registrations }: Announcers,
   provider?: string,
 ): void {
-  events.emit("ended", { ...about(iss, sub, registrations), ...(provider !== undefined && { provider }), reason });
+  events.emit("ended", {
+    ...about(iss, sub, registrations),
+    ...(provider !== undefined && { provider }),
+    reason,
+  });
   if (sub !== undefined) tasks.add(application.signedOut(reason, undefined, { iss, sub }));
 }

@@ -5,18 +5,31 @@ import { hasSubject, type IdInfo } from "../record/identity.js";
 /** Seconds by which the clocks of two processes may differ. */
 const CLOCK_DIFFERENCE = 5;
 
-/** Milliseconds for which a replaced key is remembered: longer than a callback or a refresh takes. */
+/**
+ * Milliseconds for which a replaced key is remembered: longer than a callback or a refresh takes.
+ */
 const REMEMBERED = 60_000;
 
 export interface OrphanedTokenOptions {
-  /** `IDP_TOKEN_REVOKE_ON_LOGOUT`. False: orphaned tokens are dropped, as a logout drops its own. */
+  /**
+   * `IDP_TOKEN_REVOKE_ON_LOGOUT`. False: orphaned tokens are dropped, as a logout drops its own.
+   */
   readonly revokes: boolean;
   readonly clock: Clock;
-  /** Whether the user has a session that began since then, in any process. Absent for a framework's own sessions. */
-  readonly hasSignedInSince?: (subject: { readonly iss: string; readonly sub: string }, since: EpochSeconds) => Promise<boolean>;
+  /**
+   * Whether the user has a session that began since then, in any process. Absent for a framework's
+   * own sessions.
+   */
+  readonly hasSignedInSince?: (
+    subject: { readonly iss: string; readonly sub: string },
+    since: EpochSeconds,
+  ) => Promise<boolean>;
 }
 
-/** Decides between the two causes of a missing session: a logout, or another sign-in that replaced its key. */
+/**
+ * Decides between the two causes of a missing session: a logout, or another sign-in that replaced
+ * its key.
+ */
 export interface OrphanedTokenRule {
   /** `IDP_TOKEN_REVOKE_ON_LOGOUT`. */
   readonly revokes: boolean;
@@ -27,29 +40,51 @@ export interface OrphanedTokenRule {
   /** Revokes the tokens of a sign-in that was refused or has failed. Never rejects. */
   discard(provider: Provider, tokens: DroppedTokens): Promise<void>;
   /**
-   * Revokes orphaned tokens after a logout. If the user has signed in again, in any process, the tokens are only dropped: some
-   * providers end the whole grant with one token, and the new session uses it. If the store fails, they are dropped too. Never rejects.
+   * Revokes orphaned tokens after a logout. If the user has signed in again, in any process, the
+   * tokens are only dropped: some providers end the whole grant with one token, and the new session
+   * uses it. If the store fails, they are dropped too. Never rejects.
    *
    * @param provider the one that issued the tokens
    * @param since epoch seconds; when the refresh or callback began that received the tokens
    */
-  revoke(provider: Provider, key: string, tokens: DroppedTokens, idInfo: IdInfo | undefined, since: EpochSeconds): Promise<void>;
+  revoke(
+    provider: Provider,
+    key: string,
+    tokens: DroppedTokens,
+    idInfo: IdInfo | undefined,
+    since: EpochSeconds,
+  ): Promise<void>;
 }
 
-export function createOrphanedTokenRule({ revokes, clock, hasSignedInSince }: OrphanedTokenOptions): OrphanedTokenRule {
+export function createOrphanedTokenRule({
+  revokes,
+  clock,
+  hasSignedInSince,
+}: OrphanedTokenOptions): OrphanedTokenRule {
   /** From each replaced key to the time of its replacement, oldest first. */
   const replacedAt = new Map<string, number>();
-  const isReplacedHere = (key: string) => clock.monotonic() - (replacedAt.get(key) ?? -Infinity) < REMEMBERED;
+  const isReplacedHere = (key: string) =>
+    clock.monotonic() - (replacedAt.get(key) ?? -Infinity) < REMEMBERED;
 
-  async function hasSignedInAgain(idInfo: IdInfo | undefined, since: EpochSeconds): Promise<boolean> {
+  async function hasSignedInAgain(
+    idInfo: IdInfo | undefined,
+    since: EpochSeconds,
+  ): Promise<boolean> {
     if (hasSignedInSince === undefined || !hasSubject(idInfo)) return false;
-    // A user who signed out here may be signed in on another device. So only sessions that began since then count.
-    return hasSignedInSince(idInfo, Math.min(since, epochSeconds(clock)) - CLOCK_DIFFERENCE).catch(() => true);
+    // A user who signed out here may be signed in on another device. So only sessions that began
+    // since then count.
+    return hasSignedInSince(idInfo, Math.min(since, epochSeconds(clock)) - CLOCK_DIFFERENCE).catch(
+      () => true,
+    );
   }
 
-  async function discard(provider: Provider, { accessToken, refreshToken }: DroppedTokens): Promise<void> {
+  async function discard(
+    provider: Provider,
+    { accessToken, refreshToken }: DroppedTokens,
+  ): Promise<void> {
     if (!revokes) return;
-    // With a refresh token, the provider also revokes the access tokens that were made from it (RFC 7009).
+    // With a refresh token, the provider also revokes the access tokens that were made from it (RFC
+    // 7009).
     if (refreshToken !== undefined) await provider.revoke(refreshToken, "refresh_token");
     else if (accessToken !== undefined) await provider.revoke(accessToken, "access_token");
   }
@@ -67,7 +102,8 @@ export function createOrphanedTokenRule({ revokes, clock, hasSignedInSince }: Or
     isReplacedHere,
     discard,
     async revoke(provider, key, tokens, idInfo, since) {
-      if (revokes && !isReplacedHere(key) && !(await hasSignedInAgain(idInfo, since))) await discard(provider, tokens);
+      if (revokes && !isReplacedHere(key) && !(await hasSignedInAgain(idInfo, since)))
+        await discard(provider, tokens);
     },
   };
 }

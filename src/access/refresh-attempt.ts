@@ -21,8 +21,8 @@ import { REFRESH_DEADLINE, takeLease, type Lease, type LeaseOptions, type Need }
 import type { OrphanedTokenRule } from "./orphaned-tokens.js";
 
 /**
- * Milliseconds for which a rotated refresh token waits for a store that is away. It may be longer than the lease, because no process
- * can take over the lease while the store is away.
+ * Milliseconds for which a rotated refresh token waits for a store that is away. It may be longer
+ * than the lease, because no process can take over the lease while the store is away.
  */
 const ROTATED_TOKEN_KEPT = 300_000;
 
@@ -38,8 +38,8 @@ export interface RefreshOptions extends Omit<LeaseOptions, "assertReady"> {
 }
 
 /**
- * Refreshes one session once: takes the lease, spends the refresh token, verifies the response, stores the tokens, and has the
- * application's code accept them.
+ * Refreshes one session once: takes the lease, spends the refresh token, verifies the response,
+ * stores the tokens, and has the application's code accept them.
  *
  * @returns the newest record; undefined if the session is gone
  */
@@ -68,8 +68,8 @@ export async function refreshOnce(options: RefreshOptions): Promise<SessionRecor
 }
 
 /**
- * The refresh for one API, under the lease of {@link refreshOnce}. A change: it was refused, and only a base refresh shows whether the refresh
- * token still works. If it does, the change is made.
+ * The refresh for one API, under the lease of {@link refreshOnce}. A change: it was refused, and
+ * only a base refresh shows whether the refresh token still works. If it does, the change is made.
  */
 export type RenewApi = (refresh: ApiRefresh, record: SessionRecord) => Promise<Renewed | Change>;
 
@@ -90,13 +90,26 @@ export interface ApiRefresh {
   keep(spent: SpentRefresh, record: SessionRecord, change: Change): Promise<Updated>;
 }
 
-/** The response to a refresh. Without one, another process took over the lease: this is its record. */
+/**
+ * The response to a refresh. Without one, another process took over the lease: this is its record.
+ */
 type Spent = { readonly spent: SpentRefresh } | ({ readonly spent: undefined } & Renewed);
 
 /** One refresh under a lease. @param record the record with the lease */
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 async function refreshUnderLease(
-  { registration, application, clock, events, orphanedTokens, tasks, session, key, needOf, renewApi }: RefreshOptions,
+  {
+    registration,
+    application,
+    clock,
+    events,
+    orphanedTokens,
+    tasks,
+    session,
+    key,
+    needOf,
+    renewApi,
+  }: RefreshOptions,
   lease: Lease,
   record: SessionRecord,
 ): Promise<SessionRecord | undefined> {
@@ -113,44 +126,69 @@ async function refreshUnderLease(
   let userinfo: IdInfo | undefined;
 
   async function spend(record: SessionRecord, request: RefreshRequest): Promise<Spent> {
-    // A process that was suspended may have lost its lease: the deadline's timer runs only after this.
-    if (clock.monotonic() >= lease.requestedAt + REFRESH_DEADLINE) throw new ProviderUnavailableError("timeout");
+    // A process that was suspended may have lost its lease: the deadline's timer runs only after
+    // this.
+    if (clock.monotonic() >= lease.requestedAt + REFRESH_DEADLINE)
+      throw new ProviderUnavailableError("timeout");
     const spent = await provider.refresh(request);
     // The old token is spent now. The new one is stored before anything else can fail.
     const { refreshToken } = spent;
     if (refreshToken === undefined) return { spent };
-    const kept = await keep(spent, record, (fresh) => withRefreshToken(fresh, refreshToken), ROTATED_TOKEN_KEPT);
+    const kept = await keep(
+      spent,
+      record,
+      (fresh) => withRefreshToken(fresh, refreshToken),
+      ROTATED_TOKEN_KEPT,
+    );
     return kept.changed ? { spent } : { spent: undefined, record: kept.record };
   }
 
-  async function spendThenVerify(isForced: boolean, also: Change = (fresh) => fresh): Promise<SessionRecord | undefined> {
+  async function spendThenVerify(
+    isForced: boolean,
+    also: Change = (fresh) => fresh,
+  ): Promise<SessionRecord | undefined> {
     const oldToken = record.credentials?.refresh_token ?? "";
     const request = { refreshToken: oldToken, session: key, signal };
     const outcome = await spend(record, request);
     if (outcome.spent === undefined) return outcome.record;
     const { spent } = outcome;
     const { refreshToken } = spent;
-    const verified = await provider.verifyRefreshed(spent, record, request).catch((error: unknown) => {
-      if (error instanceof ProviderRefusedError && orphanedTokens.revokes) dropped = refreshToken ?? oldToken;
-      throw error;
-    });
+    const verified = await provider
+      .verifyRefreshed(spent, record, request)
+      .catch((error: unknown) => {
+        if (error instanceof ProviderRefusedError && orphanedTokens.revokes)
+          dropped = refreshToken ?? oldToken;
+        throw error;
+      });
     userinfo = verified.userinfo;
-    // A review that another process began is finished here, even if this process has nothing to review.
+    // A review that another process began is finished here, even if this process has nothing to
+    // review.
     const isReviewed = application.reviewsRefreshes || record.idp_state.review_due === true;
     const forcedAt = isForced ? epochSeconds(clock) : undefined;
-    return (await keep(spent, record, (fresh) => also(withTokens(fresh, spent, verified, isReviewed, forcedAt)))).record;
+    return (
+      await keep(spent, record, (fresh) =>
+        also(withTokens(fresh, spent, verified, isReviewed, forcedAt)),
+      )
+    ).record;
   }
 
-  /** Whether the record still has this attempt's lease: the application's code has not accepted it yet. */
-  function isHeldBy(record: SessionRecord | undefined): record is SessionRecord & { readonly credentials: Credentials } {
+  /**
+   * Whether the record still has this attempt's lease: the application's code has not accepted it
+   * yet.
+   */
+  function isHeldBy(
+    record: SessionRecord | undefined,
+  ): record is SessionRecord & { readonly credentials: Credentials } {
     return record?.credentials !== undefined && record.idp_state.lease?.nonce === lease.nonce;
   }
 
   /**
-   * Has the application's code accept the claims of a stored record. Code that outlives the lease runs again in another process; then
-   * the write of this one does nothing.
+   * Has the application's code accept the claims of a stored record. Code that outlives the lease
+   * runs again in another process; then the write of this one does nothing.
    */
-  async function review(record: SessionRecord & { readonly credentials: Credentials }): Promise<SessionRecord | undefined> {
+  async function review(
+    record: SessionRecord & { readonly credentials: Credentials },
+  ): Promise<SessionRecord | undefined> {
     const { id_info: idInfo = {}, credentials, idp_state: state } = record;
     const user = { idInfo, credentials, userinfo };
     const decision = await application.review(user, state.review_due === true);
@@ -159,16 +197,32 @@ async function refreshUnderLease(
   }
 
   /** Ends the session, because the application's code did not accept it. */
-  async function reject(rejection: Rejection, { token, refresh_token: refreshToken }: Credentials): Promise<SessionRecord | undefined> {
+  async function reject(
+    rejection: Rejection,
+    { token, refresh_token: refreshToken }: Credentials,
+  ): Promise<SessionRecord | undefined> {
     const { revokes } = orphanedTokens;
-    const { record, changed } = await lease.write((fresh) => withRejection(fresh, rejection, revokes));
-    if (changed && revokes) tasks.add(refreshToken === undefined ? provider.revoke(token, "access_token") : revoke(refreshToken));
+    const { record, changed } = await lease.write((fresh) =>
+      withRejection(fresh, rejection, revokes),
+    );
+    if (changed && revokes)
+      tasks.add(
+        refreshToken === undefined ? provider.revoke(token, "access_token") : revoke(refreshToken),
+      );
     if (changed) events.refused("refresh", rejection);
     return settled(record);
   }
 
-  /** Stores received tokens. If the session is gone, they are orphaned. If another process took over the lease, they are dropped. */
-  async function keep(spent: SpentRefresh, previous: SessionRecord, change: Change, duration?: number): Promise<Updated> {
+  /**
+   * Stores received tokens. If the session is gone, they are orphaned. If another process took over
+   * the lease, they are dropped.
+   */
+  async function keep(
+    spent: SpentRefresh,
+    previous: SessionRecord,
+    change: Change,
+    duration?: number,
+  ): Promise<Updated> {
     const written = await lease.write(change, duration);
     if (written.changed) return written;
     if (written.record === undefined && session.isUnreadable !== true) {
@@ -184,22 +238,39 @@ async function refreshUnderLease(
     return settled(record);
   }
 
-  /** Revokes a dropped refresh token. Until that succeeds, the record keeps the token for the logout. */
+  /**
+   * Revokes a dropped refresh token. Until that succeeds, the record keeps the token for the
+   * logout.
+   */
   async function revoke(refreshToken: string): Promise<void> {
-    if (await provider.revoke(refreshToken, "refresh_token")) await session.update((fresh) => withoutDroppedToken(fresh, refreshToken));
+    if (await provider.revoke(refreshToken, "refresh_token"))
+      await session.update((fresh) => withoutDroppedToken(fresh, refreshToken));
   }
 
-  /** Returns the record that another process left, unless that still needs a refresh. What an API still needs, its request asks for again. */
+  /**
+   * Returns the record that another process left, unless that still needs a refresh. What an API
+   * still needs, its request asks for again.
+   */
   function settled(record: SessionRecord | undefined): SessionRecord | undefined {
     const need = record && needOf(record);
     if (need !== undefined && need !== "api") throw new ProviderUnavailableError("refresh_pending");
     return record;
   }
 
-  const about = () => ({ ...identityOf(record.id_info, registration.key), duration: clock.monotonic() - started });
+  const about = () => ({
+    ...identityOf(record.id_info, registration.key),
+    duration: clock.monotonic() - started,
+  });
   try {
     const need = needOf(record);
-    const parts: ApiRefresh = { provider, key, signal, write: (change) => lease.write(change), spend, keep };
+    const parts: ApiRefresh = {
+      provider,
+      key,
+      signal,
+      write: (change) => lease.write(change),
+      spend,
+      keep,
+    };
     const renewed = need === "api" ? await renewApi?.(parts, record) : undefined;
     if (typeof renewed === "object") return renewed.record;
     const isReviewOnly = need === "review";

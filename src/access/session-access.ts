@@ -1,7 +1,12 @@
 import { isOutage, ProviderUnavailableError } from "../errors.js";
 import { identityOf } from "../events/event-hub.js";
 import { isRecent } from "../record/api-tokens.js";
-import { judge, type EndReason, type PolicySettings, type Verdict } from "../record/session-policy.js";
+import {
+  judge,
+  type EndReason,
+  type PolicySettings,
+  type Verdict,
+} from "../record/session-policy.js";
 import { ownOrigin, seenHost, type AddressSettings, type IdpRequest } from "../http/request.js";
 import type { Origin } from "../http/redirects.js";
 import type { UserSession } from "../ports/user-session.js";
@@ -11,7 +16,10 @@ import { epochSeconds } from "../clock.js";
 import type { Need } from "./lease.js";
 import type { Refresher, RefresherOptions } from "./shared-refresh.js";
 
-/** One request with its session. Every request creates one, so it computes its addresses only when they are read. */
+/**
+ * One request with its session. Every request creates one, so it computes its addresses only when
+ * they are read.
+ */
 export class SessionRequest {
   readonly request: IdpRequest;
   /** The session that the request's cookie names. */
@@ -20,14 +28,22 @@ export class SessionRequest {
   readonly openedAt: number;
   readonly #settings: AddressSettings;
 
-  constructor(request: IdpRequest, session: UserSession, openedAt: number, settings: AddressSettings) {
+  constructor(
+    request: IdpRequest,
+    session: UserSession,
+    openedAt: number,
+    settings: AddressSettings,
+  ) {
     this.request = request;
     this.session = session;
     this.openedAt = openedAt;
     this.#settings = settings;
   }
 
-  /** The application's own origin as the user sees it; undefined when neither BASE_URL nor a usable `Host` header gives it. */
+  /**
+   * The application's own origin as the user sees it; undefined when neither BASE_URL nor a usable
+   * `Host` header gives it.
+   */
   get origin(): Origin | undefined {
     return ownOrigin(this.request, this.#settings);
   }
@@ -41,11 +57,18 @@ export class SessionRequest {
 /** The result of an access: a record of a signed-in user, or the reason why there is none. */
 export type Access =
   | { readonly authenticated: true; readonly record: AuthenticatedRecord }
-  | { readonly authenticated: false; readonly reason: EndReason; readonly record: SessionRecord | undefined };
+  | {
+      readonly authenticated: false;
+      readonly reason: EndReason;
+      readonly record: SessionRecord | undefined;
+    };
 
 export type AuthenticatedRecord = SessionRecord & { readonly credentials: Credentials };
 
-/** The result of a check without side effects. It has two more reasons: a refresh, or the application's code, would decide. */
+/**
+ * The result of a check without side effects. It has two more reasons: a refresh, or the
+ * application's code, would decide.
+ */
 export interface Explanation {
   /** Whether the session is valid without a refresh. */
   readonly authenticated: boolean;
@@ -62,24 +85,30 @@ const NO_OPTIONS: AccessOptions = {};
 
 export interface SessionAccess {
   /**
-   * Checks the policy, refreshes if necessary and stores the time of the access: what `getCredentials`, the probe and the guard do.
+   * Checks the policy, refreshes if necessary and stores the time of the access: what
+   * `getCredentials`, the probe and the guard do.
    *
-   * @param options `slide` (default true): store the time of the access; `sendsCookie` (default false): the response sends the session's cookies
-   * @throws ProviderUnavailableError | StoreUnavailableError in an outage; the session stays as it is
+   * @param options `slide` (default true): store the time of the access; `sendsCookie` (default
+   *   false): the response sends the session's cookies
+   * @throws ProviderUnavailableError | StoreUnavailableError in an outage; the session stays as it
+   *   is
    */
   access(session: UserSession, options?: AccessOptions): Promise<Access>;
   /** Checks the policy and changes nothing. */
   explain(session: UserSession): Promise<Explanation>;
   /**
-   * Returns the access token, refreshed if it expires within `minValidity` seconds, or if it is `rejected`. Null: the user is signed out, or
-   * the token has expired and cannot be refreshed.
+   * Returns the access token, refreshed if it expires within `minValidity` seconds, or if it is
+   * `rejected`. Null: the user is signed out, or the token has expired and cannot be refreshed.
    *
    * @param rejected a token that an API has rejected
    */
   accessToken(session: UserSession, minValidity: number, rejected?: string): Promise<string | null>;
 }
 
-export interface SessionAccessOptions extends Pick<RefresherOptions, "registrations" | "application" | "tasks" | "clock" | "events"> {
+export interface SessionAccessOptions extends Pick<
+  RefresherOptions,
+  "registrations" | "application" | "tasks" | "clock" | "events"
+> {
   readonly policy: PolicySettings;
   readonly refresher: Refresher;
 }
@@ -94,7 +123,10 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
     return verdict.reason === "review_due" ? "review" : "tokens";
   };
 
-  async function access(session: UserSession, { slide = true, sendsCookie = false }: AccessOptions = NO_OPTIONS): Promise<Access> {
+  async function access(
+    session: UserSession,
+    { slide = true, sendsCookie = false }: AccessOptions = NO_OPTIONS,
+  ): Promise<Access> {
     let record: SessionRecord | undefined;
     try {
       record = await session.read();
@@ -112,15 +144,29 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
     }
     if (verdict.kind === "ended") {
       if (record?.credentials !== undefined) await markEnded(session, record, verdict.reason);
-      return { authenticated: false, reason: record === undefined ? (session.endedBy ?? verdict.reason) : verdict.reason, record };
+      return {
+        authenticated: false,
+        reason: record === undefined ? (session.endedBy ?? verdict.reason) : verdict.reason,
+        record,
+      };
     }
-    const touched = session.touch(slide && policy.sessionIdleTimeout !== null ? now() : null, sendsCookie);
+    const touched = session.touch(
+      slide && policy.sessionIdleTimeout !== null ? now() : null,
+      sendsCookie,
+    );
     if (touched !== undefined) await touched;
     return { authenticated: true, record: record as AuthenticatedRecord };
   }
 
-  /** Emits `ended` once per session and reason, and runs `onSignOut` once per session: only the request whose write succeeds does so. */
-  async function markEnded(session: UserSession, record: SessionRecord, reason: EndReason): Promise<void> {
+  /**
+   * Emits `ended` once per session and reason, and runs `onSignOut` once per session: only the
+   * request whose write succeeds does so.
+   */
+  async function markEnded(
+    session: UserSession,
+    record: SessionRecord,
+    reason: EndReason,
+  ): Promise<void> {
     if (record.idp_state.ended === reason) return;
     const at = now();
     let before = record;
@@ -128,13 +174,18 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
       const { changed } = await session.update((fresh) => {
         before = fresh;
         const verdict = judge(fresh, policy, at);
-        const isFirst = verdict.kind === "ended" && verdict.reason === reason && fresh.idp_state.ended !== reason;
+        const isFirst =
+          verdict.kind === "ended" && verdict.reason === reason && fresh.idp_state.ended !== reason;
         return isFirst ? { ...fresh, idp_state: { ...fresh.idp_state, ended: reason } } : fresh;
       });
-      // Reported after the update: a framework's copy of the record may be older than the user's last activity.
+      // Reported after the update: a framework's copy of the record may be older than the user's
+      // last activity.
       if (!changed) return;
       session.reportEnd(reason);
-      events.emit("ended", { ...identityOf(record.id_info, clientOf(record, registrations)?.key), reason });
+      events.emit("ended", {
+        ...identityOf(record.id_info, clientOf(record, registrations)?.key),
+        reason,
+      });
       tasks.add(application.signedOut(reason, before));
     } catch (error) {
       // The verdict stands without the event; the next access emits it.
@@ -148,20 +199,29 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
       const record = await session.read();
       const verdict = judge(record, policy, now());
       if (verdict.kind === "valid") return { authenticated: true, reason: null };
-      return { authenticated: false, reason: record === undefined ? (session.endedBy ?? verdict.reason) : verdict.reason };
+      return {
+        authenticated: false,
+        reason: record === undefined ? (session.endedBy ?? verdict.reason) : verdict.reason,
+      };
     },
     async accessToken(session, minValidity, rejected) {
       const first = await access(session);
       if (!first.authenticated) return null;
-      const expiresIn = (record: SessionRecord) => (record.idp_state.access_token_expires_at ?? Infinity) - now();
+      const expiresIn = (record: SessionRecord) =>
+        (record.idp_state.access_token_expires_at ?? Infinity) - now();
       // At most half of the token's lifetime. Otherwise nearly every call would refresh it.
       const wanted = (record: SessionRecord) => Math.min(minValidity, lifetimeOf(record) / 2);
       const isRefreshable = (record: SessionRecord) =>
-        judge(record, policy, now()).kind !== "ended" && policy.sessionAutoRefresh && record.credentials?.refresh_token !== undefined;
+        judge(record, policy, now()).kind !== "ended" &&
+        policy.sessionAutoRefresh &&
+        record.credentials?.refresh_token !== undefined;
       const isRejected = (record: SessionRecord) =>
-        rejected !== undefined && record.credentials?.token === rejected && !isRecent(record.idp_state.forced_at, now());
+        rejected !== undefined &&
+        record.credentials?.token === rejected &&
+        !isRecent(record.idp_state.forced_at, now());
       const isDue = (record: SessionRecord) =>
-        isRefreshable(record) && (isRejected(record) || expiresIn(record) <= 0 || expiresIn(record) < wanted(record));
+        isRefreshable(record) &&
+        (isRejected(record) || expiresIn(record) <= 0 || expiresIn(record) < wanted(record));
       let record: SessionRecord | undefined = first.record;
       if (isDue(record)) {
         try {
@@ -173,22 +233,35 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
           if (!isOutage(error) || expiresIn(first.record) <= 0) throw error;
         }
       }
-      if (record === undefined || afterRefresh(judge(record, policy, now())).kind === "ended") return null;
+      if (record === undefined || afterRefresh(judge(record, policy, now())).kind === "ended")
+        return null;
       return expiresIn(record) > 0 ? (record.credentials?.token ?? null) : null;
     },
   };
 }
 
-/** Seconds from the token response to the access token's expiry. A record of an older release has the ID token's `iat` instead. */
+/**
+ * Seconds from the token response to the access token's expiry. A record of an older release has
+ * the ID token's `iat` instead.
+ */
 function lifetimeOf(record: SessionRecord): number {
-  const { tokens_received_at: receivedAt = record.id_info?.["iat"], access_token_expires_at: expiresAt } = record.idp_state;
-  return typeof receivedAt === "number" && expiresAt !== undefined ? Math.max(0, expiresAt - receivedAt) : Infinity;
+  const {
+    tokens_received_at: receivedAt = record.id_info?.["iat"],
+    access_token_expires_at: expiresAt,
+  } = record.idp_state;
+  return typeof receivedAt === "number" && expiresAt !== undefined
+    ? Math.max(0, expiresAt - receivedAt)
+    : Infinity;
 }
 
-/** After a refresh, the session is valid even if the new ID token expired during the refresh (step 4 of the policy). */
+/**
+ * After a refresh, the session is valid even if the new ID token expired during the refresh (step 4
+ * of the policy).
+ */
 function afterRefresh(verdict: Verdict): Verdict {
   if (verdict.kind !== "refresh") return verdict;
-  // Another process runs another version of the claims schema. Nobody passes whom our own schema has not accepted.
+  // Another process runs another version of the claims schema. Nobody passes whom our own schema
+  // has not accepted.
   if (verdict.reason === "review_due") throw new ProviderUnavailableError("refresh_pending");
   return { kind: "valid" };
 }

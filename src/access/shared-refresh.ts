@@ -7,9 +7,15 @@ import { refreshOnce, type RefreshOptions, type RenewApi } from "./refresh-attem
 import { inTime } from "../work/deadline.js";
 import { createSlots, type Slots } from "../work/slots.js";
 
-export interface RefresherOptions extends Pick<RefreshOptions, "application" | "clock" | "events" | "orphanedTokens" | "tasks"> {
+export interface RefresherOptions extends Pick<
+  RefreshOptions,
+  "application" | "clock" | "events" | "orphanedTokens" | "tasks"
+> {
   readonly registrations: readonly Registration[];
-  /** Seconds that one request to the provider may take. A user waits for a refresh no longer, even if it sends several. */
+  /**
+   * Seconds that one request to the provider may take. A user waits for a refresh no longer, even
+   * if it sends several.
+   */
   readonly httpTimeout: number;
   /** How many refreshes may be at each provider at a time. */
   readonly concurrency: number;
@@ -31,18 +37,29 @@ interface Running {
 
 export interface Refresher {
   /**
-   * Refreshes the session once for all requests that call this at the same time. Returns the newest record, also when another process
-   * refreshed it or the provider refused. Undefined: the session is gone.
+   * Refreshes the session once for all requests that call this at the same time. Returns the newest
+   * record, also when another process refreshed it or the provider refused. Undefined: the session
+   * is gone.
    *
-   * A session has one refresh at a time, because each spends the refresh token that the one before it brought. A request for one API never
-   * gets the result of another's: it waits, and looks again at what it needs.
+   * A session has one refresh at a time, because each spends the refresh token that the one before
+   * it brought. A request for one API never gets the result of another's: it waits, and looks again
+   * at what it needs.
    *
-   * @param needOf what a record still needs; called with the newest record, so that a late request never spends a token again
-   * @throws ProviderUnavailableError an outage, too many refreshes at once, or `httpTimeout` has passed; the session stays
+   * @param needOf what a record still needs; called with the newest record, so that a late request
+   *   never spends a token again
+   * @throws ProviderUnavailableError an outage, too many refreshes at once, or `httpTimeout` has
+   *   passed; the session stays
    * @throws StoreUnavailableError
    */
-  refresh(session: UserSession, needOf: LeaseOptions["needOf"], api?: ApiRenewal): Promise<SessionRecord | undefined>;
-  /** Resolves once no refresh and no unawaited task is running. Keeps the process alive until then. Never rejects. */
+  refresh(
+    session: UserSession,
+    needOf: LeaseOptions["needOf"],
+    api?: ApiRenewal,
+  ): Promise<SessionRecord | undefined>;
+  /**
+   * Resolves once no refresh and no unawaited task is running. Keeps the process alive until then.
+   * Never rejects.
+   */
   idle(): Promise<void>;
 }
 
@@ -53,14 +70,23 @@ export function createRefresher(options: RefresherOptions): Refresher {
   const running = new Map<string, Running>();
   // By provider: while one hangs, the sessions of the others are refreshed.
   const slotsOf = new Map(
-    options.registrations.map((one) => [one, createSlots({ limit: options.concurrency, reason: "refresh_queue_full", clock })]),
+    options.registrations.map((one) => [
+      one,
+      createSlots({ limit: options.concurrency, reason: "refresh_queue_full", clock }),
+    ]),
   );
 
   const late = () => new ProviderUnavailableError("refresh_pending");
   /** The refresh goes on without the request. */
-  const withPatience = (refresh: Promise<SessionRecord | undefined>) => inTime(clock, patience, refresh, late);
+  const withPatience = (refresh: Promise<SessionRecord | undefined>) =>
+    inTime(clock, patience, refresh, late);
 
-  async function refreshAtProvider(session: UserSession, key: string, needOf: LeaseOptions["needOf"], renewApi?: RenewApi) {
+  async function refreshAtProvider(
+    session: UserSession,
+    key: string,
+    needOf: LeaseOptions["needOf"],
+    renewApi?: RenewApi,
+  ) {
     const record = await session.read().catch((error: unknown) => {
       options.events.failed("refresh", error);
       throw error;
@@ -68,19 +94,35 @@ export function createRefresher(options: RefresherOptions): Refresher {
     const registration = record && clientOf(record, options.registrations);
     // A session without its provider has no record here.
     if (registration === undefined) return record;
-    return refreshOnce({ ...options, registration, slots: slotsOf.get(registration) as Slots, session, key, needOf, renewApi });
+    return refreshOnce({
+      ...options,
+      registration,
+      slots: slotsOf.get(registration) as Slots,
+      session,
+      key,
+      needOf,
+      renewApi,
+    });
   }
 
-  async function inTurn(session: UserSession, key: string, needOf: LeaseOptions["needOf"], api?: ApiRenewal) {
+  async function inTurn(
+    session: UserSession,
+    key: string,
+    needOf: LeaseOptions["needOf"],
+    api?: ApiRenewal,
+  ) {
     for (let current = running.get(key); current !== undefined; current = running.get(key)) {
       const isJoined = current.api === api?.name;
       // A failure of another's refresh is reported to those who asked for it.
       await (isJoined ? current.result : current.result.catch(() => undefined));
-      // The refresh updated the other request's session object; this request's own copy has to follow.
+      // The refresh updated the other request's session object; this request's own copy has to
+      // follow.
       const record = await session.reload();
       if (isJoined || record === undefined || needOf(record) === undefined) return record;
     }
-    const result = refreshAtProvider(session, key, needOf, api?.renew).finally(() => running.delete(key));
+    const result = refreshAtProvider(session, key, needOf, api?.renew).finally(() =>
+      running.delete(key),
+    );
     running.set(key, { api: api?.name, result });
     return result;
   }
@@ -98,7 +140,10 @@ export function createRefresher(options: RefresherOptions): Refresher {
       // The clock's timers keep no process alive; this one does.
       const alive = setInterval(() => undefined, 60_000);
       while (running.size + tasks.size > 0)
-        await Promise.allSettled([...[...running.values()].map(({ result }) => result), tasks.settled()]);
+        await Promise.allSettled([
+          ...[...running.values()].map(({ result }) => result),
+          tasks.settled(),
+        ]);
       clearInterval(alive);
     },
   };

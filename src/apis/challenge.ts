@@ -2,7 +2,10 @@
 import { json, type Reply } from "../http/reply.js";
 import { valuesOf, type HeaderLines } from "./request-headers.js";
 
-/** A challenge that another sign-in meets, but no refresh (RFC 9470 section 3, RFC 6750 section 3.1). */
+/**
+ * A challenge that another sign-in meets, but no refresh (RFC 9470 section 3, RFC 6750
+ * section 3.1).
+ */
 export interface Challenge {
   readonly status: 401 | 403;
   readonly error: "insufficient_user_authentication" | "insufficient_scope";
@@ -17,16 +20,22 @@ const PARAMETERS: Readonly<Record<string, RegExp>> = {
 };
 const MAX_LENGTH = 1000;
 
-/** Returns the challenge of a response; undefined if a new token could meet it, or there is none. */
+/**
+ * Returns the challenge of a response; undefined if a new token could meet it, or there is none.
+ */
 export function challengeOf(status: number, lines: HeaderLines): Challenge | undefined {
   if (status !== 401 && status !== 403) return undefined;
   const error = status === 401 ? "insufficient_user_authentication" : "insufficient_scope";
   const text = valuesOf(lines, "www-authenticate").join(", ");
-  const given = new Map([...text.matchAll(/\b([a-z_]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/gi)].map(pair));
+  const given = new Map(
+    [...text.matchAll(/\b([a-z_]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/gi)].map(pair),
+  );
   if (given.get("error") !== error) return undefined;
   const valid = Object.entries(PARAMETERS).flatMap(([name, form]) => {
     const value = given.get(name);
-    return value !== undefined && value.length <= MAX_LENGTH && form.test(value) ? [[name, value] as const] : [];
+    return value !== undefined && value.length <= MAX_LENGTH && form.test(value)
+      ? [[name, value] as const]
+      : [];
   });
   return { status, error, parameters: Object.fromEntries(valid) };
 }
@@ -35,7 +44,10 @@ function pair([, name = "", quoted, token = ""]: RegExpMatchArray): [string, str
   return [name.toLowerCase(), quoted?.replace(/\\(.)/g, "$1") ?? token];
 }
 
-/** The response in the guard's form, which `idpauth/client` knows. @param loginUrl of a login with its parameters */
+/**
+ * The response in the guard's form, which `idpauth/client` knows.
+ * @param loginUrl of a login with its parameters
+ */
 export function stepUpReply({ status, error, parameters }: Challenge, loginUrl: string): Reply {
   const body = { authenticated: true, error, ...parameters, login_url: loginUrl };
   return json(body, status, { "WWW-Authenticate": `Bearer error="${error}"` });

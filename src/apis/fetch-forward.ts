@@ -2,7 +2,13 @@
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
 import { isEventStreamType } from "./response-headers.js";
-import { apiTimeout, asApiError, type ApiRequest, type IncomingBody, type Transport } from "./transport.js";
+import {
+  apiTimeout,
+  asApiError,
+  type ApiRequest,
+  type IncomingBody,
+  type Transport,
+} from "./transport.js";
 
 type Stream = ReadableStream<Uint8Array>;
 
@@ -10,7 +16,11 @@ type Stream = ReadableStream<Uint8Array>;
 export function fetchBody(request: Request): IncomingBody<Stream> | undefined {
   const { body, bodyUsed } = request;
   if (body === null) return undefined;
-  return { stream: body, isUsed: bodyUsed || body.locked, bytes: async () => new Uint8Array(await request.arrayBuffer()) };
+  return {
+    stream: body,
+    isUsed: bodyUsed || body.locked,
+    bytes: async () => new Uint8Array(await request.arrayBuffer()),
+  };
 }
 
 export function fetchTransport(api: Api, clock: Clock, send: typeof fetch): Transport<Stream> {
@@ -29,8 +39,15 @@ export function fetchTransport(api: Api, clock: Clock, send: typeof fetch): Tran
       const decoded = headers.has("content-encoding") ? ["content-encoding", "content-length"] : [];
       const lines = [...headers].filter(([name]) => !decoded.includes(name)).flat();
       const body = response.body ?? new Blob([]).stream();
-      const timed = isEventStreamType(headers.get("content-type") ?? undefined) ? body : throughTimer(body, timer.start, timer.stop);
-      return { status, lines, body: timed, discard: () => void timed.cancel().catch(() => undefined) };
+      const timed = isEventStreamType(headers.get("content-type") ?? undefined)
+        ? body
+        : throughTimer(body, timer.start, timer.stop);
+      return {
+        status,
+        lines,
+        body: timed,
+        discard: () => void timed.cancel().catch(() => undefined),
+      };
     } catch (error) {
       timer.stop();
       throw asApiError(own.signal.aborted ? own.signal.reason : error);
@@ -38,7 +55,11 @@ export function fetchTransport(api: Api, clock: Clock, send: typeof fetch): Tran
   };
 }
 
-function initOf({ method, headers, body }: ApiRequest<Stream>, signal: AbortSignal, timer: Timer): RequestInit & { cache: string } {
+function initOf(
+  { method, headers, body }: ApiRequest<Stream>,
+  signal: AbortSignal,
+  timer: Timer,
+): RequestInit & { cache: string } {
   const sent = new Headers([...headers]);
   // Runtimes decompress what they know, and not each the same.
   sent.set("accept-encoding", "identity");
@@ -47,12 +68,15 @@ function initOf({ method, headers, body }: ApiRequest<Stream>, signal: AbortSign
     method,
     headers: sent,
     redirect: "manual",
-    // Otherwise runtimes that follow the standard fail on a 401 to a stream, and those with a cache or with cookies use them.
+    // Otherwise runtimes that follow the standard fail on a 401 to a stream, and those with a cache
+    // or with cookies use them.
     credentials: "omit",
     cache: "no-store",
     signal,
     // While the browser is slow, the API isn't.
-    ...(body !== undefined && { body: isStream ? throughTimer(body, timer.stop, timer.start) : body }),
+    ...(body !== undefined && {
+      body: isStream ? throughTimer(body, timer.stop, timer.start) : body,
+    }),
     ...(isStream && { duplex: "half" }),
   };
 }

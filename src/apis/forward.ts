@@ -8,21 +8,42 @@ import { urlToHttpOptions } from "node:url";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
 import { isEventStreamType } from "./response-headers.js";
-import { apiTimeout, asApiError, type ApiRequest, type IncomingBody, type Transport } from "./transport.js";
+import {
+  apiTimeout,
+  asApiError,
+  type ApiRequest,
+  type IncomingBody,
+  type Transport,
+} from "./transport.js";
 
-/** Milliseconds that an unused connection stays open: less than the 5 s of Node's own servers, so that none is closed while we send. */
+/**
+ * Milliseconds that an unused connection stays open: less than the 5 s of Node's own servers, so
+ * that none is closed while we send.
+ */
 const IDLE_CONNECTION = 4_000;
 
-/** Creates the pool of connections to one API. The certificate is checked, whatever the environment says. */
+/**
+ * Creates the pool of connections to one API. The certificate is checked, whatever the environment
+ * says.
+ */
 export function agentOf({ url }: Api): http.Agent {
   const options = { keepAlive: true, timeout: IDLE_CONNECTION };
-  return url.protocol === "https:" ? new https.Agent({ ...options, rejectUnauthorized: true }) : new http.Agent(options);
+  return url.protocol === "https:"
+    ? new https.Agent({ ...options, rejectUnauthorized: true })
+    : new http.Agent(options);
 }
 
 /** Returns the body of a request; undefined if it has none. */
-export function nodeBody(message: IncomingMessage | Http2ServerRequest): IncomingBody<Readable> | undefined {
+export function nodeBody(
+  message: IncomingMessage | Http2ServerRequest,
+): IncomingBody<Readable> | undefined {
   const { "content-length": length, "transfer-encoding": coding } = message.headers;
-  if ("stream" in message ? message.stream.endAfterHeaders : coding === undefined && Number(length ?? 0) === 0) return undefined;
+  if (
+    "stream" in message
+      ? message.stream.endAfterHeaders
+      : coding === undefined && Number(length ?? 0) === 0
+  )
+    return undefined;
   return {
     stream: message,
     isUsed: message.readableDidRead || message.readableFlowing === true || message.readableEnded,
@@ -48,7 +69,12 @@ export function nodeTransport(api: Api, clock: Clock, agent = agentOf(api)): Tra
     new Promise((resolve, reject) => {
       const outgoing = openRequest(request, base);
       let incoming: IncomingMessage | undefined;
-      const stop = watchIdle(outgoing, clock, api.timeout, () => incoming?.readableLength === 0 || incoming === undefined);
+      const stop = watchIdle(
+        outgoing,
+        clock,
+        api.timeout,
+        () => incoming?.readableLength === 0 || incoming === undefined,
+      );
       outgoing.on("error", (error) => {
         reject(asApiError(error));
       });
@@ -63,7 +89,8 @@ export function nodeTransport(api: Api, clock: Clock, agent = agentOf(api)): Tra
         // Without a listener, an error of a response that nobody reads would end the process.
         response.on("error", () => undefined);
         const { statusCode: status = 0, rawHeaders: lines } = response;
-        const whole = () => (response.complete ? ((response.read() as Buffer | null) ?? Buffer.alloc(0)) : undefined);
+        const whole = () =>
+          response.complete ? ((response.read() as Buffer | null) ?? Buffer.alloc(0)) : undefined;
         resolve({ status, lines, body: response, whole, discard: () => void response.resume() });
       });
       outgoing.on("upgrade", (response, socket, head) => {
@@ -71,22 +98,35 @@ export function nodeTransport(api: Api, clock: Clock, agent = agentOf(api)): Tra
         socket.on("error", () => undefined);
         const { statusCode: status = 0, rawHeaders: lines } = response;
         // Only the protocol that was asked for is passed on.
-        const isAsked = response.headers.upgrade !== undefined && response.headers.upgrade.toLowerCase() === request.headers.get("upgrade");
-        resolve({ status, lines, body: response, discard: () => void socket.destroy(), ...(isAsked && { upgraded: { socket, head } }) });
+        const isAsked =
+          response.headers.upgrade !== undefined &&
+          response.headers.upgrade.toLowerCase() === request.headers.get("upgrade");
+        resolve({
+          status,
+          lines,
+          body: response,
+          discard: () => void socket.destroy(),
+          ...(isAsked && { upgraded: { socket, head } }),
+        });
       });
       sendBody(request.body, outgoing);
       request.onAbort((reason) => outgoing.destroy(reason));
     });
 }
 
-function openRequest({ method, url, headers, body, length }: ApiRequest<Readable>, base: https.RequestOptions): ClientRequest {
+function openRequest(
+  { method, url, headers, body, length }: ApiRequest<Readable>,
+  base: https.RequestOptions,
+): ClientRequest {
   // A list of lines costs Node half of what an object does.
   const lines = ["Host", url.host];
   for (const [name, value] of headers) lines.push(name, value);
-  // Always said: for some methods Node sends a body without saying where it ends, and the API takes it for the next request.
+  // Always said: for some methods Node sends a body without saying where it ends, and the API takes
+  // it for the next request.
   const size = body instanceof Uint8Array ? body.length : body === undefined ? 0 : length;
   if (size === undefined) lines.push("Transfer-Encoding", "chunked");
-  else if (size > 0 || (method !== "GET" && method !== "HEAD")) lines.push("Content-Length", String(size));
+  else if (size > 0 || (method !== "GET" && method !== "HEAD"))
+    lines.push("Content-Length", String(size));
   const { request } = url.protocol === "https:" ? https : http;
   // Few options in one order: Node copies all of them.
   return request({
@@ -110,15 +150,27 @@ function sendBody(body: ApiRequest<Readable>["body"], outgoing: ClientRequest): 
   body.once("close", () => {
     if (!body.readableEnded) outgoing.destroy();
   });
-  // After an early response the rest is discarded, as Node does with a body that nothing reads: the connection serves further requests.
+  // After an early response the rest is discarded, as Node does with a body that nothing reads: the
+  // connection serves further requests.
   outgoing.once("close", () => body.resume());
 }
 
-/** The timeout is checked in as many parts, because the bytes of a connection are counted, but not announced. */
+/**
+ * The timeout is checked in as many parts, because the bytes of a connection are counted, but not
+ * announced.
+ */
 const PARTS = 4;
 
-/** Destroys a request whose connection has been idle for too long. @param isWaiting whether the next byte is the API's matter */
-function watchIdle(outgoing: ClientRequest, clock: Clock, timeout: number, isWaiting: () => boolean): () => void {
+/**
+ * Destroys a request whose connection has been idle for too long.
+ * @param isWaiting whether the next byte is the API's matter
+ */
+function watchIdle(
+  outgoing: ClientRequest,
+  clock: Clock,
+  timeout: number,
+  isWaiting: () => boolean,
+): () => void {
   let [seen, idle] = [0, 0];
   let cancel: () => void;
   const check = () => {

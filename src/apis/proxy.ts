@@ -1,4 +1,7 @@
-/** The policy of the proxy: which requests reach an API, and which responses the browser. It knows no framework. */
+/**
+ * The policy of the proxy: which requests reach an API, and which responses the browser. It knows
+ * no framework.
+ */
 import { ERRORS, IdpAuthError, type ErrorCode } from "../errors.js";
 import { passesCsrf } from "../guard/csrf.js";
 import type { Origin } from "../http/redirects.js";
@@ -24,17 +27,23 @@ export interface Exchange {
   /** See `IDP_PATH_PREFIX`. */
   readonly pathPrefix: string;
   readonly clock: Clock;
-  /** Returns a signal that aborts when the session ends; its reason is a `SessionEndedError`. Called only if the request takes long. */
+  /**
+   * Returns a signal that aborts when the session ends; its reason is a `SessionEndedError`. Called
+   * only if the request takes long.
+   */
   ended(): AbortSignal;
   /** Calls a function once when the response is complete, or the browser has left. */
   onClose(closed: () => void): void;
   /**
    * Returns the user's token for this API, or the response of the guard, an outage or a step-up.
    *
-   * @param rejected the token to which the API has responded 401. The same one is returned if there can be no other
+   * @param rejected the token to which the API has responded 401. The same one is returned if there
+   *   can be no other
    */
   token(rejected?: string): Promise<string | Reply>;
-  /** Returns the URL of a login with `acr_values`, `max_age` or `scope`, at the session's provider. */
+  /**
+   * Returns the URL of a login with `acr_values`, `max_age` or `scope`, at the session's provider.
+   */
   loginUrl(parameters: Challenge["parameters"]): Promise<string>;
   /** Gets the failures that an operator must know: their status is 500 and above. */
   failed(error: IdpAuthError): void;
@@ -43,7 +52,9 @@ export interface Exchange {
 /** A response for the browser. The adapter sends its stream as it comes; see `AnyReply`. */
 export type ProxyReply<Stream extends BodyStream> = Reply<string | Uint8Array | Stream>;
 
-/** The largest body in bytes that is kept, so that the request can be repeated with another token. */
+/**
+ * The largest body in bytes that is kept, so that the request can be repeated with another token.
+ */
 const MAX_REPEATED = 65_536;
 
 /** Passes a request on to an API. @param body undefined: the request has none */
@@ -68,31 +79,52 @@ export async function proxyRequest<Stream extends BodyStream>(
     const size = typeof length === "number" ? length : undefined;
     // Only now: a request that is refused watches no session.
     closing ??= closingOf(exchange);
-    return transport({ method: request.method, url, headers, body: sent, length: size, onAbort: closing.onAbort });
+    return transport({
+      method: request.method,
+      url,
+      headers,
+      body: sent,
+      length: size,
+      onAbort: closing.onAbort,
+    });
   });
   if (!isStream(reply.body)) closing?.release();
   else if (isEventStreamType(reply.headers["Content-Type"])) closing?.watch();
   return reply;
 }
 
-/** Returns the API's URL for a request that may reach it; otherwise the response. @param isForged whether a page of another site sent it */
-export function admittedUrl(api: Api, exchange: Exchange, isForged: (api: Api, exchange: Exchange) => boolean): URL | Reply {
+/**
+ * Returns the API's URL for a request that may reach it; otherwise the response.
+ * @param isForged whether a page of another site sent it
+ */
+export function admittedUrl(
+  api: Api,
+  exchange: Exchange,
+  isForged: (api: Api, exchange: Exchange) => boolean,
+): URL | Reply {
   const { method, target } = exchange.request;
   const url = proxiedUrl(api, target);
   if (!(url instanceof URL)) return refusal(url);
   const methods = api.methods;
-  if (!methods.includes(method)) return refusal("method_not_allowed", undefined, { Allow: methods.join(", ") });
+  if (!methods.includes(method))
+    return refusal("method_not_allowed", undefined, { Allow: methods.join(", ") });
   return isForged(api, exchange) ? refusal("cross_origin") : url;
 }
 
-/** Also reading is refused: a page of another site could otherwise load what the user may see, and measure it. */
+/**
+ * Also reading is refused: a page of another site could otherwise load what the user may see, and
+ * measure it.
+ */
 function isFromOtherSite({ allowCrossSite }: Api, { request, origin }: Exchange): boolean {
   if (!passesCsrf(request, () => origin)) return true;
   const site = request.header("sec-fetch-site");
   return !allowCrossSite && site !== undefined && site !== "same-origin" && site !== "none";
 }
 
-/** Sends a request with the user's token, and once more if the API rejects it. Returns the response for the browser. */
+/**
+ * Sends a request with the user's token, and once more if the API rejects it. Returns the response
+ * for the browser.
+ */
 export async function answered<Stream extends BodyStream>(
   api: Api,
   exchange: Exchange,
@@ -106,13 +138,16 @@ export async function answered<Stream extends BodyStream>(
     for (let isFirst = true; typeof token === "string"; isFirst = false) {
       const response = await send(requestHeaders(lines, api, { token, origin, client }));
       const challenge = challengeOf(response.status, response.lines);
-      if (challenge === undefined && response.status !== 401) return replyOf(api, exchange, response, { url, token, pathPrefix });
+      if (challenge === undefined && response.status !== 401)
+        return replyOf(api, exchange, response, { url, token, pathPrefix });
       response.discard();
-      if (challenge !== undefined) return stepUpReply(challenge, await exchange.loginUrl(challenge.parameters));
+      if (challenge !== undefined)
+        return stepUpReply(challenge, await exchange.loginUrl(challenge.parameters));
       const rejected: string = token;
       // Also if the request can't be repeated: the next one gets the new token.
       if (isFirst) token = await exchange.token(rejected);
-      if (token === rejected || (!canRepeat && typeof token === "string")) return refusal("api_token_rejected", exchange);
+      if (token === rejected || (!canRepeat && typeof token === "string"))
+        return refusal("api_token_rejected", exchange);
     }
     return token;
   } catch (error) {
@@ -148,10 +183,17 @@ function replyOf<Stream extends BodyStream>(
   return { status, headers, body: response.whole?.() ?? body };
 }
 
-function refusal(code: ErrorCode, exchange?: Exchange, headers: Record<string, string> = {}, cause?: unknown): Reply {
+function refusal(
+  code: ErrorCode,
+  exchange?: Exchange,
+  headers: Record<string, string> = {},
+  cause?: unknown,
+): Reply {
   const { status, title } = ERRORS[code];
   if (status >= 500 && cause !== LEFT)
-    exchange?.failed(cause instanceof IdpAuthError ? cause : new IdpAuthError(code, `${title}.`, { cause }));
+    exchange?.failed(
+      cause instanceof IdpAuthError ? cause : new IdpAuthError(code, `${title}.`, { cause }),
+    );
   return problem(code, `${title}.`, { headers });
 }
 
@@ -162,10 +204,16 @@ function throwLeft(): never {
   throw LEFT;
 }
 
-/** Milliseconds for which a request does without a watch over its session, which costs more than the rest of a short request. */
+/**
+ * Milliseconds for which a request does without a watch over its session, which costs more than the
+ * rest of a short request.
+ */
 const UNWATCHED = 500;
 
-/** Breaks a request off when the session ends or the browser leaves. Not an AbortController, which costs several microseconds. */
+/**
+ * Breaks a request off when the session ends or the browser leaves. Not an AbortController, which
+ * costs several microseconds.
+ */
 export interface Closing {
   /** Gets the function that does it, in place of an earlier one. */
   onAbort(abort: (reason: IdpAuthError) => void): void;

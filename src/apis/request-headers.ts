@@ -2,7 +2,10 @@
 import type { Origin } from "../http/redirects.js";
 import { alike, NEVER_SENT, type Api } from "../config/api-options.js";
 
-/** Header lines as they were sent, in any letter case: name, value, name, value, as `rawHeaders` of Node.js has them. */
+/**
+ * Header lines as they were sent, in any letter case: name, value, name, value, as `rawHeaders` of
+ * Node.js has them.
+ */
 export type HeaderLines = readonly string[];
 
 /** Headers that an API gets only if its `requestHeaders` lists them. */
@@ -18,12 +21,17 @@ export interface Sender {
   readonly client: string | undefined;
 }
 
-/** Returns the headers for the API, with names in lower case, without those about the connection and the length of the body. */
+/**
+ * Returns the headers for the API, with names in lower case, without those about the connection and
+ * the length of the body.
+ */
 export function requestHeaders(lines: HeaderLines, api: Api, sender: Sender): Map<string, string> {
   const headers = passed(lines, api, sentName);
   // A compressed event stream arrives in bursts.
-  if (headers.get("accept")?.toLowerCase().includes("text/event-stream") === true) headers.set("accept-encoding", "identity");
-  for (const [name, value] of Object.entries(api.requestHeaders)) if (value !== true) headers.set(name, value);
+  if (headers.get("accept")?.toLowerCase().includes("text/event-stream") === true)
+    headers.set("accept-encoding", "identity");
+  for (const [name, value] of Object.entries(api.requestHeaders))
+    if (value !== true) headers.set(name, value);
   forward(headers, sender);
   return headers.set("authorization", `Bearer ${sender.token}`);
 }
@@ -31,32 +39,51 @@ export function requestHeaders(lines: HeaderLines, api: Api, sender: Sender): Ma
 const sentName = byName((name, { requestHeaders: table }) => {
   const like = alike(name);
   const isOurs = Object.keys(table).some((own) => table[own] !== true && alike(own) === like);
-  return isOurs || NEVER_SENT.test(like) || (table[name] !== true && UNLESS_LISTED.test(like)) ? "" : name;
+  return isOurs || NEVER_SENT.test(like) || (table[name] !== true && UNLESS_LISTED.test(like))
+    ? ""
+    : name;
 });
 
-/** How many header names are remembered for each API, and how long one may be: strangers can send any. */
+/**
+ * How many header names are remembered for each API, and how long one may be: strangers can send
+ * any.
+ */
 const [MOST_NAMES, MAX_NAME] = [500, 100];
 
 /**
- * Remembers what a function decides about a header of an API: the name with which it passes, or the empty string.
+ * Remembers what a function decides about a header of an API: the name with which it passes, or the
+ * empty string.
  *
  * @param decide gets the name in lower case
  */
-export function byName(decide: (name: string, api: Api) => string): (name: string, api: Api) => string {
+export function byName(
+  decide: (name: string, api: Api) => string,
+): (name: string, api: Api) => string {
   const known = new WeakMap<Api, Map<string, string>>();
   return (name, api) => {
     const names = known.get(api) ?? new Map<string, string>();
     const remembered = names.get(name);
     if (remembered !== undefined) return remembered;
     const decided = decide(name.toLowerCase(), api);
-    if (names.size < MOST_NAMES && name.length <= MAX_NAME) known.set(api, names.set(name, decided));
+    if (names.size < MOST_NAMES && name.length <= MAX_NAME)
+      known.set(api, names.set(name, decided));
     return decided;
   };
 }
 
-/** Returns the headers that pass, without those that `Connection` names (RFC 9110 section 7.6.1). */
-export function passed(lines: HeaderLines, api: Api, nameOf: ReturnType<typeof byName>): Map<string, string> {
-  const dropped = new Set(valuesOf(lines, "connection").flatMap((value) => value.split(",").map((name) => name.trim().toLowerCase())));
+/**
+ * Returns the headers that pass, without those that `Connection` names (RFC 9110 section 7.6.1).
+ */
+export function passed(
+  lines: HeaderLines,
+  api: Api,
+  nameOf: ReturnType<typeof byName>,
+): Map<string, string> {
+  const dropped = new Set(
+    valuesOf(lines, "connection").flatMap((value) =>
+      value.split(",").map((name) => name.trim().toLowerCase()),
+    ),
+  );
   const headers = new Map<string, string>();
   for (let at = 0; at < lines.length; at += 2) {
     const [name = "", value = ""] = [lines[at], lines[at + 1]];
@@ -72,14 +99,16 @@ export function append(headers: Map<string, string>, name: string, value: string
 }
 
 /**
- * Returns the length of a request's body as its headers say: in bytes, `chunked`, or undefined if they say nothing. `invalid`: two servers
- * could find two lengths, and the second one would take a part of the body for the next request.
+ * Returns the length of a request's body as its headers say: in bytes, `chunked`, or undefined if
+ * they say nothing. `invalid`: two servers could find two lengths, and the second one would take a
+ * part of the body for the next request.
  */
 export function lengthOf(lines: HeaderLines): number | "chunked" | "invalid" | undefined {
   const [length, ...lengths] = valuesOf(lines, "content-length");
   const [coding, ...codings] = valuesOf(lines, "transfer-encoding");
   if (lengths.length + codings.length > 0) return "invalid";
-  if (coding !== undefined) return coding.toLowerCase() === "chunked" && length === undefined ? "chunked" : "invalid";
+  if (coding !== undefined)
+    return coding.toLowerCase() === "chunked" && length === undefined ? "chunked" : "invalid";
   if (length === undefined) return undefined;
   return /^\d{1,15}$/.test(length) ? Number(length) : "invalid";
 }
@@ -87,13 +116,17 @@ export function lengthOf(lines: HeaderLines): number | "chunked" | "invalid" | u
 /** Returns the values of a header. @param name in lower case */
 export function valuesOf(lines: HeaderLines, name: string): string[] {
   const values: string[] = [];
-  for (let at = 0; at < lines.length; at += 2) if (lines[at]?.toLowerCase() === name) values.push(lines[at + 1] ?? "");
+  for (let at = 0; at < lines.length; at += 2)
+    if (lines[at]?.toLowerCase() === name) values.push(lines[at + 1] ?? "");
   return values;
 }
 
 /** Adds the headers of RFC 7239, and of its older form. */
 function forward(headers: Map<string, string>, { origin, client }: Sender): void {
-  const address = client !== undefined && /^[\da-f.:]+$/i.test(client) ? client.replace(/^::ffff:(?=\d+\.)/i, "") : undefined;
+  const address =
+    client !== undefined && /^[\da-f.:]+$/i.test(client)
+      ? client.replace(/^::ffff:(?=\d+\.)/i, "")
+      : undefined;
   let forwarded = `for=${address === undefined ? "unknown" : address.includes(":") ? `"[${address}]"` : address}`;
   if (address !== undefined) headers.set("x-forwarded-for", address);
   if (origin !== undefined) {

@@ -1,4 +1,7 @@
-/** The proxy for servers of node:http. Servers of the Fetch standard never load it, because their runtime may not have that module. */
+/**
+ * The proxy for servers of node:http. Servers of the Fetch standard never load it, because their
+ * runtime may not have that module.
+ */
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import type { Duplex, Readable } from "node:stream";
@@ -26,7 +29,12 @@ export function respondOverNode(
   component: ProxyComponent,
 ): Promise<AnyReply> {
   const exchange = exchangeOf(proxied, message.rawHeaders, component);
-  return proxyRequest(proxied.api, transportTo(proxied.api, component), exchange, nodeBody(message));
+  return proxyRequest(
+    proxied.api,
+    transportTo(proxied.api, component),
+    exchange,
+    nodeBody(message),
+  );
 }
 
 /** Passes an upgrade on. */
@@ -36,5 +44,9 @@ export function upgrade(
   component: ProxyComponent,
 ): Promise<void> {
   const exchange = exchangeOf(proxied, message.rawHeaders, component);
-  return proxyUpgrade(proxied.api, transportTo(proxied.api, component), exchange, [message, socket, head]);
+  return proxyUpgrade(proxied.api, transportTo(proxied.api, component), exchange, [
+    message,
+    socket,
+    head,
+  ]);
 }

@@ -45,13 +45,26 @@ export interface Proxied {
 const MIN_VALIDITY = 30;
 
 /** Passes a request of the Fetch standard on. */
-export function respondOverFetch(proxied: Proxied, request: Request, component: ProxyComponent): Promise<AnyReply> {
+export function respondOverFetch(
+  proxied: Proxied,
+  request: Request,
+  component: ProxyComponent,
+): Promise<AnyReply> {
   const transport = fetchTransport(proxied.api, component.clock, globalThis.fetch);
-  return proxyRequest(proxied.api, transport, exchangeOf(proxied, [...request.headers].flat(), component), fetchBody(request));
+  return proxyRequest(
+    proxied.api,
+    transport,
+    exchangeOf(proxied, [...request.headers].flat(), component),
+    fetchBody(request),
+  );
 }
 
 /** Returns what the proxy needs of a request. @param lines its headers */
-export function exchangeOf(proxied: Proxied, lines: HeaderLines, component: ProxyComponent): Exchange {
+export function exchangeOf(
+  proxied: Proxied,
+  lines: HeaderLines,
+  component: ProxyComponent,
+): Exchange {
   const { api, opened, client, guard, ended, onClose } = proxied;
   const { settings, registrations, events } = component;
   return {
@@ -67,13 +80,21 @@ export function exchangeOf(proxied: Proxied, lines: HeaderLines, component: Prox
       try {
         const blocked = rejected === undefined ? await guard() : undefined;
         if (blocked !== undefined) return blocked.reply;
-        const token = await component.apiToken(opened.session, api.api, { minValidity: MIN_VALIDITY, rejected });
+        const token = await component.apiToken(opened.session, api.api, {
+          minValidity: MIN_VALIDITY,
+          rejected,
+        });
         // A rejected token is never "signed out".
         return token ?? rejected ?? blockedUser(opened, "no_credentials", settings).reply;
       } catch (error) {
         if (error instanceof ApiTokenError) return refusedReply(error);
         if (isOutage(error))
-          return failureReply({ code: error.code, retryAfter: retryAfterOf(error) }, opened.request, component.pages, "json");
+          return failureReply(
+            { code: error.code, retryAfter: retryAfterOf(error) },
+            opened.request,
+            component.pages,
+            "json",
+          );
         throw error;
       }
     },
@@ -84,14 +105,25 @@ export function exchangeOf(proxied: Proxied, lines: HeaderLines, component: Prox
     },
     failed(error) {
       const cause = driverCode(error);
-      events.emit("failure", { during: "api", api: api.api, kind: "outage", reason: error.code, ...(cause !== "rejected" && { cause }) });
+      events.emit("failure", {
+        during: "api",
+        api: api.api,
+        kind: "outage",
+        reason: error.code,
+        ...(cause !== "rejected" && { cause }),
+      });
     },
   };
 }
 
-/** What the browser gets if there is no token for the API: a login that asks for what is missing, in the guard's form, or a problem. */
+/**
+ * What the browser gets if there is no token for the API: a login that asks for what is missing, in
+ * the guard's form, or a problem.
+ */
 function refusedReply({ code, loginUrl }: ApiTokenError): Reply {
   if (loginUrl === undefined) return problem(code, `${ERRORS[code].title}.`);
   const error = "insufficient_user_authentication";
-  return json({ authenticated: true, error, login_url: loginUrl }, 401, { "WWW-Authenticate": `Bearer error="${error}"` });
+  return json({ authenticated: true, error, login_url: loginUrl }, 401, {
+    "WWW-Authenticate": `Bearer error="${error}"`,
+  });
 }

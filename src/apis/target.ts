@@ -1,15 +1,22 @@
 /** The path rules of the proxy. Pure: what is checked is the text that is sent. */
 import type { Api } from "../config/api-options.js";
 
-/** Why there is no URL: the path is another one's, or it could mean another place to the API than to us. */
+/**
+ * Why there is no URL: the path is another one's, or it could mean another place to the API than to
+ * us.
+ */
 export type TargetError = "not_found" | "api_path_invalid";
 
 /** Control characters, white space, what isn't ASCII, and the fragment. */
 const NEVER = /[^\x21-\x7e]|#/;
 /** NUL and the backslash. In a query they are data. */
 const NEVER_IN_PATH = /%00|\\|%5c/i;
-/** A segment that a server could take for `.` or `..`, however often it was encoded: servers cut path parameters off, and some decode twice. */
-const DOTS = /(?:^|\/|%(?:25)*(?:2f|5c))(?:\.|%(?:25)*2e){1,2}(?:$|\/|%(?:25)*(?:2f|5c)|;|%(?:25)*3b)/i;
+/**
+ * A segment that a server could take for `.` or `..`, however often it was encoded: servers cut
+ * path parameters off, and some decode twice.
+ */
+const DOTS =
+  /(?:^|\/|%(?:25)*(?:2f|5c))(?:\.|%(?:25)*2e){1,2}(?:$|\/|%(?:25)*(?:2f|5c)|;|%(?:25)*3b)/i;
 /** What an API can allow by its `paths`. */
 const ALLOWANCES = [
   ["%2F", /%2f/i],
@@ -25,7 +32,8 @@ const ALLOWANCES = [
 export function proxiedUrl(api: Api, target: string): URL | TargetError {
   // A target without a leading slash has absolute form, or is the asterisk of OPTIONS.
   if (!target.startsWith("/")) return "api_path_invalid";
-  if (api.path === undefined || !target.startsWith(api.path)) return isRefused(target) ? "api_path_invalid" : "not_found";
+  if (api.path === undefined || !target.startsWith(api.path))
+    return isRefused(target) ? "api_path_invalid" : "not_found";
   return upstreamUrl(api, target.slice(api.path.length));
 }
 
@@ -37,7 +45,8 @@ export function proxiedUrl(api: Api, target: string): URL | TargetError {
 export function upstreamUrl({ url: base, paths }: Api, rest: string): URL | "api_path_invalid" {
   const path = pathOf(rest);
   if (isRefused(rest)) return "api_path_invalid";
-  if (ALLOWANCES.some(([allowance, form]) => form.test(path) && !paths.includes(allowance))) return "api_path_invalid";
+  if (ALLOWANCES.some(([allowance, form]) => form.test(path) && !paths.includes(allowance)))
+    return "api_path_invalid";
   const built = base.href + rest;
   const url = new URL(built);
   // The parser, which changes what is not in normal form, must have changed nothing.

@@ -20,7 +20,9 @@ export interface ApiRequest<Stream> {
   readonly body: Uint8Array<ArrayBuffer> | Stream | undefined;
   /** The length of a stream in bytes; undefined if it isn't known. */
   readonly length: number | undefined;
-  /** Gets the function that breaks off the request and its response. The reason is an error of ours. */
+  /**
+   * Gets the function that breaks off the request and its response. The reason is an error of ours.
+   */
   onAbort(abort: (reason: IdpAuthError) => void): void;
 }
 
@@ -51,7 +53,10 @@ export interface ApiResponse<Stream> {
  */
 export type Transport<Stream> = (request: ApiRequest<Stream>) => Promise<ApiResponse<Stream>>;
 
-/** Returns the error itself if it is one of ours, such as the reason of a signal; otherwise it is the connection's. */
+/**
+ * Returns the error itself if it is one of ours, such as the reason of a signal; otherwise it is
+ * the connection's.
+ */
 export function asApiError(error: unknown): IdpAuthError {
   if (error instanceof IdpAuthError) return error;
   return new IdpAuthError("api_unreachable", "The connection to the API failed.", { cause: error });

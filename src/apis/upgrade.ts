@@ -5,11 +5,19 @@ import { pipeline, type Duplex, type Readable } from "node:stream";
 import { ERRORS } from "../errors.js";
 import { isStream, problem } from "../http/reply.js";
 import type { Api } from "../config/api-options.js";
-import { admittedUrl, answered, closingOf, type Closing, type Exchange, type ProxyReply } from "./proxy.js";
+import {
+  admittedUrl,
+  answered,
+  closingOf,
+  type Closing,
+  type Exchange,
+  type ProxyReply,
+} from "./proxy.js";
 import type { ApiResponse, Transport, Upgraded } from "./transport.js";
 
 /**
- * Passes a request for a WebSocket on to an API, and connects the two sides. They close with each other, and with the session.
+ * Passes a request for a WebSocket on to an API, and connects the two sides. They close with each
+ * other, and with the session.
  *
  * @param message, socket, head as the event `upgrade` of a server has them
  */
@@ -25,7 +33,14 @@ export async function proxyUpgrade(
     closing ??= closingOf(exchange);
     closing.watch();
     headers.set("connection", "Upgrade").set("upgrade", "websocket");
-    const response = await transport({ method: "GET", url, headers, body: undefined, length: undefined, onAbort: closing.onAbort });
+    const response = await transport({
+      method: "GET",
+      url,
+      headers,
+      body: undefined,
+      length: undefined,
+      onAbort: closing.onAbort,
+    });
     ({ upgraded } = response);
     return response;
   });
@@ -35,10 +50,21 @@ export async function proxyUpgrade(
     return;
   }
   const lines = Object.entries(reply.headers).map((line) => line.join(": "));
-  socket.write(["HTTP/1.1 101 Switching Protocols", "Connection: Upgrade", "Upgrade: websocket", ...lines, "", ""].join("\r\n"), "latin1");
+  socket.write(
+    [
+      "HTTP/1.1 101 Switching Protocols",
+      "Connection: Upgrade",
+      "Upgrade: websocket",
+      ...lines,
+      "",
+      "",
+    ].join("\r\n"),
+    "latin1",
+  );
   socket.write(upgraded.head);
   upgraded.socket.write(head);
-  // `pipeline` adds ten listeners itself, so that one of the server would make Node.js warn of a leak.
+  // `pipeline` adds ten listeners itself, so that one of the server would make Node.js warn of a
+  // leak.
   socket.setMaxListeners(0);
   pipeline(socket, upgraded.socket, socket, () => undefined);
   closing?.onAbort(() => socket.destroy());
@@ -46,7 +72,12 @@ export async function proxyUpgrade(
 
 type Send = (url: URL, headers: Map<string, string>) => Promise<ApiResponse<Readable>>;
 
-async function replyTo(api: Api, exchange: Exchange, message: IncomingMessage, send: Send): Promise<ProxyReply<Readable>> {
+async function replyTo(
+  api: Api,
+  exchange: Exchange,
+  message: IncomingMessage,
+  send: Send,
+): Promise<ProxyReply<Readable>> {
   const url = admittedUrl(api, exchange, isFromOtherOrigin);
   if (!(url instanceof URL)) return url;
   // The API gets a GET, whatever came.
@@ -61,11 +92,16 @@ function isFromOtherOrigin(_api: Api, { request, origin }: Exchange): boolean {
 }
 
 /** Sends a response that isn't an upgrade, and closes the connection. */
-function respond(message: IncomingMessage, socket: Duplex, { status, headers, body }: ProxyReply<Readable>): void {
+function respond(
+  message: IncomingMessage,
+  socket: Duplex,
+  { status, headers, body }: ProxyReply<Readable>,
+): void {
   const response = new ServerResponse(message);
   response.shouldKeepAlive = false;
   response.assignSocket(socket as unknown as Socket);
-  // Destroyed, because the browser could keep its half of the connection open, which no timeout of the server watches.
+  // Destroyed, because the browser could keep its half of the connection open, which no timeout of
+  // the server watches.
   response.once("finish", () => socket.end(() => socket.destroy()));
   response.statusCode = status;
   for (const name in headers) response.setHeader(name, headers[name] ?? "");

@@ -10,7 +10,15 @@ import { deepFreeze, frozenCopy, type JsonObject } from "../record/json.js";
 import type { Rejection, SessionRecord } from "../record/record.js";
 import { sessionIdentity, type Session } from "../record/session-view.js";
 import { runSchema } from "./claims-schema.js";
-import { DENIAL, reportHook, runHook, type ApplicationOptions, type Denial, type HookInput, type SignOutReason } from "./hooks.js";
+import {
+  DENIAL,
+  reportHook,
+  runHook,
+  type ApplicationOptions,
+  type Denial,
+  type HookInput,
+  type SignOutReason,
+} from "./hooks.js";
 
 /** The verified facts of a sign-in or a refresh. */
 export interface VerifiedUser {
@@ -21,7 +29,8 @@ export interface VerifiedUser {
 
 /** What the application's code decides about a user. */
 export type Decision =
-  { readonly kind: "accepted"; readonly review: Review } | { readonly kind: Rejection; readonly message?: string | undefined };
+  | { readonly kind: "accepted"; readonly review: Review }
+  | { readonly kind: Rejection; readonly message?: string | undefined };
 
 /** The application's code that takes part in sign-ins and refreshes. */
 export interface Application {
@@ -42,8 +51,15 @@ export interface Application {
    * @throws HookFailedError, and outages that the hook passes on
    */
   review(user: VerifiedUser, isRefreshed: boolean): Promise<Decision>;
-  /** Runs `onSignOut`, unless the record says that it has run. Never rejects. @param record the session's last record, if it could be read */
-  signedOut(reason: SignOutReason, record: SessionRecord | undefined, subject?: IdInfo): Promise<void>;
+  /**
+   * Runs `onSignOut`, unless the record says that it has run. Never rejects.
+   * @param record the session's last record, if it could be read
+   */
+  signedOut(
+    reason: SignOutReason,
+    record: SessionRecord | undefined,
+    subject?: IdInfo,
+  ): Promise<void>;
   /** What the browser may see of a session; null if the application gives nothing. Never throws. */
   clientData(session: Session): JsonObject | null;
   /** Checks the application's data. @throws TypeError */
@@ -61,9 +77,16 @@ export interface ApplicationParts {
 }
 
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
-export function createApplication({ options, hookTimeout, dataLimit, clock, events }: ApplicationParts): Application {
+export function createApplication({
+  options,
+  hookTimeout,
+  dataLimit,
+  clock,
+  events,
+}: ApplicationParts): Application {
   const { claims: schema, claimsVersion = "1" } = options;
-  const checkedData = (data: unknown) => deepFreeze(jsonCopy(data, "The data of a session", dataLimit));
+  const checkedData = (data: unknown) =>
+    deepFreeze(jsonCopy(data, "The data of a session", dataLimit));
 
   const report = (hook: HookName | "clientData", error: unknown) => {
     reportHook(events, hook, error);
@@ -76,13 +99,20 @@ export function createApplication({ options, hookTimeout, dataLimit, clock, even
     if (schema === undefined) return undefined;
     const decision = await run("claims", () => runSchema(schema, idInfo));
     // Asked this way round, so that an inherited property refuses a user, and never accepts one.
-    if (!("paths" in decision)) return { output: deepFreeze(decision.output), version: claimsVersion };
+    if (!("paths" in decision))
+      return { output: deepFreeze(decision.output), version: claimsVersion };
     const { paths } = decision;
-    events.log({ ...logLine("claims_refused", `The claims schema doesn't accept a user (${paths}).`), details: { paths } });
+    events.log({
+      ...logLine("claims_refused", `The claims schema doesn't accept a user (${paths}).`),
+      details: { paths },
+    });
     return false;
   }
 
-  /** Runs the claims schema, then a hook. @param changeOf returns the change of the data that the hook's result asks for */
+  /**
+   * Runs the claims schema, then a hook.
+   * @param changeOf returns the change of the data that the hook's result asks for
+   */
   async function decide<Result>(
     hook: HookName,
     { idInfo, userinfo, credentials }: VerifiedUser,
@@ -101,11 +131,19 @@ export function createApplication({ options, hookTimeout, dataLimit, clock, even
     const result = await run(hook, (signal) => call({ ...input, signal }));
     if (isDenial(result)) return { kind: "denied", message: result.message };
     if (result === undefined || result === null) return { kind: "accepted", review: { claims } };
-    return { kind: "accepted", review: { claims, changeData: changeOf(result as Exclude<Extract<Result, object>, Denial>) } };
+    return {
+      kind: "accepted",
+      review: { claims, changeData: changeOf(result as Exclude<Extract<Result, object>, Denial>) },
+    };
   }
 
-  /** A change of the data that the application decided about. A change that throws is a failed hook. */
-  function dataChange(hook: HookName, change: (data: JsonObject) => unknown): (data: JsonObject) => JsonObject {
+  /**
+   * A change of the data that the application decided about. A change that throws is a failed hook.
+   */
+  function dataChange(
+    hook: HookName,
+    change: (data: JsonObject) => unknown,
+  ): (data: JsonObject) => JsonObject {
     return (data) => {
       try {
         return checkedData(change(frozenCopy(data)));
@@ -118,10 +156,14 @@ export function createApplication({ options, hookTimeout, dataLimit, clock, even
   }
 
   /** The change that `onSignIn` returned. @param read the data that the hook got */
-  function signInChange(read: JsonObject, result: { readonly data: unknown }): (newest: JsonObject) => JsonObject {
+  function signInChange(
+    read: JsonObject,
+    result: { readonly data: unknown },
+  ): (newest: JsonObject) => JsonObject {
     let isReported = false;
     return dataChange("onSignIn", (newest) => {
-      if (typeof result.data === "function") return (result.data as (current: JsonObject) => unknown)(newest);
+      if (typeof result.data === "function")
+        return (result.data as (current: JsonObject) => unknown)(newest);
       const { data, isOverwritten } = mergedData(read, checkedData(result.data), newest);
       // Once, although the change may be made again to a newer record.
       if (isOverwritten && !isReported) events.log(logLine("data_overwritten"));
@@ -137,7 +179,8 @@ export function createApplication({ options, hookTimeout, dataLimit, clock, even
       decide(
         "onSignIn",
         user,
-        options.onSignIn && ((input) => options.onSignIn?.({ ...input, data: data && frozenCopy(data), request })),
+        options.onSignIn &&
+          ((input) => options.onSignIn?.({ ...input, data: data && frozenCopy(data), request })),
         (result) => signInChange(data ?? {}, result),
       ),
     review: (user, isRefreshed) =>
@@ -145,12 +188,18 @@ export function createApplication({ options, hookTimeout, dataLimit, clock, even
         "onRefresh",
         user,
         isRefreshed && options.onRefresh ? (input) => options.onRefresh?.(input) : undefined,
-        // In JavaScript a hook can return anything. A result such as false throws here, because it may mean a denial.
+        // In JavaScript a hook can return anything. A result such as false throws here, because it
+        // may mean a denial.
         (result) => dataChange("onRefresh", (data) => result(data)),
       ),
     async signedOut(reason, record, subject = record?.id_info) {
       // A limit that was noticed has run it for this session already.
-      if (options.onSignOut === undefined || !hasSubject(subject) || record?.idp_state.ended !== undefined) return;
+      if (
+        options.onSignOut === undefined ||
+        !hasSubject(subject) ||
+        record?.idp_state.ended !== undefined
+      )
+        return;
       const session = record === undefined ? null : sessionIdentity(record);
       const input = { reason, subject: { iss: subject.iss, sub: subject.sub }, session };
       try {
@@ -163,7 +212,9 @@ export function createApplication({ options, hookTimeout, dataLimit, clock, even
     clientData(session) {
       try {
         const data = options.clientData?.(session);
-        return data === undefined || data === null ? null : jsonCopy(data, "The result of clientData", dataLimit);
+        return data === undefined || data === null
+          ? null
+          : jsonCopy(data, "The result of clientData", dataLimit);
       } catch (error) {
         report("clientData", error);
         return null;
@@ -174,5 +225,9 @@ export function createApplication({ options, hookTimeout, dataLimit, clock, even
 }
 
 function isDenial(value: unknown): value is Denial {
-  return typeof value === "object" && value !== null && (value as { readonly [DENIAL]?: unknown })[DENIAL] === true;
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    (value as { readonly [DENIAL]?: unknown })[DENIAL] === true
+  );
 }

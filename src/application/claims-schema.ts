@@ -14,7 +14,9 @@ export interface ClaimsSchema<Output> {
   };
 }
 
-type SchemaResult<Output> = { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] };
+type SchemaResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly SchemaIssue[] };
 
 interface SchemaIssue {
   readonly message: string;
@@ -27,7 +29,10 @@ interface SchemaIssue {
  * @returns the output, or the paths of the claims that the schema does not accept, safe to log
  * @throws TypeError the output is not a JSON object; and everything that the schema throws
  */
-export async function runSchema(schema: ClaimsSchema<unknown>, claims: object): Promise<{ output: JsonObject } | { paths: string }> {
+export async function runSchema(
+  schema: ClaimsSchema<unknown>,
+  claims: object,
+): Promise<{ output: JsonObject } | { paths: string }> {
   const result = await schema["~standard"].validate(structuredClone({ ...claims }));
   if (result.issues !== undefined) return { paths: pathsOf(result.issues) };
   return { output: jsonCopy(result.value, "The output of the claims schema") };
@@ -36,7 +41,10 @@ export async function runSchema(schema: ClaimsSchema<unknown>, claims: object): 
 const MAX_PATHS = 10;
 const MAX_PATH_LENGTH = 100;
 
-/** The paths of the issues. Provider and user choose names inside claims, so every unusual character is replaced. */
+/**
+ * The paths of the issues. Provider and user choose names inside claims, so every unusual character
+ * is replaced.
+ */
 function pathsOf(issues: readonly SchemaIssue[]): string {
   const paths = issues.map(({ path = [] }) => {
     const keys = path.map((part) => String(typeof part === "object" ? part.key : part));

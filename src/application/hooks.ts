@@ -1,4 +1,7 @@
-/** The functions with which an application decides about users: their types, `deny`, and how they run, with a time limit. */
+/**
+ * The functions with which an application decides about users: their types, `deny`, and how they
+ * run, with a time limit.
+ */
 import type { Clock } from "../clock.js";
 import { HookFailedError, isOutage, type HookName } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
@@ -29,10 +32,14 @@ const MAX_LENGTH = 500;
 /**
  * Refuses the user, as the result of `onSignIn` or `onRefresh`.
  *
- * @param message plain text for the page that the user sees, at most 500 characters; only `onSignIn` shows it
+ * @param message plain text for the page that the user sees, at most 500 characters; only
+ *   `onSignIn` shows it
  */
 export function deny(message?: string): Denial {
-  return Object.freeze({ [DENIAL]: true as const, message: message === undefined ? undefined : message.slice(0, MAX_LENGTH) });
+  return Object.freeze({
+    [DENIAL]: true as const,
+    message: message === undefined ? undefined : message.slice(0, MAX_LENGTH),
+  });
 }
 
 /** What a hook learns about the user. Server only: it contains tokens. */
@@ -59,9 +66,10 @@ export interface SignInInput<OwnClaims extends object = object> extends HookInpu
 /* eslint-disable @typescript-eslint/no-invalid-void-type */
 
 /**
- * The result of `onSignIn`: nothing keeps the data, `data` changes it, `deny()` refuses the user. An object in `data` changes only the
- * top-level keys that differ from the data that the hook got. A function gets the newest data and returns the changed data. It is pure,
- * because it may run again, and the data is `{}` when the user is new in this browser.
+ * The result of `onSignIn`: nothing keeps the data, `data` changes it, `deny()` refuses the user.
+ * An object in `data` changes only the top-level keys that differ from the data that the hook got.
+ * A function gets the newest data and returns the changed data. It is pure, because it may run
+ * again, and the data is `{}` when the user is new in this browser.
  */
 export type SignInResult<Data extends object> =
   | {
@@ -73,18 +81,25 @@ export type SignInResult<Data extends object> =
   | undefined
   | void;
 
-/** The result of `onRefresh`: nothing, a pure change of the data, or `deny()`, which ends the session. */
-export type RefreshResult<Data extends object> = ((data: Readonly<Partial<Data>>) => Partial<Data>) | Denial | null | undefined | void;
+/**
+ * The result of `onRefresh`: nothing, a pure change of the data, or `deny()`, which ends the
+ * session.
+ */
+export type RefreshResult<Data extends object> =
+  ((data: Readonly<Partial<Data>>) => Partial<Data>) | Denial | null | undefined | void;
 /* eslint-enable @typescript-eslint/no-invalid-void-type */
 
 /**
- * Why a session ended: `logout` (by its user, or by `endSession` and `endAllSessions`), `replaced` (another user signed in with this
- * browser), or the reason of the policy.
+ * Why a session ended: `logout` (by its user, or by `endSession` and `endAllSessions`), `replaced`
+ * (another user signed in with this browser), or the reason of the policy.
  */
 export type SignOutReason = SessionEnd;
 
 /** What `onSignOut` learns. */
-export interface SignOutInput<OwnClaims extends object = object, Data extends object = Record<string, unknown>> {
+export interface SignOutInput<
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+> {
   /** docs/reference/errors.md explains each reason. */
   readonly reason: SignOutReason;
   /** The user. */
@@ -94,35 +109,55 @@ export interface SignOutInput<OwnClaims extends object = object, Data extends ob
     /** Unique at that issuer. */
     readonly sub: string;
   };
-  /** The session as it was; null where its record could not be read: `endSession`, `endAllSessions`. */
+  /**
+   * The session as it was; null where its record could not be read: `endSession`, `endAllSessions`.
+   */
   readonly session: Pick<Session<OwnClaims, Data>, "user" | "claims" | "data"> | null;
 }
 
 /**
- * The options with which an application takes part in a sign-in. TypeScript reads functions in the order in which you write them: write
- * `onSignIn` before the others, so that they get the type of its data.
+ * The options with which an application takes part in a sign-in. TypeScript reads functions in the
+ * order in which you write them: write `onSignIn` before the others, so that they get the type of
+ * its data.
  */
-export interface ApplicationOptions<OwnClaims extends object = object, Data extends object = Record<string, unknown>> {
+export interface ApplicationOptions<
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+> {
   /**
-   * A Standard Schema (zod, valibot, arktype, …) that every sign-in and every refresh runs on the verified claims. Its output is JSON; it
-   * types `claims`. Claims that it does not accept: 403 at a sign-in, the end of the session at a refresh.
+   * A Standard Schema (zod, valibot, arktype, …) that every sign-in and every refresh runs on the
+   * verified claims. Its output is JSON; it types `claims`. Claims that it does not accept: 403 at
+   * a sign-in, the end of the session at a refresh.
    */
   readonly claims?: ClaimsSchema<OwnClaims>;
-  /** The version of the schema. A session of another version runs through the schema again when it is next read. Default `"1"`. */
+  /**
+   * The version of the schema. A session of another version runs through the schema again when it
+   * is next read. Default `"1"`.
+   */
   readonly claimsVersion?: string;
   /**
-   * Runs after a sign-in was verified and before its session begins. If it throws or takes longer than `hookTimeout`, the user gets 503
-   * and there is no new session.
+   * Runs after a sign-in was verified and before its session begins. If it throws or takes longer
+   * than `hookTimeout`, the user gets 503 and there is no new session.
    */
-  onSignIn?(input: SignInInput<NoInfer<OwnClaims>>): SignInResult<Data> | Promise<SignInResult<Data>>;
+  onSignIn?(
+    input: SignInInput<NoInfer<OwnClaims>>,
+  ): SignInResult<Data> | Promise<SignInResult<Data>>;
   /**
-   * Runs after tokens were refreshed. If it throws or takes longer than `hookTimeout`, the request gets 503, the tokens are kept, and the
-   * next request runs it again.
+   * Runs after tokens were refreshed. If it throws or takes longer than `hookTimeout`, the request
+   * gets 503, the tokens are kept, and the next request runs it again.
    */
-  onRefresh?(input: HookInput<NoInfer<OwnClaims>>): RefreshResult<NoInfer<Data>> | Promise<RefreshResult<NoInfer<Data>>>;
-  /** Runs once for each session, after this process has ended it or has found that it ended. Best effort: no response waits for it. */
+  onRefresh?(
+    input: HookInput<NoInfer<OwnClaims>>,
+  ): RefreshResult<NoInfer<Data>> | Promise<RefreshResult<NoInfer<Data>>>;
+  /**
+   * Runs once for each session, after this process has ended it or has found that it ended. Best
+   * effort: no response waits for it.
+   */
   onSignOut?(input: SignOutInput<NoInfer<OwnClaims>, NoInfer<Data>>): unknown;
-  /** Returns JSON about a session that the browser may see, such as roles: `data` of `clientState` and of `?details=true`. */
+  /**
+   * Returns JSON about a session that the browser may see, such as roles: `data` of `clientState`
+   * and of `?details=true`.
+   */
   clientData?(session: Session<NoInfer<OwnClaims>, NoInfer<Data>>): object | null | undefined;
 }
 
@@ -133,7 +168,10 @@ export interface HookRuns {
   readonly events: EventHub;
 }
 
-/** Runs a function of the application with a time limit. @throws HookFailedError it threw, or its time is over */
+/**
+ * Runs a function of the application with a time limit.
+ * @throws HookFailedError it threw, or its time is over
+ */
 export async function runHook<Result>(
   { hookTimeout, clock, events }: HookRuns,
   hook: HookName,
@@ -157,13 +195,19 @@ export function reportHook(events: EventHub, hook: HookName | "clientData", erro
   const isTimeout = error instanceof HookFailedError && error.reason === "timeout";
   const kind = isTimeout ? "timeout" : cause instanceof Error ? cause.name : "not_an_error";
   const place = isTimeout ? undefined : placeOf(cause);
-  const message = isTimeout ? `\`${hook}\` took longer than hookTimeout.` : `\`${hook}\` threw ${kind}.`;
-  events.log({ ...logLine("hook_threw", message), details: { hook, kind, ...(place !== undefined && { place }) } });
+  const message = isTimeout
+    ? `\`${hook}\` took longer than hookTimeout.`
+    : `\`${hook}\` threw ${kind}.`;
+  events.log({
+    ...logLine("hook_threw", message),
+    details: { hook, kind, ...(place !== undefined && { place }) },
+  });
 }
 
 /**
- * Where an error was thrown: the first frame of its stack. Never its message, which may contain a token or a claim, and lines that look
- * like frames. Undefined if the message cannot be told from the frames.
+ * Where an error was thrown: the first frame of its stack. Never its message, which may contain a
+ * token or a claim, and lines that look like frames. Undefined if the message cannot be told from
+ * the frames.
  */
 export function placeOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || typeof error.stack !== "string") return undefined;

@@ -14,8 +14,12 @@ export type Rule<Subject> = (subject: Subject) => boolean | Promise<boolean>;
  *
  * @param name the claim, for example `groups`
  */
-export function hasClaim(name: string, value: string | number | boolean): (subject: WithClaims) => boolean {
-  // A value that is undefined, such as a missing setting, would equal a claim that the user does not have.
+export function hasClaim(
+  name: string,
+  value: string | number | boolean,
+): (subject: WithClaims) => boolean {
+  // A value that is undefined, such as a missing setting, would equal a claim that the user does
+  // not have.
   if (!["string", "number", "boolean"].includes(typeof value)) {
     throw new TypeError("`hasClaim` takes a string, a number or a boolean as the claim's value.");
   }
@@ -26,13 +30,14 @@ export function hasClaim(name: string, value: string | number | boolean): (subje
 }
 
 /**
- * A rule: the user's email address is one local part, one `@` and this domain, and the provider has verified the address
- * (`email_verified` is true). A subdomain is another domain.
+ * A rule: the user's email address is one local part, one `@` and this domain, and the provider has
+ * verified the address (`email_verified` is true). A subdomain is another domain.
  *
  * @param domain without `@`, in any letter case
  */
 export function emailDomain(domain: string): (subject: WithClaims) => boolean {
-  if (domain === "" || domain.includes("@")) throw new TypeError("`emailDomain` takes a domain without `@`, such as `example.com`.");
+  if (domain === "" || domain.includes("@"))
+    throw new TypeError("`emailDomain` takes a domain without `@`, such as `example.com`.");
   const wanted = domain.toLowerCase();
   return ({ claims }) => {
     const email = ownClaim(claims, "email");
@@ -51,7 +56,9 @@ function ownClaim(claims: WithClaims["claims"], name: string): unknown {
  *
  * @typeParam Subject what the rules look at; inferred from the place of use, such as `allow`
  */
-export function anyOf<Subject = WithClaims>(...rules: readonly Rule<NoInfer<Subject>>[]): (subject: Subject) => Promise<boolean> {
+export function anyOf<Subject = WithClaims>(
+  ...rules: readonly Rule<NoInfer<Subject>>[]
+): (subject: Subject) => Promise<boolean> {
   return async (subject) => {
     for (const rule of rules) if (isTrue(await rule(subject))) return true;
     return false;
@@ -63,7 +70,9 @@ export function anyOf<Subject = WithClaims>(...rules: readonly Rule<NoInfer<Subj
  *
  * @typeParam Subject as of `anyOf`
  */
-export function allOf<Subject = WithClaims>(...rules: readonly Rule<NoInfer<Subject>>[]): (subject: Subject) => Promise<boolean> {
+export function allOf<Subject = WithClaims>(
+  ...rules: readonly Rule<NoInfer<Subject>>[]
+): (subject: Subject) => Promise<boolean> {
   return async (subject) => {
     for (const rule of rules) if (!isTrue(await rule(subject))) return false;
     return rules.length > 0;

@@ -32,19 +32,28 @@ export interface AccessorParts<FrameworkRequest extends object> {
   readonly events: EventHub;
 }
 
-/** The functions of the `auth` object. Each is async if it reads a session, so that every error is a rejection. */
+/**
+ * The functions of the `auth` object. Each is async if it reads a session, so that every error is a
+ * rejection.
+ */
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
-export function createAccessors<FrameworkRequest extends object>(parts: AccessorParts<FrameworkRequest>): Accessors<FrameworkRequest> {
+export function createAccessors<FrameworkRequest extends object>(
+  parts: AccessorParts<FrameworkRequest>,
+): Accessors<FrameworkRequest> {
   const { ready, openedOf, passedWith, requestOf, onClose, idle, events } = parts;
   const access = (raw: FrameworkRequest) => ready().access.access(openedOf(raw).session);
 
   function sessionsOf({ iss, sub }: Subject): SubjectSessions {
     if (typeof iss !== "string" || typeof sub !== "string" || iss === "" || sub === "") {
-      throw new TypeError("Pass the user as the `iss` and `sub` of id_info, two non-empty strings.");
+      throw new TypeError(
+        "Pass the user as the `iss` and `sub` of id_info, two non-empty strings.",
+      );
     }
     const { subjectSessions } = ready();
     if (subjectSessions !== undefined) return subjectSessions;
-    throw new TypeError('With `session: "host"`, the framework stores the sessions. List and end them in its session store.');
+    throw new TypeError(
+      'With `session: "host"`, the framework stores the sessions. List and end them in its session store.',
+    );
   }
 
   const logoutOf = (subject: Subject) => () => notifyOfLogout(subject, ready());
@@ -65,14 +74,23 @@ export function createAccessors<FrameworkRequest extends object>(parts: Accessor
       const outcome = await access(raw);
       return outcome.authenticated ? userPayload(outcome.record.id_info) : null;
     },
-    async getSession<Value>(raw: FrameworkRequest, options?: SessionOptions<Value>): Promise<Session | Value | null> {
+    async getSession<Value>(
+      raw: FrameworkRequest,
+      options?: SessionOptions<Value>,
+    ): Promise<Session | Value | null> {
       try {
         const outcome = await access(raw);
         const { settings, clock, registrations } = ready();
         if (!outcome.authenticated) return null;
-        return sessionView(outcome.record, settings, epochSeconds(clock), clientOf(outcome.record, registrations)?.key);
+        return sessionView(
+          outcome.record,
+          settings,
+          epochSeconds(clock),
+          clientOf(outcome.record, registrations)?.key,
+        );
       } catch (error) {
-        if (options !== undefined && "ifUnavailable" in options && isOutage(error)) return options.ifUnavailable;
+        if (options !== undefined && "ifUnavailable" in options && isOutage(error))
+          return options.ifUnavailable;
         throw error;
       }
     },
@@ -82,7 +100,11 @@ export function createAccessors<FrameworkRequest extends object>(parts: Accessor
     },
     async clientState(raw) {
       const component = ready();
-      return clientState(await component.access.access(openedOf(raw).session, { slide: false }), false, component);
+      return clientState(
+        await component.access.access(openedOf(raw).session, { slide: false }),
+        false,
+        component,
+      );
     },
     async getData(raw) {
       const outcome = await access(raw);
@@ -99,7 +121,9 @@ export function createAccessors<FrameworkRequest extends object>(parts: Accessor
         if (fresh.credentials === undefined || !isSameUser(fresh.id_info, idInfo)) return fresh;
         return withData(fresh, application.checkedData(change(dataOf(fresh))));
       });
-      return record?.credentials === undefined || !isSameUser(record.id_info, idInfo) ? undefined : dataOf(record);
+      return record?.credentials === undefined || !isSameUser(record.id_info, idInfo)
+        ? undefined
+        : dataOf(record);
     },
     async readSessionRecord(raw) {
       const record = await openedOf(raw).session.read();
@@ -118,10 +142,15 @@ export function createAccessors<FrameworkRequest extends object>(parts: Accessor
       const { fetchApi } = await import("../apis/fetch-api.js");
       const token = async (rejected?: string) => {
         const value = await component.apiToken(session, name, { minValidity: 30, rejected });
-        if (value === null) throw new IdpAuthError("login_required", `${ERRORS.login_required.title}.`);
+        if (value === null)
+          throw new IdpAuthError("login_required", `${ERRORS.login_required.title}.`);
         return value;
       };
-      return fetchApi(component.apiNamed(name), path, init, { send: globalThis.fetch, clock: component.clock, token });
+      return fetchApi(component.apiNamed(name), path, init, {
+        send: globalThis.fetch,
+        clock: component.clock,
+        token,
+      });
     },
     async checkIdpAuthentication(raw) {
       return (await ready().access.explain(openedOf(raw).session)).authenticated;

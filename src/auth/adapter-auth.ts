@@ -1,10 +1,20 @@
 import { createGates, type GateParts, type Gates, type Usage } from "../guard/gate.js";
 import { createIdpAuth } from "./create-idp-auth.js";
-import type { AdapterAuth, FrameworkAdapter, FrameworkFacts, IdpAuth, IdpAuthOptions } from "./public-types.js";
+import type {
+  AdapterAuth,
+  FrameworkAdapter,
+  FrameworkFacts,
+  IdpAuth,
+  IdpAuthOptions,
+} from "./public-types.js";
 import type { Finding } from "../errors.js";
 
 /** What an adapter builds its `auth` object from. */
-export interface AdapterParts<FrameworkRequest extends object, OwnClaims extends object, Data extends object> {
+export interface AdapterParts<
+  FrameworkRequest extends object,
+  OwnClaims extends object,
+  Data extends object,
+> {
   /** The functions of the `auth` object that are the same on every framework. */
   readonly auth: AdapterAuth<FrameworkRequest, OwnClaims, Data> & {
     /** As of `AdapterAuth`, with what the adapter knows about its framework. */
@@ -21,14 +31,24 @@ export interface AdapterParts<FrameworkRequest extends object, OwnClaims extends
  *
  * @param usage how applications of the framework write their guards
  */
-export function createAdapterAuth<FrameworkRequest extends object, OwnClaims extends object, Data extends object>(
+export function createAdapterAuth<
+  FrameworkRequest extends object,
+  OwnClaims extends object,
+  Data extends object,
+>(
   options: IdpAuthOptions<OwnClaims, Data>,
   adapter: FrameworkAdapter<FrameworkRequest>,
   usage: Usage,
 ): AdapterParts<FrameworkRequest, OwnClaims, Data> {
-  const { handle, guard, declareGuard, csrf, proxyApi, proxyUpgrade, ...auth } = createIdpAuth(options, adapter);
+  const { handle, guard, declareGuard, csrf, proxyApi, proxyUpgrade, ...auth } = createIdpAuth(
+    options,
+    adapter,
+  );
   // Inside, the types of the application's claims and data do not matter.
-  const untyped = { guard, declareGuard, proxyApi } as unknown as Pick<GateParts<FrameworkRequest>, "guard" | "declareGuard" | "proxyApi">;
+  const untyped = { guard, declareGuard, proxyApi } as unknown as Pick<
+    GateParts<FrameworkRequest>,
+    "guard" | "declareGuard" | "proxyApi"
+  >;
   const gates = createGates<FrameworkRequest>({ handle, csrf, ...untyped }, usage);
   return { auth, gates, proxyUpgrade };
 }

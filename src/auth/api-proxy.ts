@@ -1,4 +1,7 @@
-/** The proxies of an `auth` object. The code that passes requests on is loaded by the first request for an API. */
+/**
+ * The proxies of an `auth` object. The code that passes requests on is loaded by the first request
+ * for an API.
+ */
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { SessionRequest } from "../access/session-access.js";
@@ -20,7 +23,10 @@ export interface ApiProxyParts<FrameworkRequest extends object> {
   readonly guard: GuardOpened;
 }
 
-export interface ApiProxies<FrameworkRequest extends object> extends Pick<IdpAuth<FrameworkRequest>, "proxyApi" | "proxyUpgrade"> {
+export interface ApiProxies<FrameworkRequest extends object> extends Pick<
+  IdpAuth<FrameworkRequest>,
+  "proxyApi" | "proxyUpgrade"
+> {
   /** The errors for proxies of APIs that the table does not have, or that have no path. */
   findings(apis: ReadonlyMap<string, Api>): Finding[];
 }
@@ -32,12 +38,20 @@ let overFetch: ReturnType<typeof loadFetch> | undefined;
 let overNode: ReturnType<typeof loadNode> | undefined;
 
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
-export function createApiProxies<FrameworkRequest extends object>(parts: ApiProxyParts<FrameworkRequest>): ApiProxies<FrameworkRequest> {
+export function createApiProxies<FrameworkRequest extends object>(
+  parts: ApiProxyParts<FrameworkRequest>,
+): ApiProxies<FrameworkRequest> {
   const { ready, adapter, openedOf, guard } = parts;
-  /** The rules of all proxies of an API. A WebSocket, whose upgrade passes no route, must pass them all. */
+  /**
+   * The rules of all proxies of an API. A WebSocket, whose upgrade passes no route, must pass them
+   * all.
+   */
   const rules = new Map<string, GuardRule[]>();
 
-  function endedOf(opened: SessionRequest, onClose: (closed: () => void) => void): () => AbortSignal {
+  function endedOf(
+    opened: SessionRequest,
+    onClose: (closed: () => void) => void,
+  ): () => AbortSignal {
     const { settings, clock } = ready();
     return () => whenEnded(() => opened.session, settings, clock, onClose);
   }
@@ -45,7 +59,9 @@ export function createApiProxies<FrameworkRequest extends object>(parts: ApiProx
   return {
     findings(apis) {
       const missing = [...rules.keys()].filter((name) => apis.get(name)?.path === undefined);
-      const known = [...apis.values()].flatMap(({ api, path }) => (path === undefined ? [] : api)).join(", ");
+      const known = [...apis.values()]
+        .flatMap(({ api, path }) => (path === undefined ? [] : api))
+        .join(", ");
       return missing.map((name) =>
         check(
           "E029",
@@ -63,11 +79,22 @@ export function createApiProxies<FrameworkRequest extends object>(parts: ApiProx
         const proxied = () => {
           const opened = openedOf(raw);
           const onClose = (closed: () => void) => adapter.onClose?.(raw, closed);
-          return { api, opened, client, onClose, ended: endedOf(opened, onClose), guard: () => guard(opened, rule) };
+          return {
+            api,
+            opened,
+            client,
+            onClose,
+            ended: endedOf(opened, onClose),
+            guard: () => guard(opened, rule),
+          };
         };
         return web === undefined
-          ? (overNode ??= loadNode()).then(({ respondOverNode }) => respondOverNode(proxied(), node as IncomingMessage, component))
-          : (overFetch ??= loadFetch()).then(({ respondOverFetch }) => respondOverFetch(proxied(), web, component));
+          ? (overNode ??= loadNode()).then(({ respondOverNode }) =>
+              respondOverNode(proxied(), node as IncomingMessage, component),
+            )
+          : (overFetch ??= loadFetch()).then(({ respondOverFetch }) =>
+              respondOverFetch(proxied(), web, component),
+            );
       };
     },
     proxyUpgrade(request, [message, socket, head]) {

@@ -1,4 +1,7 @@
-/** The composition root: it creates every part from the settings and the options, and connects the parts. */
+/**
+ * The composition root: it creates every part from the settings and the options, and connects the
+ * parts.
+ */
 import { createApplication } from "../application/application.js";
 import { placeOf } from "../application/hooks.js";
 import { UnawaitedTasks } from "../work/unawaited-tasks.js";
@@ -36,7 +39,10 @@ import type { UserSession } from "../ports/user-session.js";
 import type { CheckedSettings } from "./startup.js";
 import { memoryStore } from "../stores/memory/memory-store.js";
 
-/** The concurrent requests of one process at one provider, and the milliseconds that a further one waits for a slot. Our decision. */
+/**
+ * The concurrent requests of one process at one provider, and the milliseconds that a further one
+ * waits for a slot. Our decision.
+ */
 const AT_PROVIDER = { limit: 50, patience: 2_000 };
 
 /** The concurrent requests at all providers: enough for several that hang. Our decision. */
@@ -92,7 +98,11 @@ export function compose<FrameworkRequest extends object>(
   const clients = providers.map(({ settings: { issuer, clientId } }) => ({ issuer, clientId }));
   const ofClients = { clients, namesProviders: settings.providers !== null };
   const onStoreFailure = (error: unknown, duration?: number): void => {
-    events.emit("outage", { side: "store", reason: driverCode(error), ...(duration !== undefined && { duration }) });
+    events.emit("outage", {
+      side: "store",
+      reason: driverCode(error),
+      ...(duration !== undefined && { duration }),
+    });
   };
   const storage = {
     store: createReportedStore(options.store ?? memoryStore({ clock }), clock, onStoreFailure),
@@ -112,12 +122,21 @@ export function compose<FrameworkRequest extends object>(
     publicPath,
     ...(sessionLabel && { labelOf: (request) => labelFor(request, sessionLabel, events) }),
   });
-  const ofFramework = createFrameworkSessions({ ...ofClients, names, debug, clock, policy: settings, onStoreFailure });
+  const ofFramework = createFrameworkSessions({
+    ...ofClients,
+    names,
+    debug,
+    clock,
+    policy: settings,
+    onStoreFailure,
+  });
   const ending = createSessionEnding({
     ...storage,
     onEnded: (key, reason) => bundled.ends.ended(key, reason),
   });
-  const subjectSessions = isBundled ? createSubjectSessions({ ...storage, clients, policy: settings, ending }) : undefined;
+  const subjectSessions = isBundled
+    ? createSubjectSessions({ ...storage, clients, policy: settings, ending })
+    : undefined;
 
   const slotsFor = (reason: string) => {
     const slots = (limit: number) => createSlots({ ...AT_PROVIDER, limit, reason, clock });
@@ -128,13 +147,21 @@ export function compose<FrameworkRequest extends object>(
   const pushSlots = slotsFor("push_queue_full");
   const registrations = providers.map(({ key, name, settings: own }): EndpointRegistration => {
     const client = { issuer: own.issuer, clientId: own.clientId };
-    const targets = [...apis.values()].filter(({ target, provider }) => target !== undefined && (provider ?? key) === key);
+    const targets = [...apis.values()].filter(
+      ({ target, provider }) => target !== undefined && (provider ?? key) === key,
+    );
     return {
       ...client,
       key,
       name,
       settings: own,
-      provider: createProvider({ settings: own, clock, events: events.ofProvider(key), targets, ...(fetch && { fetch }) }),
+      provider: createProvider({
+        settings: own,
+        clock,
+        events: events.ofProvider(key),
+        targets,
+        ...(fetch && { fetch }),
+      }),
       takeExchangeSlot: exchangeSlots(),
       takePushSlot: pushSlots(),
       logouts: isBundled ? createProviderLogouts({ ...storage, client, ending }) : undefined,
@@ -143,13 +170,19 @@ export function compose<FrameworkRequest extends object>(
   const orphanedTokens = createOrphanedTokenRule({
     revokes: settings.tokenRevokeOnLogout,
     clock,
-    ...(subjectSessions && { hasSignedInSince: (subject, since) => subjectSessions.hasSignedInSince(subject, since) }),
+    ...(subjectSessions && {
+      hasSignedInSince: (subject, since) => subjectSessions.hasSignedInSince(subject, since),
+    }),
   });
   const tasks = new UnawaitedTasks();
   const revocations = createDelayedRevocations(clock, tasks);
   const application = createApplication({ options, ...settings, clock, events });
   const shared = { registrations, application, clock, events, orphanedTokens, tasks };
-  const refresher = createRefresher({ ...shared, httpTimeout: settings.httpTimeout, concurrency: settings.refreshConcurrency });
+  const refresher = createRefresher({
+    ...shared,
+    httpTimeout: settings.httpTimeout,
+    concurrency: settings.refreshConcurrency,
+  });
   const policy = { ...settings, claimsVersion: application.claimsVersion };
   const access = createSessionAccess({ ...shared, policy, refresher });
   function open(raw: FrameworkRequest, request: IdpRequest): SessionRequest {
@@ -162,7 +195,12 @@ export function compose<FrameworkRequest extends object>(
       events.emit("outage", { side: "session", reason: "session_missing" });
       throw new SessionMissingError();
     }
-    return new SessionRequest(request, ofFramework.open(frameworkSession), clock.monotonic(), settings);
+    return new SessionRequest(
+      request,
+      ofFramework.open(frameworkSession),
+      clock.monotonic(),
+      settings,
+    );
   }
 
   const pages = createPages({
@@ -172,20 +210,38 @@ export function compose<FrameworkRequest extends object>(
     options: options.pages,
     onRenderFailed: (kind, error) => {
       const place = placeOf(error);
-      events.log({ ...logLine("page_render_failed"), details: { kind, ...(place !== undefined && { place }) } });
+      events.log({
+        ...logLine("page_render_failed"),
+        details: { kind, ...(place !== undefined && { place }) },
+      });
     },
     onLanguageFailed: (language, error) => {
-      events.logOnce({ ...reasonLine("language_not_loaded", language), details: { language, reason: driverCode(error) } });
+      events.logOnce({
+        ...reasonLine("language_not_loaded", language),
+        details: { language, reason: driverCode(error) },
+      });
     },
   });
   function apiNamed(name: string): Api {
     const api = apis.get(name);
-    if (api === undefined) throw new TypeError(`${JSON.stringify(name)} isn't in the option \`apis\`.`);
+    if (api === undefined)
+      throw new TypeError(`${JSON.stringify(name)} isn't in the option \`apis\`.`);
     return api;
   }
 
   const accountOf = ({ iss, sub }: Subject) => storage.sealer.account(iss, sub);
-  const context = { ...shared, settings, names, pages, apis, access, subjectSessions, revocations, accountOf, findings };
+  const context = {
+    ...shared,
+    settings,
+    names,
+    pages,
+    apis,
+    access,
+    subjectSessions,
+    revocations,
+    accountOf,
+    findings,
+  };
   const apiParts = { ...context, policy, refresher, publicPath };
   return {
     ...context,
@@ -212,8 +268,11 @@ export function compose<FrameworkRequest extends object>(
       // Loaded by the first test that signs a user in. Applications never need it.
       const { createSessionForTests } = await import("../sessions/sign-in-for-tests.js");
       const stampsActivity = settings.sessionIdleTimeout !== null;
-      const registration = registrations.find(({ key }) => asked.provider === undefined || key === asked.provider);
-      if (registration === undefined) throw new TypeError("signedInAs: `provider` isn't the key of a provider.");
+      const registration = registrations.find(
+        ({ key }) => asked.provider === undefined || key === asked.provider,
+      );
+      if (registration === undefined)
+        throw new TypeError("signedInAs: `provider` isn't the key of a provider.");
       return createSessionForTests(asked, {
         ...registration.settings,
         sessions: bundled,
@@ -228,7 +287,11 @@ export function compose<FrameworkRequest extends object>(
 }
 
 /** The application's label of a session. A label that fails must not stop a sign-in. */
-function labelFor(request: IdpRequest, label: NonNullable<IdpAuthOptions["sessionLabel"]>, events: EventHub): string | null {
+function labelFor(
+  request: IdpRequest,
+  label: NonNullable<IdpAuthOptions["sessionLabel"]>,
+  events: EventHub,
+): string | null {
   try {
     const text: unknown = label(request);
     // An async function is a mistake, and its rejection must not end the process.

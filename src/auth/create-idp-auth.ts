@@ -21,8 +21,8 @@ import type { FrameworkAdapter, FrameworkFacts, IdpAuth, IdpAuthOptions } from "
 import { checkedSettings, startedLine } from "./startup.js";
 
 /**
- * Milliseconds for which the guard and the accessors share one read of the session. A request that lives longer, such as an event
- * stream, must see a logout.
+ * Milliseconds for which the guard and the accessors share one read of the session. A request that
+ * lives longer, such as an event stream, must see a logout.
  */
 const SHARED_READ = 1_000;
 
@@ -31,16 +31,22 @@ export function createIdpAuth<
   FrameworkRequest extends object,
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
->(options: IdpAuthOptions<OwnClaims, Data>, adapter: FrameworkAdapter<FrameworkRequest>): IdpAuth<FrameworkRequest, OwnClaims, Data> {
+>(
+  options: IdpAuthOptions<OwnClaims, Data>,
+  adapter: FrameworkAdapter<FrameworkRequest>,
+): IdpAuth<FrameworkRequest, OwnClaims, Data> {
   // Inside, the application's types do not matter: what its functions return is checked as JSON.
-  return createIdpAuthOver(options as unknown as IdpAuthOptions, adapter, loadedWhenNeeded) as unknown as IdpAuth<
-    FrameworkRequest,
-    OwnClaims,
-    Data
-  >;
+  return createIdpAuthOver(
+    options as unknown as IdpAuthOptions,
+    adapter,
+    loadedWhenNeeded,
+  ) as unknown as IdpAuth<FrameworkRequest, OwnClaims, Data>;
 }
 
-/** As `createIdpAuth`, with the given provider: for tests that schedule every step. The package does not export it. */
+/**
+ * As `createIdpAuth`, with the given provider: for tests that schedule every step. The package does
+ * not export it.
+ */
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createIdpAuthOver<FrameworkRequest extends object>(
   options: IdpAuthOptions,
@@ -61,8 +67,14 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     events.log({ level: "warn", code, message: `${message} ${remedy} ${seeExplanation(code)}` });
   }
 
-  /** Nobody could pass the guard of a provider that does not exist. Google documents no `max_age`, so nobody might pass a route with `maxAge`. */
-  function guardFindings(providers: readonly Pick<ProviderSettings, "key" | "settings">[], apis: ApiTable["apis"]): Finding[] {
+  /**
+   * Nobody could pass the guard of a provider that does not exist. Google documents no `max_age`,
+   * so nobody might pass a route with `maxAge`.
+   */
+  function guardFindings(
+    providers: readonly Pick<ProviderSettings, "key" | "settings">[],
+    apis: ApiTable["apis"],
+  ): Finding[] {
     const keys = providers.flatMap(({ key }) => key ?? []);
     const isAtGoogle = providers.some(({ settings }) => isGoogleIssuer(settings.issuer));
     const unknown = [...required].filter((key) => !keys.includes(key));
@@ -73,7 +85,8 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     ];
   }
 
-  const checked = (facts?: FrameworkFacts) => checkedSettings(options, adapter, facts, guardFindings);
+  const checked = (facts?: FrameworkFacts) =>
+    checkedSettings(options, adapter, facts, guardFindings);
 
   const start: IdpAuth<FrameworkRequest>["start"] = (facts) => {
     const found = checked(facts);
@@ -87,13 +100,17 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   };
 
   function ready(): Component<FrameworkRequest> {
-    // If the component was never mounted, the checks run now: a mistake must not look like a signed-out user.
+    // If the component was never mounted, the checks run now: a mistake must not look like a
+    // signed-out user.
     if (running === undefined) start();
     return running as Component<FrameworkRequest>;
   }
 
   const memory = new PerRequest<Remembered & { readonly raw: FrameworkRequest }>();
-  /** The object with the memory of a request: the request itself if another one, such as a copy, has the adapter's key, too. */
+  /**
+   * The object with the memory of a request: the request itself if another one, such as a copy, has
+   * the adapter's key, too.
+   */
   function keyOf(raw: FrameworkRequest): object {
     const key = adapter.memoryKey?.(raw) ?? raw;
     return (memory.get(key)?.raw ?? raw) === raw ? key : raw;
@@ -103,7 +120,8 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   function remember(raw: FrameworkRequest): Remembered {
     const key = keyOf(raw);
     const known = memory.get(key);
-    if (known !== undefined && clock.monotonic() - known.opened.openedAt < SHARED_READ) return known;
+    if (known !== undefined && clock.monotonic() - known.opened.openedAt < SHARED_READ)
+      return known;
     const opened = ready().open(raw, adapter.request(raw));
     if (known === undefined) {
       const remembered = { raw, opened, passedWith: undefined };
@@ -116,12 +134,19 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
 
   const requestOf = (raw: FrameworkRequest) => adapter.request(raw);
   const { guardOpened, ...guard } = createGuard({ ready, remember, requestOf });
-  const proxies = createApiProxies({ ready, adapter, openedOf: (raw) => remember(raw).opened, guard: guardOpened });
+  const proxies = createApiProxies({
+    ready,
+    adapter,
+    openedOf: (raw) => remember(raw).opened,
+    guard: guardOpened,
+  });
 
   /** A route that is declared after the start is checked at once. */
   function assertRoutes(): void {
-    const findings = running === undefined ? [] : guardFindings(running.registrations, running.apis);
-    if (findings.some(({ severity }) => severity === "error")) throw new ConfigurationError(findings);
+    const findings =
+      running === undefined ? [] : guardFindings(running.registrations, running.apis);
+    if (findings.some(({ severity }) => severity === "error"))
+      throw new ConfigurationError(findings);
     findings.forEach(warn);
   }
 
@@ -155,8 +180,9 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
 }
 
 /**
- * Returns the OpenID provider. Its libraries are loaded at its first use: they take longer to load than the rest of the
- * package, and requests of signed-in users do not need them until a token expires.
+ * Returns the OpenID provider. Its libraries are loaded at its first use: they take longer to load
+ * than the rest of the package, and requests of signed-in users do not need them until a token
+ * expires.
  */
 function loadedWhenNeeded(options: OpenIdProviderOptions): Provider {
   let loaded: Provider | undefined;
@@ -170,14 +196,16 @@ function loadedWhenNeeded(options: OpenIdProviderOptions): Provider {
       }));
   return {
     facts: async () => (await load()).facts(),
-    checkApiToken: async (spent, previous, request) => (await load()).checkApiToken(spent, previous, request),
+    checkApiToken: async (spent, previous, request) =>
+      (await load()).checkApiToken(spent, previous, request),
     authorizationUrl: async (request) => (await load()).authorizationUrl(request),
     // Before its first use, the provider has no failures.
     assertReadyToExchange: () => loaded?.assertReadyToExchange(),
     assertReadyToRefresh: (session) => loaded?.assertReadyToRefresh(session),
     exchange: async (exchange) => (await load()).exchange(exchange),
     refresh: async (request) => (await load()).refresh(request),
-    verifyRefreshed: async (spent, previous, request) => (await load()).verifyRefreshed(spent, previous, request),
+    verifyRefreshed: async (spent, previous, request) =>
+      (await load()).verifyRefreshed(spent, previous, request),
     logoutUrl: async (request) => (await load()).logoutUrl(request),
     verifyLogoutToken: async (token) => (await load()).verifyLogoutToken(token),
     revoke: async (token, hint) => (await load()).revoke(token, hint),

@@ -46,16 +46,44 @@ export function checkedSettings(
   options: IdpAuthOptions,
   adapter: FrameworkAdapter<never>,
   facts: FrameworkFacts | undefined,
-  guardFindings: (providers: readonly ProviderSettings[], apis: ApiTable["apis"]) => readonly Finding[],
+  guardFindings: (
+    providers: readonly ProviderSettings[],
+    apis: ApiTable["apis"],
+  ) => readonly Finding[],
 ): CheckedSettings {
-  const { env = process.env, store, session, sessionLabel, log, clock, fetch, pages, apis, ...others } = options;
-  const { claims, claimsVersion, onSignIn, onRefresh, onSignOut, clientData, ...settingOptions } = others;
+  const {
+    env = process.env,
+    store,
+    session,
+    sessionLabel,
+    log,
+    clock,
+    fetch,
+    pages,
+    apis,
+    ...others
+  } = options;
+  const { claims, claimsVersion, onSignIn, onRefresh, onSignOut, clientData, ...settingOptions } =
+    others;
   const read = readSettings(settingOptions, env, OTHER_OPTIONS, epochSeconds(clock ?? systemClock));
   const mistake = store === undefined ? undefined : storeMistake(store);
-  const applicationMistakes = mistakesIn({ claims, claimsVersion, onSignIn, onRefresh, onSignOut, clientData });
+  const applicationMistakes = mistakesIn({
+    claims,
+    claimsVersion,
+    onSignIn,
+    onRefresh,
+    onSignOut,
+    clientData,
+  });
   const table = readApis(apis, read.providers);
   const findings = runChecks(
-    { ...read, findings: [...read.findings, ...(read.settings ? [...guardFindings(read.providers, table.apis), ...table.findings] : [])] },
+    {
+      ...read,
+      findings: [
+        ...read.findings,
+        ...(read.settings ? [...guardFindings(read.providers, table.apis), ...table.findings] : []),
+      ],
+    },
     {
       applicationMistakes,
       pageFindings: pageFindings(pages),
@@ -65,36 +93,64 @@ export function checkedSettings(
       frameworkName: adapter.name,
       sessionKind: session ?? "bundled",
       storeGiven: store !== undefined,
-      ...(mistake === undefined ? store?.problems && { storeProblems: store.problems } : { storeMistake: mistake }),
+      ...(mistake === undefined
+        ? store?.problems && { storeProblems: store.problems }
+        : { storeMistake: mistake }),
       sessionGiven: session !== undefined,
     },
   );
-  if (read.settings === undefined || findings.some(({ severity }) => severity === "error")) throw new ConfigurationError(findings);
+  if (read.settings === undefined || findings.some(({ severity }) => severity === "error"))
+    throw new ConfigurationError(findings);
   return { settings: read.settings, providers: read.providers, apis: table.apis, findings };
 }
 
 /** The log line of the first start. It contains no secret. */
-export function startedLine({ settings, providers }: CheckedSettings, { store, session }: IdpAuthOptions): LogEntry {
+export function startedLine(
+  { settings, providers }: CheckedSettings,
+  { store, session }: IdpAuthOptions,
+): LogEntry {
   const { sessionMaxAge, sessionIdleTimeout, sessionTtl, publicPath: path, debug } = settings;
-  const named = providers.map(({ key, settings: { issuer } }) => (key === undefined ? issuer : `${key} (${issuer})`));
-  const limits = { sessionMaxAge: sessionMaxAge ?? "none", sessionIdleTimeout: sessionIdleTimeout ?? "none", sessionTtl };
+  const named = providers.map(({ key, settings: { issuer } }) =>
+    key === undefined ? issuer : `${key} (${issuer})`,
+  );
+  const limits = {
+    sessionMaxAge: sessionMaxAge ?? "none",
+    sessionIdleTimeout: sessionIdleTimeout ?? "none",
+    sessionTtl,
+  };
   const where = session === "host" ? "the framework's" : (store?.name ?? "memory");
   const details = { providers: named.join(", "), store: where, ...limits, path, debug };
   const words = Object.entries(details).map(([name, value]) => `${name} ${String(value)}`);
   return { ...logLine("started", `idpauth has started: ${words.join("; ")}.`), details };
 }
 
-/** What is wrong with the application's own functions. The types prevent it, but not in JavaScript. */
-function mistakesIn({ claims, claimsVersion, ...hooks }: { readonly [Name in keyof Required<ApplicationOptions>]: unknown }): string[] {
-  const mistakes = HOOKS.filter((name) => hooks[name] !== undefined && typeof hooks[name] !== "function").map(
-    (name) => `\`${name}\` isn't a function.`,
-  );
-  const standard: unknown = (claims as { readonly "~standard"?: unknown } | null | undefined)?.["~standard"];
-  const isSchema = typeof standard === "object" && standard !== null && "validate" in standard && typeof standard.validate === "function";
+/**
+ * What is wrong with the application's own functions. The types prevent it, but not in JavaScript.
+ */
+function mistakesIn({
+  claims,
+  claimsVersion,
+  ...hooks
+}: { readonly [Name in keyof Required<ApplicationOptions>]: unknown }): string[] {
+  const mistakes = HOOKS.filter(
+    (name) => hooks[name] !== undefined && typeof hooks[name] !== "function",
+  ).map((name) => `\`${name}\` isn't a function.`);
+  const standard: unknown = (claims as { readonly "~standard"?: unknown } | null | undefined)?.[
+    "~standard"
+  ];
+  const isSchema =
+    typeof standard === "object" &&
+    standard !== null &&
+    "validate" in standard &&
+    typeof standard.validate === "function";
   if (claims !== undefined && !isSchema) mistakes.push("`claims` isn't a Standard Schema.");
-  if (claimsVersion !== undefined && (typeof claimsVersion !== "string" || !/^.{1,100}$/u.test(claimsVersion))) {
+  if (
+    claimsVersion !== undefined &&
+    (typeof claimsVersion !== "string" || !/^.{1,100}$/u.test(claimsVersion))
+  ) {
     mistakes.push("`claimsVersion` isn't a string of 1 to 100 characters.");
   }
-  if (claimsVersion !== undefined && claims === undefined) mistakes.push("`claimsVersion` is set without `claims`.");
+  if (claimsVersion !== undefined && claims === undefined)
+    mistakes.push("`claimsVersion` is set without `claims`.");
   return mistakes;
 }

@@ -23,7 +23,8 @@ const MIDDLEWARE = "The session middleware (E002, W007, W008).";
 const SESSIONS = "Where sessions are stored: the options `store` and `session` (E009, W005, W006).";
 const ROUTES = "Routes that are guarded in modules which --module doesn't import (E027, W016).";
 const SAME_STORE = "Whether the application uses the store in --store (E009, W005, W006).";
-const PROVIDER = "The identity provider, for example whether it accepts the client. --live checks it.";
+const PROVIDER =
+  "The identity provider, for example whether it accepts the client. --live checks it.";
 const SIGN_IN = "A sign-in, its ID tokens and its refreshes.";
 const BASE_URL = "Whether browsers reach BASE_URL.";
 
@@ -55,7 +56,8 @@ export function idpauth(
   }
   let filled = env;
   try {
-    if (usage.envFile !== undefined) filled = { ...settingsIn(usage.envFile, readText, write), ...env };
+    if (usage.envFile !== undefined)
+      filled = { ...settingsIn(usage.envFile, readText, write), ...env };
   } catch {
     write(`idpauth: the file ${JSON.stringify(usage.envFile)} can't be read\n`, "stderr");
     return 2;
@@ -67,7 +69,13 @@ export function idpauth(
 }
 
 /** Checks the settings of a module's `auth` object. */
-async function ofModule(module: string, env: Environment, usage: Usage, write: Write, io: CheckIo): Promise<ExitCode> {
+async function ofModule(
+  module: string,
+  env: Environment,
+  usage: Usage,
+  write: Write,
+  io: CheckIo,
+): Promise<ExitCode> {
   const { moduleSettings } = await import("./module-settings.js");
   const read = await moduleSettings(module, env, io);
   if ("mistake" in read) {
@@ -76,7 +84,9 @@ async function ofModule(module: string, env: Environment, usage: Usage, write: W
   }
   const { findings, providers, fetch = io.fetch } = read;
   const seen = { findings, notSeen: [MIDDLEWARE, ROUTES] };
-  return usage.live ? live(seen, env, usage, write, { ...io, fetch }, providers) : written(offline(seen), usage, write);
+  return usage.live
+    ? live(seen, env, usage, write, { ...io, fetch }, providers)
+    : written(offline(seen), usage, write);
 }
 
 function offline({ findings, notSeen }: Outcome): Outcome {
@@ -122,8 +132,11 @@ async function live(
   const seen: LiveResult[] = [];
   // The store is the same for all providers.
   for (const [index, target] of providerTargets(env, providers).entries())
-    seen.push(await checkLive({ target, env, store: index === 0 ? store : undefined, io, progress }));
-  const left = store === undefined ? notSeen : [...notSeen.filter((text) => text !== SESSIONS), SAME_STORE];
+    seen.push(
+      await checkLive({ target, env, store: index === 0 ? store : undefined, io, progress }),
+    );
+  const left =
+    store === undefined ? notSeen : [...notSeen.filter((text) => text !== SESSIONS), SAME_STORE];
   const outcome = {
     findings: [...findings, ...seen.flatMap((one) => one.findings)],
     notSeen: [...new Set(seen.flatMap((one) => one.notSeen)), SIGN_IN, BASE_URL, ...left],

@@ -35,7 +35,10 @@ function jsonReport({ findings, notSeen, facts }: Outcome, errors: number): stri
     notSeen,
     // Those of several providers under their keys.
     ...(facts && {
-      facts: facts[0]?.key === undefined ? facts[0] : Object.fromEntries<LiveFacts>(facts.map((one) => [one.key ?? "", one])),
+      facts:
+        facts[0]?.key === undefined
+          ? facts[0]
+          : Object.fromEntries<LiveFacts>(facts.map((one) => [one.key ?? "", one])),
     }),
   };
   return `${JSON.stringify(object, undefined, 2)}\n`;
@@ -47,7 +50,9 @@ function textReport({ findings, notSeen, facts }: Outcome, errors: number): stri
     return lines.length === 0 ? [] : [`${group}:\n${lines.join("")}`];
   });
   const summary = `idpauth check: ${counted(errors, "error")}, ${counted(findings.length - errors, "warning")}\n`;
-  const learned = (facts ?? []).map((one) => section(one.key === undefined ? "facts" : `facts of ${one.key}`, factLines(one)));
+  const learned = (facts ?? []).map((one) =>
+    section(one.key === undefined ? "facts" : `facts of ${one.key}`, factLines(one)),
+  );
   return [summary, ...groups, ...learned, section("not checked", notSeen)].join("\n");
 }
 

@@ -40,7 +40,10 @@ const STORE = "--store=";
 const MODULE = "--module=";
 const WITH_VALUE = { [ENV_FILE]: "FILE", [STORE]: "STORE", [MODULE]: "FILE" };
 
-/** Reads the command line, or returns its mistake. The mistake never contains a store's address, which may contain a password. */
+/**
+ * Reads the command line, or returns its mistake. The mistake never contains a store's address,
+ * which may contain a password.
+ */
 export function readUsage(argv: readonly string[]): Usage | { readonly mistake: string } {
   const flags = argv.filter((argument) => argument.startsWith("-"));
   const commands = argv.filter((argument) => !argument.startsWith("-"));
@@ -64,21 +67,31 @@ function isWithValue(option: string, flag: string): boolean {
   return flag.startsWith(option) && flag.length > option.length;
 }
 
-function mistakeIn(commands: readonly string[], flags: readonly string[], { help, live, module, store }: Usage): string | undefined {
+function mistakeIn(
+  commands: readonly string[],
+  flags: readonly string[],
+  { help, live, module, store }: Usage,
+): string | undefined {
   const known = ["--json", "--live", "--help", "-h"];
   for (const [option, value] of Object.entries(WITH_VALUE)) {
     const name = option.slice(0, -1);
     if (flags.includes(name) || flags.includes(option)) return `${name} needs =${value}`;
-    if (flags.filter((flag) => flag.startsWith(option)).length > 1) return `${name} is given more than once`;
+    if (flags.filter((flag) => flag.startsWith(option)).length > 1)
+      return `${name} is given more than once`;
   }
-  const unknown = flags.find((flag) => !known.includes(flag) && !Object.keys(WITH_VALUE).some((option) => isWithValue(option, flag)));
+  const unknown = flags.find(
+    (flag) =>
+      !known.includes(flag) && !Object.keys(WITH_VALUE).some((option) => isWithValue(option, flag)),
+  );
   if (unknown !== undefined) return `unknown option ${JSON.stringify(withoutValue(unknown))}`;
   if (commands.length > 1) return "too many arguments";
-  if (commands[0] !== undefined && commands[0] !== "check") return `unknown command${named(commands[0])}`;
+  if (commands[0] !== undefined && commands[0] !== "check")
+    return `unknown command${named(commands[0])}`;
   if (commands.length === 0 && !help) return "no command is given";
   if (store !== undefined && !live) return "--store needs --live";
   if (store !== undefined && !isStoreAddress(store)) return "--store has an unknown form";
-  if (module !== undefined && !isModule(module)) return "--module isn't the path of a JavaScript module, such as ./auth.mjs";
+  if (module !== undefined && !isModule(module))
+    return "--module isn't the path of a JavaScript module, such as ./auth.mjs";
   return undefined;
 }
 

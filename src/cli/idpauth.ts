@@ -28,7 +28,8 @@ process.exitCode = await run();
 
 async function run(): Promise<ExitCode> {
   if (argv[0] === "provider") return provider(argv.slice(1));
-  if (argv[0] === "keys") return (await import("./keys-command.js")).keysCommand(argv.slice(1), process.cwd(), write);
+  if (argv[0] === "keys")
+    return (await import("./keys-command.js")).keysCommand(argv.slice(1), process.cwd(), write);
   return idpauth(process.env, argv, write, (path) => readFileSync(path, "utf8"), io);
 }
 
@@ -36,9 +37,17 @@ async function provider(rest: readonly string[]): Promise<ExitCode> {
   // Loaded on demand, with the test kit's provider.
   const { providerCommand } = await import("./provider/provider-command.js");
   const stopped = new Promise<void>((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve());
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+      process.once(signal, () => resolve());
   });
-  return providerCommand(rest, { env: process.env, folder: process.cwd(), home: homedir(), now: Date.now, write, stopped });
+  return providerCommand(rest, {
+    env: process.env,
+    folder: process.cwd(),
+    home: homedir(),
+    now: Date.now,
+    write,
+    stopped,
+  });
 }
 
 // unref: the timer itself does not keep the process alive.

@@ -38,13 +38,17 @@ export function keysCommand(argv: readonly string[], folder: string, write: Writ
     write(KEYS_HELP, "stdout");
     return 0;
   }
-  const privateKey = GENERATORS[usage.type]().privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  const privateKey = GENERATORS[usage.type]()
+    .privateKey.export({ type: "pkcs8", format: "pem" })
+    .toString();
   try {
     writeFileSync(path.resolve(folder, usage.file), privateKey, { flag: "wx", mode: 0o600 });
   } catch (error) {
     const { code = "unknown error" } = error as { readonly code?: string };
     const why =
-      code === "EEXIST" ? "exists already, and is not overwritten. Name another file with --file=FILE" : `cannot be written (${code})`;
+      code === "EEXIST"
+        ? "exists already, and is not overwritten. Name another file with --file=FILE"
+        : `cannot be written (${code})`;
     write(`idpauth keys: the file ${JSON.stringify(usage.file)} ${why}.\n`, "stderr");
     return 2;
   }
@@ -77,7 +81,8 @@ function readUsage(argv: readonly string[]): KeysUsage | undefined {
   for (const argument of argv) {
     const [name = "", value = ""] = argument.split(/=(.*)/s);
     if (argument === "--help" || argument === "-h") usage = { ...usage, help: true };
-    else if (name === "--type" && Object.hasOwn(GENERATORS, value)) usage = { ...usage, type: value as KeysUsage["type"] };
+    else if (name === "--type" && Object.hasOwn(GENERATORS, value))
+      usage = { ...usage, type: value as KeysUsage["type"] };
     else if (name === "--file" && value !== "") usage = { ...usage, file: value };
     else return undefined;
   }

@@ -18,24 +18,43 @@ export interface ModuleSettings {
 /** Milliseconds for the module to load. */
 const LOAD = 10_000;
 
-/** Imports a module and runs the startup checks of its export `auth`, or says why it can't. Shows nothing of the module's own errors. */
-export async function moduleSettings(file: string, env: Environment, io: CheckIo): Promise<ModuleSettings | { readonly mistake: string }> {
+/**
+ * Imports a module and runs the startup checks of its export `auth`, or says why it can't. Shows
+ * nothing of the module's own errors.
+ */
+export async function moduleSettings(
+  file: string,
+  env: Environment,
+  io: CheckIo,
+): Promise<ModuleSettings | { readonly mistake: string }> {
   try {
     const exports = await withinTime(io.importModule(path.resolve(io.folder, file), env), LOAD);
-    const { auth } = exports as { readonly auth?: { readonly [STARTUP_CHECKS]?: () => ModuleSettings } | null };
-    if (auth === undefined) return { mistake: `the module ${file} in --module doesn't export \`auth\`` };
+    const { auth } = exports as {
+      readonly auth?: { readonly [STARTUP_CHECKS]?: () => ModuleSettings } | null;
+    };
+    if (auth === undefined)
+      return { mistake: `the module ${file} in --module doesn't export \`auth\`` };
     const run = auth?.[STARTUP_CHECKS];
-    if (typeof run !== "function") return { mistake: `the export \`auth\` of ${file} in --module isn't what idpAuth() returned` };
+    if (typeof run !== "function")
+      return {
+        mistake: `the export \`auth\` of ${file} in --module isn't what idpAuth() returned`,
+      };
     const found = run();
     return { ...found, findings: withoutMiddleware(found.findings) };
   } catch (error) {
     // An application that mounts idpauth throws it during the import.
-    if (error instanceof ConfigurationError) return { findings: withoutMiddleware(error.findings), providers: [] };
-    return { mistake: `the module ${file} in --module can't be loaded: it ${storeFailure(error)}. Run it with node to see its error` };
+    if (error instanceof ConfigurationError)
+      return { findings: withoutMiddleware(error.findings), providers: [] };
+    return {
+      mistake: `the module ${file} in --module can't be loaded: it ${storeFailure(error)}. Run it with node to see its error`,
+    };
   }
 }
 
-/** Without the warning that the session middleware is unknown, which only an application that mounts idpauth can avoid. */
+/**
+ * Without the warning that the session middleware is unknown, which only an application that mounts
+ * idpauth can avoid.
+ */
 function withoutMiddleware(findings: readonly Finding[]): readonly Finding[] {
   return findings.filter(({ code }) => code !== "W008");
 }

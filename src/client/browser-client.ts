@@ -6,7 +6,10 @@ import { startSession } from "./session.js";
 import { waitingFetch } from "./waiting-requests.js";
 
 /** Returns a client in a browser, or in one that a test makes. */
-export function startClient<ClientData extends object>(options: ClientOptions<ClientData>, env: Environment): Client<ClientData> {
+export function startClient<ClientData extends object>(
+  options: ClientOptions<ClientData>,
+  env: Environment,
+): Client<ClientData> {
   const session = startSession(options, env);
   if (options.trackActivity) trackActivity(session, env);
   const signIn = signInWith(session, env);

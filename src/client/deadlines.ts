@@ -2,8 +2,9 @@ import type { ProbeDetails } from "../record/probe.js";
 import type { Deadlines } from "./session-state.js";
 
 /**
- * Returns the moment at which the server made its response, by this browser's clock, in milliseconds. The server counts whole seconds,
- * and so does its `Date`: if both clocks agree, the result is exact. If not, the error stays below the round trip and one second.
+ * Returns the moment at which the server made its response, by this browser's clock, in
+ * milliseconds. The server counts whole seconds, and so does its `Date`: if both clocks agree, the
+ * result is exact. If not, the error stays below the round trip and one second.
  *
  * @param date the header `Date` of the response
  */

@@ -16,12 +16,20 @@ export interface Environment {
   open(url: string, target: string, features: string): { opener: unknown } | null;
   setTimeout(task: () => void, milliseconds: number): number;
   clearTimeout(timer: number | undefined): void;
-  addEventListener(type: string, listener: (event: { readonly persisted?: boolean }) => void, options: AddEventListenerOptions): void;
+  addEventListener(
+    type: string,
+    listener: (event: { readonly persisted?: boolean }) => void,
+    options: AddEventListenerOptions,
+  ): void;
   reportError(error: unknown): void;
 }
 
 interface Locks {
-  request(name: string, options: { readonly ifAvailable: true }, task: (lock: unknown) => unknown): Promise<unknown>;
+  request(
+    name: string,
+    options: { readonly ifAvailable: true },
+    task: (lock: unknown) => unknown,
+  ): Promise<unknown>;
 }
 
 export interface Channel {

@@ -6,16 +6,28 @@ import type { SessionState } from "./session-state.js";
 /** A promise that the page does not outlive. */
 const pending = () => new Promise<never>(() => {});
 
-export function signInWith<ClientData extends object>(session: Session<ClientData>, env: Environment) {
-  return async ({ returnTo, params, popup }: SignInOptions = {}): Promise<SessionState<ClientData>> => {
+export function signInWith<ClientData extends object>(
+  session: Session<ClientData>,
+  env: Environment,
+) {
+  return async ({ returnTo, params, popup }: SignInOptions = {}): Promise<
+    SessionState<ClientData>
+  > => {
     const { href } = env.location;
-    const login = (own: Record<string, string>) => `${session.mount}login/?${new URLSearchParams({ ...params, ...own }).toString()}`;
+    const login = (own: Record<string, string>) =>
+      `${session.mount}login/?${new URLSearchParams({ ...params, ...own }).toString()}`;
     if (!popup) {
-      env.location.assign(login({ scheme: "PRESERVE_ORIGIN_QP", origin_url: new URL(returnTo ?? href, href).href }));
+      env.location.assign(
+        login({ scheme: "PRESERVE_ORIGIN_QP", origin_url: new URL(returnTo ?? href, href).href }),
+      );
       return pending();
     }
     const attempt = env.crypto.getRandomValues(new BigUint64Array(2)).join("-");
-    const opened = env.open(login({ response: "popup", attempt }), "_blank", "popup,width=500,height=700");
+    const opened = env.open(
+      login({ response: "popup", attempt }),
+      "_blank",
+      "popup,width=500,height=700",
+    );
     if (!opened) throw new Error("Blocked: signIn needs a click.");
     // A page of the provider must not be able to navigate this page.
     opened.opener = null;

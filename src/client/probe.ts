@@ -10,14 +10,22 @@ const TIMEOUT = 30_000;
 /**
  * Requests the session's state. Never rejects.
  *
- * @returns the state; or, if the server did not respond as a probe does, the seconds of its `Retry-After`, else 0 or NaN
+ * @returns the state; or, if the server did not respond as a probe does, the seconds of its
+ *   `Retry-After`, else 0 or NaN
  */
-export async function requestState<ClientData extends object>(env: Environment, url: string): Promise<SessionState<ClientData> | number> {
+export async function requestState<ClientData extends object>(
+  env: Environment,
+  url: string,
+): Promise<SessionState<ClientData> | number> {
   const sentAt = env.Date.now();
   let retryAfter = 0;
   try {
     const signal = env.AbortSignal.timeout(TIMEOUT);
-    const response = await env.fetch(url, { cache: "no-store", headers: { Accept: "application/json" }, signal });
+    const response = await env.fetch(url, {
+      cache: "no-store",
+      headers: { Accept: "application/json" },
+      signal,
+    });
     const at = respondedAt(sentAt, env.Date.now(), response.headers.get("Date"));
     retryAfter = Number(response.headers.get("Retry-After"));
     const details = (await response.json()) as ProbeDetails<ClientData>;

@@ -1,9 +1,15 @@
 import type { EndReason } from "../record/probe.js";
 import type { UserPayload } from "../record/identity.js";
 
-/** When each limit of the session is reached: milliseconds since the epoch, by this browser's clock. Null: no such limit. */
+/**
+ * When each limit of the session is reached: milliseconds since the epoch, by this browser's clock.
+ * Null: no such limit.
+ */
 export interface Deadlines {
-  /** The ID token expires. idpauth then refreshes it where it can, so this is rarely the end of the session. */
+  /**
+   * The ID token expires. idpauth then refreshes it where it can, so this is rarely the end of the
+   * session.
+   */
   readonly idToken: number | null;
   /** The maximum age of the session (`IDP_SESSION_MAX_AGE`). */
   readonly maxAge: number | null;
@@ -11,7 +17,10 @@ export interface Deadlines {
   readonly idle: number | null;
   /** The provider's own limit (claim `session_expiry`). */
   readonly sessionExpiry: number | null;
-  /** The session ends if the user does nothing: the earliest limit that no refresh of the tokens extends. */
+  /**
+   * The session ends if the user does nothing: the earliest limit that no refresh of the tokens
+   * extends.
+   */
   readonly end: number | null;
 }
 
@@ -63,7 +72,10 @@ export interface SignedOut {
   readonly reason: EndReason;
 }
 
-/** The server did not respond, so nothing was decided. The other members are those of the last known state. */
+/**
+ * The server did not respond, so nothing was decided. The other members are those of the last known
+ * state.
+ */
 export interface Unavailable<ClientData extends object> {
   /** The client tries again by itself. */
   readonly status: "unavailable";

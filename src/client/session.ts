@@ -12,7 +12,10 @@ const LONGEST = 2e9;
 /** Milliseconds after which a page that becomes visible or gets the focus asks again. */
 const FRESH = 2_000;
 
-/** Milliseconds between two probes of a page that signs out, for two seconds. The response of the logout can take longer than the logout. */
+/**
+ * Milliseconds between two probes of a page that signs out, for two seconds. The response of the
+ * logout can take longer than the logout.
+ */
 const WATCH = 100;
 
 /** The state of this tab: when it asks the server, and what it tells the other tabs. */
@@ -21,7 +24,9 @@ export interface Session<ClientData extends object> {
   readonly mount: string;
   getInitialState(): SessionState<ClientData>;
   getState(): SessionState<ClientData>;
-  /** The account of the last user of this page, who may have signed out; null if the page knew none. */
+  /**
+   * The account of the last user of this page, who may have signed out; null if the page knew none.
+   */
   account(): string | null;
   subscribe(listener: (state: SessionState<ClientData>) => void): () => void;
   /** Sends a probe. A response to an earlier probe changes nothing from now on. */
@@ -30,18 +35,28 @@ export interface Session<ClientData extends object> {
   generation(): number;
   /** Takes over what the server said in a response other than a probe. */
   ended(reason: EndReason | null | undefined): void;
-  /** Tells the other tabs of the sign-out as soon as the server has signed the user out, or the browser leaves this page. */
+  /**
+   * Tells the other tabs of the sign-out as soon as the server has signed the user out, or the
+   * browser leaves this page.
+   */
   leave(): void;
   /** Calls back after the popup window of this attempt has signed in. */
   onAttempt(attempt: string, done: () => void): void;
   /** @param capture also hears what an element of the page stops */
-  listen(type: string, listener: (event: { readonly persisted?: boolean }) => void, capture?: boolean): void;
+  listen(
+    type: string,
+    listener: (event: { readonly persisted?: boolean }) => void,
+    capture?: boolean,
+  ): void;
   isVisible(): boolean;
   close(): void;
 }
 
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
-export function startSession<ClientData extends object>(options: ClientOptions<ClientData>, env: Environment): Session<ClientData> {
+export function startSession<ClientData extends object>(
+  options: ClientOptions<ClientData>,
+  env: Environment,
+): Session<ClientData> {
   type State = SessionState<ClientData>;
   const { mountPath = "/idpauth/", probeInterval = 60, initialState: details } = options;
   // A page on a server has neither.
@@ -93,7 +108,8 @@ export function startSession<ClientData extends object>(options: ClientOptions<C
     else if (!stream) {
       stream = new env.EventSource(`${mount}events`);
       stream.addEventListener("ended", () => void probe());
-      // After a response that is no stream, such as 503, the browser does not connect again. The next probe that succeeds does.
+      // After a response that is no stream, such as 503, the browser does not connect again. The
+      // next probe that succeeds does.
       stream.addEventListener("error", () => stream?.readyState === 2 && closeStream());
     }
   };
@@ -109,7 +125,10 @@ export function startSession<ClientData extends object>(options: ClientOptions<C
   const probe = (slide = false, isHinted = false): Promise<State> => {
     if (!isBrowser) return Promise.resolve(state);
     const mine = supersede();
-    return (running = requestState<ClientData>(env, `${mount}session?details=true${slide ? "" : "&slide=false"}`).then((result) => {
+    return (running = requestState<ClientData>(
+      env,
+      `${mount}session?details=true${slide ? "" : "&slide=false"}`,
+    ).then((result) => {
       if (mine !== generation) return running ?? state;
       running = undefined;
       take(result, isHinted);
@@ -129,7 +148,8 @@ export function startSession<ClientData extends object>(options: ClientOptions<C
       const isGone = isLeaving && !result.account;
       if (isGone) isLeaving = false;
       else change(result);
-      // The other tabs have the same hint. The first probe of a page cannot know whether their state has changed.
+      // The other tabs have the same hint. The first probe of a page cannot know whether their
+      // state has changed.
       if (!isHinted) tell(result.account, isGone || (heardAt ? before !== state : undefined));
       postpone();
     }
@@ -142,7 +162,10 @@ export function startSession<ClientData extends object>(options: ClientOptions<C
     env.clearTimeout(timer);
     if (isVisible()) timer = env.setTimeout(tick, Math.min(due - env.Date.now(), LONGEST));
   };
-  /** Schedules the next probe after the server has said something: one second after the session's end at the latest. */
+  /**
+   * Schedules the next probe after the server has said something: one second after the session's
+   * end at the latest.
+   */
   const postpone = () => {
     const now = (heardAt = env.Date.now());
     const next = now + (isLeaving && watches-- > 0 ? WATCH : probeInterval * 1000);
@@ -152,8 +175,12 @@ export function startSession<ClientData extends object>(options: ClientOptions<C
   const tick = () => {
     postpone();
     const { locks } = env.navigator;
-    // Without the lock another tab asks, and tells. Its page cannot enter the back/forward cache while it holds the lock.
-    if (locks && isSettled()) locks.request(`idpauth:${mountPath}`, { ifAvailable: true }, (lock) => lock && refresh()).catch(refresh);
+    // Without the lock another tab asks, and tells. Its page cannot enter the back/forward cache
+    // while it holds the lock.
+    if (locks && isSettled())
+      locks
+        .request(`idpauth:${mountPath}`, { ifAvailable: true }, (lock) => lock && refresh())
+        .catch(refresh);
     else void refresh();
   };
   const wake = () => {
@@ -166,7 +193,8 @@ export function startSession<ClientData extends object>(options: ClientOptions<C
     wake();
   };
 
-  const tell = (known: string | null, changed?: boolean) => channel?.postMessage({ account: known, changed } satisfies Hint);
+  const tell = (known: string | null, changed?: boolean) =>
+    channel?.postMessage({ account: known, changed } satisfies Hint);
   const hear = (hint: Hint) => {
     const { type, attempt } = hint;
     const isNews = hint.changed || !isSettled();

@@ -12,17 +12,28 @@ export function signedOut(reason: EndReason | null | undefined): SignedOut {
 }
 
 /** @param at when the server made the details, in milliseconds by this browser's clock */
-export function stateOf<ClientData extends object>(details: ProbeDetails<ClientData>, at: number): SessionState<ClientData> {
+export function stateOf<ClientData extends object>(
+  details: ProbeDetails<ClientData>,
+  at: number,
+): SessionState<ClientData> {
   const { user, account, data = null, reason } = details;
   if (!user || !account) return signedOut(reason);
-  return { status: "signed-in", user, account, data, deadlines: deadlinesOf(details, at), reason: null };
+  return {
+    status: "signed-in",
+    user,
+    account,
+    data,
+    deadlines: deadlinesOf(details, at),
+    reason: null,
+  };
 }
 
 /** Whether two states are the same, apart from the rounding of their deadlines: one second. */
 export function isSame(one: SessionState<object>, other: SessionState<object>): boolean {
   const { deadlines } = one;
   // The difference of two nulls is 0, and of null and a time it is large.
-  const isNear = ([name, at]: [string, number]) => Math.abs(at - (other.deadlines?.[name as keyof Deadlines] as number)) <= 1000;
+  const isNear = ([name, at]: [string, number]) =>
+    Math.abs(at - (other.deadlines?.[name as keyof Deadlines] as number)) <= 1000;
   const isAlike = Object.entries((deadlines ?? {}) as Record<string, number>).every(isNear);
   return isAlike && JSON.stringify(one) === JSON.stringify({ ...other, deadlines });
 }

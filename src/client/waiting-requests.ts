@@ -4,11 +4,16 @@ import type { Session } from "./session.js";
 import { UserChangedError } from "./user-changed-error.js";
 
 /**
- * Returns the client's `fetch`: a request that meets the end of the session waits until the user has signed in again.
+ * Returns the client's `fetch`: a request that meets the end of the session waits until the user
+ * has signed in again.
  *
  * @param navigate navigates to the login instead of waiting; undefined: waits
  */
-export function waitingFetch(session: Session<object>, env: Environment, navigate: (() => Promise<unknown>) | undefined) {
+export function waitingFetch(
+  session: Session<object>,
+  env: Environment,
+  navigate: (() => Promise<unknown>) | undefined,
+) {
   let hasWarned = false;
 
   /** @param copy what to send after the user has signed in again; absent: returns the 401 */
@@ -25,11 +30,14 @@ export function waitingFetch(session: Session<object>, env: Environment, navigat
       hasWarned = true;
       env.console.warn(`auth.fetch returns the 401 of ${request.url} because it has no login_url.`);
     }
-    // The guard names our login without a query. A step-up names it with one, and another API names another.
-    if (env.location.origin + (body?.login_url as string) !== `${session.mount}login/`) return response;
+    // The guard names our login without a query. A step-up names it with one, and another API names
+    // another.
+    if (env.location.origin + (body?.login_url as string) !== `${session.mount}login/`)
+      return response;
 
     // The user may have signed in since the request was sent.
-    if (generation !== session.generation() && session.getState().status !== "signed-out") await session.probe();
+    if (generation !== session.generation() && session.getState().status !== "signed-out")
+      await session.probe();
     else session.ended(body?.reason);
     if (!copy) return response;
     if (navigate && session.getState().status === "signed-out") await navigate();

@@ -9,11 +9,17 @@ import { isObject, ownProperties } from "../record/json.js";
 
 /** An API that the application calls for its users. */
 export interface ApiOptions {
-  /** The address that all its paths begin with: an absolute http(s) URL that ends with a slash, without a query. */
+  /**
+   * The address that all its paths begin with: an absolute http(s) URL that ends with a slash,
+   * without a query.
+   */
   readonly url: string;
   /** The resource indicator that its tokens are requested with (RFC 8707). */
   readonly resource?: string | undefined;
-  /** The audience of its tokens, for providers that request tokens by audience. A token must have one of a list. */
+  /**
+   * The audience of its tokens, for providers that request tokens by audience. A token must have
+   * one of a list.
+   */
   readonly audience?: string | readonly string[] | undefined;
   /** The scopes of its tokens. */
   readonly scope?: string | readonly string[] | undefined;
@@ -23,13 +29,22 @@ export interface ApiOptions {
   readonly consent?: "login" | "later" | undefined;
   /** The path prefix of your application that the proxy passes on, such as `/api/orders/`. */
   readonly path?: string | undefined;
-  /** The methods of its requests, in capital letters. Default: the usual ones. CONNECT and TRACE are never passed on. */
+  /**
+   * The methods of its requests, in capital letters. Default: the usual ones. CONNECT and TRACE are
+   * never passed on.
+   */
   readonly methods?: readonly string[] | undefined;
   /** Character sequences that the proxy otherwise refuses in a path. */
   readonly paths?: readonly PathAllowance[] | undefined;
-  /** By name: true passes on a header of the browser that the API otherwise doesn't get, a string is sent with each request. */
+  /**
+   * By name: true passes on a header of the browser that the API otherwise doesn't get, a string is
+   * sent with each request.
+   */
   readonly requestHeaders?: Readonly<Record<string, string | true>> | undefined;
-  /** By name: true passes on a header of the API that the browser otherwise doesn't get, a string is sent with each response. */
+  /**
+   * By name: true passes on a header of the API that the browser otherwise doesn't get, a string is
+   * sent with each response.
+   */
   readonly responseHeaders?: Readonly<Record<string, string | true>> | undefined;
   /** Whether other sites may link to the API's downloads. Default false. */
   readonly allowCrossSite?: boolean | undefined;
@@ -37,40 +52,71 @@ export interface ApiOptions {
   readonly timeout?: number | undefined;
 }
 
-/** What a path may contain only if the API's `paths` lists it: an encoded slash, an empty segment, a path parameter. */
+/**
+ * What a path may contain only if the API's `paths` lists it: an encoded slash, an empty segment, a
+ * path parameter.
+ */
 export type PathAllowance = "%2F" | "//" | ";";
 
 /** A row of the table, checked. */
 export interface Api extends TokenTarget {
   readonly url: URL;
-  /** What its access tokens are requested with, as one text. Undefined, without `resource`, `audience` and `scope`: it gets the session's token. */
+  /**
+   * What its access tokens are requested with, as one text. Undefined, without `resource`,
+   * `audience` and `scope`: it gets the session's token.
+   */
   readonly target: string | undefined;
   readonly provider: string | undefined;
   /** Undefined: the proxy passes nothing on. */
   readonly path: string | undefined;
   readonly methods: readonly string[];
   readonly paths: readonly PathAllowance[];
-  /** By name in lower case: true passes on what the browser sends, a string is sent with each request. */
+  /**
+   * By name in lower case: true passes on what the browser sends, a string is sent with each
+   * request.
+   */
   readonly requestHeaders: Readonly<Record<string, string | true>>;
-  /** By name in lower case: true passes on what the API sends, a string is sent with each response. */
+  /**
+   * By name in lower case: true passes on what the API sends, a string is sent with each response.
+   */
   readonly responseHeaders: Readonly<Record<string, string | true>>;
   readonly allowCrossSite: boolean;
   /** Seconds. */
   readonly timeout: number;
 }
 
-/** The methods of an API that lists none. Not CONNECT, and not TRACE, whose response repeats the token. */
-const USUAL_METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+/**
+ * The methods of an API that lists none. Not CONNECT, and not TRACE, whose response repeats the
+ * token.
+ */
+const USUAL_METHODS: readonly string[] = [
+  "GET",
+  "HEAD",
+  "POST",
+  "PUT",
+  "PATCH",
+  "DELETE",
+  "OPTIONS",
+];
 
-/** Headers that an API never gets from a browser: those of the connection, the credentials, and those that the proxy sends itself. */
+/**
+ * Headers that an API never gets from a browser: those of the connection, the credentials, and
+ * those that the proxy sends itself.
+ */
 export const NEVER_SENT =
   /^(?::.*|proxy-.*|connection|keep-alive|te|trailer|transfer-encoding|upgrade|http2-settings|host|content-length|expect|cookie2?|authorization|forwarded|x-forwarded.*|x-idpauth.*)$/;
 
-/** Headers that a browser never gets from an API: those of the connection, and commands that concern the whole origin. */
+/**
+ * Headers that a browser never gets from an API: those of the connection, and commands that concern
+ * the whole origin.
+ */
 export const NEVER_RETURNED =
   /^(?:proxy-.*|connection|keep-alive|te|trailer|transfer-encoding|upgrade|http2-settings|set-cookie2?|clear-site-data|x-accel-.*|x-sendfile.*|service-worker-allowed|surrogate-control|.*cdn-cache-control)$/;
 
-/** The name as servers see it that translate headers to variables: CGI, and some proxies, make `_` of `-`, and PHP of `.` too. */
+/**
+ * The name as servers see it that translate headers to variables: CGI, and some proxies, make `_`
+ * of `-`, and PHP of `.` too.
+ */
 export function alike(name: string): string {
   return name.toLowerCase().replace(/[_.]/g, "-");
 }
@@ -80,7 +126,8 @@ export interface ApiTable {
   readonly findings: readonly Finding[];
 }
 
-const TRUST = "Remove the variable. To trust your own certificate authority, set NODE_EXTRA_CA_CERTS to its certificate's file.";
+const TRUST =
+  "Remove the variable. To trust your own certificate authority, set NODE_EXTRA_CA_CERTS to its certificate's file.";
 const NAME = /^[a-z][a-z0-9-]{0,30}$/;
 const METHOD = /^(?!(?:CONNECT|TRACE)$)[A-Z]{1,20}$/;
 const HEADER = /^(?!content-length$)[a-z0-9-]{1,100}$/i;
@@ -91,24 +138,35 @@ const SEQUENCES = ["%2F", "//", ";"];
 type Check = readonly [is: (value: unknown) => boolean, allowed: string];
 
 const text = (form: RegExp) => (value: unknown) => typeof value === "string" && form.test(value);
-const list = (is: (value: unknown) => boolean) => (value: unknown) => Array.isArray(value) && value.length <= 50 && value.every(is);
-const either = (is: (value: unknown) => boolean) => (value: unknown) => is(value) || list(is)(value);
+const list = (is: (value: unknown) => boolean) => (value: unknown) =>
+  Array.isArray(value) && value.length <= 50 && value.every(is);
+const either = (is: (value: unknown) => boolean) => (value: unknown) =>
+  is(value) || list(is)(value);
 
 /** @param never the headers that the proxy handles itself */
 function headers(never: RegExp) {
   const isHeader = ([name, value]: [string, unknown]) =>
-    HEADER.test(name) && !never.test(alike(name)) && (value === true || (typeof value === "string" && /^[\x20-\x7e]{1,2000}$/.test(value)));
+    HEADER.test(name) &&
+    !never.test(alike(name)) &&
+    (value === true || (typeof value === "string" && /^[\x20-\x7e]{1,2000}$/.test(value)));
   return (value: unknown) => isObject(value) && Object.entries(value).every(isHeader);
 }
 
 const OPTIONS: Readonly<Record<keyof ApiOptions, Check>> = {
-  url: [(value) => baseOf(value) !== undefined, "an absolute http(s) URL that ends with `/`, without user info, query and fragment"],
+  url: [
+    (value) => baseOf(value) !== undefined,
+    "an absolute http(s) URL that ends with `/`, without user info, query and fragment",
+  ],
   resource: [
-    (value) => text(TEXT)(value) && URL.canParse(value as string) && !(value as string).includes("#"),
+    (value) =>
+      text(TEXT)(value) && URL.canParse(value as string) && !(value as string).includes("#"),
     "an absolute URI without a fragment",
   ],
   audience: [either(text(TEXT)), "a string without spaces, or a list of them"],
-  scope: [(value) => typeof value === "string" || list(text(TEXT))(value), "scopes separated by spaces, or a list of them"],
+  scope: [
+    (value) => typeof value === "string" || list(text(TEXT))(value),
+    "scopes separated by spaces, or a list of them",
+  ],
   provider: [text(NAME), "the key of a provider"],
   consent: [(value) => value === "login" || value === "later", "`login` or `later`"],
   path: [text(PATH), "a path that starts and ends with `/`, of letters, digits and `-._~`"],
@@ -123,10 +181,15 @@ const OPTIONS: Readonly<Record<keyof ApiOptions, Check>> = {
     "an object with true or a string for each header, without those of the connection, Set-Cookie and others that concern the whole origin",
   ],
   allowCrossSite: [(value) => typeof value === "boolean", "true or false"],
-  timeout: [(value) => typeof value === "number" && value > 0 && value <= 3_600, "seconds, at most 3600"],
+  timeout: [
+    (value) => typeof value === "number" && value > 0 && value <= 3_600,
+    "seconds, at most 3600",
+  ],
 };
 
-/** A provider, and the scopes that each login at it requests. Without a key if it is the only one. */
+/**
+ * A provider, and the scopes that each login at it requests. Without a key if it is the only one.
+ */
 interface LoginScopes {
   readonly key: string | undefined;
   readonly settings: { readonly scope: readonly string[] };
@@ -137,14 +200,25 @@ export function readApis(option: unknown, providers: readonly LoginScopes[]): Ap
   try {
     if (option === undefined) return { apis: new Map(), findings: [] };
     if (isObject(option)) return readTable(option, providers);
-    return { apis: new Map(), findings: [check("E029", `\`apis\` is ${kindOf(option)}; allowed: an object with one object per API.`)] };
+    return {
+      apis: new Map(),
+      findings: [
+        check("E029", `\`apis\` is ${kindOf(option)}; allowed: an object with one object per API.`),
+      ],
+    };
   } catch {
     // A getter or a proxy.
-    return { apis: new Map(), findings: [check("E029", "`apis` can't be read. Use plain objects and lists.")] };
+    return {
+      apis: new Map(),
+      findings: [check("E029", "`apis` can't be read. Use plain objects and lists.")],
+    };
   }
 }
 
-function readTable(option: Readonly<Record<string, unknown>>, providers: readonly LoginScopes[]): ApiTable {
+function readTable(
+  option: Readonly<Record<string, unknown>>,
+  providers: readonly LoginScopes[],
+): ApiTable {
   const keys = providers.flatMap(({ key }) => key ?? []);
   const findings: Finding[] = [];
   const apis = new Map<string, Api>();
@@ -152,23 +226,46 @@ function readTable(option: Readonly<Record<string, unknown>>, providers: readonl
     // Copied: the checks see the values that are used later.
     const values = isObject(given) ? ownProperties({ ...given }) : given;
     const mistakes = mistakesIn(api, values, keys);
-    findings.push(...mistakes.map((mistake) => check("E029", `\`apis\`, ${quoted(api)}: ${mistake}.`)));
+    findings.push(
+      ...mistakes.map((mistake) => check("E029", `\`apis\`, ${quoted(api)}: ${mistake}.`)),
+    );
     if (mistakes.length === 0) apis.set(api, apiOf(api, values as ApiOptions));
   }
   const all = [...apis.values()];
   for (const [at, { api, path }] of all.entries()) {
-    const below = all.find((other, index) => path !== undefined && (other.path === path ? index > at : other.path?.startsWith(path)));
-    if (below !== undefined) findings.push(check("E029", `\`apis.${api}\`: the \`path\` of \`apis.${below.api}\` begins with its own.`));
+    const below = all.find(
+      (other, index) =>
+        path !== undefined && (other.path === path ? index > at : other.path?.startsWith(path)),
+    );
+    if (below !== undefined)
+      findings.push(
+        check(
+          "E029",
+          `\`apis.${api}\`: the \`path\` of \`apis.${below.api}\` begins with its own.`,
+        ),
+      );
   }
   const mixed = new Set(providers.flatMap((provider) => mixedResources(all, provider)));
   for (const resource of mixed)
     findings.push(
-      check("E029", `\`apis\`, SCOPE: a login would request \`.default\` of ${resource} together with its single permissions.`),
+      check(
+        "E029",
+        `\`apis\`, SCOPE: a login would request \`.default\` of ${resource} together with its single permissions.`,
+      ),
     );
   // The process's own environment, which `fetch` obeys. Some runtimes have none.
   const { process } = globalThis as { readonly process?: Pick<NodeJS.Process, "env"> };
-  if (process?.env["NODE_TLS_REJECT_UNAUTHORIZED"] === "0" && all.some(({ url }) => url.protocol === "https:"))
-    findings.push(check("E029", "NODE_TLS_REJECT_UNAUTHORIZED is 0, so the certificates of `apis` wouldn't be checked.", TRUST));
+  if (
+    process?.env["NODE_TLS_REJECT_UNAUTHORIZED"] === "0" &&
+    all.some(({ url }) => url.protocol === "https:")
+  )
+    findings.push(
+      check(
+        "E029",
+        "NODE_TLS_REJECT_UNAUTHORIZED is 0, so the certificates of `apis` wouldn't be checked.",
+        TRUST,
+      ),
+    );
   for (const { api, url } of all)
     if (url.protocol === "http:" && !isLoopback(url.hostname))
       findings.push(check("W023", `\`apis.${api}\` is an http address of another machine.`));
@@ -176,22 +273,42 @@ function readTable(option: Readonly<Record<string, unknown>>, providers: readonl
 }
 
 function mistakesIn(api: string, values: unknown, keys: readonly string[]): string[] {
-  if (!NAME.test(api)) return ["a name has at most 31 lowercase letters, digits and hyphens, and starts with a letter"];
+  if (!NAME.test(api))
+    return [
+      "a name has at most 31 lowercase letters, digits and hyphens, and starts with a letter",
+    ];
   if (!isObject(values)) return [`it is ${kindOf(values)}; allowed: an object`];
   const unknown = Object.keys(values).filter((name) => !Object.hasOwn(OPTIONS, name));
   const mistakes = unknown.map((name) => `there is no option ${quoted(name)}`);
   for (const [name, [is, allowed]] of Object.entries(OPTIONS)) {
     const value = values[name];
-    if ((value !== undefined || name === "url") && !is(value)) mistakes.push(`\`${name}\` is ${kindOf(value)}; allowed: ${allowed}`);
+    if ((value !== undefined || name === "url") && !is(value))
+      mistakes.push(`\`${name}\` is ${kindOf(value)}; allowed: ${allowed}`);
   }
   const { provider } = values;
-  if (typeof provider === "string" && !keys.includes(provider)) mistakes.push(`there is no provider ${quoted(provider)}`);
+  if (typeof provider === "string" && !keys.includes(provider))
+    mistakes.push(`there is no provider ${quoted(provider)}`);
   return mistakes;
 }
 
 function apiOf(api: string, given: ApiOptions): Api {
-  const { url, resource, audience = [], scope = [], consent, methods = USUAL_METHODS, paths = [], timeout = 30 } = given;
-  const { requestHeaders = {}, responseHeaders = {}, allowCrossSite = false, provider, path } = given;
+  const {
+    url,
+    resource,
+    audience = [],
+    scope = [],
+    consent,
+    methods = USUAL_METHODS,
+    paths = [],
+    timeout = 30,
+  } = given;
+  const {
+    requestHeaders = {},
+    responseHeaders = {},
+    allowCrossSite = false,
+    provider,
+    path,
+  } = given;
   const audiences = [audience].flat();
   const scopes = typeof scope === "string" ? scope.split(" ").filter(Boolean) : scope;
   const named = (values: Readonly<Record<string, string | true>>) =>
@@ -201,7 +318,10 @@ function apiOf(api: string, given: ApiOptions): Api {
     resource,
     audience: audiences,
     scope: scopes,
-    target: resource !== undefined || audiences.length + scopes.length > 0 ? JSON.stringify([resource, audiences, scopes]) : undefined,
+    target:
+      resource !== undefined || audiences.length + scopes.length > 0
+        ? JSON.stringify([resource, audiences, scopes])
+        : undefined,
     consentLater: consent === "later",
     url: new URL(url),
     provider,
@@ -218,20 +338,31 @@ function apiOf(api: string, given: ApiOptions): Api {
 /** The address of an API, if its paths can be appended to it. */
 function baseOf(value: unknown): URL | undefined {
   const url = typeof value === "string" ? parseUrl(value) : undefined;
-  const isBase = url !== undefined && /^https?:$/.test(url.protocol) && url.href === value && url.pathname.endsWith("/");
+  const isBase =
+    url !== undefined &&
+    /^https?:$/.test(url.protocol) &&
+    url.href === value &&
+    url.pathname.endsWith("/");
   return isBase && url.username + url.password + url.search + url.hash === "" ? url : undefined;
 }
 
 /**
- * Entra ID refuses `.default`, all permissions of a resource, together with single permissions of the same resource. A login requests SCOPE,
- * the APIs without `consent: "later"`, and at most one of the others.
+ * Entra ID refuses `.default`, all permissions of a resource, together with single permissions of
+ * the same resource. A login requests SCOPE, the APIs without `consent: "later"`, and at most one
+ * of the others.
  */
 function mixedResources(apis: readonly Api[], { key, settings }: LoginScopes): string[] {
   const own = apis.filter(({ provider = key }) => provider === key);
   return own.flatMap((api) => {
-    const asked = own.filter((other) => other === api || !other.consentLater).flatMap(({ scope }) => scope);
+    const asked = own
+      .filter((other) => other === api || !other.consentLater)
+      .flatMap(({ scope }) => scope);
     const scopes = [...settings.scope, ...asked];
-    const resources = scopes.filter((scope) => scope.endsWith("/.default")).map((scope) => scope.slice(0, -"/.default".length));
-    return resources.filter((resource) => scopes.some((scope) => scope.startsWith(`${resource}/`) && !scope.endsWith("/.default")));
+    const resources = scopes
+      .filter((scope) => scope.endsWith("/.default"))
+      .map((scope) => scope.slice(0, -"/.default".length));
+    return resources.filter((resource) =>
+      scopes.some((scope) => scope.startsWith(`${resource}/`) && !scope.endsWith("/.default")),
+    );
   });
 }

@@ -24,6 +24,7 @@ export const APPLICATION_SETTINGS = {
 
 function withoutPath(value: unknown): string | undefined {
   const url = typeof value === "string" ? parseUrl(value) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.pathname === "/") return undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.pathname === "/")
+    return undefined;
   return "Set BASE_URL (option baseUrl) to the origin only. If a reverse proxy strips a path prefix, such as `/portal`, set IDP_PATH_PREFIX (option pathPrefix) to it.";
 }

@@ -1,4 +1,5 @@
-// Rules across settings: required settings, values that contradict each other, and values that are probably mistakes.
+// Rules across settings: required settings, values that contradict each other, and values that are
+// probably mistakes.
 import { check } from "./check-table.js";
 import { isCertificateOf } from "../keys/client-keys.js";
 import { quoted } from "./describe-value.js";
@@ -12,9 +13,15 @@ import { isInherited, PROVIDER_SETTING_NAMES } from "./provider-keys.js";
 import { label, type SettingName, type Settings, type Values } from "./setting-table.js";
 
 /** The values of SECRET_KEY in the documentation. They are public, so they are not secrets. */
-const PLACEHOLDERS: readonly string[] = ["put-at-least-32-random-bytes-here-please", "at-least-32-random-bytes-go-here"];
+const PLACEHOLDERS: readonly string[] = [
+  "put-at-least-32-random-bytes-here-please",
+  "at-least-32-random-bytes-go-here",
+];
 
-/** The SECRET_KEY of `idpauth/testing`, which is just as public. Only tests have a provider on this machine. */
+/**
+ * The SECRET_KEY of `idpauth/testing`, which is just as public. Only tests have a provider on this
+ * machine.
+ */
 const TESTING_KEY = "a fixed key, for tests and nowhere else";
 
 /** How Google's client IDs end. */
@@ -23,7 +30,10 @@ const GOOGLE_CLIENT = ".apps.googleusercontent.com";
 /** Bytes of a key, and of the part that a key repeats. */
 const SHORTEST = 32;
 
-/** What the settings of one provider violate. @param unset the settings without a value in the environment or in code */
+/**
+ * What the settings of one provider violate.
+ * @param unset the settings without a value in the environment or in code
+ */
 export function providerFindings(values: Values, unset: ReadonlySet<SettingName>): Finding[] {
   const { authorizationParams = {} } = values;
   return [
@@ -37,10 +47,16 @@ export function providerFindings(values: Values, unset: ReadonlySet<SettingName>
 }
 
 /** What the settings that all providers share violate. @param issuers of all providers */
-export function commonFindings(values: Values, unset: ReadonlySet<SettingName>, issuers: readonly string[]): Finding[] {
+export function commonFindings(
+  values: Values,
+  unset: ReadonlySet<SettingName>,
+  issuers: readonly string[],
+): Finding[] {
   const { loginParams = [], providers, clientId = GOOGLE_CLIENT } = values;
   return [
-    ...(providers === null && unset.has("issuer") && !clientId.endsWith(GOOGLE_CLIENT) ? [check("W022")] : []),
+    ...(providers === null && unset.has("issuer") && !clientId.endsWith(GOOGLE_CLIENT)
+      ? [check("W022")]
+      : []),
     ...(unset.has("secretKey") ? [check("E001")] : []),
     ...insecure(values, issuers),
     ...zeroAges(values),
@@ -59,38 +75,64 @@ export function severalFindings(
   const keys = providers.map(({ key }) => key);
   if (typeof defaultProvider === "string" && !keys.includes(defaultProvider))
     findings.push(check("E027", unknownProvider(defaultProvider, keys)));
-  const ignored = PROVIDER_SETTING_NAMES.filter((name) => !isInherited(name) && !common.unset.has(name)).map(label);
-  if (ignored.length > 0) findings.push(check("W021", `${ignored.join(", ")}: without a provider's key, this has no effect.`));
+  const ignored = PROVIDER_SETTING_NAMES.filter(
+    (name) => !isInherited(name) && !common.unset.has(name),
+  ).map(label);
+  if (ignored.length > 0)
+    findings.push(
+      check("W021", `${ignored.join(", ")}: without a provider's key, this has no effect.`),
+    );
   providers.forEach(({ key, values: { issuer, clientId } }, index) => {
-    const twin = providers.slice(0, index).find(({ values }) => values.issuer === issuer && values.clientId === clientId);
+    const twin = providers
+      .slice(0, index)
+      .find(({ values }) => values.issuer === issuer && values.clientId === clientId);
     if (issuer !== undefined && clientId !== undefined && twin !== undefined)
-      findings.push(check("E028", `The providers ${twin.key} and ${key} have the same issuer and the same client ID.`));
+      findings.push(
+        check(
+          "E028",
+          `The providers ${twin.key} and ${key} have the same issuer and the same client ID.`,
+        ),
+      );
   });
   return findings;
 }
 
 /** The cause of E027. */
 export function unknownProvider(key: string, keys: readonly string[]): string {
-  const known = keys.length === 0 ? "The application has one provider, without a key" : `The providers are ${keys.join(", ")}`;
+  const known =
+    keys.length === 0
+      ? "The application has one provider, without a key"
+      : `The providers are ${keys.join(", ")}`;
   return `There is no provider ${quoted(key)}. ${known}.`;
 }
 
 function missing(unset: ReadonlySet<SettingName>): Finding[] {
   const hasKey = !unset.has("privateKey");
-  const client = (["clientId", "clientSecret"] as const).filter((name) => unset.has(name) && (name === "clientId" || !hasKey)).map(label);
+  const client = (["clientId", "clientSecret"] as const)
+    .filter((name) => unset.has(name) && (name === "clientId" || !hasKey))
+    .map(label);
   return client.length === 0
     ? []
-    : [check("E003", `${client.join(" and ")} ${client.length === 1 ? "is" : "are"} missing, empty or blank.`)];
+    : [
+        check(
+          "E003",
+          `${client.join(" and ")} ${client.length === 1 ? "is" : "are"} missing, empty or blank.`,
+        ),
+      ];
 }
 
 /** A key replaces the secret and the setting of how the secret is sent. */
-function keyFindings({ privateKey, certificate }: Values, unset: ReadonlySet<SettingName>): Finding[] {
+function keyFindings(
+  { privateKey, certificate }: Values,
+  unset: ReadonlySet<SettingName>,
+): Finding[] {
   const findings: Finding[] = [];
   const hasKey = !unset.has("privateKey");
   if (hasKey && !unset.has("clientSecret")) findings.push(check("E023"));
   if (hasKey && !unset.has("tokenEndpointAuthMethod")) findings.push(check("E024"));
   const [key] = privateKey ?? [];
-  if (certificate && (!hasKey || (key !== undefined && !isCertificateOf(certificate, key)))) findings.push(check("E025"));
+  if (certificate && (!hasKey || (key !== undefined && !isCertificateOf(certificate, key))))
+    findings.push(check("E025"));
   return findings;
 }
 
@@ -99,7 +141,9 @@ export function publishedFindings(providers: readonly { readonly values: Values 
   const keys = providers.map(({ values }) => values.privateKey);
   // A refused key is undefined here.
   if (providers[0]?.values.publishKeys !== true || keys.includes(undefined)) return [];
-  return keys.some((list) => list?.some(({ publicJwk }) => publicJwk !== undefined)) ? [] : [check("E026")];
+  return keys.some((list) => list?.some(({ publicJwk }) => publicJwk !== undefined))
+    ? []
+    : [check("E026")];
 }
 
 function tenantFindings({ issuer, allowedTenants }: Values): Finding[] {
@@ -108,7 +152,12 @@ function tenantFindings({ issuer, allowedTenants }: Values): Finding[] {
   const isForTenants = issuerTemplate(issuer) !== undefined;
   if (isForTenants === (allowedTenants !== null)) return [];
   return isForTenants
-    ? [check("E018", `${label("issuer")} is Entra ID's address for several tenants, but ${label("allowedTenants")} isn't set.`)]
+    ? [
+        check(
+          "E018",
+          `${label("issuer")} is Entra ID's address for several tenants, but ${label("allowedTenants")} isn't set.`,
+        ),
+      ]
     : [
         check(
           "E019",
@@ -117,7 +166,10 @@ function tenantFindings({ issuer, allowedTenants }: Values): Finding[] {
       ];
 }
 
-function weakKeys({ secretKey, secretKeyFallbacks }: Values, issuers: readonly string[]): Finding[] {
+function weakKeys(
+  { secretKey, secretKeyFallbacks }: Values,
+  issuers: readonly string[],
+): Finding[] {
   const findings: Finding[] = [];
   const isLocal = issuers.every((issuer) => isLoopback(parseUrl(issuer)?.hostname ?? ""));
   if (secretKey !== undefined && isPublished(secretKey, isLocal)) findings.push(check("E013"));
@@ -140,12 +192,18 @@ function isPublished(secret: string, isLocal: boolean): boolean {
   return PLACEHOLDERS.includes(key) || (!isLocal && key === TESTING_KEY);
 }
 
-/** Whether a key is short, or repeats a short part: `000…`, `abcabc…`. The last repetition may be cut off. */
+/**
+ * Whether a key is short, or repeats a short part: `000…`, `abcabc…`. The last repetition may be
+ * cut off.
+ */
 function isGuessable(secret: string): boolean {
   const bytes = Buffer.from(secret);
   const longest = Math.min(SHORTEST - 1, Math.floor(bytes.length / 2));
   const repeats = (period: number) => bytes.subarray(period).equals(bytes.subarray(0, -period));
-  return bytes.length < SHORTEST || Array.from({ length: longest }, (_, index) => index + 1).some(repeats);
+  return (
+    bytes.length < SHORTEST ||
+    Array.from({ length: longest }, (_, index) => index + 1).some(repeats)
+  );
 }
 
 /** Whether BASE_URL is an address of this machine. False if it is unset. */
@@ -160,7 +218,8 @@ const HOST_BOUND_NAME = /^__host-/i;
 function insecureProvider(values: Values): Finding[] {
   const { issuer, debug } = values;
   const findings: Finding[] = [];
-  if (issuer !== undefined && isUnencrypted(issuer)) findings.push(check(debug === true ? "W011" : "E008"));
+  if (issuer !== undefined && isUnencrypted(issuer))
+    findings.push(check(debug === true ? "W011" : "E008"));
   for (const [name, endpoint] of Object.entries(values.providerMetadata ?? {})) {
     const message = `The ${name} in ${label("providerMetadata")} is an http address of another machine. Secrets and tokens are sent unencrypted.`;
     if (isUnencrypted(endpoint)) findings.push(check(debug === true ? "W011" : "E008", message));
@@ -174,7 +233,8 @@ function insecure(values: Values, issuers: readonly string[]): Finding[] {
   if (baseUrl === null) findings.push(check("W001"));
   if (typeof baseUrl === "string" && isUnencrypted(baseUrl)) findings.push(check("W009"));
   // A refused BASE_URL is undefined here.
-  if (debug === true && baseUrl !== undefined && !isOnThisMachine(baseUrl)) findings.push(check("W010"));
+  if (debug === true && baseUrl !== undefined && !isOnThisMachine(baseUrl))
+    findings.push(check("W010"));
   return [...findings, ...cookieNameFindings(values)];
 }
 
@@ -194,15 +254,26 @@ function isUnencrypted(address: string): boolean {
 function zeroAges(values: Values): Finding[] {
   return (["sessionMaxAge", "sessionIdleTimeout", "sessionTtl"] as const)
     .filter((name) => values[name] === 0)
-    .map((name) => check("W003", `${label(name)} is 0 seconds, so each session ends as soon as it begins.`));
+    .map((name) =>
+      check("W003", `${label(name)} is 0 seconds, so each session ends as soon as it begins.`),
+    );
 }
 
 /** @param settings with all defaults */
-export function lifetimeFindings(settings: Pick<Settings, "sessionTtl" | "sessionMaxAge" | "sessionIdleTimeout">): Finding[] {
-  const limits = (["sessionMaxAge", "sessionIdleTimeout"] as const).filter((name) => (settings[name] ?? -1) >= settings.sessionTtl);
+export function lifetimeFindings(
+  settings: Pick<Settings, "sessionTtl" | "sessionMaxAge" | "sessionIdleTimeout">,
+): Finding[] {
+  const limits = (["sessionMaxAge", "sessionIdleTimeout"] as const).filter(
+    (name) => (settings[name] ?? -1) >= settings.sessionTtl,
+  );
   if (limits.length === 0) return [];
   const seconds = String(settings.sessionTtl);
-  return [check("W012", `${label("sessionTtl")} is ${seconds} seconds, which isn't longer than ${limits.map(label).join(" and ")}.`)];
+  return [
+    check(
+      "W012",
+      `${label("sessionTtl")} is ${seconds} seconds, which isn't longer than ${limits.map(label).join(" and ")}.`,
+    ),
+  ];
 }
 
 function scopeFindings(values: Values, unset: ReadonlySet<SettingName>): Finding[] {
@@ -211,23 +282,44 @@ function scopeFindings(values: Values, unset: ReadonlySet<SettingName>): Finding
   if (scope === undefined) return [];
   const findings: Finding[] = [];
   if (!scope.includes("openid")) findings.push(check("E005"));
-  if (sessionAutoRefresh === true && issuer !== undefined && !isGoogleIssuer(issuer) && !scope.includes("offline_access")) {
+  if (
+    sessionAutoRefresh === true &&
+    issuer !== undefined &&
+    !isGoogleIssuer(issuer) &&
+    !scope.includes("offline_access")
+  ) {
     findings.push(check("W004"));
   }
   return findings;
 }
 
-function reserved(setting: SettingName, names: readonly string[], taken: readonly string[]): Finding[] {
+function reserved(
+  setting: SettingName,
+  names: readonly string[],
+  taken: readonly string[],
+): Finding[] {
   const found = names.filter((name) => taken.includes(name.toLowerCase()));
   if (found.length === 0) return [];
-  return [check("E016", `${label(setting)} contains ${found.map(quoted).join(", ")}, which idpauth uses itself.`)];
+  return [
+    check(
+      "E016",
+      `${label(setting)} contains ${found.map(quoted).join(", ")}, which idpauth uses itself.`,
+    ),
+  ];
 }
 
-/** The members of frameworks' session objects. A key of that name would break the session or be lost. */
+/**
+ * The members of frameworks' session objects. A key of that name would break the session or be
+ * lost.
+ */
 const FRAMEWORK_SESSION_MEMBER =
   /^(?:cookie|destroy|encryptedSessionId|get|id|isModified|isSaved|maxAge|options|prototype|regenerate|reload|req|resetMaxAge|save|sessionId|set|touch)$/;
 
-const KEY_NAME_SETTINGS = ["credentialsSessionKeyName", "stateKeyName", "finalRedirectKeyName"] as const;
+const KEY_NAME_SETTINGS = [
+  "credentialsSessionKeyName",
+  "stateKeyName",
+  "finalRedirectKeyName",
+] as const;
 
 function keyNameFindings(values: Values): Finding[] {
   return KEY_NAME_SETTINGS.flatMap((name, index) => {
@@ -235,11 +327,17 @@ function keyNameFindings(values: Values): Finding[] {
     if (key === undefined) return [];
     if (isTaken(key)) return [check("E007", `${label(name)} is ${quoted(key)}, a reserved name.`)];
     const twin = KEY_NAME_SETTINGS.slice(0, index).find((other) => values[other] === key);
-    return twin === undefined ? [] : [check("E007", `${label(twin)} and ${label(name)} are both ${quoted(key)}.`)];
+    return twin === undefined
+      ? []
+      : [check("E007", `${label(twin)} and ${label(name)} are both ${quoted(key)}.`)];
   });
 }
 
 function isTaken(key: string): boolean {
   // `in` also finds inherited members, such as __proto__ and constructor.
-  return (FIXED_KEYS as readonly string[]).includes(key) || FRAMEWORK_SESSION_MEMBER.test(key) || key in {};
+  return (
+    (FIXED_KEYS as readonly string[]).includes(key) ||
+    FRAMEWORK_SESSION_MEMBER.test(key) ||
+    key in {}
+  );
 }

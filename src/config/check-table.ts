@@ -1,7 +1,15 @@
 import type { Finding } from "../errors.js";
 
-/** The groups of checks, in the order of a report. Only `idpauth check --live` runs the checks of the group `live`. */
-export const CHECK_GROUPS = ["project settings", "project middlewares", "defaults", "live"] as const;
+/**
+ * The groups of checks, in the order of a report. Only `idpauth check --live` runs the checks of
+ * the group `live`.
+ */
+export const CHECK_GROUPS = [
+  "project settings",
+  "project middlewares",
+  "defaults",
+  "live",
+] as const;
 export type CheckGroup = (typeof CHECK_GROUPS)[number];
 
 export interface CheckRow {
@@ -15,8 +23,8 @@ export interface CheckRow {
 }
 
 /**
- * Returns the rows of a table with their groups and severities. A row states them only if they differ from the table's group, and from
- * what its code says: `E` an error, `W` a warning.
+ * Returns the rows of a table with their groups and severities. A row states them only if they
+ * differ from the table's group, and from what its code says: `E` an error, `W` a warning.
  */
 export function checkTable<Code extends string>(
   rows: Readonly<Record<Code, Pick<CheckRow, "cause" | "remedy"> & Partial<CheckRow>>>,
@@ -32,7 +40,10 @@ const NEW_SECRET_KEY =
   "Set SECRET_KEY to a long random string, the same for every process. This command prints one: " +
   "`node -p \"require('node:crypto').randomBytes(32).toString('base64url')\"`.";
 
-/** THE table of startup checks. A code is never renamed and never used again for another check. The documentation has the titles. */
+/**
+ * THE table of startup checks. A code is never renamed and never used again for another check. The
+ * documentation has the titles.
+ */
 export const CHECKS = checkTable({
   E001: {
     cause: "SECRET_KEY (option secretKey) is missing, empty or blank.",
@@ -42,18 +53,22 @@ export const CHECKS = checkTable({
     group: "project middlewares",
     cause:
       '`session: "host"` uses the framework\'s own sessions, but the framework has no session middleware that stores sessions on the server.',
-    remedy: "Install the framework's session middleware before idpauth. To use idpauth's own sessions, remove `session: \"host\"`.",
+    remedy:
+      "Install the framework's session middleware before idpauth. To use idpauth's own sessions, remove `session: \"host\"`.",
   },
   E003: {
-    cause: "IDP_CLIENT_ID (option clientId) or IDP_CLIENT_SECRET (option clientSecret) is missing, empty or blank.",
+    cause:
+      "IDP_CLIENT_ID (option clientId) or IDP_CLIENT_SECRET (option clientSecret) is missing, empty or blank.",
     remedy:
       "Register the application at the provider, then set both settings to the values that it issues. If the client authenticates with a key, set IDP_PRIVATE_KEY instead of the secret.",
   },
   E004: {
     group: "defaults",
     severity: "warning",
-    cause: "SCOPE (option scope) is unset or empty. idpauth uses the default `openid email profile`.",
-    remedy: "Set SCOPE to the scopes that the application needs, for example `openid email profile`.",
+    cause:
+      "SCOPE (option scope) is unset or empty. idpauth uses the default `openid email profile`.",
+    remedy:
+      "Set SCOPE to the scopes that the application needs, for example `openid email profile`.",
   },
   E005: {
     cause:
@@ -62,7 +77,8 @@ export const CHECKS = checkTable({
   },
   E006: {
     cause: "A setting has a value that isn't allowed, in the environment or in code.",
-    remedy: "Correct the value. To use the default, remove the setting. docs/reference/settings.md lists the allowed values.",
+    remedy:
+      "Correct the value. To use the default, remove the setting. docs/reference/settings.md lists the allowed values.",
   },
   E007: {
     cause:
@@ -70,29 +86,34 @@ export const CHECKS = checkTable({
     remedy: "Give each of the three a different name that no other session data uses.",
   },
   E008: {
-    cause: "IDP_ISSUER (option issuer) is an http address of another machine. Secrets and tokens would be sent unencrypted.",
+    cause:
+      "IDP_ISSUER (option issuer) is an http address of another machine. Secrets and tokens would be sent unencrypted.",
     remedy: "Use the provider's https address. In debug mode, this is only the warning W011.",
   },
   E009: {
     group: "project middlewares",
     cause: '`session: "host"` and `store` are both set, but sessions can use only one of them.',
-    remedy: 'To use the store, remove `session: "host"`. To use the framework\'s sessions, remove `store`.',
+    remedy:
+      'To use the store, remove `session: "host"`. To use the framework\'s sessions, remove `store`.',
   },
   E010: {
     cause: "The code passes an option that doesn't exist.",
-    remedy: "Correct the option's spelling, or remove the option. docs/reference/settings.md lists the options.",
+    remedy:
+      "Correct the option's spelling, or remove the option. docs/reference/settings.md lists the options.",
   },
   E011: {
     cause:
       "IDP_COOKIE_NAME (option cookieName) starts with `__Host-` or `__Secure-`, but BASE_URL (option baseUrl) is http or unset. " +
       "Browsers accept such a cookie only over https.",
-    remedy: "Set BASE_URL to the https origin that browsers use, or remove the prefix from the cookie name.",
+    remedy:
+      "Set BASE_URL to the https origin that browsers use, or remove the prefix from the cookie name.",
   },
   E012: {
     group: "project middlewares",
     cause:
       "With this configuration, the store can't keep one of idpauth's guarantees, for example because its client runs queued commands after an outage.",
-    remedy: "Change the store's configuration as the message describes. docs/how-to/scaling.md describes the configuration of each store.",
+    remedy:
+      "Change the store's configuration as the message describes. docs/how-to/scaling.md describes the configuration of each store.",
   },
   E013: {
     cause:
@@ -102,7 +123,8 @@ export const CHECKS = checkTable({
   },
   E014: {
     group: "project middlewares",
-    cause: "The option `store` isn't a session store. For example, it is a database client, a URL or an empty object.",
+    cause:
+      "The option `store` isn't a session store. For example, it is a database client, a URL or an empty object.",
     remedy:
       "Pass the result of `sqliteStore`, `redisStore`, `postgresStore` or `memoryStore`. docs/how-to/stores.md explains how to write a store.",
   },
@@ -122,7 +144,8 @@ export const CHECKS = checkTable({
   E017: {
     cause:
       "`onSignIn`, `onRefresh`, `onSignOut` or `clientData` isn't a function, `claims` isn't a Standard Schema, or `claimsVersion` isn't a string.",
-    remedy: "Pass functions, a schema such as zod's `z.object({ … })`, and a string. docs/how-to/users-and-claims.md has examples.",
+    remedy:
+      "Pass functions, a schema such as zod's `z.object({ … })`, and a string. docs/how-to/users-and-claims.md has examples.",
   },
   E018: {
     cause:
@@ -148,8 +171,10 @@ export const CHECKS = checkTable({
     remedy: 'Turn the setting off. To use it, remove `session: "host"` and pass a `store`.',
   },
   E021: {
-    cause: "The option `pages` contains an unknown property, a value that isn't allowed, or a message with an unknown key or placeholder.",
-    remedy: "Correct the property that the message names. docs/how-to/your-pages.md lists the properties and their values.",
+    cause:
+      "The option `pages` contains an unknown property, a value that isn't allowed, or a message with an unknown key or placeholder.",
+    remedy:
+      "Correct the property that the message names. docs/how-to/your-pages.md lists the properties and their values.",
   },
   E022: {
     cause:
@@ -159,41 +184,51 @@ export const CHECKS = checkTable({
   E023: {
     cause:
       "Both IDP_CLIENT_SECRET (option clientSecret) and IDP_PRIVATE_KEY (option privateKey) are set. A client authenticates with one of them.",
-    remedy: "Remove IDP_CLIENT_SECRET to authenticate with the key, or IDP_PRIVATE_KEY to authenticate with the secret.",
+    remedy:
+      "Remove IDP_CLIENT_SECRET to authenticate with the key, or IDP_PRIVATE_KEY to authenticate with the secret.",
   },
   E024: {
     cause:
       "IDP_TOKEN_ENDPOINT_AUTH_METHOD (option tokenEndpointAuthMethod) says how the secret is sent, but IDP_PRIVATE_KEY (option privateKey) is set.",
-    remedy: "Remove IDP_TOKEN_ENDPOINT_AUTH_METHOD. A key always authenticates with `private_key_jwt`.",
+    remedy:
+      "Remove IDP_TOKEN_ENDPOINT_AUTH_METHOD. A key always authenticates with `private_key_jwt`.",
   },
   E025: {
-    cause: "IDP_CERTIFICATE (option certificate) isn't the certificate of the first key in IDP_PRIVATE_KEY (option privateKey).",
-    remedy: "Set IDP_CERTIFICATE to the certificate of that key, or remove it. Without a private key, it has no effect.",
+    cause:
+      "IDP_CERTIFICATE (option certificate) isn't the certificate of the first key in IDP_PRIVATE_KEY (option privateKey).",
+    remedy:
+      "Set IDP_CERTIFICATE to the certificate of that key, or remove it. Without a private key, it has no effect.",
   },
   E026: {
     cause:
       "IDP_PUBLISH_KEYS (option publishKeys) is on, but IDP_PRIVATE_KEY (option privateKey) contains no key whose public half is known.",
-    remedy: "Set IDP_PRIVATE_KEY, or remove IDP_PUBLISH_KEYS. If a key management service keeps the key, publish its public half there.",
+    remedy:
+      "Set IDP_PRIVATE_KEY, or remove IDP_PUBLISH_KEYS. If a key management service keeps the key, publish its public half there.",
   },
   E027: {
     cause:
       "IDP_DEFAULT_PROVIDER (option defaultProvider), or `provider` of a guarded route, is no key of IDP_PROVIDERS (option providers).",
-    remedy: "Correct the key, or add the provider. docs/how-to/several-providers.md has an example.",
+    remedy:
+      "Correct the key, or add the provider. docs/how-to/several-providers.md has an example.",
   },
   E028: {
-    cause: "Two providers have the same issuer and the same client ID, so a session could belong to either.",
-    remedy: "Remove one of them, or register a second client at the provider and use its client ID.",
+    cause:
+      "Two providers have the same issuer and the same client ID, so a session could belong to either.",
+    remedy:
+      "Remove one of them, or register a second client at the provider and use its client ID.",
   },
   E029: {
     cause: "The option `apis` contains something that isn't allowed.",
     remedy: "Correct the option. docs/how-to/call-an-api.md lists what an API may have.",
   },
   W001: {
-    cause: "BASE_URL (option baseUrl) isn't set, so the application's origin comes from each request's Host header.",
+    cause:
+      "BASE_URL (option baseUrl) isn't set, so the application's origin comes from each request's Host header.",
     remedy: "Set BASE_URL to the origin that browsers use, for example `https://app.example`.",
   },
   W002: {
-    cause: "SECRET_KEY (option secretKey) is shorter than 32 bytes, or repeats a shorter part, so an attacker could guess it.",
+    cause:
+      "SECRET_KEY (option secretKey) is shorter than 32 bytes, or repeats a shorter part, so an attacker could guess it.",
     remedy:
       "Use at least 32 random bytes. To keep users signed in, first add the new key to SECRET_KEY_FALLBACKS in every process. " +
       "Then set it as SECRET_KEY, and keep the old key in SECRET_KEY_FALLBACKS.",
@@ -220,20 +255,25 @@ export const CHECKS = checkTable({
     group: "project middlewares",
     cause:
       "The framework's sessions don't support compare-and-swap, so an overlapping request can write an outdated copy and undo a logout.",
-    remedy: 'If you need that guarantee, use idpauth\'s own sessions: remove `session: "host"` and pass a `store`.',
+    remedy:
+      'If you need that guarantee, use idpauth\'s own sessions: remove `session: "host"` and pass a `store`.',
   },
   W007: {
     group: "project middlewares",
-    cause: "The framework has a session middleware, but idpauth uses its own sessions, because neither `store` nor `session` is given.",
-    remedy: "To use the framework's sessions, set `session: \"host\"`. To use idpauth's own sessions, pass a `store`.",
+    cause:
+      "The framework has a session middleware, but idpauth uses its own sessions, because neither `store` nor `session` is given.",
+    remedy:
+      "To use the framework's sessions, set `session: \"host\"`. To use idpauth's own sessions, pass a `store`.",
   },
   W008: {
     group: "project middlewares",
     cause: "idpauth can't tell whether the framework's session middleware is installed.",
-    remedy: "Make sure that the middleware is installed before idpauth. If it isn't, the first request gets status 503 `session_missing`.",
+    remedy:
+      "Make sure that the middleware is installed before idpauth. If it isn't, the first request gets status 503 `session_missing`.",
   },
   W009: {
-    cause: "BASE_URL (option baseUrl) is an http address of another machine, so the session cookie is sent unencrypted.",
+    cause:
+      "BASE_URL (option baseUrl) is an http address of another machine, so the session cookie is sent unencrypted.",
     remedy: "Serve the application over https, and set BASE_URL to its https address.",
   },
   W010: {
@@ -243,60 +283,80 @@ export const CHECKS = checkTable({
       "Turn debug mode off in production. On a development machine, set BASE_URL to its local address, for example `http://localhost:3000`.",
   },
   W011: {
-    cause: "IDP_ISSUER (option issuer) is an http address of another machine. Secrets and tokens are sent unencrypted.",
+    cause:
+      "IDP_ISSUER (option issuer) is an http address of another machine. Secrets and tokens are sent unencrypted.",
     remedy: "Use the provider's https address. Outside debug mode, this is the error E008.",
   },
   W012: {
     cause:
       "IDP_SESSION_TTL (option sessionTtl) isn't longer than IDP_SESSION_MAX_AGE or IDP_SESSION_IDLE_TIMEOUT. " +
       "The record expires first, so the session ends early, and the landing page can't show why.",
-    remedy: "Set IDP_SESSION_TTL to more than the longest session limit, for example to one day more.",
+    remedy:
+      "Set IDP_SESSION_TTL to more than the longest session limit, for example to one day more.",
   },
   W013: {
     cause:
       "IDP_COOKIE_NAME (option cookieName) doesn't start with `__Host-`, although BASE_URL (option baseUrl) is https, so " +
       "another server under the same domain can set a cookie with this name.",
-    remedy: "Remove IDP_COOKIE_NAME, or choose a name that starts with `__Host-`. Signed-in users must then sign in again.",
+    remedy:
+      "Remove IDP_COOKIE_NAME, or choose a name that starts with `__Host-`. Signed-in users must then sign in again.",
   },
   W014: {
-    cause: "The environment contains a variable `IDP_…` that isn't a setting, but its name differs from a setting by one or two letters.",
-    remedy: "Correct the name. If another program reads the variable, rename it. docs/reference/settings.md lists the settings.",
+    cause:
+      "The environment contains a variable `IDP_…` that isn't a setting, but its name differs from a setting by one or two letters.",
+    remedy:
+      "Correct the name. If another program reads the variable, rename it. docs/reference/settings.md lists the settings.",
   },
   W016: {
     group: "defaults",
     cause:
       "A route uses `maxAge` in `auth.idpRequiredWith`, and the issuer is Google. Google doesn't reauthenticate users on request, and sends the " +
       "claim `auth_time` only to applications that it has verified.",
-    remedy: "Remove `maxAge` from the route, or use another provider. Otherwise, users of that route get `step_up_failed`.",
+    remedy:
+      "Remove `maxAge` from the route, or use another provider. Otherwise, users of that route get `step_up_failed`.",
   },
   W017: {
-    cause: "A color in the option `pages.colors` gives text a contrast below 4.5:1, so many users can't read the text.",
-    remedy: "Choose a darker color for the light scheme, or a lighter one for `dark`. WCAG 2.2 requires 4.5:1 for text.",
+    cause:
+      "A color in the option `pages.colors` gives text a contrast below 4.5:1, so many users can't read the text.",
+    remedy:
+      "Choose a darker color for the light scheme, or a lighter one for `dark`. WCAG 2.2 requires 4.5:1 for text.",
   },
   W021: {
-    cause: "A setting of the client is set without a provider's key, although there are several providers.",
-    remedy: "Move it to a provider, for example from IDP_CLIENT_ID to `IDP_PROVIDER_STAFF_CLIENT_ID`, or remove it.",
+    cause:
+      "A setting of the client is set without a provider's key, although there are several providers.",
+    remedy:
+      "Move it to a provider, for example from IDP_CLIENT_ID to `IDP_PROVIDER_STAFF_CLIENT_ID`, or remove it.",
   },
   W022: {
     group: "defaults",
     cause:
       "IDP_ISSUER (option issuer) is unset, so users sign in at Google, but IDP_CLIENT_ID (option clientId) doesn't end in " +
       "`.apps.googleusercontent.com`, as Google's client IDs do.",
-    remedy: "Set IDP_ISSUER to your provider's issuer. If your provider is Google, copy the client ID from the console of Google Cloud.",
+    remedy:
+      "Set IDP_ISSUER to your provider's issuer. If your provider is Google, copy the client ID from the console of Google Cloud.",
   },
   W023: {
-    cause: "An API in the option `apis` has an http address of another machine, so its access tokens are sent unencrypted.",
+    cause:
+      "An API in the option `apis` has an http address of another machine, so its access tokens are sent unencrypted.",
     remedy: "Use the API's https address.",
   },
 });
 
 export type CheckCode = keyof typeof CHECKS;
 
-/** Returns a function that makes the findings of one table. Its message and remedy default to those of the table, and never contain a secret. */
+/**
+ * Returns a function that makes the findings of one table. Its message and remedy default to those
+ * of the table, and never contain a secret.
+ */
 export function findingsFrom<Code extends string>(table: Readonly<Record<Code, CheckRow>>) {
   return (code: Code, message?: string, remedy?: string): Finding => {
     const row = table[code];
-    return { code, severity: row.severity, message: message ?? row.cause, remedy: remedy ?? row.remedy };
+    return {
+      code,
+      severity: row.severity,
+      message: message ?? row.cause,
+      remedy: remedy ?? row.remedy,
+    };
   };
 }
 

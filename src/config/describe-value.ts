@@ -1,4 +1,5 @@
-// Describes the value of a setting for error messages: its kind, and the value itself unless it is a secret.
+// Describes the value of a setting for error messages: its kind, and the value itself unless it is
+// a secret.
 
 const SHOWN_LENGTH = 40;
 /** How many items of a list are looked at. A list in code may be of any length. */
@@ -40,8 +41,9 @@ export function kindOfText(text: string): string {
 }
 
 /**
- * Returns the value for a message: quoted, shortened, on one line, without control characters, and without the user info
- * of a URL, which may contain a password. Empty for a value without a short form.
+ * Returns the value for a message: quoted, shortened, on one line, without control characters, and
+ * without the user info of a URL, which may contain a password. Empty for a value without a short
+ * form.
  */
 export function quoted(value: unknown): string {
   if (typeof value === "number" || typeof value === "boolean") return String(value);
@@ -60,12 +62,14 @@ export function quoted(value: unknown): string {
 }
 
 /**
- * Removes everything between the scheme and the last `@`. A refused value is often not a valid URL: its password is not
- * encoded (`https://ada:pa/ss@…`), or its slashes are missing.
+ * Removes everything between the scheme and the last `@`. A refused value is often not a valid URL:
+ * its password is not encoded (`https://ada:pa/ss@…`), or its slashes are missing.
  */
 function withoutUserInfo(value: string): string {
   const at = value.lastIndexOf("@");
   if (at < 0) return value;
-  const scheme = /^\s*(?:[a-z][a-z0-9+.-]*:)?\/{0,2}/i.exec(value.slice(0, Math.min(at, SHOWN_LENGTH)))?.[0] ?? "";
+  const scheme =
+    /^\s*(?:[a-z][a-z0-9+.-]*:)?\/{0,2}/i.exec(value.slice(0, Math.min(at, SHOWN_LENGTH)))?.[0] ??
+    "";
   return `${scheme}***${value.slice(at)}`;
 }

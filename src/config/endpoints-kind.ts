@@ -30,6 +30,8 @@ export const endpoints: SettingKind<Endpoints> = {
 function endpointsIn(value: unknown): Endpoints | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const isAllowed = ([name, url]: [string, unknown]) =>
-    (ENDPOINT_NAMES as readonly string[]).includes(name) && typeof url === "string" && /^https?:$/.test(parseUrl(url)?.protocol ?? "");
+    (ENDPOINT_NAMES as readonly string[]).includes(name) &&
+    typeof url === "string" &&
+    /^https?:$/.test(parseUrl(url)?.protocol ?? "");
   return Object.entries(value).every(isAllowed) ? { ...value } : undefined;
 }

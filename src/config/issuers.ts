@@ -10,7 +10,10 @@ export function isGoogleIssuer(issuer: string): boolean {
   return parseUrl(issuer)?.hostname === GOOGLE_HOST;
 }
 
-/** Returns the default hostnames of a provider's documents. Google's documents are not on its issuer's hostname. */
+/**
+ * Returns the default hostnames of a provider's documents. Google's documents are not on its
+ * issuer's hostname.
+ */
 export function defaultDocumentHosts(issuer: string): readonly string[] {
   if (isGoogleIssuer(issuer)) return [GOOGLE_DOCUMENT_HOST];
   const host = parseUrl(issuer)?.hostname;
@@ -18,8 +21,9 @@ export function defaultDocumentHosts(issuer: string): readonly string[] {
 }
 
 /**
- * Returns whose logout address to use, by the setting or else by the issuer's hostname. These addresses sign out without a question.
- * Undefined: the `end_session_endpoint`, which asks the user unless the request has an `id_token_hint`.
+ * Returns whose logout address to use, by the setting or else by the issuer's hostname. These
+ * addresses sign out without a question. Undefined: the `end_session_endpoint`, which asks the user
+ * unless the request has an `id_token_hint`.
  */
 export function logoutPresetOf({
   issuer,
@@ -45,21 +49,31 @@ export function isTenant(value: unknown): value is string {
 }
 
 /**
- * Returns the issuer in the discovery document of Entra ID's endpoints for several tenants, `/organizations/v2.0` and `/common/v2.0`:
- * literally `https://login.microsoftonline.com/{tenantid}/v2.0`. Undefined for every other issuer. Pure.
+ * Returns the issuer in the discovery document of Entra ID's endpoints for several tenants,
+ * `/organizations/v2.0` and `/common/v2.0`: literally
+ * `https://login.microsoftonline.com/{tenantid}/v2.0`. Undefined for every other issuer. Pure.
  *
  * The path decides, not the hostname: Microsoft's national clouds have hostnames of their own.
  */
 export function issuerTemplate(issuer: string): string | undefined {
   const url = parseUrl(issuer);
   // The text is compared too, since issuers are compared exactly.
-  if (url === undefined || !/^\/(?:organizations|common)\/v2\.0$/.test(url.pathname) || issuer !== url.origin + url.pathname)
+  if (
+    url === undefined ||
+    !/^\/(?:organizations|common)\/v2\.0$/.test(url.pathname) ||
+    issuer !== url.origin + url.pathname
+  )
     return undefined;
   return `${url.origin}/${PLACEHOLDER}/v2.0`;
 }
 
 /** The hostnames of Entra ID and of its national clouds. */
-const ENTRA_HOSTS = ["login.microsoftonline.com", "login.microsoftonline.us", "login.partner.microsoftonline.cn", "sts.windows.net"];
+const ENTRA_HOSTS = [
+  "login.microsoftonline.com",
+  "login.microsoftonline.us",
+  "login.partner.microsoftonline.cn",
+  "sts.windows.net",
+];
 
 /** Returns whether an issuer is Entra ID. Its front-channel logout sends no `iss`. */
 export function isEntraIssuer(issuer: string): boolean {
@@ -86,13 +100,16 @@ export function tenantIssuer(template: string, tenant: string): string {
   return template.replace(PLACEHOLDER, tenant);
 }
 
-/** White space, control characters and the backslash: browsers drop them or read them as a slash. */
+/**
+ * White space, control characters and the backslash: browsers drop them or read them as a slash.
+ */
 const FORBIDDEN = /[\s\p{Cc}\\]/u;
 
 /**
- * Whether a URL is one of the provider's documents: absolute, https, without user info and port, and with a hostname of
- * `documentHosts`. The raw text and the WHATWG parser must give the same hostname, so that no two parsers can disagree.
- * Other letter case, a trailing dot, percent-encoding and an explicit `:443` are refused. Pure; never throws.
+ * Whether a URL is one of the provider's documents: absolute, https, without user info and port,
+ * and with a hostname of `documentHosts`. The raw text and the WHATWG parser must give the same
+ * hostname, so that no two parsers can disagree. Other letter case, a trailing dot,
+ * percent-encoding and an explicit `:443` are refused. Pure; never throws.
  *
  * @param url false for a value that is not a string
  * @param documentHosts lower case, without port; setting `IDP_DOCUMENT_HOSTS`

@@ -1,4 +1,12 @@
-import { FORMS, FORMS_IN_CODE, KeyProblem, readCertificate, readKeys, type Certificate, type ClientKey } from "../keys/client-keys.js";
+import {
+  FORMS,
+  FORMS_IN_CODE,
+  KeyProblem,
+  readCertificate,
+  readKeys,
+  type Certificate,
+  type ClientKey,
+} from "../keys/client-keys.js";
 import type { SettingKind } from "./setting-kinds.js";
 
 /** The keys of the client. The first one signs. */
@@ -19,7 +27,8 @@ export const certificate: SettingKind<Certificate> = {
   type: "certificate",
   allowed: "a certificate as PEM, or `file:` and its path",
   fromText: (text) => usable(() => readCertificate(text)),
-  fromCode: (value) => (typeof value === "string" ? usable(() => readCertificate(value)) : undefined),
+  fromCode: (value) =>
+    typeof value === "string" ? usable(() => readCertificate(value)) : undefined,
 };
 
 export function certificateMistake(value: unknown): string | undefined {

@@ -15,7 +15,10 @@ const logoutAtProvider: SettingKind<boolean | LogoutPreset> = {
   fromCode: (value) => logoutPreset(value) ?? kind.boolean.fromCode(value),
 };
 
-/** The settings of logout beyond this browser: at the provider, from the provider, and on other devices. */
+/**
+ * The settings of logout beyond this browser: at the provider, from the provider, and on other
+ * devices.
+ */
 export const LOGOUT_SETTINGS = {
   logoutAtProvider: setting(logoutAtProvider, false),
   backchannelLogout: setting(kind.boolean, false),

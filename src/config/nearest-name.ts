@@ -2,8 +2,9 @@
 const MAX_LENGTH = 64;
 
 /**
- * Returns the candidate that a mistyped name most likely means; undefined if none is similar. A part of a candidate is
- * similar (`maxAge` for `sessionMaxAge`). Letter case and underscores do not count.
+ * Returns the candidate that a mistyped name most likely means; undefined if none is similar. A
+ * part of a candidate is similar (`maxAge` for `sessionMaxAge`). Letter case and underscores do not
+ * count.
  */
 export function nearestName(name: string, candidates: readonly string[]): string | undefined {
   const { length } = plain(name);
@@ -11,14 +12,19 @@ export function nearestName(name: string, candidates: readonly string[]): string
 }
 
 /**
- * Returns the candidate that differs from a name by at most two letters (in a short name: one); undefined if there is none.
- * Letter case and underscores do not count.
+ * Returns the candidate that differs from a name by at most two letters (in a short name: one);
+ * undefined if there is none. Letter case and underscores do not count.
  */
 export function nearlySameName(name: string, candidates: readonly string[]): string | undefined {
   return nearest(name, candidates, editDistance, plain(name).length < 8 ? 1 : 2);
 }
 
-function nearest(name: string, candidates: readonly string[], distance: typeof editDistance, most: number): string | undefined {
+function nearest(
+  name: string,
+  candidates: readonly string[],
+  distance: typeof editDistance,
+  most: number,
+): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
   const distances = candidates.map((candidate) => distance(plain(name), plain(candidate)));
   const least = Math.min(...distances);

@@ -1,12 +1,18 @@
 import { prompt, type SettingKind } from "./setting-kinds.js";
 
-/** Parameters of an authorization request by name. A list is sent as a repeated parameter, such as `resource` (RFC 8707). */
+/**
+ * Parameters of an authorization request by name. A list is sent as a repeated parameter, such as
+ * `resource` (RFC 8707).
+ */
 export type AuthorizationParams = Readonly<Record<string, string | readonly string[]>>;
 
 /** RFC 6749 section 8.2. The length is our decision. */
 const NAME = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** The most values, and the most characters of all parameters as a query. Servers refuse requests with long URLs. */
+/**
+ * The most values, and the most characters of all parameters as a query. Servers refuse requests
+ * with long URLs.
+ */
 const MAX_VALUES = 50;
 const MAX_LENGTH = 4096;
 
@@ -14,8 +20,9 @@ const MAX_LENGTH = 4096;
 const MAX_NAMES = 20;
 
 /**
- * The parameters that a setting must not contain, in lower case, since some servers ignore letter case. idpauth sets them, or other
- * settings do, or it does not support them. The last two must never reach a browser.
+ * The parameters that a setting must not contain, in lower case, since some servers ignore letter
+ * case. idpauth sets them, or other settings do, or it does not support them. The last two must
+ * never reach a browser.
  */
 export const RESERVED_PARAMETERS: readonly string[] = [
   "client_id",
@@ -70,7 +77,10 @@ export const parameterNames: SettingKind<readonly string[]> = {
   allowed: `at most ${String(MAX_NAMES)} parameter names of letters, digits, \`-\`, \`.\` and \`_\`, separated by spaces or commas`,
   allowedInCode: `a list of at most ${String(MAX_NAMES)} parameter names of letters, digits, \`-\`, \`.\` and \`_\``,
   fromText: (text) => namesIn(text.split(/[\s,]+/).filter((name) => name !== "")),
-  fromCode: (value) => (Array.isArray(value) && value.length <= MAX_NAMES ? namesIn(Array.from<unknown>(value)) : undefined),
+  fromCode: (value) =>
+    Array.isArray(value) && value.length <= MAX_NAMES
+      ? namesIn(Array.from<unknown>(value))
+      : undefined,
 };
 
 function namesIn(items: readonly unknown[]): readonly string[] | undefined {
@@ -87,13 +97,21 @@ function parametersIn(value: unknown): AuthorizationParams | undefined {
   return typeof parameters === "string" ? undefined : parameters;
 }
 
-/** Returns which parameter of a refused value is wrong, without its name and value; undefined if the mistake is in no single parameter. */
+/**
+ * Returns which parameter of a refused value is wrong, without its name and value; undefined if the
+ * mistake is in no single parameter.
+ */
 export function parameterMistake(value: unknown): string | undefined {
   const mistake = readParameters(value);
-  return typeof mistake === "string" ? `${mistake} docs/reference/settings.md lists the allowed values.` : undefined;
+  return typeof mistake === "string"
+    ? `${mistake} docs/reference/settings.md lists the allowed values.`
+    : undefined;
 }
 
-/** Returns the parameters, a sentence about the mistake in one of them, or undefined for any other mistake. */
+/**
+ * Returns the parameters, a sentence about the mistake in one of them, or undefined for any other
+ * mistake.
+ */
 function readParameters(value: unknown): AuthorizationParams | string | undefined {
   const entries = typeof value === "string" ? entriesOfQuery(value) : entriesOfObject(value);
   if (entries === undefined) return undefined;
@@ -105,13 +123,18 @@ function readParameters(value: unknown): AuthorizationParams | string | undefine
     const read = name === "prompt" ? prompt.fromCode(given) : (textIn(given) ?? textsIn(given));
     if (read === undefined) {
       const allowed =
-        name === "prompt" ? (prompt.allowedInCode ?? prompt.allowed) : "a string that isn't empty, without control characters";
+        name === "prompt"
+          ? (prompt.allowedInCode ?? prompt.allowed)
+          : "a string that isn't empty, without control characters";
       return `The value of ${name === "prompt" ? "`prompt`" : which} isn't allowed. Allowed: ${allowed}.`;
     }
     parameters.push([name, read]);
   }
-  const pairs = parameters.flatMap(([name, values]) => [values].flat().map((item) => [name, item] as [string, string]));
-  if (pairs.length > MAX_VALUES || new URLSearchParams(pairs).toString().length > MAX_LENGTH) return undefined;
+  const pairs = parameters.flatMap(([name, values]) =>
+    [values].flat().map((item) => [name, item] as [string, string]),
+  );
+  if (pairs.length > MAX_VALUES || new URLSearchParams(pairs).toString().length > MAX_LENGTH)
+    return undefined;
   // Not by assignment: the name may be `__proto__`.
   return Object.fromEntries(parameters);
 }
@@ -127,7 +150,9 @@ function entriesOfQuery(text: string): readonly Entry[] | undefined {
   });
 }
 
-/** Reads plain objects only: a Map or a URLSearchParams has no properties, and would count as empty. */
+/**
+ * Reads plain objects only: a Map or a URLSearchParams has no properties, and would count as empty.
+ */
 function entriesOfObject(value: unknown): readonly Entry[] | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   try {
@@ -142,7 +167,11 @@ function entriesOfObject(value: unknown): readonly Entry[] | undefined {
 }
 
 function textIn(value: unknown): string | undefined {
-  const isText = typeof value === "string" && value.length <= MAX_LENGTH && /\S/.test(value) && !/\p{Cc}/u.test(value);
+  const isText =
+    typeof value === "string" &&
+    value.length <= MAX_LENGTH &&
+    /\S/.test(value) &&
+    !/\p{Cc}/u.test(value);
   return isText && value.isWellFormed() ? value : undefined;
 }
 

@@ -3,7 +3,14 @@ import type { Finding } from "../errors.js";
 import { text, type SettingKind, type SettingRow } from "./setting-kinds.js";
 
 /** The settings of which each of several providers has its own, never those without its key. */
-const ONLY_OWN = ["issuer", "clientId", "clientSecret", "privateKey", "certificate", "providerMetadata"] as const;
+const ONLY_OWN = [
+  "issuer",
+  "clientId",
+  "clientSecret",
+  "privateKey",
+  "certificate",
+  "providerMetadata",
+] as const;
 
 /** Those that apply to every provider which has none of its own. */
 const INHERITED = [
@@ -50,7 +57,10 @@ function keyOf(value: unknown): string | undefined {
   return typeof value === "string" && KEY.test(value) ? value : undefined;
 }
 
-/** Reads the keys: of a list in the environment, and of an object in code, whose members read-settings.ts reads. */
+/**
+ * Reads the keys: of a list in the environment, and of an object in code, whose members
+ * read-settings.ts reads.
+ */
 export const providerKeys: SettingKind<readonly string[]> = {
   type: "list",
   allowed: `keys separated by spaces or commas, each only once and with ${FORM}`,
@@ -58,12 +68,16 @@ export const providerKeys: SettingKind<readonly string[]> = {
   fromText: (list) => keysIn(list.split(/[\s,]+/).filter((key) => key !== "")),
   fromCode: (value) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-    return Object.values(value).every((member) => typeof member === "object" && member !== null) ? keysIn(Object.keys(value)) : undefined;
+    return Object.values(value).every((member) => typeof member === "object" && member !== null)
+      ? keysIn(Object.keys(value))
+      : undefined;
   },
 };
 
 function keysIn(keys: readonly string[]): readonly string[] | undefined {
-  return keys.length > 0 && new Set(keys).size === keys.length && keys.every((key) => KEY.test(key)) ? keys : undefined;
+  return keys.length > 0 && new Set(keys).size === keys.length && keys.every((key) => KEY.test(key))
+    ? keys
+    : undefined;
 }
 
 /** The start of the names of a provider's variables. */
@@ -76,13 +90,26 @@ export function variableOf(key: string, env: string): string {
   return prefixOf(key) + env.replace(/^IDP_/, "");
 }
 
-/** Gives a finding the names of a provider's own settings. @param settings from the variables of these settings to their options */
-export function ofProvider(key: string, settings: ReadonlyMap<string, string>, finding: Finding): Finding {
+/**
+ * Gives a finding the names of a provider's own settings.
+ * @param settings from the variables of these settings to their options
+ */
+export function ofProvider(
+  key: string,
+  settings: ReadonlyMap<string, string>,
+  finding: Finding,
+): Finding {
   const renamed = (words: string) =>
     words
-      .replace(/\b[A-Z][A-Z_]{4,}\b/g, (name) => (settings.has(name) ? variableOf(key, name) : name))
+      .replace(/\b[A-Z][A-Z_]{4,}\b/g, (name) =>
+        settings.has(name) ? variableOf(key, name) : name,
+      )
       .replace(/\(option (\w+)\)/g, (whole, option: string) =>
         [...settings.values()].includes(option) ? `(option providers.${key}.${option})` : whole,
       );
-  return { ...finding, message: `Provider ${key}: ${renamed(finding.message)}`, remedy: renamed(finding.remedy) };
+  return {
+    ...finding,
+    message: `Provider ${key}: ${renamed(finding.message)}`,
+    remedy: renamed(finding.remedy),
+  };
 }

@@ -6,7 +6,10 @@ import { providerKey, providerKeys } from "./provider-keys.js";
 import * as kind from "./setting-kinds.js";
 import { setting } from "./setting-kinds.js";
 
-/** The settings of the provider: the client's registration, what a login requests, and how requests are sent. */
+/**
+ * The settings of the provider: the client's registration, what a login requests, and how requests
+ * are sent.
+ */
 export const PROVIDER_SETTINGS = {
   /** Their keys; null: one provider, without a key. */
   providers: setting(providerKeys, null, { hidden: true }),
@@ -43,7 +46,11 @@ export const PROVIDER_SETTINGS = {
   clockTolerance: setting(kind.toleranceSeconds, 5),
   /** null: the value that makes this provider give a refresh token. */
   loginPrompt: setting(kind.prompt, null),
-  authorizationParams: setting(authorizationParams, {}, { hidden: true, remedyFor: parameterMistake }),
+  authorizationParams: setting(
+    authorizationParams,
+    {},
+    { hidden: true, remedyFor: parameterMistake },
+  ),
   pushedRequests: setting(kind.oneOf("when-required", "always", "never"), "when-required"),
   loginParams: setting(parameterNames, []),
   /** Hostnames without port. */

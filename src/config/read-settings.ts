@@ -3,12 +3,32 @@ import { kindOf, kindOfText, quoted } from "./describe-value.js";
 import type { Finding } from "../errors.js";
 import { defaultDocumentHosts, issuerTemplate } from "./issuers.js";
 import { nearestName, nearlySameName } from "./nearest-name.js";
-import { isInherited, ofProvider, prefixOf, PROVIDER_NAME, PROVIDER_SETTING_NAMES, variableOf } from "./provider-keys.js";
+import {
+  isInherited,
+  ofProvider,
+  prefixOf,
+  PROVIDER_NAME,
+  PROVIDER_SETTING_NAMES,
+  variableOf,
+} from "./provider-keys.js";
 import type { SettingRow } from "./setting-kinds.js";
 import { deepFreeze } from "../record/json.js";
-import { commonFindings, lifetimeFindings, providerFindings, publishedFindings, severalFindings } from "./check-conditions.js";
+import {
+  commonFindings,
+  lifetimeFindings,
+  providerFindings,
+  publishedFindings,
+  severalFindings,
+} from "./check-conditions.js";
 import type { SettingOptions } from "./setting-options.js";
-import { label, SETTINGS, type CommonSettings, type SettingName, type Settings, type Values } from "./setting-table.js";
+import {
+  label,
+  SETTINGS,
+  type CommonSettings,
+  type SettingName,
+  type Settings,
+  type Values,
+} from "./setting-table.js";
 
 export { SETTINGS, type CommonSettings, type SettingName, type SettingOptions, type Settings };
 
@@ -28,7 +48,10 @@ export interface ProviderSettings {
 }
 
 export interface SettingsResult {
-  /** With several providers, those of no provider. Undefined if and only if `findings` contains an error. */
+  /**
+   * With several providers, those of no provider. Undefined if and only if `findings` contains an
+   * error.
+   */
   readonly settings: Settings | undefined;
   /** Empty if `findings` contains an error. */
   readonly providers: readonly ProviderSettings[];
@@ -51,9 +74,11 @@ interface Readings {
 const UNSET: Reading = {};
 
 /**
- * Reads all settings, and the files that keys are in, and reports all mistakes at once. Never throws, for any input.
+ * Reads all settings, and the files that keys are in, and reports all mistakes at once. Never
+ * throws, for any input.
  *
- * @param otherOptions names of options that are not settings; they are skipped, and suggested for misspelt names
+ * @param otherOptions names of options that are not settings; they are skipped, and suggested for
+ *   misspelt names
  * @param now epoch seconds, for the setting that must not be in the future
  */
 export function readSettings(
@@ -62,41 +87,72 @@ export function readSettings(
   otherOptions: readonly string[] = [],
   now = Infinity,
 ): SettingsResult {
-  const common = readEach(SETTING_NAMES, (name) => readSetting(name, own(options, name), own(env, SETTINGS[name].env)));
+  const common = readEach(SETTING_NAMES, (name) =>
+    readSetting(name, own(options, name), own(env, SETTINGS[name].env)),
+  );
   const keys = common.values.providers;
-  const named = keys?.map((key) => readProvider(key, own(own(options, "providers"), key), env, common));
+  const named = keys?.map((key) =>
+    readProvider(key, own(own(options, "providers"), key), env, common),
+  );
   const issuers = (named ?? [common]).flatMap(({ values }) => values.issuer ?? []);
-  const findings = [...unknownOptions(options, [...SETTING_NAMES, ...otherOptions]), ...common.findings];
-  findings.push(...misspeltVariables(env, keys ?? []), ...commonFindings(common.values, common.unset, issuers));
+  const findings = [
+    ...unknownOptions(options, [...SETTING_NAMES, ...otherOptions]),
+    ...common.findings,
+  ];
+  findings.push(
+    ...misspeltVariables(env, keys ?? []),
+    ...commonFindings(common.values, common.unset, issuers),
+  );
   // A refused list of providers is undefined, and no provider's settings are known.
-  if (keys === null) findings.push(...providerFindings(common.values, common.unset), ...publishedFindings([common]));
+  if (keys === null)
+    findings.push(...providerFindings(common.values, common.unset), ...publishedFindings([common]));
   if (named !== undefined)
-    findings.push(...severalFindings(common, named), ...publishedFindings(named), ...named.flatMap((one) => one.findings));
+    findings.push(
+      ...severalFindings(common, named),
+      ...publishedFindings(named),
+      ...named.flatMap((one) => one.findings),
+    );
   if ((common.values.sessionsNotBefore ?? 0) > now) findings.push(check("E022"));
-  if (findings.some((finding) => finding.severity === "error")) return { settings: undefined, providers: [], findings };
-  const providers = (named ?? [{ key: undefined, name: "", ...common }]).map(({ key, name, ...one }) => ({
-    key,
-    name,
-    settings: complete(one),
-  }));
-  const settings = providers[0]?.key === undefined ? providers[0]?.settings : complete(common, providers);
-  return { settings, providers, findings: settings === undefined ? findings : [...findings, ...lifetimeFindings(settings)] };
+  if (findings.some((finding) => finding.severity === "error"))
+    return { settings: undefined, providers: [], findings };
+  const providers = (named ?? [{ key: undefined, name: "", ...common }]).map(
+    ({ key, name, ...one }) => ({
+      key,
+      name,
+      settings: complete(one),
+    }),
+  );
+  const settings =
+    providers[0]?.key === undefined ? providers[0]?.settings : complete(common, providers);
+  return {
+    settings,
+    providers,
+    findings: settings === undefined ? findings : [...findings, ...lifetimeFindings(settings)],
+  };
 }
 
 /** From the variables of what a provider may have of its own to the options. */
-export const PROVIDER_OPTIONS: ReadonlyMap<string, SettingName> = new Map(PROVIDER_SETTING_NAMES.map((name) => [SETTINGS[name].env, name]));
+export const PROVIDER_OPTIONS: ReadonlyMap<string, SettingName> = new Map(
+  PROVIDER_SETTING_NAMES.map((name) => [SETTINGS[name].env, name]),
+);
 
 /** Reads the settings of one of several providers, in the place of those that all share. */
 function readProvider(key: string, options: unknown, env: Environment, common: Readings) {
-  const read = (row: SettingRow, name: string) => readRow(row, name, own(options, name), own(env, variableOf(key, row.env)));
+  const read = (row: SettingRow, name: string) =>
+    readRow(row, name, own(options, name), own(env, variableOf(key, row.env)));
   const given = readEach(PROVIDER_SETTING_NAMES, (name) => read(SETTINGS[name], name));
   const name = read(PROVIDER_NAME, "name");
-  const unset = new Set([...common.unset].filter((setting) => !(PROVIDER_SETTING_NAMES as readonly string[]).includes(setting)));
+  const unset = new Set(
+    [...common.unset].filter(
+      (setting) => !(PROVIDER_SETTING_NAMES as readonly string[]).includes(setting),
+    ),
+  );
   const values: Record<string, unknown> = { ...common.values, ...given.values };
   for (const setting of PROVIDER_SETTING_NAMES) {
     if (!given.unset.has(setting)) continue;
     // Only some of the providers may be an address for several tenants.
-    const isApplicable = setting !== "allowedTenants" || issuerTemplate(given.values.issuer ?? "") !== undefined;
+    const isApplicable =
+      setting !== "allowedTenants" || issuerTemplate(given.values.issuer ?? "") !== undefined;
     if (isInherited(setting) && isApplicable) values[setting] = common.values[setting];
     if (!isInherited(setting) || common.unset.has(setting)) unset.add(setting);
   }
@@ -107,11 +163,18 @@ function readProvider(key: string, options: unknown, env: Environment, common: R
     ...(unset.has("issuer") ? [check("E003", `${label("issuer")} is missing.`)] : []),
     ...providerFindings(values, unset),
   ];
-  const readings: Readings = { values, unset, findings: findings.map((finding) => ofProvider(key, PROVIDER_OPTIONS, finding)) };
+  const readings: Readings = {
+    values,
+    unset,
+    findings: findings.map((finding) => ofProvider(key, PROVIDER_OPTIONS, finding)),
+  };
   return { key, name: typeof name.value === "string" ? name.value : key, ...readings };
 }
 
-function readEach<Name extends SettingName>(names: readonly Name[], read: (name: Name) => Reading): Readings {
+function readEach<Name extends SettingName>(
+  names: readonly Name[],
+  read: (name: Name) => Reading,
+): Readings {
   const values: Record<string, unknown> = {};
   const unset = new Set<SettingName>();
   const findings: Finding[] = [];
@@ -128,16 +191,25 @@ function readEach<Name extends SettingName>(names: readonly Name[], read: (name:
 
 const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
 
-/** Adds the defaults that depend on other settings. @param providers those whose documents are accepted, in place of the issuer's */
-function complete({ values, unset }: Pick<Readings, "values" | "unset">, providers?: readonly ProviderSettings[]): Settings {
+/**
+ * Adds the defaults that depend on other settings.
+ * @param providers those whose documents are accepted, in place of the issuer's
+ */
+function complete(
+  { values, unset }: Pick<Readings, "values" | "unset">,
+  providers?: readonly ProviderSettings[],
+): Settings {
   // Unset settings are undefined, in spite of their type. Refused ones are not here any more.
   const given = values as Settings;
   const { pathPrefix, mountPath, sessionMaxAge, issuer } = given;
-  const hosts = providers?.flatMap(({ settings }) => settings.documentHosts) ?? defaultDocumentHosts(issuer);
+  const hosts =
+    providers?.flatMap(({ settings }) => settings.documentHosts) ?? defaultDocumentHosts(issuer);
   return deepFreeze({
     ...given,
     clientSecret: values.clientSecret ?? "",
-    sessionTtl: values.sessionTtl ?? Math.max(DEFAULT_SESSION_TTL, Math.min((sessionMaxAge ?? 0) + DAY, Number.MAX_SAFE_INTEGER)),
+    sessionTtl:
+      values.sessionTtl ??
+      Math.max(DEFAULT_SESSION_TTL, Math.min((sessionMaxAge ?? 0) + DAY, Number.MAX_SAFE_INTEGER)),
     documentHosts: values.documentHosts ?? [...new Set(hosts)],
     scopeIsDefault: unset.has("scope"),
     publicPath: `${pathPrefix}${mountPath}`,
@@ -146,7 +218,9 @@ function complete({ values, unset }: Pick<Readings, "values" | "unset">, provide
 
 /** Reads own properties only: a property of Object.prototype is not a setting. */
 function own(object: unknown, name: string): unknown {
-  return isObjectLike(object) && Object.hasOwn(object, name) ? (object as Record<string, unknown>)[name] : undefined;
+  return isObjectLike(object) && Object.hasOwn(object, name)
+    ? (object as Record<string, unknown>)[name]
+    : undefined;
 }
 
 function isObjectLike(value: unknown): value is object {
@@ -156,7 +230,12 @@ function isObjectLike(value: unknown): value is object {
 function unknownOptions(options: unknown, known: readonly string[]): Finding[] {
   if (!isObjectLike(options) || Array.isArray(options)) {
     if (options === undefined) return [];
-    return [check("E006", `The options are ${kindOf(options)}; allowed: an object with one property per option.`)];
+    return [
+      check(
+        "E006",
+        `The options are ${kindOf(options)}; allowed: an object with one property per option.`,
+      ),
+    ];
   }
   return Object.keys(options)
     .filter((name) => !known.includes(name))
@@ -166,15 +245,22 @@ function unknownOptions(options: unknown, known: readonly string[]): Finding[] {
 function suggestion(name: string, known: readonly string[]): string | undefined {
   const environment = SETTING_NAMES.find((option) => SETTINGS[option].env === name);
   const near = environment ?? nearestName(name, known);
-  return near === undefined ? undefined : `Did you mean \`${near}\`? docs/reference/settings.md lists the options.`;
+  return near === undefined
+    ? undefined
+    : `Did you mean \`${near}\`? docs/reference/settings.md lists the options.`;
 }
 
 const VARIABLES: readonly string[] = Object.values(SETTINGS).map((row) => row.env);
 
-/** Finds misspelt variables. The findings contain names only, since the value may be a secret. @param keys the keys of several providers */
+/**
+ * Finds misspelt variables. The findings contain names only, since the value may be a secret.
+ * @param keys the keys of several providers
+ */
 function misspeltVariables(env: unknown, keys: readonly string[]): Finding[] {
   if (!isObjectLike(env)) return [];
-  const ofProviders = keys.flatMap((key) => [PROVIDER_NAME.env, ...PROVIDER_OPTIONS.keys()].map((name) => variableOf(key, name)));
+  const ofProviders = keys.flatMap((key) =>
+    [PROVIDER_NAME.env, ...PROVIDER_OPTIONS.keys()].map((name) => variableOf(key, name)),
+  );
   const known = [...VARIABLES, ...ofProviders];
   const near = known.filter((name) => name.startsWith("IDP_"));
   const prefixes = keys.map(prefixOf);
@@ -183,16 +269,22 @@ function misspeltVariables(env: unknown, keys: readonly string[]): Finding[] {
     const meant = nearlySameName(name, near);
     const message = `The environment variable ${quoted(name)} isn't a setting.`;
     // On Windows, names have no letter case, and a variable is listed as it was first written.
-    if (meant !== undefined && name.toUpperCase() === meant && own(env, meant) !== undefined) return [];
+    if (meant !== undefined && name.toUpperCase() === meant && own(env, meant) !== undefined)
+      return [];
     if (meant !== undefined) return [check("W014", `${message} Did you mean \`${meant}\`?`)];
     return prefixes.some((prefix) => name.startsWith(prefix)) ? [check("W014", message)] : [];
   });
 }
 
-/** Reads one setting: from the code, unless its value there is undefined; otherwise from the environment. */
+/**
+ * Reads one setting: from the code, unless its value there is undefined; otherwise from the
+ * environment.
+ */
 function readSetting(name: SettingName, option: unknown, variable: unknown): Reading {
   // Vite's tools, such as test runners, set their own base path under this name.
-  return name === "baseUrl" && option === undefined && variable === "/" ? UNSET : readRow(SETTINGS[name], name, option, variable);
+  return name === "baseUrl" && option === undefined && variable === "/"
+    ? UNSET
+    : readRow(SETTINGS[name], name, option, variable);
 }
 
 function readRow(row: SettingRow, name: string, option: unknown, variable: unknown): Reading {
@@ -203,16 +295,24 @@ function readRow(row: SettingRow, name: string, option: unknown, variable: unkno
   }
   if (variable === undefined) return UNSET;
   // A plain object in place of `process.env` may contain other values than text.
-  if (typeof variable !== "string") return reading(row, name, variable, undefined, "in the environment");
+  if (typeof variable !== "string")
+    return reading(row, name, variable, undefined, "in the environment");
   const text = row.secret ? variable : variable.trim();
   if (text.trim() === "" || (!row.secret && /^(?:none|null)$/i.test(text))) return UNSET;
   return reading(row, name, text, row.kind.fromText(text), "in the environment");
 }
 
 /** @param value what the setting's kind has read; undefined: it refuses the given value */
-function reading(row: SettingRow, name: string, given: unknown, value: unknown, where: "in code" | "in the environment"): Reading {
+function reading(
+  row: SettingRow,
+  name: string,
+  given: unknown,
+  value: unknown,
+  where: "in code" | "in the environment",
+): Reading {
   // An empty SCOPE means unset, in the environment and in code.
-  if (value !== undefined) return name === "scope" && Array.isArray(value) && value.length === 0 ? UNSET : { value };
+  if (value !== undefined)
+    return name === "scope" && Array.isArray(value) && value.length === 0 ? UNSET : { value };
   const isText = where === "in the environment" && typeof given === "string";
   const thing = isText ? kindOfText(given) : kindOf(given);
   const shown = row.secret || row.hidden ? "" : quoted(given);

@@ -24,7 +24,9 @@ export const SESSION_SETTINGS = {
   /** 0: no maximum. */
   sessionsPerUser: setting(kind.sessionCount, 100),
   tokenRevokeOnLogout: setting(kind.boolean, true),
-  credentialsSessionKeyName: setting(kind.keyName, "credentials", { env: "CREDENTIALS_SESSION_KEY_NAME" }),
+  credentialsSessionKeyName: setting(kind.keyName, "credentials", {
+    env: "CREDENTIALS_SESSION_KEY_NAME",
+  }),
   stateKeyName: setting(kind.keyName, "oauth_state", { env: "STATE_KEY_NAME" }),
   finalRedirectKeyName: setting(kind.keyName, "final_redirect", { env: "FINAL_REDIRECT_KEY_NAME" }),
   /** Bundled sessions only; null: `__Host-Http-idpauth` over https, `idpauth` over http. */

@@ -1,7 +1,10 @@
 import { isTenant } from "./issuers.js";
 import { isRedirectSetting, parseUrl, redirectSettingInAscii } from "../http/redirects.js";
 
-/** Reads the values of one kind of setting. Both readers return undefined for a value that is not allowed; neither throws. */
+/**
+ * Reads the values of one kind of setting. Both readers return undefined for a value that is not
+ * allowed; neither throws.
+ */
 export interface SettingKind<Value> {
   /** One or two words, for the reference page. */
   readonly type: string;
@@ -14,19 +17,31 @@ export interface SettingKind<Value> {
   fromCode(value: unknown): Value | undefined;
 }
 
-/** One row of the table of settings, as it is written. Its key is the option's name in code. The documentation has the meaning. */
+/**
+ * One row of the table of settings, as it is written. Its key is the option's name in code. The
+ * documentation has the meaning.
+ */
 export interface WrittenRow {
-  /** The name in the environment. Default: that of the option with the prefix `IDP_`, such as IDP_MOUNT_PATH for `mountPath`. */
+  /**
+   * The name in the environment. Default: that of the option with the prefix `IDP_`, such as
+   * IDP_MOUNT_PATH for `mountPath`.
+   */
   readonly env?: string;
   readonly kind: SettingKind<unknown>;
-  /** Null: unset, and the code may set it to null. Absent: required, or computed from other settings. */
+  /**
+   * Null: unset, and the code may set it to null. Absent: required, or computed from other
+   * settings.
+   */
   readonly default?: unknown;
   /** Never printed, and read without any change: `null` is a secret like any other. */
   readonly secret?: true;
   /** Never printed, but read like any other setting. */
   readonly hidden?: true;
   readonly required?: true;
-  /** Returns a remedy for a refused value that another setting accepts; undefined: the remedy of E006. */
+  /**
+   * Returns a remedy for a refused value that another setting accepts; undefined: the remedy of
+   * E006.
+   */
   readonly remedyFor?: (value: unknown) => string | undefined;
 }
 
@@ -67,8 +82,17 @@ function list(kind: {
 }
 
 /** Reads a setting that is text in the environment and in code. */
-function string<Value extends string>(type: string, allowed: string, read: (text: string) => Value | undefined): SettingKind<Value> {
-  return { type, allowed, fromText: read, fromCode: (value) => (typeof value === "string" ? read(value) : undefined) };
+function string<Value extends string>(
+  type: string,
+  allowed: string,
+  read: (text: string) => Value | undefined,
+): SettingKind<Value> {
+  return {
+    type,
+    allowed,
+    fromText: read,
+    fromCode: (value) => (typeof value === "string" ? read(value) : undefined),
+  };
 }
 
 /** Returns a reader that accepts a text unchanged if it matches the rule. */
@@ -93,7 +117,11 @@ export const secretList = list({
   item: when(NOT_BLANK),
 });
 
-export const text = string("string", "a string without control characters", when(/^(?=.*\S)\P{Cc}+$/u));
+export const text = string(
+  "string",
+  "a string without control characters",
+  when(/^(?=.*\S)\P{Cc}+$/u),
+);
 
 export const boolean: SettingKind<boolean> = {
   type: "boolean",
@@ -106,7 +134,12 @@ export const boolean: SettingKind<boolean> = {
   fromCode: (value) => (typeof value === "boolean" ? value : undefined),
 };
 
-function number(type: string, allowed: string, syntax: RegExp, isAllowed: (value: number) => boolean): SettingKind<number> {
+function number(
+  type: string,
+  allowed: string,
+  syntax: RegExp,
+  isAllowed: (value: number) => boolean,
+): SettingKind<number> {
   const read = (value: number) => (isAllowed(value) ? value : undefined);
   return {
     type,
@@ -118,7 +151,12 @@ function number(type: string, allowed: string, syntax: RegExp, isAllowed: (value
 }
 
 function integer(allowed: string, least: number, most: number): SettingKind<number> {
-  return number("integer", allowed, /^\d+$/, (value) => Number.isInteger(value) && value >= least && value <= most);
+  return number(
+    "integer",
+    allowed,
+    /^\d+$/,
+    (value) => Number.isInteger(value) && value >= least && value <= most,
+  );
 }
 
 function decimal(allowed: string, isAllowed: (value: number) => boolean): SettingKind<number> {
@@ -133,19 +171,25 @@ export const instant: SettingKind<number> = {
   allowed: "an ISO 8601 time with its zone, such as `2026-11-22T12:00:00Z`",
   allowedInCode: "an ISO 8601 time with its zone, such as `2026-11-22T12:00:00Z`, or epoch seconds",
   fromText: epochSecondsOf,
-  fromCode: (value) => (typeof value === "string" ? epochSecondsOf(value) : wholeSeconds.fromCode(value)),
+  fromCode: (value) =>
+    typeof value === "string" ? epochSecondsOf(value) : wholeSeconds.fromCode(value),
 };
 
 function epochSecondsOf(text: string): number | undefined {
-  const [, day] = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/i.exec(text) ?? [];
+  const [, day] =
+    /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/i.exec(text) ?? [];
   const at = Date.parse(text);
   // The parser takes 30 February for 2 March.
-  if (day === undefined || !(at >= 0) || !new Date(`${day}T00:00Z`).toISOString().startsWith(day)) return undefined;
+  if (day === undefined || !(at >= 0) || !new Date(`${day}T00:00Z`).toISOString().startsWith(day))
+    return undefined;
   return Math.ceil(at / 1000);
 }
 
 /** At most ten minutes: far below the limit of Node's timers (2^31 milliseconds). */
-export const timeoutSeconds = decimal("seconds above 0, at most 600", (value) => value > 0 && value <= 600);
+export const timeoutSeconds = decimal(
+  "seconds above 0, at most 600",
+  (value) => value > 0 && value <= 600,
+);
 
 export const toleranceSeconds = integer("whole seconds from 0 to 300", 0, 300);
 
@@ -159,22 +203,34 @@ export const count = integer("a whole number from 1 to 10000", 1, 10_000);
 export const sessionCount = integer("a whole number from 0 to 1000", 0, 1_000);
 
 export function oneOf<const Value extends string>(...values: readonly Value[]): SettingKind<Value> {
-  return string("choice", values.map((value) => `\`${value}\``).join(" or "), (text) => values.find((value) => value === text));
+  return string("choice", values.map((value) => `\`${value}\``).join(" or "), (text) =>
+    values.find((value) => value === text),
+  );
 }
 
 const PROMPTS: readonly string[] = ["none", "omit", "login", "consent", "select_account"];
 /** `omit` is our own: no `prompt` is sent. */
 const ALONE = /^(?:none|omit)$/;
 
-/** OpenID Connect Core section 3.1.2.1: values separated by spaces; `none` excludes all others, and so does `omit`. */
+/**
+ * OpenID Connect Core section 3.1.2.1: values separated by spaces; `none` excludes all others, and
+ * so does `omit`.
+ */
 export const prompt: SettingKind<string> = {
-  ...string("string", "`login`, `consent` and `select_account`, separated by spaces, or only `omit`", (text) => {
-    const values = text.split(" ").filter((value) => value !== "");
-    const known = values.length > 0 && values.every((value) => PROMPTS.includes(value));
-    return known && (values.length === 1 || !values.some((value) => ALONE.test(value))) ? values.join(" ") : undefined;
-  }),
+  ...string(
+    "string",
+    "`login`, `consent` and `select_account`, separated by spaces, or only `omit`",
+    (text) => {
+      const values = text.split(" ").filter((value) => value !== "");
+      const known = values.length > 0 && values.every((value) => PROMPTS.includes(value));
+      return known && (values.length === 1 || !values.some((value) => ALONE.test(value)))
+        ? values.join(" ")
+        : undefined;
+    },
+  ),
   // In code only: `none` in the environment means unset.
-  allowedInCode: "`login`, `consent` and `select_account`, separated by spaces, or only `none` or `omit`",
+  allowedInCode:
+    "`login`, `consent` and `select_account`, separated by spaces, or only `none` or `omit`",
 };
 
 // RFC 6749 section 3.3. In the environment a comma separates scopes, too.
@@ -187,16 +243,20 @@ const scopes = list({
 /** An empty list means unset. */
 export const scope: SettingKind<readonly string[]> = {
   ...scopes,
-  fromCode: (value) => (typeof value === "string" ? scopes.fromText(value) : scopes.fromCode(value)),
+  fromCode: (value) =>
+    typeof value === "string" ? scopes.fromText(value) : scopes.fromCode(value),
 };
 
-export const redirectTarget = string("URL or path", "an absolute http(s) URL, or a path with one leading slash and no backslash", (text) =>
-  isRedirectSetting(text) ? redirectSettingInAscii(text) : undefined,
+export const redirectTarget = string(
+  "URL or path",
+  "an absolute http(s) URL, or a path with one leading slash and no backslash",
+  (text) => (isRedirectSetting(text) ? redirectSettingInAscii(text) : undefined),
 );
 
 /** Parses an absolute http(s) URL without user info, query or fragment. */
 function serverUrl(text: string): URL | undefined {
-  // The raw text is checked too: the parser drops an empty query, fragment or user info, and accepts missing slashes.
+  // The raw text is checked too: the parser drops an empty query, fragment or user info, and
+  // accepts missing slashes.
   if (NO_ADDRESS.test(text) || !/^https?:\/\/[^/?#@]+(?:\/[^?#]*)?$/i.test(text)) return undefined;
   const url = parseUrl(text);
   return url !== undefined && HOST_NAME.test(url.hostname) ? url : undefined;
@@ -210,10 +270,14 @@ export const issuer = string(
 );
 
 /** Reads an origin, and returns it in the form of the URL parser. */
-export const origin = string("origin", "an http(s) origin such as `https://app.example`: no path, query or user info", (text) => {
-  const url = serverUrl(text);
-  return url?.pathname === "/" && /^[^/]+\/\/[^/]+\/?$/.test(text) ? url.origin : undefined;
-});
+export const origin = string(
+  "origin",
+  "an http(s) origin such as `https://app.example`: no path, query or user info",
+  (text) => {
+    const url = serverUrl(text);
+    return url?.pathname === "/" && /^[^/]+\/\/[^/]+\/?$/.test(text) ? url.origin : undefined;
+  },
+);
 
 export const hosts = list({
   allowed: "hostnames separated by spaces or commas, without scheme, port or path",
@@ -254,7 +318,10 @@ export const keyName = string(
   when(/^(?!\s)\P{Cc}+(?<!\s)$/u),
 );
 
-/** Returns the path with a slash at both ends. `/` is refused, since idpauth would handle every unknown path of the application. */
+/**
+ * Returns the path with a slash at both ends. `/` is refused, since idpauth would handle every
+ * unknown path of the application.
+ */
 export const mountPath: SettingKind<string> = string(
   "path",
   "a path of at least one part, of letters, digits, `-`, `_`, `.` and `~`, such as `/idpauth/`",
@@ -275,7 +342,8 @@ export const pathPrefix: SettingKind<string> = string(
 function plainPath(text: string): string | undefined {
   const parts = /^\/?([\w.~-]+(?:\/[\w.~-]+)*)\/?$/.exec(text)?.[1];
   // Browsers resolve these parts away.
-  if (parts === undefined || parts.split("/").some((part) => part === "." || part === "..")) return undefined;
+  if (parts === undefined || parts.split("/").some((part) => part === "." || part === ".."))
+    return undefined;
   return `/${parts}`;
 }
 

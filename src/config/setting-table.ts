@@ -8,36 +8,59 @@ import type { ProviderOptions } from "./setting-options.js";
 import { SESSION_SETTINGS } from "./session-setting-rows.js";
 import type { SettingKind, SettingRow, WrittenRow } from "./setting-kinds.js";
 
-/** A row of a setting whose values have the type `Value`. Null is among them if the setting can be unset. */
+/**
+ * A row of a setting whose values have the type `Value`. Null is among them if the setting can be
+ * unset.
+ */
 interface TypedRow<Value> extends SettingRow {
   readonly kind: SettingKind<Value>;
 }
 
-type TypedRowOf<Row> = Row extends { readonly kind: SettingKind<infer Value>; readonly default: null }
+type TypedRowOf<Row> = Row extends {
+  readonly kind: SettingKind<infer Value>;
+  readonly default: null;
+}
   ? TypedRow<Value | null>
   : Row extends { readonly kind: SettingKind<infer Value> }
     ? TypedRow<Value>
     : never;
 
-/** Adds the names in the environment. Keeps the type of each setting's values in the type of the table, and leaves the texts out. */
+/**
+ * Adds the names in the environment. Keeps the type of each setting's values in the type of the
+ * table, and leaves the texts out.
+ */
 function typedRows<Rows extends Readonly<Record<string, WrittenRow>>>(
   rows: Rows,
 ): { readonly [Name in keyof Rows]: TypedRowOf<Rows[Name]> };
-function typedRows(rows: Readonly<Record<string, WrittenRow>>): Readonly<Record<string, SettingRow>> {
-  return Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, { env: environmentName(name), ...row }]));
+function typedRows(
+  rows: Readonly<Record<string, WrittenRow>>,
+): Readonly<Record<string, SettingRow>> {
+  return Object.fromEntries(
+    Object.entries(rows).map(([name, row]) => [name, { env: environmentName(name), ...row }]),
+  );
 }
 
 function environmentName(option: string): string {
   return `IDP_${option.replace(/[A-Z]/g, "_$&").toUpperCase()}`;
 }
 
-const ROWS = deepFreeze(typedRows({ ...SESSION_SETTINGS, ...LOGOUT_SETTINGS, ...PROVIDER_SETTINGS, ...APPLICATION_SETTINGS }));
+const ROWS = deepFreeze(
+  typedRows({
+    ...SESSION_SETTINGS,
+    ...LOGOUT_SETTINGS,
+    ...PROVIDER_SETTINGS,
+    ...APPLICATION_SETTINGS,
+  }),
+);
 
-type Value<Name extends SettingName> = (typeof ROWS)[Name] extends TypedRow<infer Type> ? Type : never;
+type Value<Name extends SettingName> =
+  (typeof ROWS)[Name] extends TypedRow<infer Type> ? Type : never;
 
 export type SettingName = keyof typeof ROWS;
 
-/** THE table of settings. Reading, validation, error messages and docs/reference/settings.md use it. */
+/**
+ * THE table of settings. Reading, validation, error messages and docs/reference/settings.md use it.
+ */
 export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = ROWS;
 
 /** The settings after reading: frozen, checked, complete. */
@@ -64,7 +87,10 @@ type OptionValue<Name extends SettingName> = Name extends "privateKey"
         ? Value<Name> | string
         : Value<Name>;
 
-/** The type of the options that the rows imply. `npm run docs` writes it with comments, as `SettingOptions`. */
+/**
+ * The type of the options that the rows imply. `npm run docs` writes it with comments, as
+ * `SettingOptions`.
+ */
 export type InferredSettingOptions = {
   readonly [Name in SettingName]?: OptionValue<Name> | undefined;
 };

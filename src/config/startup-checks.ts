@@ -1,23 +1,41 @@
-import { check, CHECK_GROUPS, CHECKS, checkTable, findingsFrom, type CheckCode, type CheckGroup, type CheckRow } from "./check-table.js";
+import {
+  check,
+  CHECK_GROUPS,
+  CHECKS,
+  checkTable,
+  findingsFrom,
+  type CheckCode,
+  type CheckGroup,
+  type CheckRow,
+} from "./check-table.js";
 import type { Finding } from "../errors.js";
 import type { StoreProblem } from "../ports/session-store.js";
 import { isOnThisMachine } from "./check-conditions.js";
 import type { SettingsResult } from "./read-settings.js";
 import { label } from "./setting-table.js";
 
-export { check, CHECK_GROUPS, CHECKS, checkTable, findingsFrom, type CheckCode, type CheckGroup, type CheckRow };
+export {
+  check,
+  CHECK_GROUPS,
+  CHECKS,
+  checkTable,
+  findingsFrom,
+  type CheckCode,
+  type CheckGroup,
+  type CheckRow,
+};
 
 /**
- * The name of the method that runs the startup checks and starts nothing. `idpauth check --module` calls it. It is a registered symbol, so
- * that several copies of this package share it.
+ * The name of the method that runs the startup checks and starts nothing. `idpauth check --module`
+ * calls it. It is a registered symbol, so that several copies of this package share it.
  */
 export const STARTUP_CHECKS: unique symbol = Symbol.for("idpauth.startup-checks");
 
 /** What only the adapter knows about its framework. */
 export interface FrameworkFacts {
   /**
-   * Whether the framework's session middleware is installed. `cookie-only`: it stores the whole session in the browser.
-   * `not-applicable`: the framework has no sessions, or they are not used.
+   * Whether the framework's session middleware is installed. `cookie-only`: it stores the whole
+   * session in the browser. `not-applicable`: the framework has no sessions, or they are not used.
    */
   readonly sessionMiddleware: "present" | "absent" | "cookie-only" | "unknown" | "not-applicable";
   readonly sessionKind: "bundled" | "host";
@@ -45,7 +63,9 @@ export interface FrameworkFacts {
 export function runChecks(result: SettingsResult, facts: FrameworkFacts): readonly Finding[] {
   return inReportOrder([
     ...result.findings,
-    ...(facts.sessionKind === "host" ? frameworkSessionFindings(result, facts) : bundledSessionFindings(result, facts)),
+    ...(facts.sessionKind === "host"
+      ? frameworkSessionFindings(result, facts)
+      : bundledSessionFindings(result, facts)),
     ...(facts.applicationMistakes ?? []).map((mistake) => check("E017", mistake)),
     ...(facts.pageFindings ?? []),
   ]);
@@ -66,7 +86,10 @@ export function groupOf(finding: Finding): CheckGroup {
 }
 
 function rank(finding: Finding): number {
-  return (finding.severity === "error" ? 0 : CHECK_GROUPS.length) + CHECK_GROUPS.indexOf(groupOf(finding));
+  return (
+    (finding.severity === "error" ? 0 : CHECK_GROUPS.length) +
+    CHECK_GROUPS.indexOf(groupOf(finding))
+  );
 }
 
 /** The settings for which idpauth must find a user's sessions. */
@@ -83,9 +106,12 @@ function frameworkSessionFindings({ settings }: SettingsResult, facts: Framework
     unknown: undefined,
     present: undefined,
   }[facts.sessionMiddleware];
-  if (problem !== undefined) findings.push(check("E002", `${requested} ${problem}`, facts.middlewareRemedy));
+  if (problem !== undefined)
+    findings.push(check("E002", `${requested} ${problem}`, facts.middlewareRemedy));
   if (facts.sessionMiddleware === "unknown")
-    findings.push(check("W008", `idpauth can't tell whether the session middleware of ${name} is installed.`));
+    findings.push(
+      check("W008", `idpauth can't tell whether the session middleware of ${name} is installed.`),
+    );
   if (facts.rewritesSessions === true) findings.push(check("E015"));
   if (facts.storeGiven) findings.push(check("E009"));
   const unusable = NEEDS_INDEX.filter((name) => settings?.[name] === true);
@@ -104,9 +130,16 @@ function frameworkSessionFindings({ settings }: SettingsResult, facts: Framework
 function bundledSessionFindings({ settings }: SettingsResult, facts: FrameworkFacts): Finding[] {
   const { storeMistake } = facts;
   if (storeMistake !== undefined) return [check("E014", storeMistake.message, storeMistake.remedy)];
-  const findings: Finding[] = (facts.storeProblems ?? []).map(({ message, remedy }) => check("E012", message, remedy));
+  const findings: Finding[] = (facts.storeProblems ?? []).map(({ message, remedy }) =>
+    check("E012", message, remedy),
+  );
   // With refused settings, the mode is unknown, and the errors come first.
-  if (!facts.storeGiven && settings !== undefined && !(settings.debug && isOnThisMachine(settings.baseUrl))) findings.push(check("W005"));
+  if (
+    !facts.storeGiven &&
+    settings !== undefined &&
+    !(settings.debug && isOnThisMachine(settings.baseUrl))
+  )
+    findings.push(check("W005"));
   if (!facts.storeGiven && !facts.sessionGiven && facts.sessionMiddleware === "present") {
     findings.push(
       check(

@@ -10,15 +10,27 @@ import { providerIn } from "../guard/blocked.js";
 import { readForm } from "./posted-form.js";
 import type { SessionRequest } from "../access/session-access.js";
 
-/** Verified logout tokens that one process carries out at a time, and the milliseconds for which a further one waits. */
+/**
+ * Verified logout tokens that one process carries out at a time, and the milliseconds for which a
+ * further one waits.
+ */
 const LOGOUTS = { limit: 20, patience: 2_000 };
 
-/** Failed logouts that wait for another attempt. Unverified tokens are counted separately, because anyone can send them. */
+/**
+ * Failed logouts that wait for another attempt. Unverified tokens are counted separately, because
+ * anyone can send them.
+ */
 const MAX_WAITING = 100;
-/** Milliseconds for which a failed logout is tried again, and the longest pause between two attempts. */
+/**
+ * Milliseconds for which a failed logout is tried again, and the longest pause between two
+ * attempts.
+ */
 const RETRY_FOR = 300_000;
 const LONGEST_PAUSE = 30_000;
-/** Milliseconds between two attempts to verify all tokens that wait. Each attempt fetches the provider's keys at most once. */
+/**
+ * Milliseconds between two attempts to verify all tokens that wait. Each attempt fetches the
+ * provider's keys at most once.
+ */
 const VERIFY_AGAIN = 5_000;
 
 interface Unverified {
@@ -29,8 +41,9 @@ interface Unverified {
 }
 
 /**
- * POST {mountPath}backchannel-logout, or backchannel-logout/{key}: the provider ends sessions (OpenID Connect Back-Channel Logout 1.0). The response is 200 only when
- * every session concerned is deleted.
+ * POST {mountPath}backchannel-logout, or backchannel-logout/{key}: the provider ends sessions
+ * (OpenID Connect Back-Channel Logout 1.0). The response is 200 only when every session concerned
+ * is deleted.
  */
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createBackchannelLogout(
@@ -68,7 +81,11 @@ export function createBackchannelLogout(
     retries += 1;
     const until = clock.monotonic() + RETRY_FOR;
     let isDone = false;
-    for (let pause = 1_000; !isDone && clock.monotonic() + pause <= until; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
+    for (
+      let pause = 1_000;
+      !isDone && clock.monotonic() + pause <= until;
+      pause = Math.min(2 * pause, LONGEST_PAUSE)
+    ) {
       await wait(clock, pause);
       isDone = await inSlot(logout, context).then(
         () => true,
@@ -79,8 +96,8 @@ export function createBackchannelLogout(
   }
 
   /**
-   * Has a token wait for the provider's keys. If all places are taken, a random token gives way, so a flood doesn't keep a real one out.
-   * Those whose key was looked for in vain go first.
+   * Has a token wait for the provider's keys. If all places are taken, a random token gives way, so
+   * a flood doesn't keep a real one out. Those whose key was looked for in vain go first.
    */
   function waitForKeys(token: string, context: EndpointContext): void {
     if (unverified.has(token)) return;
@@ -97,12 +114,18 @@ export function createBackchannelLogout(
     isVerifying = true;
     while (unverified.size > 0) {
       await wait(clock, VERIFY_AGAIN);
-      await Promise.all([...unverified].map(([token, waiting]) => verifyAgain(token, waiting, context)));
+      await Promise.all(
+        [...unverified].map(([token, waiting]) => verifyAgain(token, waiting, context)),
+      );
     }
     isVerifying = false;
   }
 
-  async function verifyAgain(token: string, waiting: Unverified, context: EndpointContext): Promise<void> {
+  async function verifyAgain(
+    token: string,
+    waiting: Unverified,
+    context: EndpointContext,
+  ): Promise<void> {
     try {
       const logout = await registration.provider.verifyLogoutToken(token);
       unverified.delete(token);
@@ -111,7 +134,10 @@ export function createBackchannelLogout(
       const waited = clock.monotonic() - waiting.since;
       if (error instanceof ProviderRefusedError || waited >= RETRY_FOR) unverified.delete(token);
       // In this time, the keys were fetched at least once.
-      waiting.isInVain = waited >= VERIFY_AGAIN && error instanceof ProviderUnavailableError && error.reason === "unknown_key";
+      waiting.isInVain =
+        waited >= VERIFY_AGAIN &&
+        error instanceof ProviderUnavailableError &&
+        error.reason === "unknown_key";
     }
   }
 
@@ -121,7 +147,8 @@ export function createBackchannelLogout(
     const form = await readForm(request, clock);
     const tokens = form?.getAll("logout_token") ?? [];
     const [token] = tokens;
-    if (token === undefined || tokens.length > 1) return refused("invalid_request", "Post one logout_token as a form field.");
+    if (token === undefined || tokens.length > 1)
+      return refused("invalid_request", "Post one logout_token as a form field.");
     try {
       const logout = await provider.verifyLogoutToken(token).catch((error: unknown) => {
         if (!(error instanceof ProviderRefusedError)) waitForKeys(token, context);
@@ -136,13 +163,20 @@ export function createBackchannelLogout(
       }
       events.failed("backchannel_logout", error, providerIn(registration.key));
       // The provider's own retries are optional in section 2.8.
-      return refused("temporarily_unavailable", `The sessions couldn't be ended yet (${failureReason(error)}).`);
+      return refused(
+        "temporarily_unavailable",
+        `The sessions couldn't be ended yet (${failureReason(error)}).`,
+      );
     }
   };
 }
 
 /** Ends the sessions of a verified logout. */
-async function endSessions(logout: LogoutToken, { key, logouts }: EndpointRegistration, context: EndpointContext): Promise<void> {
+async function endSessions(
+  logout: LogoutToken,
+  { key, logouts }: EndpointRegistration,
+  context: EndpointContext,
+): Promise<void> {
   await logouts?.end(logout, () => {
     notifyOfEnd("logged_out_at_provider", logout.issuer, logout.sub, context, key);
   });

@@ -12,21 +12,34 @@ import type { Action } from "../pages/error-page.js";
 import { failureReply } from "../pages/failure-reply.js";
 
 /** The reply if the state belongs to no pending login of this browser. */
-export function linkInvalid({ request }: SessionRequest, { pages, events }: EndpointContext): Promise<Reply> {
+export function linkInvalid(
+  { request }: SessionRequest,
+  { pages, events }: EndpointContext,
+): Promise<Reply> {
   events.refused("callback", "state");
   return failureReply({ code: "login_link_invalid" }, request, pages, "html");
 }
 
-/** A login back to the same page for which the provider asks for the account: with single sign-on, it would send the same user again. */
-export function anotherAccount({ final_redirect: page, redirect_uri: here, provider }: PendingLogin, publicPath: string): Action {
+/**
+ * A login back to the same page for which the provider asks for the account: with single sign-on,
+ * it would send the same user again.
+ */
+export function anotherAccount(
+  { final_redirect: page, redirect_uri: here, provider }: PendingLogin,
+  publicPath: string,
+): Action {
   const absolute = page.startsWith("/") ? new URL(here).origin + page : page;
-  const href = loginUrlBackTo(`${publicPath}login/`, absolute, { ...providerIn(provider), select_account: "true" });
+  const href = loginUrlBackTo(`${publicPath}login/`, absolute, {
+    ...providerIn(provider),
+    select_account: "true",
+  });
   return { label: "signedIn.selectAccount", href };
 }
 
 /**
- * The reply to a login that another site may have started and that signed in another user than the session's. The session stays. On the page
- * the user stays as well, or starts a login as the other user, which is then a login of the application's own page.
+ * The reply to a login that another site may have started and that signed in another user than the
+ * session's. The session stays. On the page the user stays as well, or starts a login as the other
+ * user, which is then a login of the application's own page.
  */
 export async function otherUserReply(
   { request }: SessionRequest,
@@ -39,18 +52,34 @@ export async function otherUserReply(
   const message = `${ERRORS[code].title}.`;
   events.emit(
     "failure",
-    { ...providerIn(login.provider), issuer: login.issuer, during: "callback", kind: "refusal", reason: code },
+    {
+      ...providerIn(login.provider),
+      issuer: login.issuer,
+      during: "callback",
+      kind: "refusal",
+      reason: code,
+    },
     { level: "info", code, message },
   );
   if (preferredType(request.header("accept")) === "json") return problem(code, message);
   // Several providers sign in by `preferred_username`, and not by the email address.
-  const hint = [other["preferred_username"], other.email].find((claim) => isText(claim) && isPassable(claim)) as string | undefined;
+  const hint = [other["preferred_username"], other.email].find(
+    (claim) => isText(claim) && isPassable(claim),
+  ) as string | undefined;
   const page = new URL(login.final_redirect, login.redirect_uri).href;
   const continueHref = loginUrlBackTo(`${pages.publicPath}login/`, page, {
     ...providerIn(login.provider),
     ...(hint !== undefined && { login_hint: hint }),
   });
-  return pages.otherUser({ present: nameOf(present), other: nameOf(other), stayHref: login.final_redirect, continueHref }, request);
+  return pages.otherUser(
+    {
+      present: nameOf(present),
+      other: nameOf(other),
+      stayHref: login.final_redirect,
+      continueHref,
+    },
+    request,
+  );
 }
 
 function nameOf(user: IdInfo | undefined): string {

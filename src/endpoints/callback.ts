@@ -11,8 +11,9 @@ import { finishLogin } from "./finish-login.js";
 export type CallbackEndpoint = (opened: SessionRequest, context: EndpointContext) => Promise<Reply>;
 
 /**
- * GET {mountPath}login-callback, or login-callback/{key} of one of several providers: completes the sign-in after the provider's redirect. A double click sends the same URL twice at once;
- * both requests get the same response.
+ * GET {mountPath}login-callback, or login-callback/{key} of one of several providers: completes the
+ * sign-in after the provider's redirect. A double click sends the same URL twice at once; both
+ * requests get the same response.
  */
 export function createCallback(registration: EndpointRegistration): CallbackEndpoint {
   const running = new Map<string, Promise<Reply>>();
@@ -26,17 +27,22 @@ export function createCallback(registration: EndpointRegistration): CallbackEndp
         context.events.failed("callback", error);
         throw error;
       });
-      if (state === undefined || state === "" || repeated || session.key === undefined) return await linkInvalid(opened, context);
-      // The whole URL: an attacker who planted the cookie of a login of their own (session fixation) knows the state, but not the code.
+      if (state === undefined || state === "" || repeated || session.key === undefined)
+        return await linkInvalid(opened, context);
+      // The whole URL: an attacker who planted the cookie of a login of their own (session
+      // fixation) knows the state, but not the code.
       const id = `${session.key} ${queryOf(request.target)}`;
       let reply = running.get(id);
       if (reply === undefined) {
-        reply = finishLogin(opened, context, registration, query, state).finally(() => running.delete(id));
+        reply = finishLogin(opened, context, registration, query, state).finally(() =>
+          running.delete(id),
+        );
         running.set(id, reply);
       }
       return await reply;
     } catch (error) {
-      if (error instanceof ProviderRefusedError) return failureReply({ code: "sign_in_refused" }, request, pages, "html");
+      if (error instanceof ProviderRefusedError)
+        return failureReply({ code: "sign_in_refused" }, request, pages, "html");
       return outageReply(error, request, pages, {
         label: "action.signInAgain",
         href: loginPath(pages.publicPath, providerIn(registration.key)),

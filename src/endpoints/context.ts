@@ -14,7 +14,10 @@ import type { DelayedRevocations } from "./delayed-revocations.js";
 /** A registration with what its endpoints need. */
 export interface EndpointRegistration extends Registration {
   readonly settings: Settings;
-  /** Limits the concurrent code exchanges, since anyone can send a code. While one provider hangs, sign-ins at the others succeed. */
+  /**
+   * Limits the concurrent code exchanges, since anyone can send a code. While one provider hangs,
+   * sign-ins at the others succeed.
+   */
   readonly takeExchangeSlot: () => Promise<Release>;
   /** The same for pushed authorization requests. */
   readonly takePushSlot: () => Promise<Release>;
@@ -23,7 +26,10 @@ export interface EndpointRegistration extends Registration {
 }
 
 /** The parts that all requests share. */
-export interface EndpointContext extends Pick<RefresherOptions, "application" | "clock" | "events" | "orphanedTokens" | "tasks"> {
+export interface EndpointContext extends Pick<
+  RefresherOptions,
+  "application" | "clock" | "events" | "orphanedTokens" | "tasks"
+> {
   readonly settings: CommonSettings;
   readonly registrations: readonly EndpointRegistration[];
   readonly apis: ReadonlyMap<string, Api>;

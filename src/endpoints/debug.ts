@@ -9,8 +9,8 @@ import type { EndpointContext } from "./context.js";
 import type { SessionRequest } from "../access/session-access.js";
 
 /**
- * GET {mountPath}debug: session, policy, settings and findings, without secrets. The router has this path in debug mode only; otherwise the
- * response is 404.
+ * GET {mountPath}debug: session, policy, settings and findings, without secrets. The router has
+ * this path in debug mode only; otherwise the response is 404.
  */
 export async function debug(
   { session }: SessionRequest,
@@ -20,28 +20,46 @@ export async function debug(
   const now = epochSeconds(clock);
   return json({
     session: record === undefined ? null : redacted(record, names),
-    policy: { verdict: judge(record, settings, now), remaining: record === undefined ? null : remaining(record, settings, now), now },
+    policy: {
+      verdict: judge(record, settings, now),
+      remaining: record === undefined ? null : remaining(record, settings, now),
+      now,
+    },
     settings: describeAll(registrations, settings),
     // W004 says that there might be no refresh token.
-    checks: record?.credentials?.refresh_token === undefined ? findings : findings.filter(({ code }) => code !== "W004"),
+    checks:
+      record?.credentials?.refresh_token === undefined
+        ? findings
+        : findings.filter(({ code }) => code !== "W004"),
   });
 }
 
-/** All settings by environment name, with those of each of several providers; secrets only as present or absent. */
-function describeAll(registrations: EndpointContext["registrations"], common: CommonSettings): Record<string, unknown> {
+/**
+ * All settings by environment name, with those of each of several providers; secrets only as
+ * present or absent.
+ */
+function describeAll(
+  registrations: EndpointContext["registrations"],
+  common: CommonSettings,
+): Record<string, unknown> {
   const names = Object.keys(SETTINGS) as SettingName[];
-  const isOwn = (name: SettingName) => common.providers !== null && (PROVIDER_SETTING_NAMES as readonly SettingName[]).includes(name);
+  const isOwn = (name: SettingName) =>
+    common.providers !== null && (PROVIDER_SETTING_NAMES as readonly SettingName[]).includes(name);
   const described = registrations.flatMap(({ key, settings }) =>
     names.flatMap((name): [string, unknown][] => {
       const { env, secret, hidden } = SETTINGS[name];
-      const value = secret || (hidden && name !== "providers") ? presence(settings[name]) : settings[name];
+      const value =
+        secret || (hidden && name !== "providers") ? presence(settings[name]) : settings[name];
       return [[key !== undefined && isOwn(name) ? variableOf(key, env) : env, value]];
     }),
   );
   return Object.fromEntries(described);
 }
 
-/** Tokens, secrets and one-time values only as present or absent; the identity only as the user payload. */
+/**
+ * Tokens, secrets and one-time values only as present or absent; the identity only as the user
+ * payload.
+ */
 function redacted(record: SessionRecord, names: EndpointContext["names"]): object {
   const { credentials, idp_state: state } = record;
   return {
@@ -75,5 +93,10 @@ function redacted(record: SessionRecord, names: EndpointContext["names"]): objec
 }
 
 function presence(value: unknown): "present" | "absent" {
-  return value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0) ? "absent" : "present";
+  return value === undefined ||
+    value === null ||
+    value === "" ||
+    (Array.isArray(value) && value.length === 0)
+    ? "absent"
+    : "present";
 }

@@ -1,7 +1,10 @@
 import type { UnawaitedTasks } from "../work/unawaited-tasks.js";
 import type { Clock } from "../clock.js";
 
-/** Milliseconds after which a revocation runs although the browser has not come back from the provider. */
+/**
+ * Milliseconds after which a revocation runs although the browser has not come back from the
+ * provider.
+ */
 const DELAY = 30_000;
 
 /** Revocations that wait at a time. If one more comes, the oldest runs at once. */
@@ -10,9 +13,9 @@ const MAX_WAITING = 1_000;
 export type DelayedRevocations = ReturnType<typeof createDelayedRevocations>;
 
 /**
- * Delays revocations until the browser comes back from the provider's logout. If the refresh token is revoked earlier, Keycloak skips the
- * logout of upstream providers. Only this process knows its revocations. If the browser comes back to another process, a revocation runs
- * after {@link DELAY}.
+ * Delays revocations until the browser comes back from the provider's logout. If the refresh token
+ * is revoked earlier, Keycloak skips the logout of upstream providers. Only this process knows its
+ * revocations. If the browser comes back to another process, a revocation runs after {@link DELAY}.
  */
 export function createDelayedRevocations(clock: Clock, tasks: UnawaitedTasks) {
   const waiting = new Map<string, () => void>();

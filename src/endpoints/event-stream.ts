@@ -10,17 +10,26 @@ import type { SessionRequest } from "../access/session-access.js";
 /** The open streams of one session in one process. Our decision. */
 const MAX_STREAMS = 8;
 
-/** Milliseconds between two comments, which keep proxies from closing the connection. Most of them wait for 60 seconds. */
+/**
+ * Milliseconds between two comments, which keep proxies from closing the connection. Most of them
+ * wait for 60 seconds.
+ */
 const COMMENT_INTERVAL = 25_000;
 
-/** Milliseconds after which the browser connects again. Up to as much again by chance, so that not all browsers come at once. */
+/**
+ * Milliseconds after which the browser connects again. Up to as much again by chance, so that not
+ * all browsers come at once.
+ */
 const RETRY = 5_000;
 
 /**
- * Creates GET {mountPath}events: an event stream that tells when the session ends, by an event `ended` with `{"reason":"…"}`. It never counts
- * as activity.
+ * Creates GET {mountPath}events: an event stream that tells when the session ends, by an event
+ * `ended` with `{"reason":"…"}`. It never counts as activity.
  */
-export function createEvents(): (opened: SessionRequest, context: EndpointContext) => Promise<AnyReply> {
+export function createEvents(): (
+  opened: SessionRequest,
+  context: EndpointContext,
+) => Promise<AnyReply> {
   const streams = new Map<string, number>();
 
   /** @returns a function that gives the place back; undefined if there is none */
@@ -37,22 +46,31 @@ export function createEvents(): (opened: SessionRequest, context: EndpointContex
 
   return async function events(opened, { access, settings, clock, pages }) {
     const { request, session, origin } = opened;
-    if (!isSameOrigin(request, origin)) return failureReply({ code: "cross_origin" }, request, pages, "json");
+    if (!isSameOrigin(request, origin))
+      return failureReply({ code: "cross_origin" }, request, pages, "json");
     const outcome = await access.access(session, { slide: false });
     if (!outcome.authenticated) return blockedUser(opened, outcome.reason, settings).reply;
     if (request.method === "HEAD") return eventStream(undefined);
     const release = takePlace(session.key ?? "");
-    if (release === undefined) return failureReply({ code: "too_many_streams" }, request, pages, "json");
-    const body = untilEnd((closed) => whenEnded(() => session, settings, clock, closed), clock, release);
+    if (release === undefined)
+      return failureReply({ code: "too_many_streams" }, request, pages, "json");
+    const body = untilEnd(
+      (closed) => whenEnded(() => session, settings, clock, closed),
+      clock,
+      release,
+    );
     return { ...eventStream(body), setCookies: session.setCookies };
   };
 }
 
 /**
- * Returns the stream of a session. A comment is left out while the browser does not read, so a slow browser fills no memory.
+ * Returns the stream of a session. A comment is left out while the browser does not read, so a slow
+ * browser fills no memory.
  *
- * @param watch returns the signal of the session's end. Its argument takes the function to call when the stream closes
- * @param closed called once when the stream has closed, by the session's end or because the browser left
+ * @param watch returns the signal of the session's end. Its argument takes the function to call
+ *   when the stream closes
+ * @param closed called once when the stream has closed, by the session's end or because the browser
+ *   left
  */
 function untilEnd(
   watch: (onClose: (close: () => void) => void) => AbortSignal,

@@ -16,7 +16,14 @@ import { providerIn } from "../guard/blocked.js";
 import { meetsStepUp } from "../guard/guard-rule.js";
 import { redirect, type Reply } from "../http/reply.js";
 import type { Review } from "../record/application-data.js";
-import { dataOfSameUser, findLogin, isUsedState, mayFinish, signedIn, withoutLogin } from "../record/pending-logins.js";
+import {
+  dataOfSameUser,
+  findLogin,
+  isUsedState,
+  mayFinish,
+  signedIn,
+  withoutLogin,
+} from "../record/pending-logins.js";
 import type { SignIn } from "../record/credentials.js";
 import { judge } from "../record/session-policy.js";
 import { needsUser } from "../record/silent-login.js";
@@ -38,7 +45,10 @@ interface Attempt {
   readonly startedAt: EpochSeconds;
   /** The clock's `monotonic()`. */
   readonly started: number;
-  /** The tokens that the provider has issued for this login. Without `idInfo`, they are not verified. */
+  /**
+   * The tokens that the provider has issued for this login. Without `idInfo`, they are not
+   * verified.
+   */
   issued?: DroppedTokens & { readonly idInfo?: IdInfo };
 }
 
@@ -47,7 +57,8 @@ interface Attempt {
  *
  * - `none`: the code was not exchanged.
  * - `stored`: the new session has them.
- * - `dropped`: they stay valid, because another session may depend on them: some providers end the whole grant with one token.
+ * - `dropped`: they stay valid, because another session may depend on them: some providers end the
+ *   whole grant with one token.
  * - `revoked`.
  * - `overtaken`: a logout came first. They are revoked, unless the user has signed in again.
  */
@@ -88,7 +99,8 @@ export async function finishLogin(
   const login = record && findLogin(record, state, startedAt);
   if (login === undefined) {
     // A signed-in user reloaded the page or went back. The login is done.
-    if (hadCredentials && isUsedState(record, stateHash)) return redirect(record.final_redirect ?? settings.publicPath);
+    if (hadCredentials && isUsedState(record, stateHash))
+      return redirect(record.final_redirect ?? settings.publicPath);
     return linkInvalid(opened, context);
   }
   const key = session.key ?? "";
@@ -113,9 +125,12 @@ export async function finishLogin(
  * The order is the guarantee:
  *
  * 1. The state is claimed before the exchange, so that no code is exchanged twice.
- * 2. The user and the step-up are checked before the application's code runs, so that it decides only about a user who may sign in here.
- * 3. The session is stored under a new key, and only if the old session still exists: a logout wins.
- * 4. The provider's logouts are checked after the session is stored: either the logout finds the session, or this check finds the logout.
+ * 2. The user and the step-up are checked before the application's code runs, so that it decides
+ *    only about a user who may sign in here.
+ * 3. The session is stored under a new key, and only if the old session still exists: a logout
+ *    wins.
+ * 4. The provider's logouts are checked after the session is stored: either the logout finds the
+ *    session, or this check finds the logout.
  */
 async function takeSteps(attempt: Attempt): Promise<Ending> {
   const received = await claimAndExchange(attempt);
@@ -131,19 +146,26 @@ async function takeSteps(attempt: Attempt): Promise<Ending> {
 }
 
 /** The only place that revokes tokens of a sign-in. */
-function settleTokens({ context: { tasks, orphanedTokens }, registration: { provider }, issued, startedAt }: Attempt, fate: Fate): void {
+function settleTokens(
+  { context: { tasks, orphanedTokens }, registration: { provider }, issued, startedAt }: Attempt,
+  fate: Fate,
+): void {
   if (issued === undefined) return;
   if (fate === "revoked") tasks.add(orphanedTokens.discard(provider, issued));
-  // Without the session's key: whether another tab's sign-in has replaced it is checked before, and here this one may have done so.
-  if (fate === "overtaken") tasks.add(orphanedTokens.revoke(provider, "", issued, issued.idInfo, startedAt));
+  // Without the session's key: whether another tab's sign-in has replaced it is checked before, and
+  // here this one may have done so.
+  if (fate === "overtaken")
+    tasks.add(orphanedTokens.revoke(provider, "", issued, issued.idInfo, startedAt));
 }
 
 async function claimAndExchange(attempt: Attempt): Promise<Received | Ending> {
   const { query, login, registration } = attempt;
   const { provider } = registration;
-  // Before the state is used: if the provider is unavailable or no slot is free, the same URL can still succeed later.
+  // Before the state is used: if the provider is unavailable or no slot is free, the same URL can
+  // still succeed later.
   provider.assertReadyToExchange();
-  // Another provider's response is not compared with this one's metadata, and its code is sent to neither (RFC 9700 section 4.4).
+  // Another provider's response is not compared with this one's metadata, and its code is sent to
+  // neither (RFC 9700 section 4.4).
   const response: AuthorizationResponse =
     login.provider === registration.key
       ? readAuthorizationResponse(query, login, await provider.facts())
@@ -160,10 +182,15 @@ async function claimAndExchange(attempt: Attempt): Promise<Received | Ending> {
 }
 
 /** Removes the login from the session. Returns the record that is left. */
-async function claimState(attempt: Attempt, response: AuthorizationResponse): Promise<SessionRecord | Ending> {
+async function claimState(
+  attempt: Attempt,
+  response: AuthorizationResponse,
+): Promise<SessionRecord | Ending> {
   const { opened, context, login, stateHash, startedAt } = attempt;
   const silentFailedAt = isSilentFailure(login, response) ? startedAt : undefined;
-  const claimed = await opened.session.update((fresh) => withoutLogin(fresh, login.state, stateHash, silentFailedAt));
+  const claimed = await opened.session.update((fresh) =>
+    withoutLogin(fresh, login.state, stateHash, silentFailedAt),
+  );
   if (claimed.changed) return claimed.record;
   // Another request has used the state, or the session is gone.
   return signedInElsewhere(attempt) ?? new Ending("none", () => linkInvalid(opened, context));
@@ -179,7 +206,11 @@ async function exchange(attempt: Attempt, code: string): Promise<SignIn> {
     dropped: (tokens) => (attempt.issued = tokens),
   });
   const { credentials, idInfo } = signIn;
-  attempt.issued = { accessToken: credentials.token, refreshToken: credentials.refresh_token, idInfo };
+  attempt.issued = {
+    accessToken: credentials.token,
+    refreshToken: credentials.refresh_token,
+    idInfo,
+  };
   return signIn;
 }
 
@@ -191,13 +222,22 @@ function checkUser(attempt: Attempt, { left, signIn }: Received): Ending | undef
   const isSame = isSameUser(left.id_info, signIn.idInfo);
   if (login.cross_site === true && isSignedIn && !isSame) {
     // Dropped: a revocation can end the other user's sessions in other browsers, too.
-    return new Ending("dropped", () => otherUserReply(opened, context, login, left.id_info, signIn.idInfo));
+    return new Ending("dropped", () =>
+      otherUserReply(opened, context, login, left.id_info, signIn.idInfo),
+    );
   }
   if (!mayFinish(left, login, signIn.idInfo)) {
-    return refusal(attempt, "revoked", "another_user", () => page(attempt, { code: "sign_in_refused" }));
+    return refusal(attempt, "revoked", "another_user", () =>
+      page(attempt, { code: "sign_in_refused" }),
+    );
   }
   if (login.step_up === undefined) return undefined;
-  const isMet = meetsStepUp(signIn.idInfo, login.step_up, epochSeconds(clock), settings.clockTolerance);
+  const isMet = meetsStepUp(
+    signIn.idInfo,
+    login.step_up,
+    epochSeconds(clock),
+    settings.clockTolerance,
+  );
   if (isMet && (isSame || !isSignedIn)) return undefined;
   // Dropped for the signed-in user, because the existing session uses the same grant.
   const fate = isSignedIn && isSame ? "dropped" : "revoked";
@@ -209,14 +249,27 @@ async function decide(attempt: Attempt, { left, signIn }: Received): Promise<Rev
   const { opened, context, login } = attempt;
   const { idInfo, userinfo, credentials } = signIn;
   const data = dataOfSameUser(left, idInfo);
-  const decision = await context.application.signIn({ idInfo, userinfo, credentials }, data, opened.request);
+  const decision = await context.application.signIn(
+    { idInfo, userinfo, credentials },
+    data,
+    opened.request,
+  );
   if (decision.kind === "accepted") return decision.review;
   const code = decision.kind === "denied" ? "sign_in_denied" : "claims_rejected";
-  const failure: Failure = { code, detail: decision.message, action: anotherAccount(login, context.settings.publicPath) };
+  const failure: Failure = {
+    code,
+    detail: decision.message,
+    action: anotherAccount(login, context.settings.publicPath),
+  };
   return refusal(attempt, "revoked", code, () => page(attempt, failure));
 }
 
-async function store(attempt: Attempt, { left, signIn }: Received, review: Review, now: EpochSeconds): Promise<SessionRecord | Ending> {
+async function store(
+  attempt: Attempt,
+  { left, signIn }: Received,
+  review: Review,
+  now: EpochSeconds,
+): Promise<SessionRecord | Ending> {
   const { opened, context, login, key } = attempt;
   const { settings, application, orphanedTokens, tasks } = context;
   const stampsActivity = settings.sessionIdleTimeout !== null;
@@ -229,15 +282,24 @@ async function store(attempt: Attempt, { left, signIn }: Received, review: Revie
   if (stored === undefined) {
     // Another tab's sign-in came first, or a logout.
     const elsewhere = signedInElsewhere(attempt);
-    return elsewhere ?? refusal(attempt, "overtaken", "logged_out_meanwhile", () => page(attempt, { code: "login_link_invalid" }));
+    return (
+      elsewhere ??
+      refusal(attempt, "overtaken", "logged_out_meanwhile", () =>
+        page(attempt, { code: "login_link_invalid" }),
+      )
+    );
   }
   const verdict = judge(replaced, settings, now);
-  if (!isSameUser(replaced.id_info, stored.id_info)) tasks.add(application.signedOut("replaced", replaced));
+  if (!isSameUser(replaced.id_info, stored.id_info))
+    tasks.add(application.signedOut("replaced", replaced));
   else if (verdict.kind === "ended") tasks.add(application.signedOut(verdict.reason, replaced));
   return stored;
 }
 
-/** Ends the session if a logout by the provider came before the session was stored. Also ends it if an outage prevents the check. */
+/**
+ * Ends the session if a logout by the provider came before the session was stored. Also ends it if
+ * an outage prevents the check.
+ */
 async function overtaken(attempt: Attempt, { idInfo }: SignIn): Promise<Ending | undefined> {
   const { opened, context, registration } = attempt;
   const { application, tasks } = context;
@@ -261,27 +323,49 @@ async function overtaken(attempt: Attempt, { idInfo }: SignIn): Promise<Ending |
   });
 }
 
-function welcome({ opened, context, registration, login, started }: Attempt, stored: SessionRecord, signedInAt: EpochSeconds): Ending {
+function welcome(
+  { opened, context, registration, login, started }: Attempt,
+  stored: SessionRecord,
+  signedInAt: EpochSeconds,
+): Ending {
   const { clock, events } = context;
   return new Ending("stored", async () => {
     await endSurplusSessions(stored.id_info, signedInAt, context);
-    events.emit("login", { ...identityOf(stored.id_info, registration.key), duration: clock.monotonic() - started });
+    events.emit("login", {
+      ...identityOf(stored.id_info, registration.key),
+      duration: clock.monotonic() - started,
+    });
     return { ...redirect(login.final_redirect), setCookies: opened.session.setCookies };
   });
 }
 
-/** The ending if another tab's callback in this process has signed the user in meanwhile, with a new session. */
-function signedInElsewhere({ context: { orphanedTokens }, login, key }: Attempt): Ending | undefined {
-  return orphanedTokens.isReplacedHere(key) ? new Ending("dropped", () => redirect(login.final_redirect)) : undefined;
+/**
+ * The ending if another tab's callback in this process has signed the user in meanwhile, with a new
+ * session.
+ */
+function signedInElsewhere({
+  context: { orphanedTokens },
+  login,
+  key,
+}: Attempt): Ending | undefined {
+  return orphanedTokens.isReplacedHere(key)
+    ? new Ending("dropped", () => redirect(login.final_redirect))
+    : undefined;
 }
 
-/** Whether a silent login failed because the provider needs the user: the application then goes on without a sign-in. */
+/**
+ * Whether a silent login failed because the provider needs the user: the application then goes on
+ * without a sign-in.
+ */
 function isSilentFailure(login: PendingLogin, response: AuthorizationResponse): boolean {
   return login.silent === true && response.kind === "error" && needsUser(response.code);
 }
 
 /** The ending for an authorization response that has no code. */
-function withoutCode(attempt: Attempt, response: Exclude<AuthorizationResponse, { kind: "code" }>): Ending {
+function withoutCode(
+  attempt: Attempt,
+  response: Exclude<AuthorizationResponse, { kind: "code" }>,
+): Ending {
   const { login, context } = attempt;
   const { events, settings } = context;
   if (response.kind === "invalid") {
@@ -289,10 +373,15 @@ function withoutCode(attempt: Attempt, response: Exclude<AuthorizationResponse, 
     return refusal(attempt, "none", response.reason, () => page(attempt, { code }));
   }
   const { code } = response;
-  if (!isSilentFailure(login, response)) return refusal(attempt, "none", code, () => redirect(`${settings.publicPath}?error=${code}`));
+  if (!isSilentFailure(login, response))
+    return refusal(attempt, "none", code, () => redirect(`${settings.publicPath}?error=${code}`));
   return new Ending("none", () => {
     const line = reasonLine("silent_login_failed", code);
-    events.emit("failure", { ...about(login), during: "callback", kind: "refusal", reason: code }, line);
+    events.emit(
+      "failure",
+      { ...about(login), during: "callback", kind: "refusal", reason: code },
+      line,
+    );
     return redirect(login.final_redirect);
   });
 }
@@ -301,7 +390,12 @@ function withoutCode(attempt: Attempt, response: Exclude<AuthorizationResponse, 
 const about = ({ issuer, provider }: PendingLogin) => ({ ...providerIn(provider), issuer });
 
 /** The ending for a callback that idpauth itself refuses. */
-function refusal({ context, login }: Attempt, tokens: Fate, reason: string, reply: Ending["reply"]): Ending {
+function refusal(
+  { context, login }: Attempt,
+  tokens: Fate,
+  reason: string,
+  reply: Ending["reply"],
+): Ending {
   return new Ending(tokens, () => {
     context.events.refused("callback", reason, about(login));
     return reply();
@@ -312,9 +406,13 @@ function page({ opened, context }: Attempt, failure: Failure): Promise<Reply> {
   return failureReply(failure, opened.request, context.pages, "html");
 }
 
-/** The ending for a step that threw. An outage must not end a session that stays here, so it drops the tokens. */
+/**
+ * The ending for a step that threw. An outage must not end a session that stays here, so it drops
+ * the tokens.
+ */
 function failed({ context, login, hadCredentials }: Attempt, error: unknown): Ending {
-  const isOutage = error instanceof ProviderUnavailableError || error instanceof StoreUnavailableError;
+  const isOutage =
+    error instanceof ProviderUnavailableError || error instanceof StoreUnavailableError;
   return new Ending(hadCredentials && isOutage ? "dropped" : "revoked", () => {
     context.events.failed("callback", error, about(login));
     throw error;
@@ -327,28 +425,46 @@ type AuthorizationResponse =
   | { readonly kind: "error"; readonly code: string }
   | { readonly kind: "invalid"; readonly reason: "iss" | "parameters" | "provider" };
 
-/** A code that a provider can issue (RFC 6749 appendix A.11), of a length that fits a URL. No other code is sent to the provider. */
+/**
+ * A code that a provider can issue (RFC 6749 appendix A.11), of a length that fits a URL. No other
+ * code is sent to the provider.
+ */
 const CODE = /^[\x20-\x7e]{1,8192}$/;
 
 /** Reads the authorization response (RFC 6749 section 4.1.2) of a login whose state is known. */
-function readAuthorizationResponse(query: URLSearchParams, login: PendingLogin, facts: ProviderFacts): AuthorizationResponse {
+function readAuthorizationResponse(
+  query: URLSearchParams,
+  login: PendingLogin,
+  facts: ProviderFacts,
+): AuthorizationResponse {
   const iss = single(query, "iss");
   const error = single(query, "error");
   const code = single(query, "code");
-  // RFC 9207 section 2.4: compared if present, on errors too; required if the provider announces it.
+  // RFC 9207 section 2.4: compared if present, on errors too; required if the provider announces
+  // it.
   const fits = (value: string) => facts.isResponseIssuer?.(value) ?? value === facts.issuer;
   const isIssRight = iss.value === undefined ? !facts.sendsIss : fits(iss.value) && !iss.repeated;
   if (!isIssRight || login.issuer !== facts.issuer) return { kind: "invalid", reason: "iss" };
   if (error.repeated || code.repeated) return { kind: "invalid", reason: "parameters" };
-  if (error.value !== undefined && error.value !== "") return { kind: "error", code: signInErrorCode(error.value) };
+  if (error.value !== undefined && error.value !== "")
+    return { kind: "error", code: signInErrorCode(error.value) };
   if (code.value !== undefined && CODE.test(code.value)) return { kind: "code", code: code.value };
   return { kind: "invalid", reason: "parameters" };
 }
 
-/** Ends the user's sessions beyond `IDP_SESSIONS_PER_USER`. Never rejects: if the store fails, the next sign-in ends them. */
-async function endSurplusSessions(user: IdInfo | undefined, signedInAt: EpochSeconds, context: EndpointContext): Promise<void> {
+/**
+ * Ends the user's sessions beyond `IDP_SESSIONS_PER_USER`. Never rejects: if the store fails, the
+ * next sign-in ends them.
+ */
+async function endSurplusSessions(
+  user: IdInfo | undefined,
+  signedInAt: EpochSeconds,
+  context: EndpointContext,
+): Promise<void> {
   const { settings, subjectSessions } = context;
   if (settings.sessionsPerUser === 0 || subjectSessions === undefined || !hasSubject(user)) return;
   const announce = () => notifyOfEnd("too_many_sessions", user.iss, user.sub, context);
-  await subjectSessions.endSurplus(user, settings.sessionsPerUser, signedInAt, announce).catch(() => undefined);
+  await subjectSessions
+    .endSurplus(user, settings.sessionsPerUser, signedInAt, announce)
+    .catch(() => undefined);
 }

@@ -9,9 +9,10 @@ import { outageReply, badParameters } from "../pages/failure-reply.js";
 import type { SessionRequest } from "../access/session-access.js";
 
 /**
- * GET {mountPath}frontchannel-logout, or frontchannel-logout/{key}: the provider's logout page loads it in a frame (OpenID Connect Front-Channel Logout 1.0). It ends the
- * sessions with this `sid`. It ignores cookies, because browsers do not send them in a frame of another site. So a link or an image
- * of another site, which could as well name a `sid`, must not end a session.
+ * GET {mountPath}frontchannel-logout, or frontchannel-logout/{key}: the provider's logout page
+ * loads it in a frame (OpenID Connect Front-Channel Logout 1.0). It ends the sessions with this
+ * `sid`. It ignores cookies, because browsers do not send them in a frame of another site. So a
+ * link or an image of another site, which could as well name a `sid`, must not end a session.
  */
 export function createFrontchannelLogout(registration: EndpointRegistration) {
   return async ({ request }: SessionRequest, context: EndpointContext): Promise<Reply> => {
@@ -31,7 +32,11 @@ export function createFrontchannelLogout(registration: EndpointRegistration) {
       if (sid.value === undefined || sid.value === "" || sid.repeated || !fits) {
         const bad = fits
           ? { name: "sid", options: [], reason: "The parameter sid is missing, empty or repeated" }
-          : { name: "iss", options: [], reason: "The parameter iss isn't this application's provider" };
+          : {
+              name: "iss",
+              options: [],
+              reason: "The parameter iss isn't this application's provider",
+            };
         events.refused("frontchannel_logout", "invalid_parameter", providerIn(key));
         return await badParameters([bad], request, pages);
       }

@@ -8,8 +8,14 @@ import type { IndexState } from "../pages/index-page.js";
 import type { EndpointContext } from "./context.js";
 import type { SessionRequest } from "../access/session-access.js";
 
-/** GET {mountPath}: the landing page. It reads the session; it sends nothing to the provider and writes nothing. */
-export async function landing({ request, session }: SessionRequest, { settings, pages, clock }: EndpointContext): Promise<Reply> {
+/**
+ * GET {mountPath}: the landing page. It reads the session; it sends nothing to the provider and
+ * writes nothing.
+ */
+export async function landing(
+  { request, session }: SessionRequest,
+  { settings, pages, clock }: EndpointContext,
+): Promise<Reply> {
   const record = await session.read();
   const verdict = judge(record, settings, epochSeconds(clock));
   const user = userPayload(record?.id_info);
@@ -17,20 +23,32 @@ export async function landing({ request, session }: SessionRequest, { settings, 
   if (session.endedBy !== undefined) state = { kind: "ended", reason: session.endedBy };
   else if (record?.credentials === undefined) state = { kind: "signed_out" };
   else if (verdict.kind !== "ended") state = { kind: "signed_in", user };
-  else state = { kind: "ended", reason: verdict.reason, setting: governingSetting(verdict.reason, settings), user };
+  else
+    state = {
+      kind: "ended",
+      reason: verdict.reason,
+      setting: governingSetting(verdict.reason, settings),
+      user,
+    };
   const error = new URLSearchParams(queryOf(request.target)).get("error");
   return pages.landing({ state, ...(error !== null && { signInError: error }) }, request);
 }
 
 /** The setting that ended the session, with its value; undefined where no setting did. */
-function governingSetting(reason: EndReason, settings: CommonSettings): { name: string; value: string } | undefined {
+function governingSetting(
+  reason: EndReason,
+  settings: CommonSettings,
+): { name: string; value: string } | undefined {
   switch (reason) {
     case "max_age":
       return { name: "IDP_SESSION_MAX_AGE", value: String(settings.sessionMaxAge) };
     case "idle":
       return { name: "IDP_SESSION_IDLE_TIMEOUT", value: String(settings.sessionIdleTimeout) };
     case "signed_in_before":
-      return { name: "IDP_SESSIONS_NOT_BEFORE", value: new Date((settings.sessionsNotBefore ?? 0) * 1000).toISOString() };
+      return {
+        name: "IDP_SESSIONS_NOT_BEFORE",
+        value: new Date((settings.sessionsNotBefore ?? 0) * 1000).toISOString(),
+      };
     case "auto_refresh_off":
       return { name: "IDP_SESSION_AUTO_REFRESH", value: "off" };
     default:

@@ -21,17 +21,24 @@ export interface LoginParameters {
  * Reads the query of a login.
  *
  * @param names IDP_LOGIN_PARAMS
- * @param namesProviders whether a provider, or another site, may start a login with `iss` (OpenID Connect Core section 4)
+ * @param namesProviders whether a provider, or another site, may start a login with `iss` (OpenID
+ *   Connect Core section 4)
  */
 export function readLoginParameters(
   query: URLSearchParams,
   names: readonly string[],
   namesProviders: boolean,
 ): LoginParameters | { readonly bad: readonly BadParameter[] } {
-  const scheme = choice(query, "scheme", SCHEMES, query.has("target_link_uri") && namesProviders ? "PRESERVE_ORIGIN_QP" : "DEFAULT");
+  const scheme = choice(
+    query,
+    "scheme",
+    SCHEMES,
+    query.has("target_link_uri") && namesProviders ? "PRESERVE_ORIGIN_QP" : "DEFAULT",
+  );
   const response = choice(query, "response", LOGIN_RESPONSES, "redirect");
   const bad: BadParameter[] = [scheme, response].filter((chosen) => typeof chosen !== "string");
-  if (typeof scheme === "string" && typeof response === "string") bad.push(...badCombination(scheme, response, query));
+  if (typeof scheme === "string" && typeof response === "string")
+    bad.push(...badCombination(scheme, response, query));
   const passed = passedParameters(query, names, bad);
   const stepUp = stepUpParameters(query, bad);
   if (typeof scheme !== "string" || typeof response !== "string" || bad.length > 0) return { bad };
@@ -39,20 +46,38 @@ export function readLoginParameters(
 }
 
 /** Returns what is wrong with a scheme and a response that are valid by themselves. */
-function badCombination(scheme: Scheme, response: LoginResponse, query: URLSearchParams): readonly BadParameter[] {
+function badCombination(
+  scheme: Scheme,
+  response: LoginResponse,
+  query: URLSearchParams,
+): readonly BadParameter[] {
   // Only a script can set a custom header, and a script cannot follow the redirect to the provider.
   if (scheme === "PRESERVE_ORIGIN_HP" && response === "redirect") {
-    return [{ name: "response", options: ["json"], reason: "The scheme PRESERVE_ORIGIN_HP requires response=json" }];
+    return [
+      {
+        name: "response",
+        options: ["json"],
+        reason: "The scheme PRESERVE_ORIGIN_HP requires response=json",
+      },
+    ];
   }
   return response === "popup" ? badPopupParameters(query) : [];
 }
 
-/** Reads the parameters that a login passes on. An empty value counts as absent (RFC 6749 section 3.1). */
-function passedParameters(query: URLSearchParams, names: readonly string[], bad: BadParameter[]): Readonly<Record<string, string>> {
+/**
+ * Reads the parameters that a login passes on. An empty value counts as absent (RFC 6749
+ * section 3.1).
+ */
+function passedParameters(
+  query: URLSearchParams,
+  names: readonly string[],
+  bad: BadParameter[],
+): Readonly<Record<string, string>> {
   const passed: [name: string, value: string][] = [];
   for (const name of names) {
     const { value = "", repeated } = single(query, name);
-    if (repeated || !isPassable(value)) bad.push({ name, options: [], reason: `The parameter ${name} takes ${PASSABLE}` });
+    if (repeated || !isPassable(value))
+      bad.push({ name, options: [], reason: `The parameter ${name} takes ${PASSABLE}` });
     else if (value !== "") passed.push([name, value]);
   }
   // Not by assignment: the name may be `__proto__`.
@@ -63,14 +88,19 @@ function passedParameters(query: URLSearchParams, names: readonly string[], bad:
 const MAX_AGE = /^\d{1,9}$/;
 
 /**
- * Reads `max_age` and `acr_values` of a login, by which a guard has the user authenticate again. Anyone can change them in the address:
- * the guard checks the authentication itself, so a weaker one does not pass.
+ * Reads `max_age` and `acr_values` of a login, by which a guard has the user authenticate again.
+ * Anyone can change them in the address: the guard checks the authentication itself, so a weaker
+ * one does not pass.
  */
 function stepUpParameters(query: URLSearchParams, bad: BadParameter[]): StepUp | undefined {
   const maxAge = single(query, "max_age");
   const acr = single(query, "acr_values");
   if (maxAge.repeated || !MAX_AGE.test(maxAge.value ?? "0")) {
-    bad.push({ name: "max_age", options: [], reason: "The parameter max_age is a whole number of seconds, and given only once" });
+    bad.push({
+      name: "max_age",
+      options: [],
+      reason: "The parameter max_age is a whole number of seconds, and given only once",
+    });
   }
   const classes = acr.value?.split(" ").filter((value) => value !== "");
   if (acr.repeated || (classes !== undefined && !isAcrList(classes))) {
@@ -78,5 +108,8 @@ function stepUpParameters(query: URLSearchParams, bad: BadParameter[]): StepUp |
     bad.push({ name: "acr_values", options: [], reason });
   }
   if (maxAge.value === undefined && classes === undefined) return undefined;
-  return { ...(maxAge.value !== undefined && { max_age: Number(maxAge.value) }), ...(classes && { acr: classes }) };
+  return {
+    ...(maxAge.value !== undefined && { max_age: Number(maxAge.value) }),
+    ...(classes && { acr: classes }),
+  };
 }

@@ -1,6 +1,12 @@
 import { queryOf, initiatorOf, isPrefetch, single, type IdpRequest } from "../http/request.js";
 import { redirect, json, type Reply } from "../http/reply.js";
-import { isAuthority, parseUrl, sameOriginUrl, type Origin, type Scheme } from "../http/redirects.js";
+import {
+  isAuthority,
+  parseUrl,
+  sameOriginUrl,
+  type Origin,
+  type Scheme,
+} from "../http/redirects.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { loginPath, providerIn } from "../guard/blocked.js";
 import type { SessionRequest } from "../access/session-access.js";
@@ -16,23 +22,35 @@ import { readLoginParameters, type LoginParameters } from "./login-parameters.js
 import { askedApi, candidates, CROSS_SITE } from "./choose-provider.js";
 import { popupQuery } from "./popup.js";
 
-/** GET {mountPath}login/: redirects the user to the provider, or gives a script the URL to navigate to. */
+/**
+ * GET {mountPath}login/: redirects the user to the provider, or gives a script the URL to navigate
+ * to.
+ */
 export async function login(opened: SessionRequest, context: EndpointContext): Promise<Reply> {
   const { request, origin } = opened;
   const { settings, events, pages } = context;
-  if (isPrefetch(request)) return failureReply({ code: "prefetch_refused" }, request, pages, "json");
+  if (isPrefetch(request))
+    return failureReply({ code: "prefetch_refused" }, request, pages, "json");
 
   const query = new URLSearchParams(queryOf(request.target));
   const initiator = query.has(CROSS_SITE) ? "other" : initiatorOf(request, origin);
-  // The page that offers another account passes a hint. A hint in a link of another site would choose the account.
-  const names = initiator === "own" ? [...new Set([...settings.loginParams, "login_hint"])] : settings.loginParams;
+  // The page that offers another account passes a hint. A hint in a link of another site would
+  // choose the account.
+  const names =
+    initiator === "own"
+      ? [...new Set([...settings.loginParams, "login_hint"])]
+      : settings.loginParams;
   const wanted = readLoginParameters(query, names, settings.providers !== null);
   const providers = candidates(query, context);
   const api = askedApi(query, context, providers);
   const isBadApi = typeof api === "object";
   if ("bad" in wanted || "bad" in providers || isBadApi) {
     events.refused("login", "invalid_parameter");
-    const bad = ["bad" in providers ? providers.bad : [], isBadApi ? api : [], "bad" in wanted ? wanted.bad : []].flat();
+    const bad = [
+      "bad" in providers ? providers.bad : [],
+      isBadApi ? api : [],
+      "bad" in wanted ? wanted.bad : [],
+    ].flat();
     return badParameters(bad, request, pages);
   }
   if (origin === undefined) {
@@ -46,7 +64,12 @@ export async function login(opened: SessionRequest, context: EndpointContext): P
   const [registration, ...others] = providers;
   if (registration === undefined || others.length > 0) {
     const { chooserFor } = await import("./provider-chooser.js");
-    return chooserFor(providers, { passed, isJson: response === "json", isCrossSite }, opened, context);
+    return chooserFor(
+      providers,
+      { passed, isJson: response === "json", isCrossSite },
+      opened,
+      context,
+    );
   }
   return startLogin(opened, context, { ...wanted, query, origin, isCrossSite, registration, api });
 }
@@ -103,11 +126,15 @@ async function startLogin(
       api,
       takeSlot: registration.takePushSlot,
     });
-    const debug = settings.debug ? { scheme, origin: destination.decision, final_redirect: destination.url } : undefined;
+    const debug = settings.debug
+      ? { scheme, origin: destination.decision, final_redirect: destination.url }
+      : undefined;
     const started = isSilent ? { ...pending, silent: true as const } : pending;
     await session.begin((record) => withLogin(record, started, now, debug));
     const reply =
-      response === "json" ? json({ redirect_to: url, ...(expiresIn !== undefined && { expires_in: expiresIn }) }) : redirect(url);
+      response === "json"
+        ? json({ redirect_to: url, ...(expiresIn !== undefined && { expires_in: expiresIn }) })
+        : redirect(url);
     return { ...reply, setCookies: session.setCookies };
   } catch (error) {
     if (error instanceof ProviderRefusedError) {
@@ -115,8 +142,14 @@ async function startLogin(
       return failureReply({ code: "sign_in_refused" }, request, pages, "html");
     }
     if (isOutage(error)) events.failed("login", error, providerIn(key));
-    const again = popup === undefined ? {} : { response: "popup", ...Object.fromEntries(new URLSearchParams(popup)) };
-    return outageReply(error, request, pages, { label: "action.tryAgain", href: loginPath(publicPath, { ...providerIn(key), ...again }) });
+    const again =
+      popup === undefined
+        ? {}
+        : { response: "popup", ...Object.fromEntries(new URLSearchParams(popup)) };
+    return outageReply(error, request, pages, {
+      label: "action.tryAgain",
+      href: loginPath(publicPath, { ...providerIn(key), ...again }),
+    });
   }
 }
 
@@ -130,17 +163,32 @@ interface Destination {
   readonly decision: "accepted" | "rejected" | "not_used";
 }
 
-function destinationOf(scheme: Scheme, query: URLSearchParams, request: IdpRequest, own: Origin, settings: CommonSettings): Destination {
+function destinationOf(
+  scheme: Scheme,
+  query: URLSearchParams,
+  request: IdpRequest,
+  own: Origin,
+  settings: CommonSettings,
+): Destination {
   const fallback = settings.authFinalRedirectUrl ?? settings.publicPath;
-  if (scheme === "LANDING_PAGE" || scheme === "DEFAULT") return { url: fallback, decision: "not_used" };
+  if (scheme === "LANDING_PAGE" || scheme === "DEFAULT")
+    return { url: fallback, decision: "not_used" };
   // The second name is that of OpenID Connect Core section 4.
   const name = query.has("origin_url") ? "origin_url" : "target_link_uri";
-  const asked = scheme === "PRESERVE_ORIGIN_QP" ? single(query, name) : { value: request.header("x-origin-url"), repeated: false };
+  const asked =
+    scheme === "PRESERVE_ORIGIN_QP"
+      ? single(query, name)
+      : { value: request.header("x-origin-url"), repeated: false };
   const accepted = asked.repeated ? undefined : sameOriginUrl(asked.value, own);
-  return accepted === undefined ? { url: fallback, decision: "rejected" } : { url: accepted, decision: "accepted" };
+  return accepted === undefined
+    ? { url: fallback, decision: "rejected" }
+    : { url: accepted, decision: "accepted" };
 }
 
-/** The query parameter of a login that was redirected to BASE_URL. It is ignored if the Host header is BASE_URL's. */
+/**
+ * The query parameter of a login that was redirected to BASE_URL. It is ignored if the Host header
+ * is BASE_URL's.
+ */
 const HOP = "idp_hop";
 
 const CAUSES =
@@ -149,13 +197,17 @@ const CAUSES =
   "the host in X-Forwarded-Host while IDP_TRUST_PROXY is off, or a BASE_URL with another host or port than browsers use.";
 
 /**
- * Redirects a login whose Host header differs from BASE_URL's to BASE_URL, once. The cookie and the callback belong to that host, so a
- * login that starts elsewhere cannot finish. If the redirected login has another Host again, a proxy rewrites the header; a second
- * redirect would loop.
+ * Redirects a login whose Host header differs from BASE_URL's to BASE_URL, once. The cookie and the
+ * callback belong to that host, so a login that starts elsewhere cannot finish. If the redirected
+ * login has another Host again, a proxy rewrites the header; a second redirect would loop.
  *
  * @returns undefined if the Host header is BASE_URL's, or if BASE_URL is not set
  */
-function loginHop({ request, host }: SessionRequest, query: URLSearchParams, context: EndpointContext): Promise<Reply> | Reply | undefined {
+function loginHop(
+  { request, host }: SessionRequest,
+  query: URLSearchParams,
+  context: EndpointContext,
+): Promise<Reply> | Reply | undefined {
   const { settings, pages, events } = context;
   const { publicPath, baseUrl } = settings;
   if (baseUrl === null) return undefined;
@@ -164,12 +216,18 @@ function loginHop({ request, host }: SessionRequest, query: URLSearchParams, con
   if (parseUrl(`${base.protocol}//${host ?? ""}`)?.host === base.host) return undefined;
   if (!query.getAll(HOP).includes("1")) {
     const sent = queryOf(request.target);
-    // Unchanged if a header can carry it: encoding can triple its length, and servers refuse long headers.
+    // Unchanged if a header can carry it: encoding can triple its length, and servers refuse long
+    // headers.
     const sendable = /^[\x21-\x7e]*$/.test(sent) ? sent : query.toString();
-    return redirect(`${baseUrl}${publicPath}login/?${sendable}${sendable === "" ? "" : "&"}${HOP}=1`);
+    return redirect(
+      `${baseUrl}${publicPath}login/?${sendable}${sendable === "" ? "" : "&"}${HOP}=1`,
+    );
   }
   // A hostile Host header is repeated neither to the user nor in the log.
-  const seen = host !== undefined && isAuthority(host) ? `the Host header "${host}"` : "a Host header that is missing or no host name";
+  const seen =
+    host !== undefined && isAuthority(host)
+      ? `the Host header "${host}"`
+      : "a Host header that is missing or no host name";
   const detail = `The login was sent to BASE_URL (${baseUrl}) and came back with ${seen}. ${CAUSES}`;
   // Once for each Host header: every login of every user takes the same way.
   events.logOnce({ level: "error", code: "login_loop", message: detail });

@@ -13,7 +13,10 @@ import { inTime } from "../work/deadline.js";
 /** Milliseconds for which a logout waits for the provider. */
 const PATIENCE = 1_000;
 
-/** Returns the result of a request to the provider, for which a user who signs out waits only a moment. The request goes on afterwards. */
+/**
+ * Returns the result of a request to the provider, for which a user who signs out waits only a
+ * moment. The request goes on afterwards.
+ */
 export function withPatience<Result>(clock: Clock, request: Promise<Result>): Promise<Result> {
   return inTime(clock, PATIENCE, request, () => new ProviderUnavailableError("timeout"));
 }
@@ -25,13 +28,16 @@ export interface LogoutAtProvider {
 }
 
 /**
- * Returns the address of the logout at the provider (OpenID Connect RP-Initiated Logout 1.0). Undefined: the setting is off, or the
- * provider has no such address or does not respond. This is no error, because the session in the application has already ended.
+ * Returns the address of the logout at the provider (OpenID Connect RP-Initiated Logout 1.0).
+ * Undefined: the setting is off, or the provider has no such address or does not respond. This is
+ * no error, because the session in the application has already ended.
  *
- * With an `id_token_hint` the provider signs out without a question, so only requests of the application's own pages and of the user get
- * one. A page on another site could send all other requests.
+ * With an `id_token_hint` the provider signs out without a question, so only requests of the
+ * application's own pages and of the user get one. A page on another site could send all other
+ * requests.
  *
- * @param withHint false for a JSON response: a script reads the address, so the address must not contain a token
+ * @param withHint false for a JSON response: a script reads the address, so the address must not
+ *   contain a token
  */
 export async function logoutAtProvider(
   { request, origin }: SessionRequest,
@@ -40,11 +46,21 @@ export async function logoutAtProvider(
   { settings, registrations, clock, events }: EndpointContext,
 ): Promise<LogoutAtProvider | undefined> {
   const registration = clientOf(record, registrations);
-  if (registration === undefined || registration.settings.logoutAtProvider === false || origin === undefined) return undefined;
+  if (
+    registration === undefined ||
+    registration.settings.logoutAtProvider === false ||
+    origin === undefined
+  )
+    return undefined;
   const site = request.header("sec-fetch-site");
   const isOwn = site === "same-origin" || site === "none";
   if (site === "cross-site" || (!isOwn && logoutPresetOf(registration.settings) !== undefined)) {
-    events.log(reasonLine("logout_not_at_provider", site === "cross-site" ? "cross_site" : "not_same_origin"));
+    events.log(
+      reasonLine(
+        "logout_not_at_provider",
+        site === "cross-site" ? "cross_site" : "not_same_origin",
+      ),
+    );
     return undefined;
   }
   const state = randomBytes(16).toString("base64url");
@@ -65,7 +81,10 @@ export async function logoutAtProvider(
 }
 
 /** GET {mountPath}logout-callback: the browser comes back from the provider's logout. */
-export function logoutCallback({ request }: SessionRequest, { settings, revocations }: EndpointContext): Promise<Reply> {
+export function logoutCallback(
+  { request }: SessionRequest,
+  { settings, revocations }: EndpointContext,
+): Promise<Reply> {
   const { value: state } = single(new URLSearchParams(queryOf(request.target)), "state");
   if (state !== undefined) revocations.back(state);
   return Promise.resolve(redirect(settings.authLogoutRedirectUrl ?? settings.publicPath));

@@ -10,13 +10,22 @@ import { LOGOUT_RESPONSES } from "../http/redirects.js";
 import { failureReply, outageReply, badParameters, choice } from "../pages/failure-reply.js";
 import { logoutAtProvider, withPatience, type LogoutAtProvider } from "./logout-at-provider.js";
 
-/** GET {mountPath}logout/: ends the session and revokes its token. If `logoutAtProvider` is on, redirects to the provider's logout. */
+/**
+ * GET {mountPath}logout/: ends the session and revokes its token. If `logoutAtProvider` is on,
+ * redirects to the provider's logout.
+ */
 export async function logout(opened: SessionRequest, context: EndpointContext): Promise<Reply> {
   const { request, session } = opened;
   const { settings, pages, events, tasks, revocations, clock } = context;
   const { publicPath } = settings;
-  if (isPrefetch(request)) return failureReply({ code: "prefetch_refused" }, request, pages, "json");
-  const response = choice(new URLSearchParams(queryOf(request.target)), "response", LOGOUT_RESPONSES, "redirect");
+  if (isPrefetch(request))
+    return failureReply({ code: "prefetch_refused" }, request, pages, "json");
+  const response = choice(
+    new URLSearchParams(queryOf(request.target)),
+    "response",
+    LOGOUT_RESPONSES,
+    "redirect",
+  );
   if (typeof response !== "string") {
     events.refused("logout", "invalid_parameter");
     return badParameters([response], request, pages);
@@ -27,7 +36,8 @@ export async function logout(opened: SessionRequest, context: EndpointContext): 
     const record = await endOwnSession(opened, context);
     if (record !== undefined) {
       atProvider = await logoutAtProvider(opened, record, response === "redirect", context);
-      if (atProvider !== undefined) revocations.add(atProvider.state, () => revokeEnded(record, context));
+      if (atProvider !== undefined)
+        revocations.add(atProvider.state, () => revokeEnded(record, context));
       else {
         const revocation = revokeEnded(record, context);
         tasks.add(revocation);
@@ -36,11 +46,17 @@ export async function logout(opened: SessionRequest, context: EndpointContext): 
     }
   } catch (error) {
     if (isOutage(error)) events.failed("logout", error);
-    return outageReply(error, request, pages, { label: "action.tryAgain", href: `${publicPath}logout/` });
+    return outageReply(error, request, pages, {
+      label: "action.tryAgain",
+      href: `${publicPath}logout/`,
+    });
   }
   const reply =
     response === "json"
-      ? json({ status: "logged_out", ...(atProvider !== undefined && { redirect_to: atProvider.url }) })
+      ? json({
+          status: "logged_out",
+          ...(atProvider !== undefined && { redirect_to: atProvider.url }),
+        })
       : redirect(atProvider?.url ?? settings.authLogoutRedirectUrl ?? publicPath);
   return { ...reply, setCookies: session.setCookies };
 }
@@ -64,7 +80,8 @@ export async function revokeEnded(record: SignedInRecord, context: EndpointConte
   const started = clock.monotonic();
   const isRevoked = await revoke(record, context);
   const duration = isRevoked === null ? undefined : clock.monotonic() - started;
-  // With a lease, a refresh was running: the provider may have issued newer tokens than the record's.
+  // With a lease, a refresh was running: the provider may have issued newer tokens than the
+  // record's.
   const revoked = isRevoked === null ? null : isRevoked && record.idp_state.lease === undefined;
   events.emit("logout", {
     ...identityOf(record.id_info, clientOf(record, context.registrations)?.key),
@@ -73,12 +90,20 @@ export async function revokeEnded(record: SignedInRecord, context: EndpointConte
   });
 }
 
-/** Revokes the refresh token if there is one: the provider then also revokes its access tokens (RFC 7009). Null: revocation is off. */
-async function revoke(record: SignedInRecord, { settings, registrations }: EndpointContext): Promise<boolean | null> {
+/**
+ * Revokes the refresh token if there is one: the provider then also revokes its access tokens (RFC
+ * 7009). Null: revocation is off.
+ */
+async function revoke(
+  record: SignedInRecord,
+  { settings, registrations }: EndpointContext,
+): Promise<boolean | null> {
   const { credentials, idp_state: state } = record;
   const provider = clientOf(record, registrations)?.provider;
   if (!settings.tokenRevokeOnLogout || provider === undefined) return null;
   // A dropped token is the newest one, and it is still valid.
   const refreshToken = state.dropped_token ?? credentials.refresh_token;
-  return refreshToken === undefined ? provider.revoke(credentials.token, "access_token") : provider.revoke(refreshToken, "refresh_token");
+  return refreshToken === undefined
+    ? provider.revoke(credentials.token, "access_token")
+    : provider.revoke(refreshToken, "refresh_token");
 }

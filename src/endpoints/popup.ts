@@ -7,18 +7,23 @@ import type { EndpointContext } from "./context.js";
 import type { BadParameter } from "../pages/failure-reply.js";
 import type { SessionRequest } from "../access/session-access.js";
 
-/** A random id with which the page that opened a popup recognizes its message. It has no authority: that page asks the server. */
+/**
+ * A random id with which the page that opened a popup recognizes its message. It has no authority:
+ * that page asks the server.
+ */
 const ATTEMPT = /^[\w-]{16,64}$/;
 
 /** Returns what is wrong with the parameters of a login in a popup. */
 export function badPopupParameters(query: URLSearchParams): readonly BadParameter[] {
   const bad: BadParameter[] = [];
   if (query.has("scheme") || query.has("origin_url") || query.has("target_link_uri")) {
-    const reason = "A login with response=popup returns to its own page, so it takes no scheme and no origin_url";
+    const reason =
+      "A login with response=popup returns to its own page, so it takes no scheme and no origin_url";
     bad.push({ name: "scheme", options: [], reason });
   }
   if (query.has("attempt") && popupQuery(query) === "") {
-    const reason = "The parameter attempt takes one value of 16 to 64 letters, digits, hyphens and underscores";
+    const reason =
+      "The parameter attempt takes one value of 16 to 64 letters, digits, hyphens and underscores";
     bad.push({ name: "attempt", options: [], reason });
   }
   return bad;
@@ -30,8 +35,14 @@ export function popupQuery(query: URLSearchParams): string {
   return !repeated && ATTEMPT.test(attempt) ? `?attempt=${attempt}` : "";
 }
 
-/** GET {mountPath}popup: the page on which a login in a popup ends. If the user is signed in, its script tells the application and closes it. */
-export async function popup({ request, session }: SessionRequest, { settings, pages, clock }: EndpointContext): Promise<Reply> {
+/**
+ * GET {mountPath}popup: the page on which a login in a popup ends. If the user is signed in, its
+ * script tells the application and closes it.
+ */
+export async function popup(
+  { request, session }: SessionRequest,
+  { settings, pages, clock }: EndpointContext,
+): Promise<Reply> {
   const { publicPath } = settings;
   const isSignedIn = judge(await session.read(), settings, epochSeconds(clock)).kind !== "ended";
   const query = new URLSearchParams([
@@ -39,7 +50,10 @@ export async function popup({ request, session }: SessionRequest, { settings, pa
     ...new URLSearchParams(popupQuery(new URLSearchParams(queryOf(request.target)))),
   ]);
   const loginHref = `${publicPath}login/?${query.toString()}`;
-  return pages.popup({ isSignedIn, loginHref, homeHref: settings.authFinalRedirectUrl ?? publicPath }, request);
+  return pages.popup(
+    { isSignedIn, loginHref, homeHref: settings.authFinalRedirectUrl ?? publicPath },
+    request,
+  );
 }
 
 /** GET {mountPath}popup.js: the script of that page. */

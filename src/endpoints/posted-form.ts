@@ -9,15 +9,21 @@ const MAX_BYTES = 64 * 1024;
 const TIME_LIMIT = 5_000;
 
 /**
- * Returns the fields of a posted form (application/x-www-form-urlencoded), from what the framework has parsed or from the unread body.
- * Undefined: there is no complete form of this type within {@link MAX_BYTES} and {@link TIME_LIMIT}. Never rejects.
+ * Returns the fields of a posted form (application/x-www-form-urlencoded), from what the framework
+ * has parsed or from the unread body. Undefined: there is no complete form of this type within
+ * {@link MAX_BYTES} and {@link TIME_LIMIT}. Never rejects.
  */
-export async function readForm(request: IdpRequest, clock: Clock): Promise<URLSearchParams | undefined> {
+export async function readForm(
+  request: IdpRequest,
+  clock: Clock,
+): Promise<URLSearchParams | undefined> {
   try {
     const body = request.body?.();
     if (!isForm(request.header("content-type"))) return undefined;
-    if (typeof body === "string") return body.length > MAX_BYTES ? undefined : new URLSearchParams(body);
-    if (body instanceof Uint8Array) return body.length > MAX_BYTES ? undefined : new URLSearchParams(textOf([body]));
+    if (typeof body === "string")
+      return body.length > MAX_BYTES ? undefined : new URLSearchParams(body);
+    if (body instanceof Uint8Array)
+      return body.length > MAX_BYTES ? undefined : new URLSearchParams(textOf([body]));
     if (isUnread(body)) {
       const late = () => new Error("The body took too long.");
       return await within(clock, TIME_LIMIT, (signal) => readBytes(body, signal), late);
@@ -36,17 +42,24 @@ function isUnread(body: unknown): body is AsyncIterable<unknown> {
   return typeof body === "object" && body !== null && Symbol.asyncIterator in body;
 }
 
-/** Keeps text only: parsers make objects and lists of names such as `a[b]`. A repeated field stays repeated. */
+/**
+ * Keeps text only: parsers make objects and lists of names such as `a[b]`. A repeated field stays
+ * repeated.
+ */
 function ofFields(fields: Readonly<Record<string, unknown>>): URLSearchParams {
   const form = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) {
-    for (const text of [value].flat()) if (typeof text === "string" && text.length <= MAX_BYTES) form.append(name, text);
+    for (const text of [value].flat())
+      if (typeof text === "string" && text.length <= MAX_BYTES) form.append(name, text);
   }
   return form;
 }
 
 /** Undefined: the body is too long, or the time has passed. The iterator is left then. */
-async function readBytes(body: AsyncIterable<unknown>, signal: AbortSignal): Promise<URLSearchParams | undefined> {
+async function readBytes(
+  body: AsyncIterable<unknown>,
+  signal: AbortSignal,
+): Promise<URLSearchParams | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const part of body) {

@@ -7,17 +7,37 @@ import { CROSS_SITE } from "./choose-provider.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 
 /** The parameters that a login keeps while the user chooses, besides those that it passes on. */
-const KEPT = ["scheme", "response", "origin_url", "target_link_uri", "select_account", "max_age", "acr_values", "attempt", "api"];
+const KEPT = [
+  "scheme",
+  "response",
+  "origin_url",
+  "target_link_uri",
+  "select_account",
+  "max_age",
+  "acr_values",
+  "attempt",
+  "api",
+];
 
-/** The reply to a login that several providers fit: a page where the user chooses, or 400 with the list for a script. */
+/**
+ * The reply to a login that several providers fit: a page where the user chooses, or 400 with the
+ * list for a script.
+ */
 export async function chooserFor(
   providers: readonly EndpointRegistration[],
-  login: { readonly passed: Readonly<Record<string, string>>; readonly isJson: boolean; readonly isCrossSite: boolean },
+  login: {
+    readonly passed: Readonly<Record<string, string>>;
+    readonly isJson: boolean;
+    readonly isCrossSite: boolean;
+  },
   { request }: SessionRequest,
   { pages }: EndpointContext,
 ): Promise<Reply> {
   const query = new URLSearchParams(queryOf(request.target));
-  const kept = [...KEPT.flatMap((name) => query.getAll(name).map((value) => [name, value])), ...Object.entries(login.passed)];
+  const kept = [
+    ...KEPT.flatMap((name) => query.getAll(name).map((value) => [name, value])),
+    ...Object.entries(login.passed),
+  ];
   if (login.isCrossSite) kept.push([CROSS_SITE, "true"]);
   const choices = providers.map(({ key = "", name }) => {
     const href = `${pages.publicPath}login/?${new URLSearchParams([["provider", key], ...kept] as [string, string][]).toString()}`;
@@ -25,6 +45,8 @@ export async function chooserFor(
   });
   if (!login.isJson) return pages.chooser({ providers: choices }, request);
   const code = "provider_required";
-  const members = { providers: choices.map(({ key, name, href }) => ({ key, name, login_url: href })) };
+  const members = {
+    providers: choices.map(({ key, name, href }) => ({ key, name, login_url: href })),
+  };
   return problem(code, `${ERRORS[code].title}.`, { members });
 }

@@ -15,10 +15,17 @@ import { session } from "./session-probe.js";
 
 type Endpoint = (opened: SessionRequest, context: EndpointContext) => Promise<AnyReply>;
 
-/** The public halves of the client's keys (RFC 7517 section 5). A key management service's key has none here. */
+/**
+ * The public halves of the client's keys (RFC 7517 section 5). A key management service's key has
+ * none here.
+ */
 const publicKeys: Endpoint = (_, { registrations }) => {
-  const keys = registrations.flatMap(({ settings }) => settings.privateKey ?? []).flatMap(({ publicJwk }) => publicJwk ?? []);
-  return Promise.resolve(json({ keys: [...new Map(keys.map((key) => [JSON.stringify(key), key])).values()] }));
+  const keys = registrations
+    .flatMap(({ settings }) => settings.privateKey ?? [])
+    .flatMap(({ publicJwk }) => publicJwk ?? []);
+  return Promise.resolve(
+    json({ keys: [...new Map(keys.map((key) => [JSON.stringify(key), key])).values()] }),
+  );
 };
 
 const styleSheet: Endpoint = async (_, { pages }) => stylesheet(await pages.style());
@@ -38,10 +45,20 @@ function whenUsed(load: () => Promise<Endpoint>): Endpoint {
 interface EndpointRow {
   readonly methods: readonly string[];
   /** Off unless this setting is on, for one provider at least. */
-  readonly setting?: "debug" | "events" | "sessionsPage" | "logoutAtProvider" | "backchannelLogout" | "frontchannelLogout" | "publishKeys";
+  readonly setting?:
+    | "debug"
+    | "events"
+    | "sessionsPage"
+    | "logoutAtProvider"
+    | "backchannelLogout"
+    | "frontchannelLogout"
+    | "publishKeys";
   /** Each of several providers has its own path: this one, a slash and its key. */
   readonly perProvider?: true;
-  /** Whether the path works with a trailing slash too. Providers compare registered addresses character by character. */
+  /**
+   * Whether the path works with a trailing slash too. Providers compare registered addresses
+   * character by character.
+   */
   readonly slash?: true;
   readonly create: (context: EndpointContext, registration: EndpointRegistration) => Endpoint;
 }
@@ -50,11 +67,18 @@ interface EndpointRow {
 const READ = ["GET", "HEAD"];
 const GET = ["GET"];
 
-/** THE table of endpoints: their paths below the mount path. docs/reference/endpoints.md is generated from it. */
+/**
+ * THE table of endpoints: their paths below the mount path. docs/reference/endpoints.md is
+ * generated from it.
+ */
 export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
   "": { methods: READ, create: () => landing },
   login: { methods: GET, slash: true, create: () => login },
-  "login-callback": { methods: GET, perProvider: true, create: (_, registration) => createCallback(registration) },
+  "login-callback": {
+    methods: GET,
+    perProvider: true,
+    create: (_, registration) => createCallback(registration),
+  },
   session: { methods: READ, slash: true, create: () => session },
   logout: { methods: GET, slash: true, create: () => logout },
   "logout-callback": { methods: GET, setting: "logoutAtProvider", create: () => logoutCallback },
@@ -68,7 +92,10 @@ export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
     methods: GET,
     setting: "frontchannelLogout",
     perProvider: true,
-    create: (_, registration) => whenUsed(async () => (await import("./frontchannel-logout.js")).createFrontchannelLogout(registration)),
+    create: (_, registration) =>
+      whenUsed(async () =>
+        (await import("./frontchannel-logout.js")).createFrontchannelLogout(registration),
+      ),
   },
   sessions: {
     methods: ["GET", "POST"],
@@ -78,7 +105,12 @@ export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
   },
   events: { methods: READ, setting: "events", slash: true, create: createEvents },
   jwks: { methods: READ, setting: "publishKeys", create: () => publicKeys },
-  debug: { methods: READ, setting: "debug", slash: true, create: () => whenUsed(async () => (await import("./debug.js")).debug) },
+  debug: {
+    methods: READ,
+    setting: "debug",
+    slash: true,
+    create: () => whenUsed(async () => (await import("./debug.js")).debug),
+  },
   // Without a trailing slash: its script finds the mount path by the page's address.
   popup: { methods: READ, create: () => popup },
   "popup.js": { methods: READ, create: () => popupScript },
@@ -86,13 +118,19 @@ export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
 };
 
 export interface Router<FrameworkRequest> {
-  /** Responds to a request for one of the endpoints, with a failure too. @returns undefined if the path is not an endpoint's */
+  /**
+   * Responds to a request for one of the endpoints, with a failure too.
+   * @returns undefined if the path is not an endpoint's
+   */
   handle(request: IdpRequest, raw: FrameworkRequest): Promise<AnyReply> | undefined;
   /** Whether the path is an endpoint's. */
   isEndpoint(request: IdpRequest): boolean;
 }
 
-/** Finds the endpoint for a request. Paths are compared as sent: they are not decoded, case-folded or normalized. */
+/**
+ * Finds the endpoint for a request. Paths are compared as sent: they are not decoded, case-folded
+ * or normalized.
+ */
 export function createRouter<FrameworkRequest>(
   context: EndpointContext,
   open: (raw: FrameworkRequest, request: IdpRequest) => SessionRequest,
@@ -102,7 +140,11 @@ export function createRouter<FrameworkRequest>(
   const mountWithoutSlash = mountPath.slice(0, -1);
   const routes = endpoints(context);
 
-  async function respond(path: string, request: IdpRequest, raw: FrameworkRequest): Promise<AnyReply> {
+  async function respond(
+    path: string,
+    request: IdpRequest,
+    raw: FrameworkRequest,
+  ): Promise<AnyReply> {
     const route = routes.get(path);
     if (route === undefined) return failureReply({ code: "not_found" }, request, pages, "json");
     const { method } = request;
@@ -120,7 +162,10 @@ export function createRouter<FrameworkRequest>(
   return {
     isEndpoint({ target }) {
       const path = pathOf(target);
-      return path === mountWithoutSlash || (path.startsWith(mountPath) && routes.has(path.slice(mountPath.length)));
+      return (
+        path === mountWithoutSlash ||
+        (path.startsWith(mountPath) && routes.has(path.slice(mountPath.length)))
+      );
     },
     handle(request, raw) {
       const { target } = request;
@@ -140,10 +185,13 @@ function endpoints(context: EndpointContext): ReadonlyMap<string, Route> {
   return new Map(
     Object.entries(ENDPOINTS).flatMap(([path, row]) => {
       const { setting, methods, slash, perProvider, create } = row;
-      const on = context.registrations.filter(({ settings }) => setting === undefined || settings[setting] !== false);
+      const on = context.registrations.filter(
+        ({ settings }) => setting === undefined || settings[setting] !== false,
+      );
       return (perProvider ? on : on.slice(0, 1)).flatMap((registration): [string, Route][] => {
         const route = { methods, endpoint: create(context, registration) };
-        if (perProvider && registration.key !== undefined) return [[`${path}/${registration.key}`, route]];
+        if (perProvider && registration.key !== undefined)
+          return [[`${path}/${registration.key}`, route]];
         return (slash ? [path, `${path}/`] : [path]).map((each) => [each, route]);
       });
     }),

@@ -15,28 +15,40 @@ import { blockedUser } from "../guard/blocked.js";
 import { endOwnSession, revokeEnded } from "./logout.js";
 import type { SessionRequest } from "../access/session-access.js";
 
-/** GET {mountPath}sessions: the user's sessions, as a page or as JSON. POST: ends one of them (`end=<id>`), all others, or all. */
+/**
+ * GET {mountPath}sessions: the user's sessions, as a page or as JSON. POST: ends one of them
+ * (`end=<id>`), all others, or all.
+ */
 export async function sessions(opened: SessionRequest, context: EndpointContext): Promise<Reply> {
   const { request, session, origin } = opened;
   const { settings, pages, subjectSessions, events, registrations } = context;
   try {
     const isPost = request.method === "POST";
-    if (isPost && !isSameOrigin(request, origin)) return await failureReply({ code: "cross_origin" }, request, pages, "html");
+    if (isPost && !isSameOrigin(request, origin))
+      return await failureReply({ code: "cross_origin" }, request, pages, "html");
     const outcome = await context.access.access(session, { sendsCookie: true });
     if (!outcome.authenticated) return blockedUser(opened, outcome.reason, settings).reply;
     const user = outcome.record.id_info;
     // idpauth signs in no user without `iss` and `sub`.
-    if (!hasSubject(user) || subjectSessions === undefined) return await failureReply({ code: "not_found" }, request, pages, "html");
+    if (!hasSubject(user) || subjectSessions === undefined)
+      return await failureReply({ code: "not_found" }, request, pages, "html");
     if (isPost) return await endSessions(opened, user, context);
     const { sessions: listed, hasMore } = await subjectSessions.list(user, session.key);
-    const provider = registrations.length > 1 ? clientOf(outcome.record, registrations)?.name : undefined;
+    const provider =
+      registrations.length > 1 ? clientOf(outcome.record, registrations)?.name : undefined;
     const reply = isJson(opened)
       ? json({ sessions: listed.map(memberOf), has_more: hasMore })
-      : await pages.sessions({ sessions: listed, hasMore, provider, now: epochSeconds(context.clock) }, request);
+      : await pages.sessions(
+          { sessions: listed, hasMore, provider, now: epochSeconds(context.clock) },
+          request,
+        );
     return { ...reply, setCookies: session.setCookies };
   } catch (error) {
     if (isOutage(error)) events.failed("session", error);
-    return outageReply(error, request, pages, { label: "action.tryAgain", href: `${pages.publicPath}sessions` });
+    return outageReply(error, request, pages, {
+      label: "action.tryAgain",
+      href: `${pages.publicPath}sessions`,
+    });
   }
 }
 
@@ -49,19 +61,30 @@ function memberOf({ id, label, loginAt, lastActive, current }: ListedSession): o
   return { id, label, login_at: loginAt, last_active: lastActive, current };
 }
 
-async function endSessions(opened: SessionRequest, user: Claims, context: EndpointContext): Promise<Reply> {
+async function endSessions(
+  opened: SessionRequest,
+  user: Claims,
+  context: EndpointContext,
+): Promise<Reply> {
   const { request, session } = opened;
   const { subjectSessions, pages, clock } = context;
   const form = await readForm(request, clock);
   const end = form === undefined ? { value: undefined, repeated: false } : single(form, "end");
-  if (end.value === undefined || end.value === "" || end.repeated || subjectSessions === undefined) {
+  if (
+    end.value === undefined ||
+    end.value === "" ||
+    end.repeated ||
+    subjectSessions === undefined
+  ) {
     const reason = "The form has one field end: the id of a session, others, or all";
     return badParameters([{ name: "end", options: [], reason }], request, pages);
   }
   let ended = 0;
-  const isOwn = end.value === "all" || (session.key !== undefined && end.value === sessionId(session.key));
+  const isOwn =
+    end.value === "all" || (session.key !== undefined && end.value === sessionId(session.key));
   const announce = () => notifyOfLogout(user, context);
-  if (end.value === "others" || end.value === "all") ended = await subjectSessions.endAll(user, session.key, announce);
+  if (end.value === "others" || end.value === "all")
+    ended = await subjectSessions.endAll(user, session.key, announce);
   else if (!isOwn && (await subjectSessions.end(user, end.value, announce))) ended = 1;
   if (isOwn) {
     const record = await endOwnSession(opened, context);
@@ -70,6 +93,8 @@ async function endSessions(opened: SessionRequest, user: Claims, context: Endpoi
       context.tasks.add(revokeEnded(record, context));
     }
   }
-  const reply = isJson(opened) ? json({ status: "ended", ended }) : redirect(`${pages.publicPath}${isOwn ? "" : "sessions"}`, 303);
+  const reply = isJson(opened)
+    ? json({ status: "ended", ended })
+    : redirect(`${pages.publicPath}${isOwn ? "" : "sessions"}`, 303);
   return { ...reply, setCookies: session.setCookies };
 }

@@ -11,15 +11,21 @@ import type { Access, SessionRequest } from "../access/session-access.js";
 import type { EndpointContext } from "./context.js";
 import { retryAfterOf } from "../pages/failure-reply.js";
 
-/** What the browser may see of a session: the probe with details. The record has passed the policy. */
+/**
+ * What the browser may see of a session: the probe with details. The record has passed the policy.
+ */
 export function clientState(
   access: Access,
   slide: boolean,
-  context: Pick<EndpointContext, "settings" | "registrations" | "clock" | "application" | "accountOf">,
+  context: Pick<
+    EndpointContext,
+    "settings" | "registrations" | "clock" | "application" | "accountOf"
+  >,
 ): ProbeDetails {
   const { settings, registrations, clock, application, accountOf } = context;
   const limits = limitsOf(access, slide, context);
-  if (!access.authenticated) return { authenticated: false, user: null, reason: access.reason, account: null, ...limits };
+  if (!access.authenticated)
+    return { authenticated: false, user: null, reason: access.reason, account: null, ...limits };
   const { id_info: claims } = access.record;
   const provider = clientOf(access.record, registrations)?.key;
   const view = sessionView(access.record, settings, epochSeconds(clock), provider);
@@ -37,35 +43,50 @@ export function clientState(
 
 const SIGNED_OUT = JSON.stringify({ authenticated: false, user: null } satisfies SessionProbe);
 
-/** GET {mountPath}session: the probe. It applies the whole policy, with refresh and idle stamp, and says whether the user is signed in. */
+/**
+ * GET {mountPath}session: the probe. It applies the whole policy, with refresh and idle stamp, and
+ * says whether the user is signed in.
+ */
 export async function session(opened: SessionRequest, context: EndpointContext): Promise<Reply> {
   const query = queryOf(opened.request.target);
   const parameters = query === "" ? undefined : new URLSearchParams(query);
   try {
-    if (opened.request.method === "HEAD") return jsonText(await bodyOfGet(parameters, opened, context));
+    if (opened.request.method === "HEAD")
+      return jsonText(await bodyOfGet(parameters, opened, context));
     const slide = !isExactly(parameters, "slide", "false");
     const access = await context.access.access(opened.session, { slide, sendsCookie: true });
-    if (isExactly(parameters, "details", "true")) return withCookies(jsonText(JSON.stringify(clientState(access, slide, context))), opened);
+    if (isExactly(parameters, "details", "true"))
+      return withCookies(jsonText(JSON.stringify(clientState(access, slide, context))), opened);
     if (!access.authenticated) return jsonText(SIGNED_OUT);
-    const body = JSON.stringify({ authenticated: true, user: userPayload(access.record.id_info) } satisfies SessionProbe);
+    const body = JSON.stringify({
+      authenticated: true,
+      user: userPayload(access.record.id_info),
+    } satisfies SessionProbe);
     return withCookies(jsonText(body), opened);
   } catch (error) {
     if (!isOutage(error)) throw error;
-    // A client that reads only the body must not see a signed-in user. The status says that nothing was decided.
+    // A client that reads only the body must not see a signed-in user. The status says that nothing
+    // was decided.
     return jsonText(SIGNED_OUT, error.status, { "Retry-After": String(retryAfterOf(error)) });
   }
 }
 
-/** The body that GET would have, since some servers send its length for HEAD. Empty if only a refresh would tell it. */
+/**
+ * The body that GET would have, since some servers send its length for HEAD. Empty if only a
+ * refresh would tell it.
+ */
 async function bodyOfGet(
   parameters: URLSearchParams | undefined,
   { session }: SessionRequest,
   { access }: EndpointContext,
 ): Promise<string> {
   const { authenticated, reason } = await access.explain(session);
-  if (parameters !== undefined || reason === "id_token_expired" || reason === "review_due") return "";
+  if (parameters !== undefined || reason === "id_token_expired" || reason === "review_due")
+    return "";
   const record = authenticated ? await session.read() : undefined;
-  return record === undefined ? SIGNED_OUT : JSON.stringify({ authenticated: true, user: userPayload(record.id_info) });
+  return record === undefined
+    ? SIGNED_OUT
+    : JSON.stringify({ authenticated: true, user: userPayload(record.id_info) });
 }
 
 function isExactly(parameters: URLSearchParams | undefined, name: string, value: string): boolean {
@@ -74,15 +95,23 @@ function isExactly(parameters: URLSearchParams | undefined, name: string, value:
   return given.value === value && !given.repeated;
 }
 
-type Limits = Pick<ProbeDetails, "ends_in" | "expires_in" | "max_age_expires_in" | "idle_expires_in" | "session_expiry_expires_in">;
+type Limits = Pick<
+  ProbeDetails,
+  "ends_in" | "expires_in" | "max_age_expires_in" | "idle_expires_in" | "session_expiry_expires_in"
+>;
 
-function limitsOf(access: Access, slide: boolean, { settings, clock }: Pick<EndpointContext, "settings" | "clock">): Limits {
+function limitsOf(
+  access: Access,
+  slide: boolean,
+  { settings, clock }: Pick<EndpointContext, "settings" | "clock">,
+): Limits {
   const now = epochSeconds(clock);
   // The record was read before this access moved the idle stamp.
   const hasSlid = access.authenticated && slide && settings.sessionIdleTimeout !== null;
   const record = hasSlid ? { ...access.record, idp_last_active: now } : access.record;
   const left = record?.credentials === undefined ? undefined : remaining(record, settings, now);
-  const end = access.authenticated && record !== undefined ? untilEnd(record, settings, now) : Infinity;
+  const end =
+    access.authenticated && record !== undefined ? untilEnd(record, settings, now) : Infinity;
   return {
     ends_in: end === Infinity ? null : end,
     expires_in: left?.idToken ?? null,
@@ -93,5 +122,7 @@ function limitsOf(access: Access, slide: boolean, { settings, clock }: Pick<Endp
 }
 
 function withCookies(reply: Reply, opened: SessionRequest): Reply {
-  return opened.session.setCookies.length === 0 ? reply : { ...reply, setCookies: opened.session.setCookies };
+  return opened.session.setCookies.length === 0
+    ? reply
+    : { ...reply, setCookies: opened.session.setCookies };
 }

@@ -12,7 +12,10 @@ const MOST_WRITTEN = 100;
 /** What the parts of one provider report with. */
 export type ProviderEvents = Pick<EventHub, "emit" | "log" | "logOnce">;
 
-/** Sends each event to the log, to the diagnostics channel and to the listeners. No log or listener that throws disturbs a request. */
+/**
+ * Sends each event to the log, to the diagnostics channel and to the listeners. No log or listener
+ * that throws disturbs a request.
+ */
 export class EventHub {
   readonly #listeners = new Map<EventName, Set<(event: never) => unknown>>();
   readonly #log: Log;
@@ -25,14 +28,21 @@ export class EventHub {
     this.#clock = clock;
   }
 
-  /** The hub for one of several providers: its events name the provider, and so do the details of its log lines. */
+  /**
+   * The hub for one of several providers: its events name the provider, and so do the details of
+   * its log lines.
+   */
   ofProvider(key: string | undefined): ProviderEvents {
     if (key === undefined) return this;
-    const named = (entry: LogEntry): LogEntry => ({ ...entry, details: { provider: key, ...entry.details } });
+    const named = (entry: LogEntry): LogEntry => ({
+      ...entry,
+      details: { provider: key, ...entry.details },
+    });
     return {
       emit: (name, what, line) => this.emit(name, { provider: key, ...what }, line && named(line)),
       log: (entry) => this.log(named(entry)),
-      logOnce: (entry) => this.logOnce({ ...named(entry), message: `Provider ${key}: ${entry.message}` }),
+      logOnce: (entry) =>
+        this.logOnce({ ...named(entry), message: `Provider ${key}: ${entry.message}` }),
     };
   }
 
@@ -51,7 +61,11 @@ export class EventHub {
    *
    * @param line the log line; default the one of the table in log-lines.ts. Null: no line
    */
-  emit<Name extends EventName>(name: Name, what: Omit<Events[Name], "time">, line?: LogEntry | null): void {
+  emit<Name extends EventName>(
+    name: Name,
+    what: Omit<Events[Name], "time">,
+    line?: LogEntry | null,
+  ): void {
     // All listeners get the same object.
     const event = Object.freeze({ time: this.#clock.now(), ...what }) as Events[Name];
     const entry = line === undefined ? lineOf(name, event) : line;
@@ -64,7 +78,8 @@ export class EventHub {
       this.log(logLine("listener_failed", `A listener of "${name}" threw ${thrown}.`));
     };
     // A copy: a listener that another listener adds gets only later events.
-    for (const listener of [...listeners]) settle(() => (listener as Listener<Name>)(event), failed);
+    for (const listener of [...listeners])
+      settle(() => (listener as Listener<Name>)(event), failed);
   }
 
   /** Writes a log line that belongs to no event. */
@@ -80,12 +95,16 @@ export class EventHub {
     if (this.#written.has(line)) return;
     // A message can contain a stranger's Host header. It must not make other lines repeat.
     if (this.#written.size >= MOST_WRITTEN)
-      for (const other of this.#written) if (other.startsWith(`${entry.code} `)) this.#written.delete(other);
+      for (const other of this.#written)
+        if (other.startsWith(`${entry.code} `)) this.#written.delete(other);
     this.#written.add(line);
     this.log(entry);
   }
 
-  /** Emits the failure of an operation that threw. An unexpected error decides nothing about a user, so it counts as an outage. */
+  /**
+   * Emits the failure of an operation that threw. An unexpected error decides nothing about a user,
+   * so it counts as an outage.
+   */
   failed(
     during: Events["failure"]["during"],
     error: unknown,
@@ -96,12 +115,19 @@ export class EventHub {
   }
 
   /** Emits the failure of a request that idpauth itself refused. */
-  refused(during: Events["failure"]["during"], reason: string, about: Pick<Events["failure"], "provider" | "issuer" | "api"> = {}): void {
+  refused(
+    during: Events["failure"]["during"],
+    reason: string,
+    about: Pick<Events["failure"], "provider" | "issuer" | "api"> = {},
+  ): void {
     this.emit("failure", { ...about, during, kind: "refusal", reason });
   }
 }
 
-/** The log line of an event; undefined if the event is neither a refusal nor an outage, or if another line reports it. */
+/**
+ * The log line of an event; undefined if the event is neither a refusal nor an outage, or if
+ * another line reports it.
+ */
 function lineOf<Name extends EventName>(name: Name, event: Events[Name]): LogEntry | undefined {
   if (name === "blocked") return reasonLine("blocked", (event as Events["blocked"]).reason);
   if (name === "failure") return failureLine(event as Events["failure"]);
@@ -109,9 +135,9 @@ function lineOf<Name extends EventName>(name: Name, event: Events[Name]): LogEnt
 }
 
 /**
- * Publishes an event or a log line (also with `log: false`) for tools that do not have the `auth` object; every idpauth in this process
- * publishes on the same channels. Node raises what a subscriber throws as an uncaught exception in a later tick. A listener's error is only
- * logged.
+ * Publishes an event or a log line (also with `log: false`) for tools that do not have the `auth`
+ * object; every idpauth in this process publishes on the same channels. Node raises what a
+ * subscriber throws as an uncaught exception in a later tick. A listener's error is only logged.
  */
 function publish(name: EventName | "log", message: unknown): void {
   const channelName = `idpauth:${name}`;
@@ -129,8 +155,14 @@ function settle(call: () => unknown, failed: (error: unknown) => void = () => un
   }
 }
 
-/** Issuer and subject of an identity, as events carry them. @param provider the key of its provider */
-export function identityOf(idInfo: IdInfo | undefined, provider?: string): { provider?: string; issuer?: string; subject?: string } {
+/**
+ * Issuer and subject of an identity, as events carry them.
+ * @param provider the key of its provider
+ */
+export function identityOf(
+  idInfo: IdInfo | undefined,
+  provider?: string,
+): { provider?: string; issuer?: string; subject?: string } {
   return {
     ...(provider !== undefined && { provider }),
     ...(typeof idInfo?.iss === "string" && { issuer: idInfo.iss }),
@@ -139,8 +171,8 @@ export function identityOf(idInfo: IdInfo | undefined, provider?: string): { pro
 }
 
 /**
- * The code of a store driver's error, such as `ECONNREFUSED` or PostgreSQL's `57P01`; `rejected` if there is none. Never the error's
- * message, which may contain a secret.
+ * The code of a store driver's error, such as `ECONNREFUSED` or PostgreSQL's `57P01`; `rejected` if
+ * there is none. Never the error's message, which may contain a secret.
  */
 export function driverCode(error: unknown): string {
   for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth += 1) {

@@ -3,11 +3,17 @@ import type { EndReason } from "../record/session-policy.js";
 interface EventBase {
   /** Milliseconds since the epoch. */
   readonly time: number;
-  /** The provider's key. Absent: it is not known, or the application has one provider, without a key. */
+  /**
+   * The provider's key. Absent: it is not known, or the application has one provider, without a
+   * key.
+   */
   readonly provider?: string;
   readonly issuer?: string;
   readonly subject?: string;
-  /** Milliseconds that the provider took, if it was called; for an outage, until the outage was known. */
+  /**
+   * Milliseconds that the provider took, if it was called; for an outage, until the outage was
+   * known.
+   */
   readonly duration?: number;
 }
 
@@ -20,21 +26,32 @@ export interface Events {
     /** The name of the API that the new access token is for. Absent: the session's own tokens. */
     readonly api?: string;
   };
-  /** A session was ended by its user, or by the application through `endSession` or `endAllSessions`. */
+  /**
+   * A session was ended by its user, or by the application through `endSession` or
+   * `endAllSessions`.
+   */
   readonly logout: EventBase & {
-    /** True: the provider revoked the newest token. Null: there was nothing to revoke, or revocation is off. */
+    /**
+     * True: the provider revoked the newest token. Null: there was nothing to revoke, or revocation
+     * is off.
+     */
     readonly revoked: boolean | null;
   };
   /** The guard or `auth.csrf` blocked a request. */
   readonly blocked: EventBase & {
     /**
-     * `forbidden`: the route's `allow` did not return true. `step_up_required`: its `maxAge` or `acr` is not met. `provider_required`:
-     * the user signed in at another provider than its `provider`. `cross_origin`: a page of
-     * another origin may have sent the request (`auth.csrf`); the event has no issuer and subject, because nothing was read.
+     * `forbidden`: the route's `allow` did not return true. `step_up_required`: its `maxAge` or
+     * `acr` is not met. `provider_required`: the user signed in at another provider than its
+     * `provider`. `cross_origin`: a page of another origin may have sent the request (`auth.csrf`);
+     * the event has no issuer and subject, because nothing was read.
      */
-    readonly reason: EndReason | "forbidden" | "step_up_required" | "provider_required" | "cross_origin";
+    readonly reason:
+      EndReason | "forbidden" | "step_up_required" | "provider_required" | "cross_origin";
   };
-  /** A session has ended by policy, by a logout at the provider, or because of too many sessions; sent once per session and reason. */
+  /**
+   * A session has ended by policy, by a logout at the provider, or because of too many sessions;
+   * sent once per session and reason.
+   */
   readonly ended: EventBase & {
     /** docs/reference/errors.md explains each reason. */
     readonly reason: EndReason;
@@ -43,23 +60,40 @@ export interface Events {
   readonly failure: EventBase & {
     /** `session`: a stored session was read. */
     readonly during:
-      "login" | "callback" | "refresh" | "api_token" | "api" | "logout" | "backchannel_logout" | "frontchannel_logout" | "session";
+      | "login"
+      | "callback"
+      | "refresh"
+      | "api_token"
+      | "api"
+      | "logout"
+      | "backchannel_logout"
+      | "frontchannel_logout"
+      | "session";
     /** The name of the API, if it is one that failed or whose token was refused. */
     readonly api?: string;
-    /** `refusal`: a definite refusal, of a bad request or by the provider. `outage`: nothing was decided; a later try may succeed. */
+    /**
+     * `refusal`: a definite refusal, of a bad request or by the provider. `outage`: nothing was
+     * decided; a later try may succeed.
+     */
     readonly kind: "refusal" | "outage";
     /** A stable word: an error code, or the refusal as the log names it. */
     readonly reason: string;
     /** The code of an API's connection, such as `ECONNREFUSED`. */
     readonly cause?: string;
   };
-  /** The provider, the store or the session did not respond; sent once per failed request to it, not once per waiting user. */
+  /**
+   * The provider, the store or the session did not respond; sent once per failed request to it, not
+   * once per waiting user.
+   */
   readonly outage: EventBase & {
     /** `session`: `session: "host"` is configured and a request has no session of the framework. */
     readonly side: "provider" | "store" | "session";
     /** Of the provider. */
     readonly endpoint?: ProviderEndpoint;
-    /** A stable word: `network`, `timeout`, `http_503`, …; of a store its driver's error code, else `rejected`. */
+    /**
+     * A stable word: `network`, `timeout`, `http_503`, …; of a store its driver's error code, else
+     * `rejected`.
+     */
     readonly reason: string;
   };
 }

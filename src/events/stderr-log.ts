@@ -7,18 +7,25 @@ export const LINES_PER_WINDOW = 10;
 /** Milliseconds. */
 export const WINDOW = 60_000;
 
-/** Kinds that are distinguished by their reason. A provider that invents reasons without end fills no memory. */
+/**
+ * Kinds that are distinguished by their reason. A provider that invents reasons without end fills
+ * no memory.
+ */
 const MAX_KINDS = 200;
 
 /** The default log: warnings and errors as single lines on stderr, rate-limited. */
 export function stderrLog(clock: Clock): Log {
-  const write = sampled(({ level, code, message }) => process.stderr.write(`idpauth ${level} ${code}: ${message}\n`), clock);
+  const write = sampled(
+    ({ level, code, message }) => process.stderr.write(`idpauth ${level} ${code}: ${message}\n`),
+    clock,
+  );
   return (entry) => entry.level !== "info" && write(entry);
 }
 
 /**
- * Limits the lines of each kind (code, endpoint, reason) to ten a minute. After the minute, one more line gives the number of
- * suppressed lines in `details.suppressed`. Events and the `log` of the application are not limited.
+ * Limits the lines of each kind (code, endpoint, reason) to ten a minute. After the minute, one
+ * more line gives the number of suppressed lines in `details.suppressed`. Events and the `log` of
+ * the application are not limited.
  */
 export function sampled(log: Log, clock: Clock): Log {
   let since = -Infinity;
@@ -59,5 +66,7 @@ export function sampled(log: Log, clock: Clock): Log {
 }
 
 function kindOf({ code, details }: LogEntry): string {
-  return details === undefined ? code : `${code} ${String(details["endpoint"] ?? "")} ${String(details["reason"] ?? "")}`;
+  return details === undefined
+    ? code
+    : `${code} ${String(details["endpoint"] ?? "")} ${String(details["reason"] ?? "")}`;
 }

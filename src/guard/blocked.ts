@@ -17,17 +17,24 @@ export interface BlockedUser<Kind extends "navigation" | "unauthenticated"> {
   /** Why the session ended; `no_credentials` if there was none. */
   readonly reason: EndReason;
   /**
-   * The path of the login, with the provider that the route requires; for a navigation also with the query that leads back to the requested page. If that login would loop
-   * (`prompt=none`), it is the landing page instead.
+   * The path of the login, with the provider that the route requires; for a navigation also with
+   * the query that leads back to the requested page. If that login would loop (`prompt=none`), it
+   * is the landing page instead.
    */
   readonly loginUrl: string;
   /** The path of the login without a query. */
   readonly loginPath: string;
-  /** The application's own origin; undefined when neither BASE_URL nor a usable `Host` header gives it. */
+  /**
+   * The application's own origin; undefined when neither BASE_URL nor a usable `Host` header gives
+   * it.
+   */
   readonly origin: Origin | undefined;
 }
 
-/** The guard blocked a request because the provider or the store is unavailable. The user may still be signed in. */
+/**
+ * The guard blocked a request because the provider or the store is unavailable. The user may still
+ * be signed in.
+ */
 export interface BlockedByOutage {
   /** Also the name of the guard's response function for it. */
   readonly kind: "unavailable";
@@ -47,7 +54,10 @@ export interface BlockedByRule {
   readonly reply: Reply;
 }
 
-/** The user is signed in, but the route requires a more recent or stronger authentication, or one at another provider. */
+/**
+ * The user is signed in, but the route requires a more recent or stronger authentication, or one at
+ * another provider.
+ */
 export interface BlockedForStepUp {
   /** Also the name of the guard's response function for it. */
   readonly kind: "stepUp";
@@ -55,14 +65,25 @@ export interface BlockedForStepUp {
   readonly reply: Reply;
   /** Whether a browser requested a page. */
   readonly isNavigation: boolean;
-  /** The URL of the login that requests the authentication; for a navigation it leads back to the requested page. */
+  /**
+   * The URL of the login that requests the authentication; for a navigation it leads back to the
+   * requested page.
+   */
   readonly loginUrl: string;
-  /** The application's own origin; undefined when neither BASE_URL nor a usable `Host` header gives it. */
+  /**
+   * The application's own origin; undefined when neither BASE_URL nor a usable `Host` header gives
+   * it.
+   */
   readonly origin: Origin | undefined;
 }
 
 /** Why the guard blocked a request, and the response it proposes. */
-export type Blocked = BlockedUser<"navigation"> | BlockedUser<"unauthenticated"> | BlockedByOutage | BlockedByRule | BlockedForStepUp;
+export type Blocked =
+  | BlockedUser<"navigation">
+  | BlockedUser<"unauthenticated">
+  | BlockedByOutage
+  | BlockedByRule
+  | BlockedForStepUp;
 
 /** What a route requires of the sign-in. */
 interface RequiredSignIn {
@@ -72,10 +93,12 @@ interface RequiredSignIn {
 }
 
 /**
- * The block of a signed-out user: a navigation is redirected to the login and back to its page, any other request gets 401.
+ * The block of a signed-out user: a navigation is redirected to the login and back to its page, any
+ * other request gets 401.
  *
  * @param loops the login would fail without a page of the provider, and lead back to the guard
- * @param required what the route requires of the sign-in. The login requests it, so that the user signs in once and not twice
+ * @param required what the route requires of the sign-in. The login requests it, so that the user
+ *   signs in once and not twice
  */
 export function blockedUser(
   { request, origin }: SessionRequest,
@@ -88,21 +111,51 @@ export function blockedUser(
   const login = loginPath(publicPath);
   if (!isNavigation(request)) {
     const loginUrl = loginPath(publicPath, providerIn(provider));
-    const body = { authenticated: false, user: null, error: "login_required", reason, login_url: loginUrl };
-    return { kind: "unauthenticated", reply: json(body, 401), reason, loginUrl, loginPath: login, origin };
+    const body = {
+      authenticated: false,
+      user: null,
+      error: "login_required",
+      reason,
+      login_url: loginUrl,
+    };
+    return {
+      kind: "unauthenticated",
+      reply: json(body, 401),
+      reason,
+      loginUrl,
+      loginPath: login,
+      origin,
+    };
   }
   const loginUrl = loops
     ? `${publicPath}?error=login_required`
-    : loginUrlBackTo(login, pageOf(request, origin, pathPrefix), { ...providerIn(provider), ...parametersOf(stepUp) });
-  return { kind: "navigation", reply: redirect(loginUrl), reason, loginUrl, loginPath: login, origin };
+    : loginUrlBackTo(login, pageOf(request, origin, pathPrefix), {
+        ...providerIn(provider),
+        ...parametersOf(stepUp),
+      });
+  return {
+    kind: "navigation",
+    reply: redirect(loginUrl),
+    reason,
+    loginUrl,
+    loginPath: login,
+    origin,
+  };
 }
 
 /** The address of the requested page, as the browser sees it. */
-export function pageOf({ target }: IdpRequest, origin: Origin | undefined, pathPrefix: string): string {
+export function pageOf(
+  { target }: IdpRequest,
+  origin: Origin | undefined,
+  pathPrefix: string,
+): string {
   return `${origin ?? ""}${pathPrefix}${target.startsWith("/") ? target : "/"}`;
 }
 
-/** The block of a signed-in user who must authenticate again: a login, or the challenge of RFC 9470 section 3. */
+/**
+ * The block of a signed-in user who must authenticate again: a login, or the challenge of RFC 9470
+ * section 3.
+ */
 export function blockedForStepUp(
   { request, origin }: SessionRequest,
   { stepUp = {}, provider }: RequiredSignIn,
@@ -110,12 +163,20 @@ export function blockedForStepUp(
 ): BlockedForStepUp {
   const parameters = { ...providerIn(provider), ...parametersOf(stepUp) };
   if (isNavigation(request)) {
-    const loginUrl = loginUrlBackTo(loginPath(publicPath), pageOf(request, origin, pathPrefix), parameters);
+    const loginUrl = loginUrlBackTo(
+      loginPath(publicPath),
+      pageOf(request, origin, pathPrefix),
+      parameters,
+    );
     return { kind: "stepUp", reply: redirect(loginUrl), isNavigation: true, loginUrl, origin };
   }
   const error = "insufficient_user_authentication";
   const loginUrl = loginPath(publicPath, parameters);
-  const challenge = [["error", error], ["error_description", ERRORS[error].title], ...Object.entries(parameters)];
+  const challenge = [
+    ["error", error],
+    ["error_description", ERRORS[error].title],
+    ...Object.entries(parameters),
+  ];
   const headers = {
     "WWW-Authenticate": `Bearer ${challenge.map(([name = "", value = ""]) => `${name}="${value.replace(/["\\]/g, "\\$&")}"`).join(", ")}`,
   };
@@ -129,7 +190,10 @@ export function providerIn(key: string | undefined): { readonly provider?: strin
 }
 
 /** The path of a login with these parameters. */
-export function loginPath(publicPath: string, parameters: Readonly<Record<string, string>> = {}): string {
+export function loginPath(
+  publicPath: string,
+  parameters: Readonly<Record<string, string>> = {},
+): string {
   const query = new URLSearchParams(parameters).toString();
   return `${publicPath}login/${query === "" ? "" : `?${query}`}`;
 }
@@ -146,17 +210,30 @@ function parametersOf({ max_age: maxAge, acr }: StepUp): Readonly<Record<string,
  * The URL of a login that leads back to a page.
  *
  * @param login path or URL of the login, without a query
- * @param page absolute URL on the application's own origin; a login refuses any other and leads to the configured page
+ * @param page absolute URL on the application's own origin; a login refuses any other and leads to
+ *   the configured page
  * @param parameters further parameters of the login
  */
-export function loginUrlBackTo(login: string, page: string, parameters: Readonly<Record<string, string>> = {}): string {
-  // One character over the limit is enough for the login to refuse the page. Encoding triples a URL, and servers refuse long ones.
-  const query = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: page.slice(0, MAX_ORIGIN_URL_LENGTH + 1), ...parameters });
+export function loginUrlBackTo(
+  login: string,
+  page: string,
+  parameters: Readonly<Record<string, string>> = {},
+): string {
+  // One character over the limit is enough for the login to refuse the page. Encoding triples a
+  // URL, and servers refuse long ones.
+  const query = new URLSearchParams({
+    scheme: "PRESERVE_ORIGIN_QP",
+    origin_url: page.slice(0, MAX_ORIGIN_URL_LENGTH + 1),
+    ...parameters,
+  });
   return `${login}?${query.toString()}`;
 }
 
 /** Whether a browser requested a page. */
 export function isNavigation(request: IdpRequest): boolean {
   if (request.method !== "GET" && request.method !== "HEAD") return false;
-  return preferredType(request.header("accept")) === "html" || request.header("sec-fetch-mode") === "navigate";
+  return (
+    preferredType(request.header("accept")) === "html" ||
+    request.header("sec-fetch-mode") === "navigate"
+  );
 }

@@ -5,14 +5,19 @@ import type { IdpRequest } from "../http/request.js";
 /** The safe methods of RFC 9110 section 9.2.1. They must not change anything. */
 const SAFE_METHODS = ["GET", "HEAD", "OPTIONS", "TRACE"];
 
-/** The header that tells a program from a form. A page of another origin may only send it after a preflight. */
+/**
+ * The header that tells a program from a form. A page of another origin may only send it after a
+ * preflight.
+ */
 const PROGRAM_HEADER = "x-idpauth";
 
 /**
- * Returns whether a request may pass: it has a safe method, or it does not come from a page of another origin.
+ * Returns whether a request may pass: it has a safe method, or it does not come from a page of
+ * another origin.
  *
- * If the browser sends `Sec-Fetch-Site`, only that header decides, and only `same-origin` and `none` (the user's own doing) pass. Without
- * it, `Origin` must be the application's own. Without both, the request must have the header `X-Idpauth`.
+ * If the browser sends `Sec-Fetch-Site`, only that header decides, and only `same-origin` and
+ * `none` (the user's own doing) pass. Without it, `Origin` must be the application's own. Without
+ * both, the request must have the header `X-Idpauth`.
  */
 export function passesCsrf(request: IdpRequest, own: () => Origin | undefined): boolean {
   if (SAFE_METHODS.includes(request.method)) return true;
@@ -24,8 +29,9 @@ export function passesCsrf(request: IdpRequest, own: () => Origin | undefined): 
 }
 
 /**
- * Whether a page of the application's own origin posted this form to one of idpauth's endpoints. Browsers send Sec-Fetch-Site, and older browsers send Origin. Scripts of
- * other sites cannot set these headers.
+ * Whether a page of the application's own origin posted this form to one of idpauth's endpoints.
+ * Browsers send Sec-Fetch-Site, and older browsers send Origin. Scripts of other sites cannot set
+ * these headers.
  */
 export function isSameOrigin(request: IdpRequest, own: string | undefined): boolean {
   const site = request.header("sec-fetch-site");

@@ -1,8 +1,17 @@
-import type { Blocked, BlockedByOutage, BlockedByRule, BlockedForStepUp, BlockedUser } from "./blocked.js";
+import type {
+  Blocked,
+  BlockedByOutage,
+  BlockedByRule,
+  BlockedForStepUp,
+  BlockedUser,
+} from "./blocked.js";
 import type { AnyReply, Reply } from "../http/reply.js";
 import type { GuardRule } from "./guard-rule.js";
 
-/** A request that goes no further: a guard blocked it, it may be forged, or an endpoint responds to it. */
+/**
+ * A request that goes no further: a guard blocked it, it may be forged, or an endpoint responds to
+ * it.
+ */
 export type Stopped =
   | Blocked
   | {
@@ -12,13 +21,22 @@ export type Stopped =
       readonly reply: AnyReply;
     };
 
-/** What stands before a handler. An adapter makes the middleware of its framework from it, the same for each gate. */
+/**
+ * What stands before a handler. An adapter makes the middleware of its framework from it, the same
+ * for each gate.
+ */
 export interface Gate<FrameworkRequest extends object> {
-  /** @returns undefined, at once or as a promise: the request may pass. Otherwise the handler must not run */
+  /**
+   * @returns undefined, at once or as a promise: the request may pass. Otherwise the handler must
+   *   not run
+   */
   enter(raw: FrameworkRequest): Promise<Stopped | undefined> | undefined;
   /** Whether no cache may store the response to a request that passed. */
   readonly keepsPrivate: boolean;
-  /** Whether the response that stops a request goes on until the session ends or the browser leaves, so that the adapter must tell when. */
+  /**
+   * Whether the response that stops a request goes on until the session ends or the browser leaves,
+   * so that the adapter must tell when.
+   */
   readonly streams?: boolean;
   /**
    * Checks what the framework, or the application, passed to the middleware.
@@ -27,28 +45,40 @@ export interface Gate<FrameworkRequest extends object> {
    */
   assertCalledWith(given: unknown): void;
   /**
-   * Responds to a stopped request with the application's own function, or with `byDefault` if there is none.
+   * Responds to a stopped request with the application's own function, or with `byDefault` if there
+   * is none.
    *
-   * @param args what the application's function gets: the arguments of the framework, and `stopped` among them
+   * @param args what the application's function gets: the arguments of the framework, and `stopped`
+   *   among them
    * @returns what the function returns; rejects with what it throws
    */
-  respond(stopped: Stopped, args: readonly unknown[], byDefault: (reply: AnyReply) => unknown): Promise<unknown>;
+  respond(
+    stopped: Stopped,
+    args: readonly unknown[],
+    byDefault: (reply: AnyReply) => unknown,
+  ): Promise<unknown>;
 }
 
 /** The guards of an `auth` object, as the framework's own kind of middleware. */
-export interface Guards<Middleware, OwnResponses, OwnClaims extends object = object, Data extends object = Record<string, unknown>> {
+export interface Guards<
+  Middleware,
+  OwnResponses,
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+> {
   /** Lets only users pass who are signed in within the session limits. */
   readonly idpRequired: Middleware;
   /** As `idpRequired`, with a rule for the route and your own responses. */
   idpRequiredWith(route: OwnResponses & GuardRule<OwnClaims, Data>): Middleware;
   /**
-   * Protects against cross-site request forgery. A request that may change something gets 403 `cross_origin`, unless it comes from your own
-   * origin. The endpoints pass, because they have their own rules.
+   * Protects against cross-site request forgery. A request that may change something gets 403
+   * `cross_origin`, unless it comes from your own origin. The endpoints pass, because they have
+   * their own rules.
    */
   readonly csrf: Middleware;
   /**
-   * Passes requests below an API's `path` on to the API, with the user's access token, and leaves all others to what comes next. Mount it before
-   * middleware that reads bodies.
+   * Passes requests below an API's `path` on to the API, with the user's access token, and leaves
+   * all others to what comes next. Mount it before middleware that reads bodies.
    *
    * @param api its name in the option `apis`
    * @param rule what the API requires besides a signed-in user
@@ -69,7 +99,11 @@ export interface GateParts<FrameworkRequest extends object> {
 }
 
 /** The gates of one `auth` object, for its adapter. */
-export interface Gates<FrameworkRequest extends object, OwnClaims extends object = object, Data extends object = Record<string, unknown>> {
+export interface Gates<
+  FrameworkRequest extends object,
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+> {
   /** Stops the requests for the endpoints. Every request of the application passes it. */
   readonly endpoints: Gate<FrameworkRequest>;
   /**
@@ -78,13 +112,18 @@ export interface Gates<FrameworkRequest extends object, OwnClaims extends object
    * @throws TypeError a value that the options cannot have
    */
   guard(route: GuardRule<OwnClaims, Data> & AnyGuardResponses): Gate<FrameworkRequest>;
-  /** The guards that an adapter adds to its `auth` object. @param middleware makes the framework's middleware from a gate */
+  /**
+   * The guards that an adapter adds to its `auth` object.
+   * @param middleware makes the framework's middleware from a gate
+   */
   guards<Middleware, OwnResponses>(
     middleware: (gate: Gate<FrameworkRequest>) => Middleware,
   ): Guards<Middleware, OwnResponses, OwnClaims, Data>;
 }
 
-/** @param usage how applications of the framework write their guards, for the errors of wrong uses */
+/**
+ * @param usage how applications of the framework write their guards, for the errors of wrong uses
+ */
 export function createGates<FrameworkRequest extends object>(
   { handle, guard, declareGuard, csrf, proxyApi }: GateParts<FrameworkRequest>,
   usage: Usage,
@@ -106,7 +145,8 @@ export function createGates<FrameworkRequest extends object>(
       enter: (raw) => guard(raw, route),
       keepsPrivate: true,
       assertCalledWith: (given) => assertUsage("idpRequired", usage, given),
-      respond: (stopped, args, respond) => respondToBlocked(stopped.kind, route, args, () => respond(stopped.reply)),
+      respond: (stopped, args, respond) =>
+        respondToBlocked(stopped.kind, route, args, () => respond(stopped.reply)),
     };
   }
 
@@ -127,7 +167,10 @@ export function createGates<FrameworkRequest extends object>(
   };
 }
 
-/** The `Cache-Control` of a guarded response if the application sets none. No cache stores the response, including the browser's. */
+/**
+ * The `Cache-Control` of a guarded response if the application sets none. No cache stores the
+ * response, including the browser's.
+ */
 export const GUARDED_CACHE_CONTROL = "private, no-store";
 
 /** Returns a `Vary` value that includes `Cookie` once. `*` already includes everything. */
@@ -137,29 +180,44 @@ export function varyByCookie(vary: string | undefined): string {
 }
 
 /**
- * The application's own responses to blocked requests. Each function is called with the framework's arguments `Before`, the blocked
- * request, and the arguments `After`.
+ * The application's own responses to blocked requests. Each function is called with the framework's
+ * arguments `Before`, the blocked request, and the arguments `After`.
  */
-export interface GuardResponsesOf<Before extends readonly unknown[], After extends readonly unknown[] = [], Result = unknown> {
+export interface GuardResponsesOf<
+  Before extends readonly unknown[],
+  After extends readonly unknown[] = [],
+  Result = unknown,
+> {
   /** Responds to a page request. Default: 302 to the login, which returns to the page. */
-  readonly navigation?: (...args: [...Before, blocked: BlockedUser<"navigation">, ...After]) => Result;
+  readonly navigation?: (
+    ...args: [...Before, blocked: BlockedUser<"navigation">, ...After]
+  ) => Result;
   /** Responds to any other request. Default: 401 as JSON. */
-  readonly unauthenticated?: (...args: [...Before, blocked: BlockedUser<"unauthenticated">, ...After]) => Result;
+  readonly unauthenticated?: (
+    ...args: [...Before, blocked: BlockedUser<"unauthenticated">, ...After]
+  ) => Result;
   /** Responds while the provider or the store is unavailable. Default: 503 with Retry-After. */
   readonly unavailable?: (...args: [...Before, blocked: BlockedByOutage, ...After]) => Result;
   /** Responds to a user whom the route's `allow` does not let pass. Default: 403. */
   readonly forbidden?: (...args: [...Before, blocked: BlockedByRule, ...After]) => Result;
-  /** Responds to a user who must authenticate again (`maxAge`, `acr`). Default: 302 to the login for a page, else 401 as JSON. */
+  /**
+   * Responds to a user who must authenticate again (`maxAge`, `acr`). Default: 302 to the login for
+   * a page, else 401 as JSON.
+   */
   readonly stepUp?: (...args: [...Before, blocked: BlockedForStepUp, ...After]) => Result;
 }
 
 /** The same functions, for code that knows no framework. */
-export type AnyGuardResponses = Readonly<Partial<Record<Blocked["kind"], (...args: never[]) => unknown>>>;
+export type AnyGuardResponses = Readonly<
+  Partial<Record<Blocked["kind"], (...args: never[]) => unknown>>
+>;
 
 /**
- * Responds to a blocked request with the application's own function, or with `byDefault` if there is none.
+ * Responds to a blocked request with the application's own function, or with `byDefault` if there
+ * is none.
  *
- * @param args what the function gets: the arguments of the framework, and the blocked request among them
+ * @param args what the function gets: the arguments of the framework, and the blocked request among
+ *   them
  * @returns what the function returns; rejects with what it throws
  */
 export async function respondToBlocked<Result>(
@@ -168,18 +226,25 @@ export async function respondToBlocked<Result>(
   args: readonly unknown[],
   byDefault: () => Result,
 ): Promise<unknown> {
-  const own = responses[kind as Blocked["kind"]] as ((...args: readonly unknown[]) => unknown) | undefined;
+  const own = responses[kind as Blocked["kind"]] as
+    ((...args: readonly unknown[]) => unknown) | undefined;
   return own === undefined ? byDefault() : await own.apply(responses, [...args]);
 }
 
-/** The rule of a route. A key that is undefined by mistake, such as a missing setting, would open the route to every signed-in user. */
+/**
+ * The rule of a route. A key that is undefined by mistake, such as a missing setting, would open
+ * the route to every signed-in user.
+ */
 const RULE = ["allow", "maxAge", "acr", "provider"];
 
 const FUNCTIONS = ["navigation", "unauthenticated", "unavailable", "forbidden", "stepUp", "allow"];
 
 /** How applications of a framework write their guards. */
 export interface Usage {
-  /** `next`: a guard is middleware, which the framework calls with its continuation. `handler`: a guard takes the protected handler. */
+  /**
+   * `next`: a guard is middleware, which the framework calls with its continuation. `handler`: a
+   * guard takes the protected handler.
+   */
   readonly takes: "next" | "handler";
   /** Code that guards a route with `auth.idpRequired`. */
   readonly idpRequired: string;
@@ -208,7 +273,8 @@ export function assertUsage(name: "idpRequired" | "csrf", usage: Usage, given: u
 }
 
 /**
- * Checks what is passed to `auth.idpRequiredWith(options)`: the rule of the route, and the application's own responses.
+ * Checks what is passed to `auth.idpRequiredWith(options)`: the rule of the route, and the
+ * application's own responses.
  *
  * @throws TypeError a value that the options cannot have, or an unknown key
  */
@@ -225,12 +291,17 @@ export function assertGuardOptions(options: unknown): void {
   }
 }
 
-/** The least `maxAge` in seconds. A shorter one would be over before the user comes back from the provider. */
+/**
+ * The least `maxAge` in seconds. A shorter one would be over before the user comes back from the
+ * provider.
+ */
 const LEAST_MAX_AGE = 30;
 
 function assertMaxAge(value: unknown): void {
   if (Number.isSafeInteger(value) && (value as number) >= LEAST_MAX_AGE) return;
-  throw new TypeError(`\`maxAge\` of \`auth.idpRequiredWith\` must be a whole number of seconds, at least ${String(LEAST_MAX_AGE)}.`);
+  throw new TypeError(
+    `\`maxAge\` of \`auth.idpRequiredWith\` must be a whole number of seconds, at least ${String(LEAST_MAX_AGE)}.`,
+  );
 }
 
 /** One value of `acr_values`, which are separated by spaces. */
@@ -254,7 +325,9 @@ function assertAcr(value: unknown): void {
 function assertProviders(value: unknown): void {
   const keys: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (keys.length > 0 && keys.every((key) => typeof key === "string" && key !== "")) return;
-  throw new TypeError("`provider` of `auth.idpRequiredWith` must be the key of a provider, or a list of keys.");
+  throw new TypeError(
+    "`provider` of `auth.idpRequiredWith` must be the key of a provider, or a list of keys.",
+  );
 }
 
 function optionsError(got: string): TypeError {

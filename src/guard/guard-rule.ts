@@ -4,16 +4,28 @@ import type { StepUp } from "../record/record.js";
 import type { Session } from "../record/session-view.js";
 
 /** What a guarded route requires besides a signed-in user. */
-export interface GuardRule<OwnClaims extends object = object, Data extends object = Record<string, unknown>> {
-  /** Only `true` lets the user pass; anything else is 403. An error goes to the framework's error handling. */
+export interface GuardRule<
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+> {
+  /**
+   * Only `true` lets the user pass; anything else is 403. An error goes to the framework's error
+   * handling.
+   */
   allow?(session: Session<OwnClaims, Data>): boolean | Promise<boolean>;
-  /** The most seconds since the user authenticated at the provider (`auth_time`); at least 30. An older authentication is repeated. */
+  /**
+   * The most seconds since the user authenticated at the provider (`auth_time`); at least 30. An
+   * older authentication is repeated.
+   */
   readonly maxAge?: number;
-  /** The authentication context class that the route requires (`acr`), or a list of which one is required. */
+  /**
+   * The authentication context class that the route requires (`acr`), or a list of which one is
+   * required.
+   */
   readonly acr?: string | readonly string[];
   /**
-   * The key of the provider that the user must have signed in at, or a list of which one is required. Others are sent to a login at the
-   * first. Only with several providers.
+   * The key of the provider that the user must have signed in at, or a list of which one is
+   * required. Others are sent to a login at the first. Only with several providers.
    */
   readonly provider?: string | readonly string[];
 }
@@ -33,14 +45,21 @@ export function stepUpOf({ maxAge, acr }: GuardRule): StepUp | undefined {
 }
 
 /**
- * Whether the claims show an authentication that is recent and strong enough. A claim that is missing shows nothing.
+ * Whether the claims show an authentication that is recent and strong enough. A claim that is
+ * missing shows nothing.
  *
  * @param tolerance seconds by which the provider's clock may differ
  */
-export function meetsStepUp(claims: IdInfo | undefined, { max_age: maxAge, acr }: StepUp, now: EpochSeconds, tolerance: number): boolean {
+export function meetsStepUp(
+  claims: IdInfo | undefined,
+  { max_age: maxAge, acr }: StepUp,
+  now: EpochSeconds,
+  tolerance: number,
+): boolean {
   const authTime = claims?.["auth_time"];
   if (maxAge !== undefined) {
-    const isTime = typeof authTime === "number" && Number.isFinite(authTime) && authTime <= now + tolerance;
+    const isTime =
+      typeof authTime === "number" && Number.isFinite(authTime) && authTime <= now + tolerance;
     // Written so that a `maxAge` that is NaN lets nobody pass.
     if (!isTime || !(now - authTime <= maxAge + tolerance)) return false;
   }

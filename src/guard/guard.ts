@@ -32,7 +32,9 @@ interface GuardedComponent {
 /** What a component remembers of one request. */
 export interface Remembered {
   opened: SessionRequest;
-  /** Returns the session with which a guard let the request pass, whatever reads the session later. */
+  /**
+   * Returns the session with which a guard let the request pass, whatever reads the session later.
+   */
   passedWith: (() => Session | null) | undefined;
 }
 
@@ -54,7 +56,11 @@ export function createGuard<FrameworkRequest extends object>(
   const { ready, remember, requestOf } = parts;
 
   /** Whether the user who passed the policy may pass the rule of the route, too. Undefined: yes. */
-  async function ruleOf(opened: SessionRequest, record: SessionRecord, rule: GuardRule): Promise<Blocked | undefined> {
+  async function ruleOf(
+    opened: SessionRequest,
+    record: SessionRecord,
+    rule: GuardRule,
+  ): Promise<Blocked | undefined> {
     const { settings, registrations, pages, events, clock } = ready();
     const now = epochSeconds(clock);
     const key = clientOf(record, registrations)?.key;
@@ -69,16 +75,24 @@ export function createGuard<FrameworkRequest extends object>(
       const session = sessionView(record, settings, now, key);
       if (session === null || !isTrue(await rule.allow(session))) {
         events.emit("blocked", { ...about, reason: "forbidden" });
-        return { kind: "forbidden", reply: await failureReply({ code: "forbidden" }, opened.request, pages, "json") };
+        return {
+          kind: "forbidden",
+          reply: await failureReply({ code: "forbidden" }, opened.request, pages, "json"),
+        };
       }
     }
     const stepUp = stepUpOf(rule);
-    if (stepUp === undefined || meetsStepUp(record.id_info, stepUp, now, settings.clockTolerance)) return undefined;
+    if (stepUp === undefined || meetsStepUp(record.id_info, stepUp, now, settings.clockTolerance))
+      return undefined;
     events.emit("blocked", { ...about, reason: "step_up_required" });
     return blockedForStepUp(opened, { stepUp, provider: key }, settings);
   }
 
-  async function decide(rule: GuardRule, request: () => IdpRequest, seen: () => Remembered): Promise<Blocked | undefined> {
+  async function decide(
+    rule: GuardRule,
+    request: () => IdpRequest,
+    seen: () => Remembered,
+  ): Promise<Blocked | undefined> {
     const { settings, registrations, pages, access, events, clock } = ready();
     let remembered: Remembered;
     let opened: SessionRequest;
@@ -92,7 +106,11 @@ export function createGuard<FrameworkRequest extends object>(
         const ended = outcome.record && clientOf(outcome.record, registrations);
         events.emit("blocked", { ...identityOf(outcome.record?.id_info, ended?.key), reason });
         const provider = providersOf(rule)?.[0];
-        const loops = wouldLoop(outcome.record, promptAt(provider ?? settings.defaultProvider, registrations), epochSeconds(clock));
+        const loops = wouldLoop(
+          outcome.record,
+          promptAt(provider ?? settings.defaultProvider, registrations),
+          epochSeconds(clock),
+        );
         return blockedUser(opened, reason, settings, loops, { stepUp: stepUpOf(rule), provider });
       }
       record = outcome.record;
@@ -103,9 +121,15 @@ export function createGuard<FrameworkRequest extends object>(
       return { kind: "unavailable", reply, error, retryAfter };
     }
     const now = epochSeconds(clock);
-    const isOpen = rule.allow === undefined && rule.maxAge === undefined && rule.acr === undefined && rule.provider === undefined;
+    const isOpen =
+      rule.allow === undefined &&
+      rule.maxAge === undefined &&
+      rule.acr === undefined &&
+      rule.provider === undefined;
     const blocked = isOpen ? undefined : await ruleOf(opened, record, rule);
-    if (blocked === undefined) remembered.passedWith = () => sessionView(record, settings, now, clientOf(record, registrations)?.key);
+    if (blocked === undefined)
+      remembered.passedWith = () =>
+        sessionView(record, settings, now, clientOf(record, registrations)?.key);
     return blocked;
   }
 
@@ -125,15 +149,22 @@ export function createGuard<FrameworkRequest extends object>(
     csrf(raw) {
       const { settings, pages, router, events } = ready();
       const request = requestOf(raw);
-      if (passesCsrf(request, () => ownOrigin(request, settings)) || router.isEndpoint(request)) return undefined;
+      if (passesCsrf(request, () => ownOrigin(request, settings)) || router.isEndpoint(request))
+        return undefined;
       events.emit("blocked", { reason: "cross_origin" });
       return failureReply({ code: "cross_origin" }, request, pages, "json");
     },
   };
 }
 
-/** The `prompt` of the logins that the guard starts. Undefined: none, or the user first chooses a provider. */
+/**
+ * The `prompt` of the logins that the guard starts. Undefined: none, or the user first chooses a
+ * provider.
+ */
 function promptAt(key: string | null, registrations: readonly GuardedRegistration[]): unknown {
-  const { settings } = (registrations.length === 1 ? registrations[0] : registrations.find((one) => one.key === key)) ?? {};
+  const { settings } =
+    (registrations.length === 1
+      ? registrations[0]
+      : registrations.find((one) => one.key === key)) ?? {};
   return settings?.authorizationParams["prompt"] ?? settings?.loginPrompt;
 }

@@ -17,9 +17,9 @@ export function isPassable(value: string): boolean {
 /** Where a login leads back to, and the parameters that it passes on to the provider. */
 export interface LoginUrlOptions {
   /**
-   * A page of the application: an absolute URL on its own origin, or a path as browsers use it, with one leading slash. A page on another
-   * origin is left out. Default: the page of the request if a browser navigates to it. Null or left out: the login leads to
-   * IDP_AUTH_FINAL_REDIRECT_URL.
+   * A page of the application: an absolute URL on its own origin, or a path as browsers use it,
+   * with one leading slash. A page on another origin is left out. Default: the page of the request
+   * if a browser navigates to it. Null or left out: the login leads to IDP_AUTH_FINAL_REDIRECT_URL.
    */
   readonly returnTo?: string | null | undefined;
   /** Values of at most 512 characters, by names among `loginParams`. An empty value is left out. */
@@ -41,28 +41,46 @@ export function loginUrlFor(
   const origin = ownOrigin(request, settings);
   if (provider !== undefined && settings.providers?.includes(provider) !== true)
     throw new TypeError("loginUrl: `provider` isn't the key of a provider.");
-  const parameters = { ...providerIn(provider), ...Object.fromEntries(checkedParameters(params, settings.loginParams)) };
+  const parameters = {
+    ...providerIn(provider),
+    ...Object.fromEntries(checkedParameters(params, settings.loginParams)),
+  };
   const page = pageFor(returnTo, request, origin, settings.pathPrefix);
   if (page !== undefined) return loginUrlBackTo(loginPath(settings.publicPath), page, parameters);
   return loginPath(settings.publicPath, parameters);
 }
 
 /** The messages contain no value. */
-function checkedParameters(params: Readonly<Record<string, unknown>>, names: readonly string[]): [name: string, value: string][] {
+function checkedParameters(
+  params: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+): [name: string, value: string][] {
   return Object.entries(params).flatMap(([name, value]): [name: string, value: string][] => {
     if (!names.includes(name)) {
-      throw new TypeError(`loginUrl: ${JSON.stringify(name)} isn't in IDP_LOGIN_PARAMS (option loginParams). Add it there.`);
+      throw new TypeError(
+        `loginUrl: ${JSON.stringify(name)} isn't in IDP_LOGIN_PARAMS (option loginParams). Add it there.`,
+      );
     }
     if (value === undefined || value === "") return [];
-    if (typeof value !== "string" || !isPassable(value)) throw new TypeError(`loginUrl: the parameter ${name} takes ${PASSABLE}.`);
+    if (typeof value !== "string" || !isPassable(value))
+      throw new TypeError(`loginUrl: the parameter ${name} takes ${PASSABLE}.`);
     return [[name, value]];
   });
 }
 
-function pageFor(returnTo: unknown, request: IdpRequest, origin: Origin | undefined, pathPrefix: string): string | undefined {
-  if (returnTo === undefined) return request.method === "GET" && isNavigation(request) ? pageOf(request, origin, pathPrefix) : undefined;
+function pageFor(
+  returnTo: unknown,
+  request: IdpRequest,
+  origin: Origin | undefined,
+  pathPrefix: string,
+): string | undefined {
+  if (returnTo === undefined)
+    return request.method === "GET" && isNavigation(request)
+      ? pageOf(request, origin, pathPrefix)
+      : undefined;
   if (returnTo === null) return undefined;
-  if (typeof returnTo !== "string") throw new TypeError("loginUrl: `returnTo` must be a URL or a path, as a string.");
+  if (typeof returnTo !== "string")
+    throw new TypeError("loginUrl: `returnTo` must be a URL or a path, as a string.");
   if (origin === undefined) return undefined;
   // `//x` and `/\x` are other origins for a browser.
   return sameOriginUrl(/^\/(?![/\\])/.test(returnTo) ? `${origin}${returnTo}` : returnTo, origin);

@@ -3,22 +3,32 @@
 /** Entries that are read of a header; browsers send fewer than ten. */
 const MAX_ENTRIES = 32;
 
-/** Returns the entries of a header of preferences in lower case, each with its weight (RFC 9110 section 12.4.2): 1 if absent, 0 if invalid. */
+/**
+ * Returns the entries of a header of preferences in lower case, each with its weight (RFC 9110
+ * section 12.4.2): 1 if absent, 0 if invalid.
+ */
 export function preferences(header = ""): (readonly [value: string, weight: number])[] {
   return header.split(",", MAX_ENTRIES).map((entry) => {
-    // Split, then trimmed: an expression with white space on both sides takes quadratic time over a header full of it.
+    // Split, then trimmed: an expression with white space on both sides takes quadratic time over a
+    // header full of it.
     const [value = "", ...parameters] = entry.split(";").map((part) => part.trim().toLowerCase());
-    const weight = Number(parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? 1);
+    const weight = Number(
+      parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? 1,
+    );
     return [value, weight >= 0 && weight <= 1 ? weight : 0];
   });
 }
 
-/** Returns which of HTML and JSON an `Accept` header prefers (RFC 9110 section 12.5.1); undefined: neither. */
+/**
+ * Returns which of HTML and JSON an `Accept` header prefers (RFC 9110 section 12.5.1); undefined:
+ * neither.
+ */
 export function preferredType(accept: string | undefined): "html" | "json" | undefined {
   let [html, json, any] = [0, 0, 0];
   for (const [type, weight] of preferences(accept)) {
     if (type === "text/html" || type === "application/xhtml+xml") html = Math.max(html, weight);
-    else if (type === "application/json" || type === "application/problem+json") json = Math.max(json, weight);
+    else if (type === "application/json" || type === "application/problem+json")
+      json = Math.max(json, weight);
     else if (type === "*/*") any = Math.max(any, weight);
   }
   if (html > json && html >= any) return "html";

@@ -1,4 +1,7 @@
-/** What closes with an exchange: a response, a connection or a stream of HTTP/2, each an event emitter of Node.js. */
+/**
+ * What closes with an exchange: a response, a connection or a stream of HTTP/2, each an event
+ * emitter of Node.js.
+ */
 export interface Closable {
   /** True: it has closed, and emits nothing more. */
   readonly destroyed?: boolean;
@@ -8,7 +11,10 @@ export interface Closable {
   off(event: "close", listener: () => void): unknown;
 }
 
-/** Calls a function once when the first of several objects closes. If one has closed, it calls the function at once, asynchronously. */
+/**
+ * Calls a function once when the first of several objects closes. If one has closed, it calls the
+ * function at once, asynchronously.
+ */
 export function onFirstClose(all: readonly Closable[], closed: () => void): void {
   if (all.some(({ destroyed }) => destroyed === true)) {
     queueMicrotask(closed);

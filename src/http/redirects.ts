@@ -1,10 +1,16 @@
 /**
- * The maximum length of an origin URL in characters, as sent and as written in `Location`, where one character can become nine.
- * A longer URL falls back silently. The limit bounds the record of pending logins and the `Location` header.
+ * The maximum length of an origin URL in characters, as sent and as written in `Location`, where
+ * one character can become nine. A longer URL falls back silently. The limit bounds the record of
+ * pending logins and the `Location` header.
  */
 export const MAX_ORIGIN_URL_LENGTH = 2048;
 
-export const SCHEMES = ["PRESERVE_ORIGIN_QP", "PRESERVE_ORIGIN_HP", "LANDING_PAGE", "DEFAULT"] as const;
+export const SCHEMES = [
+  "PRESERVE_ORIGIN_QP",
+  "PRESERVE_ORIGIN_HP",
+  "LANDING_PAGE",
+  "DEFAULT",
+] as const;
 export type Scheme = (typeof SCHEMES)[number];
 
 /** `popup` is an addition to the specified two. */
@@ -18,9 +24,10 @@ export type Origin = string;
 const FORBIDDEN = /[\s\\\u0000-\u001f\u007f-\u009f]/;
 
 /**
- * Returns the URL as the browser writes it if it stays on the application's own origin; otherwise undefined. The raw text must
- * begin with the origin, followed by its end, `/`, `?` or `#`. The WHATWG parser, which browsers use, must also find this origin,
- * without user info. So two parsers cannot disagree about the destination. Nothing is percent-decoded.
+ * Returns the URL as the browser writes it if it stays on the application's own origin; otherwise
+ * undefined. The raw text must begin with the origin, followed by its end, `/`, `?` or `#`. The
+ * WHATWG parser, which browsers use, must also find this origin, without user info. So two parsers
+ * cannot disagree about the destination. Nothing is percent-decoded.
  */
 export function sameOriginUrl(raw: string | undefined, own: Origin): string | undefined {
   if (raw === undefined || raw.length > MAX_ORIGIN_URL_LENGTH) return undefined;
@@ -28,13 +35,14 @@ export function sameOriginUrl(raw: string | undefined, own: Origin): string | un
   const next = raw.charAt(own.length);
   if (next !== "" && next !== "/" && next !== "?" && next !== "#") return undefined;
   const url = parseUrl(raw);
-  if (url === undefined || url.origin !== own || url.username !== "" || url.password !== "") return undefined;
+  if (url === undefined || url.origin !== own || url.username !== "" || url.password !== "")
+    return undefined;
   return url.href.length > MAX_ORIGIN_URL_LENGTH ? undefined : url.href;
 }
 
 /**
- * Returns whether a redirect setting is valid: an absolute http(s) URL, or a path with one leading slash and no backslash.
- * Other origins are allowed, because the operator is trusted.
+ * Returns whether a redirect setting is valid: an absolute http(s) URL, or a path with one leading
+ * slash and no backslash. Other origins are allowed, because the operator is trusted.
  */
 export function isRedirectSetting(value: string): boolean {
   if (FORBIDDEN.test(value)) return false;
@@ -43,13 +51,16 @@ export function isRedirectSetting(value: string): boolean {
 }
 
 /**
- * Returns a valid redirect setting in visible ASCII, as a `Location` header requires (RFC 9110 section 5.5). In a path only
- * non-ASCII characters change: a parser would also resolve its dots, and `/.//x` would become `//x` on another origin.
+ * Returns a valid redirect setting in visible ASCII, as a `Location` header requires (RFC 9110
+ * section 5.5). In a path only non-ASCII characters change: a parser would also resolve its dots,
+ * and `/.//x` would become `//x` on another origin.
  */
 export function redirectSettingInAscii(value: string): string {
   if (/^[\x21-\x7e]*$/.test(value)) return value;
   if (!value.startsWith("/")) return new URL(value).href;
-  return value.replace(/[^\x21-\x7e]/gu, (character) => encodeURIComponent(character.toWellFormed()));
+  return value.replace(/[^\x21-\x7e]/gu, (character) =>
+    encodeURIComponent(character.toWellFormed()),
+  );
 }
 
 export function parseUrl(value: string): URL | undefined {
@@ -61,19 +72,28 @@ export function parseUrl(value: string): URL | undefined {
   }
 }
 
-/** An authority that an origin can contain: name, IPv4 or bracketed IPv6, and a port. Other `Host` values are rejected. */
+/**
+ * An authority that an origin can contain: name, IPv4 or bracketed IPv6, and a port. Other `Host`
+ * values are rejected.
+ */
 const AUTHORITY = /^(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
 /**
- * Returns the application's origin by this request; undefined if its `Host` is invalid. The origin is in lower case and without
- * the scheme's default port, as browsers write it.
+ * Returns the application's origin by this request; undefined if its `Host` is invalid. The origin
+ * is in lower case and without the scheme's default port, as browsers write it.
  */
-export function requestOrigin(scheme: "http" | "https", host: string | undefined): Origin | undefined {
+export function requestOrigin(
+  scheme: "http" | "https",
+  host: string | undefined,
+): Origin | undefined {
   if (host === undefined || !isAuthority(host)) return undefined;
   return parseUrl(`${scheme}://${host}`)?.origin;
 }
 
-/** Returns whether a `Host` value is a host name or address, with or without a port. Only such a value may be shown. */
+/**
+ * Returns whether a `Host` value is a host name or address, with or without a port. Only such a
+ * value may be shown.
+ */
 export function isAuthority(host: string): boolean {
   return host.length <= 255 && AUTHORITY.test(host);
 }

@@ -20,7 +20,10 @@ export type Body = string | Uint8Array | BodyStream;
 export interface Reply<Content extends Body = string> {
   /** The HTTP status. */
   readonly status: number;
-  /** Names have each word capitalized: `Content-Type`, `Retry-After`. A name occurs once; `Set-Cookie` is not among them. */
+  /**
+   * Names have each word capitalized: `Content-Type`, `Retry-After`. A name occurs once;
+   * `Set-Cookie` is not among them.
+   */
   readonly headers: Readonly<Record<string, string>>;
   /** Values of `Set-Cookie`, each one a header line of its own. */
   readonly setCookies?: readonly string[];
@@ -29,8 +32,9 @@ export interface Reply<Content extends Body = string> {
 }
 
 /**
- * A response of the endpoints. The adapter sends a stream as it comes, and the head at once, without a buffer. If the browser leaves, the
- * adapter cancels the stream. If the stream fails, the adapter closes the connection. A response to HEAD never has a stream.
+ * A response of the endpoints. The adapter sends a stream as it comes, and the head at once,
+ * without a buffer. If the browser leaves, the adapter cancels the stream. If the stream fails, the
+ * adapter closes the connection. A response to HEAD never has a stream.
  */
 export type AnyReply = Reply<Body>;
 
@@ -55,14 +59,29 @@ const JSON_HEADERS = Object.freeze({
   "Content-Type": "application/json; charset=utf-8",
 });
 
-const PROBLEM_HEADERS = Object.freeze({ ...JSON_HEADERS, "Content-Type": "application/problem+json; charset=utf-8" });
+const PROBLEM_HEADERS = Object.freeze({
+  ...JSON_HEADERS,
+  "Content-Type": "application/problem+json; charset=utf-8",
+});
 
 /** Returns a JSON reply from its text. The probe uses it. */
-export function jsonText(body: string, status = 200, headers?: Readonly<Record<string, string>>): Reply {
-  return { status, headers: headers === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...headers }, body };
+export function jsonText(
+  body: string,
+  status = 200,
+  headers?: Readonly<Record<string, string>>,
+): Reply {
+  return {
+    status,
+    headers: headers === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...headers },
+    body,
+  };
 }
 
-export function json(value: unknown, status = 200, headers?: Readonly<Record<string, string>>): Reply {
+export function json(
+  value: unknown,
+  status = 200,
+  headers?: Readonly<Record<string, string>>,
+): Reply {
   return jsonText(JSON.stringify(value), status, headers);
 }
 
@@ -73,11 +92,16 @@ export function json(value: unknown, status = 200, headers?: Readonly<Record<str
  */
 export function redirect(location: string, status: 302 | 303 = 302): Reply {
   // A stored address may contain characters that a header must not contain.
-  const visible = location.replace(/[^\x21-\x7e]+/g, (text) => encodeURIComponent(text.toWellFormed()));
+  const visible = location.replace(/[^\x21-\x7e]+/g, (text) =>
+    encodeURIComponent(text.toWellFormed()),
+  );
   return { status, headers: { ...COMMON_HEADERS, Location: visible, "Content-Length": "0" } };
 }
 
-/** Returns a problem (RFC 9457). `detail` and `extra` must not contain text from the request or the provider. */
+/**
+ * Returns a problem (RFC 9457). `detail` and `extra` must not contain text from the request or the
+ * provider.
+ */
 export function problem(
   code: ErrorCode,
   detail: string,
@@ -89,14 +113,25 @@ export function problem(
 }
 
 export function stylesheet(css: string): Reply {
-  return { status: 200, headers: { ...COMMON_HEADERS, "Content-Type": "text/css; charset=utf-8" }, body: css };
+  return {
+    status: 200,
+    headers: { ...COMMON_HEADERS, "Content-Type": "text/css; charset=utf-8" },
+    body: css,
+  };
 }
 
 export function script(text: string): Reply {
-  return { status: 200, headers: { ...COMMON_HEADERS, "Content-Type": "text/javascript; charset=utf-8" }, body: text };
+  return {
+    status: 200,
+    headers: { ...COMMON_HEADERS, "Content-Type": "text/javascript; charset=utf-8" },
+    body: text,
+  };
 }
 
-/** Returns an event stream, which no cache or proxy stores, changes or buffers. @param body undefined for HEAD */
+/**
+ * Returns an event stream, which no cache or proxy stores, changes or buffers.
+ * @param body undefined for HEAD
+ */
 export function eventStream(body: ReadableStream<Uint8Array> | undefined): AnyReply {
   const headers = {
     ...COMMON_HEADERS,

@@ -1,6 +1,9 @@
 import { parseUrl, requestOrigin, type Origin } from "./redirects.js";
 
-/** A request for the endpoints: plain values, the same for every framework. The adapter builds one per request. */
+/**
+ * A request for the endpoints: plain values, the same for every framework. The adapter builds one
+ * per request.
+ */
 export interface IdpRequest {
   /** Upper case. */
   readonly method: string;
@@ -12,18 +15,23 @@ export interface IdpRequest {
   readonly host: string | undefined;
   /**
    * @param name lower case
-   * @returns the value; several lines of one name joined by ", " (Cookie: "; "); undefined when absent
+   * @returns the value; several lines of one name joined by ", " (Cookie: "; "); undefined when
+   *   absent
    */
   header(name: string): string | undefined;
   /**
-   * Returns the result of the framework's body parser: text, bytes or an object with a property for each form field. If the body is
-   * unread, returns it as an async iterable of bytes, whose iterator may be left early. Undefined: other code has read the body. If the
-   * request has no body, the result is undefined or an empty iterable.
+   * Returns the result of the framework's body parser: text, bytes or an object with a property for
+   * each form field. If the body is unread, returns it as an async iterable of bytes, whose
+   * iterator may be left early. Undefined: other code has read the body. If the request has no
+   * body, the result is undefined or an empty iterable.
    */
   body?(): unknown;
 }
 
-/** Returns the path of a request target, without its query. The target may have absolute form (RFC 9112 section 3.2.2). */
+/**
+ * Returns the path of a request target, without its query. The target may have absolute form (RFC
+ * 9112 section 3.2.2).
+ */
 export function pathOf(target: string): string {
   return originForm(target).split("?", 1)[0] ?? "";
 }
@@ -36,13 +44,17 @@ export function queryOf(target: string): string {
 
 function originForm(target: string): string {
   if (target.startsWith("/")) return target;
-  // Without an authority, or with user info, the target is not an http URI (RFC 9110 sections 4.2.1 and 4.2.4).
+  // Without an authority, or with user info, the target is not an http URI (RFC 9110 sections 4.2.1
+  // and 4.2.4).
   const absolute = /^https?:\/\/[^/?#@]+(?![^/?#])(.*)$/i.exec(target);
   return absolute?.[1] === undefined || absolute[1] === "" ? "/" : absolute[1];
 }
 
 /** Returns the first value of a query parameter, and whether the parameter is repeated. */
-export function single(query: URLSearchParams, name: string): { value: string | undefined; repeated: boolean } {
+export function single(
+  query: URLSearchParams,
+  name: string,
+): { value: string | undefined; repeated: boolean } {
   const values = query.getAll(name);
   return { value: values[0], repeated: values.length > 1 };
 }
@@ -53,20 +65,29 @@ export interface AddressSettings {
   readonly trustProxy: boolean;
 }
 
-/** Returns the application's origin; undefined without BASE_URL and without a usable Host header. */
-export function ownOrigin(request: IdpRequest, { baseUrl, trustProxy }: AddressSettings): Origin | undefined {
+/**
+ * Returns the application's origin; undefined without BASE_URL and without a usable Host header.
+ */
+export function ownOrigin(
+  request: IdpRequest,
+  { baseUrl, trustProxy }: AddressSettings,
+): Origin | undefined {
   return baseUrl ?? requestOrigin(seenScheme(request, trustProxy), seenHost(request, trustProxy));
 }
 
 /** Returns whether the browser uses https. */
 export function isSecure(request: IdpRequest, { baseUrl, trustProxy }: AddressSettings): boolean {
-  return baseUrl === null ? seenScheme(request, trustProxy) === "https" : baseUrl.startsWith("https:");
+  return baseUrl === null
+    ? seenScheme(request, trustProxy) === "https"
+    : baseUrl.startsWith("https:");
 }
 
 // The last value of a forwarded list counts, because the nearest proxy, which is trusted, wrote it.
 
 function seenScheme(request: IdpRequest, trustProxy: boolean): "http" | "https" {
-  const forwarded = trustProxy ? lastOf(request.header("x-forwarded-proto"))?.toLowerCase() : undefined;
+  const forwarded = trustProxy
+    ? lastOf(request.header("x-forwarded-proto"))?.toLowerCase()
+    : undefined;
   return forwarded === "https" || forwarded === "http" ? forwarded : request.scheme;
 }
 
@@ -80,19 +101,27 @@ function lastOf(list: string | undefined): string | undefined {
 }
 
 /**
- * Who started a navigation: a page of the application's own origin, the user (a typed address, a bookmark), or perhaps another site. A
- * redirect changes nothing about it. Browsers send Sec-Fetch-Site to https and loopback addresses; elsewhere only Referer tells.
+ * Who started a navigation: a page of the application's own origin, the user (a typed address, a
+ * bookmark), or perhaps another site. A redirect changes nothing about it. Browsers send
+ * Sec-Fetch-Site to https and loopback addresses; elsewhere only Referer tells.
  */
-export function initiatorOf(request: IdpRequest, own: string | undefined): "own" | "user" | "other" {
+export function initiatorOf(
+  request: IdpRequest,
+  own: string | undefined,
+): "own" | "user" | "other" {
   const site = request.header("sec-fetch-site");
   if (site === "none") return "user";
   if (site !== undefined) return site === "same-origin" ? "own" : "other";
-  return own !== undefined && parseUrl(request.header("referer") ?? "")?.origin === own ? "own" : "other";
+  return own !== undefined && parseUrl(request.header("referer") ?? "")?.origin === own
+    ? "own"
+    : "other";
 }
 
 /** A browser's or framework's guess at the next page: it must never sign anyone in or out. */
 export function isPrefetch(request: IdpRequest): boolean {
-  const isGuess = ["sec-purpose", "purpose"].some((name) => request.header(name)?.toLowerCase().includes("prefetch") === true);
+  const isGuess = ["sec-purpose", "purpose"].some(
+    (name) => request.header(name)?.toLowerCase().includes("prefetch") === true,
+  );
   return isGuess || request.header("next-router-prefetch") !== undefined;
 }
 
@@ -103,14 +132,18 @@ interface Entry {
   readonly next: Entry | undefined;
 }
 
-/** A constructor that returns its argument instead of a new object. So the subclass adds its private field to the argument. */
+/**
+ * A constructor that returns its argument instead of a new object. So the subclass adds its private
+ * field to the argument.
+ */
 const GivenObject = function (request: object) {
   return request;
 } as unknown as new (request: object) => object;
 
 /**
- * Adds a private field to another module's object. Only this class can read the field, and the object is otherwise unchanged.
- * All owners share one class, because the engine makes fast code for one field.
+ * Adds a private field to another module's object. Only this class can read the field, and the
+ * object is otherwise unchanged. All owners share one class, because the engine makes fast code for
+ * one field.
  */
 class Slot extends GivenObject {
   #first: Entry | undefined = undefined;
@@ -126,11 +159,15 @@ class Slot extends GivenObject {
 }
 
 /**
- * Stores one value for each request, as long as the request exists. A WeakMap does the same, but costs more garbage collection.
- * For adapters: no other code sees the value, and the request stays unchanged.
+ * Stores one value for each request, as long as the request exists. A WeakMap does the same, but
+ * costs more garbage collection. For adapters: no other code sees the value, and the request stays
+ * unchanged.
  */
 export class PerRequest<Value> {
-  /** For requests that were frozen at the start, because newer engines refuse to add a private field to them. */
+  /**
+   * For requests that were frozen at the start, because newer engines refuse to add a private field
+   * to them.
+   */
   readonly #frozen = new WeakMap<object, Value>();
 
   /** Undefined: no value is stored for this request. */

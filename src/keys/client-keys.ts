@@ -17,11 +17,14 @@ import { isObject } from "../record/json.js";
 export type AssertionAlgorithm = "PS256" | "ES256" | "EdDSA" | "RS256";
 
 /**
- * Signs for a key that a key management service keeps. It gets the signing input (RFC 7515 section 5.1), and returns the raw signature: with
- * ES256, `r` and `s` of 32 bytes each. It must respond within `IDP_HTTP_TIMEOUT` and 15 seconds; a failure is
- * an outage.
+ * Signs for a key that a key management service keeps. It gets the signing input (RFC 7515
+ * section 5.1), and returns the raw signature: with ES256, `r` and `s` of 32 bytes each. It must
+ * respond within `IDP_HTTP_TIMEOUT` and 15 seconds; a failure is an outage.
  */
-export type SignAssertion = (input: Uint8Array, options: { readonly alg: AssertionAlgorithm }) => Promise<Uint8Array>;
+export type SignAssertion = (
+  input: Uint8Array,
+  options: { readonly alg: AssertionAlgorithm },
+) => Promise<Uint8Array>;
 
 /** A key that a key management service keeps: what a header names, and how to sign. */
 export interface RemoteKey {
@@ -65,7 +68,10 @@ export interface PrivateKeyObject {
   readonly asymmetricKeyType?: string | undefined;
 }
 
-/** One key in code: PEM, a JWK, `file:` and the path of either, a private key of `node:crypto`, or a key management service's key. */
+/**
+ * One key in code: PEM, a JWK, `file:` and the path of either, a private key of `node:crypto`, or a
+ * key management service's key.
+ */
 export type PrivateKeyOption = string | Jwk | PrivateKeyObject | RemoteKey | SignAssertion;
 
 /** One key of the client. It shows no private part, whoever prints it. */
@@ -83,7 +89,9 @@ const RSA: readonly AssertionAlgorithm[] = ["RS256", "PS256"];
 /** Bits (RFC 7518 section 3.3). */
 const SHORTEST_RSA = 2048;
 
-const SIGNING: Readonly<Record<AssertionAlgorithm, readonly [hash: string | null, options: SigningOptions]>> = {
+const SIGNING: Readonly<
+  Record<AssertionAlgorithm, readonly [hash: string | null, options: SigningOptions]>
+> = {
   RS256: ["sha256", { padding: constants.RSA_PKCS1_PADDING }],
   PS256: ["sha256", { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 }],
   ES256: ["sha256", { dsaEncoding: "ieee-p1363" }],
@@ -94,9 +102,11 @@ const SIGNING: Readonly<Record<AssertionAlgorithm, readonly [hash: string | null
 export class KeyProblem extends Error {}
 
 /** The forms of keys in the environment. */
-export const FORMS = "a private key as PEM or JWK, a JWK set, or `file:` paths separated by white space";
+export const FORMS =
+  "a private key as PEM or JWK, a JWK set, or `file:` paths separated by white space";
 /** The forms of keys in code. */
-export const FORMS_IN_CODE = "PEM, a JWK, `file:` and a path, a private KeyObject, a list of these, or a function that signs";
+export const FORMS_IN_CODE =
+  "PEM, a JWK, `file:` and a path, a private KeyObject, a list of these, or a function that signs";
 
 /** The certificate of a key: only its thumbprint is used. */
 export interface Certificate {
@@ -106,7 +116,10 @@ export interface Certificate {
   readonly publicKey: string;
 }
 
-/** Whether a certificate is the key's. A key management service's key has no public half here, so the certificate is taken as given. */
+/**
+ * Whether a certificate is the key's. A key management service's key has no public half here, so
+ * the certificate is taken as given.
+ */
 export function isCertificateOf({ publicKey }: Certificate, { publicJwk }: ClientKey): boolean {
   return publicJwk === undefined || publicKey === thumbprintInput(publicJwk);
 }
@@ -122,7 +135,12 @@ function keysOfText(text: string): readonly ClientKey[] {
 /** Reads a JWK, a JWK set or PEM. */
 function keysOfContent(content: string): readonly ClientKey[] {
   if (!content.startsWith("{")) return [keyOfPem(content)];
-  return keysOfObject(readable(() => JSON.parse(content) as unknown, "The key begins like JSON, but isn't valid JSON."));
+  return keysOfObject(
+    readable(
+      () => JSON.parse(content) as unknown,
+      "The key begins like JSON, but isn't valid JSON.",
+    ),
+  );
 }
 
 /** @throws KeyProblem with these words, in place of any other error */
@@ -144,7 +162,8 @@ export function readKeys(value: unknown): readonly ClientKey[] {
   }
   if (typeof value === "string") return keysOfText(value);
   if (value instanceof KeyObject) return [localKey(value)];
-  if (isObject(value) && typeof value["sign"] === "function") return [remoteKey(value as unknown as RemoteKey)];
+  if (isObject(value) && typeof value["sign"] === "function")
+    return [remoteKey(value as unknown as RemoteKey)];
   if (isObject(value)) return keysOfObject(value);
   throw new KeyProblem(`Use ${FORMS_IN_CODE}.`);
 }
@@ -161,14 +180,24 @@ function keysOfObject(value: unknown): readonly ClientKey[] {
 }
 
 function keyOfJwk(jwk: Readonly<Record<string, unknown>>): ClientKey {
-  if (jwk["d"] === undefined) throw new KeyProblem("The JWK is a public key. Use the private one, which has the property `d`.");
+  if (jwk["d"] === undefined)
+    throw new KeyProblem(
+      "The JWK is a public key. Use the private one, which has the property `d`.",
+    );
   const { kid, alg, use } = jwk;
-  if (use !== undefined && use !== "sig") throw new KeyProblem("The JWK isn't for signatures: its `use` isn't `sig`.");
-  const key = readable(() => createPrivateKey({ key: jwk as NodeJwk, format: "jwk" }), "The JWK can't be read as a private key.");
+  if (use !== undefined && use !== "sig")
+    throw new KeyProblem("The JWK isn't for signatures: its `use` isn't `sig`.");
+  const key = readable(
+    () => createPrivateKey({ key: jwk as NodeJwk, format: "jwk" }),
+    "The JWK can't be read as a private key.",
+  );
   const read = localKey(key, typeof kid === "string" && kid !== "" ? kid : undefined);
   if (alg === undefined) return read;
   const chosen = read.algorithms.filter((algorithm) => algorithm === alg);
-  if (chosen.length === 0) throw new KeyProblem(`The \`alg\` of the JWK must be ${read.algorithms.join(" or ")} for this key.`);
+  if (chosen.length === 0)
+    throw new KeyProblem(
+      `The \`alg\` of the JWK must be ${read.algorithms.join(" or ")} for this key.`,
+    );
   return { ...read, algorithms: chosen };
 }
 
@@ -176,12 +205,20 @@ function keyOfPem(pem: string): ClientKey {
   // Environment files often keep a PEM on one line, with `\n` in place of the line breaks.
   const text = pem.replaceAll("\\n", "\n");
   if (/-----BEGIN ENCRYPTED|^Proc-Type:.*ENCRYPTED/m.test(text)) {
-    throw new KeyProblem("The private key is encrypted with a passphrase. Use it without one: `openssl pkey -in key.pem -out plain.pem`.");
+    throw new KeyProblem(
+      "The private key is encrypted with a passphrase. Use it without one: `openssl pkey -in key.pem -out plain.pem`.",
+    );
   }
   const keys = text.match(/-----BEGIN [A-Z ]*PRIVATE KEY-----/g) ?? [];
-  if (keys.length === 0) throw new KeyProblem("The PEM contains no private key. Use the private key.");
-  if (keys.length > 1) throw new KeyProblem("The PEM contains several private keys. Use one file for each, or a JWK set.");
-  return localKey(readable(() => createPrivateKey(text), "The PEM can't be read as a private key."));
+  if (keys.length === 0)
+    throw new KeyProblem("The PEM contains no private key. Use the private key.");
+  if (keys.length > 1)
+    throw new KeyProblem(
+      "The PEM contains several private keys. Use one file for each, or a JWK set.",
+    );
+  return localKey(
+    readable(() => createPrivateKey(text), "The PEM can't be read as a private key."),
+  );
 }
 
 function localKey(key: KeyObject, kid?: string): ClientKey {
@@ -206,7 +243,9 @@ function localKey(key: KeyObject, kid?: string): ClientKey {
 function remoteKey(remote: RemoteKey): ClientKey {
   const { kid, alg } = remote;
   if (alg !== undefined && (typeof alg !== "string" || !Object.hasOwn(SIGNING, alg))) {
-    throw new KeyProblem(`The algorithm of \`sign\` is unknown. Use ${Object.keys(SIGNING).join(", ")}.`);
+    throw new KeyProblem(
+      `The algorithm of \`sign\` is unknown. Use ${Object.keys(SIGNING).join(", ")}.`,
+    );
   }
   if (kid !== undefined && (typeof kid !== "string" || kid === ""))
     throw new KeyProblem("The `kid` beside `sign` isn't a string, or is empty.");
@@ -223,12 +262,16 @@ function algorithmsOf(key: KeyObject): readonly AssertionAlgorithm[] {
     if (details?.namedCurve === "prime256v1") return ["ES256"];
     throw new KeyProblem("The elliptic curve isn't P-256, the only one that idpauth signs with.");
   }
-  if (asymmetricKeyType !== "rsa") throw new KeyProblem("The key is neither RSA, nor P-256, nor Ed25519.");
-  if ((details?.modulusLength ?? 0) < SHORTEST_RSA) throw new KeyProblem("The RSA key has fewer than 2048 bits.");
+  if (asymmetricKeyType !== "rsa")
+    throw new KeyProblem("The key is neither RSA, nor P-256, nor Ed25519.");
+  if ((details?.modulusLength ?? 0) < SHORTEST_RSA)
+    throw new KeyProblem("The RSA key has fewer than 2048 bits.");
   return RSA;
 }
 
-/** The required members of a public key in their order, without white space (RFC 7638 section 3). */
+/**
+ * The required members of a public key in their order, without white space (RFC 7638 section 3).
+ */
 function thumbprintInput({ crv, e, kty, n, x, y }: Jwk): string {
   return JSON.stringify({ crv, e, kty, n, x, y });
 }
@@ -236,7 +279,10 @@ function thumbprintInput({ crv, e, kty, n, x, y }: Jwk): string {
 /** @param text PEM, or `file:` and its path @throws KeyProblem */
 export function readCertificate(text: string): Certificate {
   const pem = text.startsWith("file:") ? readText(text) : text.replaceAll("\\n", "\n");
-  const read = readable(() => new X509Certificate(pem), "The value can't be read as a certificate in PEM form.");
+  const read = readable(
+    () => new X509Certificate(pem),
+    "The value can't be read as a certificate in PEM form.",
+  );
   return {
     thumbprint: createHash("sha256").update(read.raw).digest("base64url"),
     publicKey: thumbprintInput(read.publicKey.export({ format: "jwk" })),
@@ -246,11 +292,17 @@ export function readCertificate(text: string): Certificate {
 /** @param address `file:` and a path, absolute or from the working folder; or a `file:` URL */
 function readText(address: string): string {
   try {
-    return readFileSync(address.startsWith("file://") ? fileURLToPath(address) : address.slice("file:".length), "utf8");
+    return readFileSync(
+      address.startsWith("file://") ? fileURLToPath(address) : address.slice("file:".length),
+      "utf8",
+    );
   } catch (error) {
     const { code = "unknown error" } = error as { readonly code?: string };
-    // A key in place of a path must not be repeated. Only a path has a name with an extension at its end.
-    const named = /^[^{"]{1,300}\.[a-z]{2,5}$/i.test(address) ? `The file ${JSON.stringify(address)}` : "A file of the value";
+    // A key in place of a path must not be repeated. Only a path has a name with an extension at
+    // its end.
+    const named = /^[^{"]{1,300}\.[a-z]{2,5}$/i.test(address)
+      ? `The file ${JSON.stringify(address)}`
+      : "A file of the value";
     throw new KeyProblem(`${named} can't be read (${code}).`);
   }
 }

@@ -10,7 +10,10 @@ export interface ChooserModel {
 /** The page on which users choose one of several providers. */
 export function chooserPage({ providers }: ChooserModel, { say }: Texts): PageContent {
   const heading = say("chooser.heading");
-  const named = providers.map((provider) => ({ ...provider, name: shownText(provider.name) ?? provider.key }));
+  const named = providers.map((provider) => ({
+    ...provider,
+    name: shownText(provider.name) ?? provider.key,
+  }));
   const main = html`<section class="card">
     <div class="emblem">${PERSON}</div>
     <h1>${heading}</h1>
@@ -25,5 +28,13 @@ export function chooserPage({ providers }: ChooserModel, { say }: Texts): PageCo
       </ul>
     </nav>
   </section>`;
-  return { kind: "chooser", status: 200, title: heading, heading, texts: [], providers: named, main };
+  return {
+    kind: "chooser",
+    status: 200,
+    title: heading,
+    heading,
+    texts: [],
+    providers: named,
+    main,
+  };
 }

@@ -20,11 +20,16 @@ export function isColor(value: unknown): value is string {
 
 /** Returns the contrast ratio of two colors (WCAG 2.2): 1 to 21. */
 export function contrast(a: string, b: string): number {
-  const [light = 0, dark = 0] = [luminance(a), luminance(b)].sort((first, second) => second - first);
+  const [light = 0, dark = 0] = [luminance(a), luminance(b)].sort(
+    (first, second) => second - first,
+  );
   return (light + 0.05) / (dark + 0.05);
 }
 
-/** Returns the rules that put colors into the stylesheet; empty without colors. They consist of `#rrggbb` values only. */
+/**
+ * Returns the rules that put colors into the stylesheet; empty without colors. They consist of
+ * `#rrggbb` values only.
+ */
 export function colorRules({ dark, ...light }: PageColors): string {
   const lightRules = declarations("light", light);
   const darkRules = declarations("dark", { ...dark, ...darkAccent(light, dark) });
@@ -32,16 +37,23 @@ export function colorRules({ dark, ...light }: PageColors): string {
   return `${lightRules && `:root { ${lightRules} }\n`}${inDark}`;
 }
 
-/** Returns the colors on which or in which text is hard to read: `accent`, `dark.background` and so on, with the `other` color of the pair. */
+/**
+ * Returns the colors on which or in which text is hard to read: `accent`, `dark.background` and so
+ * on, with the `other` color of the pair.
+ */
 export function weakColors({ dark = {}, ...light }: PageColors): ReturnType<typeof weakOf> {
   return [...weakOf("light", light, ""), ...weakOf("dark", dark, "dark.")];
 }
 
-/** The accent of the dark scheme, if only that of the light one is given: lightened until it is legible on the dark card. */
+/**
+ * The accent of the dark scheme, if only that of the light one is given: lightened until it is
+ * legible on the dark card.
+ */
 function darkAccent({ accent }: SchemeColors, dark: SchemeColors = {}): SchemeColors {
   if (accent === undefined || dark.accent !== undefined) return {};
   let share = 0;
-  while (share < 1 && weakOf("dark", { accent: mix(accent, "#ffffff", share) }, "").length > 0) share += LIGHTER_STEP;
+  while (share < 1 && weakOf("dark", { accent: mix(accent, "#ffffff", share) }, "").length > 0)
+    share += LIGHTER_STEP;
   return { accent: mix(accent, "#ffffff", Math.min(1, share)) };
 }
 
@@ -52,7 +64,8 @@ function declarations(scheme: Scheme, { accent, background }: SchemeColors): str
     ...(accent !== undefined && {
       accent,
       "accent-strong": mix(accent, text, STRONGER),
-      "on-accent": contrast(accent, "#ffffff") >= contrast(accent, "#000000") ? "#ffffff" : "#000000",
+      "on-accent":
+        contrast(accent, "#ffffff") >= contrast(accent, "#000000") ? "#ffffff" : "#000000",
       tint: mix(card, accent, TINT),
     }),
   };
@@ -68,14 +81,21 @@ function weakOf(scheme: Scheme, { accent, background }: SchemeColors, prefix: st
   if (accent !== undefined) pairs.push(["accent", accent, mix(card, accent, TINT)]);
   if (background !== undefined) pairs.push(["background", background, text]);
   return pairs
-    .map(([name, color, other]) => ({ name: `${prefix}${name}`, color, other, ratio: contrast(color, other) }))
+    .map(([name, color, other]) => ({
+      name: `${prefix}${name}`,
+      color,
+      other,
+      ratio: contrast(color, other),
+    }))
     .filter(({ ratio }) => ratio < LEAST_CONTRAST);
 }
 
 /** @param share of the second color, 0 to 1 */
 function mix(first: string, second: string, share: number): string {
   const other = rgb(second);
-  const mixed = rgb(first).map((value, index) => Math.round(value + ((other[index] ?? 0) - value) * share));
+  const mixed = rgb(first).map((value, index) =>
+    Math.round(value + ((other[index] ?? 0) - value) * share),
+  );
   return `#${mixed.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
 }
 

@@ -9,16 +9,23 @@ export interface ErrorModel {
   /** Begins and ends with a slash. */
   readonly publicPath: string;
   readonly code: ErrorCode;
-  /** A sentence for the user. It must not repeat text of the request or the provider. Default: a sentence for the code. */
+  /**
+   * A sentence for the user. It must not repeat text of the request or the provider. Default: a
+   * sentence for the code.
+   */
   readonly detail?: string | undefined;
   /**
-   * For `invalid_parameter`: the parameters without a valid value, with the reason as an English sentence without its full stop. The page
-   * then has its own sentences, and `detail` is for the problem document.
+   * For `invalid_parameter`: the parameters without a valid value, with the reason as an English
+   * sentence without its full stop. The page then has its own sentences, and `detail` is for the
+   * problem document.
    */
   readonly parameters?: readonly { readonly name: string; readonly reason?: string }[] | undefined;
   /** For `invalid_parameter`: the valid values by parameter. */
   readonly validOptions?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** The link to continue with. An address that is neither a path nor http(s) is left out. Default: the link for the code. */
+  /**
+   * The link to continue with. An address that is neither a path nor http(s) is left out. Default:
+   * the link for the code.
+   */
   readonly action?: Action | undefined;
   /** Seconds; the page shows them. The endpoint sets the header. */
   readonly retryAfter?: number | undefined;
@@ -44,7 +51,8 @@ export function errorPage(model: ErrorModel, texts: Texts): PageContent {
   const isEnglish = code === "login_loop";
   const title = own(`error.${code}`, texts) ?? ERRORS[code].title;
   const outage = isOutage(code);
-  const detail = parameterText(model.parameters, texts) ?? model.detail ?? own(`error.${code}.text`, texts);
+  const detail =
+    parameterText(model.parameters, texts) ?? model.detail ?? own(`error.${code}.text`, texts);
   const kept = outage ? outageText(code, model.retryAfter, texts) : undefined;
   const { label, href } = model.action ?? defaultAction(code, publicPath);
   const link = isSafeAddress(href) ? { label: say(label), href } : undefined;
@@ -74,24 +82,35 @@ function own(key: string, texts: Texts): string | undefined {
 }
 
 function defaultAction(code: ErrorCode, publicPath: string): Action {
-  if (code === "login_link_invalid" || code === "sign_in_refused") return { label: "action.startAgain", href: `${publicPath}login/` };
+  if (code === "login_link_invalid" || code === "sign_in_refused")
+    return { label: "action.startAgain", href: `${publicPath}login/` };
   if (isOutage(code)) return { label: "action.tryAgain", href: "" };
   if (code === "prefetch_refused") return { label: "action.continue", href: "" };
   // The user is signed in. That page also offers another account.
-  if (code === "forbidden" || code === "step_up_failed") return { label: "action.showAccount", href: publicPath };
+  if (code === "forbidden" || code === "step_up_failed")
+    return { label: "action.showAccount", href: publicPath };
   return { label: "action.signInPage", href: publicPath };
 }
 
-function outageText(code: ErrorCode, retryAfter: number | undefined, { say, seconds }: Texts): string {
+function outageText(
+  code: ErrorCode,
+  retryAfter: number | undefined,
+  { say, seconds }: Texts,
+): string {
   const kept = say("error.signedIn");
   if (retryAfter === undefined || code === "provider_misconfigured") return kept;
   return `${kept} ${say("error.retry", { duration: seconds(Math.max(1, Math.ceil(retryAfter))) })}`;
 }
 
 /** The reasons are in English only; in other languages the page names the parameters. */
-function parameterText(parameters: ErrorModel["parameters"], { language, say }: Texts): string | undefined {
+function parameterText(
+  parameters: ErrorModel["parameters"],
+  { language, say }: Texts,
+): string | undefined {
   return parameters
-    ?.map(({ name, reason }) => (reason === undefined || language !== "en" ? say("error.parameter", { name }) : `${reason}.`))
+    ?.map(({ name, reason }) =>
+      reason === undefined || language !== "en" ? say("error.parameter", { name }) : `${reason}.`,
+    )
     .join(" ");
 }
 

@@ -1,7 +1,13 @@
 import { single, type IdpRequest } from "../http/request.js";
 import { problem, type Reply } from "../http/reply.js";
 import type { Pages } from "./pages.js";
-import { ERRORS, isOutage, ProviderUnavailableError, StoreUnavailableError, type IdpAuthError } from "../errors.js";
+import {
+  ERRORS,
+  isOutage,
+  ProviderUnavailableError,
+  StoreUnavailableError,
+  type IdpAuthError,
+} from "../errors.js";
 import { preferredType } from "../http/accept.js";
 import type { Action, ErrorModel } from "./error-page.js";
 
@@ -13,11 +19,20 @@ export interface Failure extends Omit<ErrorModel, "publicPath"> {
 /**
  * The reply for a failure: a page or a problem document, as the Accept header prefers.
  *
- * @param otherwise the form if Accept prefers neither: `html` for endpoints that browsers navigate to
+ * @param otherwise the form if Accept prefers neither: `html` for endpoints that browsers navigate
+ *   to
  */
-export async function failureReply(failure: Failure, request: IdpRequest, pages: Pages, otherwise: "html" | "json"): Promise<Reply> {
+export async function failureReply(
+  failure: Failure,
+  request: IdpRequest,
+  pages: Pages,
+  otherwise: "html" | "json",
+): Promise<Reply> {
   const { code, detail, validOptions, retryAfter } = failure;
-  const headers = { ...failure.headers, ...(retryAfter !== undefined && { "Retry-After": String(retryAfter) }) };
+  const headers = {
+    ...failure.headers,
+    ...(retryAfter !== undefined && { "Retry-After": String(retryAfter) }),
+  };
   if ((preferredType(request.header("accept")) ?? otherwise) === "json") {
     return problem(code, detail ?? `${ERRORS[code].title}.`, {
       headers,
@@ -29,17 +44,35 @@ export async function failureReply(failure: Failure, request: IdpRequest, pages:
 
 /** Seconds for the Retry-After header: those of the error if it has them, at least 1. */
 export function retryAfterOf(error: IdpAuthError): number {
-  const seconds = error instanceof ProviderUnavailableError || error instanceof StoreUnavailableError ? error.retryAfter : 1;
+  const seconds =
+    error instanceof ProviderUnavailableError || error instanceof StoreUnavailableError
+      ? error.retryAfter
+      : 1;
   return Math.max(1, Math.ceil(seconds));
 }
 
-/** The reply for an outage: 503. Any other error is a bug; it is thrown again, for the framework's error handling. */
-export async function outageReply(error: unknown, request: IdpRequest, pages: Pages, action?: Action): Promise<Reply> {
+/**
+ * The reply for an outage: 503. Any other error is a bug; it is thrown again, for the framework's
+ * error handling.
+ */
+export async function outageReply(
+  error: unknown,
+  request: IdpRequest,
+  pages: Pages,
+  action?: Action,
+): Promise<Reply> {
   if (!isOutage(error)) throw error;
-  return failureReply({ code: error.code, retryAfter: retryAfterOf(error), action }, request, pages, "html");
+  return failureReply(
+    { code: error.code, retryAfter: retryAfterOf(error), action },
+    request,
+    pages,
+    "html",
+  );
 }
 
-/** A query parameter whose value is none of its options. No response or log line repeats the value. */
+/**
+ * A query parameter whose value is none of its options. No response or log line repeats the value.
+ */
 export interface BadParameter {
   readonly name: string;
   /** Empty: any value that `reason` allows. */
@@ -48,7 +81,10 @@ export interface BadParameter {
   readonly reason?: string;
 }
 
-/** The option that a query parameter chooses, in any letter case; the default if it is absent. An empty or repeated parameter is bad. */
+/**
+ * The option that a query parameter chooses, in any letter case; the default if it is absent. An
+ * empty or repeated parameter is bad.
+ */
 export function choice<Option extends string>(
   query: URLSearchParams,
   name: string,
@@ -57,19 +93,33 @@ export function choice<Option extends string>(
 ): Option | BadParameter {
   const { value, repeated } = single(query, name);
   if (value === undefined) return standard;
-  const chosen = repeated ? undefined : options.find((option) => option.toLowerCase() === value.toLowerCase());
+  const chosen = repeated
+    ? undefined
+    : options.find((option) => option.toLowerCase() === value.toLowerCase());
   return chosen ?? { name, options };
 }
 
 /** The reply 400, with the valid options of every bad parameter. */
-export function badParameters(bad: readonly BadParameter[], request: IdpRequest, pages: Pages): Promise<Reply> {
+export function badParameters(
+  bad: readonly BadParameter[],
+  request: IdpRequest,
+  pages: Pages,
+): Promise<Reply> {
   const sentences = bad.map(
-    ({ name, options, reason }) => reason ?? `The parameter ${name} takes one of ${options.join(", ")}, and only once`,
+    ({ name, options, reason }) =>
+      reason ?? `The parameter ${name} takes one of ${options.join(", ")}, and only once`,
   );
-  const listed = bad.flatMap(({ name, options }) => (options.length > 0 ? [[name, options] as const] : []));
+  const listed = bad.flatMap(({ name, options }) =>
+    options.length > 0 ? [[name, options] as const] : [],
+  );
   const validOptions = listed.length > 0 ? Object.fromEntries(listed) : undefined;
   return failureReply(
-    { code: "invalid_parameter", detail: `${sentences.join(". ")}.`, parameters: bad, validOptions },
+    {
+      code: "invalid_parameter",
+      detail: `${sentences.join(". ")}.`,
+      parameters: bad,
+      validOptions,
+    },
     request,
     pages,
     "json",

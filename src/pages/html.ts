@@ -1,8 +1,14 @@
-const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
 
 /**
- * Markup that is already safe. Only the {@link html} tag creates it. Data from JSON, a claim or a query cannot forge the private field,
- * so it is never treated as markup.
+ * Markup that is already safe. Only the {@link html} tag creates it. Data from JSON, a claim or a
+ * query cannot forge the private field, so it is never treated as markup.
  */
 export class Markup {
   readonly #text: string;
@@ -15,8 +21,10 @@ export class Markup {
   static fromTemplate(strings: TemplateStringsArray, values: readonly Interpolated[]): Markup {
     let text = strings[0] ?? "";
     values.forEach((value, index) => {
-      // Escaping protects text and quoted attributes; an unquoted attribute would still end at a space.
-      if (strings[index]?.endsWith("=") === true) throw new TypeError("An attribute's value must be in quotes.");
+      // Escaping protects text and quoted attributes; an unquoted attribute would still end at a
+      // space.
+      if (strings[index]?.endsWith("=") === true)
+        throw new TypeError("An attribute's value must be in quotes.");
       text += Markup.#escape(value) + (strings[index + 1] ?? "");
     });
     return new Markup(text);
@@ -24,7 +32,8 @@ export class Markup {
 
   static #escape(value: Interpolated): string {
     if (value === undefined) return "";
-    if (typeof value === "object") return #text in value ? value.#text : value.map((item) => Markup.#escape(item)).join("");
+    if (typeof value === "object")
+      return #text in value ? value.#text : value.map((item) => Markup.#escape(item)).join("");
     return String(value).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
   }
 
@@ -33,7 +42,10 @@ export class Markup {
   }
 }
 
-/** A value in a template: text (escaped), markup (unchanged), a list of values, or undefined for nothing. */
+/**
+ * A value in a template: text (escaped), markup (unchanged), a list of values, or undefined for
+ * nothing.
+ */
 export type Interpolated = string | number | Markup | undefined | readonly Interpolated[];
 
 /** Creates markup. It escapes every value that is not markup. */
@@ -42,11 +54,14 @@ export function html(strings: TemplateStringsArray, ...values: readonly Interpol
 }
 
 /**
- * Whether a link may lead to an address: a path, an http(s) URL, or empty for the current address. Escaping does not stop `javascript:`.
- * `//x` and `/\x` lead to other hosts. So do a tab or a line break between the two slashes, since browsers remove them.
+ * Whether a link may lead to an address: a path, an http(s) URL, or empty for the current address.
+ * Escaping does not stop `javascript:`. `//x` and `/\x` lead to other hosts. So do a tab or a line
+ * break between the two slashes, since browsers remove them.
  */
 export function isSafeAddress(href: string): boolean {
-  return href === "" || (!/[\s\\]/.test(href) && (/^\/(?!\/)/.test(href) || /^https?:\/\//i.test(href)));
+  return (
+    href === "" || (!/[\s\\]/.test(href) && (/^\/(?!\/)/.test(href) || /^https?:\/\//i.test(href)))
+  );
 }
 
 // Decorative, so hidden from assistive technology.
@@ -66,7 +81,15 @@ const icon = (shape: Markup) =>
     ${shape}
   </svg>`;
 
-export const PERSON = icon(html`<circle cx="12" cy="8.5" r="3.75" /><path d="M4.75 19.75c.9-3.6 3.6-5.5 7.25-5.5s6.35 1.9 7.25 5.5" />`);
+export const PERSON = icon(
+  html`<circle cx="12" cy="8.5" r="3.75" /><path
+      d="M4.75 19.75c.9-3.6 3.6-5.5 7.25-5.5s6.35 1.9 7.25 5.5"
+    />`,
+);
 export const CLOCK = icon(html`<circle cx="12" cy="12" r="8.25" /><path d="M12 7.5V12l3 2" />`);
-export const NOTICE = icon(html`<circle cx="12" cy="12" r="8.25" /><path d="M12 7.75v5" /><path d="M12 16.1v.05" />`);
-export const PAUSE = icon(html`<circle cx="12" cy="12" r="8.25" /><path d="M10 9v6" /><path d="M14 9v6" />`);
+export const NOTICE = icon(
+  html`<circle cx="12" cy="12" r="8.25" /><path d="M12 7.75v5" /><path d="M12 16.1v.05" />`,
+);
+export const PAUSE = icon(
+  html`<circle cx="12" cy="12" r="8.25" /><path d="M10 9v6" /><path d="M14 9v6" />`,
+);

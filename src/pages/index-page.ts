@@ -7,12 +7,17 @@ import { avatar, nameAndEmail, acceptablePicture } from "./person.js";
 import type { Texts } from "./texts.js";
 
 /** The state of the session that the landing page shows. */
-export type IndexState = { readonly kind: "signed_out" } | { readonly kind: "signed_in"; readonly user: UserPayload } | Ended;
+export type IndexState =
+  | { readonly kind: "signed_out" }
+  | { readonly kind: "signed_in"; readonly user: UserPayload }
+  | Ended;
 
 interface Ended {
   readonly kind: "ended";
   readonly reason: EndReason;
-  /** The setting that ended the session, if one did; the value of a duration is in whole seconds. */
+  /**
+   * The setting that ended the session, if one did; the value of a duration is in whole seconds.
+   */
   readonly setting?: { readonly name: string; readonly value: string } | undefined;
   /** Absent: the session is deleted, and only the reason is known. */
   readonly user?: UserPayload | undefined;
@@ -51,7 +56,8 @@ function cardOf(model: IndexModel, texts: Texts): Card {
   const { state } = model;
   if (state.kind === "signed_in") return signedIn(state.user, model, texts);
   // A session that never held credentials has not ended.
-  if (state.kind === "signed_out" || state.reason === "no_credentials") return signedOut(model, texts);
+  if (state.kind === "signed_out" || state.reason === "no_credentials")
+    return signedOut(model, texts);
   return ended(state, state.reason, model, texts);
 }
 
@@ -63,31 +69,61 @@ function signedOut({ publicPath }: IndexModel, { say }: Texts): Card {
     <h1>${heading}</h1>
     <p>${text}</p>
     <p class="actions"><a class="button" href="${action.href}">${action.label}</a></p>`;
-  return { kind: "signed-out", title: say("signedOut.title"), heading, texts: [text], action, card };
+  return {
+    kind: "signed-out",
+    title: say("signedOut.title"),
+    heading,
+    texts: [text],
+    action,
+    card,
+  };
 }
 
-function signedIn(user: UserPayload, { publicPath, homeHref, sessionsPage }: IndexModel, texts: Texts): Card {
+function signedIn(
+  user: UserPayload,
+  { publicPath, homeHref, sessionsPage }: IndexModel,
+  texts: Texts,
+): Card {
   const { say } = texts;
   const picture = acceptablePicture(user.picture);
   const heading = say("signedIn.heading");
-  const home = homeHref === undefined ? undefined : { label: say("action.continue"), href: homeHref };
+  const home =
+    homeHref === undefined ? undefined : { label: say("action.continue"), href: homeHref };
   const card = html` ${avatar(user, picture)}
     <h1>${heading}</h1>
     <div class="person">${nameAndEmail(user, texts)}</div>
     ${home && html`<p class="actions"><a class="button" href="${home.href}">${home.label}</a></p>`}
-    <p class="actions"><a class="button quiet" href="${publicPath}logout/">${say("action.signOut")}</a></p>
+    <p class="actions">
+      <a class="button quiet" href="${publicPath}logout/">${say("action.signOut")}</a>
+    </p>
     <nav aria-label="${say("nav.more")}">
       <ul class="links">
         ${sessionsPage === true ? html`<li><a href="${publicPath}sessions">${say("sessions.title")}</a></li>` : undefined}
-        <li><a href="${publicPath}login/?select_account=true">${say("signedIn.selectAccount")}</a></li>
+        <li>
+          <a href="${publicPath}login/?select_account=true">${say("signedIn.selectAccount")}</a>
+        </li>
         <li><a href="${publicPath}session">${say("signedIn.status")}</a></li>
       </ul>
     </nav>`;
   const action = home ?? { label: say("action.signOut"), href: `${publicPath}logout/` };
-  return { kind: "signed-in", title: say("signedIn.title"), heading, texts: [], user, picture, action, card };
+  return {
+    kind: "signed-in",
+    title: say("signedIn.title"),
+    heading,
+    texts: [],
+    user,
+    picture,
+    action,
+    card,
+  };
 }
 
-function ended({ user, setting }: Ended, reason: ShownReason, { publicPath }: IndexModel, texts: Texts): Card {
+function ended(
+  { user, setting }: Ended,
+  reason: ShownReason,
+  { publicPath }: IndexModel,
+  texts: Texts,
+): Card {
   const { say } = texts;
   const picture = acceptablePicture(user?.picture);
   const heading = say("ended.heading");
@@ -110,7 +146,17 @@ function ended({ user, setting }: Ended, reason: ShownReason, { publicPath }: In
         <a href="${publicPath}logout/">${say("action.signOut")}</a>
       </div>`
     }`;
-  return { kind: "ended", title: say("ended.title"), heading, texts: [text], reason, user, picture, action, card };
+  return {
+    kind: "ended",
+    title: say("ended.title"),
+    heading,
+    texts: [text],
+    reason,
+    user,
+    picture,
+    action,
+    card,
+  };
 }
 
 type ShownReason = Exclude<EndReason, "no_credentials">;
@@ -119,9 +165,19 @@ type ShownReason = Exclude<EndReason, "no_credentials">;
 function ruleOf(reason: ShownReason, setting: Ended["setting"], texts: Texts): Markup | undefined {
   switch (reason) {
     case "max_age":
-      return age(texts.say("rule.max_age"), setting?.name ?? "IDP_SESSION_MAX_AGE", setting?.value, texts);
+      return age(
+        texts.say("rule.max_age"),
+        setting?.name ?? "IDP_SESSION_MAX_AGE",
+        setting?.value,
+        texts,
+      );
     case "idle":
-      return age(texts.say("rule.idle"), setting?.name ?? "IDP_SESSION_IDLE_TIMEOUT", setting?.value, texts);
+      return age(
+        texts.say("rule.idle"),
+        setting?.name ?? "IDP_SESSION_IDLE_TIMEOUT",
+        setting?.value,
+        texts,
+      );
     case "signed_in_before":
       return setting && html`<code>${setting.name} = ${setting.value}</code>`;
     case "auto_refresh_off":
@@ -133,16 +189,26 @@ function ruleOf(reason: ShownReason, setting: Ended["setting"], texts: Texts): M
 }
 
 /** A duration, in words and in seconds. */
-function age(rule: string, name: string, value: string | undefined, { say, duration, seconds }: Texts): Markup {
+function age(
+  rule: string,
+  name: string,
+  value: string | undefined,
+  { say, duration, seconds }: Texts,
+): Markup {
   if (value === undefined) return html`<span>${rule}</span> <code>${name}</code>`;
   if (!/^\d{1,15}$/.test(value)) return html`<span>${rule}</span> <code>${name} = ${value}</code>`;
   const spoken = duration(Number(value));
   const written = seconds(Number(value));
-  return html`<span>${spoken === written ? rule : say("rule.duration", { rule, duration: spoken })}</span>
+  return html`<span
+      >${spoken === written ? rule : say("rule.duration", { rule, duration: spoken })}</span
+    >
     <code>${name} = ${written}</code>`;
 }
 
-function signInAlert(raw: string, { say }: Texts): { readonly text: string; readonly notice: Markup } {
+function signInAlert(
+  raw: string,
+  { say }: Texts,
+): { readonly text: string; readonly notice: Markup } {
   const code = signInErrorCode(raw);
   const failed = say("signIn.failed");
   const why = say(`signIn.${code}`);
@@ -157,12 +223,20 @@ function signInAlert(raw: string, { say }: Texts): { readonly text: string; read
 }
 
 /**
- * The provider's error codes (RFC 6749 section 4.1.2.1, OpenID Connect Core section 3.1.2.6) for which the landing page has a sentence, and
- * `provider_error` for any other. The page shows only these sentences: neither the provider's text nor a text in the URL.
+ * The provider's error codes (RFC 6749 section 4.1.2.1, OpenID Connect Core section 3.1.2.6) for
+ * which the landing page has a sentence, and `provider_error` for any other. The page shows only
+ * these sentences: neither the provider's text nor a text in the URL.
  */
-export type SignInErrorCode = Exclude<Extract<keyof typeof en, `signIn.${string}`> extends `signIn.${infer Code}` ? Code : never, "failed">;
+export type SignInErrorCode = Exclude<
+  Extract<keyof typeof en, `signIn.${string}`> extends `signIn.${infer Code}` ? Code : never,
+  "failed"
+>;
 
-/** The code of a raw `error` parameter: itself if there is a sentence for it, else `provider_error`. */
+/**
+ * The code of a raw `error` parameter: itself if there is a sentence for it, else `provider_error`.
+ */
 export function signInErrorCode(raw: string): SignInErrorCode {
-  return raw !== "failed" && Object.hasOwn(en, `signIn.${raw}`) ? (raw as SignInErrorCode) : "provider_error";
+  return raw !== "failed" && Object.hasOwn(en, `signIn.${raw}`)
+    ? (raw as SignInErrorCode)
+    : "provider_error";
 }

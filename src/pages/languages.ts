@@ -19,7 +19,11 @@ export const LANGUAGES: Readonly<Record<Language, LanguageFacts>> = {
   fr: { direction: "ltr", formats: "fr", load: async () => (await import("./locales/fr.js")).fr },
   es: { direction: "ltr", formats: "es", load: async () => (await import("./locales/es.js")).es },
   ja: { direction: "ltr", formats: "ja", load: async () => (await import("./locales/ja.js")).ja },
-  ar: { direction: "rtl", formats: "ar-u-ca-gregory-nu-latn", load: async () => (await import("./locales/ar.js")).ar },
+  ar: {
+    direction: "rtl",
+    formats: "ar-u-ca-gregory-nu-latn",
+    load: async () => (await import("./locales/ar.js")).ar,
+  },
 };
 
 export const DEFAULT_LANGUAGE: Language = "en";
@@ -27,7 +31,10 @@ export const DEFAULT_LANGUAGE: Language = "en";
 /** Returns the texts of a language. */
 export type LoadMessages = (language: Language) => Promise<Messages>;
 
-/** Loads a language's file at its first use. English is there already: its texts are also the fallback and the list of keys. */
+/**
+ * Loads a language's file at its first use. English is there already: its texts are also the
+ * fallback and the list of keys.
+ */
 export const loadMessages: LoadMessages = (language) => LANGUAGES[language].load();
 
 /** Whether a text is the tag of a language of the pages. */
@@ -36,8 +43,9 @@ export function isLanguage(tag: string): tag is Language {
 }
 
 /**
- * Returns the language that an Accept-Language header prefers (RFC 9110 section 12.5.4), matched by its primary subtag: `de-AT` is German.
- * Of languages with the same quality, the first one wins. English if none matches.
+ * Returns the language that an Accept-Language header prefers (RFC 9110 section 12.5.4), matched by
+ * its primary subtag: `de-AT` is German. Of languages with the same quality, the first one wins.
+ * English if none matches.
  */
 export function preferredLanguage(header: string | undefined): Language {
   let best: Language = DEFAULT_LANGUAGE;

@@ -25,11 +25,22 @@ export interface Brand {
   readonly homeHref: string | undefined;
 }
 
-/** In two parts, because bundlers rewrite a template with a closing script tag and import a package for it. */
+/**
+ * In two parts, because bundlers rewrite a template with a closing script tag and import a package
+ * for it.
+ */
 const SCRIPT = "script";
 
 /** The document around the content of every page. It has no inline script and no inline style. */
-export function layout({ publicPath, title, main, script, language = "en", direction = "ltr", brand }: Layout): string {
+export function layout({
+  publicPath,
+  title,
+  main,
+  script,
+  language = "en",
+  direction = "ltr",
+  brand,
+}: Layout): string {
   return html`<!doctype html>
     <html lang="${language}" dir="${direction}">
       <head>
@@ -50,7 +61,9 @@ export function layout({ publicPath, title, main, script, language = "en", direc
 
 function header({ text, logo, homeHref }: Brand): Markup {
   const content = logo === undefined ? html`<bdi>${text}</bdi>` : image(logo, text);
-  return html`<header class="brand">${homeHref === undefined ? content : html`<a href="${homeHref}">${content}</a>`}</header>`;
+  return html`<header class="brand">
+    ${homeHref === undefined ? content : html`<a href="${homeHref}">${content}</a>`}
+  </header>`;
 }
 
 function image({ src, width, height }: PageLogo, text: string): Markup {

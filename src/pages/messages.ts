@@ -7,13 +7,23 @@ type English = typeof en;
 export type MessageKey = keyof English;
 
 /** All texts of one language. */
-export type Messages = { readonly [Key in MessageKey]: English[Key] extends string ? string : PluralForms };
+export type Messages = {
+  readonly [Key in MessageKey]: English[Key] extends string ? string : PluralForms;
+};
 
-/** The application's own texts of one language, by key. docs/reference/page-texts.md lists the keys. */
-export type MessageOverrides = { readonly [Key in MessageKey]?: English[Key] extends string ? string : string | PluralForms };
+/**
+ * The application's own texts of one language, by key. docs/reference/page-texts.md lists the keys.
+ */
+export type MessageOverrides = {
+  readonly [Key in MessageKey]?: English[Key] extends string ? string : string | PluralForms;
+};
 
-type TextOf<Key extends MessageKey> = English[Key] extends { readonly other: infer Text } ? Text : English[Key];
-type PlaceholderIn<Text> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | PlaceholderIn<Rest> : never;
+type TextOf<Key extends MessageKey> = English[Key] extends { readonly other: infer Text }
+  ? Text
+  : English[Key];
+type PlaceholderIn<Text> = Text extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | PlaceholderIn<Rest>
+  : never;
 
 /** The names of a message's placeholders. */
 export type Placeholder<Key extends MessageKey> = PlaceholderIn<TextOf<Key>>;

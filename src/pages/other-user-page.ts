@@ -14,8 +14,14 @@ export interface OtherUserModel {
   readonly continueHref: string;
 }
 
-/** The page on which a signed-in user decides about a login of another user that another site may have started. */
-export function otherUserPage({ stayHref, continueHref, ...model }: OtherUserModel, { say, parts }: Texts): PageContent {
+/**
+ * The page on which a signed-in user decides about a login of another user that another site may
+ * have started.
+ */
+export function otherUserPage(
+  { stayHref, continueHref, ...model }: OtherUserModel,
+  { say, parts }: Texts,
+): PageContent {
   const present = shownText(model.present) ?? "?";
   const other = shownText(model.other) ?? "?";
   // Isolated, so that their writing direction does not affect the other text.
@@ -26,7 +32,9 @@ export function otherUserPage({ stayHref, continueHref, ...model }: OtherUserMod
     <h1>${heading}</h1>
     <p>${parts("otherUser.text", bdi)}</p>
     <p class="actions"><a class="button" href="${stayHref}">${parts("otherUser.stay", bdi)}</a></p>
-    <p class="actions"><a class="button quiet" href="${continueHref}">${parts("otherUser.continue", bdi)}</a></p>
+    <p class="actions">
+      <a class="button quiet" href="${continueHref}">${parts("otherUser.continue", bdi)}</a>
+    </p>
   </section>`;
   return {
     kind: "other-user",

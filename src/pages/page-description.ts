@@ -38,15 +38,25 @@ export interface DescribedSession {
 }
 
 /**
- * What a page says, for an application that writes its own HTML (`pages.render`). Everything is plain text: escape each value before you
- * write it into HTML. Names, labels and messages can come from the provider, from users and from the application.
+ * What a page says, for an application that writes its own HTML (`pages.render`). Everything is
+ * plain text: escape each value before you write it into HTML. Names, labels and messages can come
+ * from the provider, from users and from the application.
  */
 export interface PageDescription {
   /**
-   * `signed-out`, `signed-in` and `ended`: the landing page. `popup`: the end of a sign-in in a popup window. `other-user`: a login of another
-   * user that another site may have started; the signed-in user decides. `chooser`: the user chooses one of several providers.
+   * `signed-out`, `signed-in` and `ended`: the landing page. `popup`: the end of a sign-in in a
+   * popup window. `other-user`: a login of another user that another site may have started; the
+   * signed-in user decides. `chooser`: the user chooses one of several providers.
    */
-  readonly kind: "signed-out" | "signed-in" | "ended" | "popup" | "sessions" | "other-user" | "chooser" | "error";
+  readonly kind:
+    | "signed-out"
+    | "signed-in"
+    | "ended"
+    | "popup"
+    | "sessions"
+    | "other-user"
+    | "chooser"
+    | "error";
   /** The HTTP status of the response. */
   readonly status: number;
   /** For the attribute `lang`. */
@@ -67,13 +77,18 @@ export interface PageDescription {
   readonly code: ErrorCode | undefined;
   /** Why the session ended. */
   readonly reason: EndReason | undefined;
-  /** The user, with a picture that the page's policy allows. An ended session shows its last user. */
+  /**
+   * The user, with a picture that the page's policy allows. An ended session shows its last user.
+   */
   readonly user: UserPayload | undefined;
   /** The main link of the page. */
   readonly action: PageLink | undefined;
   /** The second link of the page `other-user`: continue as the other user. */
   readonly otherAction: PageLink | undefined;
-  /** Paths of the endpoints, with the labels in the page's language; `home` is the option `pages.homeHref`. */
+  /**
+   * Paths of the endpoints, with the labels in the page's language; `home` is the option
+   * `pages.homeHref`.
+   */
   readonly links: {
     /** Undefined without `pages.homeHref`. */
     readonly home: PageLink | undefined;
@@ -96,11 +111,14 @@ export interface PageDescription {
   readonly script: string | undefined;
 }
 
-type Described = "code" | "reason" | "user" | "action" | "otherAction" | "sessions" | "providers" | "alert";
+type Described =
+  "code" | "reason" | "user" | "action" | "otherAction" | "sessions" | "providers" | "alert";
 
 /** The content of one page: what it says, and its HTML without the document around it. */
 export interface PageContent
-  extends Pick<PageDescription, "kind" | "status" | "title" | "heading" | "texts">, Partial<Pick<PageDescription, Described>> {
+  extends
+    Pick<PageDescription, "kind" | "status" | "title" | "heading" | "texts">,
+    Partial<Pick<PageDescription, Described>> {
   readonly main: Markup;
   /** The user's picture, which the Content-Security-Policy must allow. */
   readonly picture?: Picture | undefined;

@@ -4,7 +4,10 @@ import type { PageDescription } from "./page-description.js";
 
 /** The logo in the header of every page. */
 export interface PageLogo {
-  /** A path of the application, or an https URL. The pages' Content-Security-Policy allows an https URL alone; for a path, it allows images of the own origin. */
+  /**
+   * A path of the application, or an https URL. The pages' Content-Security-Policy allows an https
+   * URL alone; for a path, it allows images of the own origin.
+   */
   readonly src: string;
   /** The text for users who do not see the image. Default: `pages.name`. */
   readonly alt?: string;
@@ -22,32 +25,49 @@ export interface SchemeColors {
   readonly background?: string;
 }
 
-/** The colors of the light scheme, and of the dark one. Without `dark.accent`, the pages lighten `accent` until it is legible. */
+/**
+ * The colors of the light scheme, and of the dark one. Without `dark.accent`, the pages lighten
+ * `accent` until it is legible.
+ */
 export interface PageColors extends SchemeColors {
   /** Used where the browser prefers a dark scheme. */
   readonly dark?: SchemeColors;
 }
 
-/** The look and the language of the pages: landing page, sessions page, popup page and error pages. */
+/**
+ * The look and the language of the pages: landing page, sessions page, popup page and error pages.
+ */
 export interface PagesOptions {
-  /** The application's name, at most 100 characters: in titles, and in the header if there is no logo. */
+  /**
+   * The application's name, at most 100 characters: in titles, and in the header if there is no
+   * logo.
+   */
   readonly name?: string;
   /** The logo, or its address. */
   readonly logo?: string | PageLogo;
   /** Default: those of idpauth. A contrast below 4.5:1 is warning W017. */
   readonly colors?: PageColors;
-  /** The application's start page: a path or an http(s) URL. The header and the page of a signed-in user link to it. */
+  /**
+   * The application's start page: a path or an http(s) URL. The header and the page of a signed-in
+   * user link to it.
+   */
   readonly homeHref?: string;
-  /** The language. `auto`: the one that each browser's Accept-Language header prefers. Default `en`. */
+  /**
+   * The language. `auto`: the one that each browser's Accept-Language header prefers. Default `en`.
+   */
   readonly locale?: Language | "auto";
-  /** Replaces texts, by language and key. They are text, not HTML: the pages escape them after substitution. */
+  /**
+   * Replaces texts, by language and key. They are text, not HTML: the pages escape them after
+   * substitution.
+   */
   readonly messages?: Readonly<Partial<Record<Language, MessageOverrides>>>;
   /**
-   * Writes a page's HTML itself. ESCAPING IS THEN THE APPLICATION'S: every value of the description is plain text, and a user's name or a
-   * session's label can contain markup. The response keeps its status and its policy headers, so inline scripts and inline styles do not run.
+   * Writes a page's HTML itself. ESCAPING IS THEN THE APPLICATION'S: every value of the description
+   * is plain text, and a user's name or a session's label can contain markup. The response keeps
+   * its status and its policy headers, so inline scripts and inline styles do not run.
    *
-   * @returns the HTML document; undefined for the page of idpauth. If it throws or returns anything else, the user gets the page of
-   *   idpauth, and the log line `page_render_failed` says why
+   * @returns the HTML document; undefined for the page of idpauth. If it throws or returns anything
+   *   else, the user gets the page of idpauth, and the log line `page_render_failed` says why
    */
   render?(page: PageDescription): string | undefined;
 }

@@ -2,14 +2,20 @@
 import { COMMON_HEADERS, type Reply } from "../http/reply.js";
 
 /**
- * Returns an HTML page. Its policy allows its stylesheet and its images, script files only with `scripts`, and forms only with `forms`.
+ * Returns an HTML page. Its policy allows its stylesheet and its images, script files only with
+ * `scripts`, and forms only with `forms`.
  *
  * @param options `images`: the sources of its images, as the policy writes them
  */
 export function page(
   status: number,
   html: string,
-  options: { images?: readonly string[]; forms?: boolean; scripts?: boolean; headers?: Readonly<Record<string, string>> } = {},
+  options: {
+    images?: readonly string[];
+    forms?: boolean;
+    scripts?: boolean;
+    headers?: Readonly<Record<string, string>>;
+  } = {},
 ): Reply {
   const { images = [], forms = false, scripts = false, headers } = options;
   const policy = [

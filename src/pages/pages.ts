@@ -4,7 +4,13 @@ import type { Reply } from "../http/reply.js";
 import type { ChooserModel } from "./chooser-page.js";
 import { errorPage, type ErrorModel } from "./error-page.js";
 import { indexPage, type IndexModel } from "./index-page.js";
-import { DEFAULT_LANGUAGE, loadMessages, preferredLanguage, type Language, type LoadMessages } from "./languages.js";
+import {
+  DEFAULT_LANGUAGE,
+  loadMessages,
+  preferredLanguage,
+  type Language,
+  type LoadMessages,
+} from "./languages.js";
 import { layout, type Brand } from "./layout.js";
 import { en } from "./locales/en.js";
 import { otherUserPage, type OtherUserModel } from "./other-user-page.js";
@@ -26,7 +32,11 @@ export interface Pages {
   popup(model: PopupModel, request: IdpRequest): Promise<Reply>;
   otherUser(model: OtherUserModel, request: IdpRequest): Promise<Reply>;
   chooser(model: ChooserModel, request: IdpRequest): Promise<Reply>;
-  error(model: Omit<ErrorModel, "publicPath">, request: IdpRequest, headers?: Reply["headers"]): Promise<Reply>;
+  error(
+    model: Omit<ErrorModel, "publicPath">,
+    request: IdpRequest,
+    headers?: Reply["headers"],
+  ): Promise<Reply>;
 }
 
 export interface PagesParts {
@@ -41,20 +51,30 @@ export interface PagesParts {
   readonly onRenderFailed?: (kind: PageDescription["kind"], error: unknown) => void;
   /** Default: imports the language's file. */
   readonly load?: LoadMessages;
-  /** Reports that a language could not be loaded. The page is in English, and the language's next page tries again. */
+  /**
+   * Reports that a language could not be loaded. The page is in English, and the language's next
+   * page tries again.
+   */
   readonly onLanguageFailed?: (language: Language, error: unknown) => void;
 }
 
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createPages(parts: PagesParts): Pages {
-  const { publicPath, address, sessionsPage: hasSessionsPage = false, options = {}, load = loadMessages } = parts;
+  const {
+    publicPath,
+    address,
+    sessionsPage: hasSessionsPage = false,
+    options = {},
+    load = loadMessages,
+  } = parts;
   const { name, logo, colors = {}, homeHref, locale = DEFAULT_LANGUAGE, messages } = options;
   const image = typeof logo === "string" ? { src: logo } : logo;
   const made = new Map<Language, Promise<Texts>>();
 
   /** The texts in the language of a request. */
   function textsFor(request: IdpRequest): Promise<Texts> {
-    const language = locale === "auto" ? preferredLanguage(request.header("accept-language")) : locale;
+    const language =
+      locale === "auto" ? preferredLanguage(request.header("accept-language")) : locale;
     let texts = made.get(language);
     if (texts === undefined) made.set(language, (texts = textsIn(language)));
     return texts;
@@ -95,11 +115,14 @@ export function createPages(parts: PagesParts): Pages {
       name,
       user: user && { ...user, picture: picture?.src ?? null },
       links: {
-        home: homeHref === undefined ? undefined : { label: name ?? say("nav.home"), href: homeHref },
+        home:
+          homeHref === undefined ? undefined : { label: name ?? say("nav.home"), href: homeHref },
         landing: { label: say("sessions.account"), href: publicPath },
         login: { label: say("action.signIn"), href: `${publicPath}login/` },
         logout: { label: say("action.signOut"), href: `${publicPath}logout/` },
-        sessions: hasSessionsPage ? { label: say("sessions.title"), href: `${publicPath}sessions` } : undefined,
+        sessions: hasSessionsPage
+          ? { label: say("sessions.title"), href: `${publicPath}sessions` }
+          : undefined,
       },
       stylesheet: `${publicPath}style.css`,
       script: script && `${publicPath}${script}`,
@@ -123,20 +146,31 @@ export function createPages(parts: PagesParts): Pages {
     return undefined;
   }
 
-  async function reply(request: IdpRequest, contentIn: (texts: Texts) => PageContent, headers?: Reply["headers"]): Promise<Reply> {
+  async function reply(
+    request: IdpRequest,
+    contentIn: (texts: Texts) => PageContent,
+    headers?: Reply["headers"],
+  ): Promise<Reply> {
     const texts = await textsFor(request);
     const content = contentIn(texts);
     const { status, main, picture, forms = false, script } = content;
     const { language, direction, say } = texts;
-    const title = name === undefined ? content.title : say("title.named", { title: content.title, name });
+    const title =
+      name === undefined ? content.title : say("title.named", { title: content.title, name });
     const html =
       rendered(() => describe(content, title, texts)) ??
       layout({ publicPath, title, main, script, language, direction, brand: brandIn(texts) });
     return page(status, html, {
-      images: [image && imageSource(image.src, ownOrigin(request, address)), picture?.origin].filter((source) => source !== undefined),
+      images: [
+        image && imageSource(image.src, ownOrigin(request, address)),
+        picture?.origin,
+      ].filter((source) => source !== undefined),
       forms,
       scripts: script !== undefined,
-      headers: { ...(locale === "auto" && { Vary: "Cookie, Accept-Language", "Content-Language": language }), ...headers },
+      headers: {
+        ...(locale === "auto" && { Vary: "Cookie, Accept-Language", "Content-Language": language }),
+        ...headers,
+      },
     });
   }
 
@@ -147,15 +181,25 @@ export function createPages(parts: PagesParts): Pages {
       return styleWith(colors);
     },
     landing: (model, request) =>
-      reply(request, (texts) => indexPage({ ...model, publicPath, homeHref, sessionsPage: hasSessionsPage }, texts)),
-    sessions: (model, request) => reply(request, (texts) => sessionsPage({ ...model, publicPath }, texts)),
+      reply(request, (texts) =>
+        indexPage({ ...model, publicPath, homeHref, sessionsPage: hasSessionsPage }, texts),
+      ),
+    sessions: (model, request) =>
+      reply(request, (texts) => sessionsPage({ ...model, publicPath }, texts)),
     popup: (model, request) => reply(request, (texts) => popupPage(model, texts)),
-    // Where browsers send no Sec-Fetch-Site, the login knows its own page by Referer. The path contains the used code, so it stays out.
-    otherUser: (model, request) => reply(request, (texts) => otherUserPage(model, texts), { "Referrer-Policy": "strict-origin" }),
+    // Where browsers send no Sec-Fetch-Site, the login knows its own page by Referer. The path
+    // contains the used code, so it stays out.
+    otherUser: (model, request) =>
+      reply(request, (texts) => otherUserPage(model, texts), {
+        "Referrer-Policy": "strict-origin",
+      }),
     async chooser(model, request) {
       const { chooserPage } = await import("./chooser-page.js");
-      return reply(request, (texts) => chooserPage(model, texts), { "Referrer-Policy": "strict-origin" });
+      return reply(request, (texts) => chooserPage(model, texts), {
+        "Referrer-Policy": "strict-origin",
+      });
     },
-    error: (model, request, headers) => reply(request, (texts) => errorPage({ ...model, publicPath }, texts), headers),
+    error: (model, request, headers) =>
+      reply(request, (texts) => errorPage({ ...model, publicPath }, texts), headers),
   };
 }

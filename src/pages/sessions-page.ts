@@ -32,13 +32,26 @@ export interface SessionsModel {
 /** The number of sessions that the page lists. */
 export const MAX_SHOWN_SESSIONS = 100;
 
-/** Returns the page on which users see their sessions and end them. Its buttons send `end` to `{publicPath}sessions`. Pure. */
-export function sessionsPage({ publicPath, sessions, hasMore = false, provider, now }: SessionsModel, texts: Texts): PageContent {
+/**
+ * Returns the page on which users see their sessions and end them. Its buttons send `end` to
+ * `{publicPath}sessions`. Pure.
+ */
+export function sessionsPage(
+  { publicPath, sessions, hasMore = false, provider, now }: SessionsModel,
+  texts: Texts,
+): PageContent {
   const { say } = texts;
   const others = sessions.filter(({ current }) => !current);
-  const shown = [...sessions.filter(({ current }) => current), ...others].slice(0, MAX_SHOWN_SESSIONS);
+  const shown = [...sessions.filter(({ current }) => current), ...others].slice(
+    0,
+    MAX_SHOWN_SESSIONS,
+  );
   const count = sessions.length - shown.length;
-  const hidden = hasMore ? say("sessions.more") : count > 0 ? say("sessions.hidden", { count }) : undefined;
+  const hidden = hasMore
+    ? say("sessions.more")
+    : count > 0
+      ? say("sessions.hidden", { count })
+      : undefined;
   const title = say("sessions.title");
   const at = shownText(provider ?? null);
   const main = html`<section class="card">
@@ -71,18 +84,32 @@ export function sessionsPage({ publicPath, sessions, hasMore = false, provider, 
   };
 }
 
-function described({ id, loginAt, lastActive, label, current }: ShownSession, now: number, texts: Texts): DescribedSession {
+function described(
+  { id, loginAt, lastActive, label, current }: ShownSession,
+  now: number,
+  texts: Texts,
+): DescribedSession {
   const { say } = texts;
   return {
     id,
     device: shownText(label) ?? say("sessions.unknownDevice"),
     signedIn: say("sessions.signedIn", { time: inWords(loginAt, texts) }),
-    lastSeen: [say("sessions.lastSeen", { time: inWords(lastActive, texts) }), ago(lastActive, now, texts)].filter(Boolean).join(" "),
+    lastSeen: [
+      say("sessions.lastSeen", { time: inWords(lastActive, texts) }),
+      ago(lastActive, now, texts),
+    ]
+      .filter(Boolean)
+      .join(" "),
     current,
   };
 }
 
-function item({ id, loginAt, lastActive, label, current }: ShownSession, publicPath: string, now: number, texts: Texts): Markup {
+function item(
+  { id, loginAt, lastActive, label, current }: ShownSession,
+  publicPath: string,
+  now: number,
+  texts: Texts,
+): Markup {
   const { say, parts } = texts;
   const device = shownText(label) ?? say("sessions.unknownDevice");
   const passed = ago(lastActive, now, texts);
@@ -100,13 +127,17 @@ function item({ id, loginAt, lastActive, label, current }: ShownSession, publicP
     ${
       current
         ? html`<a href="${publicPath}logout/">${say("action.signOut")}</a>`
-        : html`<button class="link" name="end" value="${id}" aria-label="${name}">${say("sessions.end")}</button>`
+        : html`<button class="link" name="end" value="${id}" aria-label="${name}">
+            ${say("sessions.end")}
+          </button>`
     }
   </li>`;
 }
 
 function time(at: number | null, texts: Texts): Markup {
-  return isKnown(at) ? html`<time datetime="${new Date(at * 1000).toISOString()}">${texts.time(at)}</time>` : html`${inWords(at, texts)}`;
+  return isKnown(at)
+    ? html`<time datetime="${new Date(at * 1000).toISOString()}">${texts.time(at)}</time>`
+    : html`${inWords(at, texts)}`;
 }
 
 /** A time in UTC. */

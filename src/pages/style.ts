@@ -1,7 +1,10 @@
 import { colorRules } from "./colors.js";
 import type { PageColors } from "./page-options.js";
 
-/** The stylesheet of every page, served as a file: the Content-Security-Policy of the pages allows no inline style. */
+/**
+ * The stylesheet of every page, served as a file: the Content-Security-Policy of the pages allows
+ * no inline style.
+ */
 export const STYLE = `
 :root {
   color-scheme: light dark;

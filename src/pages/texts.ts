@@ -1,7 +1,13 @@
 import type { Interpolated } from "./html.js";
 import { LANGUAGES, type Language } from "./languages.js";
 import type { Message } from "./locales/message.js";
-import { PLACEHOLDER, type MessageKey, type MessageOverrides, type Messages, type ValuesOf } from "./messages.js";
+import {
+  PLACEHOLDER,
+  type MessageKey,
+  type MessageOverrides,
+  type Messages,
+  type ValuesOf,
+} from "./messages.js";
 
 /** The texts of one language, with the application's own lines. */
 export interface Texts {
@@ -15,7 +21,10 @@ export interface Texts {
   duration(seconds: number): string;
   /** A number of seconds as seconds: "28800 seconds". */
   seconds(count: number): string;
-  /** The time since a moment, in its largest unit, rounded down: "2 hours ago". @param seconds at least 0 */
+  /**
+   * The time since a moment, in its largest unit, rounded down: "2 hours ago".
+   * @param seconds at least 0
+   */
   ago(seconds: number): string;
   /** A moment in UTC: "22 Nov 2026 12:10 UTC". @param at epoch seconds */
   time(at: number): string;
@@ -29,22 +38,49 @@ const UNITS = [
 ] as const;
 
 /** @param overrides the application's own lines */
-export function createTexts(language: Language, messages: Messages, overrides: MessageOverrides = {}): Texts {
+export function createTexts(
+  language: Language,
+  messages: Messages,
+  overrides: MessageOverrides = {},
+): Texts {
   const { direction, formats } = LANGUAGES[language];
   const plurals = new Intl.PluralRules(formats);
   const list = new Intl.ListFormat(formats, { type: "unit", style: "narrow" });
-  const date = new Intl.DateTimeFormat(formats, { day: "2-digit", month: "short", year: "numeric", timeZone: "UTC" });
-  const hours = new Intl.DateTimeFormat(formats, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: "UTC" });
+  const date = new Intl.DateTimeFormat(formats, {
+    day: "2-digit",
+    month: "short",
+    year: "numeric",
+    timeZone: "UTC",
+  });
+  const hours = new Intl.DateTimeFormat(formats, {
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
+    timeZone: "UTC",
+  });
   const past = new Intl.RelativeTimeFormat(formats);
   const counted = (count: number, unit: (typeof UNITS)[number][0]) =>
-    new Intl.NumberFormat(formats, { style: "unit", unit, unitDisplay: "long", useGrouping: false }).format(count);
+    new Intl.NumberFormat(formats, {
+      style: "unit",
+      unit,
+      unitDisplay: "long",
+      useGrouping: false,
+    }).format(count);
 
-  function parts(key: MessageKey, values: Readonly<Record<string, Interpolated>> = {}): Interpolated[] {
+  function parts(
+    key: MessageKey,
+    values: Readonly<Record<string, Interpolated>> = {},
+  ): Interpolated[] {
     const message: Message = overrides[key] ?? messages[key];
-    const text = typeof message === "string" ? message : (message[plurals.select(Number(values["count"]))] ?? message.other);
+    const text =
+      typeof message === "string"
+        ? message
+        : (message[plurals.select(Number(values["count"]))] ?? message.other);
     return text
       .split(PLACEHOLDER)
-      .map((part, index) => (index % 2 === 0 ? part : Object.hasOwn(values, part) ? values[part] : `{${part}}`));
+      .map((part, index) =>
+        index % 2 === 0 ? part : Object.hasOwn(values, part) ? values[part] : `{${part}}`,
+      );
   }
   const say: Texts["say"] = (key, ...[values]) => parts(key, values).join("");
 

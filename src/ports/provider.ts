@@ -11,13 +11,22 @@ export interface AuthorizationRequest {
   readonly verifier: string;
   /** True: the provider lets the user choose an account instead of using its own session. */
   readonly selectAccount?: boolean;
-  /** What the user's authentication must show. The provider then has the user authenticate again where necessary. */
+  /**
+   * What the user's authentication must show. The provider then has the user authenticate again
+   * where necessary.
+   */
   readonly stepUp?: StepUp | undefined;
-  /** Further parameters that this login passes on, none of them the protocol's own. `IDP_AUTHORIZATION_PARAMS` wins over them. */
+  /**
+   * Further parameters that this login passes on, none of them the protocol's own.
+   * `IDP_AUTHORIZATION_PARAMS` wins over them.
+   */
   readonly parameters?: Readonly<Record<string, string>>;
   /** The name of an API that this login asks for, although its consent comes later. */
   readonly api?: string | undefined;
-  /** Called before the request is pushed (RFC 9126), to limit the concurrent pushes. Resolves to what releases the slot. */
+  /**
+   * Called before the request is pushed (RFC 9126), to limit the concurrent pushes. Resolves to
+   * what releases the slot.
+   */
   readonly takeSlot?: () => Promise<() => void>;
 }
 
@@ -36,7 +45,9 @@ export interface CodeExchange {
   readonly redirectUri: string;
   readonly nonce: string;
   readonly verifier: string;
-  /** Gets the tokens of the response if the sign-in then fails, so that the caller can revoke them. */
+  /**
+   * Gets the tokens of the response if the sign-in then fails, so that the caller can revoke them.
+   */
   readonly dropped?: (tokens: DroppedTokens) => void;
 }
 
@@ -51,21 +62,30 @@ export interface TokenTarget {
   readonly api: string;
   /** RFC 8707. */
   readonly resource?: string | undefined;
-  /** The first one is requested. A token that is a JWT must have one of them, or `resource`, as its audience. */
+  /**
+   * The first one is requested. A token that is a JWT must have one of them, or `resource`, as its
+   * audience.
+   */
   readonly audience: readonly string[];
   readonly scope: readonly string[];
   /** A login does not ask for it, unless the login is for this API. */
   readonly consentLater: boolean;
 }
 
-/** A refresh token to spend, and its session. A failure of one session's token delays no other session. */
+/**
+ * A refresh token to spend, and its session. A failure of one session's token delays no other
+ * session.
+ */
 export interface RefreshRequest {
   readonly refreshToken: string;
   /** The session's key. */
   readonly session: string;
   /** Aborts the request at the refresh's own deadline. */
   readonly signal: AbortSignal;
-  /** Requests an access token for this API, and renews nothing else. Absent: the session's own tokens. */
+  /**
+   * Requests an access token for this API, and renews nothing else. Absent: the session's own
+   * tokens.
+   */
   readonly target?: TokenTarget | undefined;
 }
 
@@ -89,26 +109,35 @@ export interface LogoutToken {
 
 /** The facts about the provider that a login's callback reads before it exchanges the code. */
 export interface ProviderFacts {
-  /** `IDP_ISSUER`. With several tenants, the issuer of each ID token is another one, that of its tenant. */
+  /**
+   * `IDP_ISSUER`. With several tenants, the issuer of each ID token is another one, that of its
+   * tenant.
+   */
   readonly issuer: string;
   /** The provider announces that each authorization response carries `iss` (RFC 9207 section 3). */
   readonly sendsIss: boolean;
-  /** Whether `iss` of an authorization response is right, for a provider with several tenants. Absent: it must equal `issuer`. */
+  /**
+   * Whether `iss` of an authorization response is right, for a provider with several tenants.
+   * Absent: it must equal `issuer`.
+   */
   readonly isResponseIssuer?: (iss: string) => boolean;
 }
 
 /**
- * The identity provider. Methods reject with `ProviderUnavailableError` for an outage: network, timeout, 5xx, not JSON, JWKS unreachable,
- * an operator's mistake. They reject with `ProviderRefusedError` for a refusal. An outage must not sign anyone out; a refused
- * request must not be sent again.
+ * The identity provider. Methods reject with `ProviderUnavailableError` for an outage: network,
+ * timeout, 5xx, not JSON, JWKS unreachable, an operator's mistake. They reject with
+ * `ProviderRefusedError` for a refusal. An outage must not sign anyone out; a refused request must
+ * not be sent again.
  */
 export interface Provider {
   /** Reads issuer and announcements from the discovery document. */
   facts(): Promise<ProviderFacts>;
   /**
-   * Returns the address of an authorization request. Pushes the request first if the provider requires that, or `IDP_PUSHED_REQUESTS`.
+   * Returns the address of an authorization request. Pushes the request first if the provider
+   * requires that, or `IDP_PUSHED_REQUESTS`.
    *
-   * @throws ProviderRefusedError the provider refuses the pushed request: the parameters of this login, which may be a stranger's
+   * @throws ProviderRefusedError the provider refuses the pushed request: the parameters of this
+   *   login, which may be a stranger's
    */
   authorizationUrl(request: AuthorizationRequest): Promise<AuthorizationAddress>;
   /** @throws ProviderUnavailableError while code exchanges back off */
@@ -118,32 +147,53 @@ export interface Provider {
    * @throws ProviderUnavailableError while refreshes, or those of this session, back off
    */
   assertReadyToRefresh(session: string): void;
-  /** Exchanges the code and verifies the ID token: signature, claims, nonce. Calls userinfo for missing identity, or always (`IDP_USERINFO`). */
+  /**
+   * Exchanges the code and verifies the ID token: signature, claims, nonce. Calls userinfo for
+   * missing identity, or always (`IDP_USERINFO`).
+   */
   exchange(exchange: CodeExchange): Promise<SignIn>;
-  /** Spends the refresh token with one request and verifies nothing. `ProviderRefusedError`: the token will never work again. */
+  /**
+   * Spends the refresh token with one request and verifies nothing. `ProviderRefusedError`: the
+   * token will never work again.
+   */
   refresh(request: RefreshRequest): Promise<SpentRefresh>;
   /**
-   * Verifies a refreshed ID token against its predecessor (OpenID Connect Core section 12.2). If the response has no ID token, it calls
-   * userinfo instead (`IDP_REFRESH_WITHOUT_ID_TOKEN`). With `IDP_USERINFO=always` it calls userinfo each time.
+   * Verifies a refreshed ID token against its predecessor (OpenID Connect Core section 12.2). If
+   * the response has no ID token, it calls userinfo instead (`IDP_REFRESH_WITHOUT_ID_TOKEN`). With
+   * `IDP_USERINFO=always` it calls userinfo each time.
    *
    * @param previous the record that the refresh started from
    */
-  verifyRefreshed(spent: SpentRefresh, previous: SessionRecord, request: RefreshRequest): Promise<VerifiedRefresh>;
+  verifyRefreshed(
+    spent: SpentRefresh,
+    previous: SessionRecord,
+    request: RefreshRequest,
+  ): Promise<VerifiedRefresh>;
   /**
-   * Checks the response to a refresh for an API: its ID token, if one came, and whether the access token is for this API.
+   * Checks the response to a refresh for an API: its ID token, if one came, and whether the access
+   * token is for this API.
    *
    * @throws ProviderRefusedError the token must not be sent to the API
    */
-  checkApiToken(spent: SpentRefresh, previous: SessionRecord, request: RefreshRequest): Promise<void>;
-  /** The address that ends the user's session at the provider; undefined if the provider has none. */
+  checkApiToken(
+    spent: SpentRefresh,
+    previous: SessionRecord,
+    request: RefreshRequest,
+  ): Promise<void>;
+  /**
+   * The address that ends the user's session at the provider; undefined if the provider has none.
+   */
   logoutUrl(request: LogoutRequest): Promise<string | undefined>;
   /**
    * Verifies a logout token (OpenID Connect Back-Channel Logout 1.0 section 2.6).
    *
-   * @throws ProviderRefusedError `logout_token_…`: the token is invalid; ProviderUnavailableError: its key cannot be fetched now, or is not
-   * published (`unknown_key`)
+   * @throws ProviderRefusedError `logout_token_…`: the token is invalid; ProviderUnavailableError:
+   *   its key cannot be fetched now, or is not published (`unknown_key`)
    */
   verifyLogoutToken(token: string): Promise<LogoutToken>;
-  /** Posts a token to the revocation endpoint (RFC 7009). Resolves to false if it could not be revoked. Never rejects. */
+  /**
+   * Posts a token to the revocation endpoint (RFC 7009). Resolves to false if it could not be
+   * revoked. Never rejects.
+   */
   revoke(token: string, hint: "refresh_token" | "access_token"): Promise<boolean>;
 }

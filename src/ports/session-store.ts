@@ -7,13 +7,21 @@ export interface Entry {
   readonly data: Uint8Array | SessionRecord;
   /** From this second on, the entry doesn't exist. */
   readonly expiresAt: EpochSeconds;
-  /** When the user was last active. It is stored beside the data, so that a change of it conflicts with no other write. */
+  /**
+   * When the user was last active. It is stored beside the data, so that a change of it conflicts
+   * with no other write.
+   */
   readonly lastActive?: EpochSeconds;
   /** Keyed hash of client, issuer and subject. Present only for a signed-in session. */
   readonly subject?: string;
-  /** Keyed hash of client and provider session (`sid`). Present only for a signed-in session whose ID token had `sid`. */
+  /**
+   * Keyed hash of client and provider session (`sid`). Present only for a signed-in session whose
+   * ID token had `sid`.
+   */
   readonly sid?: string;
-  /** Encrypted with SECRET_KEY alone: login time and label for a device list. It contains no token. */
+  /**
+   * Encrypted with SECRET_KEY alone: login time and label for a device list. It contains no token.
+   */
   readonly summary?: Uint8Array;
 }
 
@@ -34,56 +42,74 @@ export interface EntryPage {
 /**
  * Stores bundled sessions. A key is the SHA-256 (base64url, 43 characters) of the cookie's value.
  *
- * Every method limits its own time. A rejection means "outcome unknown": the caller reads again. An entry whose `expiresAt` has
- * passed does not exist for any method.
+ * Every method limits its own time. A rejection means "outcome unknown": the caller reads again. An
+ * entry whose `expiresAt` has passed does not exist for any method.
  */
 export interface SessionStore {
   /** A short name for messages: `memory`, `sqlite`, … */
   readonly name: string;
   /**
-   * True: nothing leaves this process, so records are stored without encryption. A store that writes anywhere else must not set
-   * it, because tokens would be stored in plain text.
+   * True: nothing leaves this process, so records are stored without encryption. A store that
+   * writes anywhere else must not set it, because tokens would be stored in plain text.
    */
   readonly inProcess?: boolean;
-  /** Setup mistakes that break the store's requirements. Found without I/O; startup check E012 reports them. */
+  /**
+   * Setup mistakes that break the store's requirements. Found without I/O; startup check E012
+   * reports them.
+   */
   readonly problems?: readonly StoreProblem[];
   /** Resolves to undefined if there is no such entry. */
   get(key: string): Promise<Stored | undefined>;
   /** Resolves to false if the key exists already; then nothing was written. */
   insert(key: string, entry: Entry): Promise<boolean>;
   /**
-   * Replaces the entry if its version still is `version`. Resolves to false if the entry changed or is gone. The store itself compares
-   * and writes in one step; otherwise two writers could both succeed. `lastActive` and `expiresAt` keep the later of stored and given.
+   * Replaces the entry if its version still is `version`. Resolves to false if the entry changed or
+   * is gone. The store itself compares and writes in one step; otherwise two writers could both
+   * succeed. `lastActive` and `expiresAt` keep the later of stored and given.
    */
   replace(key: string, entry: Entry, version: string): Promise<boolean>;
   /**
-   * Moves `lastActive` and `expiresAt` forward, never back, and changes nothing else. The version stays, so it never conflicts
-   * with a lease. Resolves to false if there is no such entry, and does not create one.
+   * Moves `lastActive` and `expiresAt` forward, never back, and changes nothing else. The version
+   * stays, so it never conflicts with a lease. Resolves to false if there is no such entry, and
+   * does not create one.
    */
   touch(key: string, lastActive: EpochSeconds | null, expiresAt: EpochSeconds): Promise<boolean>;
-  /** Removes the entry and returns it. Later calls of `replace` and `touch` for this key resolve to false. */
+  /**
+   * Removes the entry and returns it. Later calls of `replace` and `touch` for this key resolve to
+   * false.
+   */
   delete(key: string): Promise<Stored | undefined>;
   /**
-   * A page of the unexpired entries with this subject. An entry that exists from the first page to the last is in one of them at least,
-   * even if all others are deleted meanwhile. So a cursor is the position of an entry, never a number of entries to skip.
+   * A page of the unexpired entries with this subject. An entry that exists from the first page to
+   * the last is in one of them at least, even if all others are deleted meanwhile. So a cursor is
+   * the position of an entry, never a number of entries to skip.
    *
    * @param cursor `next` of the previous page. Absent: the first page
    */
   listBySubject(subject: string, cursor?: string): Promise<EntryPage>;
   /** A page of the unexpired entries with this `sid`, like `listBySubject`. */
   listBySid(sid: string, cursor?: string): Promise<EntryPage>;
-  /** Several entries by key, without the missing ones. At most 500 keys. If the store lacks this method, `get` runs for each key. */
+  /**
+   * Several entries by key, without the missing ones. At most 500 keys. If the store lacks this
+   * method, `get` runs for each key.
+   */
   getMany?(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>>;
-  /** Tells the watchers in every process that a session has ended. Best effort. If the store lacks this method, each process polls. */
+  /**
+   * Tells the watchers in every process that a session has ended. Best effort. If the store lacks
+   * this method, each process polls.
+   */
   announceEnd?(key: string, reason: string): Promise<void>;
   /**
-   * Tells this watcher about each announced end, of every process. The store opens a connection for the first watcher, and closes it after
-   * the last watcher is removed.
+   * Tells this watcher about each announced end, of every process. The store opens a connection for
+   * the first watcher, and closes it after the last watcher is removed.
    *
    * @returns a function that removes the watcher
    */
   watchEnds?(watcher: EndWatcher): () => void;
-  /** Closes timers and connections that the store itself opened. The application closes a client that it handed in. */
+  /**
+   * Closes timers and connections that the store itself opened. The application closes a client
+   * that it handed in.
+   */
   close?(): Promise<void>;
 }
 
@@ -91,7 +117,10 @@ export interface SessionStore {
 export interface EndWatcher {
   /** A session has ended. This process may not watch it. */
   ended(key: string, reason: string): void;
-  /** True: from now on, each announced end arrives within a second. False: ends may be lost, so the watcher has to poll. Starts as false. */
+  /**
+   * True: from now on, each announced end arrives within a second. False: ends may be lost, so the
+   * watcher has to poll. Starts as false.
+   */
   connected(isConnected: boolean): void;
 }
 

@@ -3,8 +3,9 @@ import type { SessionRecord } from "../record/record.js";
 import type { EndReason, SessionEnd } from "../record/session-policy.js";
 
 /**
- * A pure function from the newest record to the next one. It returns the same record to change nothing. It may run again if another
- * write came first, so it depends on its argument only and has no side effects.
+ * A pure function from the newest record to the next one. It returns the same record to change
+ * nothing. It may run again if another write came first, so it depends on its argument only and has
+ * no side effects.
  */
 export type Change = (record: SessionRecord) => SessionRecord;
 
@@ -16,34 +17,43 @@ export type Updated =
   | { readonly changed: false; readonly record: SessionRecord | undefined };
 
 /**
- * One user's session. Only a {@link Change} modifies it: a record that is read early and written as a whole later would overwrite
- * newer tokens or undo a logout.
+ * One user's session. Only a {@link Change} modifies it: a record that is read early and written as
+ * a whole later would overwrite newer tokens or undo a logout.
  *
- * Every method rejects with `StoreUnavailableError` if the store fails. A failure never means "no session".
+ * Every method rejects with `StoreUnavailableError` if the store fails. A failure never means "no
+ * session".
  */
 export interface UserSession {
   /** False for a framework's own get/set session: best effort, without protection from races. */
   readonly atomic: boolean;
   /**
-   * Identifies the session within this process, so that requests of one session share one refresh. Undefined until `read` has found
-   * a session. Changes with `regenerate`. Never leaves the process.
+   * Identifies the session within this process, so that requests of one session share one refresh.
+   * Undefined until `read` has found a session. Changes with `regenerate`. Never leaves the
+   * process.
    */
   readonly key: string | undefined;
   /** After `read`: there is a session, but its record could not be read, so it counts as none. */
   readonly isUnreadable?: boolean;
   /** After `read`: why the session has ended, if it ended without its cookie and left a trace. */
   readonly endedBy?: EndReason | undefined;
-  /** The record as this request first found it; undefined if there is none, or none that parses. One look-up per request. */
+  /**
+   * The record as this request first found it; undefined if there is none, or none that parses. One
+   * look-up per request.
+   */
   read(): Promise<SessionRecord | undefined>;
   /** The newest record. Undefined: the session is gone. */
   reload(): Promise<SessionRecord | undefined>;
-  /** Runs `change` on the newest record and stores the result. A session that is gone stays gone. */
+  /**
+   * Runs `change` on the newest record and stores the result. A session that is gone stays gone.
+   */
   update(change: Change): Promise<Updated>;
-  /** As `update`, but creates the session if there is none. Only the start of a login may do this. */
+  /**
+   * As `update`, but creates the session if there is none. Only the start of a login may do this.
+   */
   begin(change: Change): Promise<SessionRecord>;
   /**
-   * As `update`, under a new key; the old key stops working (session fixation). Resolves to undefined if the old session is gone: a
-   * logout won, and nothing is stored.
+   * As `update`, under a new key; the old key stops working (session fixation). Resolves to
+   * undefined if the old session is gone: a logout won, and nothing is stored.
    *
    * @param replaced called as soon as the new key has replaced the old one
    */
@@ -51,8 +61,9 @@ export interface UserSession {
   /** Ends the session and returns its last record, so that the newest token gets revoked. */
   destroy(): Promise<SessionRecord | undefined>;
   /**
-   * Stores the time of the last activity, and extends the session's life when that is due. Never moves a time back, never creates a
-   * session, and writes nothing else: a write of the whole record could bring back old tokens.
+   * Stores the time of the last activity, and extends the session's life when that is due. Never
+   * moves a time back, never creates a session, and writes nothing else: a write of the whole
+   * record could bring back old tokens.
    *
    * @param lastActive null: keep the stored time
    * @param sendsCookie whether the response sends `setCookies`
@@ -60,8 +71,8 @@ export interface UserSession {
    */
   touch(lastActive: EpochSeconds | null, sendsCookie: boolean): Promise<void> | undefined;
   /**
-   * Calls a function once when this session ends, in any process. Call this method after `read` has found a session. Watching does not
-   * count as activity.
+   * Calls a function once when this session ends, in any process. Call this method after `read` has
+   * found a session. Watching does not count as activity.
    *
    * @returns a function that stops it
    */

@@ -1,4 +1,7 @@
-/** What a provider is sent so that an access token is for one API, and whether the token that came is. */
+/**
+ * What a provider is sent so that an access token is for one API, and whether the token that came
+ * is.
+ */
 import { isAuth0Issuer, isEntraIssuer } from "../config/issuers.js";
 import { ProviderRefusedError } from "../errors.js";
 import type { TokenTarget } from "../ports/provider.js";
@@ -11,7 +14,10 @@ import { isObject } from "../record/json.js";
  * Entra ID issues a token for one resource at a time, which the scope names:
  * https://learn.microsoft.com/en-us/entra/identity-platform/scopes-oidc
  */
-export function targetParameters(target: TokenTarget, issuer: string): Readonly<Record<string, string>> {
+export function targetParameters(
+  target: TokenTarget,
+  issuer: string,
+): Readonly<Record<string, string>> {
   const { resource, audience, scope } = target;
   const [first] = audience;
   if (isEntraIssuer(issuer)) return { scope: scopesAtEntra(target).join(" ") };
@@ -26,7 +32,10 @@ function scopesAtEntra({ resource, audience, scope }: TokenTarget): readonly str
   return scope.length > 0 ? scope : [`${resource ?? audience[0] ?? ""}/.default`];
 }
 
-/** Returns the resources and scopes that a login asks for, so that the refreshes for these APIs succeed (RFC 8707 section 2.2). Pure. */
+/**
+ * Returns the resources and scopes that a login asks for, so that the refreshes for these APIs
+ * succeed (RFC 8707 section 2.2). Pure.
+ */
 export function askedAtLogin(
   targets: readonly TokenTarget[],
   issuer: string,
@@ -34,15 +43,23 @@ export function askedAtLogin(
 ): { readonly resources: readonly string[]; readonly scopes: readonly string[] } {
   const asked = targets.filter((target) => !target.consentLater || target.api === api);
   if (isEntraIssuer(issuer)) return { resources: [], scopes: asked.flatMap(scopesAtEntra) };
-  return { resources: asked.flatMap(({ resource }) => resource ?? []), scopes: asked.flatMap(({ scope }) => scope) };
+  return {
+    resources: asked.flatMap(({ resource }) => resource ?? []),
+    scopes: asked.flatMap(({ scope }) => scope),
+  };
 }
 
 /**
- * Checks that an access token is for this API. Auth0 answers a forbidden audience with a token for the default one.
+ * Checks that an access token is for this API. Auth0 answers a forbidden audience with a token for
+ * the default one.
  *
  * @throws ProviderRefusedError `api_token_…`
  */
-export function checkAudience({ accessToken, resources }: SpentRefresh, { resource, audience }: TokenTarget, issuer: string): void {
+export function checkAudience(
+  { accessToken, resources }: SpentRefresh,
+  { resource, audience }: TokenTarget,
+  issuer: string,
+): void {
   if (accessToken === undefined) throw new ProviderRefusedError("access_token_missing");
   if (resource !== undefined && resources !== undefined && !resources.includes(resource))
     throw new ProviderRefusedError("api_token_resource");
@@ -53,10 +70,14 @@ export function checkAudience({ accessToken, resources }: SpentRefresh, { resour
     if (isAuth0Issuer(issuer)) throw new ProviderRefusedError("api_token_opaque");
     return;
   }
-  if (![claims["aud"]].flat().some((aud) => expected.includes(aud as string))) throw new ProviderRefusedError("api_token_audience");
+  if (![claims["aud"]].flat().some((aud) => expected.includes(aud as string)))
+    throw new ProviderRefusedError("api_token_audience");
 }
 
-/** Returns the claims of a JWT; undefined for a token that is none. Nothing is verified: the API does that. */
+/**
+ * Returns the claims of a JWT; undefined for a token that is none. Nothing is verified: the API
+ * does that.
+ */
 function claimsOf(token: string): Readonly<Record<string, unknown>> | undefined {
   const parts = token.split(".");
   if (parts.length !== 3) return undefined;
@@ -68,12 +89,23 @@ function claimsOf(token: string): Readonly<Record<string, unknown>> | undefined 
   }
 }
 
-/** Scopes that no token response has to name: those of OpenID Connect, and Entra ID's name for all permissions of an API. */
+/**
+ * Scopes that no token response has to name: those of OpenID Connect, and Entra ID's name for all
+ * permissions of an API.
+ */
 const UNNAMED = /^(?:openid|profile|email|address|phone|offline_access|.*\/\.default)$/;
 
-/** Returns the scopes that were asked for and not granted. Pure. Entra ID may name a scope without its resource, and in another case. */
-export function missingScopes({ scope }: TokenTarget, granted: readonly string[] | undefined): readonly string[] {
+/**
+ * Returns the scopes that were asked for and not granted. Pure. Entra ID may name a scope without
+ * its resource, and in another case.
+ */
+export function missingScopes(
+  { scope }: TokenTarget,
+  granted: readonly string[] | undefined,
+): readonly string[] {
   const nameOf = (full: string) => full.slice(full.lastIndexOf("/") + 1).toLowerCase();
   const names = granted?.map(nameOf);
-  return names === undefined ? [] : scope.filter((asked) => !names.includes(nameOf(asked)) && !UNNAMED.test(asked));
+  return names === undefined
+    ? []
+    : scope.filter((asked) => !names.includes(nameOf(asked)) && !UNNAMED.test(asked));
 }

@@ -9,19 +9,38 @@ import type { ProviderMetadata } from "./discovery.js";
 import type { ProviderConnection } from "./provider-connection.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
-/** @throws ProviderUnavailableError the provider requires signed request objects, which idpauth does not support */
+/**
+ * @throws ProviderUnavailableError the provider requires signed request objects, which idpauth does
+ *   not support
+ */
 export function assertSupported(metadata: ProviderMetadata, connection: ProviderConnection): void {
   if (metadata.require_signed_request_object !== true) return;
   const message =
     "The provider requires signed request objects (RFC 9101), which idpauth doesn't support. Turn the requirement off for this client, or use another provider.";
-  throw connection.misconfigured({ endpoint: "authorization", reason: "request_object_required", message });
+  throw connection.misconfigured({
+    endpoint: "authorization",
+    reason: "request_object_required",
+    message,
+  });
 }
 
-/** Returns the parameters of an authentication request (OpenID Connect Core section 3.1.2.1) with PKCE. */
+/**
+ * Returns the parameters of an authentication request (OpenID Connect Core section 3.1.2.1) with
+ * PKCE.
+ */
 export async function authorizationParameters(
   settings: ProviderSettings,
   metadata: ProviderMetadata,
-  { redirectUri, state, nonce, verifier, selectAccount = false, parameters, stepUp, api }: AuthorizationRequest,
+  {
+    redirectUri,
+    state,
+    nonce,
+    verifier,
+    selectAccount = false,
+    parameters,
+    stepUp,
+    api,
+  }: AuthorizationRequest,
   targets: readonly TokenTarget[] = [],
 ): Promise<AuthorizationParams> {
   const asked = askedAtLogin(targets, settings.issuer, api);
@@ -29,7 +48,9 @@ export async function authorizationParameters(
   const further = furtherParameters(settings, scopes, parameters);
   return {
     ...further,
-    ...(asked.resources.length > 0 && { resource: [...new Set([...[further["resource"] ?? []].flat(), ...asked.resources])] }),
+    ...(asked.resources.length > 0 && {
+      resource: [...new Set([...[further["resource"] ?? []].flat(), ...asked.resources])],
+    }),
     ...(stepUp && stepUpParameters(settings, stepUp, further["prompt"])),
     ...(selectAccount && { prompt: accountPrompt(settings, metadata.prompt_values_supported) }),
     client_id: settings.clientId,
@@ -53,13 +74,21 @@ export function withParameters(endpoint: string | URL, parameters: Authorization
 
 /** Each parameter as often as it has values. */
 export function entriesOf(parameters: AuthorizationParams): [name: string, value: string][] {
-  return Object.entries(parameters).flatMap(([name, values]) => [values].flat().map((value): [string, string] => [name, value]));
+  return Object.entries(parameters).flatMap(([name, values]) =>
+    [values].flat().map((value): [string, string] => [name, value]),
+  );
 }
 
-/** The scope that requests a refresh token (OpenID Connect Core section 11). Google has its own parameter instead. */
+/**
+ * The scope that requests a refresh token (OpenID Connect Core section 11). Google has its own
+ * parameter instead.
+ */
 const OFFLINE_ACCESS = "offline_access";
 
-/** The parts of the discovery document that decide about refresh tokens. Undefined: the document does not have them. */
+/**
+ * The parts of the discovery document that decide about refresh tokens. Undefined: the document
+ * does not have them.
+ */
 interface Announced {
   readonly authorization_endpoint?: string | undefined;
   readonly scopes_supported?: readonly string[] | undefined;
@@ -67,15 +96,25 @@ interface Announced {
 }
 
 /**
- * Whether a login gets its refresh token without `offline_access`. At Keycloak, which is recognized by its path, the scope creates an offline
- * session, which outlives the user's session (https://www.keycloak.org/docs/latest/server_admin/#_offline-access).
+ * Whether a login gets its refresh token without `offline_access`. At Keycloak, which is recognized
+ * by its path, the scope creates an offline session, which outlives the user's session
+ * (https://www.keycloak.org/docs/latest/server_admin/#_offline-access).
  */
-function refreshesWithoutScope({ issuer }: Pick<ProviderSettings, "issuer">, { authorization_endpoint: endpoint }: Announced): boolean {
-  return isGoogleIssuer(issuer) || /\/realms\/[^/]+\/protocol\/openid-connect\/auth$/.test(parseUrl(endpoint ?? "")?.pathname ?? "");
+function refreshesWithoutScope(
+  { issuer }: Pick<ProviderSettings, "issuer">,
+  { authorization_endpoint: endpoint }: Announced,
+): boolean {
+  return (
+    isGoogleIssuer(issuer) ||
+    /\/realms\/[^/]+\/protocol\/openid-connect\/auth$/.test(
+      parseUrl(endpoint ?? "")?.pathname ?? "",
+    )
+  );
 }
 
 /**
- * Returns SCOPE unchanged if it is set; otherwise the default, with `offline_access` if the provider supports it and needs it. Pure.
+ * Returns SCOPE unchanged if it is set; otherwise the default, with `offline_access` if the
+ * provider supports it and needs it. Pure.
  */
 export function loginScopes(settings: ProviderSettings, announced: Announced): readonly string[] {
   const extend =
@@ -87,17 +126,23 @@ export function loginScopes(settings: ProviderSettings, announced: Announced): r
 }
 
 /** Returns the parameters besides the scopes that make the provider give a refresh token. Pure. */
-export function offlineParameters(settings: ProviderSettings, scopes: readonly string[]): Readonly<Record<string, string>> {
+export function offlineParameters(
+  settings: ProviderSettings,
+  scopes: readonly string[],
+): Readonly<Record<string, string>> {
   const google = isGoogleIssuer(settings.issuer);
   // OpenID Connect Core section 11: without prompt=consent a provider may ignore offline_access.
-  const consent = scopes.includes(OFFLINE_ACCESS) && !refreshesWithoutConsent(settings.issuer) ? "consent" : "omit";
+  const consent =
+    scopes.includes(OFFLINE_ACCESS) && !refreshesWithoutConsent(settings.issuer)
+      ? "consent"
+      : "omit";
   const prompt = settings.loginPrompt ?? (google ? "select_account consent" : consent);
   return { ...(google && { access_type: "offline" }), ...(prompt !== "omit" && { prompt }) };
 }
 
 /**
- * Returns the parameters that the protocol does not own. IDP_AUTHORIZATION_PARAMS replaces the parameters of the login, and these replace
- * IDP_LOGIN_PROMPT and the defaults. Pure.
+ * Returns the parameters that the protocol does not own. IDP_AUTHORIZATION_PARAMS replaces the
+ * parameters of the login, and these replace IDP_LOGIN_PROMPT and the defaults. Pure.
  *
  * @param ofLogin the parameters that the login passes on from its query
  */
@@ -110,9 +155,11 @@ export function furtherParameters(
 }
 
 /**
- * Returns the parameters that have the user authenticate again (OpenID Connect Core section 3.1.2.1). Pure.
+ * Returns the parameters that have the user authenticate again (OpenID Connect Core
+ * section 3.1.2.1). Pure.
  *
- * @param prompt the prompt of any other login; a `consent` in it stays, since it can bring the refresh token
+ * @param prompt the prompt of any other login; a `consent` in it stays, since it can bring the
+ *   refresh token
  */
 export function stepUpParameters(
   { issuer }: Pick<ProviderSettings, "issuer">,
@@ -124,14 +171,20 @@ export function stepUpParameters(
     // A silent login could only fail, and the guard would send the user back to it.
     ...(prompts.includes("none") && { prompt: [] }),
     // Some providers know `prompt` but not `max_age`. `login` never weakens what `max_age` demands.
-    ...(maxAge !== undefined && { max_age: String(maxAge), prompt: prompts.includes("consent") ? "login consent" : "login" }),
+    ...(maxAge !== undefined && {
+      max_age: String(maxAge),
+      prompt: prompts.includes("consent") ? "login consent" : "login",
+    }),
     ...(acr !== undefined && { acr_values: acr.join(" ") }),
     // Entra ID has authentication contexts instead, which it reports in the claim `acrs`.
     ...(acr !== undefined && isAt(ENTRA, issuer) && { claims: contextsRequest(acr) }),
   };
 }
 
-/** Microsoft documents `value`, so one context is not sent as a list (OpenID Connect Core section 5.5.1). */
+/**
+ * Microsoft documents `value`, so one context is not sent as a list (OpenID Connect Core
+ * section 5.5.1).
+ */
 function contextsRequest(acr: readonly string[]): string {
   const wanted = acr.length === 1 ? { value: acr[0] } : { values: acr };
   return JSON.stringify({ id_token: { acrs: { essential: true, ...wanted } } });
@@ -145,8 +198,9 @@ function isAt(hosts: RegExp, issuer: string): boolean {
 }
 
 /**
- * Whether a provider documents that `offline_access` brings a refresh token without a consent at each login:
- * https://learn.microsoft.com/en-us/entra/identity-platform/scopes-oidc, https://auth0.com/docs/secure/tokens/refresh-tokens/get-refresh-tokens,
+ * Whether a provider documents that `offline_access` brings a refresh token without a consent at
+ * each login: https://learn.microsoft.com/en-us/entra/identity-platform/scopes-oidc,
+ * https://auth0.com/docs/secure/tokens/refresh-tokens/get-refresh-tokens,
  * https://developer.okta.com/docs/guides/refresh-tokens/main/
  */
 function refreshesWithoutConsent(issuer: string): boolean {
@@ -158,24 +212,40 @@ function refreshesWithoutConsent(issuer: string): boolean {
  *
  * @param supported `prompt_values_supported` of the discovery document
  */
-export function accountPrompt({ issuer }: ProviderSettings, supported: readonly string[] | undefined): "select_account" | "login" {
+export function accountPrompt(
+  { issuer }: ProviderSettings,
+  supported: readonly string[] | undefined,
+): "select_account" | "login" {
   // These support `select_account` without announcing it.
   const knows = isGoogleIssuer(issuer) || isAt(ENTRA, issuer) || isAt(AUTH0, issuer);
   return knows || supported?.includes("select_account") === true ? "select_account" : "login";
 }
 
 /**
- * Returns why a login might bring no refresh token: the provider does not announce the grant or the scope, or the login does not request
- * the scope or the consent. Some providers give one nevertheless. Undefined: it should bring one, or none is wanted. Pure.
+ * Returns why a login might bring no refresh token: the provider does not announce the grant or the
+ * scope, or the login does not request the scope or the consent. Some providers give one
+ * nevertheless. Undefined: it should bring one, or none is wanted. Pure.
  */
-export function refreshDoubt(settings: ProviderSettings, document: Announced): "scope" | "grant" | "prompt" | undefined {
+export function refreshDoubt(
+  settings: ProviderSettings,
+  document: Announced,
+): "scope" | "grant" | "prompt" | undefined {
   const { scopes_supported: supported, grant_types_supported: grants } = document;
   if (!settings.sessionAutoRefresh) return undefined;
   const scopes = loginScopes(settings, document);
-  if (!refreshesWithoutScope(settings, document) && (!scopes.includes(OFFLINE_ACCESS) || supported?.includes(OFFLINE_ACCESS) === false))
+  if (
+    !refreshesWithoutScope(settings, document) &&
+    (!scopes.includes(OFFLINE_ACCESS) || supported?.includes(OFFLINE_ACCESS) === false)
+  )
     return "scope";
   if (grants?.includes("refresh_token") === false) return "grant";
-  if (refreshesWithoutConsent(settings.issuer) || (!isGoogleIssuer(settings.issuer) && !scopes.includes(OFFLINE_ACCESS))) return undefined;
+  if (
+    refreshesWithoutConsent(settings.issuer) ||
+    (!isGoogleIssuer(settings.issuer) && !scopes.includes(OFFLINE_ACCESS))
+  )
+    return undefined;
   const { prompt = "" } = furtherParameters(settings, scopes);
-  return typeof prompt === "string" && !prompt.split(" ").includes("consent") ? "prompt" : undefined;
+  return typeof prompt === "string" && !prompt.split(" ").includes("consent")
+    ? "prompt"
+    : undefined;
 }

@@ -6,7 +6,10 @@ const LONGEST_SECONDS = 30;
 const LONGEST_RETRY_AFTER_SECONDS = 60;
 const LONGEST_FOR_UNKNOWN_KEY_SECONDS = 300;
 
-/** Milliseconds. If a second session fails within this time, the provider has an outage; the first session's token is not the cause. */
+/**
+ * Milliseconds. If a second session fails within this time, the provider has an outage; the first
+ * session's token is not the cause.
+ */
 const SHARED_WITHIN = 10_000;
 
 /** The maximum number of sessions with a back-off. The oldest is removed first. */
@@ -28,11 +31,17 @@ export interface Failure {
 /** A back-off, or what decides which back-off a failure concerns. */
 export interface FailureListener {
   succeeded(): void;
-  /** @param startedAt the clock's `monotonic()` when the request began @returns the seconds for which requests are blocked */
+  /**
+   * @param startedAt the clock's `monotonic()` when the request began
+   * @returns the seconds for which requests are blocked
+   */
   failed(startedAt: number, failure: Failure): number;
 }
 
-/** Blocks requests to one endpoint for a while after an outage, so that the provider is not overloaded. */
+/**
+ * Blocks requests to one endpoint for a while after an outage, so that the provider is not
+ * overloaded.
+ */
 export interface BackOff {
   /** Returns the seconds for which requests are blocked, rounded up; 0: not blocked. */
   secondsLeft(): number;
@@ -62,7 +71,11 @@ export function createBackOff(clock: Clock, random: () => number): BackOff {
     secondsLeft,
     assertReady() {
       const left = secondsLeft();
-      if (left > 0) throw new ProviderUnavailableError("backing_off", { retryAfter: left, misconfigured: isMisconfigured });
+      if (left > 0)
+        throw new ProviderUnavailableError("backing_off", {
+          retryAfter: left,
+          misconfigured: isMisconfigured,
+        });
     },
     failed(startedAt, { retryAfter, misconfigured = false, longest = LONGEST_SECONDS } = {}) {
       const now = clock.monotonic();
@@ -85,16 +98,22 @@ export function createBackOff(clock: Clock, random: () => number): BackOff {
   };
 }
 
-/** Reads Retry-After, in seconds or as an HTTP date (RFC 9110 section 10.2.3). At most 60; undefined for no wait. */
-export function retryAfterSeconds(value: string | null | undefined, now: number): number | undefined {
+/**
+ * Reads Retry-After, in seconds or as an HTTP date (RFC 9110 section 10.2.3). At most 60; undefined
+ * for no wait.
+ */
+export function retryAfterSeconds(
+  value: string | null | undefined,
+  now: number,
+): number | undefined {
   if (value === null || value === undefined) return undefined;
   const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - now) / 1000;
   return seconds > 0 ? Math.min(seconds, LONGEST_RETRY_AFTER_SECONDS) : undefined;
 }
 
 /**
- * Returns the back-off of sign-ins at one endpoint. An attacker can send any code, and a response may concern one user only. So only
- * failures that no code can cause block other users.
+ * Returns the back-off of sign-ins at one endpoint. An attacker can send any code, and a response
+ * may concern one user only. So only failures that no code can cause block other users.
  */
 export function createSignInBackOff(clock: Clock, random: () => number): BackOff {
   const shared = createBackOff(clock, random);
@@ -102,7 +121,8 @@ export function createSignInBackOff(clock: Clock, random: () => number): BackOff
     ...shared,
     failed(startedAt, failure = {}) {
       const { misconfigured = false, retryAfter } = failure;
-      if (misconfigured || isWithoutResponse(failure)) return shared.failed(startedAt, { misconfigured });
+      if (misconfigured || isWithoutResponse(failure))
+        return shared.failed(startedAt, { misconfigured });
       return retryAfterSeconds(retryAfter, clock.now()) ?? 1;
     },
   };
@@ -120,8 +140,8 @@ export function asksForRetry(status: number): boolean {
 }
 
 /**
- * The back-off of refreshes: a shared one for an outage of the provider, and one for each session that fails. A session
- * whose token always fails never delays another session.
+ * The back-off of refreshes: a shared one for an outage of the provider, and one for each session
+ * that fails. A session whose token always fails never delays another session.
  */
 export function createRefreshBackOff(clock: Clock, random: () => number) {
   const sessions = new Map<string, BackOff>();
@@ -146,17 +166,22 @@ export function createRefreshBackOff(clock: Clock, random: () => number) {
     const now = clock.monotonic();
     const other = last;
     last = { session, at: now };
-    if (other === undefined || other.session === session || now - other.at > SHARED_WITHIN) return seconds;
+    if (other === undefined || other.session === session || now - other.at > SHARED_WITHIN)
+      return seconds;
     return Math.max(seconds, shared.failed(startedAt, failure));
   }
 
   /**
-   * Reports new tokens that cannot be verified now, which never concerns another session. Each attempt spends another rotated
-   * token, so the wait for an unknown key is longer.
+   * Reports new tokens that cannot be verified now, which never concerns another session. Each
+   * attempt spends another rotated token, so the wait for an unknown key is longer.
    *
    * @returns the error with the session's own wait
    */
-  function verificationFailed(session: string, startedAt: number, error: ProviderUnavailableError): ProviderUnavailableError {
+  function verificationFailed(
+    session: string,
+    startedAt: number,
+    error: ProviderUnavailableError,
+  ): ProviderUnavailableError {
     const { reason, cause, isMisconfiguration: misconfigured } = error;
     const longest = reason === "unknown_key" ? LONGEST_FOR_UNKNOWN_KEY_SECONDS : LONGEST_SECONDS;
     const retryAfter = tokenFailed(session, startedAt, { misconfigured, longest });

@@ -13,19 +13,27 @@ export const ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-b
 /** Seconds for which an assertion is valid. Our decision. */
 const LIFETIME = 60;
 
-/** Seconds for which an assertion may take to be signed; `IDP_HTTP_TIMEOUT` if that is less. Our decision. */
+/**
+ * Seconds for which an assertion may take to be signed; `IDP_HTTP_TIMEOUT` if that is less. Our
+ * decision.
+ */
 const LONGEST_SIGNING = 15;
 
 /** The preferred algorithms first. */
 const PREFERRED: readonly AssertionAlgorithm[] = ["PS256", "ES256", "EdDSA", "RS256"];
 
-type Metadata = Pick<ProviderMetadata, "token_endpoint" | "token_endpoint_auth_signing_alg_values_supported">;
+type Metadata = Pick<
+  ProviderMetadata,
+  "token_endpoint" | "token_endpoint_auth_signing_alg_values_supported"
+>;
 
 /**
- * Returns a new assertion that authenticates the client at one endpoint (`private_key_jwt`: OpenID Connect Core section 9, RFC 7523).
+ * Returns a new assertion that authenticates the client at one endpoint (`private_key_jwt`: OpenID
+ * Connect Core section 9, RFC 7523).
  *
  * @param endpoint the address to which the assertion is sent
- * @throws ProviderUnavailableError the key cannot sign now, or the provider accepts none of its algorithms
+ * @throws ProviderUnavailableError the key cannot sign now, or the provider accepts none of its
+ *   algorithms
  */
 export async function clientAssertion(
   endpoint: string,
@@ -36,7 +44,11 @@ export async function clientAssertion(
   const { settings, clock } = connection;
   const [key] = settings.privateKey ?? [];
   if (key === undefined) throw new TypeError("There is no private key.");
-  const alg = assertionAlgorithm(key.algorithms, metadata.token_endpoint_auth_signing_alg_values_supported, settings.issuer);
+  const alg = assertionAlgorithm(
+    key.algorithms,
+    metadata.token_endpoint_auth_signing_alg_values_supported,
+    settings.issuer,
+  );
   if (alg === undefined) {
     throw connection.misconfigured({
       endpoint: "token",
@@ -61,9 +73,12 @@ export async function clientAssertion(
     exp: now + LIFETIME,
   };
   const input = `${encoded(header)}.${encoded(claims)}`;
-  // Its own deadline, also within a refresh: what is left of the refresh's must be enough for the request.
+  // Its own deadline, also within a refresh: what is left of the refresh's must be enough for the
+  // request.
   const signs = () =>
-    withDeadline(clock, Math.min(settings.httpTimeout, LONGEST_SIGNING), async () => key.sign(new TextEncoder().encode(input), { alg }));
+    withDeadline(clock, Math.min(settings.httpTimeout, LONGEST_SIGNING), async () =>
+      key.sign(new TextEncoder().encode(input), { alg }),
+    );
   try {
     return `${input}.${signatureText(await untilAborted(signal, signs), alg)}`;
   } catch (error) {
@@ -71,11 +86,15 @@ export async function clientAssertion(
   }
 }
 
-/** @throws TypeError it is no signature. With ES256, a service may return DER, which RFC 7518 section 3.4 does not allow */
+/**
+ * @throws TypeError it is no signature. With ES256, a service may return DER, which RFC 7518
+ *   section 3.4 does not allow
+ */
 function signatureText(signature: unknown, alg: AssertionAlgorithm): string {
   const bytes = signature instanceof ArrayBuffer ? new Uint8Array(signature) : signature;
   if (!ArrayBuffer.isView(bytes)) throw new TypeError("`sign` returned no signature.");
-  const isComplete = alg === "ES256" || alg === "EdDSA" ? bytes.byteLength === 64 : bytes.byteLength > 0;
+  const isComplete =
+    alg === "ES256" || alg === "EdDSA" ? bytes.byteLength === 64 : bytes.byteLength > 0;
   if (!isComplete) throw new TypeError("`sign` returned a signature of a wrong length.");
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64url");
 }
@@ -101,12 +120,18 @@ export function assertionAlgorithm(
   return PREFERRED.find((alg) => ofKey.includes(alg) && known.includes(alg));
 }
 
-/** Returns `aud` of an assertion, one string: of the setting, or what this provider documents. Pure. */
+/**
+ * Returns `aud` of an assertion, one string: of the setting, or what this provider documents. Pure.
+ */
 export function assertionAudience(
   { issuer, clientAssertionAudience }: Pick<ProviderSettings, "issuer" | "clientAssertionAudience">,
   endpoint: string,
   { token_endpoint: tokenEndpoint }: Pick<Metadata, "token_endpoint">,
 ): string {
-  const preset = isEntraIssuer(issuer) ? "token_endpoint" : isOktaIssuer(issuer) ? "endpoint" : "issuer";
+  const preset = isEntraIssuer(issuer)
+    ? "token_endpoint"
+    : isOktaIssuer(issuer)
+      ? "endpoint"
+      : "issuer";
   return { issuer, token_endpoint: tokenEndpoint, endpoint }[clientAssertionAudience ?? preset];
 }

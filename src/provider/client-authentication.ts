@@ -4,18 +4,29 @@ import type { ProviderMetadata } from "./discovery.js";
 import type { ProviderConnection } from "./provider-connection.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
-/** Returns the client authentication at one endpoint: with the key (RFC 7523), or with the secret (RFC 6749 section 2.3.1). */
-export function clientAuthentication(endpoint: string, connection: ProviderConnection, signal: AbortSignal | undefined): ClientAuth {
+/**
+ * Returns the client authentication at one endpoint: with the key (RFC 7523), or with the secret
+ * (RFC 6749 section 2.3.1).
+ */
+export function clientAuthentication(
+  endpoint: string,
+  connection: ProviderConnection,
+  signal: AbortSignal | undefined,
+): ClientAuth {
   const { clientId, clientSecret, tokenEndpointAuthMethod, privateKey } = connection.settings;
   if (privateKey !== null) {
     return async (server, _client, body) => {
       body.set("client_id", clientId);
       body.set("client_assertion_type", ASSERTION_TYPE);
-      body.set("client_assertion", await clientAssertion(endpoint, server as ProviderMetadata, connection, signal));
+      body.set(
+        "client_assertion",
+        await clientAssertion(endpoint, server as ProviderMetadata, connection, signal),
+      );
     };
   }
   if (tokenEndpointAuthMethod === "client_secret_post") return ClientSecretPost(clientSecret);
-  const encode = tokenEndpointAuthMethod === "client_secret_basic" ? formEncoded : (text: string) => text;
+  const encode =
+    tokenEndpointAuthMethod === "client_secret_basic" ? formEncoded : (text: string) => text;
   const credentials = Buffer.from(`${encode(clientId)}:${encode(clientSecret)}`).toString("base64");
   return (_server, _client, _body, headers) => {
     headers.set("authorization", `Basic ${credentials}`);
@@ -24,7 +35,8 @@ export function clientAuthentication(endpoint: string, connection: ProviderConne
 
 const IN_WORDS = {
   client_secret_post: "`client_secret_post` (in the request body)",
-  client_secret_basic: "`client_secret_basic` (in the Authorization header, encoded as application/x-www-form-urlencoded)",
+  client_secret_basic:
+    "`client_secret_basic` (in the Authorization header, encoded as application/x-www-form-urlencoded)",
   client_secret_basic_raw: "`client_secret_basic_raw` (in the Authorization header, not encoded)",
 };
 
@@ -44,7 +56,10 @@ export function credentialsInWords({ privateKey }: Pick<ProviderSettings, "priva
     : "IDP_CLIENT_ID, and whether the provider knows the public half of IDP_PRIVATE_KEY. Check IDP_CLIENT_ASSERTION_AUDIENCE";
 }
 
-/** Encodes as application/x-www-form-urlencoded (URL standard): letters, digits and `*-._` stay unchanged. oauth4webapi's encodes `-`. */
+/**
+ * Encodes as application/x-www-form-urlencoded (URL standard): letters, digits and `*-._` stay
+ * unchanged. oauth4webapi's encodes `-`.
+ */
 function formEncoded(text: string): string {
   return new URLSearchParams([["", text]]).toString().slice(1);
 }

@@ -22,7 +22,10 @@ import type { ProviderSettings } from "./provider-settings.js";
 /** Milliseconds after which the document is fetched again in the background. */
 const REFRESH_AFTER = 3600 * 1000;
 
-/** The used part of the discovery document (OpenID Connect Discovery section 3). Every member is checked. */
+/**
+ * The used part of the discovery document (OpenID Connect Discovery section 3). Every member is
+ * checked.
+ */
 export interface ProviderMetadata extends AuthorizationServer {
   readonly authorization_endpoint: string;
   readonly token_endpoint: string;
@@ -37,8 +40,8 @@ export type Document = Readonly<Record<string, unknown>>;
 
 export interface Discovery {
   /**
-   * Returns the provider's metadata, from the cache or the provider. Metadata in the cache never expires, so that an outage
-   * changes nothing.
+   * Returns the provider's metadata, from the cache or the provider. Metadata in the cache never
+   * expires, so that an outage changes nothing.
    *
    * @param signal ends the wait of this call
    * @throws ProviderUnavailableError
@@ -91,16 +94,22 @@ export function allowsHttp({ issuer, debug }: Pick<ProviderSettings, "issuer" | 
 }
 
 /**
- * Whether requests to an endpoint of the discovery document may be unencrypted: in debug mode, or if both provider and
- * endpoint are on this machine.
+ * Whether requests to an endpoint of the discovery document may be unencrypted: in debug mode, or
+ * if both provider and endpoint are on this machine.
  */
-export function allowsHttpTo(endpoint: URL, settings: Pick<ProviderSettings, "issuer" | "debug">): boolean {
+export function allowsHttpTo(
+  endpoint: URL,
+  settings: Pick<ProviderSettings, "issuer" | "debug">,
+): boolean {
   return settings.debug || (allowsHttp(settings) && isLoopback(endpoint.hostname));
 }
 
 export const WELL_KNOWN = "/.well-known/openid-configuration";
 
-/** Returns the address of an issuer's discovery document (OpenID Connect Discovery section 4). A slash at the issuer's end does not count. */
+/**
+ * Returns the address of an issuer's discovery document (OpenID Connect Discovery section 4). A
+ * slash at the issuer's end does not count.
+ */
 export function documentAddress(issuer: string): string {
   if (issuer.includes("/.well-known/")) return issuer;
   const url = new URL(issuer);
@@ -108,23 +117,42 @@ export function documentAddress(issuer: string): string {
   return url.href;
 }
 
-/** Fetches the document. Follows one redirect that only adds or removes a slash at the end, as some frameworks do. */
-export async function fetchDocument(issuer: string, backchannel: Backchannel): Promise<ProviderResponse> {
+/**
+ * Fetches the document. Follows one redirect that only adds or removes a slash at the end, as some
+ * frameworks do.
+ */
+export async function fetchDocument(
+  issuer: string,
+  backchannel: Backchannel,
+): Promise<ProviderResponse> {
   const request = { method: "GET", headers: { accept: "application/json" } };
   const address = documentAddress(issuer);
   const response = await backchannel.send(address, request);
   const target = redirectTarget(response, address);
-  const isSlash = target !== undefined && target !== address && target.replace(/\/$/, "") === address.replace(/\/$/, "");
+  const isSlash =
+    target !== undefined &&
+    target !== address &&
+    target.replace(/\/$/, "") === address.replace(/\/$/, "");
   return isSlash ? backchannel.send(target, request) : response;
 }
 
-/** Returns the absolute address that a redirect leads to; undefined for another response, and without a usable Location. */
-export function redirectTarget({ status, headers }: ProviderResponse, address: string): string | undefined {
+/**
+ * Returns the absolute address that a redirect leads to; undefined for another response, and
+ * without a usable Location.
+ */
+export function redirectTarget(
+  { status, headers }: ProviderResponse,
+  address: string,
+): string | undefined {
   const location = status >= 300 && status < 400 ? headers.get("location") : null;
-  return location !== null && URL.canParse(location, address) ? new URL(location, address).href : undefined;
+  return location !== null && URL.canParse(location, address)
+    ? new URL(location, address).href
+    : undefined;
 }
 
-/** Returns the error for a wrong configuration, which only an operator or the provider can correct. */
+/**
+ * Returns the error for a wrong configuration, which only an operator or the provider can correct.
+ */
 type MisconfiguredAs = (reason: string, message: string) => ProviderUnavailableError;
 
 function readDocument(
@@ -138,7 +166,8 @@ function readDocument(
   const usable = (name: keyof Endpoints) => usableEndpoint(name, document, settings);
   const required = (name: keyof Endpoints): string => {
     const endpoint = usable(name);
-    if (endpoint === undefined) throw misconfiguredAs("discovery_endpoint", `The discovery document has no usable ${name}.`);
+    if (endpoint === undefined)
+      throw misconfiguredAs("discovery_endpoint", `The discovery document has no usable ${name}.`);
     return endpoint;
   };
   return {
@@ -154,14 +183,21 @@ function readDocument(
     grant_types_supported: stringsOf(document["grant_types_supported"]),
     prompt_values_supported: stringsOf(document["prompt_values_supported"]),
     id_token_signing_alg_values_supported: signingAlgorithms(document),
-    token_endpoint_auth_signing_alg_values_supported: stringsOf(document["token_endpoint_auth_signing_alg_values_supported"]),
-    authorization_response_iss_parameter_supported: document["authorization_response_iss_parameter_supported"] === true,
-    require_pushed_authorization_requests: document["require_pushed_authorization_requests"] === true,
+    token_endpoint_auth_signing_alg_values_supported: stringsOf(
+      document["token_endpoint_auth_signing_alg_values_supported"],
+    ),
+    authorization_response_iss_parameter_supported:
+      document["authorization_response_iss_parameter_supported"] === true,
+    require_pushed_authorization_requests:
+      document["require_pushed_authorization_requests"] === true,
     require_signed_request_object: document["require_signed_request_object"] === true,
   } as ProviderMetadata;
 }
 
-/** Returns an endpoint that idpauth may use: that of the setting, otherwise that of the discovery document. */
+/**
+ * Returns an endpoint that idpauth may use: that of the setting, otherwise that of the discovery
+ * document.
+ */
 export function usableEndpoint(
   name: keyof Endpoints,
   document: Document,
@@ -194,7 +230,12 @@ function documentOf(response: ProviderResponse, misconfiguredAs: MisconfiguredAs
 }
 
 /** @param configured IDP_ISSUER */
-function assertIssuer(issuer: unknown, configured: string, expected: string, misconfiguredAs: MisconfiguredAs): void {
+function assertIssuer(
+  issuer: unknown,
+  configured: string,
+  expected: string,
+  misconfiguredAs: MisconfiguredAs,
+): void {
   if (issuer === expected) return;
   if (typeof issuer === "string" && isTemplate(issuer)) {
     throw misconfiguredAs(
@@ -210,25 +251,42 @@ function assertIssuer(issuer: unknown, configured: string, expected: string, mis
   );
 }
 
-/** Returns the issuer that the document must contain: exactly, including a slash at the end (OpenID Connect Discovery section 4.3). */
-export function expectedIssuer(settings: Pick<ProviderSettings, "issuer" | "allowedTenants">): string {
+/**
+ * Returns the issuer that the document must contain: exactly, including a slash at the end (OpenID
+ * Connect Discovery section 4.3).
+ */
+export function expectedIssuer(
+  settings: Pick<ProviderSettings, "issuer" | "allowedTenants">,
+): string {
   return tenantsOf(settings)?.template ?? settings.issuer;
 }
 
-/** Returns the accepted algorithms that the provider announces for ID tokens; RS256 if it announces none. */
+/**
+ * Returns the accepted algorithms that the provider announces for ID tokens; RS256 if it announces
+ * none.
+ */
 export function signingAlgorithms(document: Document): string[] {
   const announced = stringsOf(document["id_token_signing_alg_values_supported"]);
-  return announced === undefined ? ["RS256"] : SIGNING_ALGORITHMS.filter((algorithm) => announced.includes(algorithm));
+  return announced === undefined
+    ? ["RS256"]
+    : SIGNING_ALGORITHMS.filter((algorithm) => announced.includes(algorithm));
 }
 
 /** Returns why an endpoint cannot be used, after its name; undefined for a usable one. */
-export function endpointProblem(value: unknown, settings: Pick<ProviderSettings, "issuer" | "debug">): string | undefined {
+export function endpointProblem(
+  value: unknown,
+  settings: Pick<ProviderSettings, "issuer" | "debug">,
+): string | undefined {
   if (value === undefined) return "is missing";
   const url = typeof value === "string" ? parseUrl(value) : undefined;
   if (url === undefined) return "isn't an address";
-  if (url.username !== "" || url.password !== "" || url.hash !== "") return "contains user info or a fragment, which isn't allowed";
-  if (url.protocol === "https:" || (url.protocol === "http:" && allowsHttpTo(url, settings))) return undefined;
-  return url.protocol === "http:" ? "is an http address: secrets and tokens would be sent unencrypted" : "isn't an https address";
+  if (url.username !== "" || url.password !== "" || url.hash !== "")
+    return "contains user info or a fragment, which isn't allowed";
+  if (url.protocol === "https:" || (url.protocol === "http:" && allowsHttpTo(url, settings)))
+    return undefined;
+  return url.protocol === "http:"
+    ? "is an http address: secrets and tokens would be sent unencrypted"
+    : "isn't an https address";
 }
 
 /** Returns the strings of a list; undefined if the value is not a list. */
@@ -236,7 +294,10 @@ export function stringsOf(value: unknown): string[] | undefined {
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : undefined;
 }
 
-/** Quotes an issuer exactly, since one slash or letter can be the difference. Only control characters are replaced. */
+/**
+ * Quotes an issuer exactly, since one slash or letter can be the difference. Only control
+ * characters are replaced.
+ */
 function quotedIssuer(issuer: string): string {
   return JSON.stringify(issuer.slice(0, 500)).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "\uFFFD");
 }

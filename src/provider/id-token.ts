@@ -7,7 +7,9 @@ import type { EpochSeconds } from "../clock.js";
 import type { Jwks } from "./jwks.js";
 import type { Tenants } from "./allowed-tenants.js";
 
-/** The accepted signature algorithms: asymmetric ones (RFC 7518 section 3.1, RFC 8037, RFC 9864). */
+/**
+ * The accepted signature algorithms: asymmetric ones (RFC 7518 section 3.1, RFC 8037, RFC 9864).
+ */
 export const SIGNING_ALGORITHMS: readonly string[] = [
   "RS256",
   "RS384",
@@ -49,12 +51,14 @@ export interface Expected extends ExpectedClaims {
 }
 
 /**
- * Verifies an ID token (OpenID Connect Core section 3.1.3.7) and returns its claims. The claims are checked before the keys are
- * fetched, so that a wrong token is refused even if the keys cannot be fetched. `jwtVerify` of jose needs the keys first.
+ * Verifies an ID token (OpenID Connect Core section 3.1.3.7) and returns its claims. The claims are
+ * checked before the keys are fetched, so that a wrong token is refused even if the keys cannot be
+ * fetched. `jwtVerify` of jose needs the keys first.
  *
  * @param checkFlow checks the claims that only a sign-in or only a refresh has
  * @throws ProviderRefusedError `id_token_…`, with the failed check
- * @throws ProviderUnavailableError `jwks`: the keys for the signature cannot be fetched; `id_token_encrypted`: a misconfiguration
+ * @throws ProviderUnavailableError `jwks`: the keys for the signature cannot be fetched;
+ *   `id_token_encrypted`: a misconfiguration
  */
 export async function verifyIdToken(
   token: string,
@@ -78,12 +82,14 @@ type Refused = (what: string) => ProviderRefusedError | ProviderUnavailableError
 
 function refused(what: string): ProviderRefusedError | ProviderUnavailableError {
   // The provider encrypts all of its ID tokens, so this is no single token's fault.
-  if (what === "encrypted") return new ProviderUnavailableError("id_token_encrypted", { misconfigured: true });
+  if (what === "encrypted")
+    return new ProviderUnavailableError("id_token_encrypted", { misconfigured: true });
   return new ProviderRefusedError(`id_token_${what}`);
 }
 
 /**
- * Decodes a token. Keys and key addresses in its header are ignored, since the sender could choose them.
+ * Decodes a token. Keys and key addresses in its header are ignored, since the sender could choose
+ * them.
  *
  * @param types the allowed values of `typ`, in lower case; undefined: `typ` may be absent
  * @param refused returns the error for a failed check
@@ -101,7 +107,8 @@ export function readJwt(
   const claims = decoded(parts?.[2]);
   if (header === undefined || claims === undefined) throw refused("format");
   const { alg, kid, typ } = header;
-  if (typeof alg !== "string" || !algorithms.includes(alg) || !SIGNING_ALGORITHMS.includes(alg)) throw refused("alg");
+  if (typeof alg !== "string" || !algorithms.includes(alg) || !SIGNING_ALGORITHMS.includes(alg))
+    throw refused("alg");
   if (parts?.[3] === "") throw refused("signature");
   // No critical extension is supported (RFC 7515 section 4.1.11). `b64` is one (RFC 7797).
   if ("crit" in header || "b64" in header) throw refused("crit");
@@ -111,7 +118,9 @@ export function readJwt(
   return { header: { alg, ...(kid !== undefined && { kid }) }, claims };
 }
 
-/** Whether a token is a JWE: five parts, and a header with `enc` (RFC 7516 sections 3.1 and 4.1.2). */
+/**
+ * Whether a token is a JWE: five parts, and a header with `enc` (RFC 7516 sections 3.1 and 4.1.2).
+ */
 function isEncrypted(token: string): boolean {
   const header = /^([A-Za-z0-9_-]+)(?:\.[A-Za-z0-9_-]*){4}$/.exec(token)?.[1];
   return typeof decoded(header)?.["enc"] === "string";
@@ -121,15 +130,26 @@ function decoded(part: string | undefined): Record<string, unknown> | undefined 
   if (part === undefined) return undefined;
   try {
     // Of duplicate members, the last one counts (RFC 7519 section 4).
-    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.from(part, "base64url")));
+    const value: unknown = JSON.parse(
+      new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
+        Buffer.from(part, "base64url"),
+      ),
+    );
     return isObject(value) && !isTooDeep(value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Checks for whom a token is and when it is valid, as ID tokens and logout tokens have it (section 3.1.3.7). Pure. */
-export function checkIssuance(claims: IdInfo, expected: ExpectedClaims, refused: Refused): { issuer: string; iat: EpochSeconds } {
+/**
+ * Checks for whom a token is and when it is valid, as ID tokens and logout tokens have it
+ * (section 3.1.3.7). Pure.
+ */
+export function checkIssuance(
+  claims: IdInfo,
+  expected: ExpectedClaims,
+  refused: Refused,
+): { issuer: string; iat: EpochSeconds } {
   const { tenants, clientId, trustedAudiences, now, clockTolerance } = expected;
   const { iss, aud, exp, iat } = claims;
   const nbf = claims["nbf"];
@@ -137,7 +157,12 @@ export function checkIssuance(claims: IdInfo, expected: ExpectedClaims, refused:
   if (iss !== issuer) throw refused("iss");
   const audiences = audiencesOf(aud);
   if (!audiences.includes(clientId)) throw refused("aud");
-  if (!audiences.every((audience) => audience === clientId || trustedAudiences.includes(audience as string))) throw refused("aud");
+  if (
+    !audiences.every(
+      (audience) => audience === clientId || trustedAudiences.includes(audience as string),
+    )
+  )
+    throw refused("aud");
   if (!isDate(exp) || exp <= now - clockTolerance) throw refused("exp");
   if (!isDate(iat) || iat > now + clockTolerance) throw refused("iat");
   if (nbf !== undefined && (!isDate(nbf) || nbf > now + clockTolerance)) throw refused("nbf");
@@ -153,7 +178,10 @@ export function isSubject(value: unknown): value is string {
   return typeof value === "string" && /^[\x20-\x7e]{1,255}$/.test(value);
 }
 
-/** Whether a `sid` may be used. No standard limits it; this bound applies to sign-ins and logout tokens. */
+/**
+ * Whether a `sid` may be used. No standard limits it; this bound applies to sign-ins and logout
+ * tokens.
+ */
 export function isSid(value: unknown): value is string {
   return typeof value === "string" && /^[\x20-\x7e]{1,1000}$/.test(value);
 }
@@ -163,16 +191,21 @@ export function checkClaims(claims: IdInfo, expected: ExpectedClaims): void {
   const { sub, aud, azp } = claims;
   checkIssuance(claims, expected, refused);
   if (!isSubject(sub)) throw refused("sub");
-  if (azp === undefined ? audiencesOf(aud).length > 1 : azp !== expected.clientId) throw refused("azp");
-  if (claims["session_expiry"] !== undefined && !isDate(claims["session_expiry"])) throw refused("session_expiry");
+  if (azp === undefined ? audiencesOf(aud).length > 1 : azp !== expected.clientId)
+    throw refused("azp");
+  if (claims["session_expiry"] !== undefined && !isDate(claims["session_expiry"]))
+    throw refused("session_expiry");
 }
 
 /**
- * Checks that the provider's session can be stored: its time limit has not passed, because such a session would end at once, and its
- * `sid` can be named by a logout token. Pure.
+ * Checks that the provider's session can be stored: its time limit has not passed, because such a
+ * session would end at once, and its `sid` can be named by a logout token. Pure.
  */
 export function checkProviderSession(claims: IdInfo, now: EpochSeconds): void {
-  const { session_expiry: expiry, sid } = claims as { readonly session_expiry?: unknown; readonly sid?: unknown };
+  const { session_expiry: expiry, sid } = claims as {
+    readonly session_expiry?: unknown;
+    readonly sid?: unknown;
+  };
   if (isDate(expiry) && expiry <= now) throw refused("session_expiry");
   // Another value counts as none.
   if (typeof sid === "string" && sid !== "" && !isSid(sid)) throw refused("sid");
@@ -188,23 +221,33 @@ export function checkNonce(claims: IdInfo, nonce: string): void {
   if (claims["nonce"] !== nonce) throw refused("nonce");
 }
 
-/** Checks `at_hash`, if present: it binds the access token to the ID token (section 3.1.3.6). Pure. */
+/**
+ * Checks `at_hash`, if present: it binds the access token to the ID token (section 3.1.3.6). Pure.
+ */
 export function checkAccessTokenHash(claims: IdInfo, alg: string, accessToken: string): void {
   const hash = claims["at_hash"];
   if (hash === undefined) return;
   const digest = createHash(alg.startsWith("Ed") ? "sha512" : `sha${alg.slice(-3)}`)
     .update(accessToken)
     .digest();
-  if (hash !== digest.subarray(0, digest.length / 2).toString("base64url")) throw refused("at_hash");
+  if (hash !== digest.subarray(0, digest.length / 2).toString("base64url"))
+    throw refused("at_hash");
 }
 
-/** Checks a refreshed ID token against the previous one, so that a session never changes its user (section 12.2). Pure. */
+/**
+ * Checks a refreshed ID token against the previous one, so that a session never changes its user
+ * (section 12.2). Pure.
+ */
 export function checkContinuity(claims: IdInfo, previous: IdInfo, clockTolerance: number): void {
   if (claims.iss !== previous.iss) throw refused("iss");
   if (claims.sub !== previous.sub) throw refused("sub");
   // A missing azp stays missing.
   if (claims.azp !== previous.azp) throw refused("azp");
-  if (typeof previous["iat"] === "number" && (claims["iat"] as number) < previous["iat"] - clockTolerance) throw refused("iat");
+  if (
+    typeof previous["iat"] === "number" &&
+    (claims["iat"] as number) < previous["iat"] - clockTolerance
+  )
+    throw refused("iat");
   const nonce = claims["nonce"];
   if (nonce !== undefined && nonce !== previous["nonce"]) throw refused("nonce");
 }

@@ -8,8 +8,9 @@ const IDENTITY = ["email", "email_verified", "name", "picture"] as const;
 const AUTHENTICATION = ["auth_time", "acr", "amr", "acrs"] as const;
 
 /**
- * The claims that userinfo never supplies: those of the token and the authentication, and references to claims in other documents
- * (OpenID Connect Core section 5.6.2), which are not supported. `__proto__` is no claim.
+ * The claims that userinfo never supplies: those of the token and the authentication, and
+ * references to claims in other documents (OpenID Connect Core section 5.6.2), which are not
+ * supported. `__proto__` is no claim.
  */
 const NEVER_FROM_USERINFO: ReadonlySet<string> = new Set([
   "iss",
@@ -44,7 +45,8 @@ export function withAllOfUserinfo(claims: IdInfo, userinfo: IdInfo): Identity {
 }
 
 /**
- * Returns the claims without those that came from userinfo before, so that userinfo can replace them. Pure.
+ * Returns the claims without those that came from userinfo before, so that userinfo can replace
+ * them. Pure.
  *
  * @param names the claims that came from userinfo before
  */
@@ -53,30 +55,49 @@ export function withoutUserinfo(claims: IdInfo, names: readonly string[]): IdInf
 }
 
 /**
- * Returns the claims of a refreshed ID token. Identity claims and claims from userinfo that the token lacks keep their previous
- * values. Claims about the authentication keep the values of the sign-in. Pure.
+ * Returns the claims of a refreshed ID token. Identity claims and claims from userinfo that the
+ * token lacks keep their previous values. Claims about the authentication keep the values of the
+ * sign-in. Pure.
  *
  * @param names the claims that came from userinfo before
  */
-export function refreshedClaims(claims: IdInfo, previous: IdInfo, names: readonly string[]): Identity {
-  const { completed, borrowed } = withClaimsOf(claims, previous, [...new Set([...IDENTITY, ...names])]);
+export function refreshedClaims(
+  claims: IdInfo,
+  previous: IdInfo,
+  names: readonly string[],
+): Identity {
+  const { completed, borrowed } = withClaimsOf(claims, previous, [
+    ...new Set([...IDENTITY, ...names]),
+  ]);
   // A refresh never makes an authentication newer or stronger.
-  const proved = AUTHENTICATION.filter((name) => previous[name] !== undefined).map((name) => [name, previous[name]] as const);
+  const proved = AUTHENTICATION.filter((name) => previous[name] !== undefined).map(
+    (name) => [name, previous[name]] as const,
+  );
   const idInfo = { ...without(completed, AUTHENTICATION), ...Object.fromEntries(proved) };
   return { idInfo, userinfoClaims: borrowed.filter((name) => names.includes(name)) };
 }
 
 /**
- * Returns the claims after a refresh that userinfo has confirmed. Claims that came from userinfo get their new values or are
- * removed; all others stay. Pure.
+ * Returns the claims after a refresh that userinfo has confirmed. Claims that came from userinfo
+ * get their new values or are removed; all others stay. Pure.
  *
  * @param names the claims that came from userinfo before
  */
-export function confirmedByUserinfo(previous: IdInfo, names: readonly string[], userinfo: IdInfo, exp: EpochSeconds): Identity {
+export function confirmedByUserinfo(
+  previous: IdInfo,
+  names: readonly string[],
+  userinfo: IdInfo,
+  exp: EpochSeconds,
+): Identity {
   const asked = withEmailFlag(names);
-  const given = asked.filter((name) => Object.hasOwn(userinfo, name) && userinfo[name] !== undefined);
+  const given = asked.filter(
+    (name) => Object.hasOwn(userinfo, name) && userinfo[name] !== undefined,
+  );
   const replaced = given.map((name) => [name, userinfo[name]] as const);
-  return { idInfo: { ...without(previous, asked), ...Object.fromEntries(replaced), exp }, userinfoClaims: names };
+  return {
+    idInfo: { ...without(previous, asked), ...Object.fromEntries(replaced), exp },
+    userinfoClaims: names,
+  };
 }
 
 function withEmailFlag(names: readonly string[]): readonly string[] {
@@ -92,11 +113,15 @@ function withClaimsOf(
   const isSameEmail = claims.email === other.email && claims.email_verified === undefined;
   const isEmailBorrowed = other.email !== undefined && (claims.email === undefined || isSameEmail);
   const borrowed = names.filter((name) => {
-    const isMissing = name === "email" || name === "email_verified" ? isEmailBorrowed : !has(claims, name);
+    const isMissing =
+      name === "email" || name === "email_verified" ? isEmailBorrowed : !has(claims, name);
     return isMissing && has(other, name);
   });
   const own = isEmailBorrowed ? without(claims, ["email_verified"]) : claims;
-  return { completed: { ...own, ...Object.fromEntries(borrowed.map((name) => [name, other[name]])) }, borrowed };
+  return {
+    completed: { ...own, ...Object.fromEntries(borrowed.map((name) => [name, other[name]])) },
+    borrowed,
+  };
 }
 
 /** Whether this claim was sent. A claim may have the name of a member of Object.prototype. */

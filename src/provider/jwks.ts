@@ -6,13 +6,22 @@ import { compactVerify } from "jose/jws/compact/verify";
 import { ProviderUnavailableError } from "../errors.js";
 import { isObject } from "../record/json.js";
 import { oneAtATime } from "../work/slots.js";
-import { jsonObject, untilAborted, type Backchannel, type ProviderConnection, type ProviderResponse } from "./provider-connection.js";
+import {
+  jsonObject,
+  untilAborted,
+  type Backchannel,
+  type ProviderConnection,
+  type ProviderResponse,
+} from "./provider-connection.js";
 
 /** Milliseconds after which the keys are fetched again in the background. */
 const REFRESH_AFTER = 10 * 60 * 1000;
 /** Milliseconds after which the keys are not used any more. */
 const MAX_AGE = 24 * 3600 * 1000;
-/** Unknown keys force fetches: each `kid` one within these milliseconds, and all of them together this many. */
+/**
+ * Unknown keys force fetches: each `kid` one within these milliseconds, and all of them together
+ * this many.
+ */
 const FORCED = { interval: 30_000, limit: 10 };
 /** The minimum milliseconds between two fetches for tokens that anyone can send. */
 const UNASKED_INTERVAL = 5_000;
@@ -22,19 +31,31 @@ export const MAX_KEYS = 100;
 /** The provider's signing keys (RFC 7517). */
 export interface Jwks {
   /**
-   * Whether one of the provider's keys signed this token. False: the signature is wrong under a key that was fetched after this call began.
+   * Whether one of the provider's keys signed this token. False: the signature is wrong under a key
+   * that was fetched after this call began.
    *
    * @param header the token's header, with an allowed algorithm
    * @param signal ends the wait of this call
    * @param keyFits whether a key may sign this token, by its own member `issuer`; default every key
-   * @throws ProviderUnavailableError `jwks`: the keys cannot be fetched; `unknown_key`: they lack the token's key, or cannot be fetched again yet
+   * @throws ProviderUnavailableError `jwks`: the keys cannot be fetched; `unknown_key`: they lack
+   *   the token's key, or cannot be fetched again yet
    */
-  verify(token: string, header: CompactJWSHeaderParameters, signal?: AbortSignal, keyFits?: KeyFits): Promise<boolean>;
+  verify(
+    token: string,
+    header: CompactJWSHeaderParameters,
+    signal?: AbortSignal,
+    keyFits?: KeyFits,
+  ): Promise<boolean>;
   /**
-   * As `verify`, for a token that anyone can send, such as a logout token. It never delays a sign-in or a refresh: its fetches have an
-   * interval of their own, and their failures start no back-off.
+   * As `verify`, for a token that anyone can send, such as a logout token. It never delays a
+   * sign-in or a refresh: its fetches have an interval of their own, and their failures start no
+   * back-off.
    */
-  verifyUnasked(token: string, header: CompactJWSHeaderParameters, keyFits?: KeyFits): Promise<boolean>;
+  verifyUnasked(
+    token: string,
+    header: CompactJWSHeaderParameters,
+    keyFits?: KeyFits,
+  ): Promise<boolean>;
   /** @throws ProviderUnavailableError while there are no keys and the back-off blocks a fetch */
   assertReady(): void;
 }
@@ -62,10 +83,14 @@ export function createJwks(connection: ProviderConnection, uri: () => Promise<st
   let fetches = 0;
   let isReachable = false;
 
-  /** @param isAsked whether a failure counts: a stranger's token must not delay the fetch of a sign-in */
+  /**
+   * @param isAsked whether a failure counts: a stranger's token must not delay the fetch of a
+   *   sign-in
+   */
   async function load(isAsked: boolean): Promise<KeySet> {
     const address = await uri();
-    if (backOff.secondsLeft() > 0) throw new ProviderUnavailableError("jwks", { retryAfter: backOff.secondsLeft() });
+    if (backOff.secondsLeft() > 0)
+      throw new ProviderUnavailableError("jwks", { retryAfter: backOff.secondsLeft() });
     const requestedAt = clock.monotonic();
     const fetchNumber = ++fetches;
     const loaded = connection.call({
@@ -83,7 +108,10 @@ export function createJwks(connection: ProviderConnection, uri: () => Promise<st
     return loaded.catch((error: unknown) => {
       if (!(error instanceof ProviderUnavailableError)) throw error;
       isReachable = false;
-      throw new ProviderUnavailableError("jwks", { retryAfter: error.retryAfter, cause: error.cause });
+      throw new ProviderUnavailableError("jwks", {
+        retryAfter: error.retryAfter,
+        cause: error.cause,
+      });
     });
   }
 
@@ -112,7 +140,13 @@ export function createJwks(connection: ProviderConnection, uri: () => Promise<st
    * @param renew for keys that are missing or old
    * @param force for keys that do not verify this token
    */
-  async function judge(token: string, header: CompactJWSHeaderParameters, keyFits: KeyFits, renew: Fetch, force: Fetch): Promise<boolean> {
+  async function judge(
+    token: string,
+    header: CompactJWSHeaderParameters,
+    keyFits: KeyFits,
+    renew: Fetch,
+    force: Fetch,
+  ): Promise<boolean> {
     const before = fetches;
     if (current() !== undefined && age() >= REFRESH_AFTER) renew()?.catch(() => undefined);
     for (let keys = current(); ;) {
@@ -124,12 +158,15 @@ export function createJwks(connection: ProviderConnection, uri: () => Promise<st
       const newer = cached === keys ? undefined : current();
       keys = newer ?? (isNewest ? undefined : await (keys === undefined ? renew() : force()));
       if (keys === undefined) {
-        throw new ProviderUnavailableError(isReachable ? "unknown_key" : "jwks", { retryAfter: FORCED.interval / 1000 });
+        throw new ProviderUnavailableError(isReachable ? "unknown_key" : "jwks", {
+          retryAfter: FORCED.interval / 1000,
+        });
       }
     }
   }
 
-  const unasked = () => (fetchUnasked.isRunning() || mayFetchUnasked() ? fetchUnasked() : undefined);
+  const unasked = () =>
+    fetchUnasked.isRunning() || mayFetchUnasked() ? fetchUnasked() : undefined;
 
   return {
     verify(token, header, signal, keyFits = () => true) {
@@ -138,7 +175,8 @@ export function createJwks(connection: ProviderConnection, uri: () => Promise<st
       const force = () => (isFree() || mayForce(header.kid) ? fetchNow() : undefined);
       return untilAborted(signal, () => judge(token, header, keyFits, fetchNow, force));
     },
-    verifyUnasked: (token, header, keyFits = () => true) => judge(token, header, keyFits, unasked, unasked),
+    verifyUnasked: (token, header, keyFits = () => true) =>
+      judge(token, header, keyFits, unasked, unasked),
     assertReady() {
       if (current() === undefined) backOff.assertReady();
     },
@@ -146,7 +184,10 @@ export function createJwks(connection: ProviderConnection, uri: () => Promise<st
 }
 
 export function fetchKeySet(address: string, backchannel: Backchannel): Promise<ProviderResponse> {
-  return backchannel.send(address, { method: "GET", headers: { accept: "application/json, application/jwk-set+json" } });
+  return backchannel.send(address, {
+    method: "GET",
+    headers: { accept: "application/json, application/jwk-set+json" },
+  });
 }
 
 /** @param requestedAt the clock's `monotonic()` when the request for it began */
@@ -156,10 +197,17 @@ function keySetOf(keys: JWK[], requestedAt: number, fetchNumber: number) {
   const issuers = [...new Set(keys.map(issuerOf))];
   /** The keys by their member `issuer`, which Entra ID adds. Other providers have one group. */
   const groups = issuers.map((issuer) => {
-    return { issuer, find: createLocalJWKSet({ keys: keys.filter((key) => issuerOf(key) === issuer) }) };
+    return {
+      issuer,
+      find: createLocalJWKSet({ keys: keys.filter((key) => issuerOf(key) === issuer) }),
+    };
   });
 
-  async function judge(token: string, header: CompactJWSHeaderParameters, keyFits: KeyFits): Promise<Judgement> {
+  async function judge(
+    token: string,
+    header: CompactJWSHeaderParameters,
+    keyFits: KeyFits,
+  ): Promise<Judgement> {
     let isKnown = header.kid !== undefined && kids.has(header.kid);
     for await (const key of candidates(header, keyFits)) {
       isKnown = true;
@@ -168,8 +216,14 @@ function keySetOf(keys: JWK[], requestedAt: number, fetchNumber: number) {
     return isKnown ? "wrong" : "unknown_key";
   }
 
-  /** Yields the key that the header names; without a name, every key for the algorithm. Skips unusable keys. */
-  async function* candidates({ alg, kid }: CompactJWSHeaderParameters, keyFits: KeyFits): AsyncGenerator<CryptoKey> {
+  /**
+   * Yields the key that the header names; without a name, every key for the algorithm. Skips
+   * unusable keys.
+   */
+  async function* candidates(
+    { alg, kid }: CompactJWSHeaderParameters,
+    keyFits: KeyFits,
+  ): AsyncGenerator<CryptoKey> {
     for (const { issuer, find } of groups) {
       if (!keyFits(issuer)) continue;
       try {
@@ -192,9 +246,13 @@ async function isSignedBy(key: CryptoKey, token: string, alg: string): Promise<b
   }
 }
 
-/** Returns the public signature keys of a response. Throws for a set without usable keys, so that it never replaces a good set. */
+/**
+ * Returns the public signature keys of a response. Throws for a set without usable keys, so that it
+ * never replaces a good set.
+ */
 function usableKeys(response: ProviderResponse): JWK[] {
-  if (response.status !== 200) throw new ProviderUnavailableError(`http_${String(response.status)}`);
+  if (response.status !== 200)
+    throw new ProviderUnavailableError(`http_${String(response.status)}`);
   const listed = jsonObject(response)?.["keys"];
   if (!Array.isArray(listed)) throw new ProviderUnavailableError("not_a_key_set");
   const keys = listed.slice(0, MAX_KEYS).filter(isUsableKey);

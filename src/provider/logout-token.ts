@@ -2,10 +2,20 @@ import { ProviderRefusedError } from "../errors.js";
 import type { LogoutToken } from "../ports/provider.js";
 import type { IdInfo } from "../record/identity.js";
 import { isObject } from "../record/json.js";
-import { checkIssuance, isSid, isSubject, readJwt, SIGNING_ALGORITHMS, type ExpectedClaims } from "./id-token.js";
+import {
+  checkIssuance,
+  isSid,
+  isSubject,
+  readJwt,
+  SIGNING_ALGORITHMS,
+  type ExpectedClaims,
+} from "./id-token.js";
 import type { Jwks } from "./jwks.js";
 
-/** The member of `events` by which a token is a logout token (OpenID Connect Back-Channel Logout 1.0 section 2.4). */
+/**
+ * The member of `events` by which a token is a logout token (OpenID Connect Back-Channel Logout 1.0
+ * section 2.4).
+ */
 const LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout";
 
 /** Characters. A logout token has few claims, and anyone can send one. */
@@ -19,13 +29,18 @@ export interface ExpectedLogout extends ExpectedClaims {
 }
 
 /**
- * Verifies a logout token (Back-Channel Logout 1.0 section 2.6). Checks the claims before it needs the provider, so that an outage never
- * keeps a token that is not for this client.
+ * Verifies a logout token (Back-Channel Logout 1.0 section 2.6). Checks the claims before it needs
+ * the provider, so that an outage never keeps a token that is not for this client.
  *
  * @throws ProviderRefusedError `logout_token_…`, with the failed check
- * @throws ProviderUnavailableError the provider's metadata or the key for the signature cannot be fetched now
+ * @throws ProviderUnavailableError the provider's metadata or the key for the signature cannot be
+ *   fetched now
  */
-export async function verifyLogoutToken(token: string, expected: ExpectedLogout, jwks: Jwks): Promise<LogoutToken> {
+export async function verifyLogoutToken(
+  token: string,
+  expected: ExpectedLogout,
+  jwks: Jwks,
+): Promise<LogoutToken> {
   if (token.length > MAX_LENGTH) throw refused("size");
   const types = expected.allowUntyped ? ["logout+jwt", "jwt", undefined] : ["logout+jwt"];
   const { header, claims } = readJwt(token, SIGNING_ALGORITHMS, types, refused);
@@ -46,7 +61,8 @@ export function checkLogoutClaims(claims: IdInfo, expected: ExpectedClaims): Log
   const { sub, sid } = claims;
   const { issuer, iat } = checkIssuance(claims, expected, refused);
   const events = claims["events"];
-  if (!isObject(events) || !Object.hasOwn(events, LOGOUT_EVENT) || !isObject(events[LOGOUT_EVENT])) throw refused("events");
+  if (!isObject(events) || !Object.hasOwn(events, LOGOUT_EVENT) || !isObject(events[LOGOUT_EVENT]))
+    throw refused("events");
   // A token with a nonce may be an ID token, which browsers receive.
   if ("nonce" in claims) throw refused("nonce");
   if (sub === undefined && sid === undefined) throw refused("sub");

@@ -8,8 +8,9 @@ import type { ProviderSettings } from "./provider-settings.js";
 const MAX_LENGTH = 4096;
 
 /**
- * Returns the address that ends the user's session at the provider (OpenID Connect RP-Initiated Logout 1.0 section 2); undefined if the
- * provider has none. A hint that makes the address too long is left out. Pure.
+ * Returns the address that ends the user's session at the provider (OpenID Connect RP-Initiated
+ * Logout 1.0 section 2); undefined if the provider has none. A hint that makes the address too long
+ * is left out. Pure.
  */
 export function logoutUrl(
   settings: Pick<ProviderSettings, "issuer" | "clientId" | "logoutAtProvider">,
@@ -17,13 +18,18 @@ export function logoutUrl(
   { returnTo, state, idTokenHint }: LogoutRequest,
 ): string | undefined {
   const { issuer, clientId } = settings;
-  const address = (endpoint: string | URL, parameters: Readonly<Record<string, string>>) => withParameters(endpoint, parameters).href;
+  const address = (endpoint: string | URL, parameters: Readonly<Record<string, string>>) =>
+    withParameters(endpoint, parameters).href;
   const preset = logoutPresetOf(settings);
   // https://auth0.com/docs/api/authentication/logout/auth-0-logout
-  if (preset === "auth0") return address(new URL("/v2/logout", issuer), { client_id: clientId, returnTo });
+  if (preset === "auth0")
+    return address(new URL("/v2/logout", issuer), { client_id: clientId, returnTo });
   // https://docs.aws.amazon.com/cognito/latest/developerguide/logout-endpoint.html
   if (preset === "cognito")
-    return address(new URL("/logout", metadata.authorization_endpoint), { client_id: clientId, logout_uri: returnTo });
+    return address(new URL("/logout", metadata.authorization_endpoint), {
+      client_id: clientId,
+      logout_uri: returnTo,
+    });
   const { end_session_endpoint: endpoint } = metadata;
   if (endpoint === undefined) return undefined;
   const parameters = { client_id: clientId, post_logout_redirect_uri: returnTo, state };

@@ -2,17 +2,33 @@ import { isEntraIssuer } from "../config/issuers.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import { logLine } from "../events/log-lines.js";
 import type { Provider, RefreshRequest } from "../ports/provider.js";
-import { credentialsToDict, type SpentRefresh, type VerifiedRefresh } from "../record/credentials.js";
+import {
+  credentialsToDict,
+  type SpentRefresh,
+  type VerifiedRefresh,
+} from "../record/credentials.js";
 import type { IdInfo } from "../record/identity.js";
 import type { SessionRecord } from "../record/record.js";
 import { epochSeconds } from "../clock.js";
 import { tenantsOf } from "./allowed-tenants.js";
 import { checkAudience, missingScopes, targetParameters } from "./api-tokens.js";
-import { assertSupported, authorizationParameters, loginScopes, refreshDoubt, withParameters } from "./authorization-request.js";
+import {
+  assertSupported,
+  authorizationParameters,
+  loginScopes,
+  refreshDoubt,
+  withParameters,
+} from "./authorization-request.js";
 import { createRefreshBackOff } from "./back-off.js";
 import { clientAuthentication } from "./client-authentication.js";
 import { createDiscovery, type ProviderMetadata } from "./discovery.js";
-import { checkContinuity, checkNonce, checkProviderSession, verifyIdToken, type ExpectedClaims } from "./id-token.js";
+import {
+  checkContinuity,
+  checkNonce,
+  checkProviderSession,
+  verifyIdToken,
+  type ExpectedClaims,
+} from "./id-token.js";
 import { refreshedClaims } from "./identity-claims.js";
 import { createJwks } from "./jwks.js";
 import { verifyLogoutToken } from "./logout-token.js";
@@ -60,13 +76,19 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
   }
 
   /** Verifies the ID token of a refresh. */
-  function verifyNext(metadata: ProviderMetadata, spent: SpentRefresh, previous: SessionRecord, request: RefreshRequest): Promise<IdInfo> {
+  function verifyNext(
+    metadata: ProviderMetadata,
+    spent: SpentRefresh,
+    previous: SessionRecord,
+    request: RefreshRequest,
+  ): Promise<IdInfo> {
     const startedAt = clock.monotonic();
     const check = (claims: IdInfo) => {
       checkContinuity(claims, previous.id_info ?? {}, settings.clockTolerance);
     };
     return verify(metadata, spent, check, request.signal).catch((error: unknown) => {
-      if (error instanceof ProviderUnavailableError) throw refreshes.verificationFailed(request.session, startedAt, error);
+      if (error instanceof ProviderUnavailableError)
+        throw refreshes.verificationFailed(request.session, startedAt, error);
       throw error;
     });
   }
@@ -79,10 +101,15 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
   ): Promise<IdInfo> {
     if (accessToken === undefined) throw new ProviderRefusedError("access_token_missing");
     if (idToken === undefined) throw new ProviderRefusedError("id_token_missing");
-    const expected = { ...expectedClaims(), algorithms: metadata.id_token_signing_alg_values_supported, accessToken };
+    const expected = {
+      ...expectedClaims(),
+      algorithms: metadata.id_token_signing_alg_values_supported,
+      accessToken,
+    };
     try {
       const claims = await verifyIdToken(idToken, expected, jwks, checkFlow, signal);
-      // Not before: a token response with an unusable ID token does not show that the configuration is correct.
+      // Not before: a token response with an unusable ID token does not show that the configuration
+      // is correct.
       connection.resolved("token");
       return claims;
     } catch (error) {
@@ -90,7 +117,8 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
       throw connection.misconfigured({
         endpoint: "token",
         reason: error.reason,
-        message: "The provider encrypts its ID tokens, which idpauth doesn't support. Have the provider only sign them.",
+        message:
+          "The provider encrypts its ID tokens, which idpauth doesn't support. Have the provider only sign them.",
       });
     }
   }
@@ -98,7 +126,14 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
   /** Returns the values that idpauth expects in ID tokens and logout tokens. */
   function expectedClaims(): ExpectedClaims {
     const { issuer, clientId, trustedAudiences, clockTolerance } = settings;
-    return { issuer, tenants, clientId, trustedAudiences, clockTolerance, now: epochSeconds(clock) };
+    return {
+      issuer,
+      tenants,
+      clientId,
+      trustedAudiences,
+      clockTolerance,
+      now: epochSeconds(clock),
+    };
   }
 
   /** The startup checks report the same of an explicit SCOPE. */
@@ -119,7 +154,11 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
     if (metadata === refreshTokenCameWith) return;
     refreshTokenCameWith = metadata;
     const doubt = refreshDoubt(settings, metadata);
-    if (doubt !== undefined) connection.events.logOnce({ ...logLine("refresh_token_given"), level: doubt === "scope" ? "warn" : "info" });
+    if (doubt !== undefined)
+      connection.events.logOnce({
+        ...logLine("refresh_token_given"),
+        level: doubt === "scope" ? "warn" : "info",
+      });
   }
 
   return {
@@ -145,9 +184,18 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
       const plain = withParameters(metadata.authorization_endpoint, parameters);
       const isSilent = plain.searchParams.get("prompt") === "none";
       if (endpoint === undefined) return { url: plain.href, isSilent };
-      const { requestUri, expiresIn } = await pushedRequests.push(metadata, endpoint, parameters, request);
+      const { requestUri, expiresIn } = await pushedRequests.push(
+        metadata,
+        endpoint,
+        parameters,
+        request,
+      );
       const pushed = { client_id: settings.clientId, request_uri: requestUri };
-      return { url: withParameters(metadata.authorization_endpoint, pushed).href, isSilent, expiresIn };
+      return {
+        url: withParameters(metadata.authorization_endpoint, pushed).href,
+        isSilent,
+        expiresIn,
+      };
     },
 
     async exchange(exchange) {
@@ -169,7 +217,8 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
       const identity = await verified
         .then((claims) => {
           const { backchannelLogout, frontchannelLogout } = settings;
-          if ((backchannelLogout || frontchannelLogout) && claims["sid"] === undefined) connection.events.logOnce(logLine("sid_missing"));
+          if ((backchannelLogout || frontchannelLogout) && claims["sid"] === undefined)
+            connection.events.logOnce(logLine("sid_missing"));
           return userinfo.complete(metadata, claims, accessToken);
         })
         .catch((error: unknown) => {
@@ -197,7 +246,8 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
       userinfo.assertAvailable(metadata);
       assertReadyToRefresh(request.session);
       const { target } = request;
-      const parameters = target === undefined ? baseScope(metadata) : targetParameters(target, settings.issuer);
+      const parameters =
+        target === undefined ? baseScope(metadata) : targetParameters(target, settings.issuer);
       const { expiresIn, ...tokens } = await tokenEndpoint.refresh(metadata, request, parameters);
       if (tokens.refreshToken !== undefined) refreshTokenCame(metadata);
       const receivedAt = epochSeconds(clock);
@@ -211,7 +261,8 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
       const missing = missingScopes(target, spent.scopes);
       const text = `The provider granted the token for the API ${target.api} without these scopes: ${missing.join(" ")}.`;
       if (missing.length > 0) connection.events.logOnce(logLine("api_scopes_missing", text));
-      if (spent.idToken !== undefined) await verifyNext(await discovery.current(request.signal), spent, previous, request);
+      if (spent.idToken !== undefined)
+        await verifyNext(await discovery.current(request.signal), spent, previous, request);
       refreshes.succeeded(request.session);
     },
 
@@ -219,9 +270,11 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
       const metadata = await discovery.current(request.signal);
       const before = previous.id_info ?? {};
       // The tenant of a session may not be allowed any more.
-      if (tenants !== undefined && before.iss !== tenants.issuerFor(before)) throw new ProviderRefusedError("id_token_iss");
+      if (tenants !== undefined && before.iss !== tenants.issuerFor(before))
+        throw new ProviderRefusedError("id_token_iss");
       const verifyNow = async (): Promise<VerifiedRefresh> => {
-        if (spent.idToken === undefined) return userinfo.confirm(metadata, spent, previous, request);
+        if (spent.idToken === undefined)
+          return userinfo.confirm(metadata, spent, previous, request);
         const claims = await verifyNext(metadata, spent, previous, request);
         if (userinfo.isRequired) return userinfo.renew(metadata, claims, spent, previous, request);
         return refreshedClaims(claims, before, previous.idp_state.userinfo_claims ?? []);
@@ -236,7 +289,8 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
     },
 
     async verifyLogoutToken(token) {
-      const algorithms = async () => (await discovery.current()).id_token_signing_alg_values_supported;
+      const algorithms = async () =>
+        (await discovery.current()).id_token_signing_alg_values_supported;
       const { allowUntypedLogoutTokens: allowUntyped } = settings;
       return verifyLogoutToken(token, { ...expectedClaims(), allowUntyped, algorithms }, jwks);
     },

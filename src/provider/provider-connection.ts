@@ -1,4 +1,10 @@
-import { allowInsecureRequests, customFetch, type Client, type ClientAuth, type CustomFetchOptions } from "oauth4webapi";
+import {
+  allowInsecureRequests,
+  customFetch,
+  type Client,
+  type ClientAuth,
+  type CustomFetchOptions,
+} from "oauth4webapi";
 import type { Clock } from "../clock.js";
 import { ProviderUnavailableError } from "../errors.js";
 import type { ProviderEvents } from "../events/event-hub.js";
@@ -29,11 +35,13 @@ export interface BackchannelRequest {
 /** Sends all requests to the provider. */
 export interface Backchannel {
   /**
-   * Sends one request and reads the complete response. Never follows a redirect, since it could send a token to another
-   * server. Never repeats a request.
+   * Sends one request and reads the complete response. Never follows a redirect, since it could
+   * send a token to another server. Never repeats a request.
    *
-   * @param signal the total deadline; default: connecting, headers and body together get the configured timeout
-   * @throws ProviderUnavailableError `timeout`, `network` or `too_large`. Every status code is a response
+   * @param signal the total deadline; default: connecting, headers and body together get the
+   *   configured timeout
+   * @throws ProviderUnavailableError `timeout`, `network` or `too_large`. Every status code is a
+   *   response
    */
   send(url: string, request: BackchannelRequest, signal?: AbortSignal): Promise<ProviderResponse>;
 }
@@ -46,12 +54,24 @@ export interface BackchannelOptions {
 }
 
 export function createBackchannel({ clock, timeout, fetch }: BackchannelOptions): Backchannel {
-  const receive = async (url: string, request: BackchannelRequest, signal: AbortSignal): Promise<ProviderResponse> => {
+  const receive = async (
+    url: string,
+    request: BackchannelRequest,
+    signal: AbortSignal,
+  ): Promise<ProviderResponse> => {
     try {
       // untilAborted also ends the wait for a fetch that ignores its signal.
       return await untilAborted(signal, async () => {
-        const response = await fetch(url, { ...(request as RequestInit), redirect: "manual", signal });
-        return { status: response.status, headers: response.headers, text: await limitedText(response) };
+        const response = await fetch(url, {
+          ...(request as RequestInit),
+          redirect: "manual",
+          signal,
+        });
+        return {
+          status: response.status,
+          headers: response.headers,
+          text: await limitedText(response),
+        };
       });
     } catch (error) {
       if (error instanceof ProviderUnavailableError) throw error;
@@ -69,11 +89,18 @@ export function createBackchannel({ clock, timeout, fetch }: BackchannelOptions)
 }
 
 /** Gives `task` a total of `seconds`. @throws ProviderUnavailableError `timeout` */
-export function withDeadline<Result>(clock: Clock, seconds: number, task: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+export function withDeadline<Result>(
+  clock: Clock,
+  seconds: number,
+  task: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
   return within(clock, seconds * 1000, task, () => new ProviderUnavailableError("timeout"));
 }
 
-/** Reads the body up to the maximum size. `response.text()` would read an endless or highly compressed body. */
+/**
+ * Reads the body up to the maximum size. `response.text()` would read an endless or highly
+ * compressed body.
+ */
 async function limitedText(response: Response): Promise<string> {
   if (response.body === null) return "";
   // Keeps a byte order mark, so that JSON.parse refuses it (RFC 8259 section 8.1).
@@ -94,11 +121,15 @@ async function limitedText(response: Response): Promise<string> {
 }
 
 /**
- * Returns the result of `task`, or rejects when the signal is aborted. The task itself may continue.
+ * Returns the result of `task`, or rejects when the signal is aborted. The task itself may
+ * continue.
  *
  * @throws ProviderUnavailableError `timeout`
  */
-export function untilAborted<Result>(signal: AbortSignal | undefined, task: () => Promise<Result>): Promise<Result> {
+export function untilAborted<Result>(
+  signal: AbortSignal | undefined,
+  task: () => Promise<Result>,
+): Promise<Result> {
   if (signal === undefined) return task();
   if (signal.aborted) return Promise.reject(new ProviderUnavailableError("timeout"));
   return new Promise((resolve, reject) => {
@@ -114,9 +145,16 @@ export function untilAborted<Result>(signal: AbortSignal | undefined, task: () =
   });
 }
 
-/** Parses the body as a JSON object; undefined for anything else, for deep nesting, and for every HTML page. */
-export function jsonObject({ headers, text }: ProviderResponse): Readonly<Record<string, unknown>> | undefined {
-  if (/^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(headers.get("content-type") ?? "")) return undefined;
+/**
+ * Parses the body as a JSON object; undefined for anything else, for deep nesting, and for every
+ * HTML page.
+ */
+export function jsonObject({
+  headers,
+  text,
+}: ProviderResponse): Readonly<Record<string, unknown>> | undefined {
+  if (/^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(headers.get("content-type") ?? ""))
+    return undefined;
   try {
     const body: unknown = JSON.parse(text);
     return isObject(body) && !isTooDeep(body) ? body : undefined;
@@ -125,7 +163,10 @@ export function jsonObject({ headers, text }: ProviderResponse): Readonly<Record
   }
 }
 
-/** Returns the provider's `error` code if it has a valid form. Other text of the response is never shown. */
+/**
+ * Returns the provider's `error` code if it has a valid form. Other text of the response is never
+ * shown.
+ */
 export function errorCode(response: ProviderResponse): string | undefined {
   const error = jsonObject(response)?.["error"];
   return typeof error === "string" && /^[a-z_]{1,64}$/.test(error) ? error : undefined;
@@ -144,7 +185,10 @@ export interface Misconfiguration {
 interface Call<Result> {
   readonly endpoint: ProviderEndpoint;
   readonly send: () => Promise<ProviderResponse>;
-  /** Returns what the response contains. @throws ProviderUnavailableError the response is an outage or shows a wrong configuration */
+  /**
+   * Returns what the response contains.
+   * @throws ProviderUnavailableError the response is an outage or shows a wrong configuration
+   */
   readonly read: (response: ProviderResponse) => Result;
   readonly backOff: FailureListener;
   /** Returns the log line of an outage; null for none. Default: the event's own line. */
@@ -158,10 +202,20 @@ export type ClientRequest = (
   options: { readonly [customFetch]: Send; readonly [allowInsecureRequests]: true },
 ) => Promise<Response>;
 
-/** Returns the client's authentication at one endpoint. @param signal ends the wait for a signature */
-export type Authenticate = (endpoint: string, connection: ProviderConnection, signal: AbortSignal | undefined) => ClientAuth;
+/**
+ * Returns the client's authentication at one endpoint.
+ * @param signal ends the wait for a signature
+ */
+export type Authenticate = (
+  endpoint: string,
+  connection: ProviderConnection,
+  signal: AbortSignal | undefined,
+) => ClientAuth;
 
-type Send = (url: string, options: CustomFetchOptions<"POST", URLSearchParams>) => Promise<Response>;
+type Send = (
+  url: string,
+  options: CustomFetchOptions<"POST", URLSearchParams>,
+) => Promise<Response>;
 
 export interface OpenIdProviderOptions {
   readonly settings: ProviderSettings;
@@ -178,13 +232,20 @@ export interface OpenIdProviderOptions {
 export type ProviderConnection = ReturnType<typeof createProviderConnection>;
 
 /**
- * What the parts of one provider share: its settings, and how they send requests and report failures.
+ * What the parts of one provider share: its settings, and how they send requests and report
+ * failures.
  *
  * @param authenticate how the client authenticates at an endpoint
  */
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createProviderConnection(
-  { settings, clock, events, fetch = globalThis.fetch, random = Math.random }: OpenIdProviderOptions,
+  {
+    settings,
+    clock,
+    events,
+    fetch = globalThis.fetch,
+    random = Math.random,
+  }: OpenIdProviderOptions,
   authenticate: Authenticate,
 ) {
   /** The reasons of the reported misconfigurations by endpoint. */
@@ -198,8 +259,15 @@ export function createProviderConnection(
     /** Returns a new back-off. */
     backOff: () => createBackOff(clock, random),
 
-    /** Sends a request with the client's credentials to one endpoint. oauth4webapi builds it; idpauth reads the raw response. */
-    async sendAsClient(endpoint: string, build: ClientRequest, signal?: AbortSignal): Promise<ProviderResponse> {
+    /**
+     * Sends a request with the client's credentials to one endpoint. oauth4webapi builds it;
+     * idpauth reads the raw response.
+     */
+    async sendAsClient(
+      endpoint: string,
+      build: ClientRequest,
+      signal?: AbortSignal,
+    ): Promise<ProviderResponse> {
       let response: ProviderResponse | undefined;
       const send: Send = async (url, { method, headers, body }) => {
         response = await connection.backchannel.send(url, { method, headers, body }, signal);
@@ -207,14 +275,17 @@ export function createProviderConnection(
       };
       // discovery.ts has checked whether http is allowed.
       const authentication = authenticate(endpoint, connection, signal);
-      await build({ client_id: settings.clientId }, authentication, { [customFetch]: send, [allowInsecureRequests]: true });
+      await build({ client_id: settings.clientId }, authentication, {
+        [customFetch]: send,
+        [allowInsecureRequests]: true,
+      });
       if (response === undefined) throw new TypeError("The library didn't send a request.");
       return response;
     },
 
     /**
-     * Sends one request to the provider, and reads the response. If either fails, it emits the outage and starts the back-off.
-     * Sends also during the back-off, so call `assertReady` first.
+     * Sends one request to the provider, and reads the response. If either fails, it emits the
+     * outage and starts the back-off. Sends also during the back-off, so call `assertReady` first.
      *
      * @throws ProviderUnavailableError with the seconds of the back-off
      */
@@ -230,15 +301,25 @@ export function createProviderConnection(
         if (!(error instanceof ProviderUnavailableError)) throw error;
         const { reason, cause, isMisconfiguration: misconfigured } = error;
         const duration = clock.monotonic() - startedAt;
-        events.emit("outage", { issuer: settings.issuer, side: "provider", endpoint, reason, duration }, line?.());
+        events.emit(
+          "outage",
+          { issuer: settings.issuer, side: "provider", endpoint, reason, duration },
+          line?.(),
+        );
         const asked = response?.headers.get("retry-after");
-        const retryAfter = backOff.failed(startedAt, { reason, status: response?.status, retryAfter: asked, misconfigured });
+        const retryAfter = backOff.failed(startedAt, {
+          reason,
+          status: response?.status,
+          retryAfter: asked,
+          misconfigured,
+        });
         throw new ProviderUnavailableError(reason, { retryAfter, cause, misconfigured });
       }
     },
 
     /**
-     * Sends a request that idpauth can do without. Every status is a response, also one that is an outage.
+     * Sends a request that idpauth can do without. Every status is a response, also one that is an
+     * outage.
      *
      * @throws ProviderUnavailableError no response, or the back-off blocks the request
      */
@@ -251,7 +332,8 @@ export function createProviderConnection(
       let received: ProviderResponse | undefined;
       const read = (response: ProviderResponse) => {
         received = response;
-        if (asksForRetry(response.status)) throw new ProviderUnavailableError(`http_${String(response.status)}`);
+        if (asksForRetry(response.status))
+          throw new ProviderUnavailableError(`http_${String(response.status)}`);
         return response;
       };
       try {
@@ -262,11 +344,23 @@ export function createProviderConnection(
       }
     },
 
-    warn(endpoint: "userinfo" | "revocation", message: string, details: Record<string, string | number>): void {
-      events.log({ level: "warn", code: "provider_unavailable", message, details: { endpoint, ...details } });
+    warn(
+      endpoint: "userinfo" | "revocation",
+      message: string,
+      details: Record<string, string | number>,
+    ): void {
+      events.log({
+        level: "warn",
+        code: "provider_unavailable",
+        message,
+        details: { endpoint, ...details },
+      });
     },
 
-    /** Returns the log line of a misconfiguration; null if it is already reported, and its endpoint has not worked since. */
+    /**
+     * Returns the log line of a misconfiguration; null if it is already reported, and its endpoint
+     * has not worked since.
+     */
     lineOf({ endpoint, reason, message, status }: Misconfiguration): LogEntry | null {
       const reasons = reported.get(endpoint) ?? new Set();
       reported.set(endpoint, reasons);

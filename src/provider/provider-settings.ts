@@ -19,7 +19,8 @@ export interface ProviderSettings {
   readonly debug: boolean;
   /** Seconds. */
   readonly httpTimeout: number;
-  readonly tokenEndpointAuthMethod: "client_secret_post" | "client_secret_basic" | "client_secret_basic_raw";
+  readonly tokenEndpointAuthMethod:
+    "client_secret_post" | "client_secret_basic" | "client_secret_basic_raw";
   /** Replace endpoints of the discovery document or add to them. */
   readonly providerMetadata: Endpoints;
   /** `always`: userinfo is called at every sign-in and every refresh, and must respond. */

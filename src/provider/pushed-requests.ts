@@ -15,10 +15,14 @@ const LONGEST = 2_048;
 export function createPushedRequests(connection: ProviderConnection) {
   const backOff = createSignInBackOff(connection.clock, connection.random);
 
-  /** Returns the endpoint to push a login to; undefined: the browser carries the request. @throws ProviderUnavailableError there is none */
+  /**
+   * Returns the endpoint to push a login to; undefined: the browser carries the request.
+   * @throws ProviderUnavailableError there is none
+   */
   function endpointOf(metadata: ProviderMetadata): string | undefined {
     const { pushedRequests } = connection.settings;
-    const isRequired = pushedRequests === "when-required" && metadata.require_pushed_authorization_requests === true;
+    const isRequired =
+      pushedRequests === "when-required" && metadata.require_pushed_authorization_requests === true;
     if (pushedRequests !== "always" && !isRequired) return undefined;
     const { pushed_authorization_request_endpoint: endpoint } = metadata;
     if (endpoint !== undefined) return endpoint;
@@ -27,8 +31,16 @@ export function createPushedRequests(connection: ProviderConnection) {
     throw connection.misconfigured({ endpoint: "par", reason: "par_endpoint", message });
   }
 
-  /** Returns what the provider returns, `expiresIn` in seconds. @throws ProviderRefusedError the provider refuses this login */
-  async function push(metadata: ProviderMetadata, endpoint: string, parameters: AuthorizationParams, { takeSlot }: AuthorizationRequest) {
+  /**
+   * Returns what the provider returns, `expiresIn` in seconds.
+   * @throws ProviderRefusedError the provider refuses this login
+   */
+  async function push(
+    metadata: ProviderMetadata,
+    endpoint: string,
+    parameters: AuthorizationParams,
+    { takeSlot }: AuthorizationRequest,
+  ) {
     backOff.assertReady();
     const body = new URLSearchParams(entriesOf(parameters));
     const request: ClientRequest = (client, authentication, options) =>

@@ -1,19 +1,31 @@
 import { revocationRequest } from "oauth4webapi";
 import { ProviderUnavailableError } from "../errors.js";
 import type { Discovery } from "./discovery.js";
-import { errorCode, withDeadline, type ClientRequest, type ProviderConnection } from "./provider-connection.js";
+import {
+  errorCode,
+  withDeadline,
+  type ClientRequest,
+  type ProviderConnection,
+} from "./provider-connection.js";
 
 /** The revocation endpoint (RFC 7009). */
 export function createRevocationEndpoint(connection: ProviderConnection, discovery: Discovery) {
   const backOff = connection.backOff();
 
-  /** Discovery and request together get the configured timeout. Resolves to false if the token could not be revoked. Never rejects. */
+  /**
+   * Discovery and request together get the configured timeout. Resolves to false if the token could
+   * not be revoked. Never rejects.
+   */
   async function revoke(token: string, hint: "refresh_token" | "access_token"): Promise<boolean> {
     const { clock, settings } = connection;
     try {
-      return await withDeadline(clock, settings.httpTimeout, (signal) => request(token, hint, signal));
+      return await withDeadline(clock, settings.httpTimeout, (signal) =>
+        request(token, hint, signal),
+      );
     } catch (error) {
-      return failed({ reason: error instanceof ProviderUnavailableError ? error.reason : "unexpected" });
+      return failed({
+        reason: error instanceof ProviderUnavailableError ? error.reason : "unexpected",
+      });
     }
   }
 
@@ -22,7 +34,10 @@ export function createRevocationEndpoint(connection: ProviderConnection, discove
     const { revocation_endpoint: endpoint } = metadata;
     if (endpoint === undefined) return false;
     const build: ClientRequest = (client, authentication, options) =>
-      revocationRequest(metadata, client, authentication, token, { ...options, additionalParameters: { token_type_hint: hint } });
+      revocationRequest(metadata, client, authentication, token, {
+        ...options,
+        additionalParameters: { token_type_hint: hint },
+      });
     const send = () => connection.sendAsClient(endpoint, build, signal);
     const response = await connection.callBestEffort("revocation", backOff, send);
     if (response.status === 200) return true;

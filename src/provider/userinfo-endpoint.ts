@@ -7,8 +7,18 @@ import type { SessionRecord } from "../record/record.js";
 import { createSignInBackOff, type FailureListener, type RefreshBackOff } from "./back-off.js";
 import type { ProviderMetadata } from "./discovery.js";
 import { MAX_ID_TOKEN_LENGTH } from "./id-token.js";
-import { confirmedByUserinfo, refreshedClaims, withAllOfUserinfo, withoutUserinfo, type Identity } from "./identity-claims.js";
-import { jsonObject, type ProviderConnection, type ProviderResponse } from "./provider-connection.js";
+import {
+  confirmedByUserinfo,
+  refreshedClaims,
+  withAllOfUserinfo,
+  withoutUserinfo,
+  type Identity,
+} from "./identity-claims.js";
+import {
+  jsonObject,
+  type ProviderConnection,
+  type ProviderResponse,
+} from "./provider-connection.js";
 
 /** The maximum seconds until the next refresh, after a refresh that userinfo has confirmed. */
 const MAX_CONFIRMED = 3600;
@@ -26,8 +36,9 @@ interface RequiredCall {
 }
 
 /**
- * What userinfo is for: it completes a sign-in, and it confirms a refresh whose response has no ID token. With
- * `IDP_USERINFO=always` it also supplies claims at every sign-in and every refresh, and must respond.
+ * What userinfo is for: it completes a sign-in, and it confirms a refresh whose response has no ID
+ * token. With `IDP_USERINFO=always` it also supplies claims at every sign-in and every refresh, and
+ * must respond.
  */
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createUserinfoEndpoint(connection: ProviderConnection, refreshes: RefreshBackOff) {
@@ -38,7 +49,9 @@ export function createUserinfoEndpoint(connection: ProviderConnection, refreshes
   /** Of sign-ins that need userinfo. */
   const required = createSignInBackOff(connection.clock, connection.random);
 
-  /** @throws ProviderUnavailableError userinfo is required, and the provider has no such endpoint */
+  /**
+   * @throws ProviderUnavailableError userinfo is required, and the provider has no such endpoint
+   */
   function assertAvailable({ userinfo_endpoint: endpoint }: ProviderMetadata): void {
     if (!isRequired || endpoint !== undefined) return;
     throw connection.misconfigured({
@@ -50,22 +63,34 @@ export function createUserinfoEndpoint(connection: ProviderConnection, refreshes
     });
   }
 
-  /** @throws ProviderUnavailableError userinfo is required, and its requests at sign-ins back off */
+  /**
+   * @throws ProviderUnavailableError userinfo is required, and its requests at sign-ins back off
+   */
   function assertReadyToSignIn(): void {
     if (isRequired) required.assertReady();
   }
 
   /**
-   * Adds userinfo's claims to those of a sign-in's ID token: always if userinfo is required, otherwise if the ID token has no claim
-   * about the user (OpenID Connect Core section 5.4).
+   * Adds userinfo's claims to those of a sign-in's ID token: always if userinfo is required,
+   * otherwise if the ID token has no claim about the user (OpenID Connect Core section 5.4).
    *
    * @throws ProviderUnavailableError, ProviderRefusedError only if userinfo is required
    */
-  async function complete(metadata: ProviderMetadata, claims: IdInfo, accessToken: string): Promise<Identity> {
-    return isRequired ? completeAlways(metadata, claims, accessToken) : completeIfNeeded(metadata, claims, accessToken);
+  async function complete(
+    metadata: ProviderMetadata,
+    claims: IdInfo,
+    accessToken: string,
+  ): Promise<Identity> {
+    return isRequired
+      ? completeAlways(metadata, claims, accessToken)
+      : completeIfNeeded(metadata, claims, accessToken);
   }
 
-  async function completeAlways(metadata: ProviderMetadata, claims: IdInfo, accessToken: string): Promise<Identity> {
+  async function completeAlways(
+    metadata: ProviderMetadata,
+    claims: IdInfo,
+    accessToken: string,
+  ): Promise<Identity> {
     const userinfo = await callRequired(metadata, {
       accessToken,
       sub: claims.sub,
@@ -77,26 +102,44 @@ export function createUserinfoEndpoint(connection: ProviderConnection, refreshes
     return { ...withAllOfUserinfo(claims, userinfo), userinfo };
   }
 
-  async function completeIfNeeded({ userinfo_endpoint: url }: ProviderMetadata, claims: IdInfo, accessToken: string): Promise<Identity> {
+  async function completeIfNeeded(
+    { userinfo_endpoint: url }: ProviderMetadata,
+    claims: IdInfo,
+    accessToken: string,
+  ): Promise<Identity> {
     if (url !== undefined && lacksIdentity(claims)) {
       try {
-        const response = await connection.callBestEffort("userinfo", optional, () => send(url, accessToken));
+        const response = await connection.callBestEffort("userinfo", optional, () =>
+          send(url, accessToken),
+        );
         const userinfo = userinfoOf(response, claims.sub);
-        if (userinfo.kind === "claims") return { ...withAllOfUserinfo(claims, userinfo.claims), userinfo: userinfo.claims };
+        if (userinfo.kind === "claims")
+          return { ...withAllOfUserinfo(claims, userinfo.claims), userinfo: userinfo.claims };
         if (userinfo.kind === "signed") signed();
         else
-          connection.warn("userinfo", "The userinfo response can't be used. The sign-in continues without it.", {
-            status: response.status,
-          });
+          connection.warn(
+            "userinfo",
+            "The userinfo response can't be used. The sign-in continues without it.",
+            {
+              status: response.status,
+            },
+          );
       } catch (error) {
         const reason = error instanceof ProviderUnavailableError ? error.reason : "unexpected";
-        connection.warn("userinfo", "The userinfo endpoint didn't respond. The sign-in continues without it.", { reason });
+        connection.warn(
+          "userinfo",
+          "The userinfo endpoint didn't respond. The sign-in continues without it.",
+          { reason },
+        );
       }
     }
     return { idInfo: claims, userinfoClaims: [] };
   }
 
-  /** Handles a refresh response without an ID token (Core section 12.2): userinfo must confirm the same user. */
+  /**
+   * Handles a refresh response without an ID token (Core section 12.2): userinfo must confirm the
+   * same user.
+   */
   async function confirm(
     metadata: ProviderMetadata,
     spent: SpentRefresh,
@@ -106,9 +149,13 @@ export function createUserinfoEndpoint(connection: ProviderConnection, refreshes
     const { accessToken, receivedAt, accessTokenExpiresAt } = spent;
     assertAvailable(metadata);
     if (accessToken === undefined) throw new ProviderRefusedError("access_token_missing");
-    if (metadata.userinfo_endpoint === undefined || connection.settings.refreshWithoutIdToken === "refuse") {
+    if (
+      metadata.userinfo_endpoint === undefined ||
+      connection.settings.refreshWithoutIdToken === "refuse"
+    ) {
       connection.misconfigured({
-        // Not "token": each sign-in, which has an ID token, would reset that endpoint, and the line would repeat.
+        // Not "token": each sign-in, which has an ID token, would reset that endpoint, and the line
+        // would repeat.
         endpoint: "userinfo",
         reason: "id_token_missing",
         message:
@@ -120,19 +167,29 @@ export function createUserinfoEndpoint(connection: ProviderConnection, refreshes
     const userinfo = await ofRefresh(metadata, accessToken, before.sub, request);
     if (userinfo === undefined) {
       const error = signed();
-      throw isRequired ? refreshBlocked(error, request) : new ProviderRefusedError("id_token_missing");
+      throw isRequired
+        ? refreshBlocked(error, request)
+        : new ProviderRefusedError("id_token_missing");
     }
     const lifetime = Math.min(
       MAX_CONFIRMED,
-      (accessTokenExpiresAt ?? receivedAt + lifetimeOf(before, state.tokens_received_at)) - receivedAt,
+      (accessTokenExpiresAt ?? receivedAt + lifetimeOf(before, state.tokens_received_at)) -
+        receivedAt,
     );
     const names = state.userinfo_claims ?? [];
     const exp = receivedAt + lifetime;
-    if (isRequired) return { ...withAllOfUserinfo({ ...withoutUserinfo(before, names), exp }, userinfo), userinfo };
+    if (isRequired)
+      return {
+        ...withAllOfUserinfo({ ...withoutUserinfo(before, names), exp }, userinfo),
+        userinfo,
+      };
     return { ...confirmedByUserinfo(before, names, userinfo, exp), userinfo };
   }
 
-  /** Adds userinfo's claims to those of a refreshed ID token. Its earlier claims are replaced or removed. */
+  /**
+   * Adds userinfo's claims to those of a refreshed ID token. Its earlier claims are replaced or
+   * removed.
+   */
   async function renew(
     metadata: ProviderMetadata,
     claims: IdInfo,
@@ -143,7 +200,11 @@ export function createUserinfoEndpoint(connection: ProviderConnection, refreshes
     assertAvailable(metadata);
     const userinfo = await ofRefresh(metadata, accessToken, claims.sub, request);
     if (userinfo === undefined) throw refreshBlocked(signed(), request);
-    const { idInfo } = refreshedClaims(claims, withoutUserinfo(before, state.userinfo_claims ?? []), []);
+    const { idInfo } = refreshedClaims(
+      claims,
+      withoutUserinfo(before, state.userinfo_claims ?? []),
+      [],
+    );
     return { ...withAllOfUserinfo(idInfo, userinfo), userinfo };
   }
 
@@ -166,7 +227,8 @@ export function createUserinfoEndpoint(connection: ProviderConnection, refreshes
    * Calls userinfo, which must respond.
    *
    * @returns undefined for a signed response
-   * @throws ProviderRefusedError the access token is not accepted, or the claims are about another user
+   * @throws ProviderRefusedError the access token is not accepted, or the claims are about another
+   *   user
    */
   async function callRequired(
     { userinfo_endpoint: url = "" }: ProviderMetadata,
@@ -183,7 +245,11 @@ export function createUserinfoEndpoint(connection: ProviderConnection, refreshes
       backOff: {
         succeeded: () => undefined,
         failed: (startedAt, failure) => {
-          connection.warn("userinfo", `The userinfo endpoint gave no usable response. ${consequence}`, { reason: failure.reason });
+          connection.warn(
+            "userinfo",
+            `The userinfo endpoint gave no usable response. ${consequence}`,
+            { reason: failure.reason },
+          );
           return failed(startedAt, failure);
         },
       },
@@ -194,15 +260,24 @@ export function createUserinfoEndpoint(connection: ProviderConnection, refreshes
     return userinfo.claims;
   }
 
-  /** Requests the claims of the access token's user (OpenID Connect Core section 5.3). @throws ProviderUnavailableError no response */
+  /**
+   * Requests the claims of the access token's user (OpenID Connect Core section 5.3).
+   * @throws ProviderUnavailableError no response
+   */
   function send(url: string, accessToken: string, signal?: AbortSignal): Promise<ProviderResponse> {
     const headers = { accept: "application/json", authorization: `Bearer ${accessToken}` };
     return connection.backchannel.send(url, { method: "GET", headers }, signal);
   }
 
   /** The next refresh would get the same response. */
-  function refreshBlocked(error: ProviderUnavailableError, { session }: RefreshRequest): ProviderUnavailableError {
-    refreshes.failed(session, connection.clock.monotonic(), { reason: error.reason, misconfigured: true });
+  function refreshBlocked(
+    error: ProviderUnavailableError,
+    { session }: RefreshRequest,
+  ): ProviderUnavailableError {
+    refreshes.failed(session, connection.clock.monotonic(), {
+      reason: error.reason,
+      misconfigured: true,
+    });
     return error;
   }
 
@@ -219,12 +294,18 @@ export function createUserinfoEndpoint(connection: ProviderConnection, refreshes
   return { isRequired, assertAvailable, assertReadyToSignIn, complete, confirm, renew };
 }
 
-/** Whether the ID token lacks the claims about the user, so that userinfo must add them (OpenID Connect Core section 5.4). Pure. */
+/**
+ * Whether the ID token lacks the claims about the user, so that userinfo must add them (OpenID
+ * Connect Core section 5.4). Pure.
+ */
 export function lacksIdentity({ email, name, picture }: IdInfo): boolean {
   return email === undefined && name === undefined && picture === undefined;
 }
 
-/** Returns the lifetime of the last ID token in seconds, from its receipt. Old records lack the receipt; then from its `iat`. */
+/**
+ * Returns the lifetime of the last ID token in seconds, from its receipt. Old records lack the
+ * receipt; then from its `iat`.
+ */
 function lifetimeOf({ exp, iat }: IdInfo, receivedAt: EpochSeconds | undefined): number {
   const from = receivedAt ?? iat;
   const seconds = typeof exp === "number" && typeof from === "number" ? exp - from : NaN;
@@ -240,7 +321,10 @@ type Userinfo =
   | { readonly kind: "refused"; readonly reason: string }
   | { readonly kind: "outage"; readonly reason: string };
 
-/** Returns the meaning of a userinfo response. Pure. @param sub the ID token's subject; claims about another user are refused */
+/**
+ * Returns the meaning of a userinfo response. Pure.
+ * @param sub the ID token's subject; claims about another user are refused
+ */
 function userinfoOf(response: ProviderResponse, sub: unknown): Userinfo {
   const { status, headers } = response;
   if (/^\s*application\/jwt\b/i.test(headers.get("content-type") ?? "")) return { kind: "signed" };
@@ -249,6 +333,9 @@ function userinfoOf(response: ProviderResponse, sub: unknown): Userinfo {
   // All claims may be stored, as those of an ID token are.
   if (response.text.length > MAX_ID_TOKEN_LENGTH) return { kind: "outage", reason: "too_large" };
   const claims = status === 200 ? jsonObject(response) : undefined;
-  if (claims === undefined) return { kind: "outage", reason: status === 200 ? "not_json" : `http_${String(status)}` };
-  return claims["sub"] === sub && typeof sub === "string" ? { kind: "claims", claims } : { kind: "refused", reason: "userinfo_sub" };
+  if (claims === undefined)
+    return { kind: "outage", reason: status === 200 ? "not_json" : `http_${String(status)}` };
+  return claims["sub"] === sub && typeof sub === "string"
+    ? { kind: "claims", claims }
+    : { kind: "refused", reason: "userinfo_sub" };
 }

@@ -1,8 +1,17 @@
 "use client";
-/** `idpauth/react`: the session of `idpauth/client` for React components. It imports only types of the client. */
+/**
+ * `idpauth/react`: the session of `idpauth/client` for React components. It imports only types of
+ * the client.
+ */
 export { ServerContent } from "./server-content.js";
 export type { ServerContentProps } from "./server-content.js";
-export { SessionProvider, SignedIn, SignedOut, useSession, useSessionClient } from "./session-provider.js";
+export {
+  SessionProvider,
+  SignedIn,
+  SignedOut,
+  useSession,
+  useSessionClient,
+} from "./session-provider.js";
 export type { SessionProviderProps } from "./session-provider.js";
 export { SessionWarning } from "./session-warning.js";
 export type { SessionWarningProps } from "./session-warning.js";

@@ -3,7 +3,10 @@ import { useSession, useSessionClient } from "./session-provider.js";
 
 /** Props of `ServerContent`. */
 export interface ServerContentProps {
-  /** The account that the server rendered the children for: `account` of `auth.clientState()`. Null: for a signed-out user. */
+  /**
+   * The account that the server rendered the children for: `account` of `auth.clientState()`. Null:
+   * for a signed-out user.
+   */
   readonly account: string | null;
   /** Renders the page on the server again: `refresh` of Next.js's `useRouter()`. */
   readonly refresh: () => void;
@@ -12,8 +15,8 @@ export interface ServerContentProps {
 }
 
 /**
- * Shows what a server rendered for a user, as long as that user is signed in. It hides the children instead of removing them, so that their
- * forms keep their text if the same user signs in again.
+ * Shows what a server rendered for a user, as long as that user is signed in. It hides the children
+ * instead of removing them, so that their forms keep their text if the same user signs in again.
  */
 export function ServerContent({ account, refresh, children }: ServerContentProps): ReactNode {
   const client = useSessionClient();
@@ -31,5 +34,9 @@ export function ServerContent({ account, refresh, children }: ServerContentProps
   }, [account]);
 
   // The key removes the forms of another user.
-  return createElement("div", { key: account, style: { display: current === account ? "" : "none" } }, children);
+  return createElement(
+    "div",
+    { key: account, style: { display: current === account ? "" : "none" } },
+    children,
+  );
 }

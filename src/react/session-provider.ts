@@ -1,4 +1,10 @@
-import { createContext, createElement, useContext, useSyncExternalStore, type ReactNode } from "react";
+import {
+  createContext,
+  createElement,
+  useContext,
+  useSyncExternalStore,
+  type ReactNode,
+} from "react";
 import type { Client, SessionState } from "../client/client.js";
 
 /** A client for any `ClientData`: the hooks return it with the type that their caller names. */
@@ -6,23 +12,32 @@ const ClientContext = createContext<unknown>(null);
 
 /** Props of `SessionProvider`. */
 export interface SessionProviderProps<ClientData extends object> {
-  /** The result of `createClient`. Create it once for each page of the browser, and once for each request on a server. */
+  /**
+   * The result of `createClient`. Create it once for each page of the browser, and once for each
+   * request on a server.
+   */
   readonly client: Client<ClientData>;
   /** The components that use the session. */
   readonly children?: ReactNode;
 }
 
 /** Gives the session to the components below it. */
-export function SessionProvider<ClientData extends object>({ client, children }: SessionProviderProps<ClientData>): ReactNode {
+export function SessionProvider<ClientData extends object>({
+  client,
+  children,
+}: SessionProviderProps<ClientData>): ReactNode {
   return createElement(ClientContext.Provider, { value: client }, children);
 }
 
 /**
- * Returns the client of the `SessionProvider` above, for `signIn`, `signOut`, `keepAlive` and `fetch`.
+ * Returns the client of the `SessionProvider` above, for `signIn`, `signOut`, `keepAlive` and
+ * `fetch`.
  *
  * @throws Error there is no `SessionProvider` above the component
  */
-export function useSessionClient<ClientData extends object = Record<string, unknown>>(): Client<ClientData> {
+export function useSessionClient<
+  ClientData extends object = Record<string, unknown>,
+>(): Client<ClientData> {
   const client = useContext(ClientContext) as Client<ClientData> | null;
   if (!client) throw new Error("Put a <SessionProvider> above.");
   return client;
@@ -35,17 +50,24 @@ export function useSessionClient<ClientData extends object = Record<string, unkn
  *
  * @throws Error there is no `SessionProvider` above the component
  */
-export function useSession<ClientData extends object = Record<string, unknown>>(): SessionState<ClientData> {
+export function useSession<
+  ClientData extends object = Record<string, unknown>,
+>(): SessionState<ClientData> {
   const client = useSessionClient<ClientData>();
   return useSyncExternalStore(client.subscribe, client.getState, client.getInitialState);
 }
 
-/** Renders its children while a user is known: in `signed-in`, and in an `unavailable` that follows it. */
+/**
+ * Renders its children while a user is known: in `signed-in`, and in an `unavailable` that follows
+ * it.
+ */
 export function SignedIn({ children }: { readonly children?: ReactNode }): ReactNode {
   return useSession().user && children;
 }
 
-/** Renders its children while the user is `signed-out`: not in `loading` and not in `unavailable`. */
+/**
+ * Renders its children while the user is `signed-out`: not in `loading` and not in `unavailable`.
+ */
 export function SignedOut({ children }: { readonly children?: ReactNode }): ReactNode {
   return useSession().status === "signed-out" && children;
 }

@@ -8,7 +8,10 @@ export interface SessionWarningProps {
   readonly warnBefore?: number;
   /** Texts that replace the English ones. */
   readonly texts?: Partial<WarningTexts>;
-  /** The class of the dialog. Default `session-warning`, the class of `idpauth/react/session-warning.css`. */
+  /**
+   * The class of the dialog. Default `session-warning`, the class of
+   * `idpauth/react/session-warning.css`.
+   */
   readonly className?: string;
 }
 
@@ -21,7 +24,11 @@ const TITLE = "session-warning";
  * It needs a `SessionProvider` above it. Render one in an application, outside of forms.
  */
 // eslint-disable-next-line max-lines-per-function -- A component: its hooks share their state, and half of the lines are the markup.
-export function SessionWarning({ warnBefore = 60, texts, className = TITLE }: SessionWarningProps): ReactNode {
+export function SessionWarning({
+  warnBefore = 60,
+  texts,
+  className = TITLE,
+}: SessionWarningProps): ReactNode {
   const client = useSessionClient();
   const state = useSession();
   const { deadlines } = state;
@@ -36,7 +43,8 @@ export function SessionWarning({ warnBefore = 60, texts, className = TITLE }: Se
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout>;
     const tick = () => {
-      // The known end can be a second too early, so the dialog shows 0 s for one second before it says that the session has ended.
+      // The known end can be a second too early, so the dialog shows 0 s for one second before it
+      // says that the session has ended.
       const rest = end + 1000 - Date.now();
       // The result is the same until the warning, so that React renders nothing.
       setLeft(Math.min(Math.ceil(rest / 1000) - 1, warnBefore + 1));
@@ -47,13 +55,20 @@ export function SessionWarning({ warnBefore = 60, texts, className = TITLE }: Se
   }, [end, warnBefore]);
 
   const hasEnded = known && (!state.user || left < 0);
-  const phase = hasEnded ? "ended" : left > warnBefore ? "" : known?.idle === end ? "stay" : "again";
+  const phase = hasEnded
+    ? "ended"
+    : left > warnBefore
+      ? ""
+      : known?.idle === end
+        ? "stay"
+        : "again";
   const canStay = phase === "stay";
   const isOpen = phase && phase !== outcome;
   if (!phase && outcome) setOutcome("");
   if (state !== shown) {
     setShown(state);
-    // Another request has met the end and waits: the user has to know, even after a click on "Close".
+    // Another request has met the end and waits: the user has to know, even after a click on
+    // "Close".
     if (state.reason && state.reason === shown.reason) setOutcome("");
   }
 
@@ -61,14 +76,18 @@ export function SessionWarning({ warnBefore = 60, texts, className = TITLE }: Se
   const close = () => setOutcome(phase);
   const attempt = () => {
     const promise = canStay ? client.keepAlive() : client.signIn({ popup: true });
-    void promise.catch(() => null).then((next) => setOutcome(next?.status === "signed-in" ? "" : "failed"));
+    void promise
+      .catch(() => null)
+      .then((next) => setOutcome(next?.status === "signed-in" ? "" : "failed"));
   };
-  const button = (label: string, onClick: () => unknown) => createElement("button", { type: "button", onClick }, label);
+  const button = (label: string, onClick: () => unknown) =>
+    createElement("button", { type: "button", onClick }, label);
 
   return createElement(
     "dialog",
     {
-      // React calls it after each render, because it is another function each time. A dialog that the browser has closed opens again.
+      // React calls it after each render, because it is another function each time. A dialog that
+      // the browser has closed opens again.
       ref: (dialog: HTMLDialogElement | null): void => {
         if (!isOpen) dialog?.close();
         else if (!dialog?.open) dialog?.showModal();
@@ -77,7 +96,8 @@ export function SessionWarning({ warnBefore = 60, texts, className = TITLE }: Se
       className,
       "aria-labelledby": TITLE,
       onClose: ({ currentTarget: { open } }: SyntheticEvent<HTMLDialogElement>) => {
-        // In a hidden page, the event of an earlier closing can arrive after the dialog has opened again.
+        // In a hidden page, the event of an earlier closing can arrive after the dialog has opened
+        // again.
         if (!open) (canStay ? attempt : close)();
       },
     },
@@ -87,7 +107,8 @@ export function SessionWarning({ warnBefore = 60, texts, className = TITLE }: Se
         {},
         createElement(
           "h2",
-          // A screen reader announces 60, 30 and 10 seconds and the end, and stays silent at the other seconds.
+          // A screen reader announces 60, 30 and 10 seconds and the end, and stays silent at the
+          // other seconds.
           { id: TITLE, "aria-live": hasEnded || [60, 30, 10].includes(left) ? "polite" : "off" },
           hasEnded ? text.ended : text.ends.replace("{seconds}", `${left}`),
         ),

@@ -1,14 +1,17 @@
-/** The application's own JSON in a session: the check of its values, and the changes to the record. */
+/**
+ * The application's own JSON in a session: the check of its values, and the changes to the record.
+ */
 import { isTooDeep, MAX_DEPTH, ownProperties, type JsonObject } from "./json.js";
 import type { SessionRecord } from "./record.js";
 
 /**
- * Returns a copy of a value that JSON can represent exactly: plain objects, arrays, strings, finite numbers, booleans and null.
- * Members that are undefined are left out, as `JSON.stringify` does.
+ * Returns a copy of a value that JSON can represent exactly: plain objects, arrays, strings, finite
+ * numbers, booleans and null. Members that are undefined are left out, as `JSON.stringify` does.
  *
  * @param name what the value is, for the message
  * @param limit bytes of the JSON text in UTF-8
- * @throws TypeError the value is no such object, is cyclic, is nested too deeply, has an accessor, or is too large
+ * @throws TypeError the value is no such object, is cyclic, is nested too deeply, has an accessor,
+ *   or is too large
  */
 export function jsonCopy(value: unknown, name: string, limit = Infinity): JsonObject {
   // An async function is a mistake, and its rejection must not end the process.
@@ -17,7 +20,10 @@ export function jsonCopy(value: unknown, name: string, limit = Infinity): JsonOb
   const copy = copyOf(value, name, []) as JsonObject;
   if (limit !== Infinity) {
     const bytes = new TextEncoder().encode(JSON.stringify(copy)).length;
-    if (bytes > limit) throw new TypeError(`${name} has ${String(bytes)} bytes as JSON. The limit is ${String(limit)} bytes.`);
+    if (bytes > limit)
+      throw new TypeError(
+        `${name} has ${String(bytes)} bytes as JSON. The limit is ${String(limit)} bytes.`,
+      );
   }
   return copy;
 }
@@ -26,15 +32,24 @@ export function jsonCopy(value: unknown, name: string, limit = Infinity): JsonOb
 function copyOf(value: unknown, path: string, parents: readonly unknown[]): unknown {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number" && Number.isFinite(value)) return value;
-  if (parents.length === MAX_DEPTH || parents.includes(value)) throw new TypeError(`${path} is nested too deeply, or contains itself.`);
+  if (parents.length === MAX_DEPTH || parents.includes(value))
+    throw new TypeError(`${path} is nested too deeply, or contains itself.`);
   const within = [...parents, value];
-  if (Array.isArray(value)) return Array.from(value, (item, index) => copyOf(item, `${path}[${String(index)}]`, within));
-  if (!isPlainObject(value)) throw new TypeError(`${path} must be JSON: an object, a list, a string, a finite number, a boolean or null.`);
+  if (Array.isArray(value))
+    return Array.from(value, (item, index) => copyOf(item, `${path}[${String(index)}]`, within));
+  if (!isPlainObject(value))
+    throw new TypeError(
+      `${path} must be JSON: an object, a list, a string, a finite number, a boolean or null.`,
+    );
   const copy: Record<string, unknown> = {};
-  for (const [key, { value: member, get, enumerable }] of Object.entries(Object.getOwnPropertyDescriptors(value))) {
+  for (const [key, { value: member, get, enumerable }] of Object.entries(
+    Object.getOwnPropertyDescriptors(value),
+  )) {
     if (enumerable !== true) continue;
     if (get !== undefined || key === "__proto__")
-      throw new TypeError(`${path} can't contain the property \`${key.slice(0, 100)}\` in this form.`);
+      throw new TypeError(
+        `${path} can't contain the property \`${key.slice(0, 100)}\` in this form.`,
+      );
     if (member !== undefined) copy[key] = copyOf(member, `${path}.${key.slice(0, 100)}`, within);
   }
   return copy;
@@ -44,7 +59,11 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   // The second: an object of another realm, such as a test runner's.
-  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
+  return (
+    prototype === null ||
+    prototype === Object.prototype ||
+    Object.getPrototypeOf(prototype) === null
+  );
 }
 
 /** Whether a stored value can be the application's data. */
@@ -53,14 +72,24 @@ export function isApplicationData(value: unknown): value is JsonObject {
 }
 
 /**
- * Returns the newest data with the top-level keys that the application changed between reading and returning its data. A key that it
- * removed is undefined.
+ * Returns the newest data with the top-level keys that the application changed between reading and
+ * returning its data. A key that it removed is undefined.
  *
- * @returns also whether one of these keys had been changed to another value since the application read it
+ * @returns also whether one of these keys had been changed to another value since the application
+ *   read it
  */
-export function mergedData(read: JsonObject, returned: JsonObject, newest: JsonObject): { data: JsonObject; isOverwritten: boolean } {
-  const [before, after, now] = [ownProperties(read), ownProperties(returned), ownProperties(newest)];
-  const isSame = (a: JsonObject, b: JsonObject, key: string) => JSON.stringify(a[key]) === JSON.stringify(b[key]);
+export function mergedData(
+  read: JsonObject,
+  returned: JsonObject,
+  newest: JsonObject,
+): { data: JsonObject; isOverwritten: boolean } {
+  const [before, after, now] = [
+    ownProperties(read),
+    ownProperties(returned),
+    ownProperties(newest),
+  ];
+  const isSame = (a: JsonObject, b: JsonObject, key: string) =>
+    JSON.stringify(a[key]) === JSON.stringify(b[key]);
   const changed = Object.keys({ ...before, ...after }).filter((key) => !isSame(before, after, key));
   return {
     data: { ...now, ...Object.fromEntries(changed.map((key) => [key, after[key]])) },
@@ -84,7 +113,13 @@ export interface Review {
 /** The record after the application's code accepted it. */
 export function withReview(record: SessionRecord, { claims, changeData }: Review): SessionRecord {
   // Another process's schema may have made the output for earlier claims.
-  const { review_due: _due, lease: _lease, claims: _output, claims_version: _version, ...state } = record.idp_state;
+  const {
+    review_due: _due,
+    lease: _lease,
+    claims: _output,
+    claims_version: _version,
+    ...state
+  } = record.idp_state;
   return {
     ...record,
     idp_state: {

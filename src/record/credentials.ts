@@ -59,22 +59,27 @@ export interface SignIn {
   readonly idInfo: IdInfo;
   /** The names of the claims in `idInfo` that came from the userinfo endpoint. */
   readonly userinfoClaims: readonly string[];
-  /** The userinfo response's claims as parsed. Absent if this sign-in did not call userinfo, or could not use its response. */
+  /**
+   * The userinfo response's claims as parsed. Absent if this sign-in did not call userinfo, or
+   * could not use its response.
+   */
   readonly userinfo?: IdInfo;
   readonly receivedAt: EpochSeconds;
   readonly accessTokenExpiresAt: EpochSeconds | undefined;
 }
 
 /**
- * The response to a refresh request, before it is verified. The old refresh token is spent now. So if `refreshToken` is present, the
- * caller stores it before it does anything else.
+ * The response to a refresh request, before it is verified. The old refresh token is spent now. So
+ * if `refreshToken` is present, the caller stores it before it does anything else.
  */
 export interface SpentRefresh extends Pick<SignIn, "receivedAt" | "accessTokenExpiresAt"> {
   readonly accessToken: string | undefined;
   readonly refreshToken: string | undefined;
   readonly idToken: string | undefined;
   readonly scopes: readonly string[] | undefined;
-  /** What the provider says that the access token is for (`resource`). Undefined: it does not say. */
+  /**
+   * What the provider says that the access token is for (`resource`). Undefined: it does not say.
+   */
   readonly resources?: readonly string[] | undefined;
 }
 

@@ -1,6 +1,9 @@
 import type { JsonObject } from "./json.js";
 
-/** The verified claims of the ID token (OpenID Connect Core section 2). A provider may send any JSON value for each. */
+/**
+ * The verified claims of the ID token (OpenID Connect Core section 2). A provider may send any JSON
+ * value for each.
+ */
 export interface IdInfo {
   /** The email address; see `email_verified`. */
   readonly email?: unknown;
@@ -23,7 +26,9 @@ export interface IdInfo {
   readonly [claim: string]: unknown;
 }
 
-/** The `user` object of the probe: exactly these three claims. Null: the provider sent no string. */
+/**
+ * The `user` object of the probe: exactly these three claims. Null: the provider sent no string.
+ */
 export interface UserPayload {
   /** It may be unverified. */
   readonly email: string | null;
@@ -42,7 +47,10 @@ export function userPayload(idInfo: IdInfo | undefined): UserPayload {
   };
 }
 
-/** The user of a session, for the server. A claim that the provider did not send, or sent with another type, is null. */
+/**
+ * The user of a session, for the server. A claim that the provider did not send, or sent with
+ * another type, is null.
+ */
 export interface SessionUser extends UserPayload {
   /** The subject (`sub`): identifies the user at this provider, and never changes. */
   readonly id: string;
@@ -52,7 +60,11 @@ export interface SessionUser extends UserPayload {
 
 export function sessionUser(claims: Claims): SessionUser {
   const { email_verified: isVerified } = claims;
-  return { id: claims.sub, ...userPayload(claims), email_verified: typeof isVerified === "boolean" ? isVerified : null };
+  return {
+    id: claims.sub,
+    ...userPayload(claims),
+    email_verified: typeof isVerified === "boolean" ? isVerified : null,
+  };
 }
 
 function stringOrNull(value: unknown): string | null {
@@ -72,7 +84,10 @@ export function hasSubject(claims: IdInfo | undefined): claims is Claims {
   return isText(claims?.iss) && isText(claims.sub);
 }
 
-/** The claims with the output of the application's schema over them. The output never changes who the user is. */
+/**
+ * The claims with the output of the application's schema over them. The output never changes who
+ * the user is.
+ */
 export function claimsWithOutput(claims: Claims, output: JsonObject | undefined): Claims {
   return { ...claims, ...output, iss: claims.iss, sub: claims.sub };
 }

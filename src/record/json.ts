@@ -5,15 +5,21 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The most levels of nesting that JSON from a provider or a store may have. Honest JSON has a handful. */
+/**
+ * The most levels of nesting that JSON from a provider or a store may have. Honest JSON has a
+ * handful.
+ */
 export const MAX_DEPTH = 64;
 
-/** The most levels of a stored record: claims and the application's data lie at most two levels below its top. */
+/**
+ * The most levels of a stored record: claims and the application's data lie at most two levels
+ * below its top.
+ */
 export const MAX_RECORD_DEPTH = MAX_DEPTH + 2;
 
 /**
- * Whether parsed JSON is nested deeper than {@link MAX_DEPTH}. Parsing such text is safe, but writing, copying and freezing the value
- * is recursive and would overflow the stack.
+ * Whether parsed JSON is nested deeper than {@link MAX_DEPTH}. Parsing such text is safe, but
+ * writing, copying and freezing the value is recursive and would overflow the stack.
  */
 export function isTooDeep(value: unknown, levels = MAX_DEPTH): boolean {
   if (typeof value !== "object" || value === null) return false;
@@ -34,7 +40,10 @@ export function deepFreeze<Value>(value: Value): Value {
   return value;
 }
 
-/** Returns an object with the same own properties and no prototype. Returns anything but an object as it is. */
+/**
+ * Returns an object with the same own properties and no prototype. Returns anything but an object
+ * as it is.
+ */
 export function ownProperties<Value>(value: Value): Value {
   if (!isObject(value) || Object.getPrototypeOf(value) === null) return value;
   return Object.assign(Object.create(null) as Value & object, value);

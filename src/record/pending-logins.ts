@@ -18,8 +18,16 @@ function isAlive(login: PendingLogin, now: EpochSeconds): boolean {
   return now < login.started_at + PENDING_LOGIN_SECONDS;
 }
 
-/** Adds a login. Beyond the maximum, the oldest one is dropped. `oauth_state` and `final_redirect` repeat the newest. */
-export function withLogin(record: SessionRecord, login: PendingLogin, now: EpochSeconds, debug?: unknown): SessionRecord {
+/**
+ * Adds a login. Beyond the maximum, the oldest one is dropped. `oauth_state` and `final_redirect`
+ * repeat the newest.
+ */
+export function withLogin(
+  record: SessionRecord,
+  login: PendingLogin,
+  now: EpochSeconds,
+  debug?: unknown,
+): SessionRecord {
   const alive = (record.idp_state.logins ?? []).filter((other) => isAlive(other, now));
   return withoutUndefined({
     ...record,
@@ -30,7 +38,11 @@ export function withLogin(record: SessionRecord, login: PendingLogin, now: Epoch
   });
 }
 
-export function findLogin(record: SessionRecord, state: string, now: EpochSeconds): PendingLogin | undefined {
+export function findLogin(
+  record: SessionRecord,
+  state: string,
+  now: EpochSeconds,
+): PendingLogin | undefined {
   return record.idp_state.logins?.find((login) => login.state === state && isAlive(login, now));
 }
 
@@ -39,7 +51,12 @@ export function findLogin(record: SessionRecord, state: string, now: EpochSecond
  *
  * @param silentFailedAt now, if the login was silent and the provider needs the user
  */
-export function withoutLogin(record: SessionRecord, state: string, stateHash: string, silentFailedAt?: EpochSeconds): SessionRecord {
+export function withoutLogin(
+  record: SessionRecord,
+  state: string,
+  stateHash: string,
+  silentFailedAt?: EpochSeconds,
+): SessionRecord {
   const before = record.idp_state.logins ?? [];
   const logins = before.filter((login) => login.state !== state);
   if (logins.length === before.length) return record;
@@ -59,9 +76,10 @@ export function isUsedState(record: SessionRecord, stateHash: string): boolean {
 }
 
 /**
- * Whether a login may finish for this identity. An attacker who planted the cookie before the current sign-in may have started the
- * login and know its state. So a login from before the sign-in must not switch the user to another account. A login that was started
- * after it may finish for any user.
+ * Whether a login may finish for this identity. An attacker who planted the cookie before the
+ * current sign-in may have started the login and know its state. So a login from before the sign-in
+ * must not switch the user to another account. A login that was started after it may finish for any
+ * user.
  *
  * @param record the record that the login was removed from
  */
@@ -76,19 +94,27 @@ export interface AcceptedSignIn {
   readonly now: EpochSeconds;
   /** Whether an idle timeout is configured. */
   readonly stampsActivity: boolean;
-  /** What the application's code decided. Its change gets the data of the same user's session, else an empty object. */
+  /**
+   * What the application's code decided. Its change gets the data of the same user's session, else
+   * an empty object.
+   */
   readonly review?: Review;
 }
 
 /**
- * The record after a sign-in: new credentials, id_info and stamps; no lease, no remembered end reason. The hashes of used states stay.
- * Other tabs' pending logins stay too, but may now finish for this user only.
+ * The record after a sign-in: new credentials, id_info and stamps; no lease, no remembered end
+ * reason. The hashes of used states stay. Other tabs' pending logins stay too, but may now finish
+ * for this user only.
  */
-export function signedIn(record: SessionRecord, { signIn, login, now, stampsActivity, review = {} }: AcceptedSignIn): SessionRecord {
+export function signedIn(
+  record: SessionRecord,
+  { signIn, login, now, stampsActivity, review = {} }: AcceptedSignIn,
+): SessionRecord {
   const { claims, changeData } = review;
   const data = dataOfSameUser(record, signIn.idInfo);
   const { logins: before, used } = record.idp_state;
-  const askedBefore = (isSameUser(record.id_info, signIn.idInfo) && record.idp_state.asked_apis) || [];
+  const askedBefore =
+    (isSameUser(record.id_info, signIn.idInfo) && record.idp_state.asked_apis) || [];
   const logins = before?.map((other) => ({ ...other, carried: true as const }));
   return withoutUndefined({
     credentials: signIn.credentials,
@@ -116,7 +142,10 @@ export function signedIn(record: SessionRecord, { signIn, login, now, stampsActi
   });
 }
 
-/** Returns the claims that a logout by the provider compares, and the provider's time limit. They come only from the ID token. */
+/**
+ * Returns the claims that a logout by the provider compares, and the provider's time limit. They
+ * come only from the ID token.
+ */
 export function stateOfSignIn(idInfo: IdInfo): Partial<PrivateState> {
   const { sid, iat, session_expiry: expiry } = ownProperties(idInfo);
   return {
@@ -139,5 +168,7 @@ function stateWithLogins(state: PrivateState, logins: readonly PendingLogin[]): 
 type Defined<Value> = { [Key in keyof Value]: Exclude<Value[Key], undefined> };
 
 function withoutUndefined<Value extends object>(value: Value): Defined<Value> {
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Defined<Value>;
+  return Object.fromEntries(
+    Object.entries(value).filter(([, member]) => member !== undefined),
+  ) as Defined<Value>;
 }

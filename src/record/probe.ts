@@ -1,7 +1,11 @@
-/** What the session endpoint tells the browser. The server and `idpauth/client` share these types. */
+/**
+ * What the session endpoint tells the browser. The server and `idpauth/client` share these types.
+ */
 import type { UserPayload } from "./identity.js";
 
-/** Why a user is not signed in. Events, the log, the index page and the guard's 401 carry this code. */
+/**
+ * Why a user is not signed in. Events, the log, the index page and the guard's 401 carry this code.
+ */
 export type EndReason =
   | "no_credentials"
   | "max_age"
@@ -22,8 +26,9 @@ export type EndReason =
 export type SessionEnd = EndReason | "logout" | "replaced";
 
 /**
- * The body of `GET /idpauth/session`. With status 503 (an outage of the provider or the store) the body says signed out, but the user
- * may still be signed in: read the status first. The status is 200 otherwise.
+ * The body of `GET /idpauth/session`. With status 503 (an outage of the provider or the store) the
+ * body says signed out, but the user may still be signed in: read the status first. The status is
+ * 200 otherwise.
  */
 export interface SessionProbe {
   /** Whether a user is signed in. */
@@ -33,32 +38,50 @@ export interface SessionProbe {
 }
 
 /**
- * The body of `GET /idpauth/session?details=true` with status 200: the probe with the seconds until each limit.
+ * The body of `GET /idpauth/session?details=true` with status 200: the probe with the seconds until
+ * each limit.
  *
  * @typeParam ClientData the result of the application's `clientData`
  */
-export interface ProbeDetails<ClientData extends object = Record<string, unknown>> extends SessionProbe {
+export interface ProbeDetails<
+  ClientData extends object = Record<string, unknown>,
+> extends SessionProbe {
   /** Why the user is signed out; null when signed in. */
   readonly reason: EndReason | null;
   /**
-   * Tells one user from another: a keyed hash of `iss` and `sub`. It changes when SECRET_KEY changes. Null when signed out.
+   * Tells one user from another: a keyed hash of `iss` and `sub`. It changes when SECRET_KEY
+   * changes. Null when signed out.
    */
   readonly account: string | null;
-  /** The key of the provider that the user signed in at. Absent when signed out, or if the application has one provider, without a key. */
+  /**
+   * The key of the provider that the user signed in at. Absent when signed out, or if the
+   * application has one provider, without a key.
+   */
   readonly provider?: string;
-  /** Seconds until the session ends if the user does nothing: the earliest limit that a refresh does not extend. Null: none applies, or signed out. */
+  /**
+   * Seconds until the session ends if the user does nothing: the earliest limit that a refresh does
+   * not extend. Null: none applies, or signed out.
+   */
   readonly ends_in: number | null;
-  /** Seconds until the ID token expires; idpauth then refreshes it where it can. Null when there is no usable ID token. */
+  /**
+   * Seconds until the ID token expires; idpauth then refreshes it where it can. Null when there is
+   * no usable ID token.
+   */
   readonly expires_in: number | null;
   /** Seconds until the maximum age of the session (`IDP_SESSION_MAX_AGE`); null without one. */
   readonly max_age_expires_in: number | null;
   /**
-   * Seconds until the idle timeout (`IDP_SESSION_IDLE_TIMEOUT`); null without one. This request counts as activity unless it says
-   * `?slide=false`.
+   * Seconds until the idle timeout (`IDP_SESSION_IDLE_TIMEOUT`); null without one. This request
+   * counts as activity unless it says `?slide=false`.
    */
   readonly idle_expires_in: number | null;
-  /** Seconds until the provider's own limit (claim `session_expiry` of the ID token); null without one. */
+  /**
+   * Seconds until the provider's own limit (claim `session_expiry` of the ID token); null without
+   * one.
+   */
   readonly session_expiry_expires_in: number | null;
-  /** The result of the application's `clientData`. Absent when signed out, or without that option. */
+  /**
+   * The result of the application's `clientData`. Absent when signed out, or without that option.
+   */
   readonly data?: Readonly<ClientData>;
 }

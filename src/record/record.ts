@@ -15,12 +15,21 @@ export interface PendingLogin {
   readonly redirect_uri: string;
   /** The issuer that the login was sent to. Checked when the login comes back (RFC 9207). */
   readonly issuer: string;
-  /** The key of the provider that the login was sent to. Absent: the application had one provider, without a key. */
+  /**
+   * The key of the provider that the login was sent to. Absent: the application had one provider,
+   * without a key.
+   */
   readonly provider?: string;
   readonly started_at: EpochSeconds;
-  /** The user signed in after this login was started. The login may finish for the signed-in user only. */
+  /**
+   * The user signed in after this login was started. The login may finish for the signed-in user
+   * only.
+   */
   readonly carried?: true;
-  /** Another site may have started the login (`Sec-Fetch-Site`). It must not replace the session of another user. */
+  /**
+   * Another site may have started the login (`Sec-Fetch-Site`). It must not replace the session of
+   * another user.
+   */
   readonly cross_site?: true;
   /** The authorization request had `prompt=none`. */
   readonly silent?: true;
@@ -57,7 +66,10 @@ export interface ApiEntry {
   readonly expires_at?: EpochSeconds;
   /** The token replaced one that the API had rejected. */
   readonly forced?: true;
-  /** The provider's error code, or the check that the token failed. With a token: the older one, which the provider didn't renew. */
+  /**
+   * The provider's error code, or the check that the token failed. With a token: the older one,
+   * which the provider didn't renew.
+   */
   readonly refused?: string;
 }
 
@@ -67,9 +79,14 @@ export interface PrivateState {
   readonly v: 1;
   /** At most {@link MAX_PENDING_LOGINS}, oldest first. */
   readonly logins?: readonly PendingLogin[];
-  /** SHA-256 (base64url) of the last {@link MAX_USED_STATES} states that came back, oldest first. */
+  /**
+   * SHA-256 (base64url) of the last {@link MAX_USED_STATES} states that came back, oldest first.
+   */
   readonly used?: readonly string[];
-  /** When the last login with `prompt=none` failed because the provider needs the user. A new sign-in clears it. */
+  /**
+   * When the last login with `prompt=none` failed because the provider needs the user. A new
+   * sign-in clears it.
+   */
   readonly silent_failed_at?: EpochSeconds;
   readonly lease?: RefreshLease;
   /** The provider refused the refresh token. A new sign-in clears it. */
@@ -84,11 +101,15 @@ export interface PrivateState {
   readonly forced_at?: EpochSeconds;
   /** By the name of the API; at most {@link MAX_API_ENTRIES}. */
   readonly apis?: Readonly<Record<string, ApiEntry>>;
-  /** The APIs that the user's logins have requested by name, since the last login that named none. */
+  /**
+   * The APIs that the user's logins have requested by name, since the last login that named none.
+   */
   readonly asked_apis?: readonly string[];
   /** The names of the claims in `id_info` that came from the userinfo endpoint. Absent: none. */
   readonly userinfo_claims?: readonly string[];
-  /** A refresh token whose response could not be accepted. Kept until the provider has revoked it. */
+  /**
+   * A refresh token whose response could not be accepted. Kept until the provider has revoked it.
+   */
   readonly dropped_token?: string;
   /** The issuer that signed this user in. */
   readonly issuer?: string;
@@ -102,12 +123,20 @@ export interface PrivateState {
   readonly review_due?: true;
   /** The application's code ended the session at a refresh. A new sign-in clears it. */
   readonly rejected?: Rejection;
-  /** The newest ID token, for `id_token_hint`. Stored only with `IDP_LOGOUT_AT_PROVIDER` and encrypted. */
+  /**
+   * The newest ID token, for `id_token_hint`. Stored only with `IDP_LOGOUT_AT_PROVIDER` and
+   * encrypted.
+   */
   readonly id_token?: string;
-  /** The provider's session (`sid`) and the time (`iat`) of the ID token of the sign-in. A refresh changes neither. */
+  /**
+   * The provider's session (`sid`) and the time (`iat`) of the ID token of the sign-in. A refresh
+   * changes neither.
+   */
   readonly sid?: string;
   readonly signed_in_iat?: EpochSeconds;
-  /** When the provider wants the session to end (claim `session_expiry`). The policy validates it. */
+  /**
+   * When the provider wants the session to end (claim `session_expiry`). The policy validates it.
+   */
   readonly session_expiry?: unknown;
 }
 
@@ -115,8 +144,9 @@ export interface PrivateState {
 export type Rejection = "claims_rejected" | "denied";
 
 /**
- * The session record. It is never modified: a change is a function from one record to the next. The specification gives the keys
- * their names; a store gets three of them under configured names (`KeyNames`).
+ * The session record. It is never modified: a change is a function from one record to the next. The
+ * specification gives the keys their names; a store gets three of them under configured names
+ * (`KeyNames`).
  */
 export interface SessionRecord {
   /** Absent until a user signs in. */
@@ -131,7 +161,10 @@ export interface SessionRecord {
   readonly debug?: unknown;
   /** Epoch seconds of the sign-in. The policy validates it. */
   readonly idp_login_at?: unknown;
-  /** Epoch seconds of the last successful access; only with an idle timeout. The policy validates it. */
+  /**
+   * Epoch seconds of the last successful access; only with an idle timeout. The policy validates
+   * it.
+   */
   readonly idp_last_active?: unknown;
   /** idpauth's own; `readSessionRecord` leaves it out. */
   readonly idp_state: PrivateState;
@@ -151,22 +184,28 @@ export const MAX_USED_STATES = 8;
 /** Each can be 2 KB, and every access decrypts them. */
 export const MAX_API_ENTRIES = 8;
 
-/** The provider and client that sessions belong to. No two providers of one application have the same. */
+/**
+ * The provider and client that sessions belong to. No two providers of one application have the
+ * same.
+ */
 export interface ClientIdentity {
   readonly issuer: string;
   readonly clientId: string;
 }
 
 /**
- * Returns the client that a signed-in record belongs to. Undefined: it is of another mount, whose cookie value must not sign the user in
- * here, or of a provider that the settings no longer contain.
+ * Returns the client that a signed-in record belongs to. Undefined: it is of another mount, whose
+ * cookie value must not sign the user in here, or of a provider that the settings no longer
+ * contain.
  */
 export function clientOf<Client extends ClientIdentity>(
   { credentials, idp_state: state }: SessionRecord,
   clients: readonly Client[],
 ): Client | undefined {
   return clients.find(
-    ({ issuer, clientId }) => credentials?.client_id === clientId && (state.issuer === undefined || state.issuer === issuer),
+    ({ issuer, clientId }) =>
+      credentials?.client_id === clientId &&
+      (state.issuer === undefined || state.issuer === issuer),
   );
 }
 
@@ -175,22 +214,34 @@ export function isOfClients(record: SessionRecord, clients: readonly ClientIdent
   return record.credentials === undefined || clientOf(record, clients) !== undefined;
 }
 
-const KEYS = ["credentials", "id_info", "oauth_state", "final_redirect", "debug", "idp_login_at", "idp_last_active", "idp_state"] as const;
+const KEYS = [
+  "credentials",
+  "id_info",
+  "oauth_state",
+  "final_redirect",
+  "debug",
+  "idp_login_at",
+  "idp_last_active",
+  "idp_state",
+] as const;
 
 /** A record whose values have not been validated yet. */
 export type UnreadRecord = Readonly<Partial<Record<(typeof KEYS)[number], unknown>>>;
 
 /**
- * Returns a copy of the record in which every read finds own properties only. If another package lets a request write to
- * `Object.prototype`, a missing key must not read as that value. Sessions return and store only such copies.
+ * Returns a copy of the record in which every read finds own properties only. If another package
+ * lets a request write to `Object.prototype`, a missing key must not read as that value. Sessions
+ * return and store only such copies.
  *
- * The eight keys are always present, so a copy made with a spread is safe too. The objects in the record have no prototype.
+ * The eight keys are always present, so a copy made with a spread is safe too. The objects in the
+ * record have no prototype.
  */
 export function withoutInherited<Read extends UnreadRecord>(record: Read): Read;
 export function withoutInherited(record: UnreadRecord): UnreadRecord {
   const own = ownProperties(record);
   const copy = Object.create(null) as Record<(typeof KEYS)[number], unknown>;
-  for (const key of KEYS) copy[key] = key === "idp_state" ? stateWithoutInherited(own[key]) : ownProperties(own[key]);
+  for (const key of KEYS)
+    copy[key] = key === "idp_state" ? stateWithoutInherited(own[key]) : ownProperties(own[key]);
   return copy;
 }
 
@@ -200,12 +251,18 @@ function stateWithoutInherited(value: unknown): unknown {
   const { logins, lease, apis } = state;
   return ownProperties({
     ...state,
-    ...(logins !== undefined && { logins: Array.isArray(logins) ? logins.map(ownProperties) : logins }),
+    ...(logins !== undefined && {
+      logins: Array.isArray(logins) ? logins.map(ownProperties) : logins,
+    }),
     ...(lease !== undefined && { lease: ownProperties(lease) }),
     ...(isObject(apis) && {
-      apis: ownProperties(Object.fromEntries(Object.entries(apis).map(([api, entry]) => [api, ownProperties(entry)]))),
+      apis: ownProperties(
+        Object.fromEntries(Object.entries(apis).map(([api, entry]) => [api, ownProperties(entry)])),
+      ),
     }),
   });
 }
 
-export const EMPTY_RECORD: SessionRecord = deepFreeze(withoutInherited({ idp_state: { v: RECORD_VERSION } }));
+export const EMPTY_RECORD: SessionRecord = deepFreeze(
+  withoutInherited({ idp_state: { v: RECORD_VERSION } }),
+);

@@ -12,7 +12,10 @@ export function withoutLease(record: SessionRecord): SessionRecord {
   return { ...record, idp_state: state };
 }
 
-/** The record with a rotated refresh token. A record without credentials has nothing to refresh, so it loses the lease. */
+/**
+ * The record with a rotated refresh token. A record without credentials has nothing to refresh, so
+ * it loses the lease.
+ */
 export function withRefreshToken(record: SessionRecord, refreshToken: string): SessionRecord {
   if (record.credentials === undefined) return withoutLease(record);
   return { ...record, credentials: { ...record.credentials, refresh_token: refreshToken } };
@@ -23,22 +26,37 @@ export function withRefreshToken(record: SessionRecord, refreshToken: string): S
  *
  * @param dropped a refresh token that may still work at the provider
  */
-export function withoutRefreshToken(record: SessionRecord, dropped: string | undefined): SessionRecord {
+export function withoutRefreshToken(
+  record: SessionRecord,
+  dropped: string | undefined,
+): SessionRecord {
   const freed = withoutLease(record);
   if (freed.credentials === undefined) return freed;
   const { refresh_token: _spent, ...credentials } = freed.credentials;
-  const idpState = { ...freed.idp_state, refresh_rejected: true as const, ...(dropped !== undefined && { dropped_token: dropped }) };
+  const idpState = {
+    ...freed.idp_state,
+    refresh_rejected: true as const,
+    ...(dropped !== undefined && { dropped_token: dropped }),
+  };
   return { ...freed, credentials, idp_state: idpState };
 }
 
 /**
  * The record after the application's code ended the session.
  *
- * @param revokes whether the refresh token is revoked at the provider; the record keeps it until then
+ * @param revokes whether the refresh token is revoked at the provider; the record keeps it until
+ *   then
  */
-export function withRejection(record: SessionRecord, rejected: Rejection, revokes: boolean): SessionRecord {
+export function withRejection(
+  record: SessionRecord,
+  rejected: Rejection,
+  revokes: boolean,
+): SessionRecord {
   const { review_due: _due, ...state } = record.idp_state;
-  const ended = withoutRefreshToken({ ...record, idp_state: state }, revokes ? record.credentials?.refresh_token : undefined);
+  const ended = withoutRefreshToken(
+    { ...record, idp_state: state },
+    revokes ? record.credentials?.refresh_token : undefined,
+  );
   const { refresh_rejected: _rejected, ...rest } = ended.idp_state;
   return { ...ended, idp_state: { ...rest, rejected } };
 }
@@ -49,9 +67,11 @@ export function withoutDroppedToken(record: SessionRecord, token: string): Sessi
 }
 
 /**
- * The record after a successful refresh. `idp_login_at` stays: a refresh never extends the session limits.
+ * The record after a successful refresh. `idp_login_at` stays: a refresh never extends the session
+ * limits.
  *
- * @param isReviewed whether the application's code must accept the tokens first; the lease stays until then
+ * @param isReviewed whether the application's code must accept the tokens first; the lease stays
+ *   until then
  * @param forcedAt the time of the refresh, if an API had rejected the access token
  */
 export function withTokens(
@@ -63,14 +83,21 @@ export function withTokens(
 ): SessionRecord {
   const freed = isReviewed && record.credentials !== undefined ? record : withoutLease(record);
   if (freed.credentials === undefined || spent.accessToken === undefined) return freed;
-  const { access_token_expires_at: _old, userinfo_claims: _claims, refresh_rejected: _rejected, ended: _ended, ...rest } = freed.idp_state;
+  const {
+    access_token_expires_at: _old,
+    userinfo_claims: _claims,
+    refresh_rejected: _rejected,
+    ended: _ended,
+    ...rest
+  } = freed.idp_state;
   const state = isReviewed ? rest : withoutOutput(rest);
   return {
     ...freed,
     credentials: {
       ...freed.credentials,
       token: spent.accessToken,
-      // Written again: a framework may have saved an old copy of its session meanwhile, with the spent token.
+      // Written again: a framework may have saved an old copy of its session meanwhile, with the
+      // spent token.
       ...(spent.refreshToken !== undefined && { refresh_token: spent.refreshToken }),
       ...(spent.scopes !== undefined && { scopes: spent.scopes }),
     },
@@ -83,7 +110,9 @@ export function withTokens(
       ...(userinfoClaims.length > 0 && { userinfo_claims: userinfoClaims }),
       ...(isReviewed && { review_due: true }),
       ...(forcedAt !== undefined && { forced_at: forcedAt }),
-      ...(spent.accessTokenExpiresAt !== undefined && { access_token_expires_at: spent.accessTokenExpiresAt }),
+      ...(spent.accessTokenExpiresAt !== undefined && {
+        access_token_expires_at: spent.accessTokenExpiresAt,
+      }),
     },
   };
 }
@@ -94,7 +123,14 @@ function laterExpiry(stored: unknown, claimed: unknown): Pick<PrivateState, "ses
   return { session_expiry: claimed };
 }
 
-/** The state without the output of a schema for the old claims. A process with a schema runs it again. */
-function withoutOutput({ claims: _output, claims_version: _version, ...state }: PrivateState): PrivateState {
+/**
+ * The state without the output of a schema for the old claims. A process with a schema runs it
+ * again.
+ */
+function withoutOutput({
+  claims: _output,
+  claims_version: _version,
+  ...state
+}: PrivateState): PrivateState {
   return state;
 }

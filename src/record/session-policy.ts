@@ -5,8 +5,8 @@ import { hasEpochTimePassed, type EpochSeconds } from "../clock.js";
 export type { EndReason, SessionEnd } from "./probe.js";
 
 /**
- * What the policy decides about a session: valid, valid after a refresh, or ended. A refresh renews the tokens, unless only the
- * application's code has to accept the claims (`review_due`).
+ * What the policy decides about a session: valid, valid after a refresh, or ended. A refresh renews
+ * the tokens, unless only the application's code has to accept the claims (`review_due`).
  */
 export type Verdict =
   | { readonly kind: "valid" }
@@ -24,7 +24,10 @@ export interface PolicySettings {
   readonly claimsVersion?: string | undefined;
 }
 
-/** Seconds by which a stamp may lie in the future, because the clocks of processes differ. A later stamp is invalid. */
+/**
+ * Seconds by which a stamp may lie in the future, because the clocks of processes differ. A later
+ * stamp is invalid.
+ */
 export const MAX_FUTURE_SECONDS = 300;
 
 const VALID: Verdict = Object.freeze({ kind: "valid" });
@@ -43,7 +46,11 @@ const REFRESH_REJECTED = ended("refresh_rejected");
 const NO_REFRESH_TOKEN = ended("no_refresh_token");
 
 /** Decides whether the session is valid, in the specification's order. */
-export function judge(record: SessionRecord | undefined, settings: PolicySettings, now: EpochSeconds): Verdict {
+export function judge(
+  record: SessionRecord | undefined,
+  settings: PolicySettings,
+  now: EpochSeconds,
+): Verdict {
   if (record?.credentials === undefined) return NO_CREDENTIALS;
   // 1. and 2. The session limits; 2b. the provider's own limit.
   const limit = limitReached(record, record.idp_state.session_expiry, settings, now);
@@ -51,7 +58,8 @@ export function judge(record: SessionRecord | undefined, settings: PolicySetting
   // The application's code has ended it.
   if (record.idp_state.rejected !== undefined) return REJECTED[record.idp_state.rejected];
   // 3. The ID token has not expired. Without a usable `exp` it counts as expired.
-  if (!hasEpochTimePassed(record.id_info?.exp as number, now)) return isReviewDue(record, settings) ? REVIEW : VALID;
+  if (!hasEpochTimePassed(record.id_info?.exp as number, now))
+    return isReviewDue(record, settings) ? REVIEW : VALID;
   // 4. A refresh may extend a session within its limits.
   if (!settings.sessionAutoRefresh) return AUTO_REFRESH_OFF;
   if (record.credentials.refresh_token !== undefined) return REFRESH;
@@ -59,14 +67,26 @@ export function judge(record: SessionRecord | undefined, settings: PolicySetting
   return record.idp_state.refresh_rejected === true ? REFRESH_REJECTED : NO_REFRESH_TOKEN;
 }
 
-/** Whether the application's code has to accept the claims: after a refresh, or because its schema has another version. */
-function isReviewDue({ idp_state: state }: SessionRecord, { claimsVersion }: PolicySettings): boolean {
-  return state.review_due === true || (claimsVersion !== undefined && state.claims_version !== claimsVersion);
+/**
+ * Whether the application's code has to accept the claims: after a refresh, or because its schema
+ * has another version.
+ */
+function isReviewDue(
+  { idp_state: state }: SessionRecord,
+  { claimsVersion }: PolicySettings,
+): boolean {
+  return (
+    state.review_due === true ||
+    (claimsVersion !== undefined && state.claims_version !== claimsVersion)
+  );
 }
 
 type Stamps = Pick<SessionRecord, "idp_login_at" | "idp_last_active">;
 
-/** The first session limit that these stamps exceed. @param expiry the claim `session_expiry`; undefined: none */
+/**
+ * The first session limit that these stamps exceed.
+ * @param expiry the claim `session_expiry`; undefined: none
+ */
 function limitReached(
   stamps: Stamps,
   expiry: unknown,
@@ -75,29 +95,45 @@ function limitReached(
 ): Verdict | undefined {
   // Counted from the sign-in; a refresh never moves it.
   if (sessionMaxAge !== null && isBeyond(stamps.idp_login_at, sessionMaxAge, now)) return MAX_AGE;
-  if (sessionIdleTimeout !== null && isBeyond(stamps.idp_last_active, sessionIdleTimeout, now)) return IDLE;
+  if (sessionIdleTimeout !== null && isBeyond(stamps.idp_last_active, sessionIdleTimeout, now))
+    return IDLE;
   // Unlike the ages, this limit also ends a session without a stamp: it may be an old one.
-  if (typeof sessionsNotBefore === "number" && !(now - (ageOf(stamps.idp_login_at, now) ?? Infinity) >= sessionsNotBefore))
+  if (
+    typeof sessionsNotBefore === "number" &&
+    !(now - (ageOf(stamps.idp_login_at, now) ?? Infinity) >= sessionsNotBefore)
+  )
     return SIGNED_IN_BEFORE;
   if (expiry !== undefined && hasEpochTimePassed(expiry as number, now)) return SESSION_EXPIRY;
   return undefined;
 }
 
 /** Whether a session with these stamps exceeds no session limit. */
-export function isWithinLimits(stamps: Stamps, expiry: unknown, settings: PolicySettings, now: EpochSeconds): boolean {
+export function isWithinLimits(
+  stamps: Stamps,
+  expiry: unknown,
+  settings: PolicySettings,
+  now: EpochSeconds,
+): boolean {
   return limitReached(stamps, expiry, settings, now) === undefined;
 }
 
-/** Whether more than `limit` seconds lie between the stamp and now. A missing stamp is within the limit, an invalid one beyond. */
+/**
+ * Whether more than `limit` seconds lie between the stamp and now. A missing stamp is within the
+ * limit, an invalid one beyond.
+ */
 function isBeyond(stamp: unknown, limit: number, now: EpochSeconds): boolean {
   const age = ageOf(stamp, now);
   return age !== undefined && !(age <= limit);
 }
 
-/** Seconds since the stamp: undefined for a missing stamp, NaN for an invalid one. Null is invalid: JSON writes NaN as null. */
+/**
+ * Seconds since the stamp: undefined for a missing stamp, NaN for an invalid one. Null is invalid:
+ * JSON writes NaN as null.
+ */
 function ageOf(stamp: unknown, now: EpochSeconds): number | undefined {
   if (stamp === undefined) return undefined;
-  if (typeof stamp !== "number" || !Number.isFinite(stamp) || stamp > now + MAX_FUTURE_SECONDS) return NaN;
+  if (typeof stamp !== "number" || !Number.isFinite(stamp) || stamp > now + MAX_FUTURE_SECONDS)
+    return NaN;
   return Math.max(0, now - stamp);
 }
 
@@ -110,21 +146,37 @@ export interface Remaining {
 }
 
 /** Returns the seconds until each limit of the session; never below zero. */
-export function remaining(record: SessionRecord, settings: PolicySettings, now: EpochSeconds): Remaining {
+export function remaining(
+  record: SessionRecord,
+  settings: PolicySettings,
+  now: EpochSeconds,
+): Remaining {
   const exp = record.id_info?.exp;
   return {
     idToken: typeof exp === "number" && Number.isFinite(exp) ? secondsUntil(exp, now) : null,
     maxAge: left(record.idp_login_at, settings.sessionMaxAge, now),
     idle: left(record.idp_last_active, settings.sessionIdleTimeout, now),
-    sessionExpiry: record.idp_state.session_expiry === undefined ? null : secondsUntil(record.idp_state.session_expiry, now),
+    sessionExpiry:
+      record.idp_state.session_expiry === undefined
+        ? null
+        : secondsUntil(record.idp_state.session_expiry, now),
   };
 }
 
 /** Seconds until the session ends if the user does nothing more. Infinity: no limit applies. */
-export function untilEnd(record: SessionRecord, settings: PolicySettings, now: EpochSeconds): number {
+export function untilEnd(
+  record: SessionRecord,
+  settings: PolicySettings,
+  now: EpochSeconds,
+): number {
   const { idToken, maxAge, idle, sessionExpiry } = remaining(record, settings, now);
-  const isRefreshable = settings.sessionAutoRefresh && record.credentials?.refresh_token !== undefined;
-  return Math.min(...[maxAge, idle, sessionExpiry, isRefreshable ? null : idToken].map((seconds) => seconds ?? Infinity));
+  const isRefreshable =
+    settings.sessionAutoRefresh && record.credentials?.refresh_token !== undefined;
+  return Math.min(
+    ...[maxAge, idle, sessionExpiry, isRefreshable ? null : idToken].map(
+      (seconds) => seconds ?? Infinity,
+    ),
+  );
 }
 
 /** Zero for a time that is no number. */

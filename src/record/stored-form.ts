@@ -20,7 +20,13 @@ export interface KeyNames {
 }
 
 /** The keys with fixed names. A nameable key must not take one of them. */
-export const FIXED_KEYS = ["id_info", "debug", "idp_login_at", "idp_last_active", "idp_state"] as const;
+export const FIXED_KEYS = [
+  "id_info",
+  "debug",
+  "idp_login_at",
+  "idp_last_active",
+  "idp_state",
+] as const;
 
 /** Every key of the stored form, with ordinary objects. Undefined: the record does not have it. */
 export function storedKeys(record: SessionRecord, names: KeyNames): Record<string, unknown> {
@@ -35,25 +41,35 @@ export function storedKeys(record: SessionRecord, names: KeyNames): Record<strin
   return keys;
 }
 
-/** The record as it is stored: ordinary objects, nameable keys under their configured names, no undefined values. */
+/**
+ * The record as it is stored: ordinary objects, nameable keys under their configured names, no
+ * undefined values.
+ */
 export function storedForm(record: SessionRecord, names: KeyNames): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(storedKeys(record, names)).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(
+    Object.entries(storedKeys(record, names)).filter(([, value]) => value !== undefined),
+  );
 }
 
 /** The stored form without the private key, frozen: the keys that the specification names. */
-export function specifiedKeys(record: SessionRecord, names: KeyNames): Readonly<Record<string, unknown>> {
+export function specifiedKeys(
+  record: SessionRecord,
+  names: KeyNames,
+): Readonly<Record<string, unknown>> {
   const { idp_state: _private, ...specified } = storedForm(record, names);
   return deepFreeze(specified);
 }
 
 /**
- * Reads a record from stored, untrusted JSON. Returns undefined for a record of another version, or with a value of the wrong shape.
- * It does not check the two stamps: the policy does, and only if their session limit is set.
+ * Reads a record from stored, untrusted JSON. Returns undefined for a record of another version, or
+ * with a value of the wrong shape. It does not check the two stamps: the policy does, and only if
+ * their session limit is set.
  */
 export function parseRecord(stored: unknown, names: KeyNames): SessionRecord | undefined {
   if (!isObject(stored)) return undefined;
   const own = ownProperties(stored);
-  // Copied before the checks, so that they see the values that are read later. The other keys of a framework's session are left out.
+  // Copied before the checks, so that they see the values that are read later. The other keys of a
+  // framework's session are left out.
   const record = withoutInherited<UnreadRecord>({
     ...own,
     credentials: own[names.credentials],
@@ -103,7 +119,9 @@ const isPrivateState = objectOf({
   access_token_expires_at: optional(Number.isFinite),
   tokens_received_at: optional(Number.isFinite),
   forced_at: optional(Number.isFinite),
-  apis: optional((apis) => isObject(apis) && listOf(isApiEntry, MAX_API_ENTRIES)(Object.values(apis))),
+  apis: optional(
+    (apis) => isObject(apis) && listOf(isApiEntry, MAX_API_ENTRIES)(Object.values(apis)),
+  ),
   asked_apis: optional(listOf(isText)),
   userinfo_claims: optional(listOf(isString)),
   dropped_token: optional(isText),

@@ -5,14 +5,33 @@ import type { Entry, Stored } from "../ports/session-store.js";
 import type { Change, Updated, UserSession } from "../ports/user-session.js";
 import { EMPTY_RECORD, withoutInherited, type SessionRecord } from "../record/record.js";
 import type { EndReason, PolicySettings, SessionEnd } from "../record/session-policy.js";
-import { cookieNameFor, cookieValues, hasCookie, setCookie, newCookieValue, storeKeyOf } from "./cookie.js";
-import { createSessionEntries, evenSecond, type SessionEntries, type Handle, type SessionEntriesOptions } from "./session-entries.js";
+import {
+  cookieNameFor,
+  cookieValues,
+  hasCookie,
+  setCookie,
+  newCookieValue,
+  storeKeyOf,
+} from "./cookie.js";
+import {
+  createSessionEntries,
+  evenSecond,
+  type SessionEntries,
+  type Handle,
+  type SessionEntriesOptions,
+} from "./session-entries.js";
 import { createSessionEndWatch, type SessionEndWatch } from "./session-end-watch.js";
 
-/** Seconds between two renewals of a session's life. A session that lives less than two days is renewed at half its life. */
+/**
+ * Seconds between two renewals of a session's life. A session that lives less than two days is
+ * renewed at half its life.
+ */
 const RENEWAL_SECONDS = 86_400;
 
-/** Browsers keep no cookie longer (RFC 6265bis section 5.5). The record alone decides when a session ends. */
+/**
+ * Browsers keep no cookie longer (RFC 6265bis section 5.5). The record alone decides when a session
+ * ends.
+ */
 const MAX_COOKIE_SECONDS = 400 * 86_400;
 
 /** A write that fails this often is not a lost race: the store is broken. */
@@ -56,7 +75,8 @@ export function createBundledSessions(options: BundledSessionsOptions): BundledS
   const plainName = cookieNameFor(cookieName, publicPath, false);
   return {
     ends,
-    open: (cookieHeader, secure, request) => new BundledSession(parts, secure ? secureName : plainName, cookieHeader, secure, request),
+    open: (cookieHeader, secure, request) =>
+      new BundledSession(parts, secure ? secureName : plainName, cookieHeader, secure, request),
   };
 }
 
@@ -84,13 +104,22 @@ class BundledSession implements UserSession {
   readonly #secure: boolean;
   readonly #request: IdpRequest | undefined;
   #handle: Handle | undefined;
-  /** The handle of a record that cannot be read. It counts as no session, but a logout still deletes it. */
+  /**
+   * The handle of a record that cannot be read. It counts as no session, but a logout still deletes
+   * it.
+   */
   #unreadable: Handle | undefined;
   endedBy: EndReason | undefined;
   #found: Found | undefined;
   #read: Promise<SessionRecord | undefined> | undefined;
 
-  constructor(parts: Parts, cookieName: string, cookieHeader: string | undefined, secure: boolean, request: IdpRequest | undefined) {
+  constructor(
+    parts: Parts,
+    cookieName: string,
+    cookieHeader: string | undefined,
+    secure: boolean,
+    request: IdpRequest | undefined,
+  ) {
     this.#parts = parts;
     this.#cookieName = cookieName;
     this.#cookieHeader = cookieHeader;
@@ -122,7 +151,8 @@ class BundledSession implements UserSession {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const found = await this.#load(handle);
       const next = found && change(found.record);
-      if (found === undefined || next === undefined || next === found.record) return { changed: false, record: this.#keep(found) };
+      if (found === undefined || next === undefined || next === found.record)
+        return { changed: false, record: this.#keep(found) };
       const record = withoutInherited(next);
       const entry = entries.replacementOf(found.stored, record, handle);
       if (await options.store.replace(handle.key, entry, found.stored.version))
@@ -135,7 +165,8 @@ class BundledSession implements UserSession {
     const { record: updated } = await this.update(change);
     if (updated !== undefined) {
       // The browser keeps the cookie of a pending login as long as a new one.
-      if (updated.credentials === undefined && this.#handle !== undefined) this.#sendCookie(this.#handle.value);
+      if (updated.credentials === undefined && this.#handle !== undefined)
+        this.#sendCookie(this.#handle.value);
       return updated;
     }
     const record = withoutInherited(change(EMPTY_RECORD));
@@ -149,7 +180,8 @@ class BundledSession implements UserSession {
     if (old === undefined || found === undefined) return this.#keep(undefined);
     const record = withoutInherited(change(found.record));
     const { labelOf } = this.#parts.options;
-    const label = labelOf === undefined || this.#request === undefined ? null : labelOf(this.#request);
+    const label =
+      labelOf === undefined || this.#request === undefined ? null : labelOf(this.#request);
     const { handle, entry } = await this.#insert(record, label);
     const removed = await this.#remove(old).catch(async (error: unknown) => {
       await this.#discard(handle);
@@ -165,7 +197,8 @@ class BundledSession implements UserSession {
     if (last.credentials !== undefined) this.#parts.ends.ended(old.key, "replaced");
     this.#replacedBy(handle, record, entry);
     if (removed.version === found.stored.version) return record;
-    // Another write came first: the change is made again, to its record. If the store fails now, the sign-in still counts.
+    // Another write came first: the change is made again, to its record. If the store fails now,
+    // the sign-in still counts.
     return this.update(() => change(last)).then(
       (updated) => updated.record,
       () => this.#keepWritten(record, entry),
@@ -186,7 +219,9 @@ class BundledSession implements UserSession {
 
   watchEnd(listener: (reason: SessionEnd) => void): () => void {
     const handle = this.#handle;
-    return handle === undefined ? () => undefined : this.#parts.ends.watch(handle.key, handle, listener);
+    return handle === undefined
+      ? () => undefined
+      : this.#parts.ends.watch(handle.key, handle, listener);
   }
 
   reportEnd(reason: EndReason): void {
@@ -200,22 +235,39 @@ class BundledSession implements UserSession {
     const { expiresAt, lastActive: stamped } = found.stored;
     const { sessionTtl, clock } = this.#parts.options;
     const fullLife = epochSeconds(clock) + sessionTtl;
-    // Odd: the request that renewed the session last could not send the cookie, so the next one that can does.
+    // Odd: the request that renewed the session last could not send the cookie, so the next one
+    // that can does.
     const isCookieDue = sendsCookie && expiresAt % 2 === 1;
-    const isRenewed = isCookieDue || fullLife - expiresAt >= Math.min(RENEWAL_SECONDS, sessionTtl / 2);
-    const stamp = lastActive !== null && (stamped === undefined || stamped < lastActive) ? lastActive : null;
+    const isRenewed =
+      isCookieDue || fullLife - expiresAt >= Math.min(RENEWAL_SECONDS, sessionTtl / 2);
+    const stamp =
+      lastActive !== null && (stamped === undefined || stamped < lastActive) ? lastActive : null;
     if (!isRenewed && stamp === null) return undefined;
-    return this.#touch(handle, found, stamp, isRenewed ? evenSecond(fullLife) - (sendsCookie ? 0 : 1) : undefined);
+    return this.#touch(
+      handle,
+      found,
+      stamp,
+      isRenewed ? evenSecond(fullLife) - (sendsCookie ? 0 : 1) : undefined,
+    );
   }
 
-  async #touch(handle: Handle, { record, stored }: Found, stamp: EpochSeconds | null, renewedUntil?: EpochSeconds): Promise<void> {
+  async #touch(
+    handle: Handle,
+    { record, stored }: Found,
+    stamp: EpochSeconds | null,
+    renewedUntil?: EpochSeconds,
+  ): Promise<void> {
     const expiresAt = renewedUntil ?? stored.expiresAt;
     const touched = this.#parts.options.store.touch(handle.key, stamp, expiresAt);
     // If only the renewal fails, the session still lives for days, and the next request renews it.
     if (!(await (stamp === null ? touched.catch(() => false) : touched))) return;
     // What the same request reads later, such as `clientState`, has the new stamp.
     if (stamp === null) this.#keep({ record, stored: { ...stored, expiresAt } });
-    else this.#keep({ record: { ...record, idp_last_active: stamp }, stored: { ...stored, expiresAt, lastActive: stamp } });
+    else
+      this.#keep({
+        record: { ...record, idp_last_active: stamp },
+        stored: { ...stored, expiresAt, lastActive: stamp },
+      });
     if (renewedUntil !== undefined) this.#sendCookie(handle.value);
   }
 
@@ -230,7 +282,8 @@ class BundledSession implements UserSession {
       const handle = { value, key: storeKeyOf(value) };
       const found = await this.#load(handle);
       // The first value that the store knows decides, even if its record cannot be read.
-      if (found === undefined && this.endedBy === undefined && this.#unreadable === undefined) continue;
+      if (found === undefined && this.endedBy === undefined && this.#unreadable === undefined)
+        continue;
       if (found !== undefined) [this.#handle, this.#found] = [handle, found];
       return found?.record;
     }
@@ -242,29 +295,36 @@ class BundledSession implements UserSession {
     if (stored === undefined) return undefined;
     const record = this.#parts.entries.recordOf(stored, handle);
     if (record !== undefined) return { record, stored };
-    // The trace of a session that has ended, or an unreadable record, which a caller must not take for a logout.
+    // The trace of a session that has ended, or an unreadable record, which a caller must not take
+    // for a logout.
     this.endedBy = this.#parts.entries.endOf(stored, handle);
     // A logout deletes these too; a trace has nothing to delete.
-    if (this.endedBy === undefined || this.endedBy === "provider_removed") this.#unreadable = handle;
+    if (this.endedBy === undefined || this.endedBy === "provider_removed")
+      this.#unreadable = handle;
     return undefined;
   }
 
-  async #insert(record: SessionRecord, label: string | null): Promise<{ handle: Handle; entry: Entry }> {
+  async #insert(
+    record: SessionRecord,
+    label: string | null,
+  ): Promise<{ handle: Handle; entry: Entry }> {
     const value = newCookieValue();
     const handle = { value, key: storeKeyOf(value) };
     const entry = this.#parts.entries.entryOf(record, handle, label);
-    const isNew = await this.#parts.options.store.insert(handle.key, entry).catch(async (error: unknown) => {
-      await this.#discard(handle);
-      throw error;
-    });
+    const isNew = await this.#parts.options.store
+      .insert(handle.key, entry)
+      .catch(async (error: unknown) => {
+        await this.#discard(handle);
+        throw error;
+      });
     if (isNew) return { handle, entry };
     // 256 random bits do not collide: the store is broken.
     throw new StoreUnavailableError("The session store refused a new key.");
   }
 
   /**
-   * Deletes the old session, with a second attempt if the store fails. If that finds nothing, the first attempt deleted it or a logout
-   * did. The two look the same, and a logout must win.
+   * Deletes the old session, with a second attempt if the store fails. If that finds nothing, the
+   * first attempt deleted it or a logout did. The two look the same, and a logout must win.
    */
   #remove(handle: Handle): Promise<Stored | undefined> {
     const { store } = this.#parts.options;
@@ -284,7 +344,9 @@ class BundledSession implements UserSession {
   }
 
   #sendCookie(value: string, maxAge = this.#cookieLife): void {
-    this.setCookies = [setCookie(this.#cookieName, value, maxAge, this.#secure || this.#cookieName.startsWith("__"))];
+    this.setCookies = [
+      setCookie(this.#cookieName, value, maxAge, this.#secure || this.#cookieName.startsWith("__")),
+    ];
   }
 
   get #cookieLife(): number {
@@ -292,7 +354,10 @@ class BundledSession implements UserSession {
     return Math.min(MAX_COOKIE_SECONDS, (sessionMaxAge ?? MAX_COOKIE_SECONDS) + RENEWAL_SECONDS);
   }
 
-  /** Another request may have changed the record again: this copy serves the current request only, and its version is not known. */
+  /**
+   * Another request may have changed the record again: this copy serves the current request only,
+   * and its version is not known.
+   */
   #keepWritten(record: SessionRecord, entry: Entry): SessionRecord {
     this.#keep({ record, stored: { ...entry, version: "" } });
     return record;

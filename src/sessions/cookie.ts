@@ -4,7 +4,10 @@ import { hash, randomBytes } from "node:crypto";
 /** 256 random bits in base64url. Anything else costs no look-up. */
 const COOKIE_VALUE = /^[A-Za-z0-9_-]{43}$/;
 
-/** Cookies of our name that are tried, in the order they were sent. A subdomain or another path can plant such cookies. */
+/**
+ * Cookies of our name that are tried, in the order they were sent. A subdomain or another path can
+ * plant such cookies.
+ */
 const MAX_CANDIDATES = 4;
 
 /** Returns a new cookie value: 256 random bits, base64url. */
@@ -68,11 +71,16 @@ export function setCookie(name: string, value: string, maxAge: number, secure: b
 }
 
 /**
- * Returns the cookie's name. `__Host-` binds the cookie to this origin's host; browsers accept it over https only. With `__Host-Http-`, no
- * script can set it (RFC 10017); browsers that do not know this prefix apply the rules of `__Host-`. Endpoints at another
- * path than the default have a cookie of their own, so that several mounts on one host never share one.
+ * Returns the cookie's name. `__Host-` binds the cookie to this origin's host; browsers accept it
+ * over https only. With `__Host-Http-`, no script can set it (RFC 10017); browsers that do not know
+ * this prefix apply the rules of `__Host-`. Endpoints at another path than the default have a
+ * cookie of their own, so that several mounts on one host never share one.
  */
-export function cookieNameFor(configured: string | null, publicPath: string, secure: boolean): string {
+export function cookieNameFor(
+  configured: string | null,
+  publicPath: string,
+  secure: boolean,
+): string {
   if (configured !== null) return configured;
   // A dot in the path is escaped, because /a/b/ and /a.b/ are two paths.
   const suffix = publicPath.slice(0, -1).replaceAll(".", "%2E").replaceAll("/", ".");

@@ -1,14 +1,26 @@
 import { epochSeconds } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
-import { readSummary, traceOf, type EntryPages, type SessionEntriesOptions, type TracedReason } from "./session-entries.js";
+import {
+  readSummary,
+  traceOf,
+  type EntryPages,
+  type SessionEntriesOptions,
+  type TracedReason,
+} from "./session-entries.js";
 import type { Stored } from "../ports/session-store.js";
 
 /** Store operations at a time. */
 const BATCH = 16;
-/** Walks through a list. If sessions remain after them, the store is broken or the user signs in all the time. */
+/**
+ * Walks through a list. If sessions remain after them, the store is broken or the user signs in all
+ * the time.
+ */
 const MAX_WALKS = 8;
 
-export interface SessionEndingOptions extends Pick<SessionEntriesOptions, "store" | "sealer" | "clock"> {
+export interface SessionEndingOptions extends Pick<
+  SessionEntriesOptions,
+  "store" | "sealer" | "clock"
+> {
   /** Called with the key of each session that was ended. */
   readonly onEnded?: (key: string, reason: TracedReason) => void;
 }
@@ -16,7 +28,10 @@ export interface SessionEndingOptions extends Pick<SessionEntriesOptions, "store
 /** How sessions end. */
 export interface Ending {
   readonly reason: TracedReason;
-  /** Called for each session as soon as it has ended, also if a later one fails. Not called if its end has been announced. */
+  /**
+   * Called for each session as soon as it has ended, also if a later one fails. Not called if its
+   * end has been announced.
+   */
   readonly announce: () => void;
 }
 
@@ -25,15 +40,21 @@ export interface SessionEnding {
   /**
    * Deletes the sessions with these keys and leaves their traces.
    *
-   * @returns how many sessions it ended, without those whose end has been announced, such as after a session limit
+   * @returns how many sessions it ended, without those whose end has been announced, such as after
+   *   a session limit
    * @throws StoreUnavailableError some sessions may have ended
    */
   end(keys: readonly string[], ending: Ending): Promise<number>;
   /**
-   * Ends the listed sessions that `belongs` accepts. It deletes each page before it reads the next one, so each attempt makes progress,
-   * and memory holds one page. Returns and throws the same as `end`.
+   * Ends the listed sessions that `belongs` accepts. It deletes each page before it reads the next
+   * one, so each attempt makes progress, and memory holds one page. Returns and throws the same as
+   * `end`.
    */
-  endListed(list: () => EntryPages, belongs: (key: string, stored: Stored) => boolean, ending: Ending): Promise<number>;
+  endListed(
+    list: () => EntryPages,
+    belongs: (key: string, stored: Stored) => boolean,
+    ending: Ending,
+  ): Promise<number>;
 }
 
 export function createSessionEnding(options: SessionEndingOptions): SessionEnding {
@@ -42,7 +63,8 @@ export function createSessionEnding(options: SessionEndingOptions): SessionEndin
   async function endOne(key: string, { reason, announce }: Ending): Promise<boolean> {
     const removed = await store.delete(key);
     if (removed === undefined) return false;
-    // Without a trace, the session has ended too. The removed entry may itself be the trace of an earlier call.
+    // Without a trace, the session has ended too. The removed entry may itself be the trace of an
+    // earlier call.
     await store.insert(key, traceOf(sealer, key, reason, epochSeconds(clock))).catch(() => false);
     if (removed.subject === undefined) return false;
     onEnded?.(key, reason);
@@ -54,7 +76,9 @@ export function createSessionEnding(options: SessionEndingOptions): SessionEndin
   async function end(keys: readonly string[], ending: Ending): Promise<number> {
     let ended = 0;
     for (let start = 0; start < keys.length; start += BATCH) {
-      const results = await Promise.all(keys.slice(start, start + BATCH).map((key) => endOne(key, ending)));
+      const results = await Promise.all(
+        keys.slice(start, start + BATCH).map((key) => endOne(key, ending)),
+      );
       ended += results.filter(Boolean).length;
     }
     return ended;
@@ -71,10 +95,13 @@ export function createSessionEnding(options: SessionEndingOptions): SessionEndin
           found += keys.length;
           ended += await end(keys, ending);
         }
-        // Listed again after each walk: a sign-in that just finished may have moved a session to a new key.
+        // Listed again after each walk: a sign-in that just finished may have moved a session to a
+        // new key.
         if (found === 0) return ended;
       }
-      throw new StoreUnavailableError("The session store still lists sessions that were just deleted.");
+      throw new StoreUnavailableError(
+        "The session store still lists sessions that were just deleted.",
+      );
     },
   };
 }

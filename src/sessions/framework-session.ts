@@ -3,7 +3,13 @@ import { StoreUnavailableError } from "../errors.js";
 import type { Change, Updated, UserSession } from "../ports/user-session.js";
 import { isSameUser } from "../record/identity.js";
 import { isObject } from "../record/json.js";
-import { EMPTY_RECORD, isOfClients, withoutIdToken, withoutInherited, type SessionRecord } from "../record/record.js";
+import {
+  EMPTY_RECORD,
+  isOfClients,
+  withoutIdToken,
+  withoutInherited,
+  type SessionRecord,
+} from "../record/record.js";
 import { parseRecord, storedKeys } from "../record/stored-form.js";
 import type { EndReason, PolicySettings, SessionEnd } from "../record/session-policy.js";
 import type { EpochSeconds } from "../clock.js";
@@ -19,25 +25,35 @@ export interface FrameworkSession {
   /** Loads the newest data from the middleware's store. Undefined: there is no such session. */
   load(): Promise<Readonly<Record<string, unknown>> | undefined>;
   /**
-   * Writes these keys to the request's copy and to the store. An undefined value removes the key; other keys stay. Afterwards the
-   * middleware has no unsaved change.
+   * Writes these keys to the request's copy and to the store. An undefined value removes the key;
+   * other keys stay. Afterwards the middleware has no unsaved change.
    */
   save(keys: Readonly<Record<string, unknown>>): Promise<void>;
-  /** Gives the session a new id with these keys, and destroys the old one. If it fails, the old session stays as it is. */
+  /**
+   * Gives the session a new id with these keys, and destroys the old one. If it fails, the old
+   * session stays as it is.
+   */
   regenerate(keys: Readonly<Record<string, unknown>>, keepApplicationKeys: boolean): Promise<void>;
-  /** Deletes the session with all its data, and gives the browser a new id. If it fails, nothing has changed. */
+  /**
+   * Deletes the session with all its data, and gives the browser a new id. If it fails, nothing has
+   * changed.
+   */
   destroy(): Promise<void>;
 }
 
-export interface FrameworkSessionsOptions extends Pick<SessionEntriesOptions, "clock" | "names" | "clients" | "namesProviders" | "debug"> {
+export interface FrameworkSessionsOptions extends Pick<
+  SessionEntriesOptions,
+  "clock" | "names" | "clients" | "namesProviders" | "debug"
+> {
   readonly policy: PolicySettings;
   /** Called after every failed operation of the middleware. */
   readonly onStoreFailure?: (error: unknown) => void;
 }
 
 /**
- * Stores the record's keys in the framework's own session, each under its own name. Such sessions have no compare-and-swap. Within this
- * process, the changes of one session take turns. A write of another process or of the framework between a load and a save is lost.
+ * Stores the record's keys in the framework's own session, each under its own name. Such sessions
+ * have no compare-and-swap. Within this process, the changes of one session take turns. A write of
+ * another process or of the framework between a load and a save is lost.
  */
 export interface FrameworkSessions {
   open(session: FrameworkSession): UserSession;
@@ -45,7 +61,8 @@ export interface FrameworkSessions {
 
 export function createFrameworkSessions(options: FrameworkSessionsOptions): FrameworkSessions {
   const turns = new Turns();
-  const look = (sessions: readonly SessionInFramework[]) => Promise.all(sessions.map((session) => session.look()));
+  const look = (sessions: readonly SessionInFramework[]) =>
+    Promise.all(sessions.map((session) => session.look()));
   const ends = createSessionEndWatch({ look, clock: options.clock, policy: options.policy });
   return { open: (session) => new SessionInFramework(session, options, turns, ends) };
 }
@@ -78,7 +95,12 @@ class SessionInFramework implements UserSession {
   readonly #turns: Turns;
   readonly #ends: SessionEndWatch<SessionInFramework>;
 
-  constructor(framework: FrameworkSession, options: FrameworkSessionsOptions, turns: Turns, ends: SessionEndWatch<SessionInFramework>) {
+  constructor(
+    framework: FrameworkSession,
+    options: FrameworkSessionsOptions,
+    turns: Turns,
+    ends: SessionEndWatch<SessionInFramework>,
+  ) {
     this.#framework = framework;
     this.#options = options;
     this.#turns = turns;
@@ -118,8 +140,12 @@ class SessionInFramework implements UserSession {
       const stored = await this.#run(() => this.#framework.load());
       const before = this.#parse(stored);
       const next = after(change, before ?? EMPTY_RECORD);
-      if (before === undefined && (this.#holdsIdentity(stored) || this.#holdsIdentity(this.#framework.data))) {
-        // The session has another user's record, or one that cannot be read. The application's keys in it belong to that user too.
+      if (
+        before === undefined &&
+        (this.#holdsIdentity(stored) || this.#holdsIdentity(this.#framework.data))
+      ) {
+        // The session has another user's record, or one that cannot be read. The application's keys
+        // in it belong to that user too.
         await this.#run(() => this.#framework.regenerate(this.#keys(next), false));
         return next;
       }
@@ -133,9 +159,11 @@ class SessionInFramework implements UserSession {
       const before = this.#parse(stored);
       if (before === undefined) return undefined;
       const next = after(change, before);
-      // The middleware copies the application's keys from the request's copy, which may differ from the stored data.
+      // The middleware copies the application's keys from the request's copy, which may differ from
+      // the stored data.
       const keepApplicationKeys = [stored, this.#framework.data].every(
-        (data) => !this.#holdsIdentity(data) || isSameUser(this.#parse(data)?.id_info, next.id_info),
+        (data) =>
+          !this.#holdsIdentity(data) || isSameUser(this.#parse(data)?.id_info, next.id_info),
       );
       const { key } = this;
       await this.#run(() => this.#framework.regenerate(this.#keys(next), keepApplicationKeys));
@@ -164,8 +192,8 @@ class SessionInFramework implements UserSession {
   }
 
   /**
-   * The stored record. Unlike `reload`, it leaves the request's copy as it is. Undefined: it cannot be read, which must not hide the ends of
-   * other sessions.
+   * The stored record. Unlike `reload`, it leaves the request's copy as it is. Undefined: it cannot
+   * be read, which must not hide the ends of other sessions.
    */
   look(): Promise<Looked | undefined> {
     return this.#load().then(
@@ -175,11 +203,20 @@ class SessionInFramework implements UserSession {
   }
 
   touch(lastActive: EpochSeconds | null): Promise<void> | undefined {
-    if (lastActive === null || isAtLeast(this.#parse(this.#framework.data)?.idp_last_active, lastActive)) return undefined;
+    if (
+      lastActive === null ||
+      isAtLeast(this.#parse(this.#framework.data)?.idp_last_active, lastActive)
+    )
+      return undefined;
     return this.#inTurn(async () => {
       const fresh = await this.#load();
       if (fresh === undefined) return;
-      await this.#write(fresh, isAtLeast(fresh.idp_last_active, lastActive) ? fresh : { ...fresh, idp_last_active: lastActive });
+      await this.#write(
+        fresh,
+        isAtLeast(fresh.idp_last_active, lastActive)
+          ? fresh
+          : { ...fresh, idp_last_active: lastActive },
+      );
     });
   }
 
@@ -199,23 +236,32 @@ class SessionInFramework implements UserSession {
   /** Whether a user has signed in with this data, for any client and in any format. */
   #holdsIdentity(data: unknown): boolean {
     return (
-      isObject(data) && [this.#options.names.credentials, "id_info"].some((key) => Object.hasOwn(data, key) && data[key] !== undefined)
+      isObject(data) &&
+      [this.#options.names.credentials, "id_info"].some(
+        (key) => Object.hasOwn(data, key) && data[key] !== undefined,
+      )
     );
   }
 
   /**
-   * Middleware writes the request's copy as a whole at the end of the response, if the copy changed. So this brings the copy up to date,
-   * because handlers read it, and saves it now, because a later write could overwrite newer data.
+   * Middleware writes the request's copy as a whole at the end of the response, if the copy
+   * changed. So this brings the copy up to date, because handlers read it, and saves it now,
+   * because a later write could overwrite newer data.
    */
   async #write(stored: SessionRecord | undefined, next: SessionRecord): Promise<SessionRecord> {
     const isStored = next === (stored ?? EMPTY_RECORD);
-    if (!isStored || (stored !== undefined && !isDeepStrictEqual(this.#parse(this.#framework.data), stored))) {
+    if (
+      !isStored ||
+      (stored !== undefined && !isDeepStrictEqual(this.#parse(this.#framework.data), stored))
+    ) {
       await this.#run(() => this.#framework.save(this.#keys(next)));
     }
     return next;
   }
 
-  /** Returns all keys. A key that the record does not have is undefined, so that `save` removes it. */
+  /**
+   * Returns all keys. A key that the record does not have is undefined, so that `save` removes it.
+   */
   #keys(record: SessionRecord): Record<string, unknown> {
     // A framework's session is not encrypted.
     const keys = storedKeys(withoutIdToken(record), this.#options.names);

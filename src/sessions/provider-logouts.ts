@@ -16,29 +16,42 @@ import {
 import type { KeyedHashes } from "./seal.js";
 import type { SessionEnding } from "./end-by-key.js";
 
-/** Seconds by which the ID token of a sign-in may be newer than the logout token that ends its session. */
+/**
+ * Seconds by which the ID token of a sign-in may be newer than the logout token that ends its
+ * session.
+ */
 const TOLERANCE = 5;
 /** Seconds for which a logout is stored: as long as a started login may take. */
 const REMEMBERED = 600;
 /** Attempts to store a logout, each after a lost race. */
 const MAX_ATTEMPTS = 16;
 
-export interface ProviderLogoutsOptions extends Pick<SessionEntriesOptions, "store" | "sealer" | "clock"> {
+export interface ProviderLogoutsOptions extends Pick<
+  SessionEntriesOptions,
+  "store" | "sealer" | "clock"
+> {
   readonly client: ClientIdentity;
   readonly ending: SessionEnding;
 }
 
-/** Ends sessions on behalf of the provider. All methods reject with StoreUnavailableError if the store fails. */
+/**
+ * Ends sessions on behalf of the provider. All methods reject with StoreUnavailableError if the
+ * store fails.
+ */
 export interface ProviderLogouts {
   /**
-   * Ends the sessions that a logout token names: those of its `sid`, or without a `sid` all of its `sub`. With both claims, it also ends the
-   * sessions of the `sub` whose ID token had no `sid`. A session that began after the logout stays. The logout is stored, so that a sign-in
-   * whose session is not stored yet finds it.
+   * Ends the sessions that a logout token names: those of its `sid`, or without a `sid` all of its
+   * `sub`. With both claims, it also ends the sessions of the `sub` whose ID token had no `sid`. A
+   * session that began after the logout stays. The logout is stored, so that a sign-in whose
+   * session is not stored yet finds it.
    *
    * @param announce called for each session as soon as it has ended, also if a later one fails
    */
   end(token: LogoutToken, announce: () => void): Promise<void>;
-  /** Ends the sessions of one session of the provider. The request is not authenticated, so the logout is not stored. */
+  /**
+   * Ends the sessions of one session of the provider. The request is not authenticated, so the
+   * logout is not stored.
+   */
   endSid(sid: string, announce: () => void): Promise<void>;
   /** Whether a stored logout has ended the sign-in with these claims of its ID token. */
   hasEnded(claims: IdInfo): Promise<boolean>;
@@ -54,12 +67,17 @@ export function createProviderLogouts(options: ProviderLogoutsOptions): Provider
       if (await store.insert(key, entry())) return;
       const known = await store.get(key);
       if (known === undefined) continue;
-      if ((logoutIat(key, known) ?? -Infinity) >= iat || (await store.replace(key, entry(), known.version))) return;
+      if (
+        (logoutIat(key, known) ?? -Infinity) >= iat ||
+        (await store.replace(key, entry(), known.version))
+      )
+        return;
     }
     throw new StoreUnavailableError("The session store refused every write.");
   }
 
-  const logoutIat = (key: string, stored: Stored) => stampOf(readSummaryJson(sealer, key, stored)?.["logout_iat"]);
+  const logoutIat = (key: string, stored: Stored) =>
+    stampOf(readSummaryJson(sealer, key, stored)?.["logout_iat"]);
 
   async function hasLogout(keys: KeyedHashes, signedInIat: unknown): Promise<boolean> {
     for (const key of keys) {
@@ -70,24 +88,34 @@ export function createProviderLogouts(options: ProviderLogoutsOptions): Provider
     return false;
   }
 
-  const withSid = (sid: string) => () => pagesUnder(sealer.sidHashes(client, sid), (hash, cursor) => store.listBySid(hash, cursor));
+  const withSid = (sid: string) => () =>
+    pagesUnder(sealer.sidHashes(client, sid), (hash, cursor) => store.listBySid(hash, cursor));
   const reason = "logged_out_at_provider";
 
   return {
     async end({ sid, sub, iat, issuer }, announce) {
       // If the summary cannot be read, the session ends.
-      const isConcerned = (key: string, stored: Stored) => isNotNewer(readSummary(sealer, key, stored)?.signedInIat, iat);
+      const isConcerned = (key: string, stored: Stored) =>
+        isNotNewer(readSummary(sealer, key, stored)?.signedInIat, iat);
       const subject = sub ?? "";
       const hashes = sealer.subjectHashes({ ...client, issuer }, subject);
-      const ofSubject = () => pagesUnder(hashes, (hash, cursor) => store.listBySubject(hash, cursor));
-      // A provider that did not send `sid` at the sign-in cannot have ended another session of the user alone.
-      const withoutSid = (key: string, stored: Stored) => stored.sid === undefined && isConcerned(key, stored);
-      const endAll = (list: () => EntryPages, belongs: typeof isConcerned) => ending.endListed(list, belongs, { reason, announce });
+      const ofSubject = () =>
+        pagesUnder(hashes, (hash, cursor) => store.listBySubject(hash, cursor));
+      // A provider that did not send `sid` at the sign-in cannot have ended another session of the
+      // user alone.
+      const withoutSid = (key: string, stored: Stored) =>
+        stored.sid === undefined && isConcerned(key, stored);
+      const endAll = (list: () => EntryPages, belongs: typeof isConcerned) =>
+        ending.endListed(list, belongs, { reason, announce });
       const endConcerned = async () => {
         if (sid !== undefined) await endAll(withSid(sid), isConcerned);
-        if (sub !== undefined) await endAll(ofSubject, sid === undefined ? isConcerned : withoutSid);
+        if (sub !== undefined)
+          await endAll(ofSubject, sid === undefined ? isConcerned : withoutSid);
       };
-      const [key] = sid === undefined ? sealer.logoutKeys({ ...client, issuer }, "sub", subject) : sealer.logoutKeys(client, "sid", sid);
+      const [key] =
+        sid === undefined
+          ? sealer.logoutKeys({ ...client, issuer }, "sub", subject)
+          : sealer.logoutKeys(client, "sid", sid);
       const isRemembered = await remember(key, iat).then(
         () => true,
         () => false,
@@ -103,13 +131,19 @@ export function createProviderLogouts(options: ProviderLogoutsOptions): Provider
     },
     async hasEnded(claims) {
       const { sid, iat } = claims;
-      if (typeof sid === "string" && (await hasLogout(sealer.logoutKeys(client, "sid", sid), iat))) return true;
-      return hasSubject(claims) && hasLogout(sealer.logoutKeys({ ...client, issuer: claims.iss }, "sub", claims.sub), iat);
+      if (typeof sid === "string" && (await hasLogout(sealer.logoutKeys(client, "sid", sid), iat)))
+        return true;
+      return (
+        hasSubject(claims) &&
+        hasLogout(sealer.logoutKeys({ ...client, issuer: claims.iss }, "sub", claims.sub), iat)
+      );
     },
   };
 }
 
-/** Returns whether a sign-in is not newer than a logout. A sign-in without a time counts as older. */
+/**
+ * Returns whether a sign-in is not newer than a logout. A sign-in without a time counts as older.
+ */
 function isNotNewer(signedInIat: unknown, logoutIat: EpochSeconds): boolean {
   return typeof signedInIat !== "number" || signedInIat <= logoutIat + TOLERANCE;
 }

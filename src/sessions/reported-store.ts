@@ -5,7 +5,16 @@ import type { EntryPage, SessionStore, Stored } from "../ports/session-store.js"
 /** @param duration milliseconds */
 export type StoreFailureListener = (error: unknown, duration: number) => void;
 
-type Reported = "get" | "insert" | "replace" | "touch" | "delete" | "listBySubject" | "listBySid" | "getMany" | "inProcess";
+type Reported =
+  | "get"
+  | "insert"
+  | "replace"
+  | "touch"
+  | "delete"
+  | "listBySubject"
+  | "listBySid"
+  | "getMany"
+  | "inProcess";
 
 export interface ReportedStore extends Required<Pick<SessionStore, Reported>> {
   /** How the store announces ends. Failures of this are not outages, and are not reported here. */
@@ -13,14 +22,21 @@ export interface ReportedStore extends Required<Pick<SessionStore, Reported>> {
 }
 
 /**
- * A store whose every failure is reported and becomes a `StoreUnavailableError`. Entries have own properties only, and null, which many
- * databases return for a missing row, becomes undefined.
+ * A store whose every failure is reported and becomes a `StoreUnavailableError`. Entries have own
+ * properties only, and null, which many databases return for a missing row, becomes undefined.
  */
-export function createReportedStore(store: SessionStore, clock: Clock, onFailure?: StoreFailureListener): ReportedStore {
+export function createReportedStore(
+  store: SessionStore,
+  clock: Clock,
+  onFailure?: StoreFailureListener,
+): ReportedStore {
   const list = (read: () => Promise<EntryPage>) =>
     run(async () => {
       const page = await read();
-      return { entries: allOwned(page.entries), next: Object.hasOwn(page, "next") ? (page.next ?? undefined) : undefined };
+      return {
+        entries: allOwned(page.entries),
+        next: Object.hasOwn(page, "next") ? (page.next ?? undefined) : undefined,
+      };
     });
 
   async function run<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -56,15 +72,23 @@ export function createReportedStore(store: SessionStore, clock: Clock, onFailure
     listBySubject: (subject, cursor) => list(() => store.listBySubject(subject, cursor)),
     listBySid: (sid, cursor) => list(() => store.listBySid(sid, cursor)),
     /** Several entries at once, at most 500; missing ones are left out. */
-    getMany: (keys) => run(async () => allOwned(await (store.getMany?.(keys) ?? getEach(store, keys)))),
+    getMany: (keys) =>
+      run(async () => allOwned(await (store.getMany?.(keys) ?? getEach(store, keys)))),
   };
 }
 
-async function getEach(store: SessionStore, keys: readonly string[]): Promise<[key: string, stored: Stored | undefined][]> {
-  return Promise.all(keys.map(async (key) => [key, await store.get(key)] as [string, Stored | undefined]));
+async function getEach(
+  store: SessionStore,
+  keys: readonly string[],
+): Promise<[key: string, stored: Stored | undefined][]> {
+  return Promise.all(
+    keys.map(async (key) => [key, await store.get(key)] as [string, Stored | undefined]),
+  );
 }
 
-function allOwned(entries: Iterable<readonly [key: string, stored: Stored | null | undefined]>): Map<string, Stored> {
+function allOwned(
+  entries: Iterable<readonly [key: string, stored: Stored | null | undefined]>,
+): Map<string, Stored> {
   const found = new Map<string, Stored>();
   for (const [key, stored] of entries) {
     const entry = owned(stored);
@@ -73,7 +97,10 @@ function allOwned(entries: Iterable<readonly [key: string, stored: Stored | null
   return found;
 }
 
-/** Hides a polluted `Object.prototype` behind the optional fields. Runs for every request: a literal is much cheaper than a spread. */
+/**
+ * Hides a polluted `Object.prototype` behind the optional fields. Runs for every request: a literal
+ * is much cheaper than a spread.
+ */
 function owned(stored: Stored | null | undefined): Stored | undefined {
   if (!stored) return undefined;
   return {

@@ -7,8 +7,9 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Encrypts session records at rest with AES-256-GCM. The key is derived from SECRET_KEY and the cookie's value. The store has only the
- * cookie's hash, so a stolen store cannot be decrypted, even with SECRET_KEY.
+ * Encrypts session records at rest with AES-256-GCM. The key is derived from SECRET_KEY and the
+ * cookie's value. The store has only the cookie's hash, so a stolen store cannot be decrypted, even
+ * with SECRET_KEY.
  */
 export interface Sealer {
   /**
@@ -17,17 +18,27 @@ export interface Sealer {
   seal(plain: string, cookieValue: string, storeKey: string): Uint8Array;
   /** Undefined: encrypted with an unknown key, for another session, or modified. */
   open(sealed: Uint8Array, cookieValue: string, storeKey: string): string | undefined;
-  /** As `seal`, but SECRET_KEY alone decrypts it: for a device list, which has no cookies. Never used for a token. */
+  /**
+   * As `seal`, but SECRET_KEY alone decrypts it: for a device list, which has no cookies. Never
+   * used for a token.
+   */
   sealSummary(plain: string, storeKey: string): Uint8Array;
   openSummary(sealed: Uint8Array, storeKey: string): string | undefined;
   /**
-   * The keyed hashes under which a user's sessions at one client are listed: with SECRET_KEY first, then with each fallback. A session that was not
-   * written since a key rotation is still stored under the earlier hash.
+   * The keyed hashes under which a user's sessions at one client are listed: with SECRET_KEY first,
+   * then with each fallback. A session that was not written since a key rotation is still stored
+   * under the earlier hash.
    */
   subjectHashes(client: ClientIdentity, subject: string): KeyedHashes;
-  /** As `subjectHashes`, for the sessions of one client that belong to one session of the provider (`sid`). */
+  /**
+   * As `subjectHashes`, for the sessions of one client that belong to one session of the provider
+   * (`sid`).
+   */
   sidHashes(client: ClientIdentity, sid: string): KeyedHashes;
-  /** The keys under which a logout by the provider is stored: of one of its sessions (`sid`), or of a user (`sub`). */
+  /**
+   * The keys under which a logout by the provider is stored: of one of its sessions (`sid`), or of
+   * a user (`sub`).
+   */
   logoutKeys(client: ClientIdentity, claim: "sid" | "sub", value: string): KeyedHashes;
   /** The hash with SECRET_KEY that tells one user from another in the browser. */
   account(issuer: string, subject: string): string;
@@ -41,7 +52,10 @@ export type KeyedHashes = readonly [current: string, ...earlier: string[]];
  * @param fallbacks earlier keys, or the next one; they only decrypt
  */
 export function createSealer(secretKey: string, fallbacks: readonly string[]): Sealer {
-  const keyring = (purpose: string): Keyring => [derive(secretKey, purpose), ...fallbacks.map((secret) => derive(secret, purpose))];
+  const keyring = (purpose: string): Keyring => [
+    derive(secretKey, purpose),
+    ...fallbacks.map((secret) => derive(secret, purpose)),
+  ];
   // Derived once for each purpose: the derivation costs more than everything else.
   const records = keyring("idpauth record 1");
   const summaries = keyring("idpauth summary 1");
@@ -50,13 +64,17 @@ export function createSealer(secretKey: string, fallbacks: readonly string[]): S
   const logouts = keyring("idpauth logout 1");
   const accounts = derive(secretKey, "idpauth account 1");
   return {
-    seal: (plain, cookieValue, storeKey) => encrypt(sessionKey(records[0], cookieValue), storeKey, plain),
-    open: (sealed, cookieValue, storeKey) => decryptWith(records, storeKey, sealed, (master) => sessionKey(master, cookieValue)),
+    seal: (plain, cookieValue, storeKey) =>
+      encrypt(sessionKey(records[0], cookieValue), storeKey, plain),
+    open: (sealed, cookieValue, storeKey) =>
+      decryptWith(records, storeKey, sealed, (master) => sessionKey(master, cookieValue)),
     sealSummary: (plain, storeKey) => encrypt(summaries[0], storeKey, plain),
     openSummary: (sealed, storeKey) => decryptWith(summaries, storeKey, sealed),
-    subjectHashes: ({ issuer, clientId }, subject) => hashesOf(subjects, [issuer, clientId, subject]),
+    subjectHashes: ({ issuer, clientId }, subject) =>
+      hashesOf(subjects, [issuer, clientId, subject]),
     sidHashes: ({ issuer, clientId }, sid) => hashesOf(sids, [issuer, clientId, sid]),
-    logoutKeys: ({ issuer, clientId }, claim, value) => hashesOf(logouts, [claim, issuer, clientId, value]),
+    logoutKeys: ({ issuer, clientId }, claim, value) =>
+      hashesOf(logouts, [claim, issuer, clientId, value]),
     account: (issuer, subject) => keyedHash(accounts, [issuer, subject]),
   };
 }
@@ -86,11 +104,25 @@ function encrypt(key: Buffer, storeKey: string, plain: string): Uint8Array {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv("aes-256-gcm", key, iv);
   cipher.setAAD(associated(storeKey));
-  return Buffer.concat([Buffer.of(SEAL_VERSION), iv, cipher.update(plain, "utf8"), cipher.final(), cipher.getAuthTag()]);
+  return Buffer.concat([
+    Buffer.of(SEAL_VERSION),
+    iv,
+    cipher.update(plain, "utf8"),
+    cipher.final(),
+    cipher.getAuthTag(),
+  ]);
 }
 
-/** Tries one key after the other. @param keyOf the key that encrypts, by the one in the ring. Default: that one */
-function decryptWith(ring: Keyring, storeKey: string, sealed: Uint8Array, keyOf = (master: Buffer) => master): string | undefined {
+/**
+ * Tries one key after the other.
+ * @param keyOf the key that encrypts, by the one in the ring. Default: that one
+ */
+function decryptWith(
+  ring: Keyring,
+  storeKey: string,
+  sealed: Uint8Array,
+  keyOf = (master: Buffer) => master,
+): string | undefined {
   for (const master of ring) {
     const plain = decrypt(keyOf(master), storeKey, sealed);
     if (plain !== undefined) return plain;
@@ -100,11 +132,16 @@ function decryptWith(ring: Keyring, storeKey: string, sealed: Uint8Array, keyOf 
 
 function decrypt(key: Buffer, storeKey: string, sealed: Uint8Array): string | undefined {
   if (sealed.length < 1 + IV_BYTES + TAG_BYTES || sealed[0] !== SEAL_VERSION) return undefined;
-  const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(1, 1 + IV_BYTES), { authTagLength: TAG_BYTES });
+  const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(1, 1 + IV_BYTES), {
+    authTagLength: TAG_BYTES,
+  });
   decipher.setAAD(associated(storeKey));
   decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES));
   try {
-    return decipher.update(sealed.subarray(1 + IV_BYTES, sealed.length - TAG_BYTES), undefined, "utf8") + decipher.final("utf8");
+    return (
+      decipher.update(sealed.subarray(1 + IV_BYTES, sealed.length - TAG_BYTES), undefined, "utf8") +
+      decipher.final("utf8")
+    );
   } catch {
     // Encrypted with another key, or modified.
     return undefined;

@@ -19,7 +19,8 @@ export class SessionEndedError extends IdpAuthError {
 const RETRY = 2_000;
 
 /**
- * Returns a signal that aborts when the session ends. Without a session it aborts as soon as the store has responded.
+ * Returns a signal that aborts when the session ends. Without a session it aborts as soon as the
+ * store has responded.
  *
  * @param open opens the session of the request anew; what it throws, this throws
  * @param onClose gets a function to call when the request closes; the signal is released then

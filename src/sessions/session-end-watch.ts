@@ -1,15 +1,27 @@
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
 import type { SessionStore } from "../ports/session-store.js";
 import type { SessionRecord } from "../record/record.js";
-import { judge, untilEnd, type EndReason, type PolicySettings, type SessionEnd } from "../record/session-policy.js";
+import {
+  judge,
+  untilEnd,
+  type EndReason,
+  type PolicySettings,
+  type SessionEnd,
+} from "../record/session-policy.js";
 
 /** Milliseconds between two checks of the limits of the watched sessions. */
 const TICK = 1_000;
-/** Milliseconds between two reads of all watched sessions, if the store announces no ends. Listeners run at most two ticks later. */
+/**
+ * Milliseconds between two reads of all watched sessions, if the store announces no ends. Listeners
+ * run at most two ticks later.
+ */
 const POLL = 3_000;
 /** The same if the store announces ends. These reads find an end whose announcement was lost. */
 const SAFETY_POLL = 60_000;
-/** Milliseconds after which a look that has not settled no longer keeps the next one waiting. Some session middleware never responds. */
+/**
+ * Milliseconds after which a look that has not settled no longer keeps the next one waiting. Some
+ * session middleware never responds.
+ */
 const LOOK_LIMIT = 30_000;
 /** Sessions that are read together. */
 const BATCH = 500;
@@ -22,7 +34,10 @@ export interface Looked {
   readonly reason?: EndReason | undefined;
 }
 
-/** Reads the newest state of several sessions, in their order. Undefined: this session cannot be read now. Rejects in an outage. */
+/**
+ * Reads the newest state of several sessions, in their order. Undefined: this session cannot be
+ * read now. Rejects in an outage.
+ */
 export type Look<Target> = (targets: readonly Target[]) => Promise<readonly (Looked | undefined)[]>;
 
 interface Watched<Target> {
@@ -47,11 +62,18 @@ export interface SessionEndWatchOptions<Target> {
 export type SessionEndWatch<Target> = ReturnType<typeof createSessionEndWatch<Target>>;
 
 /**
- * Watches sessions for connections that stay open. While sessions are watched, one timer runs in the process. Each tick reads all due
- * sessions together, however many connections they have. An outage ends no session.
+ * Watches sessions for connections that stay open. While sessions are watched, one timer runs in
+ * the process. Each tick reads all due sessions together, however many connections they have. An
+ * outage ends no session.
  */
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
-export function createSessionEndWatch<Target>({ look, clock, policy, store, onLost }: SessionEndWatchOptions<Target>) {
+export function createSessionEndWatch<Target>({
+  look,
+  clock,
+  policy,
+  store,
+  onLost,
+}: SessionEndWatchOptions<Target>) {
   const sessions = new Map<string, Watched<Target>>();
   let isConnected = false;
   let pollAt = 0;
@@ -69,7 +91,8 @@ export function createSessionEndWatch<Target>({ look, clock, policy, store, onLo
   function watch(key: string, target: Target, listener: (reason: SessionEnd) => void): () => void {
     let watched = sessions.get(key);
     // Due at once: the session may have ended since it was read.
-    if (watched === undefined) sessions.set(key, (watched = { target, listeners: new Set(), dueAt: 0 }));
+    if (watched === undefined)
+      sessions.set(key, (watched = { target, listeners: new Set(), dueAt: 0 }));
     const { listeners } = watched;
     listeners.add(listener);
     run();
@@ -142,12 +165,18 @@ export function createSessionEndWatch<Target>({ look, clock, policy, store, onLo
     [polling, pollingSince] = [poll, clock.monotonic()];
   }
 
-  async function lookAtAll(entries: readonly (readonly [string, Watched<Target>])[]): Promise<void> {
-    for (let start = 0; start < entries.length; start += BATCH) await lookAt(entries.slice(start, start + BATCH));
+  async function lookAtAll(
+    entries: readonly (readonly [string, Watched<Target>])[],
+  ): Promise<void> {
+    for (let start = 0; start < entries.length; start += BATCH)
+      await lookAt(entries.slice(start, start + BATCH));
   }
 
   /** @param told the announced reason; not validated */
-  async function lookAt(entries: readonly (readonly [string, Watched<Target>])[], told?: string): Promise<void> {
+  async function lookAt(
+    entries: readonly (readonly [string, Watched<Target>])[],
+    told?: string,
+  ): Promise<void> {
     const found = await look(entries.map(([, { target }]) => target)).catch(() => []);
     const now = epochSeconds(clock);
     entries.forEach(([key, watched], index) => {
@@ -155,7 +184,8 @@ export function createSessionEndWatch<Target>({ look, clock, policy, store, onLo
       if (looked === undefined || sessions.get(key) !== watched) return;
       const { record, reason } = looked;
       if (record === undefined) {
-        // The trace is written after the delete, so the next tick reads it once more. An announced end has left its trace already.
+        // The trace is written after the delete, so the next tick reads it once more. An announced
+        // end has left its trace already.
         const isFinal = reason !== undefined || told !== undefined || watched.isGone === true;
         if (isFinal) fire(key, reason ?? (told === "replaced" ? "replaced" : "logout"));
         else [watched.isGone, watched.dueAt] = [true, 0];

@@ -1,4 +1,7 @@
-/** A session as a store keeps it: the encrypted record, the summary that is readable without the cookie, and the trace after its end. */
+/**
+ * A session as a store keeps it: the encrypted record, the summary that is readable without the
+ * cookie, and the trace after its end.
+ */
 import { epochSeconds, nextTurn, type Clock, type EpochSeconds } from "../clock.js";
 import type { Entry, EntryPage, Stored } from "../ports/session-store.js";
 import { deepFreeze, isObject, isTooDeep, MAX_RECORD_DEPTH } from "../record/json.js";
@@ -28,7 +31,10 @@ export interface SessionEntriesOptions {
   readonly clock: Clock;
   readonly names: KeyNames;
   readonly clients: readonly ClientIdentity[];
-  /** Whether the application names its providers: then a session of none of them has ended, because its provider was removed. */
+  /**
+   * Whether the application names its providers: then a session of none of them has ended, because
+   * its provider was removed.
+   */
   readonly namesProviders: boolean;
   /** Seconds that a signed-in session lives after its last renewal. */
   readonly sessionTtl: number;
@@ -49,10 +55,25 @@ export function createSessionEntries(options: SessionEntriesOptions) {
    * @param label what a device list calls the session
    * @param expiresAt of a signed-in session that exists already
    */
-  function entryOf(record: SessionRecord, handle: Handle, label: string | null, expiresAt?: EpochSeconds): Entry {
+  function entryOf(
+    record: SessionRecord,
+    handle: Handle,
+    label: string | null,
+    expiresAt?: EpochSeconds,
+  ): Entry {
     const { sealer, clock, sessionTtl, debug, clients, keepIdToken } = options;
-    const { credentials, id_info: claims, idp_login_at: loginAt, idp_last_active: lastActive } = record;
-    const { sid, signed_in_iat: signedInIat, session_expiry: sessionExpiry, ended } = record.idp_state;
+    const {
+      credentials,
+      id_info: claims,
+      idp_login_at: loginAt,
+      idp_last_active: lastActive,
+    } = record;
+    const {
+      sid,
+      signed_in_iat: signedInIat,
+      session_expiry: sessionExpiry,
+      ended,
+    } = record.idp_state;
     const isSignedIn = credentials !== undefined;
     const client = clientOf(record, clients);
     const now = epochSeconds(clock);
@@ -65,10 +86,15 @@ export function createSessionEntries(options: SessionEntriesOptions) {
         }),
         handle,
       ),
-      expiresAt: isSignedIn ? (expiresAt ?? evenSecond(now + sessionTtl)) : now + PENDING_LOGIN_SECONDS,
+      expiresAt: isSignedIn
+        ? (expiresAt ?? evenSecond(now + sessionTtl))
+        : now + PENDING_LOGIN_SECONDS,
       ...(typeof lastActive === "number" && Number.isFinite(lastActive) && { lastActive }),
       ...(client !== undefined && {
-        subject: sealer.subjectHashes({ ...client, issuer: textOf(claims?.iss) }, textOf(claims?.sub))[0],
+        subject: sealer.subjectHashes(
+          { ...client, issuer: textOf(claims?.iss) },
+          textOf(claims?.sub),
+        )[0],
         ...(sid !== undefined && { sid: sealer.sidHashes(client, sid)[0] }),
         summary: sealedSummary(sealer, handle.key, {
           login_at: stampOf(loginAt) ?? undefined,
@@ -87,7 +113,10 @@ export function createSessionEntries(options: SessionEntriesOptions) {
     return entryOf(record, handle, label, stored.expiresAt);
   }
 
-  /** Returns why a session has ended, if only its trace is stored under its key, or if its provider was removed. */
+  /**
+   * Returns why a session has ended, if only its trace is stored under its key, or if its provider
+   * was removed.
+   */
   function endOf(stored: Stored, handle: Handle): TracedReason | "provider_removed" | undefined {
     // A signed-in session has a subject, and a pending login has no summary.
     if (stored.subject !== undefined) {
@@ -106,7 +135,9 @@ export function createSessionEntries(options: SessionEntriesOptions) {
     if (record === undefined || !isOfClients(record, options.clients)) return undefined;
     // A process with other key names signed this user in. A write from here would lose its keys.
     if (record.credentials === undefined && stored.subject !== undefined) return undefined;
-    return stored.lastActive === undefined ? record : { ...record, idp_last_active: stored.lastActive };
+    return stored.lastActive === undefined
+      ? record
+      : { ...record, idp_last_active: stored.lastActive };
   }
 
   /** Reads the sessions of several handles. */
@@ -122,7 +153,9 @@ export function createSessionEntries(options: SessionEntriesOptions) {
   /** A store in this process keeps the record itself, any other encrypted bytes. */
   function encode(record: SessionRecord, { value, key }: Handle): Entry["data"] {
     const { store, sealer, names } = options;
-    return store.inProcess ? deepFreeze(record) : sealer.seal(JSON.stringify(storedForm(record, names)), value, key);
+    return store.inProcess
+      ? deepFreeze(record)
+      : sealer.seal(JSON.stringify(storedForm(record, names)), value, key);
   }
 
   /** Undefined: the data is not a record that this process can read. */
@@ -130,7 +163,8 @@ export function createSessionEntries(options: SessionEntriesOptions) {
     const { store, sealer, names } = options;
     if (store.inProcess) {
       if (data instanceof Uint8Array) return undefined;
-      // The stored object itself, so that a read copies nothing. A custom store may return a copy with an ordinary prototype.
+      // The stored object itself, so that a read copies nothing. A custom store may return a copy
+      // with an ordinary prototype.
       return Object.getPrototypeOf(data) === null ? data : withoutInherited(data);
     }
     const json = data instanceof Uint8Array ? parsed(sealer.open(data, value, key)) : undefined;
@@ -140,7 +174,10 @@ export function createSessionEntries(options: SessionEntriesOptions) {
   return { entryOf, replacementOf, endOf, recordOf, look };
 }
 
-/** Rounds up to an even second: the browser got the session's cookie with this expiry. A renewal without the cookie is odd. */
+/**
+ * Rounds up to an even second: the browser got the session's cookie with this expiry. A renewal
+ * without the cookie is odd.
+ */
 export function evenSecond(time: EpochSeconds): EpochSeconds {
   return time + (time % 2);
 }
@@ -159,13 +196,19 @@ function sealedSummary(sealer: Sealer, key: string, members: object): Uint8Array
 }
 
 /** Returns an entry without a session. Its summary has these members. */
-export function noteOf(sealer: Sealer, key: string, members: object, expiresAt: EpochSeconds): Entry {
+export function noteOf(
+  sealer: Sealer,
+  key: string,
+  members: object,
+  expiresAt: EpochSeconds,
+): Entry {
   return { data: Uint8Array.of(0), summary: sealedSummary(sealer, key, members), expiresAt };
 }
 
 /**
- * Returns the fields of a session that the list of sessions and a logout by the provider read. The summary is readable without the session's
- * cookie, so it contains no token and no identity. Undefined: it is under an unknown key, was modified, or has another format.
+ * Returns the fields of a session that the list of sessions and a logout by the provider read. The
+ * summary is readable without the session's cookie, so it contains no token and no identity.
+ * Undefined: it is under an unknown key, was modified, or has another format.
  */
 export function readSummary(sealer: Sealer, key: string, stored: Stored) {
   const members = readSummaryJson(sealer, key, stored);
@@ -177,13 +220,20 @@ export function readSummary(sealer: Sealer, key: string, stored: Stored) {
     signedInIat: stampOf(members["iat"]),
     /** The claim `session_expiry`. */
     sessionExpiry: stampOf(members["session_expiry"]),
-    /** True: the end of the session has been announced. The record stays, so that the browser learns the reason. */
+    /**
+     * True: the end of the session has been announced. The record stays, so that the browser learns
+     * the reason.
+     */
     isEnded: members["is_ended"] === true,
   };
 }
 
 /** Returns the members of a summary, unchecked. */
-export function readSummaryJson(sealer: Sealer, key: string, { summary }: Stored): Record<string, unknown> | undefined {
+export function readSummaryJson(
+  sealer: Sealer,
+  key: string,
+  { summary }: Stored,
+): Record<string, unknown> | undefined {
   const json = parsed(summary && sealer.openSummary(summary, key));
   return isObject(json) && json["v"] === 1 ? json : undefined;
 }
@@ -192,10 +242,13 @@ export function stampOf(value: unknown): EpochSeconds | null {
   return typeof value === "number" && Number.isFinite(value) ? value : null;
 }
 
-/** Cleans a label: one line of at most 200 characters, well-formed. Null: nothing remains to show. */
+/**
+ * Cleans a label: one line of at most 200 characters, well-formed. Null: nothing remains to show.
+ */
 export function labelOf(value: unknown): string | null {
   if (typeof value !== "string") return null;
-  // Cut first, because a header can be megabytes long. To twice the length, because white space is folded afterwards.
+  // Cut first, because a header can be megabytes long. To twice the length, because white space is
+  // folded afterwards.
   const line = value
     .slice(0, 2 * MAX_LABEL)
     .toWellFormed()
@@ -212,10 +265,15 @@ const TRACED = ["logged_out_at_provider", "ended_everywhere", "too_many_sessions
 export type TracedReason = (typeof TRACED)[number];
 
 /**
- * Returns the trace that a session leaves under its key when it ends without its cookie. The browser learns the reason from the trace,
- * which contains nothing else.
+ * Returns the trace that a session leaves under its key when it ends without its cookie. The
+ * browser learns the reason from the trace, which contains nothing else.
  */
-export function traceOf(sealer: Sealer, key: string, reason: TracedReason, now: EpochSeconds): Entry {
+export function traceOf(
+  sealer: Sealer,
+  key: string,
+  reason: TracedReason,
+  now: EpochSeconds,
+): Entry {
   return noteOf(sealer, key, { ended: reason }, now + TRACE_SECONDS);
 }
 
@@ -232,11 +290,15 @@ function parsed(text: string | undefined): unknown {
 export type EntryPages = AsyncIterable<ReadonlyMap<string, Stored>>;
 
 /**
- * Reads the pages under the hashes of SECRET_KEY and of each fallback, and lets other work run in between. A session that was not written
- * since a rotation still has the earlier hash. Then reads in reverse order, because a write in between may move a session from one hash to
- * the other. So an entry may occur twice.
+ * Reads the pages under the hashes of SECRET_KEY and of each fallback, and lets other work run in
+ * between. A session that was not written since a rotation still has the earlier hash. Then reads
+ * in reverse order, because a write in between may move a session from one hash to the other. So an
+ * entry may occur twice.
  */
-export async function* pagesUnder(hashes: KeyedHashes, list: (hash: string, cursor?: string) => Promise<EntryPage>): EntryPages {
+export async function* pagesUnder(
+  hashes: KeyedHashes,
+  list: (hash: string, cursor?: string) => Promise<EntryPage>,
+): EntryPages {
   for (const hash of [...hashes, ...hashes.slice(0, -1).reverse()]) {
     let cursor: string | undefined;
     do {

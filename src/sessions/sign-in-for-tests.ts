@@ -14,7 +14,9 @@ export interface SessionForTestsParts {
   readonly scope: readonly string[];
   readonly baseUrl: string | null;
   readonly allowedTenants: readonly string[] | "any" | null;
-  /** The issuer with `{tenantid}` in place of the tenant. Undefined: the provider has one issuer. */
+  /**
+   * The issuer with `{tenantid}` in place of the tenant. Undefined: the provider has one issuer.
+   */
   readonly issuerTemplate: string | undefined;
   readonly stampsActivity: boolean;
   readonly clock: Clock;
@@ -23,10 +25,21 @@ export interface SessionForTestsParts {
 }
 
 /** Stores a signed-in session. @returns the Set-Cookie values for the browser */
-export async function createSessionForTests(asked: SessionForTests, parts: SessionForTestsParts): Promise<readonly string[]> {
+export async function createSessionForTests(
+  asked: SessionForTests,
+  parts: SessionForTestsParts,
+): Promise<readonly string[]> {
   const { sessions, client, scope, baseUrl, stampsActivity, clock } = parts;
   const now = epochSeconds(clock);
-  const { claims, tokens = {}, loginAt = now, authTime, acr, data, secure = baseUrl?.startsWith("https:") === true } = asked;
+  const {
+    claims,
+    tokens = {},
+    loginAt = now,
+    authTime,
+    acr,
+    data,
+    secure = baseUrl?.startsWith("https:") === true,
+  } = asked;
   const idInfo = {
     ...issuerClaims(claims, parts),
     aud: client.clientId,
@@ -65,10 +78,17 @@ export async function createSessionForTests(asked: SessionForTests, parts: Sessi
 /** The tenant of a user whose claims name none, if every tenant is allowed. */
 const ANY_TENANT = "00000000-0000-4000-8000-000000000000";
 
-/** With several tenants, the issuer is that of the user's tenant: `tid` of the claims, or the first allowed one. */
-function issuerClaims(claims: SessionForTests["claims"], parts: SessionForTestsParts): Record<string, unknown> {
+/**
+ * With several tenants, the issuer is that of the user's tenant: `tid` of the claims, or the first
+ * allowed one.
+ */
+function issuerClaims(
+  claims: SessionForTests["claims"],
+  parts: SessionForTestsParts,
+): Record<string, unknown> {
   const { client, allowedTenants, issuerTemplate } = parts;
   if (issuerTemplate === undefined) return { iss: client.issuer };
-  const tid = claims?.["tid"] ?? (Array.isArray(allowedTenants) ? (allowedTenants[0] as string) : ANY_TENANT);
+  const tid =
+    claims?.["tid"] ?? (Array.isArray(allowedTenants) ? (allowedTenants[0] as string) : ANY_TENANT);
   return { iss: issuerTemplate.replace("{tenantid}", typeof tid === "string" ? tid : ""), tid };
 }

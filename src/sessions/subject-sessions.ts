@@ -21,8 +21,9 @@ export interface ListedSession {
   /** Epoch seconds. Null: not known. */
   readonly loginAt: EpochSeconds | null;
   /**
-   * Epoch seconds of the last recorded access. Without an idle timeout, accesses are not recorded. Then it is the sign-in or the last
-   * renewal of the session's life, which happens at most once a day.
+   * Epoch seconds of the last recorded access. Without an idle timeout, accesses are not recorded.
+   * Then it is the sign-in or the last renewal of the session's life, which happens at most once a
+   * day.
    */
   readonly lastActive: EpochSeconds | null;
   /** What the option `sessionLabel` returned when the user signed in. */
@@ -31,7 +32,10 @@ export interface ListedSession {
   readonly current: boolean;
 }
 
-export interface SubjectSessionsOptions extends Pick<SessionEntriesOptions, "store" | "sealer" | "clock" | "clients" | "sessionTtl"> {
+export interface SubjectSessionsOptions extends Pick<
+  SessionEntriesOptions,
+  "store" | "sealer" | "clock" | "clients" | "sessionTtl"
+> {
   readonly policy: PolicySettings;
   readonly ending: SessionEnding;
 }
@@ -44,12 +48,16 @@ export interface SessionList {
   readonly hasMore: boolean;
 }
 
-/** Finds the sessions of a user without their cookies. All methods reject with StoreUnavailableError if the store fails. */
+/**
+ * Finds the sessions of a user without their cookies. All methods reject with StoreUnavailableError
+ * if the store fails.
+ */
 export interface SubjectSessions {
   /**
    * Lists the sessions within their session limits.
    *
-   * @param current the store's key of the request's own session, which its user's list always contains
+   * @param current the store's key of the request's own session, which its user's list always
+   *   contains
    */
   list(subject: Subject, current: string | undefined): Promise<SessionList>;
   /** Ends one session. Resolves to false if the user has no such session. */
@@ -62,23 +70,37 @@ export interface SubjectSessions {
    */
   endAll(subject: Subject, except: string | undefined, announce: () => void): Promise<number>;
   /**
-   * Ends the sessions beyond `most`, those with the oldest last activity first. Only sessions that began before `signedInAt` end: a sign-in
-   * at the same time makes this check itself, so two of them never end each other's sessions.
+   * Ends the sessions beyond `most`, those with the oldest last activity first. Only sessions that
+   * began before `signedInAt` end: a sign-in at the same time makes this check itself, so two of
+   * them never end each other's sessions.
    *
    * @param signedInAt epoch seconds; when the newest session began
    */
-  endSurplus(subject: Subject, most: number, signedInAt: EpochSeconds, announce: () => void): Promise<number>;
-  /** Whether the user has a session that began at `since`, in epoch seconds, or later. True if there are too many sessions to read. */
+  endSurplus(
+    subject: Subject,
+    most: number,
+    signedInAt: EpochSeconds,
+    announce: () => void,
+  ): Promise<number>;
+  /**
+   * Whether the user has a session that began at `since`, in epoch seconds, or later. True if there
+   * are too many sessions to read.
+   */
   hasSignedInSince(subject: Subject, since: EpochSeconds): Promise<boolean>;
 }
 
 /** Sessions that one request reads of a user. It stops after the page that exceeds this number. */
 const MAX_READ = 1_000;
-/** Sessions beyond the maximum that one sign-in reads and ends. There are so many only after the maximum was lowered. */
+/**
+ * Sessions beyond the maximum that one sign-in reads and ends. There are so many only after the
+ * maximum was lowered.
+ */
 const MAX_SURPLUS = 500;
 
 /** What the summary and the times of an entry say. */
-type ReadSession = Pick<ListedSession, "loginAt" | "lastActive" | "label"> & { readonly isWithinLimits: boolean };
+type ReadSession = Pick<ListedSession, "loginAt" | "lastActive" | "label"> & {
+  readonly isWithinLimits: boolean;
+};
 
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createSubjectSessions(options: SubjectSessionsOptions): SubjectSessions {
@@ -87,27 +109,39 @@ export function createSubjectSessions(options: SubjectSessionsOptions): SubjectS
   function hashesOf({ iss, sub }: Subject): KeyedHashes {
     const atIssuer = clients.filter(({ issuer }) => issuer === iss);
     // With several tenants, the issuer of the settings is another one.
-    const [first, ...others] = new Set((atIssuer.length > 0 ? atIssuer : clients).map(({ clientId }) => clientId));
+    const [first, ...others] = new Set(
+      (atIssuer.length > 0 ? atIssuer : clients).map(({ clientId }) => clientId),
+    );
     const hashes = (clientId: string) => sealer.subjectHashes({ issuer: iss, clientId }, sub);
     return [...hashes(first ?? ""), ...others.flatMap(hashes)];
   }
-  const pagesOf = (subject: Subject) => pagesUnder(hashesOf(subject), (hash, cursor) => store.listBySubject(hash, cursor));
+  const pagesOf = (subject: Subject) =>
+    pagesUnder(hashesOf(subject), (hash, cursor) => store.listBySubject(hash, cursor));
 
   function readSession(key: string, stored: Stored): ReadSession {
     const summary = readSummary(sealer, key, stored);
     const loginAt = summary?.loginAt ?? null;
-    const stamps = { ...(loginAt !== null && { idp_login_at: loginAt }), idp_last_active: stored.lastActive };
+    const stamps = {
+      ...(loginAt !== null && { idp_login_at: loginAt }),
+      idp_last_active: stored.lastActive,
+    };
     const now = epochSeconds(clock);
     return {
       loginAt,
-      lastActive: Math.min(now, Math.max(stored.lastActive ?? 0, loginAt ?? 0, stored.expiresAt - sessionTtl)),
+      lastActive: Math.min(
+        now,
+        Math.max(stored.lastActive ?? 0, loginAt ?? 0, stored.expiresAt - sessionTtl),
+      ),
       label: summary?.label ?? null,
       isWithinLimits: isWithinLimits(stamps, summary?.sessionExpiry ?? undefined, policy, now),
     };
   }
 
   /** Reads sessions by key, until there are more than `most`. */
-  async function read(subject: Subject, most: number): Promise<{ sessions: Map<string, ReadSession>; hasMore: boolean }> {
+  async function read(
+    subject: Subject,
+    most: number,
+  ): Promise<{ sessions: Map<string, ReadSession>; hasMore: boolean }> {
     const sessions = new Map<string, ReadSession>();
     for await (const entries of pagesOf(subject)) {
       for (const [key, stored] of entries) sessions.set(key, readSession(key, stored));
@@ -121,7 +155,8 @@ export function createSubjectSessions(options: SubjectSessionsOptions): SubjectS
       const { sessions, hasMore } = await read(subject, MAX_READ);
       if (current !== undefined && !sessions.has(current)) {
         const own = await store.get(current);
-        if (own?.subject !== undefined && hashesOf(subject).includes(own.subject)) sessions.set(current, readSession(current, own));
+        if (own?.subject !== undefined && hashesOf(subject).includes(own.subject))
+          sessions.set(current, readSession(current, own));
       }
       const listed = [...sessions].flatMap(([key, { isWithinLimits: isListed, ...session }]) =>
         isListed ? { id: sessionId(key), ...session, current: key === current } : [],
@@ -131,29 +166,42 @@ export function createSubjectSessions(options: SubjectSessionsOptions): SubjectS
     async end(subject, id, announce) {
       for await (const entries of pagesOf(subject)) {
         const keys = [...entries.keys()].filter((key) => sessionId(key) === id);
-        if (keys.length > 0) return (await ending.end(keys, { reason: "ended_everywhere", announce })) === 1;
+        if (keys.length > 0)
+          return (await ending.end(keys, { reason: "ended_everywhere", announce })) === 1;
       }
       return false;
     },
     endAll(subject, except, announce) {
       const list = () => pagesOf(subject);
-      return ending.endListed(list, (key) => key !== except, { reason: "ended_everywhere", announce });
+      return ending.endListed(list, (key) => key !== except, {
+        reason: "ended_everywhere",
+        announce,
+      });
     },
     async endSurplus(subject, most, signedInAt, announce) {
       const { sessions } = await read(subject, most + MAX_SURPLUS);
       const earlier = [...sessions].filter(([, { loginAt }]) => (loginAt ?? 0) < signedInAt);
-      earlier.sort(([, a], [, b]) => (a.lastActive ?? 0) - (b.lastActive ?? 0) || (a.loginAt ?? 0) - (b.loginAt ?? 0));
+      earlier.sort(
+        ([, a], [, b]) =>
+          (a.lastActive ?? 0) - (b.lastActive ?? 0) || (a.loginAt ?? 0) - (b.loginAt ?? 0),
+      );
       const keys = earlier.slice(0, Math.max(0, sessions.size - most)).map(([key]) => key);
       return keys.length === 0 ? 0 : ending.end(keys, { reason: "too_many_sessions", announce });
     },
     async hasSignedInSince(subject, since) {
       const { sessions, hasMore } = await read(subject, MAX_READ);
-      return hasMore || [...sessions.values()].some(({ loginAt }) => loginAt !== null && loginAt >= since);
+      return (
+        hasMore ||
+        [...sessions.values()].some(({ loginAt }) => loginAt !== null && loginAt >= since)
+      );
     },
   };
 }
 
-/** Returns the `id` of a session: a hash, so that a page with a device list does not reveal the store's keys. */
+/**
+ * Returns the `id` of a session: a hash, so that a page with a device list does not reveal the
+ * store's keys.
+ */
 export function sessionId(key: string): string {
   return createHash("sha256").update(`idpauth session ${key}`).digest("base64url").slice(0, 22);
 }

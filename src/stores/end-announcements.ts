@@ -30,8 +30,9 @@ export interface ChannelListener {
 /**
  * Announces the ends of sessions, and tells watchers about the ends that any process has announced.
  *
- * Clients lose subscriptions without an event: a pooler in transaction mode, a half-open connection, a lost node of a Cluster. So a
- * connection counts as connected only while proofs arrive. A proof is a message on the same way as the announced ends.
+ * Clients lose subscriptions without an event: a pooler in transaction mode, a half-open
+ * connection, a lost node of a Cluster. So a connection counts as connected only while proofs
+ * arrive. A proof is a message on the same way as the announced ends.
  */
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createAnnouncedEnds(channel: EndsChannel, clock: Clock) {
@@ -92,7 +93,8 @@ export function createAnnouncedEnds(channel: EndsChannel, clock: Clock) {
   function receive(text: string): void {
     const space = text.indexOf(" ");
     if (space > 0) {
-      for (const { watcher } of [...watchers]) watcher.ended(text.slice(0, space), text.slice(space + 1));
+      for (const { watcher } of [...watchers])
+        watcher.ended(text.slice(0, space), text.slice(space + 1));
     } else if (text === proof) {
       proof = undefined;
       failures = 0;
@@ -102,7 +104,8 @@ export function createAnnouncedEnds(channel: EndsChannel, clock: Clock) {
   }
 
   function lose(): void {
-    // A client that reconnects reports each failure. These reports must not postpone the new connection.
+    // A client that reconnects reports each failure. These reports must not postpone the new
+    // connection.
     if (!isConnected && proof === undefined) return;
     proof = undefined;
     expectProof();

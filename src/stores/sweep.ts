@@ -4,14 +4,19 @@ import type { Clock } from "../clock.js";
 const PAUSE_MILLISECONDS = 20;
 
 /**
- * Removes expired entries at intervals, in slices: the next slice follows soon after a full one. There are never two at once.
- * The sweep ignores a slice that rejects, because the sessions' own operations report an outage.
+ * Removes expired entries at intervals, in slices: the next slice follows soon after a full one.
+ * There are never two at once. The sweep ignores a slice that rejects, because the sessions' own
+ * operations report an outage.
  *
  * @param interval milliseconds; 0: no sweep
  * @param slice removes some entries, and returns whether there may be more
  * @returns stops the sweep; resolves when a running slice has ended
  */
-export function sweepRegularly(clock: Clock, interval: number, slice: () => Promise<boolean>): () => Promise<void> {
+export function sweepRegularly(
+  clock: Clock,
+  interval: number,
+  slice: () => Promise<boolean>,
+): () => Promise<void> {
   let isStopped = false;
   let running: Promise<void> | undefined;
   let cancelTimer: (() => void) | undefined;

@@ -2,7 +2,10 @@ import { systemClock, type Clock } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
 import { inTime } from "../work/deadline.js";
 
-/** Default and maximum time of one store operation, in milliseconds. The refresh lease is computed from it. */
+/**
+ * Default and maximum time of one store operation, in milliseconds. The refresh lease is computed
+ * from it.
+ */
 export const DEFAULT_STORE_TIMEOUT = 2_000;
 
 /**
@@ -18,7 +21,10 @@ export function checkTimeout(name: string, timeout: number): void {
   );
 }
 
-/** The system clock, but a wait for a store keeps the process alive, so that a script gets the result or the error. */
+/**
+ * The system clock, but a wait for a store keeps the process alive, so that a script gets the
+ * result or the error.
+ */
 const clock: Clock = {
   ...systemClock,
   timer(milliseconds, task) {
@@ -30,7 +36,8 @@ const clock: Clock = {
 };
 
 /**
- * Returns the result of the work, or rejects after `milliseconds`. After that rejection the outcome of the work is unknown.
+ * Returns the result of the work, or rejects after `milliseconds`. After that rejection the outcome
+ * of the work is unknown.
  *
  * @param tooLate the message of the rejection
  * @throws StoreUnavailableError the time has passed

@@ -1,6 +1,6 @@
 /**
- * The kit for tests: a provider on a socket, sign-in without a browser, and the requirements of stores and adapters, as tests for
- * any runner and as a report without a runner.
+ * The kit for tests: a provider on a socket, sign-in without a browser, and the requirements of
+ * stores and adapters, as tests for any runner and as a report without a runner.
  */
 export {
   compactJws,
@@ -36,10 +36,21 @@ export {
   type KeptCookie,
   type PrefixProxy,
 } from "./browser/cookie-browser.js";
-export { browser, type BrowserOptions, type PostedData, type TestBrowser } from "./sign-in/test-browser.js";
+export {
+  browser,
+  type BrowserOptions,
+  type PostedData,
+  type TestBrowser,
+} from "./sign-in/test-browser.js";
 export { signIn, type SignInOptions } from "./sign-in/sign-in.js";
 export { SignInError, type SignInStep } from "./sign-in/sign-in-error.js";
-export { signedInAs, signedInCookie, type SignedInAsOptions, type SignedInCookie, type SignsInForTests } from "./sign-in/signed-in-as.js";
+export {
+  signedInAs,
+  signedInCookie,
+  type SignedInAsOptions,
+  type SignedInCookie,
+  type SignsInForTests,
+} from "./sign-in/signed-in-as.js";
 export type { TestedApplication } from "./sign-in/serve.js";
 export {
   checkStore,
@@ -61,11 +72,31 @@ export {
 } from "../conformance/store/guarantees.js";
 export { storeRequirements } from "../conformance/store/requirements/index.js";
 export type { StoreRequirement } from "../conformance/store/requirements/requirement.js";
-export type { StoreFactory, StoreOutage, StoreUnderTest } from "../conformance/store/store-under-test.js";
-export { testStore, type RegisterTest, type StoreTestOptions, type TestContext } from "../conformance/store/test-store.js";
-export { checkAdapter, type AdapterCheckOptions, type AdapterReport, type AdapterScope } from "../conformance/adapter/check-adapter.js";
-export { formatAdapterReport, formatAdapterTable } from "../conformance/adapter/format-adapter-report.js";
-export { AdapterRequirementError, type AdapterResult } from "../conformance/adapter/check-requirement.js";
+export type {
+  StoreFactory,
+  StoreOutage,
+  StoreUnderTest,
+} from "../conformance/store/store-under-test.js";
+export {
+  testStore,
+  type RegisterTest,
+  type StoreTestOptions,
+  type TestContext,
+} from "../conformance/store/test-store.js";
+export {
+  checkAdapter,
+  type AdapterCheckOptions,
+  type AdapterReport,
+  type AdapterScope,
+} from "../conformance/adapter/check-adapter.js";
+export {
+  formatAdapterReport,
+  formatAdapterTable,
+} from "../conformance/adapter/format-adapter-report.js";
+export {
+  AdapterRequirementError,
+  type AdapterResult,
+} from "../conformance/adapter/check-requirement.js";
 export {
   ADAPTER_FEATURES,
   type EchoRoute,

@@ -2,7 +2,10 @@ import type { Clock } from "../index.js";
 
 /** A clock that a test can advance. */
 export interface MovableClock extends Clock {
-  /** Time passes at once: timers that fall due run in the order of their due times. Milliseconds, not negative. */
+  /**
+   * Time passes at once: timers that fall due run in the order of their due times. Milliseconds,
+   * not negative.
+   */
   advance(milliseconds: number): void;
 }
 
@@ -30,7 +33,11 @@ export class RunningClock implements MovableClock {
   }
 
   timer(milliseconds: number, task: () => void): () => void {
-    const timer: Timer = { due: this.monotonic() + Math.max(0, milliseconds), task, handle: undefined };
+    const timer: Timer = {
+      due: this.monotonic() + Math.max(0, milliseconds),
+      task,
+      handle: undefined,
+    };
     this.#timers.add(timer);
     this.#arm(timer);
     return () => {
@@ -39,7 +46,8 @@ export class RunningClock implements MovableClock {
   }
 
   advance(milliseconds: number): void {
-    if (typeof milliseconds !== "number" || !(milliseconds >= 0)) throw new RangeError("pass a number of milliseconds, 0 or more");
+    if (typeof milliseconds !== "number" || !(milliseconds >= 0))
+      throw new RangeError("pass a number of milliseconds, 0 or more");
     const end = this.#ahead + milliseconds;
     for (;;) {
       const next = this.#earliest();

@@ -7,8 +7,8 @@ interface Timer {
 }
 
 /**
- * The default start is in the past on purpose: code that reads the system's time instead of the clock finds everything
- * expired.
+ * The default start is in the past on purpose: code that reads the system's time instead of the
+ * clock finds everything expired.
  */
 const DEFAULT_START = Date.UTC(2024, 0, 1);
 
@@ -45,8 +45,9 @@ export class TestClock implements Clock {
   }
 
   /**
-   * Time passes. Timers that fall due run in the order of their due times, each at its own; those that they set run too,
-   * when they fall due within the same span. What a task sets only after a promise is not seen: see {@link advanceAsync}.
+   * Time passes. Timers that fall due run in the order of their due times, each at its own; those
+   * that they set run too, when they fall due within the same span. What a task sets only after a
+   * promise is not seen: see {@link advanceAsync}.
    */
   advance(milliseconds: number): void {
     const end = this.#endOf(milliseconds);
@@ -54,7 +55,10 @@ export class TestClock implements Clock {
     this.#moveTo(end);
   }
 
-  /** As `advance`, with a turn of the event loop after each timer and at the end, so that promises settle and set theirs. */
+  /**
+   * As `advance`, with a turn of the event loop after each timer and at the end, so that promises
+   * settle and set theirs.
+   */
   async advanceAsync(milliseconds: number): Promise<void> {
     const end = this.#endOf(milliseconds);
     do await turn();
@@ -63,19 +67,27 @@ export class TestClock implements Clock {
     await turn();
   }
 
-  /** Sets the wall clock forwards or backwards, as an administrator would. No time passes, so no timer runs. */
+  /**
+   * Sets the wall clock forwards or backwards, as an administrator would. No time passes, so no
+   * timer runs.
+   */
   setNow(epochMilliseconds: number): void {
     this.#now = epochMilliseconds;
   }
 
   #endOf(milliseconds: number): number {
     if (typeof milliseconds !== "number" || !(milliseconds >= 0)) {
-      throw new RangeError("pass a number of milliseconds, 0 or more; to move the wall clock back, use setNow");
+      throw new RangeError(
+        "pass a number of milliseconds, 0 or more; to move the wall clock back, use setNow",
+      );
     }
     return this.#monotonic + milliseconds;
   }
 
-  /** Runs the earliest timer that is due by `end`, if there is one. Of several due at once, the one set first. */
+  /**
+   * Runs the earliest timer that is due by `end`, if there is one. Of several due at once, the one
+   * set first.
+   */
   #runNext(end: number): boolean {
     let next: Timer | undefined;
     for (const timer of this.#timers) {

@@ -1,10 +1,16 @@
 import { ProviderUnavailableError } from "../errors.js";
 import type { Clock } from "../clock.js";
 
-/** Requests that may wait for each slot. A later request gets a 503 at once, because no user would wait that long. */
+/**
+ * Requests that may wait for each slot. A later request gets a 503 at once, because no user would
+ * wait that long.
+ */
 const QUEUE_PER_SLOT = 50;
 
-/** Bounds of the estimated seconds until the queue is free. Up to twice the estimate is sent, to spread the retries. */
+/**
+ * Bounds of the estimated seconds until the queue is free. Up to twice the estimate is sent, to
+ * spread the retries.
+ */
 const RETRY_AFTER = { least: 1, most: 30 };
 
 /** The weight of the newest duration in the running average. */
@@ -31,8 +37,8 @@ interface Waiting {
 export type Slots = ReturnType<typeof createSlots>;
 
 /**
- * Limits how many requests of one kind are at the provider at a time: ten thousand sessions that expire in the same second must not
- * become ten thousand connections. First come, first served.
+ * Limits how many requests of one kind are at the provider at a time: ten thousand sessions that
+ * expire in the same second must not become ten thousand connections. First come, first served.
  */
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createSlots({ limit, reason, clock, patience }: SlotOptions) {
@@ -91,11 +97,16 @@ export function createSlots({ limit, reason, clock, patience }: SlotOptions) {
     const seconds = (queued() * duration) / limit / 1000;
     const estimate = Math.min(RETRY_AFTER.most, Math.max(RETRY_AFTER.least, seconds));
     // Random, so that requests refused together do not come back together.
-    return new ProviderUnavailableError(reason, { retryAfter: Math.ceil(estimate * (1 + Math.random())) });
+    return new ProviderUnavailableError(reason, {
+      retryAfter: Math.ceil(estimate * (1 + Math.random())),
+    });
   }
 
   return {
-    /** @throws ProviderUnavailableError with the reason of the options: the queue is full, or `patience` is over */
+    /**
+     * @throws ProviderUnavailableError with the reason of the options: the queue is full, or
+     *   `patience` is over
+     */
     async take(): Promise<Release> {
       if (taken < limit) taken += 1;
       else await wait();
@@ -112,7 +123,8 @@ export function createSlots({ limit, reason, clock, patience }: SlotOptions) {
 }
 
 /**
- * Returns what takes a slot of its own and a common one: while the requests of one kind hang, they hold few of the common slots.
+ * Returns what takes a slot of its own and a common one: while the requests of one kind hang, they
+ * hold few of the common slots.
  */
 export function slotsWithin(own: Slots, common: Slots): () => Promise<Release> {
   return async () => {

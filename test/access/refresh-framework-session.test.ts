@@ -1,8 +1,12 @@
 import { afterEach, expect, it } from "vitest";
 import { type CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
-import { startExpressApplication, type ExpressApplication } from "../support/express-application.js";
+import {
+  startExpressApplication,
+  type ExpressApplication,
+} from "../support/express-application.js";
 
-// With sessions of the host's own no list tells of a person's other sessions: what became of this one is all there is to go by.
+// With sessions of the host's own no list tells of a person's other sessions: what became of this
+// one is all there is to go by.
 
 let app: ExpressApplication;
 
@@ -14,7 +18,10 @@ async function duringRefresh() {
   const browser = app.browser();
   expect((await browser.follow("/idpauth/login/")).status).toBe(200);
   app.clock.advance(3_600_000);
-  const token = app.provider.hold("token", { before: false, when: ({ params }) => params.get("grant_type") === "refresh_token" });
+  const token = app.provider.hold("token", {
+    before: false,
+    when: ({ params }) => params.get("grant_type") === "refresh_token",
+  });
   const probe = isSignedIn(browser);
   await token.arrived;
   return {
@@ -27,9 +34,11 @@ async function duringRefresh() {
   };
 }
 
-const isSignedIn = async (browser: CookieBrowser) => (await browser.get("/idpauth/session")).json().authenticated as boolean;
+const isSignedIn = async (browser: CookieBrowser) =>
+  (await browser.get("/idpauth/session")).json().authenticated as boolean;
 const revoked = () => app.provider.requestsTo("revoke").map(({ params }) => params.get("token"));
-const rotated = () => app.provider.issued.filter(({ kind }) => kind === "refresh_token").at(-1)?.value;
+const rotated = () =>
+  app.provider.issued.filter(({ kind }) => kind === "refresh_token").at(-1)?.value;
 
 it("a sign-in during a refresh: the late tokens are dropped, not revoked, since the new session may share their grant", async () => {
   const { browser, finish } = await duringRefresh();
@@ -57,7 +66,10 @@ it("a framework that saves an old copy between the rotated token's write and the
   const browser = app.browser();
   expect((await browser.follow("/idpauth/login/")).status).toBe(200);
   app.clock.advance(3_600_000);
-  const token = app.provider.hold("token", { before: false, when: ({ params }) => params.get("grant_type") === "refresh_token" });
+  const token = app.provider.hold("token", {
+    before: false,
+    when: ({ params }) => params.get("grant_type") === "refresh_token",
+  });
   await app.provider.rotateKeys({ keepOld: false });
   const jwks = app.provider.hold("jwks");
   const probe = isSignedIn(browser);
@@ -78,7 +90,9 @@ it("a framework that saves an old copy between the rotated token's write and the
 
 it("a logout during a refresh: the late tokens are revoked", async () => {
   const { browser, finish } = await duringRefresh();
-  expect((await browser.get("/idpauth/logout/?response=json")).json()).toEqual({ status: "logged_out" });
+  expect((await browser.get("/idpauth/logout/?response=json")).json()).toEqual({
+    status: "logged_out",
+  });
   const late = rotated();
   await finish();
   expect(revoked()).toContain(late);

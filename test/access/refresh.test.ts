@@ -11,9 +11,18 @@ import { LEASE_DURATION } from "../../src/access/lease.js";
 import type { IdpAuth, IdpRequest } from "../../src/index.js";
 import { createBundledSessions } from "../../src/sessions/bundled-sessions.js";
 import { createSealer } from "../../src/sessions/seal.js";
-import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import {
+  startApplication,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "../support/application.js";
 import { buildPackage } from "../support/build.js";
-import type { Fault, IdTokenDraft, TestProvider } from "../../src/testing/provider/test-provider.js";
+import type {
+  Fault,
+  IdTokenDraft,
+  TestProvider,
+} from "../../src/testing/provider/test-provider.js";
 import { SealingStore } from "../support/sealing-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { createReportedStore } from "../../src/sessions/reported-store.js";
@@ -49,9 +58,11 @@ async function expiredUser(options?: ApplicationOptions): Promise<TestUser> {
 }
 
 const refreshRequests = () => provider.requestsTo("token", { grant_type: "refresh_token" });
-const issued = (kind: string) => provider.issued.filter((each) => each.kind === kind).map(({ value }) => value);
+const issued = (kind: string) =>
+  provider.issued.filter((each) => each.kind === kind).map(({ value }) => value);
 const credentialsOf = (user: TestUser, auth = app.auth) => auth.getCredentials(user.request("/"));
-const reasonOf = async (user: TestUser) => (await app.auth.explainIdpAuthentication(user.request("/"))).reason;
+const reasonOf = async (user: TestUser) =>
+  (await app.auth.explainIdpAuthentication(user.request("/"))).reason;
 
 /** The session as it lies in the store, private key included. */
 function sessionOf(user: TestUser) {
@@ -60,7 +71,11 @@ function sessionOf(user: TestUser) {
     store: createReportedStore(store, clock),
     sealer: createSealer(SECRET, []),
     clock,
-    names: { credentials: "credentials", oauth_state: "oauth_state", final_redirect: "final_redirect" },
+    names: {
+      credentials: "credentials",
+      oauth_state: "oauth_state",
+      final_redirect: "final_redirect",
+    },
     clients: [{ issuer: provider.issuer, clientId: provider.clientId }],
     namesProviders: false,
     keepIdToken: false,
@@ -78,7 +93,10 @@ async function recordOf(user: TestUser): Promise<SessionRecord> {
   return record;
 }
 
-function eventsOf<Name extends keyof Events>(auth: IdpAuth<IdpRequest>, name: Name): Events[Name][] {
+function eventsOf<Name extends keyof Events>(
+  auth: IdpAuth<IdpRequest>,
+  name: Name,
+): Events[Name][] {
   const events: Events[Name][] = [];
   auth.on(name, (event) => events.push(event));
   return events;
@@ -91,7 +109,11 @@ describe("an expired ID token", () => {
   it("[RFR-9] is refreshed: credentials and id_info are rewritten, exp moves on, idp_login_at does not", async () => {
     const user = await expiredUser();
     const before = await recordOf(user);
-    expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: true, user: { email: "ada@example.com" }, expires_in: 3600 });
+    expect((await user.get(PROBE)).json()).toMatchObject({
+      authenticated: true,
+      user: { email: "ada@example.com" },
+      expires_in: 3600,
+    });
     const after = await recordOf(user);
     expect(after.credentials).toEqual({
       ...before.credentials,
@@ -113,7 +135,9 @@ describe("an expired ID token", () => {
       expect(await user.isSignedIn()).toBe(true);
       clock.advance(HOUR);
     }
-    expect(refreshRequests().map(({ params }) => params.get("refresh_token"))).toEqual(issued("refresh_token").slice(0, 5));
+    expect(refreshRequests().map(({ params }) => params.get("refresh_token"))).toEqual(
+      issued("refresh_token").slice(0, 5),
+    );
     expect(provider.reuses).toBe(0);
   });
 
@@ -126,19 +150,29 @@ describe("an expired ID token", () => {
 
   it("without a refresh token ends the session", async () => {
     const user = await expiredUser({ provider: { issueRefreshToken: false } });
-    expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: false, user: null, reason: "no_refresh_token" });
+    expect((await user.get(PROBE)).json()).toMatchObject({
+      authenticated: false,
+      user: null,
+      reason: "no_refresh_token",
+    });
     expect(refreshRequests()).toEqual([]);
   });
 
   it("with auto-refresh off ends the session", async () => {
     const user = await expiredUser({ sessionAutoRefresh: false });
-    expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "auto_refresh_off" });
+    expect((await user.get(PROBE)).json()).toMatchObject({
+      authenticated: false,
+      reason: "auto_refresh_off",
+    });
     expect(refreshRequests()).toEqual([]);
   });
 
   it("beyond a session limit is not refreshed", async () => {
     const user = await expiredUser({ sessionMaxAge: 3599 });
-    expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "max_age" });
+    expect((await user.get(PROBE)).json()).toMatchObject({
+      authenticated: false,
+      reason: "max_age",
+    });
     expect(refreshRequests()).toEqual([]);
   });
 
@@ -146,7 +180,10 @@ describe("an expired ID token", () => {
     const user = await expiredUser();
     store.calls.length = 0;
     expect(await app.auth.checkIdpAuthentication(user.request("/"))).toBe(false);
-    expect(await app.auth.explainIdpAuthentication(user.request("/"))).toEqual({ authenticated: false, reason: "id_token_expired" });
+    expect(await app.auth.explainIdpAuthentication(user.request("/"))).toEqual({
+      authenticated: false,
+      reason: "id_token_expired",
+    });
     expect(refreshRequests()).toEqual([]);
     expect(store.calls.every(({ method }) => method === "get")).toBe(true);
   });
@@ -163,7 +200,9 @@ describe("an expired ID token", () => {
     const user = await expiredUser();
     const events = eventsOf(app.auth, "refresh");
     await user.isSignedIn();
-    expect(events).toEqual([{ time: clock.now(), issuer: provider.issuer, subject: "ada-1815", duration: 0 }]);
+    expect(events).toEqual([
+      { time: clock.now(), issuer: provider.issuer, subject: "ada-1815", duration: 0 },
+    ]);
   });
 });
 
@@ -182,11 +221,16 @@ describe("claims of the refreshed ID token", () => {
     await user.signIn();
     const before = await recordOf(user);
     provider.mutateIdToken = ({ claims }) => {
-      for (const name of ["email", "email_verified", "name", "picture", "hd"]) Reflect.deleteProperty(claims, name);
+      for (const name of ["email", "email_verified", "name", "picture", "hd"])
+        Reflect.deleteProperty(claims, name);
       return { claims: { ...claims, team: "new" } };
     };
     clock.advance(HOUR);
-    expect((await user.get(PROBE)).json().user).toEqual({ email: "ada@example.com", name: "Ada", picture: "https://p.example/a.png" });
+    expect((await user.get(PROBE)).json().user).toEqual({
+      email: "ada@example.com",
+      name: "Ada",
+      picture: "https://p.example/a.png",
+    });
     const after = (await recordOf(user)).id_info;
     expect(before.id_info?.["hd"]).toBe("old.example");
     expect(after).toMatchObject({ email_verified: true, team: "new" });
@@ -195,8 +239,14 @@ describe("claims of the refreshed ID token", () => {
 
   it("new values of email, name and picture take the place of the old ones", async () => {
     const user = await expiredUser();
-    provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, email: "countess@example.com", name: "Countess", picture: null } });
-    expect((await user.get(PROBE)).json().user).toEqual({ email: "countess@example.com", name: "Countess", picture: null });
+    provider.mutateIdToken = (draft) => ({
+      claims: { ...draft.claims, email: "countess@example.com", name: "Countess", picture: null },
+    });
+    expect((await user.get(PROBE)).json().user).toEqual({
+      email: "countess@example.com",
+      name: "Countess",
+      picture: null,
+    });
   });
 
   it("[ASVS-10.5.1] another user's sub is refused, and id_info stays as it was", async () => {
@@ -204,7 +254,11 @@ describe("claims of the refreshed ID token", () => {
     const before = await recordOf(user);
     const eve: Record<string, unknown> = { sub: "eve", email: "eve@example.com" };
     provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, ...eve } });
-    expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: false, user: null, reason: "refresh_rejected" });
+    expect((await user.get(PROBE)).json()).toMatchObject({
+      authenticated: false,
+      user: null,
+      reason: "refresh_rejected",
+    });
     const after = await recordOf(user);
     expect(after.id_info).toEqual(before.id_info);
     expect(after.credentials?.token).toBe(before.credentials?.token);
@@ -241,7 +295,9 @@ describe("[BCP-14] [R2] many requests on one expired session", () => {
     const user = await expiredUser();
     const all = await Promise.all(Array.from({ length: 200 }, () => credentialsOf(user)));
     expect(refreshRequests()).toHaveLength(1);
-    expect(new Set(all.map((credentials) => credentials?.token))).toEqual(new Set([issued("access_token").at(-1)]));
+    expect(new Set(all.map((credentials) => credentials?.token))).toEqual(
+      new Set([issued("access_token").at(-1)]),
+    );
     expect(provider.reuses).toBe(0);
   });
 
@@ -255,7 +311,11 @@ describe("[BCP-14] [R2] many requests on one expired session", () => {
       app.auth.getAccessToken(request()),
       app.auth.getCredentials(request()),
     ]);
-    expect([probe.json().authenticated, blocked, payload?.email]).toEqual([true, undefined, "ada@example.com"]);
+    expect([probe.json().authenticated, blocked, payload?.email]).toEqual([
+      true,
+      undefined,
+      "ada@example.com",
+    ]);
     expect(token).toBe(credentials?.token);
     expect(refreshRequests()).toHaveLength(1);
   });
@@ -275,7 +335,9 @@ describe("[BCP-14] [R2] many requests on one expired session", () => {
     await clock.advanceAsync(2_000);
     answers.push(...(await Promise.all(second)));
     expect(refreshRequests()).toHaveLength(1);
-    expect(new Set(answers.map((credentials) => credentials?.token))).toEqual(new Set([issued("access_token").at(-1)]));
+    expect(new Set(answers.map((credentials) => credentials?.token))).toEqual(
+      new Set([issued("access_token").at(-1)]),
+    );
     expect(provider.reuses).toBe(0);
   });
 
@@ -295,7 +357,9 @@ describe("[BCP-14] [R2] many requests on one expired session", () => {
     const requests = Array.from({ length: 5 }, () => user.request("/"));
     await Promise.all(requests.map((request) => app.auth.getCredentials(request)));
     for (const request of requests) {
-      expect((await app.auth.readSessionRecord(request))?.["credentials"]).toMatchObject({ token: issued("access_token").at(-1) });
+      expect((await app.auth.readSessionRecord(request))?.["credentials"]).toMatchObject({
+        token: issued("access_token").at(-1),
+      });
     }
   });
 
@@ -304,14 +368,22 @@ describe("[BCP-14] [R2] many requests on one expired session", () => {
     // Whom the provider gave each token to.
     const owners = new Map<unknown, unknown>();
     provider.tokenResponse = (answer) => {
-      const claims = Buffer.from(String(answer["id_token"]).split(".")[1] ?? "", "base64url").toString();
-      for (const name of ["access_token", "refresh_token"]) owners.set(answer[name], (JSON.parse(claims) as { sub: string }).sub);
+      const claims = Buffer.from(
+        String(answer["id_token"]).split(".")[1] ?? "",
+        "base64url",
+      ).toString();
+      for (const name of ["access_token", "refresh_token"])
+        owners.set(answer[name], (JSON.parse(claims) as { sub: string }).sub);
       return answer;
     };
     const users = await Promise.all(
       Array.from({ length: 200 }, async (_, number) => {
         const user = app.user();
-        await user.signIn(undefined, { sub: `user-${number}`, email: `user-${number}@example.com`, name: `User ${number}` });
+        await user.signIn(undefined, {
+          sub: `user-${number}`,
+          email: `user-${number}@example.com`,
+          name: `User ${number}`,
+        });
         return user;
       }),
     );
@@ -320,11 +392,20 @@ describe("[BCP-14] [R2] many requests on one expired session", () => {
     const probes = await Promise.all(users.map((user) => user.get(PROBE)));
     const after = await Promise.all(users.map(recordOf));
     expect(refreshRequests()).toHaveLength(200);
-    expect(probes.map((probe) => probe.json().user.email)).toEqual(users.map((_, number) => `user-${number}@example.com`));
-    expect(after.map((record) => record.id_info?.sub)).toEqual(users.map((_, number) => `user-${number}`));
-    expect(new Set([...before, ...after].map((record) => record.credentials?.token)).size).toBe(400);
+    expect(probes.map((probe) => probe.json().user.email)).toEqual(
+      users.map((_, number) => `user-${number}@example.com`),
+    );
+    expect(after.map((record) => record.id_info?.sub)).toEqual(
+      users.map((_, number) => `user-${number}`),
+    );
+    expect(new Set([...before, ...after].map((record) => record.credentials?.token)).size).toBe(
+      400,
+    );
     for (const { credentials, id_info: idInfo } of after) {
-      expect([owners.get(credentials?.token), owners.get(credentials?.refresh_token)]).toEqual([idInfo?.sub, idInfo?.sub]);
+      expect([owners.get(credentials?.token), owners.get(credentials?.refresh_token)]).toEqual([
+        idInfo?.sub,
+        idInfo?.sub,
+      ]);
     }
   });
 });
@@ -335,10 +416,13 @@ const EVE = { sub: "eve" };
 describe("what the provider's response to a refresh means", () => {
   type Arrange = () => unknown;
   const foreignKey = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
-  const idToken = (change: (draft: IdTokenDraft) => ReturnType<NonNullable<TestProvider["mutateIdToken"]>>) => () => {
-    provider.mutateIdToken = change;
-  };
-  const claims = (changed: Record<string, unknown>) => idToken((draft) => ({ claims: { ...draft.claims, ...changed } }));
+  const idToken =
+    (change: (draft: IdTokenDraft) => ReturnType<NonNullable<TestProvider["mutateIdToken"]>>) =>
+    () => {
+      provider.mutateIdToken = change;
+    };
+  const claims = (changed: Record<string, unknown>) =>
+    idToken((draft) => ({ claims: { ...draft.claims, ...changed } }));
   const answered = (fault: Fault) => () => provider.fault("token", fault);
   const status = (code: number, body?: unknown) => answered({ kind: "status", status: code, body });
 
@@ -348,7 +432,10 @@ describe("what the provider's response to a refresh means", () => {
   });
 
   it.each<[string, Arrange]>([
-    ["200, signature wrong under a known key", idToken(({ sign, header, claims }) => sign(header, claims, foreignKey))],
+    [
+      "200, signature wrong under a known key",
+      idToken(({ sign, header, claims }) => sign(header, claims, foreignKey)),
+    ],
     ["200, no signature", idToken(({ sign, claims }) => sign({ alg: "none" }, claims))],
     ["200, ID token of another issuer", claims({ iss: "https://elsewhere.example" })],
     ["200, ID token for another client", claims({ aud: "another-client" })],
@@ -356,10 +443,19 @@ describe("what the provider's response to a refresh means", () => {
     ["200, ID token expired", claims({ exp: 1_700_000_000 })],
     ["200, at_hash of another access token", claims({ at_hash: "AAAAAAAAAAAAAAAAAAAAAA" })],
     ["200, something else than an ID token", idToken(() => "no.id.token")],
-    ["200, an ID token that is no text", () => (provider.tokenResponse = (answer) => ({ ...answer, id_token: 1 }))],
-    ["200, no access token", () => (provider.tokenResponse = ({ access_token: _, ...rest }) => rest)],
+    [
+      "200, an ID token that is no text",
+      () => (provider.tokenResponse = (answer) => ({ ...answer, id_token: 1 })),
+    ],
+    [
+      "200, no access token",
+      () => (provider.tokenResponse = ({ access_token: _, ...rest }) => rest),
+    ],
     ["200, an empty object", () => (provider.tokenResponse = () => ({}))],
-    ["400 invalid_grant", status(400, { error: "invalid_grant", error_description: "expired or revoked" })],
+    [
+      "400 invalid_grant",
+      status(400, { error: "invalid_grant", error_description: "expired or revoked" }),
+    ],
     ["401 invalid_grant", status(401, { error: "invalid_grant" })],
     ["403 invalid_grant, as Auth0 sends it", status(403, { error: "invalid_grant" })],
     ["400 invalid_request", status(400, { error: "invalid_request" })],
@@ -375,12 +471,12 @@ describe("what the provider's response to a refresh means", () => {
     arrange();
     for (let probe = 0; probe < 10; probe += 1) {
       const answer = await user.get(PROBE);
-      expect([answer.status, answer.json().authenticated, answer.json().user, answer.json().reason]).toEqual([
-        200,
-        false,
-        null,
-        "refresh_rejected",
-      ]);
+      expect([
+        answer.status,
+        answer.json().authenticated,
+        answer.json().user,
+        answer.json().reason,
+      ]).toEqual([200, false, null, "refresh_rejected"]);
     }
     expect(refreshRequests()).toHaveLength(1);
     expect(await credentialsOf(user)).toBeNull();
@@ -430,28 +526,38 @@ describe("what the provider's response to a refresh means", () => {
     ["connection refused", () => provider.pause()],
   ];
 
-  it.each([...operators, ...outages])("[F17] %s: an outage, nobody is signed out", async (row, arrange) => {
-    const user = await expiredUser();
-    const before = await recordOf(user);
-    await arrange();
-    for (let probe = 0; probe < 10; probe += 1) {
-      const answer = await user.get(PROBE);
-      expect([answer.status, answer.json()]).toEqual([503, { authenticated: false, user: null }]);
-      expect(Number(answer.headers["Retry-After"])).toBeGreaterThanOrEqual(1);
-    }
-    expect(refreshRequests().length).toBeLessThanOrEqual(1);
-    await expect(credentialsOf(user)).rejects.toBeInstanceOf(ProviderUnavailableError);
-    expect(await app.auth.guard(user.request("/reports"))).toMatchObject({ kind: "unavailable", reply: { status: 503 } });
-    expect(await recordOf(user)).toEqual(before);
-    if (operators.some(([name]) => name === row)) {
-      expect(app.log.filter(({ level, code }) => level === "error" && code === "provider_misconfigured")).toHaveLength(1);
-    }
+  it.each([...operators, ...outages])(
+    "[F17] %s: an outage, nobody is signed out",
+    async (row, arrange) => {
+      const user = await expiredUser();
+      const before = await recordOf(user);
+      await arrange();
+      for (let probe = 0; probe < 10; probe += 1) {
+        const answer = await user.get(PROBE);
+        expect([answer.status, answer.json()]).toEqual([503, { authenticated: false, user: null }]);
+        expect(Number(answer.headers["Retry-After"])).toBeGreaterThanOrEqual(1);
+      }
+      expect(refreshRequests().length).toBeLessThanOrEqual(1);
+      await expect(credentialsOf(user)).rejects.toBeInstanceOf(ProviderUnavailableError);
+      expect(await app.auth.guard(user.request("/reports"))).toMatchObject({
+        kind: "unavailable",
+        reply: { status: 503 },
+      });
+      expect(await recordOf(user)).toEqual(before);
+      if (operators.some(([name]) => name === row)) {
+        expect(
+          app.log.filter(
+            ({ level, code }) => level === "error" && code === "provider_misconfigured",
+          ),
+        ).toHaveLength(1);
+      }
 
-    provider.clearFaults();
-    if (row === "connection refused") await provider.resume();
-    clock.advance(BEYOND_BACK_OFF);
-    expect(await user.isSignedIn()).toBe(true);
-  });
+      provider.clearFaults();
+      if (row === "connection refused") await provider.resume();
+      clock.advance(BEYOND_BACK_OFF);
+      expect(await user.isSignedIn()).toBe(true);
+    },
+  );
 
   it("200, kid unknown after one forced refetch: an outage, and the rotated refresh token is kept", async () => {
     const user = await expiredUser();
@@ -474,13 +580,18 @@ describe("what the provider's response to a refresh means", () => {
     const answer = await user.get(PROBE);
     expect([answer.status, answer.json().authenticated]).toEqual([503, false]);
     const during = await recordOf(user);
-    expect(during.credentials).toEqual({ ...before.credentials, refresh_token: issued("refresh_token").at(-1) });
+    expect(during.credentials).toEqual({
+      ...before.credentials,
+      refresh_token: issued("refresh_token").at(-1),
+    });
     expect(during.id_info).toEqual(before.id_info);
 
     provider.clearFaults();
     clock.advance(BEYOND_BACK_OFF);
     expect(await user.isSignedIn()).toBe(true);
-    expect(refreshRequests().map(({ params }) => params.get("refresh_token"))).toEqual(issued("refresh_token").slice(0, 2));
+    expect(refreshRequests().map(({ params }) => params.get("refresh_token"))).toEqual(
+      issued("refresh_token").slice(0, 2),
+    );
     expect(provider.reuses).toBe(0);
   });
 
@@ -531,7 +642,9 @@ describe("what the provider's response to a refresh means", () => {
       expect((await recordOf(first)).idp_state.dropped_token).toBe(issued("refresh_token").at(-1));
       withdraw();
       await second.get("/idpauth/session");
-      expect((await first.get("/idpauth/logout/?response=json")).json()).toEqual({ status: "logged_out" });
+      expect((await first.get("/idpauth/logout/?response=json")).json()).toEqual({
+        status: "logged_out",
+      });
       await app.auth.idle();
       expect(logouts.map(({ revoked }) => revoked)).toEqual([true]);
       expect(isActive(issued("refresh_token").at(-1))).toBe(false);
@@ -542,7 +655,11 @@ describe("what the provider's response to a refresh means", () => {
       const logouts = eventsOf(app.auth, "logout");
       provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, ...EVE } });
       const token = () => issued("refresh_token").at(-1);
-      provider.fault("revoke", { kind: "status", status: 400, when: ({ params }) => params.get("token") === token() });
+      provider.fault("revoke", {
+        kind: "status",
+        status: 400,
+        when: ({ params }) => params.get("token") === token(),
+      });
       await user.get(PROBE);
       await user.get("/idpauth/logout/");
       await app.auth.idle();
@@ -572,11 +689,16 @@ describe("what the provider's response to a refresh means", () => {
   it("no response's own words, no token and no secret reach log or events", async () => {
     const user = await expiredUser();
     const failures = eventsOf(app.auth, "failure");
-    provider.fault("token", { kind: "status", status: 400, body: { error: "invalid_grant", error_description: "hostile words" } });
+    provider.fault("token", {
+      kind: "status",
+      status: 400,
+      body: { error: "invalid_grant", error_description: "hostile words" },
+    });
     await user.get(PROBE);
     const written = JSON.stringify([app.log, failures]);
     for (const { value } of provider.issued) expect(written).not.toContain(value);
-    for (const word of ["hostile words", provider.clientSecret, SECRET]) expect(written).not.toContain(word);
+    for (const word of ["hostile words", provider.clientSecret, SECRET])
+      expect(written).not.toContain(word);
   });
 });
 
@@ -586,7 +708,12 @@ describe("[F4] after an outage", () => {
     const other = app.user();
     await other.signIn();
     clock.advance(HOUR);
-    provider.fault("token", { kind: "status", status: 503, headers: { "Retry-After": "20" }, times: 1 });
+    provider.fault("token", {
+      kind: "status",
+      status: 503,
+      headers: { "Retry-After": "20" },
+      times: 1,
+    });
     expect((await user.get(PROBE)).headers["Retry-After"]).toBe("20");
     clock.advance(19_000);
     store.calls.length = 0;
@@ -662,7 +789,9 @@ describe("[F2] [R3] a slow provider", () => {
     await clock.advanceAsync(30_000 - PATIENCE - 1);
     expect(failures).toEqual([]);
     await clock.advanceAsync(1);
-    await eventually(() => expect(failures).toMatchObject([{ during: "refresh", reason: "timeout", duration: 30_000 }]));
+    await eventually(() =>
+      expect(failures).toMatchObject([{ during: "refresh", reason: "timeout", duration: 30_000 }]),
+    );
     await eventually(async () => expect((await recordOf(user)).idp_state.lease).toBeUndefined());
     provider.clearFaults();
     await clock.advanceAsync(BEYOND_BACK_OFF);
@@ -676,7 +805,11 @@ describe("[F2] [R3] a slow provider", () => {
     await token.arrived;
     await clock.advanceAsync(4_000);
     token.release();
-    expect((await probe).json()).toMatchObject({ authenticated: false, user: null, reason: "max_age" });
+    expect((await probe).json()).toMatchObject({
+      authenticated: false,
+      user: null,
+      reason: "max_age",
+    });
     expect(await credentialsOf(user)).toBeNull();
   });
 
@@ -706,20 +839,32 @@ describe("[R5] a logout during a refresh", () => {
     const probe = user.get(PROBE);
     await token.arrived;
     const tab = user.at(app.auth);
-    expect((await tab.get("/idpauth/logout/?response=json")).json()).toEqual({ status: "logged_out" });
+    expect((await tab.get("/idpauth/logout/?response=json")).json()).toEqual({
+      status: "logged_out",
+    });
     token.release();
-    expect((await probe).json()).toMatchObject({ authenticated: false, user: null, reason: "no_credentials" });
+    expect((await probe).json()).toMatchObject({
+      authenticated: false,
+      user: null,
+      reason: "no_credentials",
+    });
     expect(await store.peek(key)).toBeUndefined();
     expect(await user.isSignedIn()).toBe(false);
-    await eventually(() => expect(provider.requestsTo("revoke").length).toBeGreaterThanOrEqual(before ? 1 : 2));
-    for (const value of [...issued("access_token"), ...issued("refresh_token")]) expect(provider.isActive(value)).toBe(false);
+    await eventually(() =>
+      expect(provider.requestsTo("revoke").length).toBeGreaterThanOrEqual(before ? 1 : 2),
+    );
+    for (const value of [...issued("access_token"), ...issued("refresh_token")])
+      expect(provider.isActive(value)).toBe(false);
   });
 
   it("a sign-in during a refresh is none: the late tokens are dropped, not revoked, since the new session may share their grant", async () => {
     const user = await expiredUser();
     const tab = user.at(app.auth);
     const callback = await tab.approve();
-    const token = provider.hold("token", { before: false, when: ({ params }) => params.get("grant_type") === "refresh_token" });
+    const token = provider.hold("token", {
+      before: false,
+      when: ({ params }) => params.get("grant_type") === "refresh_token",
+    });
     const probe = user.get(PROBE);
     await token.arrived;
     expect((await tab.get(callback)).status).toBe(302);
@@ -737,7 +882,10 @@ describe("[R5] a logout during a refresh", () => {
     });
     provider.fault("token", { kind: "status", status: 400 });
     for (let attempt = 0; attempt < 3; attempt += 1) {
-      expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "refresh_rejected" });
+      expect((await user.get(PROBE)).json()).toMatchObject({
+        authenticated: false,
+        reason: "refresh_rejected",
+      });
     }
     expect(refreshRequests()).toHaveLength(1);
     expect((await recordOf(user)).idp_state.lease).toBeUndefined();
@@ -920,7 +1068,10 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
     await sessionOf(user).update(lease("other"));
     const probe = user.get(PROBE);
     await clock.advanceAsync(500);
-    await sessionOf(user).update(({ idp_state: { lease: _given, ...state }, ...record }) => ({ ...record, idp_state: state }));
+    await sessionOf(user).update(({ idp_state: { lease: _given, ...state }, ...record }) => ({
+      ...record,
+      idp_state: state,
+    }));
     await clock.advanceAsync(1_500);
     expect((await probe).json().authenticated).toBe(true);
     expect(refreshRequests()).toHaveLength(1);
@@ -931,7 +1082,11 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
     const token = provider.hold("token", { before: false });
     const probe = user.get(PROBE);
     await token.arrived;
-    const theirs: Credentials = { ...(await recordOf(user)).credentials!, token: "at_theirs", refresh_token: "rt_theirs" };
+    const theirs: Credentials = {
+      ...(await recordOf(user)).credentials!,
+      token: "at_theirs",
+      refresh_token: "rt_theirs",
+    };
     await sessionOf(user).update((record) => ({
       ...lease("theirs")(record),
       credentials: theirs,
@@ -949,22 +1104,30 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
 
   it.each<[string, () => unknown]>([
     ["its own answer came", () => undefined],
-    ["its own answer was a refusal", () => provider.fault("token", { kind: "status", status: 400, before: false })],
-  ])("taken over by a holder that is not done when %s: 503, never the expired identity", async (_what, arrange) => {
-    const user = await expiredUser();
-    arrange();
-    const token = provider.hold("token", { before: false });
-    const probe = user.get(PROBE);
-    await token.arrived;
-    const asked = expect(credentialsOf(user)).rejects.toMatchObject({ reason: "refresh_pending" });
-    await sessionOf(user).update(lease("theirs"));
-    const before = await recordOf(user);
-    token.release();
-    await asked;
-    const answer = await probe;
-    expect([answer.status, answer.json()]).toEqual([503, { authenticated: false, user: null }]);
-    expect(await recordOf(user)).toEqual(before);
-  });
+    [
+      "its own answer was a refusal",
+      () => provider.fault("token", { kind: "status", status: 400, before: false }),
+    ],
+  ])(
+    "taken over by a holder that is not done when %s: 503, never the expired identity",
+    async (_what, arrange) => {
+      const user = await expiredUser();
+      arrange();
+      const token = provider.hold("token", { before: false });
+      const probe = user.get(PROBE);
+      await token.arrived;
+      const asked = expect(credentialsOf(user)).rejects.toMatchObject({
+        reason: "refresh_pending",
+      });
+      await sessionOf(user).update(lease("theirs"));
+      const before = await recordOf(user);
+      token.release();
+      await asked;
+      const answer = await probe;
+      expect([answer.status, answer.json()]).toEqual([503, { authenticated: false, user: null }]);
+      expect(await recordOf(user)).toEqual(before);
+    },
+  );
 
   /** Does something just before this refresh asks for the lease, its first write. */
   function beforeTheLease(work: () => Promise<unknown>): void {
@@ -977,7 +1140,9 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
   it("is not taken when another process has refreshed the session since the read", async () => {
     const user = await expiredUser();
     const exp = clock.now() / 1000 + 3600;
-    beforeTheLease(() => sessionOf(user).update((record) => ({ ...record, id_info: { ...record.id_info, exp } })));
+    beforeTheLease(() =>
+      sessionOf(user).update((record) => ({ ...record, id_info: { ...record.id_info, exp } })),
+    );
     expect(await user.isSignedIn()).toBe(true);
     expect(refreshRequests()).toEqual([]);
     expect((await recordOf(user)).idp_state.lease).toBeUndefined();
@@ -996,7 +1161,11 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
   it("is not taken when the session has ended since the read: signed out, no token is spent", async () => {
     const user = await expiredUser();
     beforeTheLease(() => sessionOf(user).destroy());
-    expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: false, user: null, reason: "no_credentials" });
+    expect((await user.get(PROBE)).json()).toMatchObject({
+      authenticated: false,
+      user: null,
+      reason: "no_credentials",
+    });
     expect(refreshRequests()).toEqual([]);
   });
 
@@ -1007,33 +1176,40 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
     await clock.advanceAsync(100);
     await sessionOf(user).destroy();
     await clock.advanceAsync(1_500);
-    expect((await probe).json()).toMatchObject({ authenticated: false, user: null, reason: "no_credentials" });
+    expect((await probe).json()).toMatchObject({
+      authenticated: false,
+      user: null,
+      reason: "no_credentials",
+    });
     expect(refreshRequests()).toEqual([]);
   });
 
   it.each([
     [0, [0, 25, 75, 175, 375, 775, 1_275, 1_775, 2_275, 2_775]],
     [0.5, [0, 50, 150, 350, 750, 1_550, 2_550]],
-  ])("of another process is read more and more rarely, at least every 1.5 s, spread by chance (%d)", async (chance, looks) => {
-    const user = await expiredUser();
-    await sessionOf(user).update(lease("other"));
-    const since = clock.monotonic();
-    const seen: number[] = [];
-    store.before = ({ method }) => {
-      if (method === "get") seen.push(clock.monotonic() - since);
-    };
-    const random = vi.spyOn(Math, "random").mockReturnValue(chance);
-    try {
-      const probe = user.get(PROBE);
-      await clock.advanceAsync(3_000);
-      expect(seen).toEqual(looks);
-      await sessionOf(user).destroy();
-      await clock.advanceAsync(1_500);
-      await probe;
-    } finally {
-      random.mockRestore();
-    }
-  });
+  ])(
+    "of another process is read more and more rarely, at least every 1.5 s, spread by chance (%d)",
+    async (chance, looks) => {
+      const user = await expiredUser();
+      await sessionOf(user).update(lease("other"));
+      const since = clock.monotonic();
+      const seen: number[] = [];
+      store.before = ({ method }) => {
+        if (method === "get") seen.push(clock.monotonic() - since);
+      };
+      const random = vi.spyOn(Math, "random").mockReturnValue(chance);
+      try {
+        const probe = user.get(PROBE);
+        await clock.advanceAsync(3_000);
+        expect(seen).toEqual(looks);
+        await sessionOf(user).destroy();
+        await clock.advanceAsync(1_500);
+        await probe;
+      } finally {
+        random.mockRestore();
+      }
+    },
+  );
 
   it.each<[string, () => unknown, boolean]>([
     ["another process, and the answer is good", () => undefined, false],
@@ -1043,20 +1219,27 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
       () => provider.fault("token", { kind: "status", status: 400, before: false }),
       true,
     ],
-  ])("and credentials taken out of the record by %s: signed out", async (_what, arrange, keepsLease) => {
-    const user = await expiredUser();
-    arrange();
-    const token = provider.hold("token", { before: false });
-    const probe = user.get(PROBE);
-    await token.arrived;
-    await sessionOf(user).update(({ idp_state: { lease: held, ...state } }) => ({
-      idp_state: { ...state, ...(keepsLease && held !== undefined && { lease: held }) },
-    }));
-    token.release();
-    expect((await probe).json()).toMatchObject({ authenticated: false, user: null, reason: "no_credentials" });
-    expect((await recordOf(user)).credentials).toBeUndefined();
-    expect((await recordOf(user)).idp_state.lease).toBeUndefined();
-  });
+  ])(
+    "and credentials taken out of the record by %s: signed out",
+    async (_what, arrange, keepsLease) => {
+      const user = await expiredUser();
+      arrange();
+      const token = provider.hold("token", { before: false });
+      const probe = user.get(PROBE);
+      await token.arrived;
+      await sessionOf(user).update(({ idp_state: { lease: held, ...state } }) => ({
+        idp_state: { ...state, ...(keepsLease && held !== undefined && { lease: held }) },
+      }));
+      token.release();
+      expect((await probe).json()).toMatchObject({
+        authenticated: false,
+        user: null,
+        reason: "no_credentials",
+      });
+      expect((await recordOf(user)).credentials).toBeUndefined();
+      expect((await recordOf(user)).idp_state.lease).toBeUndefined();
+    },
+  );
 
   it("lost to a writer that came between the read and the write: the tokens are dropped, not taken for stored", async () => {
     const user = await expiredUser();
@@ -1076,7 +1259,10 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
 
 describe("getAccessToken", () => {
   /** The access token lives five minutes, the ID token an hour. */
-  async function userWithToken(secondsLeft: number, options: ApplicationOptions = {}): Promise<TestUser> {
+  async function userWithToken(
+    secondsLeft: number,
+    options: ApplicationOptions = {},
+  ): Promise<TestUser> {
     await start({ ...options, provider: { accessTokenSeconds: 300, ...options.provider } });
     const user = app.user();
     await user.signIn();
@@ -1084,7 +1270,10 @@ describe("getAccessToken", () => {
     return user;
   }
   const accessToken = (user: TestUser, minValidity?: number) =>
-    app.auth.getAccessToken(user.request("/"), minValidity === undefined ? undefined : { minValidity });
+    app.auth.getAccessToken(
+      user.request("/"),
+      minValidity === undefined ? undefined : { minValidity },
+    );
 
   it.each<[secondsLeft: number, minValidity: number | undefined, refreshes: number]>([
     [300, undefined, 0],
@@ -1100,12 +1289,15 @@ describe("getAccessToken", () => {
     [-10, undefined, 1],
     [150, 250, 0],
     [149, 250, 1],
-  ])("good for %i s more, wanted for %s s: %i refreshes", async (secondsLeft, minValidity, refreshes) => {
-    const user = await userWithToken(secondsLeft);
-    expect(await accessToken(user, minValidity)).toBe(issued("access_token")[refreshes]);
-    expect(refreshRequests()).toHaveLength(refreshes);
-    expect((await recordOf(user)).credentials?.token).toBe(issued("access_token")[refreshes]);
-  });
+  ])(
+    "good for %i s more, wanted for %s s: %i refreshes",
+    async (secondsLeft, minValidity, refreshes) => {
+      const user = await userWithToken(secondsLeft);
+      expect(await accessToken(user, minValidity)).toBe(issued("access_token")[refreshes]);
+      expect(refreshRequests()).toHaveLength(refreshes);
+      expect((await recordOf(user)).credentials?.token).toBe(issued("access_token")[refreshes]);
+    },
+  );
 
   it.each([
     [300, 0],
@@ -1115,7 +1307,8 @@ describe("getAccessToken", () => {
     "wanted for longer than the provider's tokens ever live, with %i s of 300 left: %i refreshes, not one a call",
     async (left, refreshes) => {
       const user = await userWithToken(left);
-      for (let call = 0; call < 5; call++) expect(await accessToken(user, 10_000)).toBe(issued("access_token")[refreshes]);
+      for (let call = 0; call < 5; call++)
+        expect(await accessToken(user, 10_000)).toBe(issued("access_token")[refreshes]);
       expect(refreshRequests()).toHaveLength(refreshes);
     },
   );
@@ -1173,7 +1366,10 @@ describe("getAccessToken", () => {
     expect(await user.isSignedIn()).toBe(true);
     expect(refreshRequests()).toHaveLength(1);
     clock.advance(HOUR);
-    expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "refresh_rejected" });
+    expect((await user.get(PROBE)).json()).toMatchObject({
+      authenticated: false,
+      reason: "refresh_rejected",
+    });
   });
 
   it("beyond a session limit: null, however long the token lives", async () => {
@@ -1203,7 +1399,8 @@ describe("[L1] many sessions that expire at once", () => {
     const probes = users.map((user) => user.isSignedIn());
     await hold.arrived;
     // Everything that could reach the provider has had its chance.
-    for (let round = 0; round < 50; round += 1) await new Promise((resolve) => setImmediate(resolve));
+    for (let round = 0; round < 50; round += 1)
+      await new Promise((resolve) => setImmediate(resolve));
     expect(hold.held).toBe(3);
     hold.release();
     expect(await Promise.all(probes)).toEqual(users.map(() => true));
@@ -1227,7 +1424,9 @@ describe("[L1] many sessions that expire at once", () => {
     expect(others).toEqual([]);
     expect(["1", "2"]).toContain(turnedAway?.headers["Retry-After"]);
     expect(turnedAway?.setCookies ?? []).toEqual([]);
-    expect(await Promise.all(users.map((user) => user.isSignedIn()))).toEqual(users.map(() => true));
+    expect(await Promise.all(users.map((user) => user.isSignedIn()))).toEqual(
+      users.map(() => true),
+    );
     expect(refreshRequests()).toHaveLength(52);
   });
 
@@ -1247,7 +1446,9 @@ describe("[L1] many sessions that expire at once", () => {
     expect(refreshRequests()).toHaveLength(2);
     provider.clearFaults();
     clock.advance(BEYOND_BACK_OFF);
-    expect(await Promise.all(users.map((user) => user.isSignedIn()))).toEqual(users.map(() => true));
+    expect(await Promise.all(users.map((user) => user.isSignedIn()))).toEqual(
+      users.map(() => true),
+    );
   });
 
   it("a request that watches another process's lease holds no slot", async () => {
@@ -1373,7 +1574,9 @@ describe("a refresh that something overtook", () => {
     await probe;
     await app.auth.idle();
     const late = provider.requestsTo("revoke").slice(before);
-    expect(late.map(({ params }) => [params.get("token"), params.get("token_type_hint")])).toEqual([[issued(kind).at(-1), kind]]);
+    expect(late.map(({ params }) => [params.get("token"), params.get("token_type_hint")])).toEqual([
+      [issued(kind).at(-1), kind],
+    ]);
     expect(refreshed).toEqual([]);
   });
 
@@ -1390,30 +1593,33 @@ describe("a refresh that something overtook", () => {
     expect(provider.requestsTo("revoke")).toEqual([]);
   });
 
-  it.each([20_000, 40_000, 250_000])("[S3] a store that is away for %i ms after the token was spent signs nobody out", async (outage) => {
-    const user = await expiredUser();
-    const hold = provider.hold("token", { before: false });
-    const probe = user.get(PROBE);
-    await hold.arrived;
-    let refused = 0;
-    store.before = () => {
-      refused += 1;
-      throw new Error("connection lost");
-    };
-    hold.release();
-    await eventually(() => {
-      expect(refused).toBeGreaterThan(0);
-    });
-    await clock.advanceAsync(PATIENCE);
-    expect((await probe).status).toBe(503);
-    await clock.advanceAsync(outage - PATIENCE);
-    store.before = undefined;
-    await clock.advanceAsync(1_000);
-    await app.auth.idle();
-    await clock.advanceAsync(BEYOND_BACK_OFF);
-    expect(await user.isSignedIn()).toBe(true);
-    expect(provider.reuses).toBe(0);
-  });
+  it.each([20_000, 40_000, 250_000])(
+    "[S3] a store that is away for %i ms after the token was spent signs nobody out",
+    async (outage) => {
+      const user = await expiredUser();
+      const hold = provider.hold("token", { before: false });
+      const probe = user.get(PROBE);
+      await hold.arrived;
+      let refused = 0;
+      store.before = () => {
+        refused += 1;
+        throw new Error("connection lost");
+      };
+      hold.release();
+      await eventually(() => {
+        expect(refused).toBeGreaterThan(0);
+      });
+      await clock.advanceAsync(PATIENCE);
+      expect((await probe).status).toBe(503);
+      await clock.advanceAsync(outage - PATIENCE);
+      store.before = undefined;
+      await clock.advanceAsync(1_000);
+      await app.auth.idle();
+      await clock.advanceAsync(BEYOND_BACK_OFF);
+      expect(await user.isSignedIn()).toBe(true);
+      expect(provider.reuses).toBe(0);
+    },
+  );
 
   it.each([30_000, 60_000])(
     "a process that slept for as long as it may take, or longer, does not spend the token: %i ms",
@@ -1450,7 +1656,8 @@ describe("a refresh that something overtook", () => {
 describe("idle()", () => {
   it("keeps the process alive until a rotated token that a store refused once is stored", async () => {
     await buildPackage();
-    // With the system's clock, whose timers keep no process alive, and a store that holds nothing open.
+    // With the system's clock, whose timers keep no process alive, and a store that holds nothing
+    // open.
     const program = `
       import { createRefresher } from "./build/access/shared-refresh.js";
       import { systemClock } from "./build/clock.js";
@@ -1480,9 +1687,13 @@ describe("idle()", () => {
       void refresher.refresh(session, ({ credentials }) => credentials.token === "a" ? "tokens" : undefined);
       await refresher.idle();
       console.log(record.credentials.refresh_token, writes);`;
-    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], {
-      cwd: path.resolve(import.meta.dirname, "../.."),
-    });
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ["--input-type=module", "-e", program],
+      {
+        cwd: path.resolve(import.meta.dirname, "../.."),
+      },
+    );
     expect(stdout).toBe("new 4\n");
   });
 });

@@ -3,7 +3,12 @@ import type { Need } from "../../src/access/lease.js";
 import type { OrphanedTokenRule } from "../../src/access/orphaned-tokens.js";
 import { createRefresher, type Refresher } from "../../src/access/shared-refresh.js";
 import type { Application, Decision } from "../../src/application/application.js";
-import { HookFailedError, ProviderRefusedError, ProviderUnavailableError, StoreUnavailableError } from "../../src/errors.js";
+import {
+  HookFailedError,
+  ProviderRefusedError,
+  ProviderUnavailableError,
+  StoreUnavailableError,
+} from "../../src/errors.js";
 import { EventHub } from "../../src/events/event-hub.js";
 import type { Events } from "../../src/events/events.js";
 import type { Provider } from "../../src/ports/provider.js";
@@ -14,7 +19,14 @@ import { TestClock } from "../../src/testing/test-clock.js";
 import { UnawaitedTasks } from "../../src/work/unawaited-tasks.js";
 
 const EXPIRED: SessionRecord = {
-  credentials: { token: "old access", refresh_token: "old refresh", token_uri: "u", client_id: "c", client_secret: "s", scopes: [] },
+  credentials: {
+    token: "old access",
+    refresh_token: "old refresh",
+    token_uri: "u",
+    client_id: "c",
+    client_secret: "s",
+    scopes: [],
+  },
   id_info: { iss: "i", sub: "ada" },
   idp_state: { v: 1 },
 };
@@ -26,14 +38,20 @@ const SPENT: SpentRefresh = {
   receivedAt: 100,
   accessTokenExpiresAt: undefined,
 };
-const VERIFIED: VerifiedRefresh = { idInfo: { iss: "i", sub: "ada", exp: 9_000 }, userinfoClaims: [] };
+const VERIFIED: VerifiedRefresh = {
+  idInfo: { iss: "i", sub: "ada", exp: 9_000 },
+  userinfoClaims: [],
+};
 const ACCEPTED: Decision = { kind: "accepted", review: {} };
 const OTHERS_LEASE = { nonce: "another process's", taken_at: 1 };
 const START = Date.UTC(2024, 0, 1) / 1000;
 
 /** The record that the store has; undefined: the session is gone. */
 let stored: SessionRecord | undefined;
-/** Runs before each write, with the number of the write, from 1. It may throw, change `stored`, and let time pass. */
+/**
+ * Runs before each write, with the number of the write, from 1. It may throw, change `stored`, and
+ * let time pass.
+ */
 let beforeWrite: (write: number) => unknown;
 /** Runs after each write, which has been made even if this throws. */
 let afterWrite: (write: number) => unknown;
@@ -80,9 +98,18 @@ function start({ concurrency = 20, httpTimeout = 5 } = {}): void {
   tasks = new UnawaitedTasks();
   events = [];
   const hub = new EventHub(() => undefined, clock);
-  for (const name of ["refresh", "failure"] as const) hub.on(name, (event: Events[typeof name]) => events.push({ name, event }));
+  for (const name of ["refresh", "failure"] as const)
+    hub.on(name, (event: Events[typeof name]) => events.push({ name, event }));
   refresher = createRefresher({
-    registrations: [{ key: undefined, name: "", issuer: "i", clientId: "c", provider: provider as unknown as Provider }],
+    registrations: [
+      {
+        key: undefined,
+        name: "",
+        issuer: "i",
+        clientId: "c",
+        provider: provider as unknown as Provider,
+      },
+    ],
     application: application as unknown as Application,
     orphanedTokens: orphanedTokens as unknown as OrphanedTokenRule,
     clock,
@@ -125,7 +152,10 @@ function session(changes: Partial<UserSession> = {}): UserSession {
 }
 
 const refresh = (changes?: Partial<UserSession>) => refresher.refresh(session(changes), needOf);
-const withState = (state: Partial<PrivateState>): SessionRecord => ({ ...EXPIRED, idp_state: { v: 1, ...state } });
+const withState = (state: Partial<PrivateState>): SessionRecord => ({
+  ...EXPIRED,
+  idp_state: { v: 1, ...state },
+});
 const REFRESHED: SessionRecord = {
   ...EXPIRED,
   credentials: { ...EXPIRED.credentials!, token: "new access", refresh_token: "new refresh" },
@@ -135,10 +165,17 @@ const REFRESHED: SessionRecord = {
 /** The same session as another process has refreshed it. */
 const REFRESHED_ELSEWHERE: SessionRecord = {
   ...REFRESHED,
-  credentials: { ...EXPIRED.credentials!, token: "others' access", refresh_token: "others' refresh" },
+  credentials: {
+    ...EXPIRED.credentials!,
+    token: "others' access",
+    refresh_token: "others' refresh",
+  },
 };
 /** New tokens of a process that stopped before the application's code accepted them. */
-const REVIEW_DUE: SessionRecord = { ...REFRESHED, idp_state: { ...REFRESHED.idp_state, review_due: true } };
+const REVIEW_DUE: SessionRecord = {
+  ...REFRESHED,
+  idp_state: { ...REFRESHED.idp_state, review_due: true },
+};
 const pending = { name: "ProviderUnavailableError", reason: "refresh_pending" };
 const failure = (reason: string, kind = "outage", about: object = {}) => ({
   name: "failure",
@@ -162,12 +199,19 @@ describe("a refresh", () => {
     expect(await refresh()).toStrictEqual(REFRESHED);
     expect(stored).toStrictEqual(REFRESHED);
     expect(provider.refresh).toHaveBeenCalledOnce();
-    expect(provider.refresh.mock.calls[0]?.[0]).toMatchObject({ refreshToken: "old refresh", session: "key" });
-    expect(provider.verifyRefreshed).toHaveBeenCalledExactlyOnceWith(SPENT, expect.objectContaining({ credentials: EXPIRED.credentials }), {
+    expect(provider.refresh.mock.calls[0]?.[0]).toMatchObject({
       refreshToken: "old refresh",
       session: "key",
-      signal: expect.any(AbortSignal),
     });
+    expect(provider.verifyRefreshed).toHaveBeenCalledExactlyOnceWith(
+      SPENT,
+      expect.objectContaining({ credentials: EXPIRED.credentials }),
+      {
+        refreshToken: "old refresh",
+        session: "key",
+        signal: expect.any(AbortSignal),
+      },
+    );
     expect(application.review).not.toHaveBeenCalled();
     expect(provider.revoke).not.toHaveBeenCalled();
     expect(orphanedTokens.revoke).not.toHaveBeenCalled();
@@ -178,7 +222,10 @@ describe("a refresh", () => {
     for (const _attempt of [1, 2]) {
       stored = EXPIRED;
       provider.refresh.mockImplementationOnce(() => {
-        expect(stored?.idp_state.lease).toEqual({ nonce: expect.stringMatching(/^[\w-]{22}$/), taken_at: START });
+        expect(stored?.idp_state.lease).toEqual({
+          nonce: expect.stringMatching(/^[\w-]{22}$/),
+          taken_at: START,
+        });
         nonces.push(stored?.idp_state.lease?.nonce);
         return Promise.resolve(SPENT);
       });
@@ -189,7 +236,10 @@ describe("a refresh", () => {
 
   it("stores a rotated refresh token before it verifies the response", async () => {
     provider.verifyRefreshed.mockImplementationOnce(() => {
-      expect(stored?.credentials).toMatchObject({ token: "old access", refresh_token: "new refresh" });
+      expect(stored?.credentials).toMatchObject({
+        token: "old access",
+        refresh_token: "new refresh",
+      });
       return Promise.resolve(VERIFIED);
     });
     await refresh();
@@ -198,7 +248,10 @@ describe("a refresh", () => {
 
   it("with a provider that doesn't rotate keeps the refresh token, and writes once less", async () => {
     provider.refresh.mockResolvedValue({ ...SPENT, refreshToken: undefined });
-    expect((await refresh())?.credentials).toMatchObject({ token: "new access", refresh_token: "old refresh" });
+    expect((await refresh())?.credentials).toMatchObject({
+      token: "new access",
+      refresh_token: "old refresh",
+    });
     expect(writes).toBe(2);
   });
 
@@ -209,7 +262,9 @@ describe("a refresh", () => {
       return Promise.resolve(SPENT);
     });
     await refresh();
-    expect(events).toEqual([{ name: "refresh", event: { time: clock.now(), issuer: "i", subject: "ada", duration: 700 } }]);
+    expect(events).toEqual([
+      { name: "refresh", event: { time: clock.now(), issuer: "i", subject: "ada", duration: 700 } },
+    ]);
     expect(clock.pendingTimers).toBe(0);
     await refresher.idle();
   });
@@ -271,7 +326,11 @@ describe("while the provider is known to be away", () => {
     const running = refresh({ key: "first" });
     await settled();
     const own: SessionRecord = { ...EXPIRED };
-    const waiting = refresh({ key: "second", read: () => Promise.resolve(own), update: () => expect.fail("it wrote") });
+    const waiting = refresh({
+      key: "second",
+      read: () => Promise.resolve(own),
+      update: () => expect.fail("it wrote"),
+    });
     await settled();
     provider.assertReadyToRefresh.mockImplementation(() => {
       throw new ProviderUnavailableError("backing_off");
@@ -307,16 +366,20 @@ describe("requests of one session at the same time", () => {
       };
     };
     await Promise.all([refresh(own("one")), refresh(own("other"))]);
-    expect(provider.refresh.mock.calls.map(([request]) => request.session)).toEqual(["one", "other"]);
+    expect(provider.refresh.mock.calls.map(([request]) => request.session)).toEqual([
+      "one",
+      "other",
+    ]);
   });
 
   it("all get the failure of their refresh; a later one tries again", async () => {
     provider.refresh.mockRejectedValueOnce(new ProviderUnavailableError("http_503"));
     const all = await Promise.allSettled([refresh(), refresh()]);
-    expect(all.map((each) => (each.status === "rejected" ? (each.reason as ProviderUnavailableError).reason : each.status))).toEqual([
-      "http_503",
-      "http_503",
-    ]);
+    expect(
+      all.map((each) =>
+        each.status === "rejected" ? (each.reason as ProviderUnavailableError).reason : each.status,
+      ),
+    ).toEqual(["http_503", "http_503"]);
     expect(await refresh()).toStrictEqual(REFRESHED);
   });
 
@@ -406,15 +469,18 @@ describe("the refresh's own deadline", () => {
   it.each([
     [29_999, true],
     [30_000, false],
-  ])("if the process was suspended for %i ms after it requested the lease, the token is spent: %s", async (milliseconds, isSpent) => {
-    afterWrite = (write) => write === 1 && clock.advance(milliseconds);
-    start({ httpTimeout: 100 });
-    const running = refresh();
-    if (isSpent) await running;
-    else await expect(running).rejects.toMatchObject({ reason: "timeout" });
-    expect(provider.refresh).toHaveBeenCalledTimes(isSpent ? 1 : 0);
-    expect(stored?.idp_state.lease).toBeUndefined();
-  });
+  ])(
+    "if the process was suspended for %i ms after it requested the lease, the token is spent: %s",
+    async (milliseconds, isSpent) => {
+      afterWrite = (write) => write === 1 && clock.advance(milliseconds);
+      start({ httpTimeout: 100 });
+      const running = refresh();
+      if (isSpent) await running;
+      else await expect(running).rejects.toMatchObject({ reason: "timeout" });
+      expect(provider.refresh).toHaveBeenCalledTimes(isSpent ? 1 : 0);
+      expect(stored?.idp_state.lease).toBeUndefined();
+    },
+  );
 });
 
 describe("an outage during a refresh", () => {
@@ -426,7 +492,9 @@ describe("an outage during a refresh", () => {
     });
     await expect(refresh()).rejects.toBe(outage);
     expect(stored).toStrictEqual(EXPIRED);
-    expect(events).toEqual([failure("http_503", "outage", { issuer: "i", subject: "ada", duration: 300 })]);
+    expect(events).toEqual([
+      failure("http_503", "outage", { issuer: "i", subject: "ada", duration: 300 }),
+    ]);
   });
 
   it("is reported as itself, even if the lease can't be given back", async () => {
@@ -441,10 +509,16 @@ describe("an outage during a refresh", () => {
   it("keeps a rotated refresh token, which the next refresh spends", async () => {
     provider.verifyRefreshed.mockRejectedValueOnce(new ProviderUnavailableError("jwks"));
     await expect(refresh()).rejects.toMatchObject({ reason: "jwks" });
-    expect(stored?.credentials).toMatchObject({ token: "old access", refresh_token: "new refresh" });
+    expect(stored?.credentials).toMatchObject({
+      token: "old access",
+      refresh_token: "new refresh",
+    });
     expect(stored?.idp_state).toStrictEqual({ v: 1 });
     await refresh();
-    expect(provider.refresh.mock.calls.map(([request]) => request.refreshToken)).toEqual(["old refresh", "new refresh"]);
+    expect(provider.refresh.mock.calls.map(([request]) => request.refreshToken)).toEqual([
+      "old refresh",
+      "new refresh",
+    ]);
     expect(provider.revoke).not.toHaveBeenCalled();
   });
 });
@@ -454,29 +528,42 @@ describe("a refusal during a refresh", () => {
     provider.refresh.mockRejectedValueOnce(new ProviderRefusedError("invalid_grant"));
     const record = await refresh();
     const { refresh_token: _refused, ...credentials } = EXPIRED.credentials!;
-    expect(record).toStrictEqual({ ...EXPIRED, credentials, idp_state: { v: 1, refresh_rejected: true } });
+    expect(record).toStrictEqual({
+      ...EXPIRED,
+      credentials,
+      idp_state: { v: 1, refresh_rejected: true },
+    });
     expect(stored).toStrictEqual(record);
-    expect(events).toEqual([failure("invalid_grant", "refusal", { issuer: "i", subject: "ada", duration: 0 })]);
+    expect(events).toEqual([
+      failure("invalid_grant", "refusal", { issuer: "i", subject: "ada", duration: 0 }),
+    ]);
     expect(provider.revoke).not.toHaveBeenCalled();
   });
 
   it.each([
     ["the rotated refresh token", "new refresh"],
     ["the old one, if the provider doesn't rotate", undefined],
-  ])("of the response revokes %s, and keeps it until it is revoked", async (_which, refreshToken) => {
-    const dropped = refreshToken ?? "old refresh";
-    const revoked = held<boolean>();
-    provider.refresh.mockResolvedValue({ ...SPENT, refreshToken });
-    provider.verifyRefreshed.mockRejectedValueOnce(new ProviderRefusedError("id_token_sub"));
-    provider.revoke.mockReturnValueOnce(revoked.promise);
-    const record = await refresh();
-    expect(record?.credentials).not.toHaveProperty("refresh_token");
-    expect(record?.idp_state).toStrictEqual({ v: 1, refresh_rejected: true, dropped_token: dropped });
-    expect(provider.revoke).toHaveBeenCalledExactlyOnceWith(dropped, "refresh_token");
-    revoked.release(true);
-    await refresher.idle();
-    expect(stored?.idp_state).toStrictEqual({ v: 1, refresh_rejected: true });
-  });
+  ])(
+    "of the response revokes %s, and keeps it until it is revoked",
+    async (_which, refreshToken) => {
+      const dropped = refreshToken ?? "old refresh";
+      const revoked = held<boolean>();
+      provider.refresh.mockResolvedValue({ ...SPENT, refreshToken });
+      provider.verifyRefreshed.mockRejectedValueOnce(new ProviderRefusedError("id_token_sub"));
+      provider.revoke.mockReturnValueOnce(revoked.promise);
+      const record = await refresh();
+      expect(record?.credentials).not.toHaveProperty("refresh_token");
+      expect(record?.idp_state).toStrictEqual({
+        v: 1,
+        refresh_rejected: true,
+        dropped_token: dropped,
+      });
+      expect(provider.revoke).toHaveBeenCalledExactlyOnceWith(dropped, "refresh_token");
+      revoked.release(true);
+      await refresher.idle();
+      expect(stored?.idp_state).toStrictEqual({ v: 1, refresh_rejected: true });
+    },
+  );
 
   it("of the response keeps a token that couldn't be revoked, so that the logout can revoke it", async () => {
     provider.verifyRefreshed.mockRejectedValueOnce(new ProviderRefusedError("id_token_sub"));
@@ -506,7 +593,11 @@ describe("the application's code at a refresh", () => {
       expect(stored?.idp_state).toMatchObject({ review_due: true, lease: { taken_at: START } });
       return Promise.resolve({ kind: "accepted", review: { changeData: () => ({ n: 1 }) } });
     });
-    expect((await refresh())?.idp_state).toStrictEqual({ v: 1, tokens_received_at: 100, data: { n: 1 } });
+    expect((await refresh())?.idp_state).toStrictEqual({
+      v: 1,
+      tokens_received_at: 100,
+      data: { n: 1 },
+    });
     expect(application.review).toHaveBeenCalledExactlyOnceWith(
       { idInfo: VERIFIED.idInfo, credentials: REFRESHED.credentials, userinfo },
       true,
@@ -534,8 +625,12 @@ describe("the application's code at a refresh", () => {
 
   it("runs after a change of the schema alone, and learns that there was no refresh", async () => {
     stored = REFRESHED;
-    const schemaChanged = (record: SessionRecord): Need | undefined => (record.idp_state.claims_version === "2" ? undefined : "review");
-    application.review.mockResolvedValueOnce({ kind: "accepted", review: { claims: { output: {}, version: "2" } } });
+    const schemaChanged = (record: SessionRecord): Need | undefined =>
+      record.idp_state.claims_version === "2" ? undefined : "review";
+    application.review.mockResolvedValueOnce({
+      kind: "accepted",
+      review: { claims: { output: {}, version: "2" } },
+    });
     expect((await refresher.refresh(session(), schemaChanged))?.idp_state.claims_version).toBe("2");
     expect(application.review).toHaveBeenCalledExactlyOnceWith(expect.anything(), false);
   });
@@ -560,22 +655,32 @@ describe("the application's code at a refresh", () => {
     expect(stored?.idp_state.lease).toEqual(OTHERS_LEASE);
   });
 
-  it.each(["denied", "claims_rejected"] as const)("whose result is %s ends the session and revokes the refresh token", async (kind) => {
-    application.review.mockResolvedValueOnce({ kind });
-    const record = await refresh();
-    expect(record?.credentials).not.toHaveProperty("refresh_token");
-    expect(record?.idp_state).toStrictEqual({ v: 1, tokens_received_at: 100, dropped_token: "new refresh", rejected: kind });
-    await refresher.idle();
-    expect(provider.revoke).toHaveBeenCalledExactlyOnceWith("new refresh", "refresh_token");
-    expect(stored?.idp_state).toStrictEqual({ v: 1, tokens_received_at: 100, rejected: kind });
-    expect(events.map(({ event }) => event)[1]).toEqual(failure(kind, "refusal").event);
-  });
+  it.each(["denied", "claims_rejected"] as const)(
+    "whose result is %s ends the session and revokes the refresh token",
+    async (kind) => {
+      application.review.mockResolvedValueOnce({ kind });
+      const record = await refresh();
+      expect(record?.credentials).not.toHaveProperty("refresh_token");
+      expect(record?.idp_state).toStrictEqual({
+        v: 1,
+        tokens_received_at: 100,
+        dropped_token: "new refresh",
+        rejected: kind,
+      });
+      await refresher.idle();
+      expect(provider.revoke).toHaveBeenCalledExactlyOnceWith("new refresh", "refresh_token");
+      expect(stored?.idp_state).toStrictEqual({ v: 1, tokens_received_at: 100, rejected: kind });
+      expect(events.map(({ event }) => event)[1]).toEqual(failure(kind, "refusal").event);
+    },
+  );
 
   it("that ends a session without a refresh token revokes the access token", async () => {
     const { refresh_token: _none, ...credentials } = REFRESHED.credentials!;
     stored = { ...REFRESHED, credentials };
     application.review.mockResolvedValueOnce({ kind: "denied" });
-    const record = await refresher.refresh(session(), ({ idp_state: state }) => (state.rejected === undefined ? "review" : undefined));
+    const record = await refresher.refresh(session(), ({ idp_state: state }) =>
+      state.rejected === undefined ? "review" : undefined,
+    );
     expect(record?.idp_state.rejected).toBe("denied");
     await refresher.idle();
     expect(provider.revoke).toHaveBeenCalledExactlyOnceWith("new access", "access_token");
@@ -584,7 +689,11 @@ describe("the application's code at a refresh", () => {
   it("that ends a session revokes nothing, if tokens aren't revoked", async () => {
     orphanedTokens.revokes = false;
     application.review.mockResolvedValueOnce({ kind: "denied" });
-    expect((await refresh())?.idp_state).toStrictEqual({ v: 1, tokens_received_at: 100, rejected: "denied" });
+    expect((await refresh())?.idp_state).toStrictEqual({
+      v: 1,
+      tokens_received_at: 100,
+      rejected: "denied",
+    });
     await refresher.idle();
     expect(provider.revoke).not.toHaveBeenCalled();
     expect(events.map(({ name }) => name)).toEqual(["refresh", "failure"]);
@@ -613,7 +722,13 @@ describe("a session that ends during its refresh", () => {
     };
     expect(await refresh()).toBeUndefined();
     await refresher.idle();
-    expect(orphanedTokens.revoke).toHaveBeenCalledExactlyOnceWith(provider, "key", SPENT, EXPIRED.id_info, 10_000);
+    expect(orphanedTokens.revoke).toHaveBeenCalledExactlyOnceWith(
+      provider,
+      "key",
+      SPENT,
+      EXPIRED.id_info,
+      10_000,
+    );
     expect(provider.verifyRefreshed).toHaveBeenCalledTimes(write === 2 ? 0 : 1);
     expect(events.map(({ name }) => name)).toEqual([]);
   });
@@ -647,7 +762,10 @@ describe("a lease that another process took over", () => {
       return Promise.resolve(SPENT);
     });
     expect(await refresh()).toBe(REFRESHED_ELSEWHERE);
-    expect([orphanedTokens.revoke.mock.calls, provider.verifyRefreshed.mock.calls]).toEqual([[], []]);
+    expect([orphanedTokens.revoke.mock.calls, provider.verifyRefreshed.mock.calls]).toEqual([
+      [],
+      [],
+    ]);
   });
 
   it("is an outage while the other process is still at work", async () => {
@@ -740,7 +858,8 @@ describe("another process's lease", () => {
   it("isn't taken over if it changes hands between the last check and the takeover", async () => {
     const running = refresh();
     beforeWrite = (write) => {
-      if (write === 1) stored = withState({ lease: { ...OTHERS_LEASE, nonce: "a third process's" } });
+      if (write === 1)
+        stored = withState({ lease: { ...OTHERS_LEASE, nonce: "a third process's" } });
     };
     await clock.advanceAsync(60_000);
     expect(provider.refresh).not.toHaveBeenCalled();
@@ -802,7 +921,9 @@ describe("the slots at the provider", () => {
     const running = Array.from({ length: 51 }, (_, at) => refresh(own(`key ${String(at)}`)));
     await settled();
     expect(provider.refresh).toHaveBeenCalledOnce();
-    await expect(refresh(own("one too many"))).rejects.toMatchObject({ reason: "refresh_queue_full" });
+    await expect(refresh(own("one too many"))).rejects.toMatchObject({
+      reason: "refresh_queue_full",
+    });
     expect(events).toEqual([failure("refresh_queue_full")]);
     for (const { release } of answers) release(SPENT);
     await Promise.all(running);
@@ -811,8 +932,14 @@ describe("the slots at the provider", () => {
 
   it.each<[string, () => unknown]>([
     ["succeeded", () => undefined],
-    ["failed at the provider", () => provider.refresh.mockRejectedValueOnce(new ProviderUnavailableError("network"))],
-    ["was refused", () => provider.refresh.mockRejectedValueOnce(new ProviderRefusedError("invalid_grant"))],
+    [
+      "failed at the provider",
+      () => provider.refresh.mockRejectedValueOnce(new ProviderUnavailableError("network")),
+    ],
+    [
+      "was refused",
+      () => provider.refresh.mockRejectedValueOnce(new ProviderRefusedError("invalid_grant")),
+    ],
     [
       "couldn't take the lease",
       () => {
@@ -835,7 +962,9 @@ describe("a store that is away", () => {
   };
 
   it("while the session is read fails the refresh, and an event says so", async () => {
-    await expect(refresh({ read: () => Promise.reject(new StoreUnavailableError()) })).rejects.toBeInstanceOf(StoreUnavailableError);
+    await expect(
+      refresh({ read: () => Promise.reject(new StoreUnavailableError()) }),
+    ).rejects.toBeInstanceOf(StoreUnavailableError);
     expect(events).toEqual([failure("store_unavailable")]);
   });
 

@@ -10,16 +10,31 @@ it("getAccessToken returns no token of a refresh that the application's code has
   const clock = new TestClock();
   const now = Math.floor(clock.now() / 1000);
   const record: SessionRecord = {
-    credentials: { token: "old", refresh_token: "r", token_uri: "u", client_id: "c", client_secret: "s", scopes: [] },
+    credentials: {
+      token: "old",
+      refresh_token: "r",
+      token_uri: "u",
+      client_id: "c",
+      client_secret: "s",
+      scopes: [],
+    },
     id_info: { iss: "i", sub: "s", exp: now + 3600 },
     idp_state: { v: 1, access_token_expires_at: now + 5, tokens_received_at: now - 3595 },
   };
   const refreshed: SessionRecord = {
     ...record,
     credentials: { ...record.credentials!, token: "new" },
-    idp_state: { v: 1, access_token_expires_at: now + 3600, tokens_received_at: now, review_due: true },
+    idp_state: {
+      v: 1,
+      access_token_expires_at: now + 3600,
+      tokens_received_at: now,
+      review_due: true,
+    },
   };
-  const session = { read: () => Promise.resolve(record), touch: () => undefined } as unknown as UserSession;
+  const session = {
+    read: () => Promise.resolve(record),
+    touch: () => undefined,
+  } as unknown as UserSession;
   const access = (result: SessionRecord) =>
     createSessionAccess({
       registrations: [],
@@ -27,7 +42,9 @@ it("getAccessToken returns no token of a refresh that the application's code has
       refresher: { refresh: () => Promise.resolve(result), idle: () => Promise.resolve() },
       clock,
     } as unknown as SessionAccessOptions);
-  await expect(access(refreshed).accessToken(session, 30)).rejects.toBeInstanceOf(ProviderUnavailableError);
+  await expect(access(refreshed).accessToken(session, 30)).rejects.toBeInstanceOf(
+    ProviderUnavailableError,
+  );
   const { review_due: _due, ...accepted } = refreshed.idp_state;
   expect(await access({ ...refreshed, idp_state: accepted }).accessToken(session, 30)).toBe("new");
 });
@@ -36,11 +53,21 @@ it("getAccessToken refreshes once per call if the provider's ID tokens arrive ex
   const clock = new TestClock();
   const now = Math.floor(clock.now() / 1000);
   const record: SessionRecord = {
-    credentials: { token: "fresh", refresh_token: "r", token_uri: "u", client_id: "c", client_secret: "s", scopes: [] },
+    credentials: {
+      token: "fresh",
+      refresh_token: "r",
+      token_uri: "u",
+      client_id: "c",
+      client_secret: "s",
+      scopes: [],
+    },
     id_info: { iss: "i", sub: "s", exp: now - 60 },
     idp_state: { v: 1, access_token_expires_at: now + 3600, tokens_received_at: now },
   };
-  const session = { read: () => Promise.resolve(record), touch: () => undefined } as unknown as UserSession;
+  const session = {
+    read: () => Promise.resolve(record),
+    touch: () => undefined,
+  } as unknown as UserSession;
   const refresh = vi.fn(() => Promise.resolve(record));
   const access = createSessionAccess({
     registrations: [],
@@ -65,7 +92,8 @@ it("reports no end to open connections if only this request's copy of the record
   const reportEnd = vi.fn();
   const session = {
     read: () => Promise.resolve(stale),
-    update: (change: Change) => Promise.resolve({ changed: change(stored) !== stored, record: stored }),
+    update: (change: Change) =>
+      Promise.resolve({ changed: change(stored) !== stored, record: stored }),
     reportEnd,
   } as unknown as UserSession;
   const access = createSessionAccess({

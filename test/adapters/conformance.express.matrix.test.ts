@@ -4,6 +4,11 @@ import { itWithRowIds } from "./it-with-row-ids.js";
 
 for (const version of [5, 4] as const) {
   for (const session of ["bundled", "host"] as const) {
-    testAdapter({ name: `Express ${String(version)}`, session, start: (setup) => startExpress(version, setup), test: itWithRowIds });
+    testAdapter({
+      name: `Express ${String(version)}`,
+      session,
+      start: (setup) => startExpress(version, setup),
+      test: itWithRowIds,
+    });
   }
 }

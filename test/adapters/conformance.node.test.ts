@@ -2,4 +2,9 @@ import { testAdapter } from "../../src/testing/index.js";
 import { startNode } from "./applications/node.js";
 import { itWithRowIds } from "./it-with-row-ids.js";
 
-testAdapter({ name: "node:http", start: startNode, lacks: ["host sessions", "own trust-proxy setting"], test: itWithRowIds });
+testAdapter({
+  name: "node:http",
+  start: startNode,
+  lacks: ["host sessions", "own trust-proxy setting"],
+  test: itWithRowIds,
+});

@@ -4,7 +4,13 @@ import type { Express, Request, RequestHandler, Router } from "express";
 import session from "express-session";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { idpAuth, type ExpressIdpAuth } from "../../src/adapters/express/express.js";
-import { ConfigurationError, SessionMissingError, type Credentials, type IdpAuthOptions, type LogEntry } from "../../src/index.js";
+import {
+  ConfigurationError,
+  SessionMissingError,
+  type Credentials,
+  type IdpAuthOptions,
+  type LogEntry,
+} from "../../src/index.js";
 import { signedInAs } from "../../src/testing/index.js";
 import { rawRequest, type CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import {
@@ -47,7 +53,10 @@ function routes(express: Express, auth: ExpressIdpAuth): void {
     (request.session as unknown as Record<string, unknown>)["cart"] = request.params.item;
     response.send("in the cart");
   });
-  express.get("/host-session", (request, response) => void response.json({ ...request.session, id: request.sessionID }));
+  express.get(
+    "/host-session",
+    (request, response) => void response.json({ ...request.session, id: request.sessionID }),
+  );
 }
 
 async function start(options: ExpressApplicationOptions = {}): Promise<ExpressApplication> {
@@ -65,7 +74,8 @@ async function signedIn(browser = app.browser()): Promise<CookieBrowser> {
 const probe = async (browser: CookieBrowser) => (await browser.get("/idpauth/session")).json();
 const refreshRequests = () => app.provider.requestsTo("token", { grant_type: "refresh_token" });
 const eventually = (claim: () => unknown) => vi.waitFor(claim, PATIENCE);
-const newest = (kind: string) => app.provider.issued.filter((each) => each.kind === kind).at(-1)?.value;
+const newest = (kind: string) =>
+  app.provider.issued.filter((each) => each.kind === kind).at(-1)?.value;
 
 /** The one session that express-session keeps. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the test knows what lies in it
@@ -86,8 +96,14 @@ it.each([5, 4] as const)(
     const parser = EXPRESS[version].urlencoded({ extended: false, limit: "100kb" });
     await start({ version, backchannelLogout: true, routes: (into) => void into.use(parser) });
     const head = `POST /idpauth/backchannel-logout HTTP/1.1\r\nHost: 127.0.0.1:${app.port}\r\nContent-Type: application/x-www-form-urlencoded\r\n`;
-    const response = await rawRequest(app.port, `${head}Content-Length: 70000\r\n\r\nlogout_token=${"a".repeat(66_000)}`);
-    expect([response.status, JSON.parse(response.body)]).toMatchObject([400, { error: "invalid_request" }]);
+    const response = await rawRequest(
+      app.port,
+      `${head}Content-Length: 70000\r\n\r\nlogout_token=${"a".repeat(66_000)}`,
+    );
+    expect([response.status, JSON.parse(response.body)]).toMatchObject([
+      400,
+      { error: "invalid_request" },
+    ]);
   },
 );
 
@@ -106,7 +122,9 @@ describe.each([5, 4] as const)("Express %i", (version) => {
         express
           .get(
             "/page",
-            auth.idpRequiredWith({ unauthenticated: (_request, _response, _blocked, next) => next("route") }),
+            auth.idpRequiredWith({
+              unauthenticated: (_request, _response, _blocked, next) => next("route"),
+            }),
             (_request, response) => void response.send("for members"),
           )
           .get("/page", (_request, response) => void response.send("for everybody")),
@@ -118,7 +136,15 @@ describe.each([5, 4] as const)("Express %i", (version) => {
   it("express-session sets no cookie and stores no session for a user who hasn't started a login", async () => {
     await start({ version, session: "host" });
     const browser = app.browser();
-    for (const path of ["/", "/idpauth/", "/idpauth/session", "/idpauth/logout/", "/reports", "/idpauth/style.css", "/idpauth/nothing"]) {
+    for (const path of [
+      "/",
+      "/idpauth/",
+      "/idpauth/session",
+      "/idpauth/logout/",
+      "/reports",
+      "/idpauth/style.css",
+      "/idpauth/nothing",
+    ]) {
       expect((await browser.get(path)).setCookies, path).toEqual([]);
     }
     expect(app.stored()).toEqual({});
@@ -126,8 +152,12 @@ describe.each([5, 4] as const)("Express %i", (version) => {
 });
 
 describe.each([5, 4] as const)("behind a proxy, Express %i", (version) => {
-  const redirectUri = (location: string | undefined) => new URL(location!).searchParams.get("redirect_uri");
-  const proxied = () => ({ origin: "https://app.example", proxied: { "https://app.example": app.port } });
+  const redirectUri = (location: string | undefined) =>
+    new URL(location!).searchParams.get("redirect_uri");
+  const proxied = () => ({
+    origin: "https://app.example",
+    proxied: { "https://app.example": app.port },
+  });
 
   it("the first value of X-Forwarded-Host counts when Express trusts the proxy", async () => {
     await start({ version, first: (express) => express.set("trust proxy", true) });
@@ -139,7 +169,9 @@ describe.each([5, 4] as const)("behind a proxy, Express %i", (version) => {
 
   it("forwarded headers are ignored when Express trusts only another proxy", async () => {
     await start({ version, first: (express) => express.set("trust proxy", "10.0.0.0/8") });
-    const login = await app.browser(proxied()).navigate("/idpauth/login/", { headers: { "x-forwarded-host": "evil.example" } });
+    const login = await app
+      .browser(proxied())
+      .navigate("/idpauth/login/", { headers: { "x-forwarded-host": "evil.example" } });
     expect(redirectUri(login.location)).toBe("http://app.example/idpauth/login-callback");
   });
 });
@@ -150,7 +182,12 @@ describe("the framework's own sessions: what they contain", () => {
   it("the specified keys are readable as req.session.credentials and so on", async () => {
     await start({ ...options, sessionIdleTimeout: 600 });
     const browser = await signedIn();
-    const { id, cookie: _cookie, idp_state: state, ...keys } = (await browser.get("/host-session")).json();
+    const {
+      id,
+      cookie: _cookie,
+      idp_state: state,
+      ...keys
+    } = (await browser.get("/host-session")).json();
     expect(id).toBe(Object.keys(app.stored())[0]);
     expect(keys).toEqual({
       credentials: {
@@ -161,7 +198,12 @@ describe("the framework's own sessions: what they contain", () => {
         client_secret: app.provider.clientSecret,
         scopes: ["openid", "email", "profile", "offline_access"],
       },
-      id_info: expect.objectContaining({ iss: app.provider.issuer, sub: "ada-1815", email: "ada@example.com", email_verified: true }),
+      id_info: expect.objectContaining({
+        iss: app.provider.issuer,
+        sub: "ada-1815",
+        email: "ada@example.com",
+        email_verified: true,
+      }),
       final_redirect: "/idpauth/",
       idp_login_at: app.clock.now() / 1000,
       idp_last_active: app.clock.now() / 1000,
@@ -170,14 +212,23 @@ describe("the framework's own sessions: what they contain", () => {
   });
 
   it("and under the configured names", async () => {
-    await start({ ...options, credentialsSessionKeyName: "tokens", stateKeyName: "csrf", finalRedirectKeyName: "next" });
+    await start({
+      ...options,
+      credentialsSessionKeyName: "tokens",
+      stateKeyName: "csrf",
+      finalRedirectKeyName: "next",
+    });
     const browser = app.browser();
     const login = await browser.navigate("/idpauth/login/");
-    expect(onlyStored()).toMatchObject({ csrf: new URL(login.location!).searchParams.get("state"), next: "/idpauth/" });
+    expect(onlyStored()).toMatchObject({
+      csrf: new URL(login.location!).searchParams.get("state"),
+      next: "/idpauth/",
+    });
     await browser.navigate(await app.provider.signInCode(login.location!));
     const stored = onlyStored();
     expect(stored["tokens"].token).toBe(newest("access_token"));
-    for (const name of ["credentials", "oauth_state", "csrf", "final_redirect"]) expect(stored).not.toHaveProperty(name);
+    for (const name of ["credentials", "oauth_state", "csrf", "final_redirect"])
+      expect(stored).not.toHaveProperty(name);
   });
 
   it("a handler sees the refreshed credentials in req.session, in every request that waited for them", async () => {
@@ -187,7 +238,10 @@ describe("the framework's own sessions: what they contain", () => {
         express.get(
           "/token",
           auth.idpRequired,
-          (request, response) => void response.send((request.session as unknown as { credentials: Credentials }).credentials.token),
+          (request, response) =>
+            void response.send(
+              (request.session as unknown as { credentials: Credentials }).credentials.token,
+            ),
         ),
     });
     const browser = await signedIn();
@@ -201,29 +255,37 @@ describe("the framework's own sessions: what they contain", () => {
     ["rolling", { middleware: { rolling: true } }],
     ["an idle timeout", { sessionIdleTimeout: 7200 }],
     ["a handler that changes the session", {}],
-  ])("with %s, requests that come together do not bring the spent refresh token back", async (_what, more) => {
-    let visits = 0;
-    await start({
-      ...options,
-      ...more,
-      routes: (express, auth) =>
-        express.get("/count", auth.idpRequired, (request, response) => {
-          (request.session as unknown as Record<string, unknown>)["visits"] = visits += 1;
-          response.end();
-        }),
-    });
-    const browser = await signedIn();
-    for (let hour = 1; hour <= 3; hour += 1) {
-      app.clock.advance(HOUR);
-      const answers = await Promise.all(
-        Array.from({ length: 10 }, (_, number) => browser.get(number % 2 === 0 ? "/count" : "/idpauth/session")),
-      );
-      expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
-      expect(onlyStored()["credentials"]).toMatchObject({ token: newest("access_token"), refresh_token: newest("refresh_token") });
-      expect(refreshRequests()).toHaveLength(hour);
-    }
-    expect(app.provider.reuses).toBe(0);
-  });
+  ])(
+    "with %s, requests that come together do not bring the spent refresh token back",
+    async (_what, more) => {
+      let visits = 0;
+      await start({
+        ...options,
+        ...more,
+        routes: (express, auth) =>
+          express.get("/count", auth.idpRequired, (request, response) => {
+            (request.session as unknown as Record<string, unknown>)["visits"] = visits += 1;
+            response.end();
+          }),
+      });
+      const browser = await signedIn();
+      for (let hour = 1; hour <= 3; hour += 1) {
+        app.clock.advance(HOUR);
+        const answers = await Promise.all(
+          Array.from({ length: 10 }, (_, number) =>
+            browser.get(number % 2 === 0 ? "/count" : "/idpauth/session"),
+          ),
+        );
+        expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
+        expect(onlyStored()["credentials"]).toMatchObject({
+          token: newest("access_token"),
+          refresh_token: newest("refresh_token"),
+        });
+        expect(refreshRequests()).toHaveLength(hour);
+      }
+      expect(app.provider.reuses).toBe(0);
+    },
+  );
 
   it("a refresh that outlives its request puts only its own keys onto what others have stored since", async () => {
     await start(options);
@@ -238,7 +300,10 @@ describe("the framework's own sessions: what they contain", () => {
     const refreshed = new Promise((resolve) => app.auth.on("refresh", resolve));
     token.release();
     await refreshed;
-    expect(onlyStored()).toMatchObject({ cart: "book", credentials: { token: newest("access_token") } });
+    expect(onlyStored()).toMatchObject({
+      cart: "book",
+      credentials: { token: newest("access_token") },
+    });
   });
 
   it("a refresh that outlives a logout brings nothing back, and its tokens are revoked", async () => {
@@ -262,37 +327,48 @@ describe("the framework's own sessions: what they contain", () => {
     { when: "nobody was signed in", before: [], kept: true },
     { when: "the same person was signed in", before: [ADA], kept: true },
     { when: "another person was signed in", before: [GRACE], kept: false },
-  ])("at the callback, when $when, the framework's own keys are kept: $kept", async ({ before, kept }) => {
-    await start(options);
-    const browser = app.browser();
-    for (const person of before) {
-      app.provider.person = person;
+  ])(
+    "at the callback, when $when, the framework's own keys are kept: $kept",
+    async ({ before, kept }) => {
+      await start(options);
+      const browser = app.browser();
+      for (const person of before) {
+        app.provider.person = person;
+        await signedIn(browser);
+      }
+      app.provider.person = ADA;
+      await browser.get("/cart/book");
+      const [idBefore] = Object.keys(app.stored());
       await signedIn(browser);
-    }
-    app.provider.person = ADA;
-    await browser.get("/cart/book");
-    const [idBefore] = Object.keys(app.stored());
-    await signedIn(browser);
-    const [idAfter] = Object.keys(app.stored());
-    expect(idAfter).not.toBe(idBefore);
-    const stored = onlyStored();
-    expect([stored["id_info"].sub, stored["cart"]]).toEqual(["ada-1815", kept ? "book" : undefined]);
-    expect(stored).not.toHaveProperty("oauth_state");
-  });
+      const [idAfter] = Object.keys(app.stored());
+      expect(idAfter).not.toBe(idBefore);
+      const stored = onlyStored();
+      expect([stored["id_info"].sub, stored["cart"]]).toEqual([
+        "ada-1815",
+        kept ? "book" : undefined,
+      ]);
+      expect(stored).not.toHaveProperty("oauth_state");
+    },
+  );
 
-  it.each([true, false])("logout (signed in: %s) clears the framework's keys and gives a new id", async (isSignedIn) => {
-    await start(options);
-    const browser = app.browser();
-    await browser.get("/cart/book");
-    if (isSignedIn) await signedIn(browser);
-    const before = (await browser.get("/host-session")).json();
-    expect(before.cart).toBe("book");
-    expect((await browser.get("/idpauth/logout/?response=json")).json()).toEqual({ status: "logged_out" });
-    const after = (await browser.get("/host-session")).json();
-    expect(after.id).not.toBe(before.id);
-    expect(Object.keys(after)).toEqual(["cookie", "id"]);
-    expect(Object.keys(app.stored())).toEqual([after.id]);
-  });
+  it.each([true, false])(
+    "logout (signed in: %s) clears the framework's keys and gives a new id",
+    async (isSignedIn) => {
+      await start(options);
+      const browser = app.browser();
+      await browser.get("/cart/book");
+      if (isSignedIn) await signedIn(browser);
+      const before = (await browser.get("/host-session")).json();
+      expect(before.cart).toBe("book");
+      expect((await browser.get("/idpauth/logout/?response=json")).json()).toEqual({
+        status: "logged_out",
+      });
+      const after = (await browser.get("/host-session")).json();
+      expect(after.id).not.toBe(before.id);
+      expect(Object.keys(after)).toEqual(["cookie", "id"]);
+      expect(Object.keys(app.stored())).toEqual([after.id]);
+    },
+  );
 
   it("[SM-7] a stored record of another shape is no session, and the framework's own keys are left alone until the next login", async () => {
     await start(options);
@@ -312,16 +388,23 @@ describe("the framework's own sessions: what they contain", () => {
     await start(options);
     const browser = await signedIn();
     app.clock.advance(HOUR);
-    vi.spyOn(app.hostStore, "set").mockImplementation((_id, _data, done) => done?.(new Error("READONLY")));
+    vi.spyOn(app.hostStore, "set").mockImplementation((_id, _data, done) =>
+      done?.(new Error("READONLY")),
+    );
     expect((await browser.get("/idpauth/session")).status).toBe(503);
-    const login = await app.browser().get("/idpauth/login/", { headers: { accept: "application/json" } });
+    const login = await app
+      .browser()
+      .get("/idpauth/login/", { headers: { accept: "application/json" } });
     expect([login.status, login.json().code]).toEqual([503, "store_unavailable"]);
     vi.restoreAllMocks();
     expect((await probe(browser)).authenticated).toBe(true);
   });
 });
 
-/** Held by the handler of `/slow` after it has its credentials, so that others can come and go before it answers. */
+/**
+ * Held by the handler of `/slow` after it has its credentials, so that others can come and go
+ * before it answers.
+ */
 interface SlowHandler {
   readonly routes: (express: Express, auth: ExpressIdpAuth) => void;
   /** The handler has asked and waits, as everybody does, for the refresh that is under way. */
@@ -354,52 +437,64 @@ function barrier(): { readonly opened: Promise<void>; readonly open: () => void 
   return { opened, open };
 }
 
-describe.each([5, 4] as const)("the framework's own sessions: a slow request that writes nothing, Express %i", (version) => {
-  /** Two requests wait for one refresh, and the second one is still being answered. */
-  async function slowRequest(resave: boolean) {
-    const slow = slowHandler();
-    await start({ version, session: "host", middleware: { resave }, routes: slow.routes });
-    const browser = await signedIn();
-    app.clock.advance(HOUR);
-    const token = app.provider.hold("token", { times: 1 });
-    const refreshing = browser.get("/idpauth/session");
-    await token.arrived;
-    const answered = browser.get("/slow");
-    await slow.waits;
-    token.release();
-    await Promise.all([refreshing, slow.hasCredentials]);
-    return {
-      browser,
-      async finish() {
-        slow.answer();
-        expect((await answered).status).toBe(200);
-      },
-    };
-  }
+describe.each([5, 4] as const)(
+  "the framework's own sessions: a slow request that writes nothing, Express %i",
+  (version) => {
+    /** Two requests wait for one refresh, and the second one is still being answered. */
+    async function slowRequest(resave: boolean) {
+      const slow = slowHandler();
+      await start({ version, session: "host", middleware: { resave }, routes: slow.routes });
+      const browser = await signedIn();
+      app.clock.advance(HOUR);
+      const token = app.provider.hold("token", { times: 1 });
+      const refreshing = browser.get("/idpauth/session");
+      await token.arrived;
+      const answered = browser.get("/slow");
+      await slow.waits;
+      token.release();
+      await Promise.all([refreshing, slow.hasCredentials]);
+      return {
+        browser,
+        async finish() {
+          slow.answer();
+          expect((await answered).status).toBe(200);
+        },
+      };
+    }
 
-  it.each([false, true])("does not undo a logout (resave: %s)", async (resave) => {
-    const { browser, finish } = await slowRequest(resave);
-    expect((await browser.get("/idpauth/logout/?response=json")).status).toBe(200);
-    await finish();
-    expect(Object.keys(onlyStored())).toEqual(["cookie"]);
-  });
+    it.each([false, true])("does not undo a logout (resave: %s)", async (resave) => {
+      const { browser, finish } = await slowRequest(resave);
+      expect((await browser.get("/idpauth/logout/?response=json")).status).toBe(200);
+      await finish();
+      expect(Object.keys(onlyStored())).toEqual(["cookie"]);
+    });
 
-  it.each([false, true])("does not bring rotated tokens back (resave: %s)", async (resave) => {
-    const { browser, finish } = await slowRequest(resave);
-    app.clock.advance(HOUR);
-    expect((await probe(browser)).authenticated).toBe(true);
-    await finish();
-    expect(refreshRequests()).toHaveLength(2);
-    expect(onlyStored()["credentials"]).toMatchObject({ token: newest("access_token"), refresh_token: newest("refresh_token") });
-  });
-});
+    it.each([false, true])("does not bring rotated tokens back (resave: %s)", async (resave) => {
+      const { browser, finish } = await slowRequest(resave);
+      app.clock.advance(HOUR);
+      expect((await probe(browser)).authenticated).toBe(true);
+      await finish();
+      expect(refreshRequests()).toHaveLength(2);
+      expect(onlyStored()["credentials"]).toMatchObject({
+        token: newest("access_token"),
+        refresh_token: newest("refresh_token"),
+      });
+    });
+  },
+);
 
-const PARTIAL_OUTAGES = ([5, 4] as const).flatMap((version) => [false, true].map((saveUninitialized) => ({ version, saveUninitialized })));
+const PARTIAL_OUTAGES = ([5, 4] as const).flatMap((version) =>
+  [false, true].map((saveUninitialized) => ({ version, saveUninitialized })),
+);
 
 describe.each(PARTIAL_OUTAGES)(
   "the framework's own sessions: half of the store fails, Express $version, saveUninitialized: $saveUninitialized",
   ({ version, saveUninitialized }) => {
-    const options: ExpressApplicationOptions = { version, session: "host", middleware: { saveUninitialized } };
+    const options: ExpressApplicationOptions = {
+      version,
+      session: "host",
+      middleware: { saveUninitialized },
+    };
     const outage = new Error("READONLY");
 
     it("a logout that cannot destroy the session is 503, and changes neither session nor cookie", async () => {
@@ -409,8 +504,14 @@ describe.each(PARTIAL_OUTAGES)(
       const before = app.stored();
       const set = vi.spyOn(app.hostStore, "set");
       vi.spyOn(app.hostStore, "destroy").mockImplementation((_id, done) => done?.(outage));
-      const answer = await browser.get("/idpauth/logout/?response=json", { headers: { accept: "application/json" } });
-      expect([answer.status, answer.json().code, answer.setCookies]).toEqual([503, "store_unavailable", []]);
+      const answer = await browser.get("/idpauth/logout/?response=json", {
+        headers: { accept: "application/json" },
+      });
+      expect([answer.status, answer.json().code, answer.setCookies]).toEqual([
+        503,
+        "store_unavailable",
+        [],
+      ]);
       expect(set).not.toHaveBeenCalled();
       expect(app.stored()).toEqual(before);
       vi.restoreAllMocks();
@@ -452,27 +553,37 @@ describe.each(PARTIAL_OUTAGES)(
       ],
     ];
 
-    it.each(failures)("a callback is 503, and who was signed in before still is: %s", async (_what, fail) => {
-      await start(options);
-      const browser = await signedIn();
-      await browser.get("/cart/book");
-      const [oldId] = Object.keys(app.stored());
-      const { credentials } = onlyStored();
-      const login = await browser.get("/idpauth/login/");
-      const callback = await app.provider.signInCode(login.location!);
-      fail(oldId!);
-      const answer = await browser.get(callback);
-      expect([answer.status, answer.setCookies]).toEqual([503, []]);
-      // The spent login is taken out of the old session, then the new one is written; nothing comes after that.
-      expect(vi.mocked(app.hostStore.set).mock.calls.map(([id]) => id === oldId)).toEqual([true, false]);
-      expect(Object.keys(app.stored())).toEqual([oldId]);
-      expect(onlyStored()).toMatchObject({ cart: "book", credentials });
-      vi.restoreAllMocks();
-      expect((await probe(browser)).authenticated).toBe(true);
-      await signedIn(browser);
-      expect(onlyStored()).toMatchObject({ cart: "book", credentials: { token: newest("access_token") } });
-      expect(Object.keys(app.stored())).not.toEqual([oldId]);
-    });
+    it.each(failures)(
+      "a callback is 503, and who was signed in before still is: %s",
+      async (_what, fail) => {
+        await start(options);
+        const browser = await signedIn();
+        await browser.get("/cart/book");
+        const [oldId] = Object.keys(app.stored());
+        const { credentials } = onlyStored();
+        const login = await browser.get("/idpauth/login/");
+        const callback = await app.provider.signInCode(login.location!);
+        fail(oldId!);
+        const answer = await browser.get(callback);
+        expect([answer.status, answer.setCookies]).toEqual([503, []]);
+        // The spent login is taken out of the old session, then the new one is written; nothing
+        // comes after that.
+        expect(vi.mocked(app.hostStore.set).mock.calls.map(([id]) => id === oldId)).toEqual([
+          true,
+          false,
+        ]);
+        expect(Object.keys(app.stored())).toEqual([oldId]);
+        expect(onlyStored()).toMatchObject({ cart: "book", credentials });
+        vi.restoreAllMocks();
+        expect((await probe(browser)).authenticated).toBe(true);
+        await signedIn(browser);
+        expect(onlyStored()).toMatchObject({
+          cart: "book",
+          credentials: { token: newest("access_token") },
+        });
+        expect(Object.keys(app.stored())).not.toEqual([oldId]);
+      },
+    );
   },
 );
 
@@ -487,7 +598,11 @@ describe("the framework's own sessions: a request without one", () => {
           express.use(session({ secret: "s", resave: false, saveUninitialized: false }));
         },
         routes: (express, auth) => {
-          express.get("/reports", auth.idpRequired, (_request, response) => void response.send("secret"));
+          express.get(
+            "/reports",
+            auth.idpRequired,
+            (_request, response) => void response.send("secret"),
+          );
         },
       },
     ],
@@ -498,8 +613,13 @@ describe("the framework's own sessions: a request without one", () => {
     session: "host",
     first: (express) =>
       express.use((request, _response, next) => {
-        // express-session stands aside when somebody else has set a session; taken away again, nobody has.
-        Object.defineProperty(request, "session", { value: {}, configurable: true, writable: true });
+        // express-session stands aside when somebody else has set a session; taken away again,
+        // nobody has.
+        Object.defineProperty(request, "session", {
+          value: {},
+          configurable: true,
+          writable: true,
+        });
         next();
       }),
     ...options,
@@ -512,16 +632,24 @@ describe("the framework's own sessions: a request without one", () => {
     },
   });
 
-  it.each(missing)("when %s: 503 session_missing everywhere, never signed out", async (_when, options) => {
-    await start(without(options));
-    for (const path of ["/idpauth/", "/idpauth/login/", "/idpauth/login-callback?state=x&code=y", "/idpauth/logout/"]) {
-      const answer = await app.browser().get(path, { headers: { accept: "application/json" } });
-      expect([path, answer.status, answer.json().code]).toEqual([path, 503, "session_missing"]);
-    }
-    const probed = await app.browser().get("/idpauth/session");
-    expect([probed.status, probed.headers["retry-after"]]).toEqual([503, "1"]);
-    expect(probed.text).not.toContain("logged_out");
-  });
+  it.each(missing)(
+    "when %s: 503 session_missing everywhere, never signed out",
+    async (_when, options) => {
+      await start(without(options));
+      for (const path of [
+        "/idpauth/",
+        "/idpauth/login/",
+        "/idpauth/login-callback?state=x&code=y",
+        "/idpauth/logout/",
+      ]) {
+        const answer = await app.browser().get(path, { headers: { accept: "application/json" } });
+        expect([path, answer.status, answer.json().code]).toEqual([path, 503, "session_missing"]);
+      }
+      const probed = await app.browser().get("/idpauth/session");
+      expect([probed.status, probed.headers["retry-after"]]).toEqual([503, "1"]);
+      expect(probed.text).not.toContain("logged_out");
+    },
+  );
 
   it("the guard responds with 503 and does not run the handler; getCredentials rejects", async () => {
     let ran = 0;
@@ -530,7 +658,11 @@ describe("the framework's own sessions: a request without one", () => {
       without({
         mount: (express, auth) => express.use(auth.routes),
         routes(express, auth) {
-          express.get("/reports", auth.idpRequired, (_request, response) => void response.json({ ran: (ran += 1) }));
+          express.get(
+            "/reports",
+            auth.idpRequired,
+            (_request, response) => void response.json({ ran: (ran += 1) }),
+          );
           express.get("/asks", async (request, response) => {
             outcomes.push(await auth.getCredentials(request).catch((error: unknown) => error));
             response.end();
@@ -596,13 +728,17 @@ describe("errors that are no outage", () => {
 describe.each([5, 4] as const)("startup checks, Express %i", (version) => {
   const express = EXPRESS[version];
   const installed = () => session({ secret: "s", resave: false, saveUninitialized: false });
-  const wrapped: RequestHandler = (request, response, next) => void installed()(request, response, next);
+  const wrapped: RequestHandler = (request, response, next) =>
+    void installed()(request, response, next);
   function _cookieSession(_request: unknown, _response: unknown, next: () => void): void {
     next();
   }
 
   /** The codes of what `mount` finds, or throws. */
-  function codesOf(arrange: (app: Express) => Express | Router | undefined, options: IdpAuthOptions = { session: "host" }): string[] {
+  function codesOf(
+    arrange: (app: Express) => Express | Router | undefined,
+    options: IdpAuthOptions = { session: "host" },
+  ): string[] {
     const log: LogEntry[] = [];
     const auth = idpAuth({
       env: {},
@@ -627,14 +763,34 @@ describe.each([5, 4] as const)("startup checks, Express %i", (version) => {
 
   it.each<[string, (app: Express) => Express | Router | undefined, string[]]>([
     ["an empty application", () => undefined, ["E002"]],
-    ["only middleware that is no session", (into) => void into.use(express.json()).use(express.urlencoded({ extended: false })), ["E002"]],
+    [
+      "only middleware that is no session",
+      (into) => void into.use(express.json()).use(express.urlencoded({ extended: false })),
+      ["E002"],
+    ],
     ["express-session", (into) => void into.use(installed()), []],
-    ["express-session after body parsers", (into) => void into.use(express.json()).use(installed()), []],
+    [
+      "express-session after body parsers",
+      (into) => void into.use(express.json()).use(installed()),
+      [],
+    ],
     ["express-session mounted at /", (into) => void into.use("/", installed()), []],
-    ["express-session mounted under a path only", (into) => void into.use("/api", installed()), ["W008"]],
+    [
+      "express-session mounted under a path only",
+      (into) => void into.use("/api", installed()),
+      ["W008"],
+    ],
     ["express-session wrapped by a function", (into) => void into.use(wrapped), ["W008"]],
-    ["express-session in a nested router", (into) => void into.use(express.Router().use(installed())), ["W008"]],
-    ["a nested router with routes only", (into) => void into.use(express.Router().get("/x", (_q, s) => void s.end())), ["E002"]],
+    [
+      "express-session in a nested router",
+      (into) => void into.use(express.Router().use(installed())),
+      ["W008"],
+    ],
+    [
+      "a nested router with routes only",
+      (into) => void into.use(express.Router().get("/x", (_q, s) => void s.end())),
+      ["E002"],
+    ],
     ["a router whose parent has it", () => express.Router(), ["W008"]],
     ["a router that has it itself", () => express.Router().use(installed()), []],
     ["a cookie-only session", (into) => void into.use(_cookieSession), ["E002"]],
@@ -678,7 +834,9 @@ describe.each([5, 4] as const)("startup checks, Express %i", (version) => {
     ['present, session: "host" given', true, { session: "host" }, false],
     ["absent", false, {}, false],
   ])("W007: a framework session that is %s", (_what, isInstalled, options, warned) => {
-    expect(codesOf((into) => (isInstalled ? into.use(installed()) : into), options).includes("W007")).toBe(warned);
+    expect(
+      codesOf((into) => (isInstalled ? into.use(installed()) : into), options).includes("W007"),
+    ).toBe(warned);
   });
 
   it("bundled sessions need no middleware", () => {
@@ -686,39 +844,44 @@ describe.each([5, 4] as const)("startup checks, Express %i", (version) => {
   });
 });
 
-describe.each([5, 4] as const)("a router that serves without an application, Express %i", (version) => {
-  it("has no trust-proxy setting, so it believes no forwarded header, and guards as ever", async () => {
-    const router = EXPRESS[version].Router();
-    const auth = idpAuth({
-      env: {},
-      secretKey: "a secret key of at least 32 bytes",
-      clientId: "c",
-      clientSecret: "s",
-      issuer: "https://login.example",
-      log: false,
+describe.each([5, 4] as const)(
+  "a router that serves without an application, Express %i",
+  (version) => {
+    it("has no trust-proxy setting, so it believes no forwarded header, and guards as ever", async () => {
+      const router = EXPRESS[version].Router();
+      const auth = idpAuth({
+        env: {},
+        secretKey: "a secret key of at least 32 bytes",
+        clientId: "c",
+        clientSecret: "s",
+        issuer: "https://login.example",
+        log: false,
+      });
+      auth.mount(router);
+      router.get("/reports", auth.idpRequired, (_request, response) => void response.end("secret"));
+      const server = createServer((request, response) => {
+        router(request as Request, response as never, (error: unknown) =>
+          response.writeHead(500).end(String(error)),
+        );
+      });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const { port } = server.address() as AddressInfo;
+      try {
+        const answer = await rawRequest(
+          port,
+          `GET /reports HTTP/1.1\r\nHost: app.example\r\nX-Forwarded-Host: evil.example\r\nAccept: text/html\r\n\r\n`,
+        );
+        expect([answer.status, answer.header("location")]).toEqual([
+          302,
+          expect.stringContaining(encodeURIComponent("http://app.example/reports")),
+        ]);
+      } finally {
+        server.closeAllConnections();
+        server.close();
+      }
     });
-    auth.mount(router);
-    router.get("/reports", auth.idpRequired, (_request, response) => void response.end("secret"));
-    const server = createServer((request, response) => {
-      router(request as Request, response as never, (error: unknown) => response.writeHead(500).end(String(error)));
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
-    try {
-      const answer = await rawRequest(
-        port,
-        `GET /reports HTTP/1.1\r\nHost: app.example\r\nX-Forwarded-Host: evil.example\r\nAccept: text/html\r\n\r\n`,
-      );
-      expect([answer.status, answer.header("location")]).toEqual([
-        302,
-        expect.stringContaining(encodeURIComponent("http://app.example/reports")),
-      ]);
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
-  });
-});
+  },
+);
 
 describe("a fake request that shares its header lines with another one", () => {
   it("never gets the other one's session", async () => {
@@ -744,10 +907,28 @@ describe("a fake request that shares its header lines with another one", () => {
     const own = idpAuth(MADE_UP);
     own.start();
     const cookie = await signedInAs(own, { sub: "ada" });
-    const request = { method: "GET", url: "/", originalUrl: "/", headers: { cookie }, rawHeaders: [], socket: {} } as unknown as Request;
-    const response = { hasHeader: () => false, setHeader: () => undefined, getHeader: () => undefined, writeHead: () => undefined };
-    expect(await new Promise((resolve) => void own.idpRequired(request, response as never, resolve))).toBeUndefined();
-    for (const copy of [Object.create(request) as Request, new Proxy(request, {}), Object.assign({}, request)]) {
+    const request = {
+      method: "GET",
+      url: "/",
+      originalUrl: "/",
+      headers: { cookie },
+      rawHeaders: [],
+      socket: {},
+    } as unknown as Request;
+    const response = {
+      hasHeader: () => false,
+      setHeader: () => undefined,
+      getHeader: () => undefined,
+      writeHead: () => undefined,
+    };
+    expect(
+      await new Promise((resolve) => void own.idpRequired(request, response as never, resolve)),
+    ).toBeUndefined();
+    for (const copy of [
+      Object.create(request) as Request,
+      new Proxy(request, {}),
+      Object.assign({}, request),
+    ]) {
       expect(await own.getUser(copy)).not.toBeNull();
     }
     expect((await own.requireSession(request)).claims.sub).toBe("ada");

@@ -12,7 +12,13 @@ import fastify, {
 } from "fastify";
 import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
 import { idpAuth, type FastifyIdpAuth } from "../../src/adapters/fastify/fastify.js";
-import { ConfigurationError, ProviderUnavailableError, type BlockedUser, type Credentials, type IdpAuthOptions } from "../../src/index.js";
+import {
+  ConfigurationError,
+  ProviderUnavailableError,
+  type BlockedUser,
+  type Credentials,
+  type IdpAuthOptions,
+} from "../../src/index.js";
 import type { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { rawRequest } from "../../src/testing/browser/raw-request.js";
 import {
@@ -38,7 +44,10 @@ async function start(options: FastifyApplicationOptions = {}): Promise<FastifyAp
   return app;
 }
 
-async function signedIn(browser = app.browser(), login = "/idpauth/login/"): Promise<CookieBrowser> {
+async function signedIn(
+  browser = app.browser(),
+  login = "/idpauth/login/",
+): Promise<CookieBrowser> {
   const answer = await browser.follow(login);
   expect([answer.status, answer.url.origin]).toEqual([200, app.origin]);
   return browser;
@@ -60,7 +69,10 @@ async function statusOf(target: string, { method = "GET", headers = "" } = {}): 
 }
 
 function raw(target: string, method = "GET", headers = "") {
-  return rawRequest(app.port, `${method} ${target} HTTP/1.1\r\nHost: 127.0.0.1:${String(app.port)}\r\n${headers}\r\n`);
+  return rawRequest(
+    app.port,
+    `${method} ${target} HTTP/1.1\r\nHost: 127.0.0.1:${String(app.port)}\r\n${headers}\r\n`,
+  );
 }
 
 describe("types", () => {
@@ -89,7 +101,11 @@ describe("types", () => {
     );
     plain
       .withTypeProvider<Given>()
-      .post("/c", { schema: { body: { type: "object" } }, preHandler: auth.idpRequired }, async (request) => auth.getUser(request));
+      .post(
+        "/c",
+        { schema: { body: { type: "object" } }, preHandler: auth.idpRequired },
+        async (request) => auth.getUser(request),
+      );
     await plain.close();
   });
 
@@ -122,10 +138,18 @@ describe("types", () => {
 
 describe("startup checks", () => {
   /** The codes of what is found when idpauth is registered like this. */
-  async function codesOf(arrange: (instance: FastifyInstance, auth: FastifyIdpAuth) => unknown, options: IdpAuthOptions = {}) {
+  async function codesOf(
+    arrange: (instance: FastifyInstance, auth: FastifyIdpAuth) => unknown,
+    options: IdpAuthOptions = {},
+  ) {
     const codes: string[] = [];
     const instance = fastify();
-    const auth = idpAuth({ ...COMPLETE, session: "host", log: ({ code }) => codes.push(code), ...options });
+    const auth = idpAuth({
+      ...COMPLETE,
+      session: "host",
+      log: ({ code }) => codes.push(code),
+      ...options,
+    });
     try {
       await arrange(instance, auth);
       await instance.ready();
@@ -153,7 +177,9 @@ describe("startup checks", () => {
   it("a configuration error stops register, ready and listen, with every finding at once", async () => {
     const auth = idpAuth({ ...COMPLETE, secretKey: "", clientId: "" });
     const findings = expect.objectContaining({
-      findings: expect.arrayContaining([{ code: "E001" }, { code: "E003" }].map((each) => expect.objectContaining(each))),
+      findings: expect.arrayContaining(
+        [{ code: "E001" }, { code: "E003" }].map((each) => expect.objectContaining(each)),
+      ),
     });
     await expect(fastify().register(auth.plugin)).rejects.toEqual(findings);
     const [one, other] = [fastify(), fastify()];
@@ -177,7 +203,10 @@ describe("startup checks", () => {
       "@fastify/session registered without await",
       (instance, auth) => {
         void instance.register(cookie);
-        void instance.register(session, { secret: "the host's secret of at least 32 characters", rolling: false });
+        void instance.register(session, {
+          secret: "the host's secret of at least 32 characters",
+          rolling: false,
+        });
         void instance.register(auth.plugin);
       },
       [],
@@ -231,10 +260,25 @@ describe("startup checks", () => {
   it.each<[string, Parameters<typeof registerSession>[1], "bundled" | "host", string[]]>([
     ["its default", { rolling: undefined as never }, "host", ["E015"]],
     ["rolling: true", { rolling: true }, "host", ["E015"]],
-    ["rolling: true and a prefix on the cookie", { rolling: true, cookiePrefix: "s:" }, "host", ["E015"]],
-    ["rolling: true and saved new sessions", { rolling: true, saveUninitialized: true }, "host", ["E015"]],
+    [
+      "rolling: true and a prefix on the cookie",
+      { rolling: true, cookiePrefix: "s:" },
+      "host",
+      ["E015"],
+    ],
+    [
+      "rolling: true and saved new sessions",
+      { rolling: true, saveUninitialized: true },
+      "host",
+      ["E015"],
+    ],
     ["rolling: false", { rolling: false }, "host", []],
-    ["rolling: false, saved new sessions and a prefix", { rolling: false, saveUninitialized: true, cookiePrefix: "s:" }, "host", []],
+    [
+      "rolling: false, saved new sessions and a prefix",
+      { rolling: false, saveUninitialized: true, cookiePrefix: "s:" },
+      "host",
+      [],
+    ],
     ["rolling: true, beside bundled sessions", { rolling: true }, "bundled", []],
   ])("@fastify/session with %s", async (_what, options, session, expected) => {
     const codes = await codesOf(
@@ -293,7 +337,9 @@ describe("scopes", () => {
       await instance.register(
         async (scope) => {
           await scope.register(auth.plugin);
-          scope.get("/reports", { preHandler: auth.idpRequired }, async (request) => auth.getUser(request));
+          scope.get("/reports", { preHandler: auth.idpRequired }, async (request) =>
+            auth.getUser(request),
+          );
         },
         { prefix: "/area" },
       );
@@ -304,54 +350,89 @@ describe("scopes", () => {
   it("in a scope with a prefix, with the whole path as mountPath, it serves and guards the same", async () => {
     await start(area());
     const page = await app.browser().follow("/area/reports?x=1");
-    expect([page.status, page.url.pathname, page.json().email]).toEqual([200, "/area/reports", "ada@example.com"]);
+    expect([page.status, page.url.pathname, page.json().email]).toEqual([
+      200,
+      "/area/reports",
+      "ada@example.com",
+    ]);
     expect(await statusOf("/area/idpauth")).toBe(200);
     expect(await statusOf("/idpauth/session")).toBe(404);
     expect(await statusOf("/elsewhere")).toBe(200);
   });
 
-  it.each(["POST", "DELETE", "TRACE", "QUERY", "PURGE", "PROPFIND"])("there, too, %s is 405 at an endpoint", async (method) => {
-    await start(area());
-    expect(await statusOf("/area/idpauth/session", { method })).toBe(405);
-    expect(await statusOf("/area/idpauth", { method })).toBe(405);
-  });
+  it.each(["POST", "DELETE", "TRACE", "QUERY", "PURGE", "PROPFIND"])(
+    "there, too, %s is 405 at an endpoint",
+    async (method) => {
+      await start(area());
+      expect(await statusOf("/area/idpauth/session", { method })).toBe(405);
+      expect(await statusOf("/area/idpauth", { method })).toBe(405);
+    },
+  );
 
   it("an application's own wildcards take nothing away from it, in its scope or around it", async () => {
     const wildcard = (instance: FastifyInstance) =>
       instance.all("/*", async (_request, reply) => reply.code(299).send("the application's"));
     await start({ ...area(), first: wildcard });
-    for (const target of ["/area/idpauth/session", "/area/idpauth/", "/area/idpauth"]) expect(await statusOf(target), target).toBe(200);
-    expect(await statusOf("/area/idpauth/session", { method: "POST", headers: "Content-Length: 0\r\n" })).toBe(405);
+    for (const target of ["/area/idpauth/session", "/area/idpauth/", "/area/idpauth"])
+      expect(await statusOf(target), target).toBe(200);
+    expect(
+      await statusOf("/area/idpauth/session", { method: "POST", headers: "Content-Length: 0\r\n" }),
+    ).toBe(405);
     expect(await statusOf("/area/other")).toBe(299);
     await start({ first: wildcard });
-    expect([await statusOf("/idpauth/session"), await statusOf("/idpauth"), await statusOf("/other")]).toEqual([200, 200, 299]);
+    expect([
+      await statusOf("/idpauth/session"),
+      await statusOf("/idpauth"),
+      await statusOf("/other"),
+    ]).toEqual([200, 200, 299]);
   });
 
   it("the prefix option is checked against the mount path, never silently ignored", async () => {
-    await start({ mountPath: "area/idpauth", register: (instance, auth) => instance.register(auth.plugin, { prefix: "/area" }) });
+    await start({
+      mountPath: "area/idpauth",
+      register: (instance, auth) => instance.register(auth.plugin, { prefix: "/area" }),
+    });
     expect(await statusOf("/area/idpauth/session")).toBe(200);
     const wrong = fastify();
     void wrong.register(idpAuth(COMPLETE).plugin, { prefix: "/area" });
-    await expect(wrong.ready()).rejects.toThrow("below the prefix /area, but its mount path is /idpauth/");
+    await expect(wrong.ready()).rejects.toThrow(
+      "below the prefix /area, but its mount path is /idpauth/",
+    );
     const scoped = fastify();
-    void scoped.register(async (scope) => scope.register(idpAuth({ ...COMPLETE, env: { IDP_MOUNT_PATH: "/areas/idpauth/" } }).plugin), {
-      prefix: "/area",
-    });
-    await expect(scoped.ready()).rejects.toThrow("below the prefix /area, but its mount path is /areas/idpauth/");
+    void scoped.register(
+      async (scope) =>
+        scope.register(idpAuth({ ...COMPLETE, env: { IDP_MOUNT_PATH: "/areas/idpauth/" } }).plugin),
+      {
+        prefix: "/area",
+      },
+    );
+    await expect(scoped.ready()).rejects.toThrow(
+      "below the prefix /area, but its mount path is /areas/idpauth/",
+    );
   });
 
-  it.each([["/area/"], ["/area"]])("a scope whose prefix is %s may be the mount path itself", async (prefix) => {
-    await start({
-      env: { IDP_MOUNT_PATH: "/area" },
-      register: (instance, auth) => instance.register(async (scope) => scope.register(auth.plugin), { prefix }),
-    });
-    expect([await statusOf("/area/session"), await statusOf("/area/session", { method: "PURGE" })]).toEqual([200, 405]);
-  });
+  it.each([["/area/"], ["/area"]])(
+    "a scope whose prefix is %s may be the mount path itself",
+    async (prefix) => {
+      await start({
+        env: { IDP_MOUNT_PATH: "/area" },
+        register: (instance, auth) =>
+          instance.register(async (scope) => scope.register(auth.plugin), { prefix }),
+      });
+      expect([
+        await statusOf("/area/session"),
+        await statusOf("/area/session", { method: "PURGE" }),
+      ]).toEqual([200, 405]);
+    },
+  );
 
   it("a scope without a prefix keeps its hook to itself, and the guard works outside", async () => {
     await start({
       register: (instance, auth) => instance.register(async (scope) => scope.register(auth.plugin)),
-      routes: (instance, auth) => instance.get("/reports", { preHandler: auth.idpRequired }, async (request) => auth.getUser(request)),
+      routes: (instance, auth) =>
+        instance.get("/reports", { preHandler: auth.idpRequired }, async (request) =>
+          auth.getUser(request),
+        ),
     });
     const browser = await signedIn();
     expect((await browser.get("/reports")).json().email).toBe("ada@example.com");
@@ -366,7 +447,10 @@ describe("scopes", () => {
     await expect(twice.ready()).rejects.toMatchObject({ code: "FST_ERR_DUPLICATED_ROUTE" });
     for (const each of [one, other]) {
       await each.register(auth.plugin);
-      expect((await each.inject("/idpauth/session")).json()).toEqual({ authenticated: false, user: null });
+      expect((await each.inject("/idpauth/session")).json()).toEqual({
+        authenticated: false,
+        user: null,
+      });
       await each.close();
     }
   });
@@ -378,7 +462,10 @@ describe("scopes", () => {
     expect(instance.hasPlugin("idpauth")).toBe(true);
     expect(Object.keys(instance).filter((key) => !Object.hasOwn(bare, key))).toEqual([]);
     for (const name of ["session", "user", "idpauth", "auth"])
-      expect([instance.hasRequestDecorator(name), instance.hasReplyDecorator(name)]).toEqual([false, false]);
+      expect([instance.hasRequestDecorator(name), instance.hasReplyDecorator(name)]).toEqual([
+        false,
+        false,
+      ]);
   });
 });
 
@@ -431,32 +518,52 @@ describe("paths", () => {
   it.each(ROUTERS)("end alike with %s", async (_what, server) => {
     await start({ server });
     for (const [target, status] of TARGETS) expect(await statusOf(target), target).toBe(status);
-    for (const method of ["POST", "TRACE", "PURGE", "QUERY"]) expect(await statusOf("/idpauth/logout/", { method }), method).toBe(405);
+    for (const method of ["POST", "TRACE", "PURGE", "QUERY"])
+      expect(await statusOf("/idpauth/logout/", { method }), method).toBe(405);
     expect(app.caught).toEqual([]);
   });
 
   it("a path that cannot be decoded is refused by Fastify before any plugin runs, as the application has it", async () => {
     await start();
     const answer = await raw("/idpauth/%");
-    expect([answer.status, JSON.parse(answer.body)]).toEqual([400, expect.objectContaining({ code: "FST_ERR_BAD_URL" })]);
-    await start({ server: { frameworkErrors: (_error, _request, reply: FastifyReply) => void reply.code(404).send() } });
+    expect([answer.status, JSON.parse(answer.body)]).toEqual([
+      400,
+      expect.objectContaining({ code: "FST_ERR_BAD_URL" }),
+    ]);
+    await start({
+      server: {
+        frameworkErrors: (_error, _request, reply: FastifyReply) => void reply.code(404).send(),
+      },
+    });
     expect(await statusOf("/idpauth/%zz")).toBe(404);
   });
 
   it("what is not ours in the end is the application's to miss", async () => {
     await start({
-      first: (instance) => void instance.setNotFoundHandler(async (_request, reply) => reply.code(404).send("the application's")),
+      first: (instance) =>
+        void instance.setNotFoundHandler(async (_request, reply) =>
+          reply.code(404).send("the application's"),
+        ),
     });
     expect((await raw("/nothing")).body).toContain("the application's");
     expect((await raw("/idpauth/nothing")).body).toContain("not_found");
-    expect(JSON.parse((await raw("/%69dpauth/x")).body)).toMatchObject({ error: "Not Found", statusCode: 404 });
+    expect(JSON.parse((await raw("/%69dpauth/x")).body)).toMatchObject({
+      error: "Not Found",
+      statusCode: 404,
+    });
   });
 
   it("with rewriteUrl the path that the browser sent decides, for endpoints, guard and the way back", async () => {
     await start({
       mountPath: "/app/idpauth/",
-      server: { rewriteUrl: ({ url = "/" }) => (url === "/secret" ? "/app/idpauth/session" : url.replace(/^\/app(?=\/)/, "")) },
-      routes: (instance, auth) => instance.get("/reports", { preHandler: auth.idpRequired }, async (request) => auth.getUser(request)),
+      server: {
+        rewriteUrl: ({ url = "/" }) =>
+          url === "/secret" ? "/app/idpauth/session" : url.replace(/^\/app(?=\/)/, ""),
+      },
+      routes: (instance, auth) =>
+        instance.get("/reports", { preHandler: auth.idpRequired }, async (request) =>
+          auth.getUser(request),
+        ),
     });
     const page = await app.browser().follow("/app/reports?a=b");
     expect([page.status, page.url.pathname + page.url.search]).toEqual([200, "/app/reports?a=b"]);
@@ -475,11 +582,17 @@ describe("the life of a request", () => {
           reply.header("x-size", String((payload as string | undefined)?.length ?? 0));
           return typeof payload === "string" ? payload.replace("false", "false ") : payload;
         });
-        instance.addHook("onResponse", async (request, reply) => void seen.push(`${request.url} ${String(reply.statusCode)}`));
+        instance.addHook(
+          "onResponse",
+          async (request, reply) => void seen.push(`${request.url} ${String(reply.statusCode)}`),
+        );
       },
     });
     const probe = await app.browser().get("/idpauth/session");
-    expect([probe.text, probe.headers["x-size"]]).toEqual(['{"authenticated":false ,"user":null}', "35"]);
+    expect([probe.text, probe.headers["x-size"]]).toEqual([
+      '{"authenticated":false ,"user":null}',
+      "35",
+    ]);
     const login = await app.browser().navigate("/idpauth/login/");
     expect([login.status, login.headers["content-length"]]).toEqual([302, "0"]);
     await expect
@@ -499,13 +612,18 @@ describe("the life of a request", () => {
       done(null);
     };
     await start({
-      first: (instance) => instance.addContentTypeParser("application/json", { parseAs: "string" }, count),
+      first: (instance) =>
+        instance.addContentTypeParser("application/json", { parseAs: "string" }, count),
       routes(instance, auth) {
         instance.post("/early", { onRequest: auth.idpRequired }, async () => "done");
         instance.post("/late", { preHandler: auth.idpRequired }, async () => "done");
       },
     });
-    const body = { method: "POST", headers: { "content-type": "application/json" }, body: '{"broken' };
+    const body = {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: '{"broken',
+    };
     for (const [path, status] of [
       ["/idpauth/logout/", 405],
       ["/early", 401],
@@ -535,20 +653,33 @@ describe("the life of a request", () => {
   it("a response of the application's own may be sent or returned, at once or later", async () => {
     const answers = {
       "/redirect": (_request: FastifyRequest, reply: FastifyReply) => reply.redirect("/welcome"),
-      "/returned": (_request: FastifyRequest, reply: FastifyReply, { reason }: BlockedUser<"unauthenticated">) => {
+      "/returned": (
+        _request: FastifyRequest,
+        reply: FastifyReply,
+        { reason }: BlockedUser<"unauthenticated">,
+      ) => {
         reply.code(418);
         return { reason };
       },
-      "/async": async (_request: FastifyRequest, reply: FastifyReply) => reply.code(419).send("later"),
+      "/async": async (_request: FastifyRequest, reply: FastifyReply) =>
+        reply.code(419).send("later"),
       "/sent": (_request: FastifyRequest, reply: FastifyReply) => void reply.code(420).send("sent"),
     };
     let ran = 0;
     await start({
       // Hooks that take their time: what has been sent is not over yet.
-      first: (instance) => instance.addHook("onSend", async () => new Promise<undefined>((resolve) => setImmediate(resolve, undefined))),
+      first: (instance) =>
+        instance.addHook(
+          "onSend",
+          async () => new Promise<undefined>((resolve) => setImmediate(resolve, undefined)),
+        ),
       routes(instance, auth) {
         for (const [path, unauthenticated] of Object.entries(answers)) {
-          instance.get(path, { preHandler: auth.idpRequiredWith({ unauthenticated }) }, async () => (ran += 1));
+          instance.get(
+            path,
+            { preHandler: auth.idpRequiredWith({ unauthenticated }) },
+            async () => (ran += 1),
+          );
         }
       },
     });
@@ -576,7 +707,10 @@ describe("the life of a request", () => {
   });
 
   it("errors of the accessors reach the error handler with their status", async () => {
-    await start({ routes: (instance, auth) => instance.get("/token", async (request) => auth.getCredentials(request)) });
+    await start({
+      routes: (instance, auth) =>
+        instance.get("/token", async (request) => auth.getCredentials(request)),
+    });
     const browser = await signedIn();
     app.clock.advance(HOUR);
     app.provider.fault("token", { kind: "reset" });
@@ -588,8 +722,11 @@ describe("the life of a request", () => {
     const replies: FastifyReply[] = [];
     const warnings: string[] = [];
     await start({
-      server: { logger: { level: "warn", stream: { write: (line: string) => void warnings.push(line) } } },
-      first: (instance) => instance.addHook("onRequest", async (_request, reply) => void replies.push(reply)),
+      server: {
+        logger: { level: "warn", stream: { write: (line: string) => void warnings.push(line) } },
+      },
+      first: (instance) =>
+        instance.addHook("onRequest", async (_request, reply) => void replies.push(reply)),
     });
     const browser = app.browser();
     const login = await browser.navigate("/idpauth/login/");
@@ -609,7 +746,11 @@ describe("the life of a request", () => {
 
   it("idpauth writes nothing of its own into Fastify's log, for any callback", async () => {
     const lines: string[] = [];
-    await start({ server: { logger: { level: "trace", stream: { write: (line: string) => void lines.push(line) } } } });
+    await start({
+      server: {
+        logger: { level: "trace", stream: { write: (line: string) => void lines.push(line) } },
+      },
+    });
     await app.browser().navigate("/idpauth/login-callback?code=the-code&state=the-state");
     const own = lines
       .map((line) => JSON.parse(line) as { msg: string })
@@ -623,19 +764,27 @@ describe("behind a proxy", () => {
   const redirectUri = async (headers: string) => {
     const answer = await raw("/idpauth/login/", "GET", headers);
     const location = answer.header("location");
-    return location === undefined ? answer.status : new URL(location).searchParams.get("redirect_uri");
+    return location === undefined
+      ? answer.status
+      : new URL(location).searchParams.get("redirect_uri");
   };
-  const FORWARDED = "X-Forwarded-Proto: http, https\r\nX-Forwarded-Host: first.example, last.example:8443\r\n";
+  const FORWARDED =
+    "X-Forwarded-Proto: http, https\r\nX-Forwarded-Host: first.example, last.example:8443\r\n";
 
   it.each<[string, FastifyServerOptions["trustProxy"]]>([
     ["everybody", true],
     ["the loopback address", "127.0.0.1"],
     ["by a function", (address) => address === "127.0.0.1"],
-  ])("with trustProxy (%s) Fastify's reading counts: the last of several, with its port", async (_who, trustProxy) => {
-    await start({ server: { trustProxy: trustProxy! } });
-    expect(await redirectUri(FORWARDED)).toBe("https://last.example:8443/idpauth/login-callback");
-    expect((await raw("/idpauth/login/", "GET", FORWARDED)).header("set-cookie")).toMatch(/^__Host-Http-idpauth=.*; Secure$/);
-  });
+  ])(
+    "with trustProxy (%s) Fastify's reading counts: the last of several, with its port",
+    async (_who, trustProxy) => {
+      await start({ server: { trustProxy: trustProxy! } });
+      expect(await redirectUri(FORWARDED)).toBe("https://last.example:8443/idpauth/login-callback");
+      expect((await raw("/idpauth/login/", "GET", FORWARDED)).header("set-cookie")).toMatch(
+        /^__Host-Http-idpauth=.*; Secure$/,
+      );
+    },
+  );
 
   it.each<[string, FastifyServerOptions["trustProxy"]]>([
     ["nobody", false],
@@ -647,13 +796,16 @@ describe("behind a proxy", () => {
     expect(await redirectUri(FORWARDED)).toBe(`${app.origin}/idpauth/login-callback`);
   });
 
-  it.each([true, false])("two Host headers are none to believe (trustProxy: %s)", async (trustProxy) => {
-    await start({ server: { trustProxy } });
-    expect(await redirectUri("Host: evil.example\r\n")).toBe(400);
-    expect(await redirectUri(`Host: evil.example\r\n${FORWARDED}`)).toBe(
-      trustProxy ? "https://last.example:8443/idpauth/login-callback" : 400,
-    );
-  });
+  it.each([true, false])(
+    "two Host headers are none to believe (trustProxy: %s)",
+    async (trustProxy) => {
+      await start({ server: { trustProxy } });
+      expect(await redirectUri("Host: evil.example\r\n")).toBe(400);
+      expect(await redirectUri(`Host: evil.example\r\n${FORWARDED}`)).toBe(
+        trustProxy ? "https://last.example:8443/idpauth/login-callback" : 400,
+      );
+    },
+  );
 
   it("an empty X-Forwarded-Host is ignored", async () => {
     await start({ server: { trustProxy: true } });
@@ -677,19 +829,27 @@ describe("HTTP/2", () => {
       },
     });
     const ask = (headers: Record<string, string>) =>
-      new Promise<{ status: number; location: string | undefined; body: string }>((resolve, reject) => {
-        let [status, location, body] = [0, undefined as string | undefined, ""];
-        const stream = client.request(headers);
-        stream.setEncoding("utf8");
-        stream.on("response", (head) => ([status, location] = [Number(head[":status"]), head.location]));
-        stream.on("data", (text: string) => (body += text));
-        stream.on("end", () => {
-          resolve({ status, location, body });
-        });
-        stream.on("error", reject);
-        stream.end();
-      });
-    expect(await ask({ ":path": "/idpauth/session" })).toMatchObject({ status: 200, body: '{"authenticated":false,"user":null}' });
+      new Promise<{ status: number; location: string | undefined; body: string }>(
+        (resolve, reject) => {
+          let [status, location, body] = [0, undefined as string | undefined, ""];
+          const stream = client.request(headers);
+          stream.setEncoding("utf8");
+          stream.on(
+            "response",
+            (head) => ([status, location] = [Number(head[":status"]), head.location]),
+          );
+          stream.on("data", (text: string) => (body += text));
+          stream.on("end", () => {
+            resolve({ status, location, body });
+          });
+          stream.on("error", reject);
+          stream.end();
+        },
+      );
+    expect(await ask({ ":path": "/idpauth/session" })).toMatchObject({
+      status: 200,
+      body: '{"authenticated":false,"user":null}',
+    });
     const page = { ":path": "/reports", accept: "text/html" };
     expect((await ask({ ...page, ":authority": "app.example:8080" })).location).toContain(
       encodeURIComponent("http://app.example:8080/reports"),
@@ -701,7 +861,14 @@ describe("HTTP/2", () => {
 
 it("every method that Node parses and Fastify cannot route gets the same response as on other frameworks", async () => {
   await start({ routes: (instance) => void instance.addHttpMethod("MKCOL") });
-  for (const method of ["COPY", "LOCK", "MKCOL", "REPORT", "SEARCH", "UNLOCK"] satisfies HTTPMethods[]) {
+  for (const method of [
+    "COPY",
+    "LOCK",
+    "MKCOL",
+    "REPORT",
+    "SEARCH",
+    "UNLOCK",
+  ] satisfies HTTPMethods[]) {
     const answer = await raw("/idpauth/session", method);
     expect([answer.status, answer.header("allow")], method).toEqual([405, "GET, HEAD"]);
   }

@@ -1,6 +1,17 @@
 import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
-import { idpAuth, toResponse, WebRequest, type GuardResponses } from "../../src/adapters/fetch/fetch.js";
-import { ConfigurationError, type BlockedByOutage, type BlockedUser, type Credentials, type IdpAuthOptions } from "../../src/index.js";
+import {
+  idpAuth,
+  toResponse,
+  WebRequest,
+  type GuardResponses,
+} from "../../src/adapters/fetch/fetch.js";
+import {
+  ConfigurationError,
+  type BlockedByOutage,
+  type BlockedUser,
+  type Credentials,
+  type IdpAuthOptions,
+} from "../../src/index.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 
 const SETTINGS: IdpAuthOptions = {
@@ -12,8 +23,10 @@ const SETTINGS: IdpAuthOptions = {
   issuer: "https://login.example.com",
 };
 
-const page = (path = "/reports") => new Request(`http://app.example${path}`, { headers: { accept: "text/html" } });
-const call = (path = "/reports") => new Request(`http://app.example${path}`, { headers: { accept: "application/json" } });
+const page = (path = "/reports") =>
+  new Request(`http://app.example${path}`, { headers: { accept: "text/html" } });
+const call = (path = "/reports") =>
+  new Request(`http://app.example${path}`, { headers: { accept: "application/json" } });
 
 let provider: TestProvider | undefined;
 afterEach(async () => {
@@ -34,7 +47,9 @@ describe("types", () => {
       expectTypeOf(await auth.getCredentials(request)).toEqualTypeOf<Credentials | null>();
       return Response.json({ info, more });
     });
-    expectTypeOf(informed).toEqualTypeOf<(request: Request, info: Info, more: number) => Promise<Response>>();
+    expectTypeOf(informed).toEqualTypeOf<
+      (request: Request, info: Info, more: number) => Promise<Response>
+    >();
     expectTypeOf(auth.fetch).returns.toEqualTypeOf<Promise<Response> | undefined>();
     expectTypeOf(auth.guard).returns.toEqualTypeOf<Promise<Response | undefined>>();
     auth.idpRequiredWith({
@@ -55,8 +70,12 @@ describe("types", () => {
 
 describe("startup checks", () => {
   it("start() throws all configuration errors at once, and otherwise returns the warnings", () => {
-    expect(() => idpAuth({ ...SETTINGS, secretKey: "", clientId: "" }).start()).toThrow(/E001[^]*E003/);
-    expect(() => idpAuth({ ...SETTINGS, session: "host" }).start()).toThrow(/E002.*a fetch-style server has no sessions/);
+    expect(() => idpAuth({ ...SETTINGS, secretKey: "", clientId: "" }).start()).toThrow(
+      /E001[^]*E003/,
+    );
+    expect(() => idpAuth({ ...SETTINGS, session: "host" }).start()).toThrow(
+      /E002.*a fetch-style server has no sessions/,
+    );
     expect(
       idpAuth(SETTINGS)
         .start()
@@ -68,7 +87,9 @@ describe("startup checks", () => {
     const auth = idpAuth({ ...SETTINGS, secretKey: "" });
     let ran = 0;
     const guarded = auth.idpRequired(() => new Response(String((ran += 1))));
-    await expect((async () => auth.fetch(call("/idpauth/session")))()).rejects.toThrow(ConfigurationError);
+    await expect((async () => auth.fetch(call("/idpauth/session")))()).rejects.toThrow(
+      ConfigurationError,
+    );
     await expect(auth.guard(call())).rejects.toThrow(ConfigurationError);
     await expect(guarded(call())).rejects.toThrow(ConfigurationError);
     await expect(auth.getUser(call())).rejects.toThrow(ConfigurationError);
@@ -79,21 +100,32 @@ describe("startup checks", () => {
 describe("fetch", () => {
   it("gives undefined at once, not a promise, for a path that is not ours", () => {
     const auth = idpAuth(SETTINGS);
-    for (const path of ["/", "/reports", "/idpauthx", "/x/idpauth/"]) expect(auth.fetch(call(path)), path).toBeUndefined();
+    for (const path of ["/", "/reports", "/idpauthx", "/x/idpauth/"])
+      expect(auth.fetch(call(path)), path).toBeUndefined();
   });
 
   it("works without its object, as an argument", async () => {
     const { fetch } = idpAuth(SETTINGS);
-    expect(await (await fetch(call("/idpauth/session")))?.json()).toEqual({ authenticated: false, user: null });
+    expect(await (await fetch(call("/idpauth/session")))?.json()).toEqual({
+      authenticated: false,
+      user: null,
+    });
   });
 
   it("responds to HEAD without a body, and with the length that it would have", async () => {
     const auth = idpAuth(SETTINGS);
     for (const path of ["/idpauth/", "/idpauth/session", "/idpauth/style.css"]) {
       const get = await auth.fetch(call(path));
-      const head = await auth.fetch(new Request(`http://app.example${path}`, { method: "HEAD", headers: { accept: "application/json" } }));
+      const head = await auth.fetch(
+        new Request(`http://app.example${path}`, {
+          method: "HEAD",
+          headers: { accept: "application/json" },
+        }),
+      );
       expect([head?.status, head?.body]).toEqual([200, null]);
-      expect(Number(head?.headers.get("content-length")), path).toBe((await get?.arrayBuffer())?.byteLength);
+      expect(Number(head?.headers.get("content-length")), path).toBe(
+        (await get?.arrayBuffer())?.byteLength,
+      );
     }
   });
 });
@@ -103,14 +135,21 @@ describe("the guard", () => {
     const auth = idpAuth(SETTINGS);
     const [navigation, script] = [await auth.guard(page("/reports?a=1")), await auth.guard(call())];
     expect([navigation?.status, script?.status]).toEqual([302, 401]);
-    expect(navigation?.headers.get("location")).toContain(encodeURIComponent("http://app.example/reports?a=1"));
-    const own = await auth.guard(page(), { navigation: (_request, { reason }) => Response.json({ reason }, { status: 418 }) });
+    expect(navigation?.headers.get("location")).toContain(
+      encodeURIComponent("http://app.example/reports?a=1"),
+    );
+    const own = await auth.guard(page(), {
+      navigation: (_request, { reason }) => Response.json({ reason }, { status: 418 }),
+    });
     expect([own?.status, await own?.json()]).toEqual([418, { reason: "no_credentials" }]);
   });
 
   it("as a call and as a wrapper lets nobody in for a response function that returns nothing", async () => {
     const auth = idpAuth(SETTINGS);
-    const answers = { navigation: () => undefined, unauthenticated: () => Promise.resolve(undefined) } as unknown as GuardResponses;
+    const answers = {
+      navigation: () => undefined,
+      unauthenticated: () => Promise.resolve(undefined),
+    } as unknown as GuardResponses;
     let ran = 0;
     const guarded = auth.idpRequiredWith(answers)(() => new Response(String((ran += 1))));
     for (const request of [page(), call()]) {
@@ -127,11 +166,9 @@ describe("the guard", () => {
     const cookie = await signIn(auth.fetch, provider);
     const request = new Request("http://app.example/reports", { headers: { cookie } });
     expect(await auth.guard(request)).toBeUndefined();
-    const answer = await auth.idpRequired((given, one: string, two: number) => Response.json([given === request, one, two]))(
-      request,
-      "one",
-      2,
-    );
+    const answer = await auth.idpRequired((given, one: string, two: number) =>
+      Response.json([given === request, one, two]),
+    )(request, "one", 2);
     expect(await answer.json()).toEqual([true, "one", 2]);
     const failing = auth.idpRequired(() => {
       throw new RangeError("the handler's own");
@@ -141,7 +178,10 @@ describe("the guard", () => {
 });
 
 /** Gives the Cookie header of somebody who has signed in. */
-async function signIn(fetch: (request: Request) => Promise<Response> | undefined, by: TestProvider): Promise<string> {
+async function signIn(
+  fetch: (request: Request) => Promise<Response> | undefined,
+  by: TestProvider,
+): Promise<string> {
   const login = await fetch(page("/idpauth/login/"));
   const callback = await by.signInCode(login?.headers.get("location") ?? "");
   const answer = await fetch(new Request(callback, { headers: { cookie: cookieOf(login) } }));
@@ -149,12 +189,15 @@ async function signIn(fetch: (request: Request) => Promise<Response> | undefined
   return cookieOf(answer);
 }
 
-const cookieOf = (answer: Response | undefined) => answer?.headers.getSetCookie()[0]?.split(";", 1)[0] ?? "";
+const cookieOf = (answer: Response | undefined) =>
+  answer?.headers.getSetCookie()[0]?.split(";", 1)[0] ?? "";
 
 describe("WebRequest", () => {
   /** A Request whose URL is whatever a server has made of the request line. */
   const of = (url: string, headers: Record<string, string> = {}) =>
-    new WebRequest(Object.defineProperty(new Request("http://unknown", { headers }), "url", { value: url }));
+    new WebRequest(
+      Object.defineProperty(new Request("http://unknown", { headers }), "url", { value: url }),
+    );
 
   it.each([
     ["http://app.example/a?b=c", "/a?b=c"],
@@ -187,8 +230,16 @@ describe("WebRequest", () => {
 
 describe("toResponse", () => {
   it("writes each cookie as a line of its own", () => {
-    const response = toResponse({ status: 302, headers: { Location: "/" }, setCookies: ["a=1; Path=/", "b=2; Path=/"] });
+    const response = toResponse({
+      status: 302,
+      headers: { Location: "/" },
+      setCookies: ["a=1; Path=/", "b=2; Path=/"],
+    });
     expect(response.headers.getSetCookie()).toEqual(["a=1; Path=/", "b=2; Path=/"]);
-    expect([response.status, response.headers.get("location"), response.body]).toEqual([302, "/", null]);
+    expect([response.status, response.headers.get("location"), response.body]).toEqual([
+      302,
+      "/",
+      null,
+    ]);
   });
 });

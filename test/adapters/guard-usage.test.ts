@@ -29,50 +29,60 @@ const AUTHS: Readonly<Record<string, LooseAuth>> = {
 
 const handler = () => undefined;
 
-describe.each(["Express", "Fastify", "Hono", "Koa"])("on %s, where idpRequired is the guard itself,", (name) => {
-  const auth = AUTHS[name]!;
+describe.each(["Express", "Fastify", "Hono", "Koa"])(
+  "on %s, where idpRequired is the guard itself,",
+  (name) => {
+    const auth = AUTHS[name]!;
 
-  it("calling it throws a TypeError at once that says to pass it without calling it", () => {
-    for (const given of [[], [handler], [{}]]) {
-      expect(() => auth.idpRequired(...given)).toThrow(TypeError);
-      expect(() => auth.idpRequired(...given)).toThrow(
-        /^`auth\.idpRequired` is the guard itself, .*Pass it without calling it: `\w+\.get\(path, .*auth\.idpRequired\b.*`auth\.idpRequiredWith\(\{ … \}\)`\.$/,
-      );
-    }
-  });
+    it("calling it throws a TypeError at once that says to pass it without calling it", () => {
+      for (const given of [[], [handler], [{}]]) {
+        expect(() => auth.idpRequired(...given)).toThrow(TypeError);
+        expect(() => auth.idpRequired(...given)).toThrow(
+          /^`auth\.idpRequired` is the guard itself, .*Pass it without calling it: `\w+\.get\(path, .*auth\.idpRequired\b.*`auth\.idpRequiredWith\(\{ … \}\)`\.$/,
+        );
+      }
+    });
 
-  it("calling what idpRequiredWith gives says the same", () => {
-    expect(() => (auth.idpRequiredWith({}) as Loose)()).toThrow(/Pass it without calling it/);
-  });
-});
+    it("calling what idpRequiredWith gives says the same", () => {
+      expect(() => (auth.idpRequiredWith({}) as Loose)()).toThrow(/Pass it without calling it/);
+    });
+  },
+);
 
-describe.each(["node:http", "fetch", "Next.js"])("on %s, where idpRequired takes a handler,", (name) => {
-  const auth = AUTHS[name]!;
+describe.each(["node:http", "fetch", "Next.js"])(
+  "on %s, where idpRequired takes a handler,",
+  (name) => {
+    const auth = AUTHS[name]!;
 
-  it("calling it without one throws a TypeError that shows how to write it", () => {
-    for (const [given, got] of [
-      [[], "nothing"],
-      [[{}], "an object"],
-      [["x"], "a string"],
-    ] as const) {
-      expect(() => auth.idpRequired(...given)).toThrow(TypeError);
-      expect(() => auth.idpRequired(...given)).toThrow(`takes the protected handler, which is a function, but got ${got}. Write \``);
-      expect(() => (auth.idpRequiredWith({}) as Loose)(...given)).toThrow(`but got ${got}`);
-    }
-    expect(() => auth.idpRequired()).toThrow(/auth\.idpRequired\((?:async )?\(request/);
-  });
+    it("calling it without one throws a TypeError that shows how to write it", () => {
+      for (const [given, got] of [
+        [[], "nothing"],
+        [[{}], "an object"],
+        [["x"], "a string"],
+      ] as const) {
+        expect(() => auth.idpRequired(...given)).toThrow(TypeError);
+        expect(() => auth.idpRequired(...given)).toThrow(
+          `takes the protected handler, which is a function, but got ${got}. Write \``,
+        );
+        expect(() => (auth.idpRequiredWith({}) as Loose)(...given)).toThrow(`but got ${got}`);
+      }
+      expect(() => auth.idpRequired()).toThrow(/auth\.idpRequired\((?:async )?\(request/);
+    });
 
-  it("calling it with a handler gives a guarded one", () => {
-    expect(auth.idpRequired(handler)).toBeTypeOf("function");
-  });
-});
+    it("calling it with a handler gives a guarded one", () => {
+      expect(auth.idpRequired(handler)).toBeTypeOf("function");
+    });
+  },
+);
 
 describe.each(Object.keys(AUTHS))("on %s csrf", (name) => {
   const { csrf } = AUTHS[name]!;
 
   it("called with anything but what it takes throws a TypeError at once that shows how to write it", () => {
     for (const given of [[], [{}]])
-      expect(() => csrf(...given)).toThrow(/^`auth\.csrf` .*Write `.*auth\.csrf\(|`auth\.csrf` .*without calling it: `app\.\w+\(/);
+      expect(() => csrf(...given)).toThrow(
+        /^`auth\.csrf` .*Write `.*auth\.csrf\(|`auth\.csrf` .*without calling it: `app\.\w+\(/,
+      );
     expect(() => csrf()).toThrow(TypeError);
   });
 });
@@ -96,7 +106,11 @@ describe.each(Object.keys(AUTHS))("on %s idpRequiredWith", (name) => {
   });
 
   it("takes each of its responses, or none", () => {
-    for (const given of [{}, { navigation: handler }, { navigation: undefined, unauthenticated: handler, unavailable: handler }]) {
+    for (const given of [
+      {},
+      { navigation: handler },
+      { navigation: undefined, unauthenticated: handler, unavailable: handler },
+    ]) {
       expect(auth.idpRequiredWith(given)).toBeTypeOf("function");
     }
   });

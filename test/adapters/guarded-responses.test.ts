@@ -1,6 +1,16 @@
 // What differs between frameworks and their libraries; what all have in common is in the suite.
-import { createServer, ServerResponse, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
-import { connect as connectHttp2, createServer as createHttp2Server, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
+import {
+  createServer,
+  ServerResponse,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+} from "node:http";
+import {
+  connect as connectHttp2,
+  createServer as createHttp2Server,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+} from "node:http2";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import express from "express";
@@ -10,7 +20,10 @@ import Koa from "koa";
 import { afterEach, describe, expect, it } from "vitest";
 import { idpAuth as expressAuth } from "../../src/adapters/express/express.js";
 import { idpAuth as fastifyAuth } from "../../src/adapters/fastify/fastify.js";
-import { idpAuth as fetchAuth, keepPrivate as keepResponsePrivate } from "../../src/adapters/fetch/fetch.js";
+import {
+  idpAuth as fetchAuth,
+  keepPrivate as keepResponsePrivate,
+} from "../../src/adapters/fetch/fetch.js";
 import { idpAuth as honoAuth } from "../../src/adapters/hono/hono.js";
 import { idpAuth as koaAuth } from "../../src/adapters/koa/koa.js";
 import { idpAuth as nodeAuth, keepPrivate, type Handler } from "../../src/adapters/node/node.js";
@@ -35,34 +48,70 @@ afterEach(async () => {
 });
 
 /** What a signed-in user gets from this server. */
-async function get(auth: SignsInForTests, listener: (request: IncomingMessage, response: ServerResponse) => void, path = "/") {
+async function get(
+  auth: SignsInForTests,
+  listener: (request: IncomingMessage, response: ServerResponse) => void,
+  path = "/",
+) {
   const server = await listen(listener);
   running.push(server);
   const response = await fetch(`http://127.0.0.1:${String(server.port)}${path}`, {
     headers: { cookie: await signedInAs(auth), "accept-encoding": "identity" },
   });
   const { status, headers } = response;
-  return { status, text: await response.text(), caching: headers.get("cache-control"), vary: headers.get("vary"), headers };
+  return {
+    status,
+    text: await response.text(),
+    caching: headers.get("cache-control"),
+    vary: headers.get("vary"),
+    headers,
+  };
 }
 
 describe("on node:http a guarded handler", () => {
   const auth = nodeAuth(OPTIONS);
-  const answers = (handler: Handler<IncomingMessage, ServerResponse>) => get(auth, auth.listener(auth.idpRequired(handler)));
+  const answers = (handler: Handler<IncomingMessage, ServerResponse>) =>
+    get(auth, auth.listener(auth.idpRequired(handler)));
 
   it.each<[string, (response: ServerResponse) => unknown, caching: string, vary: string]>([
     ["ends at once", (response) => response.end("x"), GUARDED, "Cookie"],
     ["streams", (response) => (response.write("x"), response.end()), GUARDED, "Cookie"],
-    ["flushes its headers first", (response) => (response.flushHeaders(), response.end("x")), GUARDED, "Cookie"],
-    ["writes a head without headers", (response) => response.writeHead(200).end("x"), GUARDED, "Cookie"],
-    ["writes a head with a reason", (response) => response.writeHead(200, "Fine").end("x"), GUARDED, "Cookie"],
-    ["gives headers to writeHead", (response) => response.writeHead(200, { "X-Own": "1" }).end("x"), GUARDED, "Cookie"],
+    [
+      "flushes its headers first",
+      (response) => (response.flushHeaders(), response.end("x")),
+      GUARDED,
+      "Cookie",
+    ],
+    [
+      "writes a head without headers",
+      (response) => response.writeHead(200).end("x"),
+      GUARDED,
+      "Cookie",
+    ],
+    [
+      "writes a head with a reason",
+      (response) => response.writeHead(200, "Fine").end("x"),
+      GUARDED,
+      "Cookie",
+    ],
+    [
+      "gives headers to writeHead",
+      (response) => response.writeHead(200, { "X-Own": "1" }).end("x"),
+      GUARDED,
+      "Cookie",
+    ],
     [
       "gives its own Cache-Control to writeHead",
       (response) => response.writeHead(200, { "cache-control": "private" }).end("x"),
       "private",
       "Cookie",
     ],
-    ["gives its own Vary to writeHead", (response) => response.writeHead(200, { vary: "Accept" }).end("x"), GUARDED, "Accept, Cookie"],
+    [
+      "gives its own Vary to writeHead",
+      (response) => response.writeHead(200, { vary: "Accept" }).end("x"),
+      GUARDED,
+      "Accept, Cookie",
+    ],
     [
       "gives several to writeHead with a reason",
       (response) => response.writeHead(200, "Fine", { Vary: ["Accept", "Origin"] }).end("x"),
@@ -71,12 +120,25 @@ describe("on node:http a guarded handler", () => {
     ],
     [
       "gives lines to writeHead",
-      (response) => response.writeHead(200, ["Vary", "Accept", "Vary", "Origin", "Cache-Control", "private"]).end("x"),
+      (response) =>
+        response
+          .writeHead(200, ["Vary", "Accept", "Vary", "Origin", "Cache-Control", "private"])
+          .end("x"),
       "private",
       "Accept, Origin, Cookie",
     ],
-    ["removes every header", (response) => (removeAll(response), response.end("x")), GUARDED, "Cookie"],
-    ["sets Vary late", (response) => response.setHeader("Vary", "Accept").end("x"), GUARDED, "Accept, Cookie"],
+    [
+      "removes every header",
+      (response) => (removeAll(response), response.end("x")),
+      GUARDED,
+      "Cookie",
+    ],
+    [
+      "sets Vary late",
+      (response) => response.setHeader("Vary", "Accept").end("x"),
+      GUARDED,
+      "Accept, Cookie",
+    ],
     ["varies by everything", (response) => response.setHeader("Vary", "*").end("x"), GUARDED, "*"],
   ])("that %s", async (_what, answer, caching, vary) => {
     const seen = await answers((_request, response) => answer(response));
@@ -85,9 +147,16 @@ describe("on node:http a guarded handler", () => {
 
   it("that gives Set-Cookie lines to writeHead keeps each of them", async () => {
     const seen = await answers((_request, response) =>
-      response.setHeader("Set-Cookie", "old=1").writeHead(200, ["Set-Cookie", "a=1", "X-Own", "1", "Set-Cookie", "b=2"]).end(),
+      response
+        .setHeader("Set-Cookie", "old=1")
+        .writeHead(200, ["Set-Cookie", "a=1", "X-Own", "1", "Set-Cookie", "b=2"])
+        .end(),
     );
-    expect([seen.headers.getSetCookie(), seen.headers.get("x-own"), seen.caching]).toEqual([["a=1", "b=2"], "1", GUARDED]);
+    expect([seen.headers.getSetCookie(), seen.headers.get("x-own"), seen.caching]).toEqual([
+      ["a=1", "b=2"],
+      "1",
+      GUARDED,
+    ]);
   });
 
   it("that fails: the error's response is not stored either", async () => {
@@ -100,12 +169,21 @@ describe("on node:http a guarded handler", () => {
         },
       },
     );
-    expect(await get(auth, failing)).toMatchObject({ status: 500, caching: GUARDED, vary: "Cookie" });
+    expect(await get(auth, failing)).toMatchObject({
+      status: 500,
+      caching: GUARDED,
+      vary: "Cookie",
+    });
   });
 
   it("that is guarded twice says it once", async () => {
-    const twice = auth.idpRequired(auth.idpRequired((_request, response) => response.setHeader("Vary", "Accept").end()));
-    expect(await get(auth, auth.listener(twice))).toMatchObject({ caching: GUARDED, vary: "Accept, Cookie" });
+    const twice = auth.idpRequired(
+      auth.idpRequired((_request, response) => response.setHeader("Vary", "Accept").end()),
+    );
+    expect(await get(auth, auth.listener(twice))).toMatchObject({
+      caching: GUARDED,
+      vary: "Accept, Cookie",
+    });
   });
 
   it("whose response was sent while the guard read the session is left alone", async () => {
@@ -120,13 +198,16 @@ describe("on node:http a guarded handler", () => {
     const server = createHttp2Server(
       auth.listener(
         auth.idpRequired((request: Http2ServerRequest, response: Http2ServerResponse) => {
-          if (request.url === "/lines") response.writeHead(200, { Vary: "Accept", "Cache-Control": "private" }).end();
+          if (request.url === "/lines")
+            response.writeHead(200, { Vary: "Accept", "Cache-Control": "private" }).end();
           else response.end();
         }) as (request: Http2ServerRequest, response: Http2ServerResponse) => Promise<unknown>,
       ),
     );
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const client = connectHttp2(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}`);
+    const client = connectHttp2(
+      `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    );
     try {
       const cookie = await signedInAs(auth);
       const ask = async (path: string) => {
@@ -178,12 +259,21 @@ describe("on Express", () => {
       app.get("/replaced", (_request, response) => void response.set("Vary", "Accept").send("x"));
       app.get("/added", (_request, response) => void response.vary("Accept").send("x"));
     });
-    expect(await get(auth, app, "/replaced")).toMatchObject({ caching: GUARDED, vary: "Accept, Cookie" });
-    expect(await get(auth, app, "/added")).toMatchObject({ caching: GUARDED, vary: "Cookie, Origin, Accept" });
+    expect(await get(auth, app, "/replaced")).toMatchObject({
+      caching: GUARDED,
+      vary: "Accept, Cookie",
+    });
+    expect(await get(auth, app, "/added")).toMatchObject({
+      caching: GUARDED,
+      vary: "Cookie, Origin, Accept",
+    });
   });
 
   it("an application that is only called, not mounted, responds privately, as does the outer application after a mounted one", async () => {
-    const called = express().get("/called", (_request, response) => void response.set("Vary", "Accept").send("x"));
+    const called = express().get(
+      "/called",
+      (_request, response) => void response.set("Vary", "Accept").send("x"),
+    );
     const mounted = express();
     const { app, auth } = application((app) => {
       app.use("/mounted", mounted);
@@ -191,9 +281,21 @@ describe("on Express", () => {
       app.use((_request, response) => void response.set("Vary", "Accept").send("x"));
     });
     mounted.get("/own", (_request, response) => void response.set("Vary", "Accept").send("x"));
-    expect(await get(auth, app, "/called")).toMatchObject({ status: 200, caching: GUARDED, vary: "Accept, Cookie" });
-    expect(await get(auth, app, "/mounted/own")).toMatchObject({ status: 200, caching: GUARDED, vary: "Accept, Cookie" });
-    expect(await get(auth, app, "/mounted/none")).toMatchObject({ status: 200, caching: GUARDED, vary: "Accept, Cookie" });
+    expect(await get(auth, app, "/called")).toMatchObject({
+      status: 200,
+      caching: GUARDED,
+      vary: "Accept, Cookie",
+    });
+    expect(await get(auth, app, "/mounted/own")).toMatchObject({
+      status: 200,
+      caching: GUARDED,
+      vary: "Accept, Cookie",
+    });
+    expect(await get(auth, app, "/mounted/none")).toMatchObject({
+      status: 200,
+      caching: GUARDED,
+      vary: "Accept, Cookie",
+    });
   });
 
   it("a response that was not guarded keeps its headers, though its application has guarded others", async () => {
@@ -201,7 +303,10 @@ describe("on Express", () => {
     const auth = expressAuth(OPTIONS);
     auth.mount(app);
     app.get("/guarded", auth.idpRequired, (_request, response) => void response.send("x"));
-    app.get("/open", (_request, response) => void response.set("Cache-Control", "public").send("x"));
+    app.get(
+      "/open",
+      (_request, response) => void response.set("Cache-Control", "public").send("x"),
+    );
     expect(await get(auth, app, "/guarded")).toMatchObject({ caching: GUARDED });
     expect(await get(auth, app, "/open")).toMatchObject({ caching: "public", vary: null });
   });
@@ -226,7 +331,11 @@ describe("on Express", () => {
       writeHead: () => undefined,
     };
     await new Promise<void>((resolve) => {
-      void auth.idpRequired({ ...bare, url: "/", originalUrl: "/", socket: {} } as never, handMade as never, () => resolve());
+      void auth.idpRequired(
+        { ...bare, url: "/", originalUrl: "/", socket: {} } as never,
+        handMade as never,
+        () => resolve(),
+      );
     });
     expect(headers.get("Cache-Control")).toBe(GUARDED);
   });
@@ -235,9 +344,18 @@ describe("on Express", () => {
     const auth = expressAuth(OPTIONS);
     auth.start();
     // A router without an application: the response is that of node:http.
-    const router = express.Router().use(auth.idpRequired, (_request, response) => void response.setHeader("Vary", "Accept").end("x"));
-    const listener = (request: unknown, response: unknown) => (router as (...all: unknown[]) => void)(request, response, () => undefined);
-    expect(await get(auth, listener as never)).toMatchObject({ caching: GUARDED, vary: "Accept, Cookie" });
+    const router = express
+      .Router()
+      .use(
+        auth.idpRequired,
+        (_request, response) => void response.setHeader("Vary", "Accept").end("x"),
+      );
+    const listener = (request: unknown, response: unknown) =>
+      (router as (...all: unknown[]) => void)(request, response, () => undefined);
+    expect(await get(auth, listener as never)).toMatchObject({
+      caching: GUARDED,
+      vary: "Accept, Cookie",
+    });
   });
 
   it("a Cache-Control that middleware set before the guard is the application's own", async () => {
@@ -294,15 +412,24 @@ describe("on Fastify", () => {
   it("a route of a scope that the plugin is not in, a replaced Vary and a hijacked reply are private", async () => {
     const ask = await application(() => undefined);
     expect(await ask("/plain")).toMatchObject({ text: "x", caching: GUARDED, vary: "Cookie" });
-    expect(await ask("/replaced")).toMatchObject({ text: "x", caching: GUARDED, vary: "Accept, Cookie" });
-    expect(await ask("/hijacked")).toMatchObject({ text: "x", caching: GUARDED, vary: "Accept, Cookie" });
+    expect(await ask("/replaced")).toMatchObject({
+      text: "x",
+      caching: GUARDED,
+      vary: "Accept, Cookie",
+    });
+    expect(await ask("/hijacked")).toMatchObject({
+      text: "x",
+      caching: GUARDED,
+      vary: "Accept, Cookie",
+    });
   });
 
   it("handlers and hooks see the Cache-Control, and hooks may replace it and Vary", async () => {
     const ask = await application((app) =>
       app.addHook("onSend", (_request, reply, _payload, done) => {
         reply.header("vary", "Origin");
-        if (reply.getHeader("cache-control") === GUARDED) reply.header("cache-control", "private, max-age=1");
+        if (reply.getHeader("cache-control") === GUARDED)
+          reply.header("cache-control", "private, max-age=1");
         done();
       }),
     );
@@ -332,9 +459,14 @@ describe("on Koa", () => {
       ctx.res.writeHead(200, { Vary: "Accept" }).end("x");
     });
     const listener = app.callback();
-    const ask = (path: string) => get(auth, (request, response) => void listener(request, response), path);
+    const ask = (path: string) =>
+      get(auth, (request, response) => void listener(request, response), path);
     expect(await ask("/")).toMatchObject({ text: "x", caching: GUARDED, vary: "Origin, Cookie" });
-    expect(await ask("/itself")).toMatchObject({ text: "x", caching: GUARDED, vary: "Accept, Cookie" });
+    expect(await ask("/itself")).toMatchObject({
+      text: "x",
+      caching: GUARDED,
+      vary: "Accept, Cookie",
+    });
   });
 });
 
@@ -346,12 +478,30 @@ describe("on Hono", () => {
     app.onError((_error, c) => c.text("failed", 500));
     const response = await app.request("/", { headers: { cookie: await signedInAs(auth) } });
     const { status, headers } = response;
-    return [status, await response.text(), headers.get("cache-control"), headers.get("vary"), headers.get("location")];
+    return [
+      status,
+      await response.text(),
+      headers.get("cache-control"),
+      headers.get("vary"),
+      headers.get("location"),
+    ];
   }
 
   it("a response with headers that cannot be changed, and the one of onError, are private", async () => {
-    expect(await ask(() => Response.redirect("http://app.example/x", 302))).toEqual([302, "", GUARDED, "Cookie", "http://app.example/x"]);
-    expect(await ask(() => new Response("x", { headers: { Vary: "Accept" } }))).toEqual([200, "x", GUARDED, "Accept, Cookie", null]);
+    expect(await ask(() => Response.redirect("http://app.example/x", 302))).toEqual([
+      302,
+      "",
+      GUARDED,
+      "Cookie",
+      "http://app.example/x",
+    ]);
+    expect(await ask(() => new Response("x", { headers: { Vary: "Accept" } }))).toEqual([
+      200,
+      "x",
+      GUARDED,
+      "Accept, Cookie",
+      null,
+    ]);
     expect(
       await ask(() => {
         throw new Error("the handler's");
@@ -366,7 +516,13 @@ describe("on Hono", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     running.push({ stop: () => new Promise((resolve) => server.close(resolve)) });
     const upstream = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/`;
-    expect(await ask(() => fetch(upstream))).toEqual([200, "x", "private, max-age=9", "Accept, Cookie", null]);
+    expect(await ask(() => fetch(upstream))).toEqual([
+      200,
+      "x",
+      "private, max-age=9",
+      "Accept, Cookie",
+      null,
+    ]);
   });
 });
 
@@ -377,21 +533,33 @@ describe("on fetch-style servers", () => {
     const own = new Response("x", { headers: { "Cache-Control": "private, max-age=1" } });
     const request = () => new Request("http://app.example/reports", { headers: { cookie } });
     expect(await auth.idpRequired(() => own)(request())).toBe(own);
-    expect([own.headers.get("cache-control"), own.headers.get("vary")]).toEqual(["private, max-age=1", "Cookie"]);
-    const moved = await auth.idpRequired(() => Response.redirect("http://app.example/x", 307))(request());
-    expect([moved.status, moved.headers.get("location"), moved.headers.get("cache-control")]).toEqual([
-      307,
-      "http://app.example/x",
-      GUARDED,
+    expect([own.headers.get("cache-control"), own.headers.get("vary")]).toEqual([
+      "private, max-age=1",
+      "Cookie",
     ]);
+    const moved = await auth.idpRequired(() => Response.redirect("http://app.example/x", 307))(
+      request(),
+    );
+    expect([
+      moved.status,
+      moved.headers.get("location"),
+      moved.headers.get("cache-control"),
+    ]).toEqual([307, "http://app.example/x", GUARDED]);
   });
 
   it("after guard(request) the application's own response is made private by keepPrivate", async () => {
     const auth = fetchAuth(OPTIONS);
-    const request = new Request("http://app.example/reports", { headers: { cookie: await signedInAs(auth) } });
+    const request = new Request("http://app.example/reports", {
+      headers: { cookie: await signedInAs(auth) },
+    });
     expect(await auth.guard(request)).toBeUndefined();
-    const { headers } = keepResponsePrivate(Response.json({ own: true }, { headers: { vary: "Accept" } }));
-    expect([headers.get("cache-control"), headers.get("vary")]).toEqual([GUARDED, "Accept, Cookie"]);
+    const { headers } = keepResponsePrivate(
+      Response.json({ own: true }, { headers: { vary: "Accept" } }),
+    );
+    expect([headers.get("cache-control"), headers.get("vary")]).toEqual([
+      GUARDED,
+      "Accept, Cookie",
+    ]);
   });
 
   it("a response that switches protocols is passed on as it is", () => {

@@ -3,7 +3,13 @@ import { testClient } from "hono/testing";
 import { serveStatic } from "@hono/node-server/serve-static";
 import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
 import { idpAuth, type GuardResponses } from "../../src/adapters/hono/hono.js";
-import { ConfigurationError, type BlockedByOutage, type BlockedUser, type Credentials, type IdpAuthOptions } from "../../src/index.js";
+import {
+  ConfigurationError,
+  type BlockedByOutage,
+  type BlockedUser,
+  type Credentials,
+  type IdpAuthOptions,
+} from "../../src/index.js";
 import { ApplicationStarter } from "../../src/conformance/adapter/application-starter.js";
 import { startHono } from "./applications/hono.js";
 import { serveOnNode } from "./applications/serve-fetch.js";
@@ -18,7 +24,10 @@ const SETTINGS: IdpAuthOptions = {
 };
 
 const JSON_ONLY = { headers: { accept: "application/json" } };
-const starter = new ApplicationStarter({ name: "Hono 4", start: (setup) => startHono(idpAuth, serveOnNode, setup) }, "bundled");
+const starter = new ApplicationStarter(
+  { name: "Hono 4", start: (setup) => startHono(idpAuth, serveOnNode, setup) },
+  "bundled",
+);
 
 afterEach(() => starter.stop());
 
@@ -58,7 +67,9 @@ describe("types", () => {
 
   it("keep the schema of an application, for a client of Hono's", () => {
     const auth = idpAuth(SETTINGS);
-    const app = new Hono().route("/", auth.routes).get("/reports", auth.idpRequired, (c) => c.json({ reports: 1 }));
+    const app = new Hono()
+      .route("/", auth.routes)
+      .get("/reports", auth.idpRequired, (c) => c.json({ reports: 1 }));
     expectTypeOf(testClient(app).reports.$get)
       .returns.resolves.toHaveProperty("json")
       .returns.resolves.toEqualTypeOf<{ reports: number }>();
@@ -75,13 +86,17 @@ describe("startup checks", () => {
   });
 
   it('`session: "host"` is E002: Hono has no sessions of its own', () => {
-    expect(() => idpAuth({ ...SETTINGS, session: "host" }).start()).toThrow(/E002.*Hono has no sessions/);
+    expect(() => idpAuth({ ...SETTINGS, session: "host" }).start()).toThrow(
+      /E002.*Hono has no sessions/,
+    );
   });
 
   it("an application that never took them is checked by its first request, which goes to onError", async () => {
     const app = new Hono();
     const caught: unknown[] = [];
-    app.get("/reports", idpAuth({ ...SETTINGS, secretKey: "" }).idpRequired, (c) => c.text("inside"));
+    app.get("/reports", idpAuth({ ...SETTINGS, secretKey: "" }).idpRequired, (c) =>
+      c.text("inside"),
+    );
     app.onError((error, c) => {
       caught.push(error);
       return c.text("failed", 500);
@@ -113,13 +128,18 @@ describe("routing", () => {
 
   it("an application that is not strict about the slash at the end, and one below basePath()", async () => {
     const loose = new Hono({ strict: false }).route("/", idpAuth(SETTINGS).routes);
-    for (const path of ["/idpauth", "/idpauth/", "/idpauth/session/"]) expect((await probe(loose, path)).status, path).toBe(200);
-    const based = new Hono().basePath("/area").route("/", idpAuth({ ...SETTINGS, mountPath: "/area/idpauth/" }).routes);
+    for (const path of ["/idpauth", "/idpauth/", "/idpauth/session/"])
+      expect((await probe(loose, path)).status, path).toBe(200);
+    const based = new Hono()
+      .basePath("/area")
+      .route("/", idpAuth({ ...SETTINGS, mountPath: "/area/idpauth/" }).routes);
     expect((await probe(based, "/area/idpauth/session")).status).toBe(200);
   });
 
   it("as middleware, an application whose router sees other paths than those of the URL", async () => {
-    const app = new Hono({ getPath: (request) => `/${new URL(request.url).host}${new URL(request.url).pathname}` });
+    const app = new Hono({
+      getPath: (request) => `/${new URL(request.url).host}${new URL(request.url).pathname}`,
+    });
     app.use(idpAuth(SETTINGS).middleware);
     app.get("/app.example/open", (c) => c.text("open"));
     expect((await app.request("http://app.example/idpauth/session")).status).toBe(200);
@@ -152,16 +172,24 @@ describe("responses", () => {
 
   it("to HEAD say how long the body would be, and have none", async () => {
     const app = new Hono().route("/", idpAuth(SETTINGS).routes);
-    const [get, head] = [await app.request("/idpauth/"), await app.request("/idpauth/", { method: "HEAD" })];
+    const [get, head] = [
+      await app.request("/idpauth/"),
+      await app.request("/idpauth/", { method: "HEAD" }),
+    ];
     expect([head.status, await head.text()]).toEqual([200, ""]);
     expect(Number(head.headers.get("content-length"))).toBe((await get.arrayBuffer()).byteLength);
   });
 
   it("of the application's own that give nothing let nobody in", async () => {
-    const answers = { navigation: () => undefined, unauthenticated: () => undefined } as unknown as GuardResponses;
+    const answers = {
+      navigation: () => undefined,
+      unauthenticated: () => undefined,
+    } as unknown as GuardResponses;
     const app = new Hono();
     let ran = 0;
-    app.get("/reports", idpAuth(SETTINGS).idpRequiredWith(answers), (c) => c.text(String((ran += 1))));
+    app.get("/reports", idpAuth(SETTINGS).idpRequiredWith(answers), (c) =>
+      c.text(String((ran += 1))),
+    );
     app.onError((_error, c) => c.text("failed", 500));
     for (const accept of ["text/html", "application/json"]) {
       expect((await app.request("/reports", { headers: { accept } })).status).toBe(500);
@@ -174,21 +202,31 @@ describe("the request", () => {
   const answerOf = async (url: string, env?: object, headers: Record<string, string> = {}) => {
     const app = new Hono().get("/*", idpAuth(SETTINGS).idpRequired, (c) => c.text("inside"));
     const answer = await app.request(url, { headers: { accept: "text/html", ...headers } }, env);
-    return new URL(answer.headers.get("location") ?? "", "http://unknown").searchParams.get("origin_url");
+    return new URL(answer.headers.get("location") ?? "", "http://unknown").searchParams.get(
+      "origin_url",
+    );
   };
   const socket = {};
 
   it("is the one of the URL, where the server hands over nothing else", async () => {
     expect(await answerOf("https://app.example/a/../b?c=%2F")).toBe("https://app.example/b?c=%2F");
-    expect(await answerOf("http://app.example/b", { incoming: "the application's own binding" })).toBe("http://app.example/b");
-    expect(await answerOf("http://app.example/b", { incoming: { url: "/elsewhere", stream: {} } })).toBe("http://app.example/b");
+    expect(
+      await answerOf("http://app.example/b", { incoming: "the application's own binding" }),
+    ).toBe("http://app.example/b");
+    expect(
+      await answerOf("http://app.example/b", { incoming: { url: "/elsewhere", stream: {} } }),
+    ).toBe("http://app.example/b");
   });
 
   it("is the one that came over the wire, on Node", async () => {
     const incoming = { url: "/a/../b", headersDistinct: { host: ["seen.example"] }, socket };
-    expect(await answerOf("https://app.example/b", { incoming })).toBe("http://seen.example/a/../b");
+    expect(await answerOf("https://app.example/b", { incoming })).toBe(
+      "http://seen.example/a/../b",
+    );
     const encrypted = { ...incoming, socket: { encrypted: true } };
-    expect(await answerOf("http://app.example/b", { incoming: encrypted })).toBe("https://seen.example/a/../b");
+    expect(await answerOf("http://app.example/b", { incoming: encrypted })).toBe(
+      "https://seen.example/a/../b",
+    );
     const twice = { ...incoming, headersDistinct: { host: ["app.example", "evil.example"] } };
     expect(await answerOf("http://app.example/b", { incoming: twice })).not.toContain("example");
   });
@@ -197,7 +235,13 @@ describe("the request", () => {
     const variables: unknown[] = [];
     const app = await starter.start({
       routes: [
-        { kind: "json", method: "GET", path: "/seen", guard: { mount: 0 }, respond: (_auths, raw) => variables.push((raw as Context).var) },
+        {
+          kind: "json",
+          method: "GET",
+          path: "/seen",
+          guard: { mount: 0 },
+          respond: (_auths, raw) => variables.push((raw as Context).var),
+        },
       ],
     });
     expect((await (await app.signedIn()).get("/seen")).status).toBe(200);

@@ -14,10 +14,16 @@ const ROWS_BY_AREA: Readonly<Record<string, readonly string[]>> = {
   "store outage": ["ASVS-16.5.2"],
 };
 
-const unknown = Object.keys(ROWS_BY_AREA).filter((area) => !adapterRequirements.some((requirement) => requirement.area === area));
-if (unknown.length > 0) throw new Error(`No adapter requirement has the area ${unknown.join(", ")}.`);
+const unknown = Object.keys(ROWS_BY_AREA).filter(
+  (area) => !adapterRequirements.some((requirement) => requirement.area === area),
+);
+if (unknown.length > 0)
+  throw new Error(`No adapter requirement has the area ${unknown.join(", ")}.`);
 
-/** Registers an adapter requirement as a test. The test's name gets the ids of the rows that the requirement's area shows. */
+/**
+ * Registers an adapter requirement as a test. The test's name gets the ids of the rows that the
+ * requirement's area shows.
+ */
 export function itWithRowIds(name: string, run: () => Promise<void>): void {
   const [area] = Object.keys(ROWS_BY_AREA).filter((each) => name.includes(` sessions, ${each}: `));
   const ids = area === undefined ? [] : (ROWS_BY_AREA[area] ?? []);

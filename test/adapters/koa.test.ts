@@ -4,7 +4,13 @@ import Router from "@koa/router";
 import Koa, { type Middleware, type Next } from "koa";
 import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
 import { idpAuth, type KoaIdpAuth } from "../../src/adapters/koa/koa.js";
-import { ConfigurationError, ProviderUnavailableError, type IdpAuthOptions, type LogEntry, type UserPayload } from "../../src/index.js";
+import {
+  ConfigurationError,
+  ProviderUnavailableError,
+  type IdpAuthOptions,
+  type LogEntry,
+  type UserPayload,
+} from "../../src/index.js";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
@@ -28,7 +34,10 @@ interface Running {
 }
 
 /** An application that `build` makes; errors that nothing above catches are collected. */
-async function start(build: (app: Koa, auth: KoaIdpAuth) => void, options: IdpAuthOptions = {}): Promise<Running> {
+async function start(
+  build: (app: Koa, auth: KoaIdpAuth) => void,
+  options: IdpAuthOptions = {},
+): Promise<Running> {
   const clock = new TestClock();
   const provider = await startTestProvider({ clock });
   const app = new Koa();
@@ -77,7 +86,8 @@ describe("startup checks", () => {
   it("`mount` returns the warnings, and mounting twice logs each once", () => {
     const log: LogEntry[] = [];
     const auth = idpAuth({ ...valid(), log: (entry) => log.push(entry) });
-    for (const app of [new Koa(), new Koa()]) expect(auth.mount(app).map(({ code }) => code)).toEqual(["W001", "W005"]);
+    for (const app of [new Koa(), new Koa()])
+      expect(auth.mount(app).map(({ code }) => code)).toEqual(["W001", "W005"]);
     expect(log.map(({ code }) => code)).toEqual(["W001", "W005", "started"]);
   });
 
@@ -122,7 +132,9 @@ describe("responses are the context's own, so that middleware above can act on t
       koa.use(auth.routes);
     });
     const first = await app.browser().get("/idpauth/style.css");
-    const again = await app.browser().get("/idpauth/style.css", { headers: { "if-none-match": first.headers.etag ?? "" } });
+    const again = await app
+      .browser()
+      .get("/idpauth/style.css", { headers: { "if-none-match": first.headers.etag ?? "" } });
     expect([first.status, again.status, again.text]).toEqual([200, 304, ""]);
   });
 
@@ -143,35 +155,48 @@ describe("responses are the context's own, so that middleware above can act on t
       });
       for (const path of ["/idpauth/login/", "/reports"]) {
         const answer = await app.browser().get(path, { headers: HTML });
-        expect([answer.status, answer.text, answer.headers["content-type"], answer.headers["content-length"]]).toEqual([
-          302,
-          "",
-          undefined,
-          "0",
-        ]);
+        expect([
+          answer.status,
+          answer.text,
+          answer.headers["content-type"],
+          answer.headers["content-length"],
+        ]).toEqual([302, "", undefined, "0"]);
       }
       const script = await app.browser().get("/reports");
       expect([script.status, script.json().error]).toEqual([401, "login_required"]);
     },
   );
 
-  it.each(["/idpauth/", "/idpauth/session", "/idpauth/style.css"])("HEAD of %s has GET's length and no body", async (path) => {
-    const app = await start((koa, auth) => void koa.use(auth.routes));
-    const [get, head] = [await app.browser().get(path), await app.browser().get(path, { method: "HEAD" })];
-    expect([head.status, head.text, head.headers["content-length"]]).toEqual([200, "", get.headers["content-length"]]);
-    expect(Number(head.headers["content-length"])).toBe(Buffer.byteLength(get.text));
-  });
+  it.each(["/idpauth/", "/idpauth/session", "/idpauth/style.css"])(
+    "HEAD of %s has GET's length and no body",
+    async (path) => {
+      const app = await start((koa, auth) => void koa.use(auth.routes));
+      const [get, head] = [
+        await app.browser().get(path),
+        await app.browser().get(path, { method: "HEAD" }),
+      ];
+      expect([head.status, head.text, head.headers["content-length"]]).toEqual([
+        200,
+        "",
+        get.headers["content-length"],
+      ]);
+      expect(Number(head.headers["content-length"])).toBe(Buffer.byteLength(get.text));
+    },
+  );
 
-  it.each(["*", "cookie", "Origin, Cookie"])("Vary: %s from above says it already and stays", async (vary) => {
-    const app = await start((koa, auth) => {
-      koa.use((ctx, next) => {
-        ctx.set("Vary", vary);
-        return next();
+  it.each(["*", "cookie", "Origin, Cookie"])(
+    "Vary: %s from above says it already and stays",
+    async (vary) => {
+      const app = await start((koa, auth) => {
+        koa.use((ctx, next) => {
+          ctx.set("Vary", vary);
+          return next();
+        });
+        koa.use(auth.routes);
       });
-      koa.use(auth.routes);
-    });
-    expect((await app.browser().get("/idpauth/session")).headers.vary).toBe(vary);
-  });
+      expect((await app.browser().get("/idpauth/session")).headers.vary).toBe(vary);
+    },
+  );
 
   it("who took the response from Koa (`ctx.respond = false`) gets our response all the same, and the handler does not run", async () => {
     let ran = 0;
@@ -184,7 +209,10 @@ describe("responses are the context's own, so that middleware above can act on t
       koa.use((ctx) => void ctx.res.end(String((ran += 1))));
     });
     expect((await app.browser().get("/reports")).status).toBe(401);
-    expect((await app.browser().get("/idpauth/session")).json()).toEqual({ authenticated: false, user: null });
+    expect((await app.browser().get("/idpauth/session")).json()).toEqual({
+      authenticated: false,
+      user: null,
+    });
     expect(ran).toBe(0);
     expect((await (await app.signedIn()).get("/reports")).text).toBe("1");
   });
@@ -245,7 +273,10 @@ describe("guards", () => {
       ["/members/7", "7"],
       ["/anything", "the rest"],
     ] as const) {
-      expect([(await nobody.get(path)).status, (await browser.get(path)).text]).toEqual([401, text]);
+      expect([(await nobody.get(path)).status, (await browser.get(path)).text]).toEqual([
+        401,
+        text,
+      ]);
     }
   });
 
@@ -261,18 +292,28 @@ describe("guards", () => {
     };
 
     it("`use` does not guard another letter case: if this fails, the router is mended, and the warning in guarding.md can go", async () => {
-      expect(await statuses((auth) => new Router({ prefix: "/api" }).use(auth.idpRequired).get("/reports", report))).toEqual([
-        200, 200, 401,
-      ]);
+      expect(
+        await statuses((auth) =>
+          new Router({ prefix: "/api" }).use(auth.idpRequired).get("/reports", report),
+        ),
+      ).toEqual([200, 200, 401]);
     });
 
     it("a guard in each route guards every letter case", async () => {
-      expect(await statuses((auth) => new Router({ prefix: "/api" }).get("/reports", auth.idpRequired, report))).toEqual([401, 401, 401]);
+      expect(
+        await statuses((auth) =>
+          new Router({ prefix: "/api" }).get("/reports", auth.idpRequired, report),
+        ),
+      ).toEqual([401, 401, 401]);
     });
 
     it("`sensitive: true` leaves only the letter case that `use` guards", async () => {
       const sensitive = { prefix: "/api", sensitive: true };
-      expect(await statuses((auth) => new Router(sensitive).use(auth.idpRequired).get("/reports", report))).toEqual([404, 404, 404]);
+      expect(
+        await statuses((auth) =>
+          new Router(sensitive).use(auth.idpRequired).get("/reports", report),
+        ),
+      ).toEqual([404, 404, 404]);
     });
   });
 
@@ -280,7 +321,10 @@ describe("guards", () => {
     const app = await start((koa, auth) => {
       koa.use(auth.routes);
       koa.use(
-        auth.idpRequiredWith({ unauthenticated: (ctx, { reason }, next) => (ctx.path === "/public" ? next() : void (ctx.body = reason)) }),
+        auth.idpRequiredWith({
+          unauthenticated: (ctx, { reason }, next) =>
+            ctx.path === "/public" ? next() : void (ctx.body = reason),
+        }),
       );
       koa.use((ctx) => void (ctx.body = "passed"));
     });
@@ -311,18 +355,25 @@ describe("paths and proxies", () => {
   });
 
   const redirectUri = async (app: Running, headers: Record<string, string>) => {
-    const { redirect_to: url } = (await app.browser().get("/idpauth/login/?response=json", { headers })).json() as { redirect_to: string };
+    const { redirect_to: url } = (
+      await app.browser().get("/idpauth/login/?response=json", { headers })
+    ).json() as { redirect_to: string };
     return new URL(url).searchParams.get("redirect_uri");
   };
 
   it("`app.proxy` alone makes forwarded headers count: the first of a list, as in `ctx.host` and ctx.protocol", async () => {
-    const forwarded = { "x-forwarded-proto": "https, http", "x-forwarded-host": "app.example, inner.example" };
+    const forwarded = {
+      "x-forwarded-proto": "https, http",
+      "x-forwarded-host": "app.example, inner.example",
+    };
     const trusting = await start((koa, auth) => {
       koa.proxy = true;
       koa.maxIpsCount = 1;
       koa.use(auth.routes);
     });
-    expect(await redirectUri(trusting, forwarded)).toBe("https://app.example/idpauth/login-callback");
+    expect(await redirectUri(trusting, forwarded)).toBe(
+      "https://app.example/idpauth/login-callback",
+    );
     const wary = await start((koa, auth) => void koa.use(auth.routes));
     expect(await redirectUri(wary, forwarded)).toBe(`${wary.origin}/idpauth/login-callback`);
   });

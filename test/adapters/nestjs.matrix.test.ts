@@ -26,7 +26,13 @@ import { CurrentUser } from "../../examples/nestjs/idp-auth/current-user.decorat
 import { IDP_AUTH, IdpAuthModule } from "../../examples/nestjs/idp-auth/idp-auth.module.js";
 import { IdpRequiredGuard } from "../../examples/nestjs/idp-auth/idp-required.guard.js";
 import type { ExpressIdpAuth } from "../../src/adapters/express/express.js";
-import { ConfigurationError, type Credentials, type IdpAuthOptions, type LogEntry, type UserPayload } from "../../src/index.js";
+import {
+  ConfigurationError,
+  type Credentials,
+  type IdpAuthOptions,
+  type LogEntry,
+  type UserPayload,
+} from "../../src/index.js";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
@@ -57,7 +63,13 @@ interface Parts {
 }
 
 /** Nest as it comes: its body parsers, its own answers to errors. */
-async function start({ controllers = [], imports = [], guard, options, prepare }: Parts): Promise<Application> {
+async function start({
+  controllers = [],
+  imports = [],
+  guard,
+  options,
+  prepare,
+}: Parts): Promise<Application> {
   const clock = new TestClock();
   const provider = await startTestProvider({ clock });
   running.push(provider);
@@ -65,7 +77,11 @@ async function start({ controllers = [], imports = [], guard, options, prepare }
   prepare?.(app);
   await app.listen(0, "127.0.0.1");
   running.push({ stop: () => app.close() });
-  const browser = () => new CookieBrowser({ origin: `http://127.0.0.1:${new URL(url(app)).port}`, now: () => clock.now() });
+  const browser = () =>
+    new CookieBrowser({
+      origin: `http://127.0.0.1:${new URL(url(app)).port}`,
+      now: () => clock.now(),
+    });
   return {
     app,
     provider,
@@ -84,7 +100,11 @@ function url(app: NestExpressApplication): string {
   return `http://127.0.0.1:${port}`;
 }
 
-function optionsFor(provider: TestProvider, clock: TestClock, options?: IdpAuthOptions): IdpAuthOptions {
+function optionsFor(
+  provider: TestProvider,
+  clock: TestClock,
+  options?: IdpAuthOptions,
+): IdpAuthOptions {
   return {
     env: {},
     secretKey: "a secret key of at least 32 bytes",
@@ -112,7 +132,11 @@ function create(
   class AppModule {}
 
   // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest declares these options as a class
-  return NestFactory.create<NestExpressApplication>(AppModule, { logger: false, abortOnError: false, forceCloseConnections: true });
+  return NestFactory.create<NestExpressApplication>(AppModule, {
+    logger: false,
+    abortOnError: false,
+    forceCloseConnections: true,
+  });
 }
 
 @Controller()
@@ -139,25 +163,36 @@ class ReportsController {
   }
 }
 
-const ADA = { email: "ada@example.com", name: "Ada Lovelace", picture: "https://pictures.example.com/ada.png" };
+const ADA = {
+  email: "ada@example.com",
+  name: "Ada Lovelace",
+  picture: "https://pictures.example.com/ada.png",
+};
 
 describe("docs/how-to/nestjs.md", () => {
   const page = readFileSync(path.join(ROOT, "docs/how-to/nestjs.md"), "utf8");
-  const blocks = [...page.matchAll(/(?:^`([^`\n]+)`:\n\n)?(?:^<!-- snippet: [^\n]+\n\n)?^```ts\n(.*?)^```$/gms)].map(
-    ([, file, text = ""]) => ({ file, text }),
-  );
+  const blocks = [
+    ...page.matchAll(/(?:^`([^`\n]+)`:\n\n)?(?:^<!-- snippet: [^\n]+\n\n)?^```ts\n(.*?)^```$/gms),
+  ].map(([, file, text = ""]) => ({ file, text }));
 
   it("has the recipe as the example runs it, all of it", () => {
     const named = blocks.filter(({ file }) => file !== undefined);
-    expect(named.map(({ file }) => path.basename(file!)).sort()).toEqual(readdirSync(RECIPE).sort());
-    for (const { file, text } of named) expect(text).toBe(readFileSync(path.join(ROOT, "examples/nestjs", file!), "utf8"));
+    expect(named.map(({ file }) => path.basename(file!)).sort()).toEqual(
+      readdirSync(RECIPE).sort(),
+    );
+    for (const { file, text } of named)
+      expect(text).toBe(readFileSync(path.join(ROOT, "examples/nestjs", file!), "utf8"));
   });
 
   it("has no other code than what the example or this test runs", () => {
-    const sources = [path.join(RECIPE, "../main.ts"), import.meta.filename].map((file) => readFileSync(file, "utf8"));
+    const sources = [path.join(RECIPE, "../main.ts"), import.meta.filename].map((file) =>
+      readFileSync(file, "utf8"),
+    );
     const others = blocks.filter(({ file }) => file === undefined);
     expect(others.length).toBeGreaterThan(0);
-    expect(others.filter(({ text }) => !sources.some((source) => source.includes(text)))).toEqual([]);
+    expect(others.filter(({ text }) => !sources.some((source) => source.includes(text)))).toEqual(
+      [],
+    );
   });
 });
 
@@ -171,29 +206,39 @@ describe("the module", () => {
       }
     }
     const { browser } = await start({ controllers: [Greedy] });
-    expect((await browser().get("/idpauth/session")).json()).toEqual({ authenticated: false, user: null });
+    expect((await browser().get("/idpauth/session")).json()).toEqual({
+      authenticated: false,
+      user: null,
+    });
     expect((await browser().get("/anything")).text).toBe("greedy");
   });
 
   it("stays at its path under a global prefix, which is for controllers", async () => {
-    const { signedIn } = await start({ controllers: [ReportsController], prepare: (app) => app.setGlobalPrefix("api") });
+    const { signedIn } = await start({
+      controllers: [ReportsController],
+      prepare: (app) => app.setGlobalPrefix("api"),
+    });
     const user = await signedIn();
     expect((await user.get("/api/who")).json()).toEqual({ user: ADA });
   });
 
-  it.each(["init", "listen"] as const)("a configuration error rejects app.%s(), with every finding", async (method) => {
-    const app = await create({ env: {}, log: false });
-    const starting = method === "init" ? app.init() : app.listen(0);
-    await expect(starting).rejects.toThrow(ConfigurationError);
-    await expect(starting).rejects.toThrow(/E001[^]*E003/);
-    expect(app.getHttpServer().listening).toBe(false);
-  });
+  it.each(["init", "listen"] as const)(
+    "a configuration error rejects app.%s(), with every finding",
+    async (method) => {
+      const app = await create({ env: {}, log: false });
+      const starting = method === "init" ? app.init() : app.listen(0);
+      await expect(starting).rejects.toThrow(ConfigurationError);
+      await expect(starting).rejects.toThrow(/E001[^]*E003/);
+      expect(app.getHttpServer().listening).toBe(false);
+    },
+  );
 
   it('session: "host" takes the sessions that main.ts gives to app.use()', async () => {
     const { signedIn } = await start({
       controllers: [ReportsController],
       options: { session: "host" },
-      prepare: (app) => app.use(session({ secret: "the host's secret", resave: false, saveUninitialized: false })),
+      prepare: (app) =>
+        app.use(session({ secret: "the host's secret", resave: false, saveUninitialized: false })),
     });
     const user = await signedIn();
     expect(user.cookies.value("connect.sid")).toBeDefined();
@@ -203,7 +248,10 @@ describe("the module", () => {
   it('session: "host" without a session middleware is a warning, since Nest has middleware of its own, and then 503', async () => {
     const codes: string[] = [];
     const log = ({ code }: LogEntry) => void codes.push(code);
-    const { browser } = await start({ controllers: [ReportsController], options: { session: "host", log } });
+    const { browser } = await start({
+      controllers: [ReportsController],
+      options: { session: "host", log },
+    });
     expect(codes).toContain("W008");
     const answer = await browser().get("/reports");
     expect([answer.status, answer.json().code]).toEqual([503, "session_missing"]);
@@ -222,7 +270,8 @@ describe("the module", () => {
     let hasClosed = false;
     const closed = app.close().then(() => (hasClosed = true));
     await expect.poll(() => app.getHttpServer().listening).toBe(false);
-    // As many turns of the event loop as an application that waits for nobody does not need to close.
+    // As many turns of the event loop as an application that waits for nobody does not need to
+    // close.
     for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     expect(hasClosed).toBe(false);
     answer.release();
@@ -231,7 +280,10 @@ describe("the module", () => {
 
   it("a feature module that imports its own has its own users", async () => {
     const clock = new TestClock();
-    const second = await startTestProvider({ clock, person: { sub: "grace", email: "grace@example.com" } });
+    const second = await startTestProvider({
+      clock,
+      person: { sub: "grace", email: "grace@example.com" },
+    });
     running.push(second);
 
     @Controller("second")
@@ -243,7 +295,9 @@ describe("the module", () => {
       }
     }
     @Module({
-      imports: [IdpAuthModule.forRoot({ ...optionsFor(second, clock), mountPath: "/second/idpauth/" })],
+      imports: [
+        IdpAuthModule.forRoot({ ...optionsFor(second, clock), mountPath: "/second/idpauth/" }),
+      ],
       controllers: [SecondController],
     })
     class SecondModule {}
@@ -277,7 +331,10 @@ describe("the guard", () => {
       }
     }
     const { browser, signedIn } = await start({ controllers: [Watched] });
-    expect((await browser().get("/watched")).json()).toMatchObject({ error: "login_required", login_url: "/idpauth/login/" });
+    expect((await browser().get("/watched")).json()).toMatchObject({
+      error: "login_required",
+      login_url: "/idpauth/login/",
+    });
     expect((await browser().navigate("/watched")).status).toBe(302);
     expect(ran).toEqual([]);
     expect((await (await signedIn()).get("/watched")).text).toBe("seen");
@@ -286,7 +343,11 @@ describe("the guard", () => {
 
   it("lets Nest parse the body of a request that passes", async () => {
     const { browser, signedIn } = await start({ controllers: [ReportsController] });
-    const post = { method: "POST", body: '{"title":"Users"}', headers: { "content-type": "application/json" } };
+    const post = {
+      method: "POST",
+      body: '{"title":"Users"}',
+      headers: { "content-type": "application/json" },
+    };
     expect((await browser().get("/reports", post)).status).toBe(401);
     const answer = await (await signedIn()).get("/reports", post);
     expect([answer.status, answer.json()]).toEqual([201, { title: "Users" }]);
@@ -309,13 +370,18 @@ describe("the guard", () => {
         return "seen";
       }
     }
-    const { provider, clock, signedIn } = await start({ controllers: [ReportsController, Filtered] });
+    const { provider, clock, signedIn } = await start({
+      controllers: [ReportsController, Filtered],
+    });
     const user = await signedIn();
     expect((await user.get("/filtered")).text).toBe("seen");
     clock.advance(HOUR);
     provider.fault("token", { kind: "status", status: 500 });
     const own = await user.get("/reports");
-    expect([own.status, own.headers["content-type"]]).toEqual([503, expect.stringContaining("application/problem+json")]);
+    expect([own.status, own.headers["content-type"]]).toEqual([
+      503,
+      expect.stringContaining("application/problem+json"),
+    ]);
     const filtered = await user.get("/filtered");
     expect([filtered.status, filtered.json()]).toEqual([503, { error: "provider_unavailable" }]);
     expect(filtered.headers["retry-after"]).toMatch(/^[1-9]\d*$/);
@@ -324,14 +390,20 @@ describe("the guard", () => {
 
 describe("@CurrentUser()", () => {
   it("gives the user, or null, and in an outage neither: 503 with Retry-After", async () => {
-    const { browser, provider, clock, signedIn } = await start({ controllers: [ReportsController] });
+    const { browser, provider, clock, signedIn } = await start({
+      controllers: [ReportsController],
+    });
     expect((await browser().get("/who")).json()).toEqual({ user: null });
     const user = await signedIn();
     expect((await user.get("/who")).json()).toEqual({ user: ADA });
     clock.advance(HOUR);
     provider.fault("token", { kind: "reset" });
     const answer = await user.get("/who");
-    expect([answer.status, answer.json(), answer.setCookies]).toEqual([503, { error: "provider_unavailable" }, []]);
+    expect([answer.status, answer.json(), answer.setCookies]).toEqual([
+      503,
+      { error: "provider_unavailable" },
+      [],
+    ]);
     expect(answer.headers["retry-after"]).toMatch(/^[1-9]\d*$/);
   });
 });

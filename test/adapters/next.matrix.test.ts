@@ -20,7 +20,10 @@ import {
   type Subject,
   type UserPayload,
 } from "../../src/index.js";
-import { ApplicationStarter, type StageOptions } from "../../src/conformance/adapter/application-starter.js";
+import {
+  ApplicationStarter,
+  type StageOptions,
+} from "../../src/conformance/adapter/application-starter.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { rawRequest } from "../../src/testing/browser/cookie-browser.js";
 import { builtNextApplication } from "./applications/next-build.js";
@@ -43,12 +46,24 @@ function start(options: IdpAuthOptions = {}, routes?: StageOptions["routes"], cs
 }
 
 it("an own response that gives nothing is an error, and lets nobody in", async () => {
-  const secret = { kind: "json", method: "GET", path: "/forgotten", guard: { mount: 0 }, respond: () => "secret" } as const;
+  const secret = {
+    kind: "json",
+    method: "GET",
+    path: "/forgotten",
+    guard: { mount: 0 },
+    respond: () => "secret",
+  } as const;
   const app = await start({}, [secret]);
   const page = await app.browser().navigate("/forgotten");
-  expect([page.status, page.json()]).toEqual([500, { caught: "The response function `navigation` didn't return a Response." }]);
+  expect([page.status, page.json()]).toEqual([
+    500,
+    { caught: "The response function `navigation` didn't return a Response." },
+  ]);
   const script = await app.browser().get("/forgotten");
-  expect([script.status, script.json()]).toEqual([500, { caught: "The response function `unauthenticated` didn't return a Response." }]);
+  expect([script.status, script.json()]).toEqual([
+    500,
+    { caught: "The response function `unauthenticated` didn't return a Response." },
+  ]);
   expect([...app.ran]).toEqual([]);
 });
 
@@ -57,8 +72,13 @@ it("an event stream ends with the reason when its session ends", async () => {
   const address = `${app.origin}/api/stream`;
   expect((await fetch(address)).status).toBe(401);
   const browser = await app.signedIn();
-  const response = await fetch(address, { headers: { cookie: browser.cookies.header(new URL(address)) ?? "" } });
-  expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+  const response = await fetch(address, {
+    headers: { cookie: browser.cookies.header(new URL(address)) ?? "" },
+  });
+  expect([response.status, response.headers.get("content-type")]).toEqual([
+    200,
+    "text/event-stream",
+  ]);
   let text = "";
   for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
     if (text === "") await browser.get("/idpauth/logout/?response=json");
@@ -67,14 +87,20 @@ it("an event stream ends with the reason when its session ends", async () => {
   expect(text).toMatch(/^(?:event: tick\ndata: \{\}\n\n)+event: ended\ndata: logout\n\n$/);
 });
 
-const originUrl = (location: string | undefined) => new URL(location ?? "", "http://unknown").searchParams.get("origin_url");
+const originUrl = (location: string | undefined) =>
+  new URL(location ?? "", "http://unknown").searchParams.get("origin_url");
 
 describe("pages", () => {
   it("behind the proxy are guarded before anything of them is rendered, and come back to the very page", async () => {
     const app = await start();
     const browser = app.browser();
     const page = await browser.follow("/members?q=a%2Fb&r=1");
-    expect(page.trail.map(({ status, url }) => [status, url.origin === app.origin ? url.pathname : "provider"])).toEqual([
+    expect(
+      page.trail.map(({ status, url }) => [
+        status,
+        url.origin === app.origin ? url.pathname : "provider",
+      ]),
+    ).toEqual([
       [302, "/members"],
       [302, "/idpauth/login/"],
       [302, "provider"],
@@ -84,7 +110,9 @@ describe("pages", () => {
     expect(page.url.search).toBe("?q=a%2Fb&r=1");
     expect(page.text).toContain("Ada Lovelace");
     expect(page.headers["cache-control"]).toMatch(/no-store/);
-    expect((await browser.navigate("/members/grace")).text).toContain("The access token <!-- -->is here");
+    expect((await browser.navigate("/members/grace")).text).toContain(
+      "The access token <!-- -->is here",
+    );
     expect(app.caught).toEqual([]);
   });
 
@@ -95,14 +123,22 @@ describe("pages", () => {
       const { status, headers } = await browser.navigate(page);
       expect([status, headers["cache-control"]], page).toEqual([200, "private, no-store"]);
     }
-    // A component cannot set headers; Next.js says so for every page that is rendered for each request.
-    expect((await browser.navigate("/alone")).headers["cache-control"]).toMatch(/^private.*no-store/);
+    // A component cannot set headers; Next.js says so for every page that is rendered for each
+    // request.
+    expect((await browser.navigate("/alone")).headers["cache-control"]).toMatch(
+      /^private.*no-store/,
+    );
   });
 
   it("requested by a client-side navigation respond with 401 when signed out, which makes Next.js load the address as a whole", async () => {
     const app = await start();
-    const answer = await app.browser().get("/members?_rsc=abc", { headers: { accept: "*/*", rsc: "1" } });
-    expect([answer.status, answer.json()]).toMatchObject([401, { error: "login_required", login_url: "/idpauth/login/" }]);
+    const answer = await app
+      .browser()
+      .get("/members?_rsc=abc", { headers: { accept: "*/*", rsc: "1" } });
+    expect([answer.status, answer.json()]).toMatchObject([
+      401,
+      { error: "login_required", login_url: "/idpauth/login/" },
+    ]);
   });
 
   it("that guard themselves redirect to the login: to no page in particular, or to the one they name", async () => {
@@ -110,35 +146,62 @@ describe("pages", () => {
     const alone = await app.browser().navigate("/alone");
     expect([alone.status, alone.location]).toEqual([307, `${app.origin}/idpauth/login/`]);
     const placed = await app.browser().navigate("/alone/placed?q=x%20y");
-    expect([placed.status, originUrl(placed.location)]).toEqual([307, `${app.origin}/alone/placed?q=x%20y`]);
+    expect([placed.status, originUrl(placed.location)]).toEqual([
+      307,
+      `${app.origin}/alone/placed?q=x%20y`,
+    ]);
     const browser = await app.signedIn();
     expect((await browser.navigate("/alone")).text).toContain("Alone with <!-- -->Ada Lovelace");
-    expect((await app.browser().follow("/alone/placed?q=x%20y")).text).toContain("Placed at <!-- -->x y");
+    expect((await app.browser().follow("/alone/placed?q=x%20y")).text).toContain(
+      "Placed at <!-- -->x y",
+    );
   });
 
   it("link to a login that returns to them if the proxy forwards their address, and otherwise to the page they name", async () => {
     const app = await start();
     const loginsOf = ({ text }: { text: string }) =>
-      [...text.matchAll(/<a href="(\/idpauth\/login\/[^"]+|\/idpauth\/login\/)">Sign in/g)].map(([, href = ""]) => href);
+      [...text.matchAll(/<a href="(\/idpauth\/login\/[^"]+|\/idpauth\/login\/)">Sign in/g)].map(
+        ([, href = ""]) => href,
+      );
     const logins = loginsOf(await app.browser().navigate("/welcome?x=1"));
-    expect(logins.map((href) => originUrl(href.replaceAll("&amp;", "&")))).toEqual([null, null, `${app.origin}/welcome`]);
+    expect(logins.map((href) => originUrl(href.replaceAll("&amp;", "&")))).toEqual([
+      null,
+      null,
+      `${app.origin}/welcome`,
+    ]);
     const [member = ""] = loginsOf(await (await app.signedIn()).navigate("/members?q=a%2Fb"));
     expect(originUrl(member.replaceAll("&amp;", "&"))).toBe(`${app.origin}/members?q=a%2Fb`);
   });
 
-  it.each(["/members", "/alone", "/alone/placed?q=x"])("do not loop if every login has prompt=none: %s", async (page) => {
-    const app = await start({ loginPrompt: "none", authFinalRedirectUrl: page });
-    const end = await app.browser().follow(page);
-    expect([end.status, end.url.pathname, end.url.search]).toEqual([200, "/idpauth/", "?error=login_required"]);
-    expect(app.provider.requestsTo("authorize")).toHaveLength(1);
-  });
+  it.each(["/members", "/alone", "/alone/placed?q=x"])(
+    "do not loop if every login has prompt=none: %s",
+    async (page) => {
+      const app = await start({ loginPrompt: "none", authFinalRedirectUrl: page });
+      const end = await app.browser().follow(page);
+      expect([end.status, end.url.pathname, end.url.search]).toEqual([
+        200,
+        "/idpauth/",
+        "?error=login_required",
+      ]);
+      expect(app.provider.requestsTo("authorize")).toHaveLength(1);
+    },
+  );
 
   it("are not redirected elsewhere by a forged header of the proxy's", async () => {
     const app = await start();
-    for (const forged of ["//evil.example/", "https://evil.example/", "/\\evil.example", "@evil.example"]) {
-      const { location } = await app.browser().navigate("/alone", { headers: { "x-idpauth-target": forged } });
+    for (const forged of [
+      "//evil.example/",
+      "https://evil.example/",
+      "/\\evil.example",
+      "@evil.example",
+    ]) {
+      const { location } = await app
+        .browser()
+        .navigate("/alone", { headers: { "x-idpauth-target": forged } });
       expect(new URL(originUrl(location) ?? app.origin).origin).toBe(app.origin);
-      const guarded = await app.browser().navigate("/members", { headers: { "x-idpauth-target": forged } });
+      const guarded = await app
+        .browser()
+        .navigate("/members", { headers: { "x-idpauth-target": forged } });
       expect(originUrl(guarded.location)).toBe(`${app.origin}/members`);
     }
   });
@@ -151,16 +214,34 @@ describe("pages", () => {
     await app.signedIn(browser);
     expect((await browser.navigate("/welcome")).text).toContain("Hello, <!-- -->Ada Lovelace");
     const action = /name="(\$ACTION_ID_[0-9a-f]+)"/.exec(page.text)?.[1] ?? "";
-    const form = ["--x", `Content-Disposition: form-data; name="${action}"`, "", "", "--x--", ""].join("\r\n");
-    const post = { method: "POST", body: form, headers: { "content-type": "multipart/form-data; boundary=x", origin: app.origin } };
+    const form = [
+      "--x",
+      `Content-Disposition: form-data; name="${action}"`,
+      "",
+      "",
+      "--x--",
+      "",
+    ].join("\r\n");
+    const post = {
+      method: "POST",
+      body: form,
+      headers: { "content-type": "multipart/form-data; boundary=x", origin: app.origin },
+    };
     expect((await browser.get("/welcome", post)).location).toBe("/members?q=ada%40example.com");
-    expect((await app.browser().get("/welcome", post)).location).toContain("/idpauth/login/?scheme=PRESERVE_ORIGIN_QP");
+    expect((await app.browser().get("/welcome", post)).location).toContain(
+      "/idpauth/login/?scheme=PRESERVE_ORIGIN_QP",
+    );
   });
 
   it("behind the proxy never run a server action of a signed-out user: it gets 401, with the login for the router of Next.js alone", async () => {
     const app = await start();
-    const call = (headers: Record<string, string>) => app.browser().get("/members?q=a%2Fb;c", { method: "POST", body: "[]", headers });
-    const action = await call({ "next-action": "0".repeat(42), accept: "text/x-component", "content-type": "text/plain;charset=UTF-8" });
+    const call = (headers: Record<string, string>) =>
+      app.browser().get("/members?q=a%2Fb;c", { method: "POST", body: "[]", headers });
+    const action = await call({
+      "next-action": "0".repeat(42),
+      accept: "text/x-component",
+      "content-type": "text/plain;charset=UTF-8",
+    });
     expect([action.status, action.json()]).toMatchObject([401, { error: "login_required" }]);
     const [login, type, ...rest] = String(action.headers["x-action-redirect"]).split(";");
     expect([login?.startsWith("/idpauth/login/?"), originUrl(login), type, rest]).toEqual([
@@ -192,7 +273,8 @@ describe("pages", () => {
 
 it("auth.csrf before auth.proxy refuses a POST of another origin to a page, and lets the others come to the guard", async () => {
   const app = await start({}, undefined, true);
-  const post = (site: string) => app.browser().get("/members", { method: "POST", headers: { "sec-fetch-site": site } });
+  const post = (site: string) =>
+    app.browser().get("/members", { method: "POST", headers: { "sec-fetch-site": site } });
   const refused = await post("same-site");
   expect([refused.status, refused.json().code]).toEqual([403, "cross_origin"]);
   expect((await post("same-origin")).json()).toMatchObject({ error: "login_required" });
@@ -203,19 +285,27 @@ describe("one session for all of Next.js's bundles", () => {
   it("pages, route handlers and the proxy share sessions in memory, and one refresh", async () => {
     const app = await start();
     const browser = await app.signedIn();
-    const before = (globalThis as Record<symbol, unknown[] | undefined>)[Symbol.for("idpauth.next")]?.length;
+    const before = (globalThis as Record<symbol, unknown[] | undefined>)[Symbol.for("idpauth.next")]
+      ?.length;
     app.clock.advance(HOUR);
-    const answers = await Promise.all(["/members", "/api/who", "/welcome", "/reports", "/alone"].map((page) => browser.get(page)));
+    const answers = await Promise.all(
+      ["/members", "/api/who", "/welcome", "/reports", "/alone"].map((page) => browser.get(page)),
+    );
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
     expect(answers.every(({ text }) => text.includes("Ada Lovelace"))).toBe(true);
     expect(app.provider.requestsTo("token", { grant_type: "refresh_token" })).toHaveLength(1);
-    expect((globalThis as Record<symbol, unknown[] | undefined>)[Symbol.for("idpauth.next")]).toHaveLength(before ?? -1);
+    expect(
+      (globalThis as Record<symbol, unknown[] | undefined>)[Symbol.for("idpauth.next")],
+    ).toHaveLength(before ?? -1);
   });
 
   it("a guard and accessors without a request share one read of the session", async () => {
     const store = memoryStore({ clock: new TestClock() });
     let reads = 0;
-    const counting: SessionStore = { ...bound(store), get: (key) => ((reads += 1), store.get(key)) };
+    const counting: SessionStore = {
+      ...bound(store),
+      get: (key) => ((reads += 1), store.get(key)),
+    };
     const app = await start({ store: counting });
     const browser = await app.signedIn();
     reads = 0;
@@ -246,7 +336,10 @@ describe("one session for all of Next.js's bundles", () => {
         path: "/public",
         async respond([auth], raw) {
           const next = (auth as unknown as { own: NextIdpAuth }).own;
-          seen.push(await next.getSession({ ifUnavailable: null }), await next.getSession(raw as Request, { ifUnavailable: "away" }));
+          seen.push(
+            await next.getSession({ ifUnavailable: null }),
+            await next.getSession(raw as Request, { ifUnavailable: "away" }),
+          );
           return {};
         },
       },
@@ -260,7 +353,10 @@ describe("one session for all of Next.js's bundles", () => {
 
   it("accessors without a request know the current session: in a device list, and as the one that stays", async () => {
     const seen: unknown[] = [];
-    const ask = (path: string, answer: (auth: NextIdpAuth, subject: Subject, request: Request) => Promise<unknown>) => ({
+    const ask = (
+      path: string,
+      answer: (auth: NextIdpAuth, subject: Subject, request: Request) => Promise<unknown>,
+    ) => ({
       kind: "json" as const,
       method: "GET" as const,
       path,
@@ -272,16 +368,29 @@ describe("one session for all of Next.js's bundles", () => {
       },
     });
     const app = await start({}, [
-      ask("/devices", async (auth, subject) => (await auth.listSessions(subject)).map(({ current }) => current).toSorted()),
-      ask("/token", async (auth) => (await auth.getAccessToken({ minValidity: 60 })) === app.newest("access_token")),
-      ask("/token-of-request", async (auth, _subject, raw) => (await auth.getAccessToken({}, raw)) === app.newest("access_token")),
+      ask("/devices", async (auth, subject) =>
+        (await auth.listSessions(subject)).map(({ current }) => current).toSorted(),
+      ),
+      ask(
+        "/token",
+        async (auth) =>
+          (await auth.getAccessToken({ minValidity: 60 })) === app.newest("access_token"),
+      ),
+      ask(
+        "/token-of-request",
+        async (auth, _subject, raw) =>
+          (await auth.getAccessToken({}, raw)) === app.newest("access_token"),
+      ),
       ask("/others", (auth, subject) => auth.endAllSessions(subject, { except: "current" })),
-      ask("/others-of-request", (auth, subject, raw) => auth.endAllSessions(subject, { except: raw })),
+      ask("/others-of-request", (auth, subject, raw) =>
+        auth.endAllSessions(subject, { except: raw }),
+      ),
       ask("/all", (auth, subject) => auth.endAllSessions(subject)),
     ]);
     await app.signedIn();
     const browser = await app.signedIn();
-    for (const path of ["/devices", "/token", "/token-of-request", "/others"]) await browser.get(path);
+    for (const path of ["/devices", "/token", "/token-of-request", "/others"])
+      await browser.get(path);
     await app.signedIn();
     for (const path of ["/others-of-request", "/all"]) await browser.get(path);
     expect(seen).toEqual([[false, true], true, true, 1, 1, 1]);
@@ -306,30 +415,42 @@ describe("a store given as a function", () => {
     ["nothing", undefined],
     ["a promise of a store", Promise.resolve(memoryStore())],
   ])("that returns %s does not start: E014", (_name, returned) => {
-    const auth = idpAuth({ ...SETTINGS, mountPath: `/${_name.replaceAll(" ", "-")}/`, store: () => returned as SessionStore });
+    const auth = idpAuth({
+      ...SETTINGS,
+      mountPath: `/${_name.replaceAll(" ", "-")}/`,
+      store: () => returned as SessionStore,
+    });
     expect(() => auth.start()).toThrow("E014");
   });
 });
 
 describe("the endpoints", () => {
-  it.each(["rsc", "next-router-prefetch"])("fetched by the router (%s) do nothing: the click that follows does", async (header) => {
-    const app = await start();
-    const browser = await app.signedIn();
-    for (const endpoint of ["/idpauth/login/", "/idpauth/logout/"]) {
-      let answer = await browser.get(endpoint, { headers: { [header]: "1" } });
-      // Next.js itself wants a hash of such headers in the address.
-      if (header === "rsc") answer = await browser.get(answer.location ?? "", { headers: { [header]: "1" } });
-      expect([answer.status, answer.setCookies]).toEqual([503, []]);
-    }
-    expect((await browser.get("/idpauth/session")).json().authenticated).toBe(true);
-  });
+  it.each(["rsc", "next-router-prefetch"])(
+    "fetched by the router (%s) do nothing: the click that follows does",
+    async (header) => {
+      const app = await start();
+      const browser = await app.signedIn();
+      for (const endpoint of ["/idpauth/login/", "/idpauth/logout/"]) {
+        let answer = await browser.get(endpoint, { headers: { [header]: "1" } });
+        // Next.js itself wants a hash of such headers in the address.
+        if (header === "rsc")
+          answer = await browser.get(answer.location ?? "", { headers: { [header]: "1" } });
+        expect([answer.status, answer.setCookies]).toEqual([503, []]);
+      }
+      expect((await browser.get("/idpauth/session")).json().authenticated).toBe(true);
+    },
+  );
 
   it("are never rendered at build time, nor is a page that reads the session; and the build needs no secret", async () => {
     await start();
     const build = path.join(await builtNextApplication(), ".next");
-    const { routes } = JSON.parse(readFileSync(path.join(build, "prerender-manifest.json"), "utf8")) as { routes: object };
+    const { routes } = JSON.parse(
+      readFileSync(path.join(build, "prerender-manifest.json"), "utf8"),
+    ) as { routes: object };
     // The one page that the proxy alone guards, and that says nothing about a user.
-    expect(Object.keys(routes).filter((route) => !route.startsWith("/_"))).toEqual(["/members/notice"]);
+    expect(Object.keys(routes).filter((route) => !route.startsWith("/_"))).toEqual([
+      "/members/notice",
+    ]);
     expect(existsSync(path.join(build, "server/app/idpauth.body"))).toBe(false);
   });
 
@@ -347,7 +468,10 @@ describe("the endpoints", () => {
       ["TRACE /idpauth/logout/", 500],
       ["PURGE /idpauth/logout/", 400],
     ] as const) {
-      const answer = await rawRequest(app.port, `${line} HTTP/1.1\r\nHost: 127.0.0.1:${app.port}\r\nCookie: ${cookies}\r\n\r\n`);
+      const answer = await rawRequest(
+        app.port,
+        `${line} HTTP/1.1\r\nHost: 127.0.0.1:${app.port}\r\nCookie: ${cookies}\r\n\r\n`,
+      );
       expect([line, answer.status, answer.header("set-cookie")]).toEqual([line, status, undefined]);
     }
     expect((await browser.get("/idpauth/session")).json().authenticated).toBe(true);
@@ -368,8 +492,14 @@ describe("basePath of next.config", () => {
 describe("types", () => {
   it("of an application with pages, actions and handlers check as Next.js projects are set up", async () => {
     const root = fileURLToPath(new URL("../../", import.meta.url));
-    const tsc = [path.join(root, "node_modules/typescript/bin/tsc"), "-p", path.join(root, "test/adapters/next-application")];
-    const outcome = await promisify(execFile)(process.execPath, tsc).catch((error: unknown) => error);
+    const tsc = [
+      path.join(root, "node_modules/typescript/bin/tsc"),
+      "-p",
+      path.join(root, "test/adapters/next-application"),
+    ];
+    const outcome = await promisify(execFile)(process.execPath, tsc).catch(
+      (error: unknown) => error,
+    );
     expect(outcome).toMatchObject({ stdout: "" });
   }, 120_000);
 
@@ -380,17 +510,25 @@ describe("types", () => {
     expectTypeOf(auth.requireUser).returns.resolves.toEqualTypeOf<UserPayload>();
     expectTypeOf(auth.getCredentials).toBeCallableWith(new NextRequest("http://localhost/"));
     expectTypeOf<ReturnType<typeof auth.getSession>>().resolves.toEqualTypeOf<Session | null>();
-    const publicPages = () => [auth.getSession({ ifUnavailable: "away" }), auth.getSession(new NextRequest(""), { ifUnavailable: "away" })];
+    const publicPages = () => [
+      auth.getSession({ ifUnavailable: "away" }),
+      auth.getSession(new NextRequest(""), { ifUnavailable: "away" }),
+    ];
     expectTypeOf(publicPages).returns.items.resolves.toEqualTypeOf<Session | "away" | null>();
     expectTypeOf(auth.requireSession).returns.resolves.toEqualTypeOf<Session>();
     expectTypeOf(auth.requireSession).toBeCallableWith(new NextRequest("http://localhost/"));
     expectTypeOf(auth.requireSession).toBeCallableWith({ returnTo: "/reports" });
     expectTypeOf(auth.getAccessToken).toBeCallableWith({ minValidity: 60 });
     expectTypeOf(auth.getAccessToken).toBeCallableWith({}, new NextRequest("http://localhost/"));
-    expectTypeOf(auth.endAllSessions).toBeCallableWith({ iss: "", sub: "" }, { except: new NextRequest("http://localhost/") });
+    expectTypeOf(auth.endAllSessions).toBeCallableWith(
+      { iss: "", sub: "" },
+      { except: new NextRequest("http://localhost/") },
+    );
     expectTypeOf(auth.endAllSessions).toBeCallableWith({ iss: "", sub: "" }, { except: "current" });
     // Every name that another framework has, except what mounts it.
-    expectTypeOf<Exclude<keyof FetchIdpAuth, keyof NextIdpAuth>>().toEqualTypeOf<"fetch" | "guard">();
+    expectTypeOf<Exclude<keyof FetchIdpAuth, keyof NextIdpAuth>>().toEqualTypeOf<
+      "fetch" | "guard"
+    >();
     expectTypeOf(auth.getCredentials).returns.resolves.toEqualTypeOf<Credentials | null>();
     expectTypeOf(auth.proxy).toExtend<NextProxy>();
     const plain = auth.idpRequired((request) => {
@@ -399,13 +537,18 @@ describe("types", () => {
     });
     expectTypeOf(plain).returns.resolves.toEqualTypeOf<Response>();
     const withParams = auth.idpRequired(
-      async (_request, { params }: { params: Promise<{ id: string }> }) => new Response((await params).id),
+      async (_request, { params }: { params: Promise<{ id: string }> }) =>
+        new Response((await params).id),
     );
-    expectTypeOf(withParams).toBeCallableWith(new NextRequest("http://localhost/"), { params: Promise.resolve({ id: "1" }) });
+    expectTypeOf(withParams).toBeCallableWith(new NextRequest("http://localhost/"), {
+      params: Promise.resolve({ id: "1" }),
+    });
     expectTypeOf(withParams).returns.resolves.toEqualTypeOf<Response>();
     auth.idpRequiredWith({
-      navigation: (request, _context, { loginUrl }) => Response.redirect(new URL(loginUrl, request.url), 302),
-      unavailable: (_request, _context, { error }) => Response.json({ code: error.code }, { status: error.status }),
+      navigation: (request, _context, { loginUrl }) =>
+        Response.redirect(new URL(loginUrl, request.url), 302),
+      unavailable: (_request, _context, { error }) =>
+        Response.json({ code: error.code }, { status: error.status }),
     });
     // @ts-expect-error an endpoint that does not exist
     expect(auth.handlers.BREW).toBeUndefined();

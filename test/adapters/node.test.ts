@@ -17,7 +17,12 @@ import {
 import { connect, type AddressInfo } from "node:net";
 import { afterEach, describe, expect, expectTypeOf, it, vi } from "vitest";
 import { idpAuth, soleHost, writeReply, type NodeIdpAuth } from "../../src/adapters/node/node.js";
-import { ConfigurationError, type IdpAuthOptions, type LogEntry, type UserPayload } from "../../src/index.js";
+import {
+  ConfigurationError,
+  type IdpAuthOptions,
+  type LogEntry,
+  type UserPayload,
+} from "../../src/index.js";
 import { CookieBrowser, rawRequest } from "../../src/testing/browser/cookie-browser.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
@@ -42,7 +47,10 @@ interface Running {
 }
 
 /** An application whose listener `build` makes. */
-async function start(build: (auth: NodeIdpAuth) => RequestListener, options: IdpAuthOptions = {}): Promise<Running> {
+async function start(
+  build: (auth: NodeIdpAuth) => RequestListener,
+  options: IdpAuthOptions = {},
+): Promise<Running> {
   const clock = new TestClock();
   const provider = await startTestProvider({ clock });
   const auth = idpAuth({ ...valid(provider), clock, log: false, ...options });
@@ -83,7 +91,9 @@ describe("startup checks", () => {
     ["listener", (auth: NodeIdpAuth) => auth.listener(() => undefined)],
     ["start", (auth: NodeIdpAuth) => auth.start()],
   ] as const)("%s runs them, and reports every configuration error at once", (_form, begin) => {
-    expect(() => begin(idpAuth({ ...valid(), secretKey: "", clientId: "", log: false }))).toThrow(/E001[^]*E003/);
+    expect(() => begin(idpAuth({ ...valid(), secretKey: "", clientId: "", log: false }))).toThrow(
+      /E001[^]*E003/,
+    );
     const log: LogEntry[] = [];
     begin(idpAuth({ ...valid(), log: (entry) => log.push(entry) }));
     expect(log.map(({ code }) => code)).toEqual(["W001", "W005", "started"]);
@@ -103,12 +113,17 @@ describe("handle, for applications that dispatch by themselves", () => {
       auth.start();
       return (request, response) => {
         const answer = auth.handle(request, response);
-        handled.push(answer === false ? false : answer.then((ours) => [ours, response.headersSent]));
+        handled.push(
+          answer === false ? false : answer.then((ours) => [ours, response.headersSent]),
+        );
         if (answer === false) response.end("the application's own");
       };
     });
     expect((await app.browser().get("/")).text).toBe("the application's own");
-    expect((await app.browser().get("/idpauth/session")).json()).toEqual({ authenticated: false, user: null });
+    expect((await app.browser().get("/idpauth/session")).json()).toEqual({
+      authenticated: false,
+      user: null,
+    });
     expect([handled[0], await handled[1]]).toEqual([false, [true, true]]);
   });
 });
@@ -136,33 +151,42 @@ describe("errors", () => {
 
   it("an outage that an accessor meets is 503 with Retry-After by default, and no line on stderr", async () => {
     const app = await start((auth) =>
-      auth.listener(async (request, response) => response.end(JSON.stringify(await auth.getUser(request)))),
+      auth.listener(async (request, response) =>
+        response.end(JSON.stringify(await auth.getUser(request))),
+      ),
     );
     const browser = await app.signedIn();
     app.clock.advance(HOUR);
     app.provider.fault("token", { kind: "status", status: 500 });
     const written = stderr();
     const answer = await browser.get("/");
-    expect([answer.status, answer.text, Number(answer.headers["retry-after"]) >= 1]).toEqual([503, "Service Unavailable", true]);
+    expect([answer.status, answer.text, Number(answer.headers["retry-after"]) >= 1]).toEqual([
+      503,
+      "Service Unavailable",
+      true,
+    ]);
     expect(written).not.toHaveBeenCalled();
   });
 
   it("what the handler had said of its own response is not part of this one", async () => {
     const app = await start((auth) =>
       auth.listener((_request, response) => {
-        response.setHeader("Content-Length", "9999").setHeader("Content-Encoding", "gzip").setHeader("Set-Cookie", "half=done");
+        response
+          .setHeader("Content-Length", "9999")
+          .setHeader("Content-Encoding", "gzip")
+          .setHeader("Set-Cookie", "half=done");
         throw new Error("too late");
       }),
     );
     stderr();
     const { status, text, headers } = await app.browser().get("/");
-    expect([status, text, headers["content-length"], headers["content-encoding"], headers["set-cookie"]]).toEqual([
-      500,
-      "Internal Server Error",
-      "21",
-      undefined,
-      undefined,
-    ]);
+    expect([
+      status,
+      text,
+      headers["content-length"],
+      headers["content-encoding"],
+      headers["set-cookie"],
+    ]).toEqual([500, "Internal Server Error", "21", undefined, undefined]);
   });
 
   it("of a response that is half sent break the connection, so that nobody takes it for the whole one", async () => {
@@ -193,7 +217,10 @@ describe("errors", () => {
       expect((await app.browser().get("/")).status).toBe(500);
     }
     expect([caught[0] === error, caught[1] === error, caught.length]).toEqual([true, true, 2]);
-    expect(written.mock.calls.map(([text]) => text)).toEqual([`${again.stack ?? ""}\n`, `${again.stack ?? ""}\n`]);
+    expect(written.mock.calls.map(([text]) => text)).toEqual([
+      `${again.stack ?? ""}\n`,
+      `${again.stack ?? ""}\n`,
+    ]);
   });
 });
 
@@ -232,7 +259,9 @@ describe("guards", () => {
       return auth.listener(twice);
     });
     const browser = await app.signedIn();
-    const stream = httpGet(`${app.origin}/`, { headers: { cookie: browser.cookies.header(new URL(app.origin)) ?? "" } });
+    const stream = httpGet(`${app.origin}/`, {
+      headers: { cookie: browser.cookies.header(new URL(app.origin)) ?? "" },
+    });
     const [message] = (await once(stream, "response")) as [IncomingMessage];
     await once(message, "data");
     await browser.get("/idpauth/logout/");
@@ -244,12 +273,18 @@ describe("guards", () => {
 
   it("requests that come down one connection at once have each its own user", async () => {
     const app = await start((auth) =>
-      auth.listener(auth.idpRequired(async (request, response) => response.end((await auth.getUser(request))?.email))),
+      auth.listener(
+        auth.idpRequired(async (request, response) =>
+          response.end((await auth.getUser(request))?.email),
+        ),
+      ),
     );
     const cookie = (await app.signedIn()).cookies.header(new URL(app.origin)) ?? "";
     const line = (headers: string) => `GET /x HTTP/1.1\r\nHost: 127.0.0.1\r\n${headers}\r\n`;
     const socket = connect(app.port, "127.0.0.1");
-    socket.write(line(`Cookie: ${cookie}\r\n`) + line("") + line(`Cookie: ${cookie}\r\nConnection: close\r\n`));
+    socket.write(
+      line(`Cookie: ${cookie}\r\n`) + line("") + line(`Cookie: ${cookie}\r\nConnection: close\r\n`),
+    );
     let text = "";
     for await (const chunk of socket) text += String(chunk);
     expect(text.match(/HTTP\/1\.1 \d+|ada@example\.com|login_required/g)).toEqual([
@@ -265,8 +300,13 @@ describe("guards", () => {
 
 describe("requests of other kinds", () => {
   it("OPTIONS * and other targets that are no path are the application's own", async () => {
-    const app = await start((auth) => auth.listener((request, response) => response.end(`own ${String(request.url)}`)));
-    const answer = await rawRequest(app.port, "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    const app = await start((auth) =>
+      auth.listener((request, response) => response.end(`own ${String(request.url)}`)),
+    );
+    const answer = await rawRequest(
+      app.port,
+      "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    );
     expect([answer.status, answer.body]).toEqual([200, "own *"]);
   });
 
@@ -284,7 +324,11 @@ describe("requests of other kinds", () => {
       }),
     );
     await once(server, "listening");
-    const outgoing = httpRequest({ port: (server.address() as AddressInfo).port, host: "127.0.0.1", headers: { ...upgrade, cookie } });
+    const outgoing = httpRequest({
+      port: (server.address() as AddressInfo).port,
+      host: "127.0.0.1",
+      headers: { ...upgrade, cookie },
+    });
     outgoing.on("error", () => undefined).end();
     expect(await asked).toMatchObject({ email: "ada@example.com" });
     server.close();
@@ -292,11 +336,15 @@ describe("requests of other kinds", () => {
 
   it("HTTP/2, by its compatibility API: endpoints, guard and accessors, and its own :authority", async () => {
     const app = await start((auth) => auth.listener((_request, response) => response.end()));
-    const reports = app.auth.idpRequired(async (request: Http2ServerRequest, response: Http2ServerResponse) => {
-      response.end((await app.auth.getUser(request))?.email ?? "nobody");
-    });
+    const reports = app.auth.idpRequired(
+      async (request: Http2ServerRequest, response: Http2ServerResponse) => {
+        response.end((await app.auth.getUser(request))?.email ?? "nobody");
+      },
+    );
     const server = createHttp2Server(
-      app.auth.listener((request: Http2ServerRequest, response: Http2ServerResponse) => reports(request, response)),
+      app.auth.listener((request: Http2ServerRequest, response: Http2ServerResponse) =>
+        reports(request, response),
+      ),
     );
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
@@ -311,24 +359,33 @@ describe("requests of other kinds", () => {
     const cookie = (await app.signedIn()).cookies.header(new URL(app.origin)) ?? "";
     try {
       const probe = await ask({ ":path": "/idpauth/session", cookie });
-      expect([probe.status, (JSON.parse(probe.body) as { authenticated: boolean }).authenticated, probe.head["vary"]]).toEqual([
-        200,
-        true,
-        "Cookie",
-      ]);
-      expect([(await ask({ ":path": "/reports", cookie })).body, (await ask({ ":path": "/reports" })).status]).toEqual([
-        "ada@example.com",
-        401,
-      ]);
-      expect(await ask({ ":path": "/idpauth/", ":method": "HEAD" })).toMatchObject({ status: 200, body: "" });
+      expect([
+        probe.status,
+        (JSON.parse(probe.body) as { authenticated: boolean }).authenticated,
+        probe.head["vary"],
+      ]).toEqual([200, true, "Cookie"]);
+      expect([
+        (await ask({ ":path": "/reports", cookie })).body,
+        (await ask({ ":path": "/reports" })).status,
+      ]).toEqual(["ada@example.com", 401]);
+      expect(await ask({ ":path": "/idpauth/", ":method": "HEAD" })).toMatchObject({
+        status: 200,
+        body: "",
+      });
 
       const login = async (headers: OutgoingHttpHeaders) => {
         const answer = await ask({ ":path": "/idpauth/login/?response=json", ...headers });
         if (answer.status !== 200) return answer.status;
-        return new URL((JSON.parse(answer.body) as { redirect_to: string }).redirect_to).searchParams.get("redirect_uri");
+        return new URL(
+          (JSON.parse(answer.body) as { redirect_to: string }).redirect_to,
+        ).searchParams.get("redirect_uri");
       };
-      expect(await login({ ":authority": "app.example" })).toBe("http://app.example/idpauth/login-callback");
-      expect(await login({ ":authority": "app.example", host: "app.example" })).toBe("http://app.example/idpauth/login-callback");
+      expect(await login({ ":authority": "app.example" })).toBe(
+        "http://app.example/idpauth/login-callback",
+      );
+      expect(await login({ ":authority": "app.example", host: "app.example" })).toBe(
+        "http://app.example/idpauth/login-callback",
+      );
       expect(await login({ ":authority": "app.example", host: "evil.example" })).toBe(400);
     } finally {
       client.close();
@@ -345,19 +402,40 @@ describe("writeReply", () => {
     body: "tief: \u00fc",
   };
 
-  async function written(prepare: (response: ServerResponse) => void, options: object = {}, method = "GET") {
+  async function written(
+    prepare: (response: ServerResponse) => void,
+    options: object = {},
+    method = "GET",
+  ) {
     const server = createServer(options, (_request, response) => {
       prepare(response);
       writeReply(response, reply);
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     running.push({ stop: () => new Promise((resolve) => server.close(resolve)) });
-    const browser = new CookieBrowser({ origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, now: () => 0 });
+    const browser = new CookieBrowser({
+      origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      now: () => 0,
+    });
     const { status, headers, setCookies, text } = await browser.get("/", { method });
-    return { status, vary: headers.vary, length: headers["content-length"], chunked: headers["transfer-encoding"], setCookies, text };
+    return {
+      status,
+      vary: headers.vary,
+      length: headers["content-length"],
+      chunked: headers["transfer-encoding"],
+      setCookies,
+      text,
+    };
   }
 
-  const whole = { status: 200, vary: "Cookie", length: "8", chunked: undefined, setCookies: ["a=1", "b=2"], text: "tief: \u00fc" };
+  const whole = {
+    status: 200,
+    vary: "Cookie",
+    length: "8",
+    chunked: undefined,
+    setCookies: ["a=1", "b=2"],
+    text: "tief: \u00fc",
+  };
 
   it("writes the same, whether or not a header was there before", async () => {
     expect(await written(() => undefined)).toEqual(whole);
@@ -365,14 +443,25 @@ describe("writeReply", () => {
   });
 
   it("keeps Vary and Set-Cookie of before", async () => {
-    const before = (response: ServerResponse) => response.setHeader("Vary", ["Origin", "Accept"]).setHeader("Set-Cookie", "c=3");
-    expect(await written(before)).toEqual({ ...whole, vary: "Origin, Accept, Cookie", setCookies: ["c=3", "a=1", "b=2"] });
+    const before = (response: ServerResponse) =>
+      response.setHeader("Vary", ["Origin", "Accept"]).setHeader("Set-Cookie", "c=3");
+    expect(await written(before)).toEqual({
+      ...whole,
+      vary: "Origin, Accept, Cookie",
+      setCookies: ["c=3", "a=1", "b=2"],
+    });
     expect((await written((response) => response.setHeader("Vary", "*"))).vary).toBe("*");
   });
 
   it("responds to HEAD without a body, on a server too that would throw over one", async () => {
-    for (const prepare of [() => undefined, (response: ServerResponse) => response.setHeader("X-Powered-By", "x")]) {
-      expect(await written(prepare, { rejectNonStandardBodyWrites: true }, "HEAD")).toEqual({ ...whole, text: "" });
+    for (const prepare of [
+      () => undefined,
+      (response: ServerResponse) => response.setHeader("X-Powered-By", "x"),
+    ]) {
+      expect(await written(prepare, { rejectNonStandardBodyWrites: true }, "HEAD")).toEqual({
+        ...whole,
+        text: "",
+      });
     }
   });
 
@@ -390,7 +479,10 @@ describe("writeReply", () => {
   });
 
   it("lets the last of two responses set nothing", async () => {
-    expect(await written((response) => response.writeHead(204).flushHeaders())).toMatchObject({ status: 204, setCookies: [] });
+    expect(await written((response) => response.writeHead(204).flushHeaders())).toMatchObject({
+      status: 204,
+      setCookies: [],
+    });
   });
 });
 
@@ -424,11 +516,16 @@ describe("types", () => {
     expectTypeOf(guarded).toExtend<RequestListener>();
     expectTypeOf(
       auth.idpRequiredWith({
-        navigation: (_request, response, { loginUrl }) => void response.writeHead(302, { location: loginUrl }).end(),
+        navigation: (_request, response, { loginUrl }) =>
+          void response.writeHead(302, { location: loginUrl }).end(),
         unavailable: (_request, response, { error }) => void response.writeHead(error.status).end(),
       })(() => undefined),
     ).toExtend<RequestListener>();
-    createHttp2Server(auth.listener((request: Http2ServerRequest, response: Http2ServerResponse) => response.end(request.authority)));
+    createHttp2Server(
+      auth.listener((request: Http2ServerRequest, response: Http2ServerResponse) =>
+        response.end(request.authority),
+      ),
+    );
     expectTypeOf(auth.handle).returns.toEqualTypeOf<false | Promise<true>>();
   });
 });

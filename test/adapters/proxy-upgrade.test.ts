@@ -33,7 +33,10 @@ const STARTS: Readonly<Record<string, (options: IdpAuthOptions) => Promise<Start
     await app.register(auth.plugin);
     app.addHook("onRequest", auth.proxyApi("orders"));
     await app.ready();
-    return { server: createServer((request, response) => app.routing(request, response)), proxyUpgrade: auth.proxyUpgrade };
+    return {
+      server: createServer((request, response) => app.routing(request, response)),
+      proxyUpgrade: auth.proxyUpgrade,
+    };
   },
   Hono(options) {
     const [app, auth] = [new Hono(), honoAuth(options)];
@@ -41,18 +44,26 @@ const STARTS: Readonly<Record<string, (options: IdpAuthOptions) => Promise<Start
     app.use(auth.proxyApi("orders"));
     // With WebSockets of its own, the server also asks the application about each upgrade.
     const websocket = { server: new WebSocketServer({ noServer: true }) as never };
-    return Promise.resolve({ server: createAdaptorServer({ fetch: app.fetch, websocket }) as Server, proxyUpgrade: auth.proxyUpgrade });
+    return Promise.resolve({
+      server: createAdaptorServer({ fetch: app.fetch, websocket }) as Server,
+      proxyUpgrade: auth.proxyUpgrade,
+    });
   },
   Koa(options) {
     const [app, auth] = [new Koa(), koaAuth(options)];
     auth.mount(app);
     app.use(auth.proxyApi("orders"));
     const listener = app.callback();
-    return Promise.resolve({ server: createServer((...both) => void listener(...both)), proxyUpgrade: auth.proxyUpgrade });
+    return Promise.resolve({
+      server: createServer((...both) => void listener(...both)),
+      proxyUpgrade: auth.proxyUpgrade,
+    });
   },
   "node:http"(options) {
     const auth = nodeAuth(options);
-    const listener = auth.listener(auth.proxyApi("orders")((_request, response) => response.writeHead(404).end()));
+    const listener = auth.listener(
+      auth.proxyApi("orders")((_request, response) => response.writeHead(404).end()),
+    );
     return Promise.resolve({ server: createServer(listener), proxyUpgrade: auth.proxyUpgrade });
   },
 };
@@ -79,19 +90,36 @@ it.each(Object.entries(STARTS))(
     running.push(() => provider.stop());
     let plain = 0;
     const upstream = createServer((_request, response) => void response.end(String((plain += 1))));
-    new WebSocketServer({ server: upstream }).on("connection", (socket, request) => socket.send(request.headers.authorization ?? ""));
+    new WebSocketServer({ server: upstream }).on("connection", (socket, request) =>
+      socket.send(request.headers.authorization ?? ""),
+    );
     const { issuer, clientId, clientSecret } = provider;
-    const apis = { orders: { url: `http://127.0.0.1:${await listen(upstream)}/v2/`, path: "/api/orders/" } };
+    const apis = {
+      orders: { url: `http://127.0.0.1:${await listen(upstream)}/v2/`, path: "/api/orders/" },
+    };
     const secretKey = "a secret key of at least 32 bytes!";
-    const { server, proxyUpgrade } = await start({ env: {}, issuer, clientId, clientSecret, secretKey, apis, log: false });
+    const { server, proxyUpgrade } = await start({
+      env: {},
+      issuer,
+      clientId,
+      clientSecret,
+      secretKey,
+      apis,
+      log: false,
+    });
     server.on("upgrade", (...upgrade) => proxyUpgrade(...upgrade) || upgrade[1].destroy());
     const origin = `http://127.0.0.1:${await listen(server)}`;
     const browser = new CookieBrowser({ origin });
     await browser.follow("/idpauth/login/");
     const cookie = browser.cookies.header(new URL(origin)) ?? "";
-    const socket = new WebSocket(`${origin.replace("http", "ws")}/api/orders/socket`, { origin, headers: { cookie } });
+    const socket = new WebSocket(`${origin.replace("http", "ws")}/api/orders/socket`, {
+      origin,
+      headers: { cookie },
+    });
     const [data] = (await once(socket, "message")) as [Buffer];
-    expect(data.toString()).toBe(`Bearer ${provider.issued.findLast(({ kind }) => kind === "access_token")?.value}`);
+    expect(data.toString()).toBe(
+      `Bearer ${provider.issued.findLast(({ kind }) => kind === "access_token")?.value}`,
+    );
     const closed = once(socket, "close");
     await browser.get("/idpauth/logout/?response=json");
     await closed;

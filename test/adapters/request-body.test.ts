@@ -21,7 +21,15 @@ vi.mock(import("../../src/auth/create-idp-auth.js"), async (load) => {
   return { ...original, createIdpAuth };
 });
 
-const CREATE = { "node:http": node, "Express 4": express, "Express 5": express, Fastify: fastify, Koa: koa, Hono: hono, fetch: fetchStyle };
+const CREATE = {
+  "node:http": node,
+  "Express 4": express,
+  "Express 5": express,
+  Fastify: fastify,
+  Koa: koa,
+  Hono: hono,
+  fetch: fetchStyle,
+};
 type Name = keyof typeof BARE;
 const NAMES = Object.keys(BARE) as Name[];
 /** On Hono the text of a body that was parsed can be read again. */
@@ -41,9 +49,17 @@ afterEach(() => {
 });
 
 /** A connection to an application that responds with what `read` makes of each request's body. */
-async function connected(name: Name, read: (body: unknown) => Promise<string>, { bare = BARE[name], parsed = false } = {}) {
+async function connected(
+  name: Name,
+  read: (body: unknown) => Promise<string>,
+  { bare = BARE[name], parsed = false } = {},
+) {
   const adapter = adapterOf(name);
-  const { server, port } = await serveBare(bare, (raw) => read(adapter.request(raw).body?.()), parsed);
+  const { server, port } = await serveBare(
+    bare,
+    (raw) => read(adapter.request(raw).body?.()),
+    parsed,
+  );
   const connection = new Connection(port);
   open.push({ server, connection });
   return connection;
@@ -51,7 +67,8 @@ async function connected(name: Name, read: (body: unknown) => Promise<string>, {
 
 /** A request's head and body; without a body, the head of one in chunks. */
 function post(body?: string, type = "application/x-www-form-urlencoded"): string {
-  const framing = body === undefined ? "Transfer-Encoding: chunked" : `Content-Length: ${body.length}`;
+  const framing =
+    body === undefined ? "Transfer-Encoding: chunked" : `Content-Length: ${body.length}`;
   return `POST / HTTP/1.1\r\nHost: app.example\r\nContent-Type: ${type}\r\n${framing}\r\n\r\n${body ?? ""}`;
 }
 

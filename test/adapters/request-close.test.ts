@@ -26,7 +26,15 @@ vi.mock(import("../../src/auth/create-idp-auth.js"), async (load) => {
   return { ...original, createIdpAuth };
 });
 
-const CREATE = { "node:http": node, "Express 4": express, "Express 5": express, Fastify: fastify, Koa: koa, Hono: hono, fetch: fetchStyle };
+const CREATE = {
+  "node:http": node,
+  "Express 4": express,
+  "Express 5": express,
+  Fastify: fastify,
+  Koa: koa,
+  Hono: hono,
+  fetch: fetchStyle,
+};
 type Name = keyof typeof BARE;
 const NAMES = Object.keys(BARE) as Name[];
 /** A `Request` alone does not tell that its response is complete; see "fetch" below. */
@@ -43,7 +51,10 @@ const OPTIONS = {
   log: false,
 } as const;
 
-/** These frameworks' requests have no reference to their response. The adapter learns it when a request passes its listener or plugin. */
+/**
+ * These frameworks' requests have no reference to their response. The adapter learns it when a
+ * request passes its listener or plugin.
+ */
 const MOUNTED: Partial<Record<Name, () => Bare>> = {
   "node:http": () => {
     const auth = node(OPTIONS);
@@ -51,12 +62,16 @@ const MOUNTED: Partial<Record<Name, () => Bare>> = {
   },
   Fastify: () => {
     const auth = fastify(OPTIONS);
-    return { listener: (handle, parsed) => BARE.Fastify.listener(handle, parsed, (app) => app.register(auth.plugin)) };
+    return {
+      listener: (handle, parsed) =>
+        BARE.Fastify.listener(handle, parsed, (app) => app.register(auth.plugin)),
+    };
   },
 };
 
 const GET = "GET / HTTP/1.1\r\nHost: app.example\r\n\r\n";
-const UPGRADE = "GET / HTTP/1.1\r\nHost: app.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+const UPGRADE =
+  "GET / HTTP/1.1\r\nHost: app.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
 
 const open: { server: Server; connection: Connection }[] = [];
 afterEach(() => {
@@ -68,7 +83,11 @@ afterEach(() => {
 
 type OnClose = (raw: never, closed: () => void) => void;
 
-async function connected(name: Name, handle: (raw: never, onClose: OnClose) => Promise<string>, parsed = false) {
+async function connected(
+  name: Name,
+  handle: (raw: never, onClose: OnClose) => Promise<string>,
+  parsed = false,
+) {
   const mounted = MOUNTED[name]?.();
   if (mounted === undefined) CREATE[name]();
   const adapter = made.at(-1)!;
@@ -190,58 +209,66 @@ describe.each(NAMES)("%s", (name) => {
   });
 });
 
-describe.each(["node:http", "Fastify"] as const)("%s without the listener or the plugin", (name) => {
-  async function serve(isGuarded: boolean) {
-    const ended = signal();
-    const auth = name === "Fastify" ? fastify(OPTIONS) : node(OPTIONS);
-    const adapter = made.at(-1)!;
-    const watched = (raw: object) => {
-      adapter.onClose?.(raw as never, ended.fire);
-      return "done";
-    };
-    const server = createServer();
-    if ("plugin" in auth) {
-      const app = createFastify();
-      app.get("/", { preHandler: isGuarded ? [auth.idpRequired] : [] }, (request, reply) => reply.send(watched(request)));
-      await app.ready();
-      server.on("request", app.routing);
-    } else {
-      const guarded = auth.idpRequired((request, response) => response.end(watched(request)));
-      if (isGuarded) server.on("request", (request, response) => void guarded(request, response));
-      else server.on("request", (request, response) => response.end(watched(request)));
+describe.each(["node:http", "Fastify"] as const)(
+  "%s without the listener or the plugin",
+  (name) => {
+    async function serve(isGuarded: boolean) {
+      const ended = signal();
+      const auth = name === "Fastify" ? fastify(OPTIONS) : node(OPTIONS);
+      const adapter = made.at(-1)!;
+      const watched = (raw: object) => {
+        adapter.onClose?.(raw as never, ended.fire);
+        return "done";
+      };
+      const server = createServer();
+      if ("plugin" in auth) {
+        const app = createFastify();
+        app.get("/", { preHandler: isGuarded ? [auth.idpRequired] : [] }, (request, reply) =>
+          reply.send(watched(request)),
+        );
+        await app.ready();
+        server.on("request", app.routing);
+      } else {
+        const guarded = auth.idpRequired((request, response) => response.end(watched(request)));
+        if (isGuarded) server.on("request", (request, response) => void guarded(request, response));
+        else server.on("request", (request, response) => response.end(watched(request)));
+      }
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const connection = new Connection((server.address() as AddressInfo).port);
+      open.push({ server, connection });
+      const cookie = await signedInAs(auth);
+      // When the second response arrives, the first one is complete.
+      for (let count = 0; count < 2; count += 1) {
+        connection.write(`GET / HTTP/1.1\r\nHost: app.example\r\nCookie: ${cookie}\r\n\r\n`);
+        expect((await connection.response()).text).toBe("done");
+      }
+      return { ended, connection };
     }
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const connection = new Connection((server.address() as AddressInfo).port);
-    open.push({ server, connection });
-    const cookie = await signedInAs(auth);
-    // When the second response arrives, the first one is complete.
-    for (let count = 0; count < 2; count += 1) {
-      connection.write(`GET / HTTP/1.1\r\nHost: app.example\r\nCookie: ${cookie}\r\n\r\n`);
-      expect((await connection.response()).text).toBe("done");
-    }
-    return { ended, connection };
-  }
 
-  it("reports that a guarded response is complete", async () => {
-    const { ended, connection } = await serve(true);
-    await expect.poll(() => ended.fire.mock.calls.length).toBe(2);
-    expect(connection.socket.destroyed).toBe(false);
-  });
+    it("reports that a guarded response is complete", async () => {
+      const { ended, connection } = await serve(true);
+      await expect.poll(() => ended.fire.mock.calls.length).toBe(2);
+      expect(connection.socket.destroyed).toBe(false);
+    });
 
-  it("reports only that the connection has closed if the route is not guarded", async () => {
-    const { ended, connection } = await serve(false);
-    expect(ended.fire).not.toHaveBeenCalled();
-    connection.end();
-    await ended.promise;
-    expect(ended.fire).toHaveBeenCalledTimes(2);
-  });
-});
+    it("reports only that the connection has closed if the route is not guarded", async () => {
+      const { ended, connection } = await serve(false);
+      expect(ended.fire).not.toHaveBeenCalled();
+      connection.end();
+      await ended.promise;
+      expect(ended.fire).toHaveBeenCalledTimes(2);
+    });
+  },
+);
 
 describe("node:http2", () => {
   it("reports that a stream has closed: after its response, and when the client resets it", async () => {
     node();
     const adapter = made.at(-1)!;
-    const ends: Record<string, ReturnType<typeof signal>> = { "/complete": signal(), "/reset": signal() };
+    const ends: Record<string, ReturnType<typeof signal>> = {
+      "/complete": signal(),
+      "/reset": signal(),
+    };
     const asked = signal();
     const server = createHttp2Server((request, response) => {
       adapter.onClose?.(request as never, ends[request.url]!.fire);
@@ -272,7 +299,11 @@ describe("fetch: the response of a guard's handler reports it", () => {
     headers.append("set-cookie", "a=1");
     headers.append("set-cookie", "b=2");
     const followed = responses.follow(raw, new Response("tick", { status: 202, headers }));
-    expect([followed.status, followed.headers.getSetCookie(), ended.fire.mock.calls.length]).toEqual([202, ["a=1", "b=2"], 0]);
+    expect([
+      followed.status,
+      followed.headers.getSetCookie(),
+      ended.fire.mock.calls.length,
+    ]).toEqual([202, ["a=1", "b=2"], 0]);
     expect([await followed.text(), ended.fire.mock.calls.length]).toEqual(["tick", 1]);
   });
 
@@ -280,12 +311,16 @@ describe("fetch: the response of a guard's handler reports it", () => {
     const canceled = vi.fn();
     const broken = new Error("the application's own");
     const bodies: ((responses: OpenResponses, raw: Request) => Promise<unknown>)[] = [
-      async (responses, raw) => responses.follow(raw, new Response(new ReadableStream({ cancel: canceled }))).body?.cancel("left"),
+      async (responses, raw) =>
+        responses
+          .follow(raw, new Response(new ReadableStream({ cancel: canceled })))
+          .body?.cancel("left"),
       async (responses, raw) => {
         const body = new ReadableStream({ pull: () => Promise.reject(broken) });
         await expect(responses.follow(raw, new Response(body)).text()).rejects.toBe(broken);
       },
-      (responses, raw) => Promise.resolve(responses.follow(raw, new Response(null, { status: 204 }))),
+      (responses, raw) =>
+        Promise.resolve(responses.follow(raw, new Response(null, { status: 204 }))),
       (responses, raw) => {
         responses.end(raw);
         return Promise.resolve();

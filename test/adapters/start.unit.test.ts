@@ -6,7 +6,14 @@ import { idpAuth as fetchAuth } from "../../src/adapters/fetch/fetch.js";
 import { idpAuth as honoAuth } from "../../src/adapters/hono/hono.js";
 import { idpAuth as koaAuth } from "../../src/adapters/koa/koa.js";
 import { idpAuth as nodeAuth } from "../../src/adapters/node/node.js";
-import { ConfigurationError, memoryStore, STARTUP_CHECKS, type Finding, type IdpAuthOptions, type LogEntry } from "../../src/index.js";
+import {
+  ConfigurationError,
+  memoryStore,
+  STARTUP_CHECKS,
+  type Finding,
+  type IdpAuthOptions,
+  type LogEntry,
+} from "../../src/index.js";
 
 const SETTINGS: IdpAuthOptions = {
   env: {},
@@ -39,7 +46,9 @@ describe.each([
     const { findings } = auth[STARTUP_CHECKS]() as { readonly findings: readonly Finding[] };
     expect(findings.map(({ code }) => code)).toContain("W001");
     expect(log).toEqual([]);
-    expect(() => idpAuth({ ...SETTINGS, secretKey: "" })[STARTUP_CHECKS]()).toThrow(ConfigurationError);
+    expect(() => idpAuth({ ...SETTINGS, secretKey: "" })[STARTUP_CHECKS]()).toThrow(
+      ConfigurationError,
+    );
   });
 
   it("start() throws every configuration error at once, each time", () => {
@@ -51,7 +60,8 @@ describe.each([
     const log: LogEntry[] = [];
     for (const secretKey of [SETTINGS.secretKey as string, ""]) {
       const auth: object = idpAuth({ ...SETTINGS, secretKey, log: (entry) => log.push(entry) });
-      for (const name of Reflect.ownKeys(auth)) expect(Reflect.get(auth, name), String(name)).toBe(Reflect.get(auth, name));
+      for (const name of Reflect.ownKeys(auth))
+        expect(Reflect.get(auth, name), String(name)).toBe(Reflect.get(auth, name));
     }
     expect(log).toEqual([]);
   });
@@ -65,7 +75,12 @@ describe("the log line of the first start", () => {
   }
 
   it("names the provider, the store, the session limits, the path and the debug mode, and no secret", () => {
-    const lines = started({ sessionMaxAge: 3600, pathPrefix: "/portal", store: memoryStore(), fetch });
+    const lines = started({
+      sessionMaxAge: 3600,
+      pathPrefix: "/portal",
+      store: memoryStore(),
+      fetch,
+    });
     expect(lines).toEqual([
       {
         level: "info",
@@ -87,9 +102,19 @@ describe("the log line of the first start", () => {
 
   it("names each of several providers by its key", () => {
     const one = { clientId: "client", clientSecret: "a client's secret" };
-    const providers = { staff: { ...one, issuer: "https://staff.example" }, partners: { ...one, issuer: "https://partners.example" } };
-    const [line] = started({ clientId: undefined, clientSecret: undefined, issuer: undefined, providers });
-    expect(line?.details?.["providers"]).toBe("staff (https://staff.example), partners (https://partners.example)");
+    const providers = {
+      staff: { ...one, issuer: "https://staff.example" },
+      partners: { ...one, issuer: "https://partners.example" },
+    };
+    const [line] = started({
+      clientId: undefined,
+      clientSecret: undefined,
+      issuer: undefined,
+      providers,
+    });
+    expect(line?.details?.["providers"]).toBe(
+      "staff (https://staff.example), partners (https://partners.example)",
+    );
     expect(JSON.stringify(line)).not.toContain("secret");
   });
 });
@@ -102,21 +127,38 @@ it.each(["Express", "Hono", "Koa", "node:http", "fetch"])(
   },
 );
 
-/** What a hand-mounted application throws at its first request, to a path that is not an endpoint's. */
+/**
+ * What a hand-mounted application throws at its first request, to a path that is not an endpoint's.
+ */
 const firstRequest: Record<string, (settings: IdpAuthOptions) => Promise<unknown>> = {
   Express: (settings) =>
     new Promise((_resolve, reject) => {
       const app = express().use(expressAuth(settings).routes);
-      const request = Object.assign(Object.create(app.request) as object, { method: "GET", url: "/", headers: {} });
-      const response = Object.assign(Object.create(app.response) as object, { setHeader: () => undefined });
-      (app as unknown as (request: object, response: object, done: (error: unknown) => void) => void)(request, response, reject);
+      const request = Object.assign(Object.create(app.request) as object, {
+        method: "GET",
+        url: "/",
+        headers: {},
+      });
+      const response = Object.assign(Object.create(app.response) as object, {
+        setHeader: () => undefined,
+      });
+      (
+        app as unknown as (
+          request: object,
+          response: object,
+          done: (error: unknown) => void,
+        ) => void
+      )(request, response, reject);
     }),
   async Hono(settings) {
     const { Hono } = await import("hono");
-    const app = new Hono().route("/", honoAuth(settings).routes).onError((error) => Promise.reject(error));
+    const app = new Hono()
+      .route("/", honoAuth(settings).routes)
+      .onError((error) => Promise.reject(error));
     return app.request("/");
   },
-  Koa: async (settings) => koaAuth(settings).routes({ originalUrl: "/" } as never, () => Promise.resolve()),
+  Koa: async (settings) =>
+    koaAuth(settings).routes({ originalUrl: "/" } as never, () => Promise.resolve()),
   "node:http": async (settings) => nodeAuth(settings).handle({ url: "/" } as never, {} as never),
   fetch: async (settings) => fetchAuth(settings).fetch(new Request("http://app.example/")),
 };

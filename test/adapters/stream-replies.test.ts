@@ -1,4 +1,5 @@
-// How each adapter sends a reply whose body is a stream, beyond what the suite can see of the endpoints.
+// How each adapter sends a reply whose body is a stream, beyond what the suite can see of the
+// endpoints.
 import { once } from "node:events";
 import type { RequestListener } from "node:http";
 import { connect as connectHttp2, createServer as createHttp2Server } from "node:http2";
@@ -23,9 +24,15 @@ afterEach(async () => {
 });
 
 /** An application that responds to every request with this reply. */
-const APPLICATIONS: Readonly<Record<string, (reply: () => AnyReply, onError: (error: unknown) => void) => Promise<RequestListener>>> = {
+const APPLICATIONS: Readonly<
+  Record<
+    string,
+    (reply: () => AnyReply, onError: (error: unknown) => void) => Promise<RequestListener>
+  >
+> = {
   "node:http": async (reply) => (_request, response) => writeReply(response, reply()),
-  Express: async (reply) => express().use((_request, response) => writeReply(response, reply())) as RequestListener,
+  Express: async (reply) =>
+    express().use((_request, response) => writeReply(response, reply())) as RequestListener,
   async Koa(reply, onError) {
     const callback = new Koa()
       .on("error", onError)
@@ -45,7 +52,9 @@ const APPLICATIONS: Readonly<Record<string, (reply: () => AnyReply, onError: (er
     return (request, response) => void listener(request, response);
   },
   async fetch(reply) {
-    const listener = getRequestListener(() => toResponse(reply()), { errorHandler: () => undefined });
+    const listener = getRequestListener(() => toResponse(reply()), {
+      errorHandler: () => undefined,
+    });
     return (request, response) => void listener(request, response);
   },
 };
@@ -84,7 +93,9 @@ describe.each(Object.keys(APPLICATIONS))("%s sends a stream", (name) => {
     );
     running.push(server);
     const leave = new AbortController();
-    const response = await fetch(`http://127.0.0.1:${String(server.port)}/`, { signal: leave.signal });
+    const response = await fetch(`http://127.0.0.1:${String(server.port)}/`, {
+      signal: leave.signal,
+    });
     const reader = response.body!.getReader();
     const { value } = await reader.read();
     expect(Buffer.from(value ?? []).toString()).toBe("first");
@@ -94,11 +105,11 @@ describe.each(Object.keys(APPLICATIONS))("%s sends a stream", (name) => {
   it("with its headers and cookies, at once and without a length", async () => {
     const { response } = await open(stream().reply);
     const { headers } = response;
-    expect([headers.get("content-type"), headers.get("content-length"), headers.getSetCookie()]).toEqual([
-      "text/event-stream",
-      null,
-      ["a=1", "b=2"],
-    ]);
+    expect([
+      headers.get("content-type"),
+      headers.get("content-length"),
+      headers.getSetCookie(),
+    ]).toEqual(["text/event-stream", null, ["a=1", "b=2"]]);
     expect(headers.get("vary")).toMatch(/cookie/i);
   });
 

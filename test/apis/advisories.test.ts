@@ -33,7 +33,11 @@ describe("the attack of", () => {
       "/api/orders/a%0d%0aHost:%20evil",
     ]);
     expect(statuses).toEqual([400, 200, 200, 200]);
-    expect(lines).toEqual(["GET /v2/x%3Fadmin=1 HTTP/1.1", "GET /v2/x%23y HTTP/1.1", "GET /v2/a%0d%0aHost:%20evil HTTP/1.1"]);
+    expect(lines).toEqual([
+      "GET /v2/x%3Fadmin=1 HTTP/1.1",
+      "GET /v2/x%23y HTTP/1.1",
+      "GET /v2/a%0d%0aHost:%20evil HTTP/1.1",
+    ]);
   });
 
   it("CVE-2026-85124: dot segments with backslashes don't leave the prefix", async () => {
@@ -52,13 +56,22 @@ describe("the attack of", () => {
     // Express matches without regard to case.
     const app = express().use(
       "/api/orders",
-      (message, response) => void handler(Object.assign(message, { url: message.originalUrl }), response),
+      (message, response) =>
+        void handler(Object.assign(message, { url: message.originalUrl }), response),
     );
     const { server } = await nodeApi(app as Parameters<typeof nodeApi>[0]);
     const { port } = server.address() as { port: number };
-    const { statuses, lines } = await reached(["/api/%6Frders/x", "/%61pi/orders/x", "/API/orders/x", "/api/orders%2f..%2fadmin"]);
+    const { statuses, lines } = await reached([
+      "/api/%6Frders/x",
+      "/%61pi/orders/x",
+      "/API/orders/x",
+      "/api/orders%2f..%2fadmin",
+    ]);
     expect([statuses, lines]).toEqual([[404, 404, 404, 400], []]);
-    expect([(await request(port, "/api/orders/x")).body, (await request(port, "/API/ORDERS/x")).status]).toEqual(["/v2/x", 404]);
+    expect([
+      (await request(port, "/api/orders/x")).body,
+      (await request(port, "/API/ORDERS/x")).status,
+    ]).toEqual(["/v2/x", 404]);
   });
 
   it("CVE-2021-21321 and CVE-2021-21322: the prefix can't be left", async () => {
@@ -86,7 +99,9 @@ describe("the attack of", () => {
     async (method) => {
       const seen: string[] = [];
       const { api, server } = await nodeApi(async (message, response) => {
-        seen.push(`${message.method ?? ""} ${message.url ?? ""} ${(await buffer(message)).toString()}`);
+        seen.push(
+          `${message.method ?? ""} ${message.url ?? ""} ${(await buffer(message)).toString()}`,
+        );
         response.end("ok");
       });
       let connections = 0;
@@ -113,7 +128,9 @@ describe("the attack of", () => {
     const { url, connections } = await rawApi((socket) => socket.write(OK));
     const { port } = await front(apiRow({ url }));
     const { socket, received } = await rawBrowser(port);
-    socket.write(`POST /api/orders/ HTTP/1.1\r\nHost: app\r\nX-Idpauth: 1\r\nConnection: close\r\n${framing}`);
+    socket.write(
+      `POST /api/orders/ HTTP/1.1\r\nHost: app\r\nX-Idpauth: 1\r\nConnection: close\r\n${framing}`,
+    );
     await expect.poll(() => received.isClosed).toBe(true);
     expect([received.text.slice(0, 13), connections]).toEqual(["HTTP/1.1 400 ", []]);
   });
@@ -121,7 +138,11 @@ describe("the attack of", () => {
   it("CVE-2026-55602: the browser's Host header chooses no API, and doesn't reach one", async () => {
     const { url, connections } = await rawApi((socket) => socket.write(OK));
     const { port } = await front(apiRow({ url }));
-    const headers = { Host: `${url.host}.evil.example`, "X-Forwarded-Host": "evil.example", Forwarded: "host=evil.example" };
+    const headers = {
+      Host: `${url.host}.evil.example`,
+      "X-Forwarded-Host": "evil.example",
+      Forwarded: "host=evil.example",
+    };
     expect((await request(port, "/api/orders/", { headers })).status).toBe(200);
     expect(connections[0]!.text).toContain(`Host: ${url.host}\r\n`);
     expect(connections[0]!.text).not.toContain("evil");
@@ -130,12 +151,23 @@ describe("the attack of", () => {
   it("GHSA-gcq2-9pq2-cxqm: a body that was parsed isn't serialized again", async () => {
     const { url, connections } = await rawApi((socket) => socket.write(OK));
     const { handler } = frontHandler(apiRow({ url }));
-    const app = express().use(express.urlencoded(), (message, response) => void handler(message, response));
+    const app = express().use(
+      express.urlencoded(),
+      (message, response) => void handler(message, response),
+    );
     const { server } = await nodeApi(app as Parameters<typeof nodeApi>[0]);
     const { port } = server.address() as { port: number };
     const headers = { "X-Idpauth": "1", "Content-Type": "application/x-www-form-urlencoded" };
-    const response = await request(port, "/api/orders/", { method: "POST", headers, body: "a=%0d%0aX-Evil:%201" });
-    expect([response.status, response.body.includes("api_body_consumed"), connections]).toEqual([500, true, []]);
+    const response = await request(port, "/api/orders/", {
+      method: "POST",
+      headers,
+      body: "a=%0d%0aX-Evil:%201",
+    });
+    expect([response.status, response.body.includes("api_body_consumed"), connections]).toEqual([
+      500,
+      true,
+      [],
+    ]);
   });
 
   it("Duende Support #1187: a cookie of the API doesn't reach the browser, nor do commands to the web server in front", async () => {
@@ -146,14 +178,18 @@ describe("the attack of", () => {
     );
     const { port } = await front(apiRow({ url }));
     const { headers } = await request(port, "/api/orders/");
-    expect(Object.keys(headers).filter((name) => /cookie|accel|clear|access/.test(name))).toEqual([]);
+    expect(Object.keys(headers).filter((name) => /cookie|accel|clear|access/.test(name))).toEqual(
+      [],
+    );
     expect([headers["cache-control"], headers.vary]).toEqual(["private", "Cookie"]);
   });
 
   it("a browser that removes headers with Connection: the token and the addresses reach the API all the same", async () => {
     const { url, connections } = await rawApi((socket) => socket.write(OK));
     const { port } = await front(apiRow({ url }));
-    await request(port, "/api/orders/", { headers: { Connection: "close, authorization, x-forwarded-for, host, forwarded" } });
+    await request(port, "/api/orders/", {
+      headers: { Connection: "close, authorization, x-forwarded-for, host, forwarded" },
+    });
     expect(connections[0]!.text.toLowerCase()).toMatch(
       /(?=[^]*authorization: bearer token-1)(?=[^]*x-forwarded-for: 127.0.0.1)(?=[^]*\r\nforwarded: for=127)/,
     );

@@ -50,7 +50,10 @@ function frontOf(api: Api, token: (rejected?: string) => string = () => "token-1
 }
 const POST = { method: "POST", headers: { "X-Idpauth": "1", "Content-Type": "text/plain" } };
 const streamOf = (...parts: string[]) => new Blob(parts).stream();
-const codeOf = async (response: Response) => [response.status, ((await response.json()) as { code: string }).code];
+const codeOf = async (response: Response) => [
+  response.status,
+  ((await response.json()) as { code: string }).code,
+];
 
 describe("the proxy over fetch", () => {
   it("sends path, body and token, and no header of the browser's credentials", async () => {
@@ -64,7 +67,11 @@ describe("the proxy over fetch", () => {
       body: "hello",
       headers: { ...POST.headers, Cookie: "a=b" },
     });
-    expect([response.status, await response.text(), response.headers.get("set-cookie")]).toEqual([200, "hello", null]);
+    expect([response.status, await response.text(), response.headers.get("set-cookie")]).toEqual([
+      200,
+      "hello",
+      null,
+    ]);
     expect([seen!.method, seen!.url, seen!.headers.authorization, seen!.headers.cookie]).toEqual([
       "POST",
       "/v2/items?q=%2F",
@@ -75,7 +82,10 @@ describe("the proxy over fetch", () => {
 
   it("applies the same rules of paths, methods and bodies that were read", async () => {
     const { handle } = frontOf(apiRow({ methods: ["POST"] }));
-    expect(await codeOf(await handle("/api/orders/a%2Fb", POST))).toEqual([400, "api_path_invalid"]);
+    expect(await codeOf(await handle("/api/orders/a%2Fb", POST))).toEqual([
+      400,
+      "api_path_invalid",
+    ]);
     expect(await codeOf(await handle("/api/orders/"))).toEqual([405, "method_not_allowed"]);
     const request = new Request(ORIGIN, { ...POST, body: "x" });
     await request.text();
@@ -86,7 +96,11 @@ describe("the proxy over fetch", () => {
     let requests = 0;
     const { api } = await nodeApi((message, response) => {
       requests++;
-      response.writeHead(307, { Location: message.url === "/v2/out" ? "https://evil.example/" : "/v2/next" }).end();
+      response
+        .writeHead(307, {
+          Location: message.url === "/v2/out" ? "https://evil.example/" : "/v2/next",
+        })
+        .end();
     });
     const { handle } = frontOf(api);
     const inside = await handle("/api/orders/in");
@@ -99,14 +113,18 @@ describe("the proxy over fetch", () => {
     const requested: (string | undefined)[] = [];
     const { api } = await nodeApi((message, response) => {
       requested.push(message.headers["accept-encoding"]);
-      response.writeHead(200, { "Content-Encoding": "gzip", "Content-Length": gzipSync("hello").length }).end(gzipSync("hello"));
+      response
+        .writeHead(200, { "Content-Encoding": "gzip", "Content-Length": gzipSync("hello").length })
+        .end(gzipSync("hello"));
     });
-    const response = await frontOf(api).handle("/api/orders/", { headers: { "Accept-Encoding": "br" } });
-    expect([await response.text(), response.headers.get("content-encoding"), response.headers.get("content-length")]).toEqual([
-      "hello",
-      null,
-      null,
-    ]);
+    const response = await frontOf(api).handle("/api/orders/", {
+      headers: { "Accept-Encoding": "br" },
+    });
+    expect([
+      await response.text(),
+      response.headers.get("content-encoding"),
+      response.headers.get("content-length"),
+    ]).toEqual(["hello", null, null]);
     expect(requested).toEqual(["identity"]);
   });
 
@@ -117,7 +135,9 @@ describe("the proxy over fetch", () => {
       message.once("data", (chunk) => response.write(`got ${String(chunk)}`));
     });
     let more: ReadableStreamDefaultController<Uint8Array> | undefined;
-    const body = new ReadableStream<Uint8Array>({ start: (controller) => void (more = controller) });
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => void (more = controller),
+    });
     more!.enqueue(new TextEncoder().encode("first"));
     const response = await frontOf(api).handle("/api/orders/", { ...POST, body, duplex: "half" });
     const reader = response.body!.getReader();
@@ -133,17 +153,24 @@ describe("the proxy over fetch", () => {
       response.writeHead(message.headers.authorization === "Bearer token-2" ? 200 : 401).end(body);
     });
     const { handle } = frontOf(api, (rejected) => (rejected === undefined ? "token-1" : "token-2"));
-    const kept = await handle("/api/orders/", { ...POST, body: "hello", headers: { ...POST.headers, "Content-Length": "5" } });
+    const kept = await handle("/api/orders/", {
+      ...POST,
+      body: "hello",
+      headers: { ...POST.headers, "Content-Length": "5" },
+    });
     expect([kept.status, await kept.text()]).toEqual([200, "hello"]);
-    expect(await codeOf(await handle("/api/orders/", { ...POST, body: streamOf("hello"), duplex: "half" }))).toEqual([
-      502,
-      "api_token_rejected",
-    ]);
+    expect(
+      await codeOf(
+        await handle("/api/orders/", { ...POST, body: streamOf("hello"), duplex: "half" }),
+      ),
+    ).toEqual([502, "api_token_rejected"]);
   });
 
   it("is 504 if the API sends no headers in time, and breaks a body off that is idle for too long", async () => {
     const { url, connections } = await rawApi(
-      (socket, head) => head.includes("/body") && socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"),
+      (socket, head) =>
+        head.includes("/body") &&
+        socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"),
     );
     const { handle } = frontOf(apiRow({ url }));
     const late = handle("/api/orders/");
@@ -182,13 +209,26 @@ describe("the proxy over fetch", () => {
 describe("fetchApi", () => {
   const listener = async (message: IncomingMessage, response: ServerResponse) => {
     const body = await text(message);
-    const status = message.url === "/v2/moved" ? 302 : message.headers.authorization === "Bearer token-2" ? 200 : 401;
-    response.writeHead(status, { Location: "https://evil.example/", "X-Seen": `${message.method ?? ""} ${message.url ?? ""}` }).end(body);
+    const status =
+      message.url === "/v2/moved"
+        ? 302
+        : message.headers.authorization === "Bearer token-2"
+          ? 200
+          : 401;
+    response
+      .writeHead(status, {
+        Location: "https://evil.example/",
+        "X-Seen": `${message.method ?? ""} ${message.url ?? ""}`,
+      })
+      .end(body);
   };
   const ports = (calls: (string | undefined)[] = []) => ({
     send: fetch,
     clock,
-    token: async (rejected?: string) => (calls.push(rejected), rejected === undefined ? "token-1" : "token-2"),
+    token: async (rejected?: string) => (
+      calls.push(rejected),
+      rejected === undefined ? "token-1" : "token-2"
+    ),
   });
 
   it("sends the token, and once more a new one after a 401", async () => {
@@ -200,14 +240,23 @@ describe("fetchApi", () => {
       { method: "post", body: "{}", headers: { Authorization: "Bearer own" } },
       ports(calls),
     );
-    expect([response.status, await response.text(), response.headers.get("x-seen")]).toEqual([200, "{}", "POST /v2/items?open=true"]);
+    expect([response.status, await response.text(), response.headers.get("x-seen")]).toEqual([
+      200,
+      "{}",
+      "POST /v2/items?open=true",
+    ]);
     expect(calls).toEqual([undefined, "token-1"]);
   });
 
   it("sends the table's constant headers, and rejects if the API sends no headers in time", async () => {
     const { url, connections } = await rawApi(() => undefined);
     const requestHeaders = { "x-version": "2", origin: true } as const;
-    const late = fetchApi(apiRow({ url, requestHeaders, timeout: 5 }), "items", { headers: { "X-Version": "1" } }, ports());
+    const late = fetchApi(
+      apiRow({ url, requestHeaders, timeout: 5 }),
+      "items",
+      { headers: { "X-Version": "1" } },
+      ports(),
+    );
     const refused = expect(late).rejects.toMatchObject({ code: "api_timeout", status: 504 });
     await expect.poll(() => connections[0]?.text).toContain("\r\n\r\n");
     expect(connections[0]?.text).toMatch(/\r\nx-version: 2\r\n/i);
@@ -218,9 +267,14 @@ describe("fetchApi", () => {
   it("rejects with our error if the API can't be reached, and with the caller's if the caller has aborted", async () => {
     const { api, server } = await nodeApi(listener);
     server.close();
-    await expect(fetchApi(api, "items", {}, ports())).rejects.toMatchObject({ code: "api_unreachable", status: 502 });
+    await expect(fetchApi(api, "items", {}, ports())).rejects.toMatchObject({
+      code: "api_unreachable",
+      status: 502,
+    });
     const signal = AbortSignal.abort();
-    await expect(fetchApi(api, "items", { signal }, ports())).rejects.toMatchObject({ name: "AbortError" });
+    await expect(fetchApi(api, "items", { signal }, ports())).rejects.toMatchObject({
+      name: "AbortError",
+    });
   });
 
   it("sets no time limit on the body, and leaves no timer", async () => {
@@ -234,7 +288,12 @@ describe("fetchApi", () => {
 
   it("returns the 401 to a stream, which it can't repeat", async () => {
     const { api } = await nodeApi(listener);
-    const response = await fetchApi(api, "items", { method: "POST", body: streamOf("{}") }, ports());
+    const response = await fetchApi(
+      api,
+      "items",
+      { method: "POST", body: streamOf("{}") },
+      ports(),
+    );
     expect(response.status).toBe(401);
     await response.text();
   });
@@ -242,16 +301,24 @@ describe("fetchApi", () => {
   it("follows no redirect", async () => {
     const { api } = await nodeApi(listener);
     const response = await fetchApi(api, "moved", {}, ports());
-    expect([response.status, response.headers.get("location")]).toEqual([302, "https://evil.example/"]);
+    expect([response.status, response.headers.get("location")]).toEqual([
+      302,
+      "https://evil.example/",
+    ]);
     await response.text();
   });
 
   it("rejects a path or a method that the proxy refuses, before it gets a token", async () => {
     const calls: (string | undefined)[] = [];
     for (const path of ["../admin", "/items", "//evil.example", "%2e%2e/x", "a\\b"]) {
-      await expect(fetchApi(apiRow(), path, {}, ports(calls))).rejects.toMatchObject({ code: "api_path_invalid", status: 400 });
+      await expect(fetchApi(apiRow(), path, {}, ports(calls))).rejects.toMatchObject({
+        code: "api_path_invalid",
+        status: 400,
+      });
     }
-    await expect(fetchApi(apiRow({ methods: ["GET"] }), "items", { method: "delete" }, ports(calls))).rejects.toMatchObject({
+    await expect(
+      fetchApi(apiRow({ methods: ["GET"] }), "items", { method: "delete" }, ports(calls)),
+    ).rejects.toMatchObject({
       code: "method_not_allowed",
     });
     expect(calls).toEqual([]);
@@ -263,6 +330,8 @@ describe("fetchApi", () => {
     const { port } = server.address() as { port: number };
     server.close();
     await once(server, "close");
-    await expect(fetchApi(apiRow({ url: new URL(`http://127.0.0.1:${port}/`) }), "items", {}, ports())).rejects.toThrow();
+    await expect(
+      fetchApi(apiRow({ url: new URL(`http://127.0.0.1:${port}/`) }), "items", {}, ports()),
+    ).rejects.toThrow();
   });
 });

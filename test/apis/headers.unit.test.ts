@@ -64,7 +64,9 @@ describe("the headers of a request for an API", () => {
   });
 
   it("include the API's own headers in place of the browser's, in any spelling", () => {
-    const api = apiRow({ requestHeaders: { "x-api-key": "ours", origin: true, "sec-fetch-site": true } });
+    const api = apiRow({
+      requestHeaders: { "x-api-key": "ours", origin: true, "sec-fetch-site": true },
+    });
     const lines = [
       ["X-Api-Key", "a"],
       ["x_api_key", "b"],
@@ -72,7 +74,12 @@ describe("the headers of a request for an API", () => {
       ["Sec-Fetch-Site", "none"],
       ["Sec_Fetch_Site", "x"],
     ] as const;
-    expect(passed(lines, api)).toEqual({ ...OURS, "x-api-key": "ours", origin: "https://app.example", "sec-fetch-site": "none" });
+    expect(passed(lines, api)).toEqual({
+      ...OURS,
+      "x-api-key": "ours",
+      origin: "https://app.example",
+      "sec-fetch-site": "none",
+    });
   });
 
   it.each([
@@ -83,7 +90,10 @@ describe("the headers of a request for an API", () => {
     ["unix:", "for=unknown", undefined],
   ])("name the browser's address %s as %s", (client, node, plain) => {
     const headers = passed([], apiRow(), { ...SENDER, client } as typeof SENDER);
-    expect([headers["forwarded"], headers["x-forwarded-for"]]).toEqual([`${node};host="app.example:8443";proto=https`, plain]);
+    expect([headers["forwarded"], headers["x-forwarded-for"]]).toEqual([
+      `${node};host="app.example:8443";proto=https`,
+      plain,
+    ]);
   });
 
   it("request an event stream without compression", () => {
@@ -94,9 +104,16 @@ describe("the headers of a request for an API", () => {
 
   it("may be listed by the table, except for those that the proxy owns", () => {
     const refused = (name: string) =>
-      readApis({ a: { url: "https://a.example/", requestHeaders: { [name]: true } } }, []).findings.length > 0;
-    expect(["origin", "referer", "sec-fetch-site", "x-api-key", "x-original-url"].some(refused)).toBe(false);
-    expect(["cookie", "authorization", "x-forwarded-for", "connection", "host", "x-idpauth"].every(refused)).toBe(true);
+      readApis({ a: { url: "https://a.example/", requestHeaders: { [name]: true } } }, []).findings
+        .length > 0;
+    expect(
+      ["origin", "referer", "sec-fetch-site", "x-api-key", "x-original-url"].some(refused),
+    ).toBe(false);
+    expect(
+      ["cookie", "authorization", "x-forwarded-for", "connection", "host", "x-idpauth"].every(
+        refused,
+      ),
+    ).toBe(true);
   });
 });
 
@@ -118,7 +135,11 @@ describe("the length of a request's body", () => {
   }); // prettier-ignore
 });
 
-const ANSWERED = { url: new URL("https://orders.internal/v2/items/5?x=1"), token: TOKEN, pathPrefix: "" };
+const ANSWERED = {
+  url: new URL("https://orders.internal/v2/items/5?x=1"),
+  token: TOKEN,
+  pathPrefix: "",
+};
 const ADDED = {
   "Cache-Control": "private, no-store",
   Vary: "Cookie",
@@ -174,22 +195,37 @@ describe("the headers of a response for the browser", () => {
     ["private, max-age=5", "private, max-age=5"],
     ['private="x-a, x-b", max-age=5', 'private, private="x-a, x-b", max-age=5'],
     ["", "private"],
-  ])("never let a shared cache store the response: Cache-Control %s becomes %s", (before, after) => {
-    expect(given([["Cache-Control", before]])?.["Cache-Control"]).toBe(after);
-  });
+  ])(
+    "never let a shared cache store the response: Cache-Control %s becomes %s",
+    (before, after) => {
+      expect(given([["Cache-Control", before]])?.["Cache-Control"]).toBe(after);
+    },
+  );
 
   it("keep the API's Vary and Content-Security-Policy, and replace its weaker protections", () => {
     const headers = given([["Vary", "Accept"], ["Content-Security-Policy", "default-src 'none'"], ["Cross-Origin-Resource-Policy", "cross-origin"], ["X-Content-Type-Options", "x"]]); // prettier-ignore
-    expect(headers).toEqual({ ...ADDED, Vary: "Accept, Cookie", "Content-Security-Policy": "default-src 'none', sandbox" });
+    expect(headers).toEqual({
+      ...ADDED,
+      Vary: "Accept, Cookie",
+      "Content-Security-Policy": "default-src 'none', sandbox",
+    });
   });
 
   it("keep proxies from compressing or buffering an event stream", () => {
     const headers = given([["Content-Type", "text/event-stream; charset=utf-8"]]);
-    expect([headers?.["Cache-Control"], headers?.["X-Accel-Buffering"]]).toEqual(["private, no-store, no-transform", "no"]);
+    expect([headers?.["Cache-Control"], headers?.["X-Accel-Buffering"]]).toEqual([
+      "private, no-store, no-transform",
+      "no",
+    ]);
   });
 
   it("are changed by the API's table", () => {
-    const api = apiRow({ responseHeaders: { "strict-transport-security": true, "content-security-policy": "sandbox allow-scripts" } });
+    const api = apiRow({
+      responseHeaders: {
+        "strict-transport-security": true,
+        "content-security-policy": "sandbox allow-scripts",
+      },
+    });
     expect(
       given(
         [
@@ -204,8 +240,11 @@ describe("the headers of a response for the browser", () => {
       "Content-Security-Policy": "sandbox allow-scripts",
     });
     const refused = (name: string) =>
-      readApis({ a: { url: "https://a.example/", responseHeaders: { [name]: "x" } } }, []).findings.length > 0;
-    expect(["set-cookie", "x-accel-redirect", "connection", "clear-site-data"].every(refused)).toBe(true);
+      readApis({ a: { url: "https://a.example/", responseHeaders: { [name]: "x" } } }, []).findings
+        .length > 0;
+    expect(["set-cookie", "x-accel-redirect", "connection", "clear-site-data"].every(refused)).toBe(
+      true,
+    );
     expect(refused("alt-svc")).toBe(false);
   });
 
@@ -218,7 +257,9 @@ describe("the headers of a response for the browser", () => {
     ["//orders.internal/v2/", "/api/orders/"],
   ])("redirect within the API: Location %s becomes %s", (location, expected) => {
     expect(given([["Location", location]])?.["Location"]).toBe(expected);
-    expect(given([["Location", location]], apiRow(), { ...ANSWERED, pathPrefix: "/app" })?.["Location"]).toBe(`/app${expected}`);
+    expect(
+      given([["Location", location]], apiRow(), { ...ANSWERED, pathPrefix: "/app" })?.["Location"],
+    ).toBe(`/app${expected}`);
   });
 
   it.each([
@@ -252,7 +293,10 @@ describe("the challenge of an API", () => {
       error: "insufficient_user_authentication",
       parameters: { acr_values: "mfa phr", max_age: "60" },
     });
-    const reply = stepUpReply(challenge!, `/idpauth/login/?${new URLSearchParams(challenge!.parameters).toString()}`);
+    const reply = stepUpReply(
+      challenge!,
+      `/idpauth/login/?${new URLSearchParams(challenge!.parameters).toString()}`,
+    );
     expect([reply.status, JSON.parse(reply.body!)]).toEqual([
       401,
       { authenticated: true, error: "insufficient_user_authentication", acr_values: "mfa phr", max_age: "60", login_url: "/idpauth/login/?acr_values=mfa+phr&max_age=60" },
@@ -260,7 +304,9 @@ describe("the challenge of an API", () => {
   });
 
   it("is a step-up if the API requires another scope", () => {
-    expect(of(403, 'Basic realm="x", Bearer scope="orders:write a", error=insufficient_scope')).toEqual({
+    expect(
+      of(403, 'Basic realm="x", Bearer scope="orders:write a", error=insufficient_scope'),
+    ).toEqual({
       status: 403,
       error: "insufficient_scope",
       parameters: { scope: "orders:write a" },
@@ -273,7 +319,12 @@ describe("the challenge of an API", () => {
     expect(of(403, 'Bearer error="insufficient_user_authentication"')).toBeUndefined();
     expect(of(200, 'Bearer error="insufficient_scope"')).toBeUndefined();
     expect(challengeOf(401, [])).toBeUndefined();
-    expect(of(403, `Bearer error="insufficient_scope", scope="${"x".repeat(1001)}"`)?.parameters).toEqual({});
-    expect(of(401, 'Bearer error="insufficient_user_authentication", max_age="-1", acr_values="a  b"')?.parameters).toEqual({});
+    expect(
+      of(403, `Bearer error="insufficient_scope", scope="${"x".repeat(1001)}"`)?.parameters,
+    ).toEqual({});
+    expect(
+      of(401, 'Bearer error="insufficient_user_authentication", max_age="-1", acr_values="a  b"')
+        ?.parameters,
+    ).toEqual({});
   });
 });

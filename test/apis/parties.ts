@@ -1,4 +1,5 @@
-// The three parties of a proxied request: an API that records what it gets, the proxy in front, and a browser that writes raw bytes.
+// The three parties of a proxied request: an API that records what it gets, the proxy in front, and
+// a browser that writes raw bytes.
 import { once } from "node:events";
 import http, { type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
@@ -19,7 +20,12 @@ export const ORIGIN = "https://app.example";
 
 /** The options of an application with one API. */
 export const optionsFor = (url: string) => ({
-  env: { BASE_URL: ORIGIN, IDP_ISSUER: "https://login.example", IDP_CLIENT_ID: "client", IDP_CLIENT_SECRET: "a client's secret" },
+  env: {
+    BASE_URL: ORIGIN,
+    IDP_ISSUER: "https://login.example",
+    IDP_CLIENT_ID: "client",
+    IDP_CLIENT_SECRET: "a client's secret",
+  },
   secretKey: "a secret key of at least 32 bytes",
   log: false as const,
   apis: { orders: { url, path: "/api/orders/" } },
@@ -50,7 +56,11 @@ export interface Recorded {
   readonly connections: { text: string; readonly socket: Socket; isClosed: boolean }[];
 }
 
-/** An API that is a plain TCP server. @param respond called for each piece that arrives, with everything that its connection has got so far */
+/**
+ * An API that is a plain TCP server.
+ * @param respond called for each piece that arrives, with everything that its connection has got so
+ *   far
+ */
 export async function rawApi(respond: (socket: Socket, text: string) => void): Promise<Recorded> {
   const connections: Recorded["connections"] = [];
   const server = createServer((socket) => {
@@ -69,9 +79,15 @@ export async function rawApi(respond: (socket: Socket, text: string) => void): P
 type Listener = (...args: Parameters<RequestListener>) => unknown;
 
 /** An API that is a server of node:http. */
-export async function nodeApi(listener: Listener, changes: Partial<Api> = {}): Promise<{ api: Api; server: http.Server }> {
+export async function nodeApi(
+  listener: Listener,
+  changes: Partial<Api> = {},
+): Promise<{ api: Api; server: http.Server }> {
   const server = http.createServer((message, response) => void listener(message, response));
-  return { api: apiRow({ url: new URL(`http://127.0.0.1:${await listen(server)}/v2/`), ...changes }), server };
+  return {
+    api: apiRow({ url: new URL(`http://127.0.0.1:${await listen(server)}/v2/`), ...changes }),
+    server,
+  };
 }
 
 export interface FrontOptions {
@@ -90,7 +106,10 @@ export interface Front {
   readonly failures: IdpAuthError[];
   /** What the proxy was asked for tokens: the rejected ones, or undefined. */
   readonly tokenCalls: (string | undefined)[];
-  readonly handler: (request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse) => Promise<void>;
+  readonly handler: (
+    request: IncomingMessage | Http2ServerRequest,
+    response: ServerResponse | Http2ServerResponse,
+  ) => Promise<void>;
 }
 
 /** A handler that does what an adapter does for the proxy. */
@@ -98,7 +117,10 @@ export function frontHandler(
   api: Api,
   { token, clock = systemClock, before }: FrontOptions = {},
 ): Omit<Front, "port" | "server"> &
-  Pick<Exchange, "failed"> & { exchangeOf(message: IncomingMessage | Http2ServerRequest): Exchange; transport: Transport<Readable> } {
+  Pick<Exchange, "failed"> & {
+    exchangeOf(message: IncomingMessage | Http2ServerRequest): Exchange;
+    transport: Transport<Readable>;
+  } {
   const agent = agentOf(api);
   running.push(() => agent.destroy());
   const transport = nodeTransport(api, clock, agent);
@@ -125,7 +147,10 @@ export function frontHandler(
   const handler: Front["handler"] = async (message, response) => {
     rememberResponse(message, response);
     await before?.(message);
-    writeReply(response, await proxyRequest(api, transport, exchangeOf(message), nodeBody(message)));
+    writeReply(
+      response,
+      await proxyRequest(api, transport, exchangeOf(message), nodeBody(message)),
+    );
   };
   return { session, failures, tokenCalls, handler, failed, exchangeOf, transport };
 }
@@ -141,7 +166,9 @@ export async function front(api: Api, options: FrontOptions = {}): Promise<Front
 }
 
 /** A connection of a browser to the front. */
-export async function rawBrowser(port: number): Promise<{ socket: Socket; received: { text: string; isClosed: boolean } }> {
+export async function rawBrowser(
+  port: number,
+): Promise<{ socket: Socket; received: { text: string; isClosed: boolean } }> {
   const socket = connect(port, "127.0.0.1").setEncoding("latin1");
   const received = { text: "", isClosed: false };
   socket.on("data", (chunk: string) => (received.text += chunk));
@@ -158,7 +185,11 @@ export interface Got {
 }
 
 /** A request whose target is sent as it is. */
-export async function request(port: number, target: string, options: http.RequestOptions & { readonly body?: string } = {}): Promise<Got> {
+export async function request(
+  port: number,
+  target: string,
+  options: http.RequestOptions & { readonly body?: string } = {},
+): Promise<Got> {
   const response = await open(port, target, options);
   response.setEncoding("utf8");
   let body = "";
@@ -172,7 +203,13 @@ export async function open(
   target: string,
   { body, ...options }: http.RequestOptions & { readonly body?: string } = {},
 ): Promise<IncomingMessage> {
-  const outgoing = http.request({ host: "127.0.0.1", port, path: target, agent: false, ...options });
+  const outgoing = http.request({
+    host: "127.0.0.1",
+    port,
+    path: target,
+    agent: false,
+    ...options,
+  });
   running.push(() => outgoing.destroy());
   const responded = once(outgoing, "response");
   outgoing.on("error", () => undefined);

@@ -17,7 +17,9 @@ const POST = { method: "POST", headers: { "X-Idpauth": "1" } };
 
 describe("a proxied request", () => {
   it("reaches the API with its path, method, body and the user's token", async () => {
-    const { url, connections } = await rawApi((socket, text) => text.endsWith("{}") && socket.write(OK));
+    const { url, connections } = await rawApi(
+      (socket, text) => text.endsWith("{}") && socket.write(OK),
+    );
     const { port, failures } = await front(apiRow({ url }));
     const response = await request(port, "/api/orders/items/?q=%2F", {
       ...POST,
@@ -82,26 +84,42 @@ describe("a proxied request", () => {
     ["POST", "same-site", true, 403],
     ["POST", undefined, true, 403],
     ["POST", "same-origin", false, 200],
-  ])("by %s with Sec-Fetch-Site %s, and allowCrossSite %s, gets %i", async (method, site, allowCrossSite, status) => {
-    const { api } = await nodeApi((_request, response) => response.end("ok"), { allowCrossSite });
-    const { port } = await front(api);
-    const response = await request(port, "/api/orders/", { method, headers: site === undefined ? {} : { "Sec-Fetch-Site": site } });
-    expect(response.status).toBe(status);
-    if (status === 403 && method !== "HEAD") expect(code(response.body)).toBe("cross_origin");
-  });
+  ])(
+    "by %s with Sec-Fetch-Site %s, and allowCrossSite %s, gets %i",
+    async (method, site, allowCrossSite, status) => {
+      const { api } = await nodeApi((_request, response) => response.end("ok"), { allowCrossSite });
+      const { port } = await front(api);
+      const response = await request(port, "/api/orders/", {
+        method,
+        headers: site === undefined ? {} : { "Sec-Fetch-Site": site },
+      });
+      expect(response.status).toBe(status);
+      if (status === 403 && method !== "HEAD") expect(code(response.body)).toBe("cross_origin");
+    },
+  );
 
   it("gets the guard's response if the user has no token", async () => {
     const { url, connections } = await rawApi((socket) => socket.write(OK));
     const { port } = await front(apiRow({ url }), { token: () => problem("forbidden", "No.") });
     const response = await request(port, "/api/orders/");
-    expect([response.status, code(response.body), connections.length]).toEqual([403, "forbidden", 0]);
+    expect([response.status, code(response.body), connections.length]).toEqual([
+      403,
+      "forbidden",
+      0,
+    ]);
   });
 
   it("whose body a parser has read is an error with a name, and isn't sent", async () => {
     const { url, connections } = await rawApi((socket) => socket.write(OK));
-    const { port, failures } = await front(apiRow({ url }), { before: async (message) => buffer(message) });
+    const { port, failures } = await front(apiRow({ url }), {
+      before: async (message) => buffer(message),
+    });
     const response = await request(port, "/api/orders/", { ...POST, body: '{"a":1}' });
-    expect([response.status, code(response.body), connections.length]).toEqual([500, "api_body_consumed", 0]);
+    expect([response.status, code(response.body), connections.length]).toEqual([
+      500,
+      "api_body_consumed",
+      0,
+    ]);
     expect(failures.map((failure) => failure.code)).toEqual(["api_body_consumed"]);
     expect((await request(port, "/api/orders/")).status).toBe(200);
   });
@@ -114,7 +132,10 @@ describe("a 401 of the API", () => {
       const bytes = await buffer(message);
       seen.push(`${message.headers.authorization ?? ""} ${bytes.length}`);
       if (message.headers.authorization === `Bearer ${token}`) response.end(bytes);
-      else response.writeHead(401, { "WWW-Authenticate": 'Bearer error="invalid_token"' }).end("denied");
+      else
+        response
+          .writeHead(401, { "WWW-Authenticate": 'Bearer error="invalid_token"' })
+          .end("denied");
     });
   const next = (rejected?: string) => (rejected === undefined ? "token-1" : "token-2");
 
@@ -124,7 +145,11 @@ describe("a 401 of the API", () => {
     const { port, tokenCalls, failures } = await front(api, { token: next });
     const response = await request(port, "/api/orders/", { ...POST, body: "x".repeat(65_536) });
     expect([response.status, response.body.length]).toEqual([200, 65_536]);
-    expect([seen, tokenCalls, failures]).toEqual([["Bearer token-1 65536", "Bearer token-2 65536"], [undefined, "token-1"], []]);
+    expect([seen, tokenCalls, failures]).toEqual([
+      ["Bearer token-1 65536", "Bearer token-2 65536"],
+      [undefined, "token-1"],
+      [],
+    ]);
   });
 
   it("is 502 after that, and never 401", async () => {
@@ -132,7 +157,11 @@ describe("a 401 of the API", () => {
     const { api } = await accepting("another", seen);
     const { port, tokenCalls, failures } = await front(api, { token: next });
     const response = await request(port, "/api/orders/");
-    expect([response.status, code(response.body), response.headers["www-authenticate"]]).toEqual([502, "api_token_rejected", undefined]);
+    expect([response.status, code(response.body), response.headers["www-authenticate"]]).toEqual([
+      502,
+      "api_token_rejected",
+      undefined,
+    ]);
     expect([seen.length, tokenCalls.length, failures.length]).toEqual([2, 2, 1]);
   });
 
@@ -145,30 +174,48 @@ describe("a 401 of the API", () => {
 
   it.each([
     ["above 64 KB", { ...POST, body: "x".repeat(65_537) }],
-    ["of unknown length", { method: "POST", headers: { "X-Idpauth": "1", "Transfer-Encoding": "chunked" }, body: "x" }],
+    [
+      "of unknown length",
+      { method: "POST", headers: { "X-Idpauth": "1", "Transfer-Encoding": "chunked" }, body: "x" },
+    ],
   ])("isn't followed by a repetition if the body is %s, but by a refresh", async (_what, sent) => {
     const seen: string[] = [];
     const { api } = await accepting("token-2", seen);
     const { port, tokenCalls } = await front(api, { token: next });
     const response = await request(port, "/api/orders/", sent);
-    expect([response.status, code(response.body), seen.length, tokenCalls]).toEqual([502, "api_token_rejected", 1, [undefined, "token-1"]]);
+    expect([response.status, code(response.body), seen.length, tokenCalls]).toEqual([
+      502,
+      "api_token_rejected",
+      1,
+      [undefined, "token-1"],
+    ]);
   });
 
   it.each([
     [401, "insufficient_user_authentication", 'acr_values="mfa"', { acr_values: "mfa" }],
     [403, "insufficient_scope", 'scope="orders:write"', { scope: "orders:write" }],
-  ])("or 403 that demands another sign-in (%i %s) is a step-up, without a refresh", async (status, error, parameter, parameters) => {
-    const { api } = await nodeApi((_request, response) =>
-      response.writeHead(status, { "WWW-Authenticate": `Bearer error="${error}", ${parameter}` }).end("no"),
-    );
-    const { port, tokenCalls } = await front(api);
-    const response = await request(port, "/api/orders/");
-    expect([response.status, JSON.parse(response.body)]).toEqual([
-      status,
-      { authenticated: true, error, ...parameters, login_url: `/idpauth/login/?${new URLSearchParams(parameters).toString()}` },
-    ]);
-    expect(tokenCalls).toEqual([undefined]);
-  });
+  ])(
+    "or 403 that demands another sign-in (%i %s) is a step-up, without a refresh",
+    async (status, error, parameter, parameters) => {
+      const { api } = await nodeApi((_request, response) =>
+        response
+          .writeHead(status, { "WWW-Authenticate": `Bearer error="${error}", ${parameter}` })
+          .end("no"),
+      );
+      const { port, tokenCalls } = await front(api);
+      const response = await request(port, "/api/orders/");
+      expect([response.status, JSON.parse(response.body)]).toEqual([
+        status,
+        {
+          authenticated: true,
+          error,
+          ...parameters,
+          login_url: `/idpauth/login/?${new URLSearchParams(parameters).toString()}`,
+        },
+      ]);
+      expect(tokenCalls).toEqual([undefined]);
+    },
+  );
 
   it("is the only response that is repeated", async () => {
     for (const status of [403, 408, 429, 500, 503]) {
@@ -186,22 +233,30 @@ describe("a 401 of the API", () => {
 describe("an API that fails", () => {
   it.each([
     ["closes the connection", "api_unreachable", (socket: { destroy(): void }) => socket.destroy()],
-    ["sends no HTTP", "api_unreachable", (socket: { write(text: string): void }) => socket.write("hello\r\n\r\n")],
+    [
+      "sends no HTTP",
+      "api_unreachable",
+      (socket: { write(text: string): void }) => socket.write("hello\r\n\r\n"),
+    ],
     [
       "switches protocols without being asked",
       "api_response_invalid",
-      (socket: { write(text: string): void }) => socket.write("HTTP/1.1 101 X\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"),
+      (socket: { write(text: string): void }) =>
+        socket.write("HTTP/1.1 101 X\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"),
     ],
     [
       "switches to no protocol",
       "api_response_invalid",
-      (socket: { write(text: string): void }) => socket.write("HTTP/1.1 101 X\r\nContent-Length: 0\r\n\r\n"),
+      (socket: { write(text: string): void }) =>
+        socket.write("HTTP/1.1 101 X\r\nContent-Length: 0\r\n\r\n"),
     ],
     [
       "sends two lengths",
       "api_unreachable",
       (socket: { write(text: string): void }) =>
-        socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+        socket.write(
+          "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        ),
     ],
   ])("and %s is 502", async (_what, reason, respond) => {
     const { url, connections } = await rawApi((socket) => respond(socket));
@@ -220,13 +275,20 @@ describe("an API that fails", () => {
   });
 
   it.each([
-    ["a redirect to another place", "HTTP/1.1 302 Found\r\nLocation: https://evil.example/\r\nContent-Length: 0\r\n\r\n"],
+    [
+      "a redirect to another place",
+      "HTTP/1.1 302 Found\r\nLocation: https://evil.example/\r\nContent-Length: 0\r\n\r\n",
+    ],
     ["an invalid status", "HTTP/1.1 999 X\r\nContent-Length: 0\r\n\r\n"],
   ])("with %s is 502", async (_what, answer) => {
     const { url } = await rawApi((socket) => socket.write(answer));
     const { port } = await front(apiRow({ url }));
     const response = await request(port, "/api/orders/");
-    expect([response.status, code(response.body), response.headers.location]).toEqual([502, "api_response_invalid", undefined]);
+    expect([response.status, code(response.body), response.headers.location]).toEqual([
+      502,
+      "api_response_invalid",
+      undefined,
+    ]);
   });
 
   it("and sends no headers is 504 after its timeout, and its connection is closed", async () => {
@@ -245,7 +307,9 @@ describe("an API that fails", () => {
 
   it("and stops in the middle of a body breaks the response off, so that it isn't taken for a whole one", async () => {
     const clock = new TestClock();
-    const { url, connections } = await rawApi((socket) => socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"));
+    const { url, connections } = await rawApi((socket) =>
+      socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"),
+    );
     const { port } = await front(apiRow({ url }), { clock });
     const { socket, received } = await rawBrowser(port);
     socket.write("GET /api/orders/ HTTP/1.1\r\nHost: app\r\n\r\n");
@@ -262,7 +326,9 @@ describe("an API that fails", () => {
   });
 
   it("and closes in the middle of a body breaks the response off", async () => {
-    const { url } = await rawApi((socket) => socket.end("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"));
+    const { url } = await rawApi((socket) =>
+      socket.end("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"),
+    );
     const { port } = await front(apiRow({ url }));
     const { socket, received } = await rawBrowser(port);
     socket.write("GET /api/orders/ HTTP/1.1\r\nHost: app\r\n\r\n");
@@ -280,8 +346,13 @@ describe("a proxied stream", () => {
       response.writeHead(200, { "Content-Type": "text/event-stream" }).flushHeaders();
     });
     const { port } = await front(api, { clock });
-    const response = await open(port, "/api/orders/events", { headers: { Accept: "text/event-stream" } });
-    expect([response.statusCode, response.headers["cache-control"]]).toEqual([200, "private, no-store, no-transform"]);
+    const response = await open(port, "/api/orders/events", {
+      headers: { Accept: "text/event-stream" },
+    });
+    expect([response.statusCode, response.headers["cache-control"]]).toEqual([
+      200,
+      "private, no-store, no-transform",
+    ]);
     clock.advance(3_600_000);
     stream!.write("data: 1\n\n");
     const [chunk] = (await once(response, "data")) as [Buffer];
@@ -298,7 +369,8 @@ describe("a proxied stream", () => {
     const { port, failures } = await front(api);
     for (mode of ["silent", "body", "upload"]) {
       const { socket, received } = await rawBrowser(port);
-      const upload = "POST /api/orders/ HTTP/1.1\r\nHost: app\r\nX-Idpauth: 1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n";
+      const upload =
+        "POST /api/orders/ HTTP/1.1\r\nHost: app\r\nX-Idpauth: 1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n";
       socket.write(mode === "upload" ? upload : "GET /api/orders/ HTTP/1.1\r\nHost: app\r\n\r\n");
       const arrived = requests.length;
       await expect.poll(() => requests.length).toBeGreaterThan(arrived);
@@ -323,7 +395,9 @@ describe("a proxied stream", () => {
     const { port, session } = await front(api);
     const { socket, received } = await rawBrowser(port);
     socket.write("GET /api/orders/ HTTP/1.1\r\nHost: app\r\nConnection: close\r\n\r\n");
-    await expect.poll(() => (responds ? received.text.endsWith("x\r\n") : incoming !== undefined)).toBe(true);
+    await expect
+      .poll(() => (responds ? received.text.endsWith("x\r\n") : incoming !== undefined))
+      .toBe(true);
     session.abort(new SessionEndedError("logout"));
     await expect.poll(() => [received.isClosed, incoming!.socket.destroyed]).toEqual([true, true]);
     if (responds) expect(received.text).not.toContain("\r\n0\r\n");
@@ -352,7 +426,11 @@ describe("a proxied stream", () => {
     const response = await open(port, "/api/orders/");
     // The buffers of three sockets fill, and then nothing moves.
     let [before, same] = [-1, 0];
-    await expect.poll(() => ((same = before === sent ? same + 1 : 0), (before = sent), same), { interval: 50 }).toBeGreaterThan(3);
+    await expect
+      .poll(() => ((same = before === sent ? same + 1 : 0), (before = sent), same), {
+        interval: 50,
+      })
+      .toBeGreaterThan(3);
     expect(sent).toBeLessThan(64 * 1024 * 1024);
     response.destroy();
 
@@ -375,7 +453,11 @@ describe("a proxied stream", () => {
     fill();
     await expect.poll(() => upload).toBeDefined();
     [before, same] = [-1, 0];
-    await expect.poll(() => ((same = before === written ? same + 1 : 0), (before = written), same), { interval: 50 }).toBeGreaterThan(3);
+    await expect
+      .poll(() => ((same = before === written ? same + 1 : 0), (before = written), same), {
+        interval: 50,
+      })
+      .toBeGreaterThan(3);
     expect(written).toBeLessThan(64 * 1024 * 1024);
     outgoing.destroy();
   });
@@ -384,16 +466,19 @@ describe("a proxied stream", () => {
     ["HEAD", 'HTTP/1.1 200 OK\r\nContent-Length: 500\r\nETag: "1"\r\n\r\n', 200],
     ["GET", "HTTP/1.1 204 No Content\r\n\r\n", 204],
     ["GET", 'HTTP/1.1 304 Not Modified\r\nETag: "1"\r\n\r\n', 304],
-  ])("isn't there for %s, 204 and 304, whose connection stays usable", async (method, answer, status) => {
-    const { url, connections } = await rawApi((socket) => socket.write(answer));
-    const { port } = await front(apiRow({ url }));
-    for (let at = 0; at < 2; at++) {
-      const response = await request(port, "/api/orders/", { method });
-      expect([response.status, response.body]).toEqual([status, ""]);
-      if (method === "HEAD") expect(response.headers["content-length"]).toBe("500");
-    }
-    expect(connections).toHaveLength(1);
-  });
+  ])(
+    "isn't there for %s, 204 and 304, whose connection stays usable",
+    async (method, answer, status) => {
+      const { url, connections } = await rawApi((socket) => socket.write(answer));
+      const { port } = await front(apiRow({ url }));
+      for (let at = 0; at < 2; at++) {
+        const response = await request(port, "/api/orders/", { method });
+        expect([response.status, response.body]).toEqual([status, ""]);
+        if (method === "HEAD") expect(response.headers["content-length"]).toBe("500");
+      }
+      expect(connections).toHaveLength(1);
+    },
+  );
 
   it("passes no interim response and no trailers on, and responds to Expect itself", async () => {
     const { url, connections } = await rawApi(
@@ -416,10 +501,14 @@ describe("a proxied stream", () => {
   });
 
   it("delivers a response that comes before the upload is complete", async () => {
-    const { url } = await rawApi((socket) => socket.end("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"));
+    const { url } = await rawApi((socket) =>
+      socket.end("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"),
+    );
     const { port } = await front(apiRow({ url }));
     const { socket, received } = await rawBrowser(port);
-    socket.write("POST /api/orders/ HTTP/1.1\r\nHost: app\r\nX-Idpauth: 1\r\nContent-Length: 9000000\r\n\r\nok");
+    socket.write(
+      "POST /api/orders/ HTTP/1.1\r\nHost: app\r\nX-Idpauth: 1\r\nContent-Length: 9000000\r\n\r\nok",
+    );
     await expect.poll(() => received.text).toMatch(/^HTTP\/1\.1 413 [^]*no$/);
   });
 });

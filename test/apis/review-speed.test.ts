@@ -1,4 +1,5 @@
-// What a review of the proxy found after it was rewritten for speed, and what it found that the shortcuts keep.
+// What a review of the proxy found after it was rewritten for speed, and what it found that the
+// shortcuts keep.
 import { once } from "node:events";
 import http, { type RequestListener, type Server } from "node:http";
 import http2 from "node:http2";
@@ -10,7 +11,18 @@ import type { Api } from "../../src/config/api-options.js";
 import { idpAuth as nodeAuth } from "../../src/adapters/node/node.js";
 import { signedInAs, TestClock } from "../../src/testing/index.js";
 import { apiRow } from "./api-row.js";
-import { closeAll, front, frontHandler, nodeApi, open, optionsFor, ORIGIN, rawApi, rawBrowser, request } from "./parties.js";
+import {
+  closeAll,
+  front,
+  frontHandler,
+  nodeApi,
+  open,
+  optionsFor,
+  ORIGIN,
+  rawApi,
+  rawBrowser,
+  request,
+} from "./parties.js";
 
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
@@ -19,7 +31,8 @@ afterEach(async () => {
 });
 
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-const SWITCHED = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 5\r\n\r\n";
+const SWITCHED =
+  "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 5\r\n\r\n";
 
 async function portOf(server: Server | http2.Http2Server): Promise<number> {
   server.listen(0, "127.0.0.1");
@@ -48,18 +61,25 @@ describe("a proxied request", () => {
   it("has its headers read in time that grows with their length", () => {
     const names = Array.from({ length: 40_000 }, () => ["a", "b"]).flat();
     const start = performance.now();
-    requestHeaders(["Connection", ",".repeat(100_000), ...names], apiRow(), { token: "token", origin: undefined, client: undefined });
+    requestHeaders(["Connection", ",".repeat(100_000), ...names], apiRow(), {
+      token: "token",
+      origin: undefined,
+      client: undefined,
+    });
     expect(performance.now() - start).toBeLessThan(1000);
   });
 
   it("that the API responds to before it has read the body doesn't hold up the browser's next request, even if the API stops reading", async () => {
     const { url } = await rawApi((socket, text) => {
       if (text.includes("/second")) socket.write(OK);
-      else if (text.includes("\r\n\r\n")) socket.pause().write("HTTP/1.1 413 Large\r\nContent-Length: 0\r\n\r\n");
+      else if (text.includes("\r\n\r\n"))
+        socket.pause().write("HTTP/1.1 413 Large\r\nContent-Length: 0\r\n\r\n");
     });
     const { port } = await front(apiRow({ url }));
     const { socket, received } = await rawBrowser(port);
-    socket.write(`POST /api/orders/ HTTP/1.1\r\nHost: app\r\nX-Idpauth: 1\r\nContent-Length: 30000000\r\n\r\n${"x".repeat(100_000)}`);
+    socket.write(
+      `POST /api/orders/ HTTP/1.1\r\nHost: app\r\nX-Idpauth: 1\r\nContent-Length: 30000000\r\n\r\n${"x".repeat(100_000)}`,
+    );
     await expect.poll(() => received.text).toContain("413");
     socket.write("x".repeat(29_900_000));
     socket.write("GET /api/orders/second HTTP/1.1\r\nHost: app\r\nConnection: close\r\n\r\n");
@@ -91,7 +111,9 @@ describe("a proxied request", () => {
     const port = await serve((message, response) => {
       const exchange = exchangeOf(message);
       const ended = () => ((watches += 1), exchange.ended());
-      void proxyRequest(api, transport, { ...exchange, ended }, undefined).then(() => response.flushHeaders());
+      void proxyRequest(api, transport, { ...exchange, ended }, undefined).then(() =>
+        response.flushHeaders(),
+      );
     });
     const response = open(port, "/api/orders/");
     await expect.poll(() => begin).toBeDefined();
@@ -103,9 +125,13 @@ describe("a proxied request", () => {
 
   it("ends with its session, even if the session ended in the first half second, which isn't watched", async () => {
     const clock = new TestClock();
-    const { url } = await rawApi((socket) => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfirst"));
+    const { url } = await rawApi((socket) =>
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfirst"),
+    );
     const auth = nodeAuth({ ...optionsFor(url.href), clock });
-    const port = await serve(auth.listener(auth.proxyApi("orders")((_request, response) => response.end())));
+    const port = await serve(
+      auth.listener(auth.proxyApi("orders")((_request, response) => response.end())),
+    );
     const cookie = await signedInAs(auth, { sub: "anna" }, { tokens: { token: "users-token" } });
     const { socket, received } = await rawBrowser(port);
     socket.write(`GET /api/orders/ HTTP/1.1\r\nHost: app.example\r\nCookie: ${cookie}\r\n\r\n`);
@@ -120,7 +146,9 @@ describe("a WebSocket", () => {
   it("keeps its connection for itself, and the next request uses it only if the API refused the upgrade", async () => {
     const { url, connections } = await rawApi((socket, text) => {
       const isUpgrade = text.slice(text.lastIndexOf("GET ")).includes("websocket");
-      socket.write(isUpgrade ? (text.includes("/refused") ? OK.replace("200 OK", "404 None") : SWITCHED) : OK);
+      socket.write(
+        isUpgrade ? (text.includes("/refused") ? OK.replace("200 OK", "404 None") : SWITCHED) : OK,
+      );
     });
     for (const [target, count] of [
       ["refused", 1],
@@ -142,17 +170,24 @@ describe("a WebSocket", () => {
     const { url } = await rawApi((socket) => socket.write(SWITCHED));
     const { port } = await front(apiRow({ url }));
     const { socket, received } = await rawBrowser(port);
-    socket.write(`GET /api/orders/ HTTP/1.1\r\nHost: app\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nOrigin: ${ORIGIN}\r\n\r\n`);
+    socket.write(
+      `GET /api/orders/ HTTP/1.1\r\nHost: app\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nOrigin: ${ORIGIN}\r\n\r\n`,
+    );
     await expect.poll(() => received.text).toMatch(/^HTTP\/1\.1 101 [^]*\r\n\r\n/);
     expect(received.text).not.toMatch(/content-length/i);
   });
 });
 
 describe("a response over HTTP/2", () => {
-  type Listener = (message: http2.Http2ServerRequest, response: http2.Http2ServerResponse) => unknown;
+  type Listener = (
+    message: http2.Http2ServerRequest,
+    response: http2.Http2ServerResponse,
+  ) => unknown;
 
   async function exchangedWith(listener: Listener): Promise<{ seen: string; text: string }> {
-    const port = await portOf(http2.createServer((message, response) => void listener(message, response)));
+    const port = await portOf(
+      http2.createServer((message, response) => void listener(message, response)),
+    );
     const session = http2.connect(`http://127.0.0.1:${port}`);
     stops.push(() => session.destroy());
     const stream = session.request({ ":path": "/api/orders/" });
@@ -165,12 +200,16 @@ describe("a response over HTTP/2", () => {
   const exchanged = (api: Api) => {
     const { handler } = frontHandler(api);
     return exchangedWith((message, response) =>
-      handler(message, response).catch(() => response.stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR)),
+      handler(message, response).catch(() =>
+        response.stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR),
+      ),
     );
   };
 
   it("that the API breaks off isn't taken for a whole one", async () => {
-    const { url } = await rawApi((socket) => socket.end("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"));
+    const { url } = await rawApi((socket) =>
+      socket.end("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"),
+    );
     expect(await exchanged(apiRow({ url }))).toEqual({ seen: "broken off", text: "ok" });
   });
 
@@ -181,12 +220,16 @@ describe("a response over HTTP/2", () => {
       throw new Error("a mistake of the application");
     };
     const log = vi.spyOn(process.stderr, "write").mockReturnValue(true);
-    expect(await exchangedWith(nodeAuth(optionsFor("http://127.0.0.1/")).listener(failing))).toEqual({ seen: "broken off", text: "ok" });
+    expect(
+      await exchangedWith(nodeAuth(optionsFor("http://127.0.0.1/")).listener(failing)),
+    ).toEqual({ seen: "broken off", text: "ok" });
     log.mockRestore();
   });
 
   it("doesn't contain headers that HTTP/2 forbids", async () => {
-    const { url } = await rawApi((socket) => socket.write("HTTP/1.1 200 OK\r\nHTTP2-Settings: x\r\nContent-Length: 2\r\n\r\nok"));
+    const { url } = await rawApi((socket) =>
+      socket.write("HTTP/1.1 200 OK\r\nHTTP2-Settings: x\r\nContent-Length: 2\r\n\r\nok"),
+    );
     expect(await exchanged(apiRow({ url }))).toEqual({ seen: "whole", text: "ok" });
   });
 });

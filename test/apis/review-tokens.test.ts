@@ -1,6 +1,11 @@
-// What a review looked for in the tokens of APIs: refresh storms, mixed-up tokens, and remembered refusals.
+// What a review looked for in the tokens of APIs: refresh storms, mixed-up tokens, and remembered
+// refusals.
 import { afterEach, describe, expect, it } from "vitest";
-import { startApplication, type Application, type ApplicationOptions } from "../support/application.js";
+import {
+  startApplication,
+  type Application,
+  type ApplicationOptions,
+} from "../support/application.js";
 
 let application: Application | undefined;
 afterEach(() => application?.stop());
@@ -19,31 +24,36 @@ async function signedIn(provider: ApplicationOptions["provider"] = {}) {
   await user.signIn();
   const before = running.requestsTo("token").length;
   const refreshes = () => running.requestsTo("token").length - before;
-  const token = (api: string, rejected?: string) => auth.getAccessToken(user.request("/"), { api, rejected });
+  const token = (api: string, rejected?: string) =>
+    auth.getAccessToken(user.request("/"), { api, rejected });
   return { auth, clock, user, refreshes, token, running };
 }
 
 describe("an API that rejects every token", () => {
-  it.each(["orders", "own"])("leads to one forced refresh in 60 seconds, however many requests there are (%s)", async (api) => {
-    const { clock, refreshes, token } = await signedIn();
-    const first = await token(api);
-    const start = refreshes();
-    const second = await Promise.all(Array.from({ length: 50 }, () => token(api, first!)));
-    expect(new Set(second).size).toBe(1);
-    expect(second[0]).not.toBe(first);
-    expect(refreshes() - start).toBe(1);
-    for (let call = 0; call < 20; call++) expect(await token(api, second[0]!)).toBe(second[0]);
-    expect(refreshes() - start).toBe(1);
-    clock.advance(61_000);
-    expect(await token(api, second[0]!)).not.toBe(second[0]);
-    expect(refreshes() - start).toBe(2);
-  });
+  it.each(["orders", "own"])(
+    "leads to one forced refresh in 60 seconds, however many requests there are (%s)",
+    async (api) => {
+      const { clock, refreshes, token } = await signedIn();
+      const first = await token(api);
+      const start = refreshes();
+      const second = await Promise.all(Array.from({ length: 50 }, () => token(api, first!)));
+      expect(new Set(second).size).toBe(1);
+      expect(second[0]).not.toBe(first);
+      expect(refreshes() - start).toBe(1);
+      for (let call = 0; call < 20; call++) expect(await token(api, second[0]!)).toBe(second[0]);
+      expect(refreshes() - start).toBe(1);
+      clock.advance(61_000);
+      expect(await token(api, second[0]!)).not.toBe(second[0]);
+      expect(refreshes() - start).toBe(2);
+    },
+  );
 
   it("costs no refresh if the token was another one", async () => {
     const { refreshes, token } = await signedIn();
     const first = await token("orders");
     const start = refreshes();
-    for (const other of ["", "stranger", (await token("own"))!]) expect(await token("orders", other)).toBe(first);
+    for (const other of ["", "stranger", (await token("own"))!])
+      expect(await token("orders", other)).toBe(first);
     expect(refreshes() - start).toBe(0);
   });
 });
@@ -64,7 +74,8 @@ describe("the provider", () => {
       when: ({ body }) => body.includes("billing"),
     });
     const orders = await token("orders");
-    for (let call = 0; call < 5; call++) await expect(token("billing")).rejects.toMatchObject({ code: "api_token_refused" });
+    for (let call = 0; call < 5; call++)
+      await expect(token("billing")).rejects.toMatchObject({ code: "api_token_refused" });
     expect([refreshes(), await token("orders")]).toEqual([2, orders]);
     clock.advance(61_000);
     await expect(token("billing")).rejects.toMatchObject({ code: "api_token_refused" });
@@ -78,7 +89,14 @@ describe("two APIs and two users at once", () => {
     const other = application!.user();
     await other.signIn();
     const ofOther = (api: string) => auth.getAccessToken(other.request("/"), { api });
-    const got = await Promise.all([token("orders"), ofOther("orders"), token("billing"), ofOther("billing"), token("own"), ofOther("own")]);
+    const got = await Promise.all([
+      token("orders"),
+      ofOther("orders"),
+      token("billing"),
+      ofOther("billing"),
+      token("own"),
+      ofOther("own"),
+    ]);
     expect(new Set(got).size).toBe(6);
     expect(await Promise.all([token("orders"), ofOther("billing")])).toEqual([got[0], got[3]]);
   });

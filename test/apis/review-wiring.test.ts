@@ -1,4 +1,5 @@
-// What a review looked for between the frameworks and the proxy: paths that a framework rewrites, guards that an upgrade could pass by.
+// What a review looked for between the frameworks and the proxy: paths that a framework rewrites,
+// guards that an upgrade could pass by.
 import { once } from "node:events";
 import http, { type RequestListener, type Server } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
@@ -26,7 +27,10 @@ afterEach(async () => {
   await closeAll();
 });
 
-async function serve(listener: RequestListener, upgrade?: (...of: [http.IncomingMessage, Socket, Buffer]) => unknown): Promise<number> {
+async function serve(
+  listener: RequestListener,
+  upgrade?: (...of: [http.IncomingMessage, Socket, Buffer]) => unknown,
+): Promise<number> {
   const server = http.createServer(listener);
   if (upgrade !== undefined) server.on("upgrade", upgrade);
   servers.push(server);
@@ -35,13 +39,23 @@ async function serve(listener: RequestListener, upgrade?: (...of: [http.Incoming
   return (server.address() as AddressInfo).port;
 }
 
-type Wiring = (options: ReturnType<typeof optionsFor>) => Promise<{ auth: SignsInForTests; listener: RequestListener }>;
+type Wiring = (
+  options: ReturnType<typeof optionsFor>,
+) => Promise<{ auth: SignsInForTests; listener: RequestListener }>;
 
-/** Each framework, with the proxy where a framework's own idea of the path differs from what the browser sent. */
+/**
+ * Each framework, with the proxy where a framework's own idea of the path differs from what the
+ * browser sent.
+ */
 const WIRINGS: Readonly<Record<string, Wiring>> = {
   async "node:http"(options) {
     const auth = nodeAuth(options);
-    return { auth, listener: auth.listener(auth.proxyApi("orders")((_request, response) => response.writeHead(404).end())) };
+    return {
+      auth,
+      listener: auth.listener(
+        auth.proxyApi("orders")((_request, response) => response.writeHead(404).end()),
+      ),
+    };
   },
   async "Express in a mounted router"(options) {
     const auth = expressAuth(options);
@@ -86,14 +100,20 @@ const WIRINGS: Readonly<Record<string, Wiring>> = {
   },
   async fetch(options) {
     const auth = fetchAuth(options);
-    const listener = getRequestListener(auth.proxyApi("orders")(() => new Response(null, { status: 404 })));
+    const listener = getRequestListener(
+      auth.proxyApi("orders")(() => new Response(null, { status: 404 })),
+    );
     return { auth, listener: (request, response) => void listener(request, response) };
   },
 };
 
 async function statusOf(port: number, target: string, lines: readonly string[]): Promise<number> {
   const { socket, received } = await rawBrowser(port);
-  socket.write([`GET ${target} HTTP/1.1`, "Host: app.example", "Connection: close", ...lines, "", ""].join("\r\n"));
+  socket.write(
+    [`GET ${target} HTTP/1.1`, "Host: app.example", "Connection: close", ...lines, "", ""].join(
+      "\r\n",
+    ),
+  );
   await expect.poll(() => received.isClosed).toBe(true);
   return Number(received.text.slice(9, 12));
 }
@@ -107,12 +127,21 @@ describe.each(Object.keys(WIRINGS))("%s", (name) => {
     });
     const { auth, listener } = await WIRINGS[name]!(optionsFor(api.url.href));
     const port = await serve(listener);
-    return { port, seen, cookie: await signedInAs(auth, undefined, { tokens: { token: "users-token" } }) };
+    return {
+      port,
+      seen,
+      cookie: await signedInAs(auth, undefined, { tokens: { token: "users-token" } }),
+    };
   }
 
   it("sends the path of the browser, and of the credentials only the token", async () => {
     const { port, seen, cookie } = await started();
-    expect(await statusOf(port, "/api/orders/a%2eb?x=/../y", [`Cookie: ${cookie}`, "Authorization: Basic x"])).toBe(200);
+    expect(
+      await statusOf(port, "/api/orders/a%2eb?x=/../y", [
+        `Cookie: ${cookie}`,
+        "Authorization: Basic x",
+      ]),
+    ).toBe(200);
     expect(seen.map(({ url, headers }) => [url, headers.cookie, headers.authorization])).toEqual([
       ["/v2/a%2eb?x=/../y", undefined, "Bearer users-token"],
     ]);
@@ -121,8 +150,12 @@ describe.each(Object.keys(WIRINGS))("%s", (name) => {
   it("reaches the API neither without a session, nor from another site, nor outside its base", async () => {
     const { port, seen, cookie } = await started();
     expect(await statusOf(port, "/api/orders/x", [])).toBe(401);
-    expect(await statusOf(port, "/api/orders/x", [`Cookie: ${cookie}`, "Sec-Fetch-Site: cross-site"])).toBe(403);
-    expect(await statusOf(port, "/api/orders/x", [`Cookie: ${cookie}`, "Sec-Fetch-Site: same-site"])).toBe(403);
+    expect(
+      await statusOf(port, "/api/orders/x", [`Cookie: ${cookie}`, "Sec-Fetch-Site: cross-site"]),
+    ).toBe(403);
+    expect(
+      await statusOf(port, "/api/orders/x", [`Cookie: ${cookie}`, "Sec-Fetch-Site: same-site"]),
+    ).toBe(403);
     const outside = ["/api/orders/../admin", "/api/orders/%2e%2e/admin", "/api/orders/..%2fadmin", "/api/orders/%252e%252e/admin", "/api/orders/..;/a", "/api/orders/..\\admin", "/API/orders/x", "//api/orders/x"]; // prettier-ignore
     for (const target of outside) expect([target, await statusOf(port, target, [`Cookie: ${cookie}`])]).toEqual([target, expect.toSatisfy((status) => [400, 404].includes(status as number))]); // prettier-ignore
     expect(seen).toEqual([]);
@@ -142,7 +175,10 @@ describe("a step-up that an API requires", () => {
     };
     const { secretKey, log, apis } = optionsFor(api.url.href);
     const auth = fetchAuth({ env: {}, baseUrl: ORIGIN, secretKey, log, apis, providers });
-    const cookie = await signedInAs(auth, undefined, { provider: "customers", tokens: { token: "users-token" } });
+    const cookie = await signedInAs(auth, undefined, {
+      provider: "customers",
+      tokens: { token: "users-token" },
+    });
     const headers = { cookie, "sec-fetch-site": "same-origin" };
     const proxy = auth.proxyApi("orders")(() => new Response(null, { status: 404 }));
     const response = await proxy(new Request(`${ORIGIN}/api/orders/x`, { headers }));
@@ -159,18 +195,27 @@ describe("an API that can't be reached", () => {
     server.close();
     const lines: unknown[] = [];
     const failures: unknown[] = [];
-    const auth = fetchAuth({ ...optionsFor(api.url.href), log: ({ code, details }) => lines.push([code, details]) });
+    const auth = fetchAuth({
+      ...optionsFor(api.url.href),
+      log: ({ code, details }) => lines.push([code, details]),
+    });
     auth.on("failure", ({ during, api: name, reason }) => failures.push([during, name, reason]));
     const cookie = await signedInAs(auth, undefined, { tokens: { token: "users-token" } });
     const proxy = auth.proxyApi("orders")(() => new Response(null, { status: 404 }));
-    expect((await proxy(new Request(`${ORIGIN}/api/orders/x`, { headers: { cookie } }))).status).toBe(502);
+    expect(
+      (await proxy(new Request(`${ORIGIN}/api/orders/x`, { headers: { cookie } }))).status,
+    ).toBe(502);
     expect(failures).toEqual([["api", "orders", "api_unreachable"]]);
-    expect(lines).toContainEqual(["api_failed", { reason: "api_unreachable", api: "orders", cause: "ECONNREFUSED" }]);
+    expect(lines).toContainEqual([
+      "api_failed",
+      { reason: "api_unreachable", api: "orders", cause: "ECONNREFUSED" },
+    ]);
   });
 });
 
 describe("an upgrade", () => {
-  const SWITCHED = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+  const SWITCHED =
+    "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
 
   async function started(protect: (auth: NodeIdpAuth) => unknown, clock = new TestClock()) {
     const { url, connections } = await rawApi((socket) => socket.write(SWITCHED));
@@ -187,7 +232,14 @@ describe("an upgrade", () => {
       await expect.poll(() => received.isClosed || received.text !== "").toBe(true);
       return { socket, received, status: received.text.slice(9, 12) };
     };
-    return { auth, connections, shake, port, clock, lines: [`Cookie: ${cookie}`, `Origin: ${ORIGIN}`] };
+    return {
+      auth,
+      connections,
+      shake,
+      port,
+      clock,
+      lines: [`Cookie: ${cookie}`, `Origin: ${ORIGIN}`],
+    };
   }
 
   it("needs a session, the own origin, and the rules of all proxies of the API", async () => {
@@ -199,7 +251,10 @@ describe("an upgrade", () => {
     expect((await open.shake(open.lines, "/api/orders/../x")).status).toBe("400");
     expect((await open.shake(open.lines, "/API/orders/x")).status).toBe("");
     expect(open.connections).toHaveLength(1);
-    const both = await started((auth) => [auth.proxyApi("orders"), auth.proxyApi("orders", { allow: () => false })]);
+    const both = await started((auth) => [
+      auth.proxyApi("orders"),
+      auth.proxyApi("orders", { allow: () => false }),
+    ]);
     expect((await both.shake(both.lines)).status).toBe("403");
     const throwing = await started((auth) =>
       auth.proxyApi("orders", {
@@ -222,7 +277,17 @@ describe("an upgrade", () => {
       },
     );
     const socket = connect(other, "127.0.0.1");
-    socket.write(["GET /api/orders/ HTTP/1.1", "Host: a", "Connection: Upgrade", "Upgrade: websocket", ...lines, "", ""].join("\r\n"));
+    socket.write(
+      [
+        "GET /api/orders/ HTTP/1.1",
+        "Host: a",
+        "Connection: Upgrade",
+        "Upgrade: websocket",
+        ...lines,
+        "",
+        "",
+      ].join("\r\n"),
+    );
     await once(socket.resume(), "close");
     await vi.dynamicImportSettled();
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
@@ -230,7 +295,9 @@ describe("an upgrade", () => {
   });
 
   it("ends with a logout elsewhere, and of a signed-out user it isn't passed on again", async () => {
-    const { auth, clock, shake, lines, connections } = await started((its) => its.proxyApi("orders"));
+    const { auth, clock, shake, lines, connections } = await started((its) =>
+      its.proxyApi("orders"),
+    );
     const { received } = await shake(lines);
     expect(await auth.endAllSessions(await subjectOf(auth, lines[0]!))).toBe(1);
     clock.advance(5_000);
@@ -239,8 +306,15 @@ describe("an upgrade", () => {
     expect(connections).toHaveLength(1);
   });
 
-  async function subjectOf(auth: NodeIdpAuth, cookie: string): Promise<{ iss: string; sub: string }> {
-    const message = Object.assign(new http.IncomingMessage(null as never), { url: "/", headers: { cookie: cookie.slice(8) }, socket: {} });
+  async function subjectOf(
+    auth: NodeIdpAuth,
+    cookie: string,
+  ): Promise<{ iss: string; sub: string }> {
+    const message = Object.assign(new http.IncomingMessage(null as never), {
+      url: "/",
+      headers: { cookie: cookie.slice(8) },
+      socket: {},
+    });
     const { claims } = (await auth.getSession(message))!;
     return { iss: claims.iss, sub: claims.sub };
   }

@@ -17,20 +17,23 @@ import { closeAll, front, nodeApi, ORIGIN, rawApi, rawBrowser } from "./parties.
 afterEach(closeAll);
 
 describe("a response of an API", () => {
-  it.each(["204 No Content", "205 Reset Content"])("with %s leaves no part of the next response on the connection", async (status) => {
-    const { url } = await rawApi((socket, text) =>
-      socket.write(
-        text.includes("/second")
-          ? "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecond"
-          : `HTTP/1.1 ${status}\r\nContent-Length: 5\r\n\r\nhello`,
-      ),
-    );
-    const { port } = await front(apiRow({ url }));
-    const { socket, received } = await rawBrowser(port);
-    socket.write("GET /api/orders/first HTTP/1.1\r\nHost: app\r\n\r\n");
-    await expect.poll(() => received.text).toContain("\r\n\r\n");
-    expect(received.text).not.toMatch(/content-length: 5/i);
-  });
+  it.each(["204 No Content", "205 Reset Content"])(
+    "with %s leaves no part of the next response on the connection",
+    async (status) => {
+      const { url } = await rawApi((socket, text) =>
+        socket.write(
+          text.includes("/second")
+            ? "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecond"
+            : `HTTP/1.1 ${status}\r\nContent-Length: 5\r\n\r\nhello`,
+        ),
+      );
+      const { port } = await front(apiRow({ url }));
+      const { socket, received } = await rawBrowser(port);
+      socket.write("GET /api/orders/first HTTP/1.1\r\nHost: app\r\n\r\n");
+      await expect.poll(() => received.text).toContain("\r\n\r\n");
+      expect(received.text).not.toMatch(/content-length: 5/i);
+    },
+  );
 
   it("sets no policy for the whole origin, unless its `responseHeaders` lists it", () => {
     const names = [
@@ -45,14 +48,29 @@ describe("a response of an API", () => {
     const lines = names.flatMap((name) => [name, "x"]);
     const about = { url: new URL("https://orders.internal/v2/"), token: "token", pathPrefix: "" };
     const got = responseHeaders(lines, apiRow(), about);
-    expect(names.filter((name) => Object.keys(got!).some((key) => key.toLowerCase() === name.toLowerCase()))).toEqual([]);
-    expect(responseHeaders(lines, apiRow({ responseHeaders: { nel: true } }), about)).toHaveProperty("Nel", "x");
+    expect(
+      names.filter((name) =>
+        Object.keys(got!).some((key) => key.toLowerCase() === name.toLowerCase()),
+      ),
+    ).toEqual([]);
+    expect(
+      responseHeaders(lines, apiRow({ responseHeaders: { nel: true } }), about),
+    ).toHaveProperty("Nel", "x");
   });
 
   it("redirects to no other site, even if the proxy's path is the whole site", () => {
     const about = { url: new URL("https://orders.internal/v2/x"), token: "token", pathPrefix: "" };
-    expect(responseHeaders(["Location", "https://orders.internal/v2//evil.example/"], apiRow({ path: "/" }), about)).toBeUndefined();
-    expect(responseHeaders(["Location", "y"], apiRow({ path: "/" }), about)).toHaveProperty("Location", "/y");
+    expect(
+      responseHeaders(
+        ["Location", "https://orders.internal/v2//evil.example/"],
+        apiRow({ path: "/" }),
+        about,
+      ),
+    ).toBeUndefined();
+    expect(responseHeaders(["Location", "y"], apiRow({ path: "/" }), about)).toHaveProperty(
+      "Location",
+      "/y",
+    );
   });
 
   it("has its challenge read in time that grows with its length", () => {
@@ -62,16 +80,24 @@ describe("a response of an API", () => {
   });
 
   it("to HEAD keeps its length on a fetch server", () => {
-    expect(toResponse({ status: 200, headers: { "Content-Length": "12" } }, "HEAD").headers.get("content-length")).toBe("12");
+    expect(
+      toResponse({ status: 200, headers: { "Content-Length": "12" } }, "HEAD").headers.get(
+        "content-length",
+      ),
+    ).toBe("12");
   });
 
   it("that comes before the whole request leaves the browser's connection usable", async () => {
     const { url } = await rawApi(
-      (socket, text) => text.includes("\r\n\r\n") && socket.write("HTTP/1.1 413 Large\r\nContent-Length: 0\r\n\r\n"),
+      (socket, text) =>
+        text.includes("\r\n\r\n") &&
+        socket.write("HTTP/1.1 413 Large\r\nContent-Length: 0\r\n\r\n"),
     );
     const { port } = await front(apiRow({ url }));
     const { socket, received } = await rawBrowser(port);
-    socket.write(`POST /api/orders/ HTTP/1.1\r\nHost: app\r\nX-Idpauth: 1\r\nContent-Length: 3000000\r\n\r\n${"x".repeat(100_000)}`);
+    socket.write(
+      `POST /api/orders/ HTTP/1.1\r\nHost: app\r\nX-Idpauth: 1\r\nContent-Length: 3000000\r\n\r\n${"x".repeat(100_000)}`,
+    );
     await expect.poll(() => received.text).toContain("413");
     socket.write("x".repeat(2_900_000));
     socket.write("GET /api/orders/second HTTP/1.1\r\nHost: app\r\nConnection: close\r\n\r\n");
@@ -81,18 +107,33 @@ describe("a response of an API", () => {
 
 describe("a request", () => {
   it("claims no address of the browser, unless the API's `requestHeaders` lists the header", () => {
-    const names = ["X-Real-IP", "X-Client-IP", "True-Client-IP", "X_Real_IP", "CF-Connecting-IP", "X-Cluster-Client-IP"];
+    const names = [
+      "X-Real-IP",
+      "X-Client-IP",
+      "True-Client-IP",
+      "X_Real_IP",
+      "CF-Connecting-IP",
+      "X-Cluster-Client-IP",
+    ];
     const lines = names.flatMap((name) => [name, "10.0.0.1"]);
     const sender = { token: "token", origin: undefined, client: "192.0.2.1" };
     expect([...requestHeaders(lines, apiRow(), sender).values()]).not.toContain("10.0.0.1");
-    expect(requestHeaders(lines, apiRow({ requestHeaders: { "x-real-ip": true } }), sender).get("x-real-ip")).toBe("10.0.0.1");
+    expect(
+      requestHeaders(lines, apiRow({ requestHeaders: { "x-real-ip": true } }), sender).get(
+        "x-real-ip",
+      ),
+    ).toBe("10.0.0.1");
   });
 
   it("leaves no listener behind on a connection that serves many", async () => {
-    const { url } = await rawApi((socket) => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone"));
+    const { url } = await rawApi((socket) =>
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone"),
+    );
     const { port, server } = await front(apiRow({ url }));
     const counts: number[] = [];
-    server.on("request", ({ socket }: http.IncomingMessage) => counts.push(socket.listenerCount("close")));
+    server.on("request", ({ socket }: http.IncomingMessage) =>
+      counts.push(socket.listenerCount("close")),
+    );
     const { socket, received } = await rawBrowser(port);
     for (let call = 1; call <= 5; call++) {
       socket.write("GET /api/orders/x HTTP/1.1\r\nHost: app\r\n\r\n");
@@ -104,8 +145,9 @@ describe("a request", () => {
 
 describe("the table of APIs", () => {
   it("takes nothing from a polluted prototype", async () => {
-    const { apis } = await polluted({ allowCrossSite: true, methods: ["TRACE"], provider: "evil" }, () =>
-      readApis({ orders: { url: "https://orders.internal/", path: "/api/" } }, []),
+    const { apis } = await polluted(
+      { allowCrossSite: true, methods: ["TRACE"], provider: "evil" },
+      () => readApis({ orders: { url: "https://orders.internal/", path: "/api/" } }, []),
     );
     expect(apis.get("orders")).toMatchObject({ allowCrossSite: false, provider: undefined });
     expect(apis.get("orders")!.methods).not.toContain("TRACE");
@@ -113,7 +155,12 @@ describe("the table of APIs", () => {
 });
 
 const OPTIONS = {
-  env: { BASE_URL: ORIGIN, IDP_ISSUER: "https://login.example", IDP_CLIENT_ID: "client", IDP_CLIENT_SECRET: "a client's secret" },
+  env: {
+    BASE_URL: ORIGIN,
+    IDP_ISSUER: "https://login.example",
+    IDP_CLIENT_ID: "client",
+    IDP_CLIENT_SECRET: "a client's secret",
+  },
   secretKey: "a secret key of at least 32 bytes",
   log: false,
 } as const;
@@ -123,16 +170,24 @@ describe("an upgrade", () => {
     const { url, connections } = await rawApi((socket) => socket.end());
     const { port } = await front(apiRow({ url, methods: ["POST"] }));
     const { socket, received } = await rawBrowser(port);
-    socket.write(`POST /api/orders/ HTTP/1.1\r\nHost: app\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nOrigin: ${ORIGIN}\r\n\r\n`);
+    socket.write(
+      `POST /api/orders/ HTTP/1.1\r\nHost: app\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nOrigin: ${ORIGIN}\r\n\r\n`,
+    );
     await expect.poll(() => received.isClosed).toBe(true);
     expect([received.text.slice(9, 12), connections]).toEqual(["404", []]);
   });
 
   it("whose connection breaks before it is handled doesn't end the process", async () => {
-    const auth = idpAuth({ ...OPTIONS, apis: { orders: { url: "http://127.0.0.1:9/", path: "/api/orders/" } } });
+    const auth = idpAuth({
+      ...OPTIONS,
+      apis: { orders: { url: "http://127.0.0.1:9/", path: "/api/orders/" } },
+    });
     auth.proxyApi("orders");
     const socket = new PassThrough();
-    const message = Object.assign(new http.IncomingMessage(socket as never), { url: "/api/orders/", method: "GET" });
+    const message = Object.assign(new http.IncomingMessage(socket as never), {
+      url: "/api/orders/",
+      method: "GET",
+    });
     expect(auth.proxyUpgrade(message, socket, Buffer.alloc(0))).toBe(true);
     expect(() => socket.emit("error", new Error("ECONNRESET"))).not.toThrow();
   });
@@ -142,25 +197,41 @@ describe("an upgrade", () => {
     const { port, server } = await front(api);
     const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
     await once(socket, "connect");
-    socket.resume().write("GET /api/orders/ HTTP/1.1\r\nHost: app\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+    socket
+      .resume()
+      .write(
+        "GET /api/orders/ HTTP/1.1\r\nHost: app\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+      );
     await once(socket, "end");
-    await expect.poll(() => new Promise((resolve) => server.getConnections((_error, count) => resolve(count)))).toBe(0);
+    await expect
+      .poll(
+        () => new Promise((resolve) => server.getConnections((_error, count) => resolve(count))),
+      )
+      .toBe(0);
     socket.destroy();
   });
 
   it("leaves no half of a connection open after the API has closed its side", async () => {
     const { url } = await rawApi((socket) =>
-      socket.end("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nbye"),
+      socket.end(
+        "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nbye",
+      ),
     );
     const { port, server } = await front(apiRow({ url }));
     const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
     await once(socket, "connect");
     let text = "";
     socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
-    socket.write(`GET /api/orders/ HTTP/1.1\r\nHost: app\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nOrigin: ${ORIGIN}\r\n\r\n`);
+    socket.write(
+      `GET /api/orders/ HTTP/1.1\r\nHost: app\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nOrigin: ${ORIGIN}\r\n\r\n`,
+    );
     await once(socket, "end");
     expect(text).toMatch(/^HTTP\/1\.1 101 [^]*bye$/);
-    await expect.poll(() => new Promise((resolve) => server.getConnections((_error, count) => resolve(count)))).toBe(0);
+    await expect
+      .poll(
+        () => new Promise((resolve) => server.getConnections((_error, count) => resolve(count))),
+      )
+      .toBe(0);
     socket.destroy();
   });
 });

@@ -4,7 +4,12 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { Agent, createServer as createHttpsServer } from "node:https";
-import { connect, createServer, type ClientHttp2Stream, type IncomingHttpHeaders } from "node:http2";
+import {
+  connect,
+  createServer,
+  type ClientHttp2Stream,
+  type IncomingHttpHeaders,
+} from "node:http2";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -38,7 +43,9 @@ describe("an API with a certificate that nobody trusts", () => {
     });
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
-    const row = apiRow({ url: new URL(`https://localhost:${(server.address() as AddressInfo).port}/v2/`) });
+    const row = apiRow({
+      url: new URL(`https://localhost:${(server.address() as AddressInfo).port}/v2/`),
+    });
     return { row, requests: () => requests, close: () => server.close() };
   }
 
@@ -51,7 +58,12 @@ describe("an API with a certificate that nobody trusts", () => {
       const { port, failures } = await front(row);
       expect((await request(port, "/api/orders/")).status).toBe(502);
       expect((failures[0]?.cause as { code?: string }).code).toBe("DEPTH_ZERO_SELF_SIGNED_CERT");
-      const upgrade = { Connection: "Upgrade", Upgrade: "websocket", Origin: "https://app.example", "Sec-WebSocket-Key": "x" };
+      const upgrade = {
+        Connection: "Upgrade",
+        Upgrade: "websocket",
+        Origin: "https://app.example",
+        "Sec-WebSocket-Key": "x",
+      };
       expect((await request(port, "/api/orders/", { headers: upgrade })).status).toBe(502);
       expect(requests()).toBe(0);
     } finally {
@@ -85,7 +97,10 @@ describe("a browser that speaks HTTP/2", () => {
     await once(server, "listening");
     const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
     const send = (headers: Record<string, string>, body?: string) => {
-      const stream = session.request({ ":path": "/api/orders/items?x=1", ...headers }, { endStream: body === undefined });
+      const stream = session.request(
+        { ":path": "/api/orders/items?x=1", ...headers },
+        { endStream: body === undefined },
+      );
       stream.on("error", () => undefined);
       if (body !== undefined) stream.write(body);
       return stream;
@@ -96,7 +111,8 @@ describe("a browser that speaks HTTP/2", () => {
     };
     return { ...parts, send, close };
   }
-  const headersOf = async (stream: ClientHttp2Stream) => (await once(stream, "response"))[0] as IncomingHttpHeaders & { ":status": number };
+  const headersOf = async (stream: ClientHttp2Stream) =>
+    (await once(stream, "response"))[0] as IncomingHttpHeaders & { ":status": number };
 
   it("gets the API's response, and the API gets a request of HTTP/1.1", async () => {
     let seen: IncomingMessage | undefined;
@@ -109,15 +125,22 @@ describe("a browser that speaks HTTP/2", () => {
     const stream = send({ ":method": "POST", "x-idpauth": "1", cookie: "a=b" }, "hello");
     stream.end();
     const headers = await headersOf(stream);
-    expect([headers[":status"], headers["keep-alive"], await text(stream)]).toEqual([200, undefined, "hello"]);
-    expect([seen!.url, seen!.httpVersion, seen!.rawHeaders.some((line) => /^:|cookie/i.test(line))]).toEqual([
-      "/v2/items?x=1",
-      "1.1",
-      false,
+    expect([headers[":status"], headers["keep-alive"], await text(stream)]).toEqual([
+      200,
+      undefined,
+      "hello",
     ]);
+    expect([
+      seen!.url,
+      seen!.httpVersion,
+      seen!.rawHeaders.some((line) => /^:|cookie/i.test(line)),
+    ]).toEqual(["/v2/items?x=1", "1.1", false]);
     const get = send({ ":method": "GET" });
     expect((await headersOf(get))[":status"]).toBe(200);
-    expect([seen!.headers["transfer-encoding"], seen!.headers["content-length"]]).toEqual([undefined, undefined]);
+    expect([seen!.headers["transfer-encoding"], seen!.headers["content-length"]]).toEqual([
+      undefined,
+      undefined,
+    ]);
     close();
   });
 
@@ -126,19 +149,22 @@ describe("a browser that speaks HTTP/2", () => {
     ["with an error", (stream: ClientHttp2Stream) => stream.destroy(new Error("left"))],
     ["without an error", (stream: ClientHttp2Stream) => stream.destroy()],
     ["with its connection", (stream: ClientHttp2Stream) => stream.session?.destroy()],
-  ])("and breaks an upload off %s never makes the API take it for a whole one", async (_how, breakOff) => {
-    let seen: IncomingMessage | undefined;
-    const { api } = await nodeApi((message) => {
-      seen = message.resume();
-    });
-    const { send, close } = await browser(api);
-    const stream = send({ ":method": "POST", "x-idpauth": "1" }, "first part");
-    await expect.poll(() => seen?.readableDidRead).toBe(true);
-    breakOff(stream);
-    await expect.poll(() => seen!.socket.destroyed).toBe(true);
-    expect(seen!.complete).toBe(false);
-    close();
-  });
+  ])(
+    "and breaks an upload off %s never makes the API take it for a whole one",
+    async (_how, breakOff) => {
+      let seen: IncomingMessage | undefined;
+      const { api } = await nodeApi((message) => {
+        seen = message.resume();
+      });
+      const { send, close } = await browser(api);
+      const stream = send({ ":method": "POST", "x-idpauth": "1" }, "first part");
+      await expect.poll(() => seen?.readableDidRead).toBe(true);
+      breakOff(stream);
+      await expect.poll(() => seen!.socket.destroyed).toBe(true);
+      expect(seen!.complete).toBe(false);
+      close();
+    },
+  );
 
   it("and leaves aborts the API's side", async () => {
     let seen: IncomingMessage | undefined;

@@ -12,7 +12,9 @@ import { closeAll, front, nodeApi, ORIGIN, rawApi, rawBrowser } from "./parties.
 afterEach(closeAll);
 
 const KEY = "dGhlIHNhbXBsZSBub25jZQ==";
-const ACCEPT = createHash("sha1").update(`${KEY}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
+const ACCEPT = createHash("sha1")
+  .update(`${KEY}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
+  .digest("base64");
 const SWITCHED = `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: ${ACCEPT}\r\nSet-Cookie: a=b\r\n\r\n`;
 
 /** The text of a handshake. @param lines in place of the browser's `Origin` */
@@ -29,9 +31,13 @@ describe("a proxied WebSocket", () => {
   it("carries messages both ways, and closes with each side", async () => {
     const { api, server } = await nodeApi(() => undefined);
     const sockets = new WebSocketServer({ server });
-    sockets.on("connection", (socket) => socket.on("message", (data: Buffer) => socket.send(`echo ${data.toString()}`)));
+    sockets.on("connection", (socket) =>
+      socket.on("message", (data: Buffer) => socket.send(`echo ${data.toString()}`)),
+    );
     const { port } = await front(api);
-    const socket = new WebSocket(`ws://127.0.0.1:${port}/api/orders/socket?x=1`, { origin: ORIGIN });
+    const socket = new WebSocket(`ws://127.0.0.1:${port}/api/orders/socket?x=1`, {
+      origin: ORIGIN,
+    });
     const connected = once(sockets, "connection");
     await once(socket, "open");
     const [, message] = (await connected) as [WebSocket, { url: string }];
@@ -45,11 +51,15 @@ describe("a proxied WebSocket", () => {
   });
 
   it("opens with the user's token, without the browser's cookies, and the API sets none", async () => {
-    const { url, connections } = await rawApi((socket, text) => text.endsWith("\r\n\r\n") && socket.write(`${SWITCHED}first`));
+    const { url, connections } = await rawApi(
+      (socket, text) => text.endsWith("\r\n\r\n") && socket.write(`${SWITCHED}first`),
+    );
     const { port } = await front(apiRow({ url }));
     const { received } = await shakenHands(port);
     await expect.poll(() => received.text).toContain("first");
-    expect(received.text).toMatch(/^HTTP\/1\.1 101 [^]*Upgrade: websocket\r\n[^]*Sec-Websocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK\+xOo=\r\n/);
+    expect(received.text).toMatch(
+      /^HTTP\/1\.1 101 [^]*Upgrade: websocket\r\n[^]*Sec-Websocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK\+xOo=\r\n/,
+    );
     expect(received.text).not.toMatch(/set-cookie|token-1/i);
     const sent = connections[0]!.text;
     expect(sent).toMatch(/^GET \/v2\/socket HTTP\/1\.1\r\n/);
@@ -61,7 +71,8 @@ describe("a proxied WebSocket", () => {
 
   it("carries the bytes that follow the handshake at once", async () => {
     const { url, connections } = await rawApi(
-      (socket, text) => text.endsWith("\r\n\r\nearly") || (text.endsWith("\r\n\r\n") && socket.write(SWITCHED)),
+      (socket, text) =>
+        text.endsWith("\r\n\r\nearly") || (text.endsWith("\r\n\r\n") && socket.write(SWITCHED)),
     );
     const { port } = await front(apiRow({ url }));
     await shakenHands(port, `${handshake()}early`);
@@ -75,14 +86,17 @@ describe("a proxied WebSocket", () => {
     ["of another subdomain", ["Origin: https://sub.app.example"]],
     ["with Sec-Fetch-Site alone", ["Sec-Fetch-Site: same-origin", "X-Idpauth: 1"]],
     ["with two origins", [`Origin: ${ORIGIN}`, "Origin: https://evil.example"]],
-  ])("%s is 403, even with allowCrossSite, and reaches neither the session nor the API", async (_what, lines) => {
-    const { url, connections } = await rawApi((socket) => socket.write(SWITCHED));
-    const { port, tokenCalls } = await front(apiRow({ url, allowCrossSite: true }));
-    const { received } = await shakenHands(port, handshake(undefined, lines));
-    await expect.poll(() => received.isClosed).toBe(true);
-    expect(received.text).toMatch(/^HTTP\/1\.1 403 [^]*"cross_origin"/);
-    expect([connections, tokenCalls]).toEqual([[], []]);
-  });
+  ])(
+    "%s is 403, even with allowCrossSite, and reaches neither the session nor the API",
+    async (_what, lines) => {
+      const { url, connections } = await rawApi((socket) => socket.write(SWITCHED));
+      const { port, tokenCalls } = await front(apiRow({ url, allowCrossSite: true }));
+      const { received } = await shakenHands(port, handshake(undefined, lines));
+      await expect.poll(() => received.isClosed).toBe(true);
+      expect(received.text).toMatch(/^HTTP\/1\.1 403 [^]*"cross_origin"/);
+      expect([connections, tokenCalls]).toEqual([[], []]);
+    },
+  );
 
   // The WebSocket path of a proxy never had the check of the HTTP path: CVE-2026-15631.
   it.each([
@@ -107,7 +121,10 @@ describe("a proxied WebSocket", () => {
     const post = await front(apiRow({ url, methods: ["POST"] }));
     const [a, b] = [
       await shakenHands(post.port),
-      await shakenHands((await front(apiRow({ url }))).port, handshake().replace("Upgrade: websocket", "Upgrade: h2c")),
+      await shakenHands(
+        (await front(apiRow({ url }))).port,
+        handshake().replace("Upgrade: websocket", "Upgrade: h2c"),
+      ),
     ];
     await expect.poll(() => [a.received.isClosed, b.received.isClosed]).toEqual([true, true]);
     expect(a.received.text).toMatch(/^HTTP\/1\.1 405 /);
@@ -124,7 +141,9 @@ describe("a proxied WebSocket", () => {
   });
 
   it("gets the API's own response, without its cookies, if the API upgrades nothing", async () => {
-    const { url } = await rawApi((socket) => socket.write("HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\nSet-Cookie: a=b\r\n\r\nnone"));
+    const { url } = await rawApi((socket) =>
+      socket.write("HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\nSet-Cookie: a=b\r\n\r\nnone"),
+    );
     const { port } = await front(apiRow({ url }));
     const { received } = await shakenHands(port);
     await expect.poll(() => received.isClosed).toBe(true);
@@ -134,16 +153,24 @@ describe("a proxied WebSocket", () => {
 
   it("is tried once more with a new token after a 401", async () => {
     const { url, connections } = await rawApi((socket, text) =>
-      socket.write(text.includes("token-2") ? SWITCHED : "HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n"),
+      socket.write(
+        text.includes("token-2") ? SWITCHED : "HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n",
+      ),
     );
-    const { port } = await front(apiRow({ url }), { token: (rejected) => (rejected === undefined ? "token-1" : "token-2") });
+    const { port } = await front(apiRow({ url }), {
+      token: (rejected) => (rejected === undefined ? "token-1" : "token-2"),
+    });
     const { received } = await shakenHands(port);
     await expect.poll(() => received.text).toMatch(/^HTTP\/1\.1 101 /);
     expect(connections).toHaveLength(2);
   });
 
   it.each([
-    ["another protocol", SWITCHED.replace("Upgrade: websocket", "Upgrade: h2c"), "api_response_invalid"],
+    [
+      "another protocol",
+      SWITCHED.replace("Upgrade: websocket", "Upgrade: h2c"),
+      "api_response_invalid",
+    ],
     ["no HTTP", "hello\r\n\r\n", "api_unreachable"],
   ])("is 502 if the API responds with %s", async (_what, answer, code) => {
     const { url, connections } = await rawApi((socket) => socket.write(answer));
@@ -167,7 +194,9 @@ describe("a proxied WebSocket", () => {
   });
 
   it("closes on both sides with the session, and with each side", async () => {
-    const { url, connections } = await rawApi((socket, text) => text.endsWith("\r\n\r\n") && socket.write(SWITCHED));
+    const { url, connections } = await rawApi(
+      (socket, text) => text.endsWith("\r\n\r\n") && socket.write(SWITCHED),
+    );
     const ways: ((session: AbortController, api: Socket, browser: Socket) => unknown)[] = [
       (session) => session.abort(new SessionEndedError("logout")),
       (_session, api) => api.destroy(),

@@ -1,7 +1,11 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { deny, hasClaim, type IdpAuthOptions, type RefreshResult } from "../../src/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { startApplication, type Application, type ApplicationOptions } from "../support/application.js";
+import {
+  startApplication,
+  type Application,
+  type ApplicationOptions,
+} from "../support/application.js";
 import { SealingStore } from "../support/sealing-store.js";
 import { PATIENCE } from "../support/eventually.js";
 
@@ -14,9 +18,15 @@ async function start(options: ApplicationOptions): Promise<void> {
 
 afterEach(() => application.stop());
 
-function schema(run: (claims: Record<string, unknown>) => object): NonNullable<IdpAuthOptions["claims"]> {
+function schema(
+  run: (claims: Record<string, unknown>) => object,
+): NonNullable<IdpAuthOptions["claims"]> {
   return {
-    "~standard": { version: 1, vendor: "test", validate: (value) => ({ value: run(value as Record<string, unknown>) }) },
+    "~standard": {
+      version: 1,
+      vendor: "test",
+      validate: (value) => ({ value: run(value as Record<string, unknown>) }),
+    },
   };
 }
 
@@ -27,7 +37,9 @@ it("a group that a refresh in a process without a schema removed lets nobody pas
   const user = application.user();
   await user.signIn();
   expect(await withSchema.guard(user.request("/"), isAdmin)).toBeUndefined();
-  application.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, groups: ["user"] } });
+  application.provider.mutateIdToken = ({ claims }) => ({
+    claims: { ...claims, groups: ["user"] },
+  });
   application.clock.advance(3_601_000);
   expect((await application.auth.guard(user.request("/"), isAdmin))?.kind).toBe("forbidden");
   expect((await withSchema.guard(user.request("/"), isAdmin))?.kind).toBe("forbidden");
@@ -83,11 +95,18 @@ it("while onRefresh decides, no process lets the user pass; after a denial none 
 
 it("neither a schema's output nor a weaker login makes an authentication recent or strong", async () => {
   const forged = { auth_time: 99_999_999_999, acr: "gold", acrs: ["gold"] };
-  await start({ claims: schema((claims) => ({ ...claims, ...forged })), provider: { acrValues: ["bronze", "gold"] } });
+  await start({
+    claims: schema((claims) => ({ ...claims, ...forged })),
+    provider: { acrValues: ["bronze", "gold"] },
+  });
   const user = application.user();
-  const needs = async (rule: object) => (await application.auth.guard(user.request("/"), rule))?.kind;
+  const needs = async (rule: object) =>
+    (await application.auth.guard(user.request("/"), rule))?.kind;
   await user.signIn();
   expect([await needs({ maxAge: 60 }), await needs({ acr: "gold" })]).toEqual(["stepUp", "stepUp"]);
   await user.signIn("/idpauth/login/?acr_values=bronze&max_age=999999999");
-  expect([await needs({ acr: "bronze" }), await needs({ acr: "gold" })]).toEqual([undefined, "stepUp"]);
+  expect([await needs({ acr: "bronze" }), await needs({ acr: "gold" })]).toEqual([
+    undefined,
+    "stepUp",
+  ]);
 });

@@ -1,7 +1,12 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { JsonObject, SignInResult } from "../../src/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import {
+  startApplication,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "../support/application.js";
 import { SealingStore } from "../support/sealing-store.js";
 
 let application: Application;
@@ -10,8 +15,15 @@ afterEach(() => application.stop());
 
 type Hook = (data: JsonObject) => SignInResult<Record<string, unknown>>;
 
-/** A user with the data `{ a: 1, b: 1 }` whose next sign-in runs a hook, and the number of runs of that hook. */
-async function start(hook: Hook, meanwhile: () => Promise<unknown> = async () => undefined, options: ApplicationOptions = {}) {
+/**
+ * A user with the data `{ a: 1, b: 1 }` whose next sign-in runs a hook, and the number of runs of
+ * that hook.
+ */
+async function start(
+  hook: Hook,
+  meanwhile: () => Promise<unknown> = async () => undefined,
+  options: ApplicationOptions = {},
+) {
   const clock = new TestClock();
   const seen = { runs: 0 };
   store = new SealingStore(clock);
@@ -42,7 +54,8 @@ describe("updates of the data that were confirmed while onSignIn ran", () => {
     const { user, seen } = await start(
       (data) => ({ data: { ...data, b: 2 } }),
       async () => {
-        for (const count of [1, 2, 3]) answered.push(await update(user, (data) => ({ ...data, a: 5, count })));
+        for (const count of [1, 2, 3])
+          answered.push(await update(user, (data) => ({ ...data, a: 5, count })));
       },
     );
     expect((await user.signIn()).status).toBe(302);
@@ -130,11 +143,14 @@ describe("the function that onSignIn returns as data", () => {
     ["throws", () => ({ data: () => JSON.parse("{") as Record<string, unknown> })],
     ["is async", () => ({ data: (async () => Promise.reject(new Error("x"))) as never })],
     ["gives no JSON", () => ({ data: () => ({ at: new Date() }) })],
-  ])("that %s: 503, no session, and the tokens are revoked", async (_what, onSignIn: () => SignInResult<Record<string, unknown>>) => {
-    const { user } = await start(() => undefined, undefined, { onSignIn });
-    expect(await user.isSignedIn()).toBe(false);
-    expect(application.log.map(({ code }) => code)).toContain("hook_threw");
-    await application.auth.idle();
-    expect(application.provider.requestsTo("revoke")).toHaveLength(1);
-  });
+  ])(
+    "that %s: 503, no session, and the tokens are revoked",
+    async (_what, onSignIn: () => SignInResult<Record<string, unknown>>) => {
+      const { user } = await start(() => undefined, undefined, { onSignIn });
+      expect(await user.isSignedIn()).toBe(false);
+      expect(application.log.map(({ code }) => code)).toContain("hook_threw");
+      await application.auth.idle();
+      expect(application.provider.requestsTo("revoke")).toHaveLength(1);
+    },
+  );
 });

@@ -34,12 +34,16 @@ function linkOf({ body = "" }: Answer): [href: string, label: string] {
   return [href.replaceAll("&amp;", "&"), label];
 }
 
-const promptOf = async (user: TestUser, login: string) => new URL((await user.get(login)).location).searchParams.get("prompt");
+const promptOf = async (user: TestUser, login: string) =>
+  new URL((await user.get(login)).location).searchParams.get("prompt");
 
 describe("the page of a refused sign-in", () => {
   it("offers another account, which the user picks at the provider and which redirects to the requested page", async () => {
     const user = await start();
-    application.provider.discoveryDocument = (document) => ({ ...document, prompt_values_supported: ["login", "select_account"] });
+    application.provider.discoveryDocument = (document) => ({
+      ...document,
+      prompt_values_supported: ["login", "select_account"],
+    });
     const page = await user.signIn(FROM_PAGE, EVE);
     const [href, label] = linkOf(page);
     expect([page.status, label]).toEqual([403, "Use another account"]);
@@ -60,7 +64,12 @@ describe("the page of a refused sign-in", () => {
 
   it.each([
     ["the default page", "/idpauth/login/", {}, `${OWN_ORIGIN}/idpauth/`],
-    ["a configured page", "/idpauth/login/", { authFinalRedirectUrl: "/home" }, `${OWN_ORIGIN}/home`],
+    [
+      "a configured page",
+      "/idpauth/login/",
+      { authFinalRedirectUrl: "/home" },
+      `${OWN_ORIGIN}/home`,
+    ],
     [
       "a configured page of another origin",
       "/idpauth/login/",
@@ -89,11 +98,21 @@ describe("the page of a refused sign-in", () => {
   ])("offers it in %s", async (language, label) => {
     const user = await start({ pages: { locale: "auto" } });
     const back = await user.approve(FROM_PAGE, EVE);
-    expect(linkOf(await user.get(back, { headers: { "accept-language": language } }))[1]).toBe(label);
+    expect(linkOf(await user.get(back, { headers: { "accept-language": language } }))[1]).toBe(
+      label,
+    );
   });
 
   it("offers it for refused claims too", async () => {
-    const user = await start({ claims: { "~standard": { version: 1, vendor: "test", validate: () => ({ issues: [{ message: "x" }] }) } } });
+    const user = await start({
+      claims: {
+        "~standard": {
+          version: 1,
+          vendor: "test",
+          validate: () => ({ issues: [{ message: "x" }] }),
+        },
+      },
+    });
     expect(linkOf(await user.signIn(FROM_PAGE, EVE))[1]).toBe("Use another account");
   });
 
@@ -102,9 +121,9 @@ describe("the page of a refused sign-in", () => {
     const reasons: string[] = [];
     application.auth.on("failure", ({ reason, kind }) => reasons.push(`${kind} ${reason}`));
     await user.signIn(FROM_PAGE, EVE);
-    expect(application.log.filter(({ code }) => !code.startsWith("W") && code !== "started")).toEqual([
-      { level: "info", code: "sign_in_denied", message: "`onSignIn` refused a user." },
-    ]);
+    expect(
+      application.log.filter(({ code }) => !code.startsWith("W") && code !== "started"),
+    ).toEqual([{ level: "info", code: "sign_in_denied", message: "`onSignIn` refused a user." }]);
     expect(reasons).toEqual(["refusal sign_in_denied"]);
   });
 });

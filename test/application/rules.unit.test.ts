@@ -83,7 +83,9 @@ describe("ready-made rules", () => {
     const later = vi.fn(() => true);
     expect(await anyOf(no, yes, later)(subject({}))).toBe(true);
     expect(await allOf(yes, no, later)(subject({}))).toBe(false);
-    expect([yes.mock.calls.length, no.mock.calls.length, later.mock.calls.length]).toEqual([2, 2, 0]);
+    expect([yes.mock.calls.length, no.mock.calls.length, later.mock.calls.length]).toEqual([
+      2, 2, 0,
+    ]);
     expect(yes).toHaveBeenCalledWith(subject({}));
   });
 });

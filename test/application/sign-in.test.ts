@@ -2,7 +2,13 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { deny, memoryStore, type IdpAuthOptions, type SignInInput } from "../../src/index.js";
 import { signedInAs } from "../../src/testing/sign-in/signed-in-as.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { startApplication, type Answer, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import {
+  startApplication,
+  type Answer,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "../support/application.js";
 import { SealingStore } from "../support/sealing-store.js";
 import { PATIENCE } from "../support/eventually.js";
 
@@ -17,7 +23,8 @@ async function start(options: ApplicationOptions = {}): Promise<TestUser> {
 
 afterEach(() => application.stop());
 
-const isSignedIn = async (user: TestUser): Promise<unknown> => ((await user.get(PROBE)).json() as { authenticated: unknown }).authenticated;
+const isSignedIn = async (user: TestUser): Promise<unknown> =>
+  ((await user.get(PROBE)).json() as { authenticated: unknown }).authenticated;
 const sessionOf = (user: TestUser) => application.auth.getSession(user.request("/"));
 const revoked = () => application.provider.requestsTo("revoke").length;
 const codes = () => application.log.map(({ code }) => code);
@@ -26,7 +33,9 @@ const asJson = { headers: { accept: "application/json" } };
 
 /** A Standard Schema that runs a function. */
 function schema<Output extends object>(
-  validate: (claims: Record<string, unknown>) => Output | { issues: { message: string; path?: (string | number)[] }[] } | Promise<never>,
+  validate: (
+    claims: Record<string, unknown>,
+  ) => Output | { issues: { message: string; path?: (string | number)[] }[] } | Promise<never>,
 ): NonNullable<IdpAuthOptions<Output>["claims"]> {
   return {
     "~standard": {
@@ -51,7 +60,10 @@ describe("onSignIn", () => {
     });
     await user.signIn();
     const [input] = seen;
-    expect(input?.claims).toMatchObject({ sub: expect.any(String) as string, email: "ada@example.com" });
+    expect(input?.claims).toMatchObject({
+      sub: expect.any(String) as string,
+      email: "ada@example.com",
+    });
     expect(input?.credentials.token).toEqual(expect.any(String));
     expect(input?.request.target).toMatch(/^\/idpauth\/login-callback\?/);
     expect(input?.data).toBeUndefined();
@@ -177,10 +189,16 @@ describe("onSignIn", () => {
     ["a function", () => ({ data: { f: () => 1 } })],
     ["a cycle", () => ({ data: cyclic() })],
     ["more than dataLimit", () => ({ data: { text: "x".repeat(5_000) } })],
-    ["a getter", () => ({ data: Object.defineProperty({}, "x", { get: () => 1, enumerable: true }) })],
+    [
+      "a getter",
+      () => ({ data: Object.defineProperty({}, "x", { get: () => 1, enumerable: true }) }),
+    ],
     ["a list", () => ({ data: [] })],
     ["not a number", () => ({ data: { n: Number.NaN } })],
-    ["__proto__", () => ({ data: JSON.parse('{"__proto__":{"admin":true}}') as Record<string, unknown> })],
+    [
+      "__proto__",
+      () => ({ data: JSON.parse('{"__proto__":{"admin":true}}') as Record<string, unknown> }),
+    ],
   ])("data that is %s: 503 and no session", async (_what, onSignIn) => {
     const user = await start({ onSignIn });
     expect((await user.signIn()).status).toBe(503);
@@ -219,14 +237,22 @@ function cyclic(): Record<string, unknown> {
 
 describe("claims", () => {
   const groups = schema(({ groups: found }) =>
-    Array.isArray(found) ? { groups: found as string[] } : { issues: [{ message: "groups: secret-value", path: ["groups", 0] }] },
+    Array.isArray(found)
+      ? { groups: found as string[] }
+      : { issues: [{ message: "groups: secret-value", path: ["groups", 0] }] },
   );
 
   it("stores the schema's output and shows it over the verified claims; iss and sub stay the verified ones", async () => {
-    const user = await start({ claims: schema(() => ({ groups: ["a"], sub: "forged", email: "other@example.com" })) });
+    const user = await start({
+      claims: schema(() => ({ groups: ["a"], sub: "forged", email: "other@example.com" })),
+    });
     await user.signIn();
     const session = await sessionOf(user);
-    expect(session?.claims).toMatchObject({ groups: ["a"], email: "other@example.com", name: "Ada Lovelace" });
+    expect(session?.claims).toMatchObject({
+      groups: ["a"],
+      email: "other@example.com",
+      name: "Ada Lovelace",
+    });
     expect(session?.claims.sub).not.toBe("forged");
     expect(session?.user.id).toBe(session?.claims.sub);
   });
@@ -261,9 +287,14 @@ describe("claims", () => {
   });
 
   it("a refresh whose claims it does not accept ends the session, with that reason", async () => {
-    const user = await start({ claims: groups, provider: { person: { sub: "ada", groups: ["a"] } } });
+    const user = await start({
+      claims: groups,
+      provider: { person: { sub: "ada", groups: ["a"] } },
+    });
     await user.signIn();
-    application.provider.mutateIdToken = ({ claims: { groups: _removed, ...rest } }) => ({ claims: rest });
+    application.provider.mutateIdToken = ({ claims: { groups: _removed, ...rest } }) => ({
+      claims: rest,
+    });
     application.clock.advance(3_601_000);
     expect(await isSignedIn(user)).toBe(false);
     const details = (await user.get(`${PROBE}?details=true`)).json() as { reason: unknown };
@@ -284,7 +315,8 @@ describe("claims", () => {
     isBroken = true;
     application.clock.advance(3_601_000);
     expect((await user.get(PROBE)).status).toBe(503);
-    const refreshes = () => application.provider.requestsTo("token", { grant_type: "refresh_token" }).length;
+    const refreshes = () =>
+      application.provider.requestsTo("token", { grant_type: "refresh_token" }).length;
     expect(refreshes()).toBe(1);
     isBroken = false;
     expect(await isSignedIn(user)).toBe(true);
@@ -303,8 +335,12 @@ describe("claims", () => {
       }),
     });
     auth.start();
-    expect((await auth.getSession(user.request("/")))?.claims).toMatchObject({ mail: "ada@example.com" });
-    expect((await auth.getSession(user.request("/")))?.claims).toMatchObject({ mail: "ada@example.com" });
+    expect((await auth.getSession(user.request("/")))?.claims).toMatchObject({
+      mail: "ada@example.com",
+    });
+    expect((await auth.getSession(user.request("/")))?.claims).toMatchObject({
+      mail: "ada@example.com",
+    });
     expect(runs).toBe(1);
   });
 
@@ -348,7 +384,10 @@ describe("onRefresh", () => {
     await user.signIn();
     hour();
     expect(await isSignedIn(user)).toBe(false);
-    expect(await application.auth.explainIdpAuthentication(user.request("/"))).toEqual({ authenticated: false, reason: "denied" });
+    expect(await application.auth.explainIdpAuthentication(user.request("/"))).toEqual({
+      authenticated: false,
+      reason: "denied",
+    });
     await application.auth.idle();
     expect(revoked()).toBe(1);
   });
@@ -364,9 +403,15 @@ describe("onRefresh", () => {
     await user.signIn();
     hour();
     expect((await user.get(PROBE)).status).toBe(503);
-    expect(await application.auth.explainIdpAuthentication(user.request("/"))).toEqual({ authenticated: false, reason: "review_due" });
+    expect(await application.auth.explainIdpAuthentication(user.request("/"))).toEqual({
+      authenticated: false,
+      reason: "review_due",
+    });
     expect(await isSignedIn(user)).toBe(true);
-    expect([runs, application.provider.requestsTo("token", { grant_type: "refresh_token" }).length]).toEqual([2, 1]);
+    expect([
+      runs,
+      application.provider.requestsTo("token", { grant_type: "refresh_token" }).length,
+    ]).toEqual([2, 1]);
   });
 });
 
@@ -425,13 +470,18 @@ describe("onSignOut", () => {
   });
 
   it("that never settles ends with hookTimeout, so that idle() resolves", async () => {
-    const user = await start({ onSignOut: () => new Promise<never>(() => undefined), tokenRevokeOnLogout: false });
+    const user = await start({
+      onSignOut: () => new Promise<never>(() => undefined),
+      tokenRevokeOnLogout: false,
+    });
     await user.signIn();
     await user.get("/idpauth/logout/");
     const idle = application.auth.idle();
     application.clock.advance(5_000);
     await idle;
-    expect(application.log.find(({ code }) => code === "hook_threw")?.message).toBe("`onSignOut` took longer than hookTimeout.");
+    expect(application.log.find(({ code }) => code === "hook_threw")?.message).toBe(
+      "`onSignOut` took longer than hookTimeout.",
+    );
   });
 
   it("that throws disturbs nothing and is logged", async () => {
@@ -449,8 +499,13 @@ describe("onSignOut", () => {
 
 describe("clientState and clientData", () => {
   it("are the body of ?details=true, with the application's part in `data`", async () => {
-    const user = await start({ clientData: ({ user: { email } }) => ({ email, roles: ["reader"] }) });
-    expect(await application.auth.clientState(user.request("/"))).toMatchObject({ authenticated: false, user: null });
+    const user = await start({
+      clientData: ({ user: { email } }) => ({ email, roles: ["reader"] }),
+    });
+    expect(await application.auth.clientState(user.request("/"))).toMatchObject({
+      authenticated: false,
+      user: null,
+    });
     await user.signIn();
     const state = await application.auth.clientState(user.request("/"));
     expect(state.data).toEqual({ email: "ada@example.com", roles: ["reader"] });
@@ -497,7 +552,11 @@ describe("updateData", () => {
   it("loses no update of two at once", async () => {
     const user = await start();
     await user.signIn();
-    const add = () => application.auth.updateData(user.request("/"), ({ n = 0, ...rest }) => ({ ...rest, n: (n as number) + 1 }));
+    const add = () =>
+      application.auth.updateData(user.request("/"), ({ n = 0, ...rest }) => ({
+        ...rest,
+        n: (n as number) + 1,
+      }));
     await Promise.all([add(), add(), add(), add(), add()]);
     expect(await application.auth.getData(user.request("/"))).toEqual({ n: 5 });
   });
@@ -506,8 +565,12 @@ describe("updateData", () => {
     const user = await start({ dataLimit: 20 });
     await user.signIn();
     await application.auth.updateData(user.request("/"), () => ({ a: 1 }));
-    await expect(application.auth.updateData(user.request("/"), () => ({ a: "x".repeat(20) }))).rejects.toThrow(/The limit is 20 bytes/);
-    await expect(application.auth.updateData(user.request("/"), () => ({ a: new Date() }))).rejects.toThrow(TypeError);
+    await expect(
+      application.auth.updateData(user.request("/"), () => ({ a: "x".repeat(20) })),
+    ).rejects.toThrow(/The limit is 20 bytes/);
+    await expect(
+      application.auth.updateData(user.request("/"), () => ({ a: new Date() })),
+    ).rejects.toThrow(TypeError);
     expect(await application.auth.getData(user.request("/"))).toEqual({ a: 1 });
   });
 
@@ -527,11 +590,21 @@ describe("signedInAs", () => {
   it("takes the application's data, authTime and acr", async () => {
     const user = await start();
     const [name = "", value = ""] = (
-      await signedInAs(application.auth, { email: "ada@example.com" }, { data: { n: 1 }, acr: "gold", authTime: 1_700_000_000 })
+      await signedInAs(
+        application.auth,
+        { email: "ada@example.com" },
+        { data: { n: 1 }, acr: "gold", authTime: 1_700_000_000 },
+      )
     ).split("=");
     user.cookies.set(name, value);
     const session = await sessionOf(user);
-    expect([session?.data, session?.claims["acr"], session?.claims["auth_time"]]).toEqual([{ n: 1 }, "gold", 1_700_000_000]);
-    await expect(signedInAs(application.auth, {}, { data: { f: () => 1 } })).rejects.toThrow(TypeError);
+    expect([session?.data, session?.claims["acr"], session?.claims["auth_time"]]).toEqual([
+      { n: 1 },
+      "gold",
+      1_700_000_000,
+    ]);
+    await expect(signedInAs(application.auth, {}, { data: { f: () => 1 } })).rejects.toThrow(
+      TypeError,
+    );
   });
 });

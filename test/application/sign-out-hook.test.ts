@@ -1,6 +1,11 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import {
+  startApplication,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "../support/application.js";
 import { SealingStore } from "../support/sealing-store.js";
 
 const ADA = { sub: "ada", email: "ada@example.com" };
@@ -36,7 +41,8 @@ async function start(options: ApplicationOptions = {}): Promise<TestUser> {
 }
 
 const subject = () => ({ iss: application.provider.issuer, sub: "ada" });
-const post = (token: string) => application.user().post("/idpauth/backchannel-logout", { logout_token: token });
+const post = (token: string) =>
+  application.user().post("/idpauth/backchannel-logout", { logout_token: token });
 
 /** Every way to end a session. */
 const ENDS: Readonly<Record<string, (user: TestUser) => Promise<unknown>>> = {
@@ -58,12 +64,15 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 describe("onSignOut runs once for a session", () => {
-  it.each(Object.keys(ENDS).filter((end) => end !== "the same user's sign-in"))("that %s ends", async (end) => {
-    const user = await start();
-    await ENDS[end]?.(user);
-    await application.auth.idle();
-    expect(signOuts).toEqual([`${REASONS[end] ?? "logout"} ada`]);
-  });
+  it.each(Object.keys(ENDS).filter((end) => end !== "the same user's sign-in"))(
+    "that %s ends",
+    async (end) => {
+      const user = await start();
+      await ENDS[end]?.(user);
+      await application.auth.idle();
+      expect(signOuts).toEqual([`${REASONS[end] ?? "logout"} ada`]);
+    },
+  );
 
   it.each(Object.keys(ENDS))("whose limit a request noticed before %s", async (end) => {
     const user = await start();
@@ -105,7 +114,10 @@ describe("onSignOut runs once for a session", () => {
 });
 
 describe("onSignOut runs once in all processes", () => {
-  /** Ends the session by a limit in one process and in another way in a second one, with a step of one inside the other. */
+  /**
+   * Ends the session by a limit in one process and in another way in a second one, with a step of
+   * one inside the other.
+   */
   async function race(end: string, at: "limit first" | "end first"): Promise<void> {
     const user = await start();
     const other = application.another();
@@ -113,7 +125,8 @@ describe("onSignOut runs once in all processes", () => {
     const elsewhere = user.at(other);
     application.clock.advance(601_000);
     let isFirst = true;
-    // The first writer waits right before its write until the other process has done all of its work.
+    // The first writer waits right before its write until the other process has done all of its
+    // work.
     store.before = async ({ method }) => {
       if (!isFirst || method !== (at === "end first" ? "replace" : "delete")) return;
       isFirst = false;
@@ -127,17 +140,29 @@ describe("onSignOut runs once in all processes", () => {
     await Promise.all([application.auth.idle(), other.idle()]);
   }
 
-  const RACES = ["logout", "endSession", "endAllSessions", "a back-channel logout", "another user's sign-in"];
+  const RACES = [
+    "logout",
+    "endSession",
+    "endAllSessions",
+    "a back-channel logout",
+    "another user's sign-in",
+  ];
 
-  it.each(RACES)("when %s comes between the read and the write of a request that notices a limit", async (end) => {
-    await race(end, "end first");
-    expect(signOuts).toHaveLength(1);
-  });
+  it.each(RACES)(
+    "when %s comes between the read and the write of a request that notices a limit",
+    async (end) => {
+      await race(end, "end first");
+      expect(signOuts).toHaveLength(1);
+    },
+  );
 
-  it.each(RACES)("when a request notices a limit right before %s deletes the session", async (end) => {
-    await race(end, "limit first");
-    expect(signOuts).toHaveLength(1);
-  });
+  it.each(RACES)(
+    "when a request notices a limit right before %s deletes the session",
+    async (end) => {
+      await race(end, "limit first");
+      expect(signOuts).toHaveLength(1);
+    },
+  );
 
   it("when two processes notice the limit at once", async () => {
     const user = await start();

@@ -37,7 +37,10 @@ interface Valid<Output> {
   readonly issues?: undefined;
 }
 
-/** The interface as a library such as zod declares it: with the type of the input, and with more than idpauth reads. */
+/**
+ * The interface as a library such as zod declares it: with the type of the input, and with more
+ * than idpauth reads.
+ */
 interface LibrarySchema<Input, Output> {
   readonly "~standard": {
     readonly version: 1;
@@ -65,17 +68,27 @@ const schema: LibrarySchema<{ groups?: string[] }, Own> = {
   "~standard": { version: 1, vendor: "test", validate: (value) => ({ value: value as Own }) },
   parse: (value) => value as Own,
 };
-const upsert = (_issuer: string, _subject: string): Promise<Row> => Promise.resolve({ userId: 1, role: "admin" });
+const upsert = (_issuer: string, _subject: string): Promise<Row> =>
+  Promise.resolve({ userId: 1, role: "admin" });
 
 /** The functions of each adapter whose types depend on the schema and the hook. */
 interface Typed<FrameworkRequest, OwnClaims extends object, Data extends object> {
-  getSession<const Value>(raw: FrameworkRequest, options: SessionOptions<Value>): Promise<Session<OwnClaims, Data> | Value | null>;
+  getSession<const Value>(
+    raw: FrameworkRequest,
+    options: SessionOptions<Value>,
+  ): Promise<Session<OwnClaims, Data> | Value | null>;
   getSession(raw: FrameworkRequest): Promise<Session<OwnClaims, Data> | null>;
   requireSession(raw: FrameworkRequest): Promise<Session<OwnClaims, Data>>;
   getData(raw: FrameworkRequest): Promise<Readonly<Partial<Data>> | undefined>;
-  updateData(raw: FrameworkRequest, change: (data: Readonly<Partial<Data>>) => Partial<Data>): Promise<Readonly<Partial<Data>> | undefined>;
+  updateData(
+    raw: FrameworkRequest,
+    change: (data: Readonly<Partial<Data>>) => Partial<Data>,
+  ): Promise<Readonly<Partial<Data>> | undefined>;
 }
-type TypedOf<Auth extends Record<keyof Typed<never, never, never>, unknown>> = Pick<Auth, keyof Typed<never, never, never>>;
+type TypedOf<Auth extends Record<keyof Typed<never, never, never>, unknown>> = Pick<
+  Auth,
+  keyof Typed<never, never, never>
+>;
 
 type RequestOf<Auth extends { getUser(raw: never): unknown }> = Parameters<Auth["getUser"]>[0];
 
@@ -129,13 +142,18 @@ describe("the types of the schema and of the hook reach", () => {
         expectTypeOf(session?.data.role).toEqualTypeOf<string | undefined>();
       },
     });
-    express({ onSignIn: () => ({ data: (current: Readonly<Row>) => ({ ...current, userId: 1 }) }) });
+    express({
+      onSignIn: () => ({ data: (current: Readonly<Row>) => ({ ...current, userId: 1 }) }),
+    });
     const auth = express({ onSignIn: () => ({ data: (current) => ({ ...current, userId: 1 }) }) });
     expectTypeOf(auth).toExtend<Typed<ExpressRequest, object, Record<string, unknown>>>();
   });
 
   it("the rule of a guard, and ready-made rules with it", () => {
-    const auth = express({ claims: schema, onSignIn: () => ({ data: { userId: 1, role: "admin" } }) });
+    const auth = express({
+      claims: schema,
+      onSignIn: () => ({ data: { userId: 1, role: "admin" } }),
+    });
     auth.idpRequiredWith({
       allow({ user, claims, data }) {
         expectTypeOf(user.id).toEqualTypeOf<string>();
@@ -144,9 +162,15 @@ describe("the types of the schema and of the hook reach", () => {
         return data.role === "admin";
       },
     });
-    auth.idpRequiredWith({ allow: async ({ data }) => Promise.resolve(data.role === "admin"), maxAge: 60, acr: ["gold"] });
+    auth.idpRequiredWith({
+      allow: async ({ data }) => Promise.resolve(data.role === "admin"),
+      maxAge: 60,
+      acr: ["gold"],
+    });
     auth.idpRequiredWith({ allow: hasClaim("groups", "admin") });
-    auth.idpRequiredWith({ allow: anyOf(hasClaim("groups", "admin"), ({ data }) => data.role === "admin") });
+    auth.idpRequiredWith({
+      allow: anyOf(hasClaim("groups", "admin"), ({ data }) => data.role === "admin"),
+    });
     auth.idpRequiredWith({
       allow: allOf(
         ({ claims }) => claims.groups.length > 0,
@@ -164,7 +188,10 @@ describe("the types of the schema and of the hook reach", () => {
   });
 
   it("requireSession, which is never null, and getSession with the value that stands for an outage", () => {
-    const auth = express({ claims: schema, onSignIn: () => ({ data: { userId: 1, role: "admin" } }) });
+    const auth = express({
+      claims: schema,
+      onSignIn: () => ({ data: { userId: 1, role: "admin" } }),
+    });
     expectTypeOf(auth.requireSession).returns.resolves.toEqualTypeOf<Session<Own, Row>>();
     const away = (raw: ExpressRequest) => auth.getSession(raw, { ifUnavailable: "away" });
     expectTypeOf(away).returns.resolves.toEqualTypeOf<Session<Own, Row> | "away" | null>();
@@ -177,7 +204,8 @@ describe("the types of the schema and of the hook reach", () => {
 
   it("updateData, whose change may leave keys as they are or out, because an old session lacks them", () => {
     const auth = express({ onSignIn: () => ({ data: { userId: 1, role: "admin" } }) });
-    const change = (raw: ExpressRequest) => auth.updateData(raw, (data) => ({ ...data, role: "reader" }));
+    const change = (raw: ExpressRequest) =>
+      auth.updateData(raw, (data) => ({ ...data, role: "reader" }));
     expectTypeOf(change).returns.resolves.toEqualTypeOf<Readonly<Partial<Row>> | undefined>();
     const drop = (raw: ExpressRequest) => auth.updateData(raw, () => ({ role: "reader" }));
     expectTypeOf(drop).toBeFunction();
@@ -194,7 +222,9 @@ describe("the types of the schema and of the hook reach", () => {
 });
 
 describe("the type of the data comes from", () => {
-  const dataOf = <Data extends object = Record<string, unknown>>(_options: IdpAuthOptions<object, Data>): Data => ({}) as Data;
+  const dataOf = <Data extends object = Record<string, unknown>>(
+    _options: IdpAuthOptions<object, Data>,
+  ): Data => ({}) as Data;
 
   it("a hook with several results: data, nothing and a denial", () => {
     const data = dataOf({
@@ -221,7 +251,9 @@ describe("the type of the data comes from", () => {
     interface Themed extends Row {
       theme?: "dark" | "light";
     }
-    const data = dataOf({ onSignIn: async (): Promise<{ data: Themed }> => ({ data: await upsert("", "") }) });
+    const data = dataOf({
+      onSignIn: async (): Promise<{ data: Themed }> => ({ data: await upsert("", "") }),
+    });
     expectTypeOf(data).toEqualTypeOf<Themed>();
   });
 
@@ -229,8 +261,12 @@ describe("the type of the data comes from", () => {
     expectTypeOf(dataOf({})).toEqualTypeOf<Record<string, unknown>>();
     expectTypeOf(dataOf({ onSignIn: () => deny() })).toEqualTypeOf<Record<string, unknown>>();
     expectTypeOf(dataOf({ onSignIn: () => undefined })).toEqualTypeOf<Record<string, unknown>>();
-    expectTypeOf(dataOf({ onSignIn: async () => Promise.resolve() })).toEqualTypeOf<Record<string, unknown>>();
-    expectTypeOf(dataOf({ onRefresh: () => (data) => ({ ...data, seen: 1 }) })).toEqualTypeOf<Record<string, unknown>>();
+    expectTypeOf(dataOf({ onSignIn: async () => Promise.resolve() })).toEqualTypeOf<
+      Record<string, unknown>
+    >();
+    expectTypeOf(dataOf({ onRefresh: () => (data) => ({ ...data, seen: 1 }) })).toEqualTypeOf<
+      Record<string, unknown>
+    >();
   });
 
   it("no hook that returns something else", () => {
@@ -246,7 +282,9 @@ describe("the type of the data comes from", () => {
 describe("every adapter has these types without a cast:", () => {
   const options = {
     claims: schema,
-    onSignIn: async ({ claims }: SignInInput<Own>) => ({ data: await upsert(claims.iss, claims.sub) }),
+    onSignIn: async ({ claims }: SignInInput<Own>) => ({
+      data: await upsert(claims.iss, claims.sub),
+    }),
   };
 
   it("Express", () => {
@@ -313,10 +351,17 @@ describe("every adapter has these types without a cast:", () => {
         onSignIn: async ({ claims }) => ({ data: await upsert(claims.iss, claims.groups.join()) }),
         onRefresh: () => (data) => ({ ...data, role: "reader" }),
       });
-      expectTypeOf<ReturnType<typeof auth.getSession>>().resolves.toEqualTypeOf<Session<Own, Row> | null>();
+      expectTypeOf<ReturnType<typeof auth.getSession>>().resolves.toEqualTypeOf<Session<
+        Own,
+        Row
+      > | null>();
       expectTypeOf(auth.requireSession).returns.resolves.toEqualTypeOf<Session<Own, Row>>();
-      expectTypeOf(auth.getData).returns.resolves.toEqualTypeOf<Readonly<Partial<Row>> | undefined>();
-      expectTypeOf(auth.updateData).parameter(0).toEqualTypeOf<(data: Readonly<Partial<Row>>) => Partial<Row>>();
+      expectTypeOf(auth.getData).returns.resolves.toEqualTypeOf<
+        Readonly<Partial<Row>> | undefined
+      >();
+      expectTypeOf(auth.updateData)
+        .parameter(0)
+        .toEqualTypeOf<(data: Readonly<Partial<Row>>) => Partial<Row>>();
       expectTypeOf<SubjectOf<typeof auth>>().toEqualTypeOf<Session<Own, Row>>();
     }
     expectTypeOf(application).toBeFunction();

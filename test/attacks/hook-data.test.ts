@@ -4,7 +4,12 @@ import { storeKeyOf } from "../../src/sessions/cookie.js";
 import { redisStore } from "../../src/stores/redis/redis-store.js";
 import type { SessionStore } from "../../src/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import {
+  startApplication,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "../support/application.js";
 import { redisForTests, startRedis, type RedisServer } from "../support/redis-server.js";
 
 const LIMIT = 1_000;
@@ -31,7 +36,12 @@ describe.skipIf((await redisForTests()) === undefined)("[ATT-3] the data of a se
   });
 
   async function start(options: ApplicationOptions = {}): Promise<TestUser> {
-    app = await startApplication({ store, clock: new TestClock(Date.now()), dataLimit: LIMIT, ...options });
+    app = await startApplication({
+      store,
+      clock: new TestClock(Date.now()),
+      dataLimit: LIMIT,
+      ...options,
+    });
     const user = app.user();
     await user.signIn();
     return user;
@@ -40,7 +50,10 @@ describe.skipIf((await redisForTests()) === undefined)("[ATT-3] the data of a se
   const keyOf = (user: TestUser) => storeKeyOf(user.cookies.get("idpauth") ?? "");
 
   it("of a user who exceeds the limit, by a request or by a name at the provider, stays as it is, and no one else notices", async () => {
-    const mallory = await start({ onSignIn: ({ claims }) => ({ data: { name: claims.name ?? null } }), provider: { person: MALLORY } });
+    const mallory = await start({
+      onSignIn: ({ claims }) => ({ data: { name: claims.name ?? null } }),
+      provider: { person: MALLORY },
+    });
     const key = keyOf(mallory);
     const bodies = [
       // 502 characters, and 1,002 bytes.
@@ -55,15 +68,21 @@ describe.skipIf((await redisForTests()) === undefined)("[ATT-3] the data of a se
     ];
     for (const body of bodies) {
       const request = mallory.request("/note", { method: "POST" });
-      const change = app.auth.updateData(request, (data) => ({ ...data, note: JSON.parse(body) as unknown }));
+      const change = app.auth.updateData(request, (data) => ({
+        ...data,
+        note: JSON.parse(body) as unknown,
+      }));
       await expect(change, body.slice(0, 40)).rejects.toThrow(TypeError);
     }
-    app.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, name: "M".repeat(100_000) } });
+    app.provider.mutateIdToken = ({ claims }) => ({
+      claims: { ...claims, name: "M".repeat(100_000) },
+    });
     app.clock.advance(60_000);
     const refused = await mallory.signIn();
     expect([refused.status, refused.setCookies ?? []]).toEqual([503, []]);
     await app.auth.idle();
-    const newest = app.provider.issued.findLast(({ kind }) => kind === "refresh_token")?.value ?? "";
+    const newest =
+      app.provider.issued.findLast(({ kind }) => kind === "refresh_token")?.value ?? "";
     expect(app.provider.isActive(newest)).toBe(false);
 
     // The earlier session continues.
@@ -77,21 +96,33 @@ describe.skipIf((await redisForTests()) === undefined)("[ATT-3] the data of a se
   });
 
   it("of a user who redeems one voucher by sixty requests at once, to two processes, has it redeemed once", async () => {
-    const user = await start({ onSignIn: () => ({ data: { vouchers: 1, credit: 0, requests: 0 } }) });
+    const user = await start({
+      onSignIn: () => ({ data: { vouchers: 1, credit: 0, requests: 0 } }),
+    });
     const processes = [app.auth, app.another()];
     const redeem = (data: Record<string, unknown>) => {
-      const { vouchers, credit, requests } = data as { vouchers: number; credit: number; requests: number };
+      const { vouchers, credit, requests } = data as {
+        vouchers: number;
+        credit: number;
+        requests: number;
+      };
       return vouchers > 0
         ? { vouchers: vouchers - 1, credit: credit + 10, requests: requests + 1 }
         : { vouchers, credit, requests: requests + 1 };
     };
     const results = await Promise.allSettled(
-      Array.from({ length: 60 }, (_, number) => processes[number % 2]!.updateData(user.request("/redeem", { method: "POST" }), redeem)),
+      Array.from({ length: 60 }, (_, number) =>
+        processes[number % 2]!.updateData(user.request("/redeem", { method: "POST" }), redeem),
+      ),
     );
     // A request that loses too many races gets 503, and has changed nothing.
     const answered = results.filter(({ status }) => status === "fulfilled").length;
     expect(answered).toBeGreaterThan(0);
-    expect(await app.auth.getData(user.request("/"))).toEqual({ vouchers: 0, credit: 10, requests: answered });
+    expect(await app.auth.getData(user.request("/"))).toEqual({
+      vouchers: 0,
+      credit: 10,
+      requests: answered,
+    });
   });
 
   it("of a user gets no late change of the user who had this browser before, and a change after a logout makes no session", async () => {
@@ -103,7 +134,8 @@ describe.skipIf((await redisForTests()) === undefined)("[ATT-3] the data of a se
       },
     });
     const [request, key] = [ada.request("/note"), keyOf(ada)];
-    // Ada's request has read the session, and waits before its write, while Bob signs in with the same browser.
+    // Ada's request has read the session, and waits before its write, while Bob signs in with the
+    // same browser.
     let isHeld = true;
     const [arrived, write] = [gate(), gate()];
     const replace = store.replace.bind(store);

@@ -27,14 +27,21 @@ interface Serving {
   close(): Promise<unknown>;
 }
 
-/** An application with a guarded route, and a route behind `auth.csrf`, on a server that speaks HTTP/2. */
+/**
+ * An application with a guarded route, and a route behind `auth.csrf`, on a server that speaks
+ * HTTP/2.
+ */
 type Serve = (options: IdpAuthOptions) => Promise<Serving>;
 
 const SERVERS: Readonly<Record<string, Serve>> = {
   async "node:http2"(options) {
     const auth = nodeAuth(options);
-    const reports = auth.idpRequired((_request: Http2ServerRequest, response: Http2ServerResponse) => response.end("secret"));
-    const items = auth.csrf((_request: Http2ServerRequest, response: Http2ServerResponse) => response.end("changed"));
+    const reports = auth.idpRequired(
+      (_request: Http2ServerRequest, response: Http2ServerResponse) => response.end("secret"),
+    );
+    const items = auth.csrf((_request: Http2ServerRequest, response: Http2ServerResponse) =>
+      response.end("changed"),
+    );
     const server: Http2Server = createServer(
       auth.listener((request: Http2ServerRequest, response: Http2ServerResponse) =>
         request.url === "/items" ? items(request, response) : reports(request, response),
@@ -66,7 +73,9 @@ describe.each(Object.entries(SERVERS))("[ATT-6] over HTTP/2 (%s)", (_name, serve
     readonly clock: TestClock;
     readonly store: WatchedStore;
     readonly client: ClientHttp2Session;
-    ask(headers: OutgoingHttpHeaders): Promise<{ status: number; location: string; cookies: string; body: string }>;
+    ask(
+      headers: OutgoingHttpHeaders,
+    ): Promise<{ status: number; location: string; cookies: string; body: string }>;
     /** @returns the user's Cookie header */
     signIn(): Promise<string>;
   }
@@ -93,11 +102,18 @@ describe.each(Object.entries(SERVERS))("[ATT-6] over HTTP/2 (%s)", (_name, serve
     running.push(() => client.destroy());
     const ask: Started["ask"] = async (headers) => {
       const stream = client.request(headers);
-      const [head] = (await once(stream, "response")) as [Record<string, string | readonly string[] | undefined>];
+      const [head] = (await once(stream, "response")) as [
+        Record<string, string | readonly string[] | undefined>,
+      ];
       let body = "";
       for await (const chunk of stream) body += String(chunk);
       const cookies = [head["set-cookie"] ?? []].flat().join("\n");
-      return { status: Number(head[":status"]), location: String(head["location"] ?? ""), cookies, body };
+      return {
+        status: Number(head[":status"]),
+        location: String(head["location"] ?? ""),
+        cookies,
+        body,
+      };
     };
     return {
       provider,
@@ -110,7 +126,9 @@ describe.each(Object.entries(SERVERS))("[ATT-6] over HTTP/2 (%s)", (_name, serve
         const login = await ask({ ":path": "/idpauth/login/", ":authority": "app.example" });
         const callback = new URL(await provider.signInCode(login.location));
         const path = `${callback.pathname}${callback.search}`;
-        return cookieOf(await ask({ ":path": path, ":authority": "app.example", cookie: cookieOf(login) }));
+        return cookieOf(
+          await ask({ ":path": path, ":authority": "app.example", cookie: cookieOf(login) }),
+        );
       },
     };
   }
@@ -122,8 +140,17 @@ describe.each(Object.entries(SERVERS))("[ATT-6] over HTTP/2 (%s)", (_name, serve
       { ":authority": "app.example@evil.example" },
       { ":authority": "app.example", host: "evil.example" },
       { ":authority": "evil.example", host: "app.example" },
-      { ":authority": "app.example", ":scheme": "http", "x-forwarded-host": "evil.example", "x-forwarded-proto": "http" },
-      { ":authority": "app.example", forwarded: "host=evil.example;proto=http", "x-original-url": "//evil.example" },
+      {
+        ":authority": "app.example",
+        ":scheme": "http",
+        "x-forwarded-host": "evil.example",
+        "x-forwarded-proto": "http",
+      },
+      {
+        ":authority": "app.example",
+        forwarded: "host=evil.example;proto=http",
+        "x-original-url": "//evil.example",
+      },
     ];
     const places = [BASE_URL, new URL(provider.issuer).origin];
     for (const headers of forged) {
@@ -131,7 +158,9 @@ describe.each(Object.entries(SERVERS))("[ATT-6] over HTTP/2 (%s)", (_name, serve
       if (status === 400) continue;
       const url = new URL(location);
       expect(places, JSON.stringify(headers)).toContain(url.origin);
-      expect(url.searchParams.get("redirect_uri") ?? `${BASE_URL}/idpauth/login-callback`).toBe(`${BASE_URL}/idpauth/login-callback`);
+      expect(url.searchParams.get("redirect_uri") ?? `${BASE_URL}/idpauth/login-callback`).toBe(
+        `${BASE_URL}/idpauth/login-callback`,
+      );
       const post = { ":path": "/items", ":method": "POST", ...headers };
       for (const origin of ["https://evil.example", "http://app.example", "null"]) {
         expect((await ask({ ...post, origin })).status, origin).toBe(403);
@@ -139,8 +168,14 @@ describe.each(Object.entries(SERVERS))("[ATT-6] over HTTP/2 (%s)", (_name, serve
     }
     // Without BASE_URL the connection decides: :scheme is the client's word.
     const open = await start();
-    const login = await open.ask({ ":path": "/idpauth/login/", ":authority": "app.example", ":scheme": "https" });
-    expect(new URL(login.location).searchParams.get("redirect_uri")).toBe("http://app.example/idpauth/login-callback");
+    const login = await open.ask({
+      ":path": "/idpauth/login/",
+      ":authority": "app.example",
+      ":scheme": "https",
+    });
+    expect(new URL(login.location).searchParams.get("redirect_uri")).toBe(
+      "http://app.example/idpauth/login-callback",
+    );
     expect(login.cookies).toMatch(/^idpauth=/);
     expect(login.cookies).not.toContain("Secure");
   });
@@ -148,16 +183,29 @@ describe.each(Object.entries(SERVERS))("[ATT-6] over HTTP/2 (%s)", (_name, serve
   it("a client that splits its cookies over a hundred fields gets four look-ups, and only the session of a value that it has", async () => {
     const { ask, signIn, store } = await start();
     const own = await signIn();
-    const planted = Array.from({ length: 100 }, (_, number) => `idpauth=${String(number).padStart(43, "A")}`);
+    const planted = Array.from(
+      { length: 100 },
+      (_, number) => `idpauth=${String(number).padStart(43, "A")}`,
+    );
     const probe = async (cookie: readonly string[]) => {
       store.operations.length = 0;
-      const { status, body, cookies } = await ask({ ":path": "/idpauth/session", ":authority": "app.example", cookie: [...cookie] });
+      const { status, body, cookies } = await ask({
+        ":path": "/idpauth/session",
+        ":authority": "app.example",
+        cookie: [...cookie],
+      });
       expect([status, cookies, store.writes]).toEqual([200, "", []]);
-      return { isSignedIn: (JSON.parse(body) as { authenticated: boolean }).authenticated, reads: store.operations.length };
+      return {
+        isSignedIn: (JSON.parse(body) as { authenticated: boolean }).authenticated,
+        reads: store.operations.length,
+      };
     };
     expect(await probe(planted)).toEqual({ isSignedIn: false, reads: 4 });
     expect(await probe([...planted, own])).toEqual({ isSignedIn: false, reads: 4 });
-    expect(await probe([...planted.slice(0, 3), own, ...planted])).toEqual({ isSignedIn: true, reads: 4 });
+    expect(await probe([...planted.slice(0, 3), own, ...planted])).toEqual({
+      isSignedIn: true,
+      reads: 4,
+    });
     // A value in pieces is not put together.
     expect(await probe([own.slice(0, 20), own.slice(20)])).toEqual({ isSignedIn: false, reads: 0 });
   });
@@ -170,18 +218,24 @@ describe.each(Object.entries(SERVERS))("[ATT-6] over HTTP/2 (%s)", (_name, serve
     const callback = new URL(await provider.signInCode(login.location));
     clock.advance(HOUR);
     const flood = async (headers: OutgoingHttpHeaders) => {
-      const streams = Array.from({ length: 300 }, () => client.request({ ":authority": "app.example", ...headers }));
+      const streams = Array.from({ length: 300 }, () =>
+        client.request({ ":authority": "app.example", ...headers }),
+      );
       await Promise.all(
         streams.map(async (stream, number) => {
-          const closed = new Promise((resolve) => stream.on("error", () => undefined).once("close", resolve));
+          const closed = new Promise((resolve) =>
+            stream.on("error", () => undefined).once("close", resolve),
+          );
           // Some at once, some after their turn on the server has begun.
-          for (let turn = 0; turn < number % 30; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+          for (let turn = 0; turn < number % 30; turn += 1)
+            await new Promise((resolve) => setImmediate(resolve));
           stream.resume().close(constants.NGHTTP2_CANCEL);
           await closed;
         }),
       );
     };
-    const codes = () => provider.requestsTo("token", { code: callback.searchParams.get("code") ?? "" });
+    const codes = () =>
+      provider.requestsTo("token", { code: callback.searchParams.get("code") ?? "" });
     await flood({ ":path": "/reports", cookie });
     await flood({ ":path": `${callback.pathname}${callback.search}`, cookie: pending });
     const reports = await ask({ ":path": "/reports", ":authority": "app.example", cookie });

@@ -57,7 +57,9 @@ describe("[ATT-7] a NestJS application with the recipe of docs/how-to/nestjs.md"
   let provider: TestProvider;
   let port: number;
   beforeAll(async () => {
-    provider = await startTestProvider({ people: [{ email: "ada@example.com" }, { email: "mallory@example.com" }] });
+    provider = await startTestProvider({
+      people: [{ email: "ada@example.com" }, { email: "mallory@example.com" }],
+    });
     @Module({
       imports: [
         IdpAuthModule.forRoot({
@@ -73,7 +75,11 @@ describe("[ATT-7] a NestJS application with the recipe of docs/how-to/nestjs.md"
     class AppModule {}
 
     // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest declares these options as a class
-    app = await NestFactory.create<NestExpressApplication>(AppModule, { logger: false, abortOnError: false, forceCloseConnections: true });
+    app = await NestFactory.create<NestExpressApplication>(AppModule, {
+      logger: false,
+      abortOnError: false,
+      forceCloseConnections: true,
+    });
     app.setGlobalPrefix("api").enableVersioning({ type: VersioningType.URI });
     app.useBodyParser("urlencoded", { extended: true });
     await app.listen(0, "127.0.0.1");
@@ -95,8 +101,16 @@ describe("[ATT-7] a NestJS application with the recipe of docs/how-to/nestjs.md"
   }
 
   it("runs no pipe and no handler for a signed-out user, however the request spells the path and the method", async () => {
-    for (const { target, method = "GET", headers = {}, body = "" } of attacksOn(["/api/v1/reports/7", "/api/v1/reports"])) {
-      const lines = Object.entries({ host: "app.example", "content-length": "0", ...headers, connection: "close" });
+    for (const { target, method = "GET", headers = {}, body = "" } of attacksOn([
+      "/api/v1/reports/7",
+      "/api/v1/reports",
+    ])) {
+      const lines = Object.entries({
+        host: "app.example",
+        "content-length": "0",
+        ...headers,
+        connection: "close",
+      });
       const { raw } = await rawRequest(
         port,
         `${method} ${target} HTTP/1.1\r\n${lines.map((line) => line.join(": ")).join("\r\n")}\r\n\r\n${body}`,
@@ -113,12 +127,18 @@ describe("[ATT-7] a NestJS application with the recipe of docs/how-to/nestjs.md"
     const form = "application/x-www-form-urlencoded";
     const bodies: readonly (readonly [type: string, body: string])[] = [
       [json, "{"],
-      [json, '{"__proto__":{"user":{"email":"root"}},"constructor":{"prototype":{"isAdmin":true}}}'],
+      [
+        json,
+        '{"__proto__":{"user":{"email":"root"}},"constructor":{"prototype":{"isAdmin":true}}}',
+      ],
       [json, `"${"x".repeat(200_000)}"`],
       [json, `${"[".repeat(20_000)}${"]".repeat(20_000)}`],
       [json, '{"logout_token":{"toString":"x"},"end":["all",{"a":1}]}'],
       [form, "logout_token[toString]=x&logout_token[]=y&end[]=all&end[x]=others"],
-      [form, "__proto__[isAdmin]=1&constructor[prototype][isAdmin]=1&logout_token=a&logout_token=b"],
+      [
+        form,
+        "__proto__[isAdmin]=1&constructor[prototype][isAdmin]=1&logout_token=a&logout_token=b",
+      ],
       [form, "%".repeat(5_000)],
       ["multipart/form-data; boundary=x", "--x\r\n\r\n--x--"],
       ["text/plain", "logout_token=x"],
@@ -133,11 +153,15 @@ describe("[ATT-7] a NestJS application with the recipe of docs/how-to/nestjs.md"
         "/idpauth/sessions",
         "/idpauth/session",
       ]) {
-        const response = await stranger.get(path, { method: "POST", body, headers: { "content-type": type } });
-        expect([response.status >= 400 && response.status < 500, response.setCookies], `${path}: ${type} ${body.slice(0, 40)}`).toEqual([
-          true,
-          [],
-        ]);
+        const response = await stranger.get(path, {
+          method: "POST",
+          body,
+          headers: { "content-type": type },
+        });
+        expect(
+          [response.status >= 400 && response.status < 500, response.setCookies],
+          `${path}: ${type} ${body.slice(0, 40)}`,
+        ).toEqual([true, []]);
       }
     }
     expect(ran).toEqual([]);
@@ -146,18 +170,31 @@ describe("[ATT-7] a NestJS application with the recipe of docs/how-to/nestjs.md"
   });
 
   it("shows a user who claims to be another one, in body, query and headers, among that user's own requests, only as the one who signed in", async () => {
-    const [ada, mallory] = [await signedIn("ada@example.com"), await signedIn("mallory@example.com")];
+    const [ada, mallory] = [
+      await signedIn("ada@example.com"),
+      await signedIn("mallory@example.com"),
+    ];
     const post = {
       method: "POST",
       body: JSON.stringify({ user: { email: "ada@example.com" }, email: "ada@example.com" }),
-      headers: { "content-type": "application/json", "x-forwarded-user": "ada@example.com", "x-user": "ada", authorization: "Bearer ada" },
+      headers: {
+        "content-type": "application/json",
+        "x-forwarded-user": "ada@example.com",
+        "x-user": "ada",
+        authorization: "Bearer ada",
+      },
     };
     const path = "/api/v1/reports?user[email]=ada@example.com&email=ada@example.com";
     const responses = await Promise.all(
-      Array.from({ length: 100 }, (_, number) => (number % 2 === 0 ? ada : mallory).get(path, post).then((response) => response.json())),
+      Array.from({ length: 100 }, (_, number) =>
+        (number % 2 === 0 ? ada : mallory).get(path, post).then((response) => response.json()),
+      ),
     );
     for (const [number, response] of responses.entries()) {
-      expect(response).toMatchObject({ secret: SECRET, email: number % 2 === 0 ? "ada@example.com" : "mallory@example.com" });
+      expect(response).toMatchObject({
+        secret: SECRET,
+        email: number % 2 === 0 ? "ada@example.com" : "mallory@example.com",
+      });
     }
   });
 });

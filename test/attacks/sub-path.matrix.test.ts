@@ -30,8 +30,19 @@ async function provider(): Promise<TestProvider> {
   return started;
 }
 
-function optionsFor({ clientId, clientSecret, issuer }: TestProvider, options: IdpAuthOptions): IdpAuthOptions {
-  return { env: {}, log: false, secretKey: "a secret key of at least 32 bytes", clientId, clientSecret, issuer, ...options };
+function optionsFor(
+  { clientId, clientSecret, issuer }: TestProvider,
+  options: IdpAuthOptions,
+): IdpAuthOptions {
+  return {
+    env: {},
+    log: false,
+    secretKey: "a secret key of at least 32 bytes",
+    clientId,
+    clientSecret,
+    issuer,
+    ...options,
+  };
 }
 
 async function serve(app: express.Express): Promise<number> {
@@ -40,7 +51,10 @@ async function serve(app: express.Express): Promise<number> {
   return server.port;
 }
 
-/** Two components below paths of one origin, as in the documentation: one store and one SECRET_KEY for both. */
+/**
+ * Two components below paths of one origin, as in the documentation: one store and one SECRET_KEY
+ * for both.
+ */
 describe("[ATT-5] next to another application on the same origin", () => {
   async function start() {
     const [own, theirs] = [await provider(), await provider()];
@@ -50,7 +64,11 @@ describe("[ATT-5] next to another application on the same origin", () => {
       const auth = idpAuth(optionsFor(of, { store, mountPath: `/${area}/idpauth/` }));
       const router = express.Router();
       auth.mount(router);
-      router.get("/reports", auth.idpRequired, (_request, response) => void response.send(`${SECRET} of ${area}`));
+      router.get(
+        "/reports",
+        auth.idpRequired,
+        (_request, response) => void response.send(`${SECRET} of ${area}`),
+      );
       app.use(`/${area}`, router);
       return auth;
     };
@@ -66,9 +84,17 @@ describe("[ATT-5] next to another application on the same origin", () => {
     expect((await mallory.follow("/wiki/reports")).text).toBe(`${SECRET} of wiki`);
     const value = mallory.cookies.value("idpauth.wiki.idpauth") ?? "";
     expect(value).toHaveLength(43);
-    for (const name of ["idpauth.shop.idpauth", "idpauth", "idpauth.shop", "idpauth.SHOP.idpauth"]) {
+    for (const name of [
+      "idpauth.shop.idpauth",
+      "idpauth",
+      "idpauth.shop",
+      "idpauth.SHOP.idpauth",
+    ]) {
       const headers = { cookie: `${name}=${value}` };
-      expect((await mallory.get("/shop/idpauth/session", { headers })).json()).toEqual({ authenticated: false, user: null });
+      expect((await mallory.get("/shop/idpauth/session", { headers })).json()).toEqual({
+        authenticated: false,
+        user: null,
+      });
       const guarded = await mallory.get("/shop/reports", { headers });
       expect([guarded.status, guarded.text.includes(SECRET)]).toEqual([401, false]);
     }
@@ -83,7 +109,11 @@ describe("[ATT-5] next to another application on the same origin", () => {
     const callback = new URL(await own.signInCode(login.location ?? ""));
     // The user also has a pending login at the neighbour.
     await user.navigate("/wiki/idpauth/login/");
-    for (const endpoint of ["/wiki/idpauth/login-callback", "/shop/..%2fwiki/idpauth/login-callback", "/wiki/idpauth/login-callback/"]) {
+    for (const endpoint of [
+      "/wiki/idpauth/login-callback",
+      "/shop/..%2fwiki/idpauth/login-callback",
+      "/wiki/idpauth/login-callback/",
+    ]) {
       const response = await user.navigate(`${endpoint}${callback.search}`);
       expect([response.status >= 400, response.setCookies], endpoint).toEqual([true, []]);
     }
@@ -102,8 +132,14 @@ describe.skipIf(nginx === undefined)("[ATT-5] behind nginx, which strips a path 
     const app = express();
     auth.mount(app);
     app.get("/reports", auth.idpRequired, (_request, response) => void response.send(SECRET));
-    const [upstream, port, folder] = [await serve(app), await freePort(), mkdtempSync(path.join(tmpdir(), "idpauth-nginx-"))];
-    const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((each) => `${each}_temp_path ${folder}/${each};`).join(" ");
+    const [upstream, port, folder] = [
+      await serve(app),
+      await freePort(),
+      mkdtempSync(path.join(tmpdir(), "idpauth-nginx-")),
+    ];
+    const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+      .map((each) => `${each}_temp_path ${folder}/${each};`)
+      .join(" ");
     const configuration = `${process.getuid?.() === 0 ? "user root;" : ""}
 daemon off; worker_processes 1; pid ${folder}/nginx.pid; error_log stderr; events {}
 http { access_log off; ${temporary}
@@ -131,9 +167,13 @@ http { access_log off; ${temporary}
       "x-script-name: /evil",
       "x-forwarded-uri: /idpauth/",
     ];
-    const headers = [...lines, "x-original-url: /idpauth/session", "host: app.example", "accept: text/html", "connection: close"].join(
-      "\r\n",
-    );
+    const headers = [
+      ...lines,
+      "x-original-url: /idpauth/session",
+      "host: app.example",
+      "accept: text/html",
+      "connection: close",
+    ].join("\r\n");
     const targets = [
       "/portal/reports",
       "/portal//reports",
@@ -157,15 +197,25 @@ http { access_log off; ${temporary}
     ];
     const ours = `${ORIGIN}/portal/`;
     for (const target of targets) {
-      const { raw, header, body } = await rawRequest(port, `GET ${target} HTTP/1.1\r\n${headers}\r\n\r\n`);
+      const { raw, header, body } = await rawRequest(
+        port,
+        `GET ${target} HTTP/1.1\r\n${headers}\r\n\r\n`,
+      );
       expect(raw, target).not.toContain(SECRET);
-      const links = [...body.matchAll(/(?:href|src|action)="([^"]*)"/g)].map(([, link = ""]) => link);
+      const links = [...body.matchAll(/(?:href|src|action)="([^"]*)"/g)].map(
+        ([, link = ""]) => link,
+      );
       const location = header("location");
       for (const address of [...links, ...(location === undefined ? [] : [location])]) {
         const { href, origin, searchParams } = new URL(address, ours);
-        expect(href.startsWith(ours) || origin === new URL(idp.issuer).origin, `${target}: ${address}`).toBe(true);
+        expect(
+          href.startsWith(ours) || origin === new URL(idp.issuer).origin,
+          `${target}: ${address}`,
+        ).toBe(true);
         for (const name of ["redirect_uri", "origin_url"])
-          expect(searchParams.get(name) ?? ours, `${target}: ${address}`).toMatch(/^https:\/\/app\.example\/portal\//);
+          expect(searchParams.get(name) ?? ours, `${target}: ${address}`).toMatch(
+            /^https:\/\/app\.example\/portal\//,
+          );
       }
     }
     const browser = new CookieBrowser({ origin: ORIGIN, proxied: { [ORIGIN]: port } });

@@ -12,7 +12,8 @@ import { startTestProvider, type TestProvider } from "../../src/testing/provider
 /** The policy that docs/reference/client.md gives to applications. */
 export const POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'";
 
-const PAGE = '<!doctype html><title>Application</title><script type="module" src="/page.js"></script>';
+const PAGE =
+  '<!doctype html><title>Application</title><script type="module" src="/page.js"></script>';
 
 /** Makes the client a global variable. Its options are JSON in the query of the page. */
 const SCRIPT = `import { createClient } from "/client.js";
@@ -35,7 +36,9 @@ export interface ClientApplication {
   stop(): Promise<void>;
 }
 
-export async function startClientApplication(options: IdpAuthOptions = {}): Promise<ClientApplication> {
+export async function startClientApplication(
+  options: IdpAuthOptions = {},
+): Promise<ClientApplication> {
   const entry = packageEntries().find(({ name }) => name === "idpauth/client")!;
   const { output } = await withBrowserBundle(entry, (bundle) => bundle.generate({ format: "esm" }));
   const provider = await startTestProvider({ person: { sub: "ada", name: "Ada Lovelace" } });
@@ -69,7 +72,8 @@ export async function startClientApplication(options: IdpAuthOptions = {}): Prom
       }
       if (script !== undefined) send(response, "text/javascript", script);
       else if (pathname === "/favicon.ico") response.writeHead(404).end();
-      else if (pathname === "/without-client") send(response, "text/html", "<!doctype html><title>Another page</title>");
+      else if (pathname === "/without-client")
+        send(response, "text/html", "<!doctype html><title>Another page</title>");
       else send(response, "text/html", PAGE);
       return undefined;
     }),

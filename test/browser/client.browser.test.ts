@@ -57,7 +57,10 @@ describe.skipIf(executablePath === undefined)("idpauth/client, in a browser", IN
     return tab;
   }
 
-  /** Calls a function of the client that leaves the page, and waits for the page on which the browser ends. */
+  /**
+   * Calls a function of the client that leaves the page, and waits for the page on which the
+   * browser ends.
+   */
   async function navigate(tab: Page, call: string): Promise<void> {
     await Promise.all([tab.waitForEvent("load"), tab.evaluate(`void ${call}`)]);
   }
@@ -72,8 +75,13 @@ describe.skipIf(executablePath === undefined)("idpauth/client, in a browser", IN
     await navigate(tab, "auth.signIn()");
     await status(tab, "signed-in");
     expect(tab.url()).toBe(address);
-    const { user, data, deadlines, account } = (await state(tab)) as { deadlines: { idle: number; end: number } } & Record<string, unknown>;
-    expect({ user, data }).toMatchObject({ user: { name: "Ada Lovelace" }, data: { role: "editor" } });
+    const { user, data, deadlines, account } = (await state(tab)) as {
+      deadlines: { idle: number; end: number };
+    } & Record<string, unknown>;
+    expect({ user, data }).toMatchObject({
+      user: { name: "Ada Lovelace" },
+      data: { role: "editor" },
+    });
     expect(account).toEqual(expect.any(String));
     expect(deadlines.end).toBe(deadlines.idle);
     const now = await tab.evaluate<number>("Date.now()");
@@ -106,7 +114,9 @@ describe.skipIf(executablePath === undefined)("idpauth/client, in a browser", IN
     const tab = await signedIn();
     await application.auth.endAllSessions({ iss: application.provider.issuer, sub: "ada" });
     const before = application.posts();
-    await tab.evaluate(`void (self.saved = auth.fetch("/api/items", { method: "POST", body: "half-filled form" }).then((r) => r.status))`);
+    await tab.evaluate(
+      `void (self.saved = auth.fetch("/api/items", { method: "POST", body: "half-filled form" }).then((r) => r.status))`,
+    );
     await status(tab, "signed-out");
     expect(await state(tab)).toMatchObject({ reason: "ended_everywhere" });
     const other = await open("/other");
@@ -123,7 +133,9 @@ describe.skipIf(executablePath === undefined)("idpauth/client, in a browser", IN
     const tab = await signedIn();
     await application.auth.endAllSessions({ iss: application.provider.issuer, sub: "ada" });
     const before = application.posts();
-    await tab.evaluate(`void (self.failed = auth.fetch("/api/items", { method: "POST", body: "Ada's" }).catch((e) => e.name))`);
+    await tab.evaluate(
+      `void (self.failed = auth.fetch("/api/items", { method: "POST", body: "Ada's" }).catch((e) => e.name))`,
+    );
     await status(tab, "signed-out");
     application.provider.person = { sub: "bob", name: "Bob" };
     const other = await open("/other");
@@ -139,7 +151,9 @@ describe.skipIf(executablePath === undefined)("idpauth/client, in a browser", IN
     await tab.evaluate(`document.body.innerHTML = "<input>"`);
     await tab.fill("input", "half-filled");
     const opened = context.waitForEvent("page");
-    await tab.evaluate("void (self.signing = auth.signIn({ popup: true }).then(({ status }) => status))");
+    await tab.evaluate(
+      "void (self.signing = auth.signIn({ popup: true }).then(({ status }) => status))",
+    );
     const popup = await opened;
     if (!popup.isClosed()) await popup.waitForEvent("close");
     expect(await tab.evaluate("signing")).toBe("signed-in");
@@ -164,7 +178,10 @@ describe.skipIf(executablePath === undefined)("idpauth/client, in a browser", IN
   it("with the event stream an end on the server shows at once", async () => {
     const tab = await open("/app", { events: true, probeInterval: 86_400 });
     await status(tab, "signed-out");
-    const opened = context.waitForEvent("response", (response) => response.url() === url("/idpauth/events"));
+    const opened = context.waitForEvent(
+      "response",
+      (response) => response.url() === url("/idpauth/events"),
+    );
     await navigate(tab, "auth.signIn()");
     expect((await opened).status()).toBe(200);
     await application.auth.endAllSessions({ iss: application.provider.issuer, sub: "ada" });
@@ -176,7 +193,10 @@ describe.skipIf(executablePath === undefined)("idpauth/client, in a browser", IN
     const tab = await signedIn();
     await context.setOffline(true);
     await tab.evaluate("auth.refresh()");
-    expect(await state(tab)).toMatchObject({ status: "unavailable", user: { name: "Ada Lovelace" } });
+    expect(await state(tab)).toMatchObject({
+      status: "unavailable",
+      user: { name: "Ada Lovelace" },
+    });
     await context.setOffline(false);
     await status(tab, "signed-in");
   });
@@ -185,8 +205,12 @@ describe.skipIf(executablePath === undefined)("idpauth/client, in a browser", IN
     const tab = await signedIn();
     const sent: string[] = [];
     context.on("request", (request) => sent.push(new URL(request.url()).origin));
-    await tab.evaluate(`document.head.insertAdjacentHTML("beforeend", '<base href="https://other.example/">')`);
-    expect(await tab.evaluate(`auth.fetch("/api/items").catch((error) => error.name)`)).toBe("TypeError");
+    await tab.evaluate(
+      `document.head.insertAdjacentHTML("beforeend", '<base href="https://other.example/">')`,
+    );
+    expect(await tab.evaluate(`auth.fetch("/api/items").catch((error) => error.name)`)).toBe(
+      "TypeError",
+    );
     await tab.evaluate("auth.refresh()");
     expect(new Set(sent)).toEqual(new Set([application.origin]));
     await status(tab, "signed-in");

@@ -1,4 +1,5 @@
-// The requests that a page can make without asking anybody: the corpus for auth.csrf in each browser.
+// The requests that a page can make without asking anybody: the corpus for auth.csrf in each
+// browser.
 
 /** A script that makes a request to an address from a page. */
 export type Attempt = (url: string) => string;
@@ -24,17 +25,26 @@ export const sandboxed: Attempt = (url) => `
     document.body.append(frame);`;
 
 export function element(tag: "img" | "script"): Attempt {
-  return (url) => `document.body.append(Object.assign(document.createElement("${tag}"), { src: "${url}" }));`;
+  return (url) =>
+    `document.body.append(Object.assign(document.createElement("${tag}"), { src: "${url}" }));`;
 }
 
-export const POSTS: readonly (readonly [name: string, attempt: Attempt, type: string | undefined])[] = [
+export const POSTS: readonly (readonly [
+  name: string,
+  attempt: Attempt,
+  type: string | undefined,
+])[] = [
   ["a form", form("application/x-www-form-urlencoded"), "application/x-www-form-urlencoded"],
   ["a form with files", form("multipart/form-data"), "multipart/form-data"],
   ["a form of plain text", form("text/plain"), "text/plain"],
   ["fetch without a preflight", send({ mode: "no-cors", body: "{}" }), "text/plain"],
   [
     "fetch of a form",
-    send({ mode: "no-cors", headers: { "Content-Type": "application/x-www-form-urlencoded" }, body: "to=x" }),
+    send({
+      mode: "no-cors",
+      headers: { "Content-Type": "application/x-www-form-urlencoded" },
+      body: "to=x",
+    }),
     "application/x-www-form-urlencoded",
   ],
   ["a beacon", (url) => `navigator.sendBeacon("${url}", "{}");`, "text/plain"],

@@ -12,7 +12,10 @@ const EXAMPLE = path.resolve(import.meta.dirname, "../../examples/next");
 const ADA = { sub: "ada", name: "Ada Lovelace", email: "ada@example.com" };
 const BOB = { sub: "bob", name: "Bob", email: "bob@example.com" };
 
-/** Notes each text that shows Ada's reports below the name of Bob. `innerText` leaves out what is hidden. */
+/**
+ * Notes each text that shows Ada's reports below the name of Bob. `innerText` leaves out what is
+ * hidden.
+ */
 const WATCH = `new MutationObserver(() => {
   const { innerText } = document.body ?? {};
   if (/Hello, Bob/.test(innerText) && /Reports of Ada/.test(innerText)) sessionStorage.setItem("mixed", innerText);

@@ -13,7 +13,10 @@ describe.skipIf(executablePath === undefined)("Chromium", IN_A_BROWSER, () => {
   const contexts: BrowserContext[] = [];
 
   beforeAll(async () => {
-    [browser, application] = await Promise.all([launchChromium(executablePath!), startTestApplication()]);
+    [browser, application] = await Promise.all([
+      launchChromium(executablePath!),
+      startTestApplication(),
+    ]);
   }, 120_000);
   afterEach(async () => {
     for (const context of contexts.splice(0)) await context.close();

@@ -6,47 +6,53 @@ import { choose, expectUsable, heading, type TestUser } from "./test-user.js";
 const executablePath = await chromiumForTests();
 const PAGE = "/reports?quarter=3&name=%C3%A9%20%26%2Fx&empty=";
 
-describe.skipIf(executablePath === undefined)("several providers, in a browser", IN_A_BROWSER, () => {
-  const stage: Stage = useStage(executablePath);
-  const open = async (): Promise<TestUser> => (await stage.open({ DEMO_PROVIDERS: "2" })).user;
+describe.skipIf(executablePath === undefined)(
+  "several providers, in a browser",
+  IN_A_BROWSER,
+  () => {
+    const stage: Stage = useStage(executablePath);
+    const open = async (): Promise<TestUser> => (await stage.open({ DEMO_PROVIDERS: "2" })).user;
 
-  it("redirects from a guarded page to the chooser, which works with the keyboard, and after the sign-in back to that page", async () => {
-    const user = await open();
-    const tab = await user.askFor(PAGE);
-    expect(await heading(tab)).toBe("Choose how to sign in");
-    await expectUsable(tab);
-    for (const name of ["Example staff", "Customer account"]) {
-      await tab.keyboard.press("Tab");
-      expect(await tab.evaluate("document.activeElement.textContent.trim()")).toBe(name);
-      expect(await tab.evaluate("getComputedStyle(document.activeElement).outlineStyle")).toBe("solid");
-    }
-    await tab.keyboard.press("Enter");
-    await tab.getByText("the demo's provider “Customer account”").waitFor();
-    await choose(tab, "mary");
-    expect(tab.url()).toBe(user.url(PAGE));
-    expect(await tab.innerText("main")).toContain("Signed in as Mary Somerville");
-  });
+    it("redirects from a guarded page to the chooser, which works with the keyboard, and after the sign-in back to that page", async () => {
+      const user = await open();
+      const tab = await user.askFor(PAGE);
+      expect(await heading(tab)).toBe("Choose how to sign in");
+      await expectUsable(tab);
+      for (const name of ["Example staff", "Customer account"]) {
+        await tab.keyboard.press("Tab");
+        expect(await tab.evaluate("document.activeElement.textContent.trim()")).toBe(name);
+        expect(await tab.evaluate("getComputedStyle(document.activeElement).outlineStyle")).toBe(
+          "solid",
+        );
+      }
+      await tab.keyboard.press("Enter");
+      await tab.getByText("the demo's provider “Customer account”").waitFor();
+      await choose(tab, "mary");
+      expect(tab.url()).toBe(user.url(PAGE));
+      expect(await tab.innerText("main")).toContain("Signed in as Mary Somerville");
+    });
 
-  it("sends a customer from a page for staff to the login of staff, whose session replaces the customer's", async () => {
-    const user = await open();
-    const tab = await user.askFor("/idpauth/login/?provider=customers");
-    await choose(tab, "mary");
-    await tab.goto(user.url("/"));
-    expect(await tab.innerText("main")).toContain("You are signed in at the provider customers.");
-    await expectUsable(tab);
+    it("sends a customer from a page for staff to the login of staff, whose session replaces the customer's", async () => {
+      const user = await open();
+      const tab = await user.askFor("/idpauth/login/?provider=customers");
+      await choose(tab, "mary");
+      await tab.goto(user.url("/"));
+      expect(await tab.innerText("main")).toContain("You are signed in at the provider customers.");
+      await expectUsable(tab);
 
-    await tab.getByRole("link", { name: "Payroll" }).click();
-    await tab.getByText("the demo's provider “Example staff”").waitFor();
-    await choose(tab, "ada");
-    expect(tab.url()).toBe(user.url("/payroll"));
-    expect(await tab.innerText("main")).toContain("Signed in as Ada Lovelace");
-    await expectUsable(tab);
+      await tab.getByRole("link", { name: "Payroll" }).click();
+      await tab.getByText("the demo's provider “Example staff”").waitFor();
+      await choose(tab, "ada");
+      expect(tab.url()).toBe(user.url("/payroll"));
+      expect(await tab.innerText("main")).toContain("Signed in as Ada Lovelace");
+      await expectUsable(tab);
 
-    await tab.goto(user.url("/idpauth/sessions"));
-    expect(await tab.innerText("main")).toMatch(/^Your sessions\s+Example staff\s/);
-    expect(await tab.getByRole("listitem").filter({ hasText: "This session" }).count()).toBe(1);
-    await expectUsable(tab);
-    await tab.goto(user.url("/"));
-    expect(await tab.innerText("main")).toContain("You are signed in at the provider staff.");
-  });
-});
+      await tab.goto(user.url("/idpauth/sessions"));
+      expect(await tab.innerText("main")).toMatch(/^Your sessions\s+Example staff\s/);
+      expect(await tab.getByRole("listitem").filter({ hasText: "This session" }).count()).toBe(1);
+      await expectUsable(tab);
+      await tab.goto(user.url("/"));
+      expect(await tab.innerText("main")).toContain("You are signed in at the provider staff.");
+    });
+  },
+);

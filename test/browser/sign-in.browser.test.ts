@@ -83,7 +83,8 @@ describe.skipIf(executablePath === undefined)("signing in, in a browser", IN_A_B
       await choose(first, "ada");
       expect(first.url()).toBe(user.url("/reports?tab=1"));
       expect(second.url()).toBe(user.url("/reports?tab=2"));
-      for (const tab of [first, second]) expect(await tab.innerText("main")).toContain("Signed in as Ada Lovelace");
+      for (const tab of [first, second])
+        expect(await tab.innerText("main")).toContain("Signed in as Ada Lovelace");
     });
 
     it("another account takes the place of the first one", async () => {
@@ -103,7 +104,14 @@ describe.skipIf(executablePath === undefined)("signing in, in a browser", IN_A_B
     await user.signIn("/reports");
     const own = await ownCookies(user);
     expect(own).toEqual([
-      expect.objectContaining({ name: "idpauth", domain: "127.0.0.1", path: "/", httpOnly: true, sameSite: "Lax", secure: false }),
+      expect.objectContaining({
+        name: "idpauth",
+        domain: "127.0.0.1",
+        path: "/",
+        httpOnly: true,
+        sameSite: "Lax",
+        secure: false,
+      }),
     ]);
     const days = ((own[0]?.expires ?? 0) - Date.now() / 1000) / 86_400;
     expect(days).toBeGreaterThan(399.9);
@@ -133,7 +141,9 @@ describe.skipIf(executablePath === undefined)("signing in, in a browser", IN_A_B
     expect([...user.asked.keys()].sort()).toEqual([user.origin, provider].sort());
     const picture = tab.locator("main img");
     expect(await picture.getAttribute("src")).toBe(`${provider}/pictures/ada.svg`);
-    await expect.poll(() => tab.evaluate("document.querySelector('main img').naturalWidth")).toBeGreaterThan(0);
+    await expect
+      .poll(() => tab.evaluate("document.querySelector('main img').naturalWidth"))
+      .toBeGreaterThan(0);
     // What the landing page itself asked for.
     user.asked.clear();
     await tab.reload({ waitUntil: "networkidle" });
@@ -176,7 +186,8 @@ describe.skipIf(executablePath === undefined)("signing in, in a browser", IN_A_B
     const before = await shownJson(other, user.url("/idpauth/debug"));
     const failed: string[] = [];
     tab.on("response", (response) => {
-      if (response.url().startsWith(user.origin) && response.status() >= 400) failed.push(`${String(response.status())} ${response.url()}`);
+      if (response.url().startsWith(user.origin) && response.status() >= 400)
+        failed.push(`${String(response.status())} ${response.url()}`);
     });
     await tab.goBack();
     // The provider's page, which is the provider's: the callback is not in the browser's history.
@@ -185,7 +196,9 @@ describe.skipIf(executablePath === undefined)("signing in, in a browser", IN_A_B
     expect(tab.url()).toBe(user.url("/reports"));
     expect(await tab.innerText("main")).toContain("Signed in as Ada Lovelace");
     expect(user.callbacks).toHaveLength(1);
-    expect((await shownJson(other, user.url("/idpauth/debug"))).session).toEqual(lastUsedLater(before.session));
+    expect((await shownJson(other, user.url("/idpauth/debug"))).session).toEqual(
+      lastUsedLater(before.session),
+    );
     expect(failed).toEqual([]);
   });
 
@@ -216,7 +229,10 @@ describe.skipIf(executablePath === undefined)("signing in, in a browser", IN_A_B
   });
 });
 
-/** The user's cookies that the application set; the provider lives on the same host, and cookies know no ports. */
+/**
+ * The user's cookies that the application set; the provider lives on the same host, and cookies
+ * know no ports.
+ */
 async function ownCookies(user: TestUser) {
   return (await user.context.cookies()).filter(({ name }) => !name.startsWith("_"));
 }

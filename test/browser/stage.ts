@@ -5,15 +5,19 @@ import { launchChromium } from "../support/chromium.js";
 import { TestUser } from "./test-user.js";
 
 export interface Stage {
-  /** The demo as a process of its own, with a new user at its door. Tests with the same environment share the demo. */
+  /**
+   * The demo as a process of its own, with a new user at its door. Tests with the same environment
+   * share the demo.
+   */
   open(env?: Readonly<Record<string, string>>): Promise<{ demo: DemoProcess; user: TestUser }>;
   /** Somebody with a browser profile of their own. */
   user(origin: string, options?: BrowserContextOptions): Promise<TestUser>;
 }
 
 /**
- * One Chromium for a test file, and its demos. After each test no user's browser may have complained, and in the end no
- * demo may have had an error. The demo is built when it is first used.
+ * One Chromium for a test file, and its demos. After each test no user's browser may have
+ * complained, and in the end no demo may have had an error. The demo is built when it is first
+ * used.
  */
 export function useStage(executablePath: string | undefined): Stage {
   let browser: Browser | undefined;

@@ -5,12 +5,23 @@ import { expect } from "vitest";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** The name of each person at the embedded providers, as their buttons show it. Mary is a customer, the others are staff. */
-export const PEOPLE = { ada: "Ada Lovelace", grace: "Grace Hopper", alan: "Alan Turing", mary: "Mary Somerville" } as const;
+/**
+ * The name of each person at the embedded providers, as their buttons show it. Mary is a customer,
+ * the others are staff.
+ */
+export const PEOPLE = {
+  ada: "Ada Lovelace",
+  grace: "Grace Hopper",
+  alan: "Alan Turing",
+  mary: "Mary Somerville",
+} as const;
 export type Person = keyof typeof PEOPLE;
 
 interface AxeResult {
-  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly failureSummary: string }[] }[];
+  readonly violations: readonly {
+    readonly id: string;
+    readonly nodes: readonly { readonly failureSummary: string }[];
+  }[];
   readonly passes: readonly { readonly id: string }[];
 }
 
@@ -18,7 +29,10 @@ const INTERRUPTED_SOCKET = ": WebSocket is closed before the connection is ";
 const STATUS_LINES =
   /^Failed to load resource: the server responded with a status of |^WebSocket connection to '[^']*' failed: HTTP Authentication failed/;
 
-/** A person with a browser profile of their own. What the browser complains about and whom it asks is written down. */
+/**
+ * A person with a browser profile of their own. What the browser complains about and whom it asks
+ * is written down.
+ */
 export class TestUser {
   readonly context: BrowserContext;
   readonly origin: string;
@@ -33,8 +47,10 @@ export class TestUser {
     this.context = context;
     this.origin = origin;
     context.on("console", (message) => {
-      // The lines that Chromium writes for every response with an error status, and for a WebSocket that a navigation interrupts.
-      const isHarmless = STATUS_LINES.test(message.text()) || message.text().includes(INTERRUPTED_SOCKET);
+      // The lines that Chromium writes for every response with an error status, and for a WebSocket
+      // that a navigation interrupts.
+      const isHarmless =
+        STATUS_LINES.test(message.text()) || message.text().includes(INTERRUPTED_SOCKET);
       if (!isHarmless) this.complaints.push(message.text());
     });
     context.on("weberror", (error) => this.complaints.push(error.error().message));
@@ -46,7 +62,11 @@ export class TestUser {
     });
   }
 
-  static async arrive(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<TestUser> {
+  static async arrive(
+    browser: Browser,
+    origin: string,
+    options: BrowserContextOptions = {},
+  ): Promise<TestUser> {
     const context = await browser.newContext(options);
     // Nothing here takes longer; a test that waits for what never comes should say so soon.
     context.setDefaultTimeout(60_000);
@@ -105,7 +125,10 @@ export async function indexSays(user: TestUser, tab: Page, expected: string): Pr
     .toBe(expected);
 }
 
-/** A page as everybody must be able to use it: phone and desktop, light and dark; axe finds nothing, nothing scrolls sideways. */
+/**
+ * A page as everybody must be able to use it: phone and desktop, light and dark; axe finds nothing,
+ * nothing scrolls sideways.
+ */
 export async function expectUsable(tab: Page): Promise<void> {
   for (const [colorScheme, width] of [
     ["light", 320],
@@ -113,11 +136,15 @@ export async function expectUsable(tab: Page): Promise<void> {
   ] as const) {
     await tab.setViewportSize({ width, height: 720 });
     await tab.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    const overflow = await tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+    const overflow = await tab.evaluate(
+      "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+    );
     expect(overflow, `${tab.url()} scrolls sideways at ${width} px`).toBeLessThanOrEqual(0);
     await tab.evaluate(AXE);
     const { violations, passes } = await tab.evaluate<AxeResult>("axe.run()");
-    expect(violations.map(({ id, nodes }) => ({ id, nodes: nodes.map((node) => node.failureSummary) }))).toEqual([]);
+    expect(
+      violations.map(({ id, nodes }) => ({ id, nodes: nodes.map((node) => node.failureSummary) })),
+    ).toEqual([]);
     expect(passes.map(({ id }) => id)).toContain("color-contrast");
   }
 }

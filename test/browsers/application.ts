@@ -22,7 +22,10 @@ export interface TestApplication {
   readonly origin: string;
   /** Signs in without a page of its own, unless `askFirst` was called. */
   readonly provider: TestProvider;
-  /** Other applications: one on another port of the same site, one of another site. Both show a page without a script, or redirect to `?to=`. */
+  /**
+   * Other applications: one on another port of the same site, one of another site. Both show a page
+   * without a script, or redirect to `?to=`.
+   */
   readonly others: { readonly sameSite: string; readonly crossSite: string };
   /** The requests to `/items`. */
   readonly arrived: Arrived[];
@@ -67,7 +70,9 @@ export async function startTestApplication(): Promise<TestApplication> {
 
   const stream = auth.idpRequired((request, response) => {
     response.writeHead(200, { "Content-Type": "text/event-stream" }).write(": open\n\n");
-    auth.whenEnded(request).addEventListener("abort", () => response.end("event: ended\ndata:\n\n"));
+    auth
+      .whenEnded(request)
+      .addEventListener("abort", () => response.end("event: ended\ndata:\n\n"));
   });
   const streams = new Map<ServerResponse, string>();
   const listener = auth.listener(async (request, response) => {
@@ -75,16 +80,19 @@ export async function startTestApplication(): Promise<TestApplication> {
     if (route === "/items") await items(request, response);
     else if (route === "/api/stream") await stream(request, response);
     else if (route === "/client.js") send(response, "text/javascript", script);
-    else if (route === "/own.js") send(response, "text/javascript", `${sampleOfGuide()}window.client = auth;`);
+    else if (route === "/own.js")
+      send(response, "text/javascript", `${sampleOfGuide()}window.client = auth;`);
     else if (route === "/app") send(response, "text/html", APP);
     else if (route === "/own") send(response, "text/html", OWN);
-    else if (route === "/other") send(response, "text/html", "<!doctype html><title>Other</title><h1>Another page</h1>");
+    else if (route === "/other")
+      send(response, "text/html", "<!doctype html><title>Other</title><h1>Another page</h1>");
     else if (route === "/guarded") await guarded(request, response);
     else response.writeHead(404).end();
   });
   const { port, stop } = await listen((request, response) => {
     const path = request.url?.split("?", 1)[0] ?? "";
-    if (path.startsWith("/idpauth/login")) logins.push({ path, site: request.headers["sec-fetch-site"] });
+    if (path.startsWith("/idpauth/login"))
+      logins.push({ path, site: request.headers["sec-fetch-site"] });
     if (request.url === "/idpauth/events" || request.url === "/api/stream") {
       const { pathname, search } = new URL(request.headers.referer ?? "");
       streams.set(response, pathname + search);
@@ -98,15 +106,25 @@ export async function startTestApplication(): Promise<TestApplication> {
     else response.writeHead(302, { Location: to, "Referrer-Policy": "no-referrer" }).end();
   });
   return {
-    others: { sameSite: `http://127.0.0.1:${other.port}`, crossSite: `http://localhost:${other.port}` },
+    others: {
+      sameSite: `http://127.0.0.1:${other.port}`,
+      crossSite: `http://localhost:${other.port}`,
+    },
     origin: `http://127.0.0.1:${String(port)}`,
     provider,
     arrived,
     logins,
     streams: () => [...streams.values()],
     askFirst() {
-      const body = '<!doctype html><title>Sign in</title><h1>Who is signing in?</h1><a href="">Ada</a>';
-      provider.fault("authorize", { kind: "status", status: 200, times: 1, headers: { "Content-Type": "text/html" }, body });
+      const body =
+        '<!doctype html><title>Sign in</title><h1>Who is signing in?</h1><a href="">Ada</a>';
+      provider.fault("authorize", {
+        kind: "status",
+        status: 200,
+        times: 1,
+        headers: { "Content-Type": "text/html" },
+        body,
+      });
     },
     async stop() {
       await stop();
@@ -117,8 +135,8 @@ export async function startTestApplication(): Promise<TestApplication> {
 }
 
 /**
- * What a single-page application does with the client. In its address, `without=locks,channel` takes these away from the page, and
- * `events` opens the event stream.
+ * What a single-page application does with the client. In its address, `without=locks,channel`
+ * takes these away from the page, and `events` opens the event stream.
  */
 const APP = `<!doctype html>
 <html lang="en"><title>Application</title>
@@ -142,7 +160,10 @@ const OWN = `<!doctype html><html lang="en"><title>Own stream</title>
 <script type="importmap">{ "imports": { "idpauth/client": "/client.js" } }</script><script type="module" src="/own.js"></script></html>`;
 
 function sampleOfGuide(): string {
-  const page = readFileSync(path.resolve(import.meta.dirname, "../../docs/how-to/live-connections.md"), "utf8");
+  const page = readFileSync(
+    path.resolve(import.meta.dirname, "../../docs/how-to/live-connections.md"),
+    "utf8",
+  );
   return /^### In the browser\n.*?^```js\n(.*?)^```$/ms.exec(page)?.[1] ?? "";
 }
 

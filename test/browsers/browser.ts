@@ -3,9 +3,13 @@ import path from "node:path";
 import { expect } from "vitest";
 import { installFramework } from "../../scripts/framework-install.mjs";
 
-// Firefox and WebKit have drivers of their own. This is the part that the scenarios use, alike in both.
+// Firefox and WebKit have drivers of their own. This is the part that the scenarios use, alike in
+// both.
 
-/** How long a scenario waits for what a page shows. A busy machine takes ten times as long as an idle one. */
+/**
+ * How long a scenario waits for what a page shows. A busy machine takes ten times as long as an
+ * idle one.
+ */
 export const PATIENCE = { timeout: 30_000 };
 
 /** A browser that runs. One user at a time uses it. */
@@ -56,7 +60,10 @@ export interface Tab {
   close(): Promise<void>;
 }
 
-/** Installs the packages that drive the browsers. False: npm cannot reach its registry, and the reason is on stderr. */
+/**
+ * Installs the packages that drive the browsers. False: npm cannot reach its registry, and the
+ * reason is on stderr.
+ */
 export function installDrivers(): Promise<boolean> {
   return installFramework(import.meta.dirname);
 }
@@ -72,12 +79,16 @@ export function urlOf(tab: Tab): Promise<string> {
 
 /** Waits until the tab is at this address and its page is loaded. */
 export async function arriveAt(tab: Tab, url: string): Promise<void> {
-  await expect.poll(() => tab.evaluate("document.readyState + ' ' + location.href"), PATIENCE).toBe(`complete ${url}`);
+  await expect
+    .poll(() => tab.evaluate("document.readyState + ' ' + location.href"), PATIENCE)
+    .toBe(`complete ${url}`);
 }
 
 /** Waits until the tab shows this heading. */
 export async function showsHeading(tab: Tab, heading: string): Promise<void> {
-  await expect.poll(() => tab.evaluate("document.querySelector('h1')?.innerText"), PATIENCE).toBe(heading);
+  await expect
+    .poll(() => tab.evaluate("document.querySelector('h1')?.innerText"), PATIENCE)
+    .toBe(heading);
 }
 
 /** Waits for the tab or window that the action opens. */
@@ -96,5 +107,7 @@ export async function openedBy(user: BrowserUser, action: () => Promise<unknown>
 
 /** Waits until the tab is closed, by whatever closes it. */
 export async function expectClosed(user: BrowserUser, tab: Tab): Promise<void> {
-  await expect.poll(async () => (await user.tabs()).map(({ id }) => id), PATIENCE).not.toContain(tab.id);
+  await expect
+    .poll(async () => (await user.tabs()).map(({ id }) => id), PATIENCE)
+    .not.toContain(tab.id);
 }

@@ -1,9 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { arriveAt, expectClosed, openedBy, PATIENCE, showsHeading, type BrowserUser, type Tab } from "./browser.js";
+import {
+  arriveAt,
+  expectClosed,
+  openedBy,
+  PATIENCE,
+  showsHeading,
+  type BrowserUser,
+  type Tab,
+} from "./browser.js";
 import type { Browsing } from "./scenarios.js";
 
 function expectState(tab: Tab, expected: object) {
-  return expect.poll(() => tab.evaluate("window.client?.getState()"), PATIENCE).toMatchObject(expected);
+  return expect
+    .poll(() => tab.evaluate("window.client?.getState()"), PATIENCE)
+    .toMatchObject(expected);
 }
 
 export function clientScenarios(browsing: Browsing): void {
@@ -23,19 +33,20 @@ export function clientScenarios(browsing: Browsing): void {
   }
   /** As a sign-out in a page without the client: no tab is told. */
   async function signOutSilently(tab: Tab): Promise<void> {
-    expect(await tab.evaluate("fetch('/idpauth/logout/?response=json').then(({ status }) => status)")).toBe(200);
+    expect(
+      await tab.evaluate("fetch('/idpauth/logout/?response=json').then(({ status }) => status)"),
+    ).toBe(200);
   }
 
   describe("idpauth/client", () => {
     it("finds Web Locks, BroadcastChannel and EventSource", async () => {
       const user = await browsing.user();
       const tab = await openApp(user, "signed-out");
-      expect(await tab.evaluate("[typeof navigator.locks, typeof BroadcastChannel, typeof EventSource, isSecureContext]")).toEqual([
-        "object",
-        "function",
-        "function",
-        true,
-      ]);
+      expect(
+        await tab.evaluate(
+          "[typeof navigator.locks, typeof BroadcastChannel, typeof EventSource, isSecureContext]",
+        ),
+      ).toEqual(["object", "function", "function", true]);
     });
 
     it("signs in through a provider on another site and returns to the very address, with query and fragment", async () => {
@@ -113,14 +124,17 @@ export function clientScenarios(browsing: Browsing): void {
       await expectClosed(user, popup);
     });
 
-    it.each(["locks", "channel", "locks,channel"])("works in a browser without %s: the next probe finds it", async (missing) => {
-      const user = await browsing.user();
-      const first = await openSignedIn(user, `?without=${missing}`);
-      const second = await openApp(user, "signed-in", `?without=${missing}`);
-      await signOutSilently(first);
-      await expectState(second, { status: "signed-out" });
-      await expectState(first, { status: "signed-out" });
-    });
+    it.each(["locks", "channel", "locks,channel"])(
+      "works in a browser without %s: the next probe finds it",
+      async (missing) => {
+        const user = await browsing.user();
+        const first = await openSignedIn(user, `?without=${missing}`);
+        const second = await openApp(user, "signed-in", `?without=${missing}`);
+        await signOutSilently(first);
+        await expectState(second, { status: "signed-out" });
+        await expectState(first, { status: "signed-out" });
+      },
+    );
 
     it("the event stream reports a sign-out at once, without another tab's hint", async () => {
       const user = await browsing.user();

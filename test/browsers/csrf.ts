@@ -11,8 +11,14 @@ export function csrfScenarios(browsing: Browsing): void {
   async function signedIn(): Promise<Tab> {
     return (await browsing.user()).open(`${app().origin}/idpauth/login/`);
   }
-  /** Makes each attempt from a page of that origin, and returns the requests that arrived, by name. */
-  async function attempted(tab: Tab, from: string, attempts: readonly (readonly [name: string, attempt: Attempt, ...unknown[]])[]) {
+  /**
+   * Makes each attempt from a page of that origin, and returns the requests that arrived, by name.
+   */
+  async function attempted(
+    tab: Tab,
+    from: string,
+    attempts: readonly (readonly [name: string, attempt: Attempt, ...unknown[]])[],
+  ) {
     const requests: Record<string, Partial<Arrived>> = {};
     for (const [name, attempt] of attempts) {
       await tab.goto(`${from}/other`);
@@ -34,7 +40,13 @@ export function csrfScenarios(browsing: Browsing): void {
   describe("[CSRF-2] a route behind auth.csrf", () => {
     it("runs for every request of the application's own pages", async () => {
       const { origin } = app();
-      const expected = { method: "POST", site: "same-origin", origin, hasCookie: true, status: 200 };
+      const expected = {
+        method: "POST",
+        site: "same-origin",
+        origin,
+        hasCookie: true,
+        status: 200,
+      };
       expect(await attempted(await signedIn(), origin, [...POSTS, ...JSON_POSTS])).toEqual({
         ...each(expected),
         JSON: expected,
@@ -50,7 +62,13 @@ export function csrfScenarios(browsing: Browsing): void {
 
     it("refuses every request of another site, which comes without the cookie", async () => {
       const origin = app().others.crossSite;
-      const expected = { method: "POST", site: "cross-site", origin, hasCookie: false, status: 403 };
+      const expected = {
+        method: "POST",
+        site: "cross-site",
+        origin,
+        hasCookie: false,
+        status: 403,
+      };
       expect(await attempted(await signedIn(), origin, POSTS)).toEqual(each(expected));
     });
 
@@ -59,18 +77,32 @@ export function csrfScenarios(browsing: Browsing): void {
       const { origin, others } = app();
       for (const from of [origin, others.sameSite, others.crossSite]) {
         const { frame } = await attempted(tab, from, [["frame", sandboxed]]);
-        expect(frame).toMatchObject({ method: "POST", site: "cross-site", origin: "null", status: 403 });
+        expect(frame).toMatchObject({
+          method: "POST",
+          site: "cross-site",
+          origin: "null",
+          status: 403,
+        });
       }
       for (const from of [others.sameSite, others.crossSite]) {
-        for (const { method } of Object.values(await attempted(tab, from, JSON_POSTS))) expect(method).toBe("OPTIONS");
+        for (const { method } of Object.values(await attempted(tab, from, JSON_POSTS)))
+          expect(method).toBe("OPTIONS");
         expect(app().arrived).toHaveLength(1);
       }
     });
 
     it("does not refuse GET from another site: a safe method must change nothing", async () => {
-      const { image } = await attempted(await signedIn(), app().others.crossSite, [["image", element("img")]]);
+      const { image } = await attempted(await signedIn(), app().others.crossSite, [
+        ["image", element("img")],
+      ]);
       // The guard refuses, since the cookie does not come with it.
-      expect(image).toEqual({ method: "GET", site: "cross-site", origin: undefined, hasCookie: false, status: 401 });
+      expect(image).toEqual({
+        method: "GET",
+        site: "cross-site",
+        origin: undefined,
+        hasCookie: false,
+        status: 401,
+      });
     });
   });
 }

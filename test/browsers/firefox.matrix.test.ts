@@ -5,8 +5,14 @@ import { installDrivers } from "./browser.js";
 import { startFirefox } from "./firefox.js";
 import { scenarios } from "./scenarios.js";
 
-const executablePath = (await installDrivers()) ? await ensureProgram("firefox-esr", "firefox-esr") : undefined;
+const executablePath = (await installDrivers())
+  ? await ensureProgram("firefox-esr", "firefox-esr")
+  : undefined;
 
-describe.skipIf(executablePath === undefined)("Firefox", { ...IN_A_BROWSER, timeout: 120_000 }, () => {
-  scenarios(() => startFirefox(executablePath!));
-});
+describe.skipIf(executablePath === undefined)(
+  "Firefox",
+  { ...IN_A_BROWSER, timeout: 120_000 },
+  () => {
+    scenarios(() => startFirefox(executablePath!));
+  },
+);

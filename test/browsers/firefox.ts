@@ -1,6 +1,13 @@
-import { driverPackage, type BrowserCookie, type BrowserUser, type RunningBrowser, type Tab } from "./browser.js";
+import {
+  driverPackage,
+  type BrowserCookie,
+  type BrowserUser,
+  type RunningBrowser,
+  type Tab,
+} from "./browser.js";
 
-// Firefox over WebDriver BiDi, which puppeteer-core speaks. The package is only installed for these tests, so its types are written here.
+// Firefox over WebDriver BiDi, which puppeteer-core speaks. The package is only installed for these
+// tests, so its types are written here.
 
 interface Puppeteer {
   launch(options: object): Promise<Browser>;
@@ -30,7 +37,12 @@ interface Page {
 /** Starts Firefox without a window. */
 export async function startFirefox(executablePath: string): Promise<RunningBrowser> {
   const { default: puppeteer } = driverPackage("puppeteer-core") as { default: Puppeteer };
-  const browser = await puppeteer.launch({ browser: "firefox", executablePath, headless: true, acceptInsecureCerts: true });
+  const browser = await puppeteer.launch({
+    browser: "firefox",
+    executablePath,
+    headless: true,
+    acceptInsecureCerts: true,
+  });
   return {
     version: (await browser.version()).replace("firefox/", "Firefox "),
     newUser: async () => new FirefoxUser(await browser.createBrowserContext()),
@@ -80,7 +92,8 @@ function firefoxTab(page: Page, id: string): Tab {
   return {
     id,
     async goto(url) {
-      // While the response to a form still loads in the page or in a frame, Firefox can end another navigation.
+      // While the response to a form still loads in the page or in a frame, Firefox can end another
+      // navigation.
       await page.goto(url).catch(() => page.goto(url));
     },
     evaluate: (expression) => page.evaluate(expression),

@@ -1,8 +1,9 @@
 import { driverPackage } from "./browser.js";
 import { startScreen } from "./screen.js";
 
-// Chromium and Firefox with windows, whose hidden tabs are hidden: a headless browser shows every tab. Playwright makes every page visible,
-// so puppeteer-core drives both. The package is only installed for these tests, so its types are written here.
+// Chromium and Firefox with windows, whose hidden tabs are hidden: a headless browser shows every
+// tab. Playwright makes every page visible, so puppeteer-core drives both. The package is only
+// installed for these tests, so its types are written here.
 
 interface Puppeteer {
   launch(options: object): Promise<Browser>;
@@ -35,7 +36,11 @@ export interface HeadedPrograms {
   readonly xvfb: string;
 }
 
-export async function startHeaded({ browser: name, executablePath, xvfb }: HeadedPrograms): Promise<HeadedBrowser> {
+export async function startHeaded({
+  browser: name,
+  executablePath,
+  xvfb,
+}: HeadedPrograms): Promise<HeadedBrowser> {
   const { default: puppeteer } = driverPackage("puppeteer-core") as { default: Puppeteer };
   const screen = await startScreen(xvfb);
   const browser = await puppeteer.launch({

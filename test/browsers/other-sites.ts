@@ -4,7 +4,9 @@ import type { Browsing } from "./scenarios.js";
 
 const GRACE = { sub: "grace-1906", email: "grace@example.com", name: "Grace Hopper" };
 
-/** What the browser sends with a login and with its callback, and what the application makes of it. */
+/**
+ * What the browser sends with a login and with its callback, and what the application makes of it.
+ */
 export function otherSiteScenarios(browsing: Pick<Browsing, "user" | "application">): void {
   const at = (host: string, origin: string) => `http://${host}:${new URL(origin).port}`;
   const app = () => at("a.app.localhost", browsing.application.origin);
@@ -18,29 +20,51 @@ export function otherSiteScenarios(browsing: Pick<Browsing, "user" | "applicatio
     await tab.evaluate(`void (document.body.innerHTML = '<a id="link" href="${href}">link</a>')`);
     await tab.click("#link");
   }
-  const who = (tab: Tab) => tab.evaluate("fetch('/idpauth/session').then((r) => r.json()).then(({ user }) => user?.email)");
+  const who = (tab: Tab) =>
+    tab.evaluate("fetch('/idpauth/session').then((r) => r.json()).then(({ user }) => user?.email)");
 
   describe("a login", () => {
-    // Firefox takes all names below localhost for sites of their own. After a redirect to another site it may send `none`.
-    it.each<[from: string, page: () => string | undefined, login: readonly string[], callback: readonly string[]]>([
+    // Firefox takes all names below localhost for sites of their own. After a redirect to another
+    // site it may send `none`.
+    it.each<
+      [
+        from: string,
+        page: () => string | undefined,
+        login: readonly string[],
+        callback: readonly string[],
+      ]
+    >([
       ["a typed address", () => undefined, ["none"], ["none"]],
-      ["a page of the application", () => `${app()}/other`, ["same-origin"], ["cross-site", "none"]],
-      ["a sibling domain", () => `${others().sibling}/`, ["same-site", "cross-site"], ["cross-site", "none"]],
+      [
+        "a page of the application",
+        () => `${app()}/other`,
+        ["same-origin"],
+        ["cross-site", "none"],
+      ],
+      [
+        "a sibling domain",
+        () => `${others().sibling}/`,
+        ["same-site", "cross-site"],
+        ["cross-site", "none"],
+      ],
       ["another site", () => `${others().foreign}/`, ["cross-site"], ["cross-site", "none"]],
-    ])("of %s keeps its Sec-Fetch-Site from a guarded page, and returns from the provider", async (_from, page, login, callback) => {
-      const tab = await (await browsing.user()).open("about:blank");
-      const { logins } = browsing.application;
-      const from = page();
-      logins.length = 0;
-      if (from === undefined) await tab.goto(`${app()}/guarded`);
-      else await clickLink(tab, from, `${app()}/guarded`);
-      await arriveAt(tab, `${app()}/guarded`);
-      expect(logins).toEqual([
-        { path: "/idpauth/login/", site: expect.toBeOneOf([...login]) },
-        { path: "/idpauth/login-callback", site: expect.toBeOneOf([...callback]) },
-      ]);
-      expect(await who(tab)).toBe("ada@example.com");
-    });
+    ])(
+      "of %s keeps its Sec-Fetch-Site from a guarded page, and returns from the provider",
+      async (_from, page, login, callback) => {
+        const tab = await (await browsing.user()).open("about:blank");
+        const { logins } = browsing.application;
+        const from = page();
+        logins.length = 0;
+        if (from === undefined) await tab.goto(`${app()}/guarded`);
+        else await clickLink(tab, from, `${app()}/guarded`);
+        await arriveAt(tab, `${app()}/guarded`);
+        expect(logins).toEqual([
+          { path: "/idpauth/login/", site: expect.toBeOneOf([...login]) },
+          { path: "/idpauth/login-callback", site: expect.toBeOneOf([...callback]) },
+        ]);
+        expect(await who(tab)).toBe("ada@example.com");
+      },
+    );
 
     it("of a link with noreferrer by way of a redirect with no-referrer comes from another site; Firefox sends none", async () => {
       const tab = await (await browsing.user()).open("about:blank");
@@ -48,7 +72,9 @@ export function otherSiteScenarios(browsing: Pick<Browsing, "user" | "applicatio
       const { foreign } = others();
       await tab.goto(`${foreign}/`);
       const href = `${foreign}/?to=${encodeURIComponent(`${app()}/idpauth/login/`)}`;
-      await tab.evaluate(`void (document.body.innerHTML = '<a id="link" rel="noreferrer" href="${href}">link</a>')`);
+      await tab.evaluate(
+        `void (document.body.innerHTML = '<a id="link" rel="noreferrer" href="${href}">link</a>')`,
+      );
       logins.length = 0;
       await tab.click("#link");
       await expect.poll(() => logins.length, PATIENCE).toBe(2);

@@ -1,11 +1,21 @@
 import { describe, expect, it } from "vitest";
 import type { TestApplication } from "./application.js";
-import { expectClosed, openedBy, PATIENCE, showsHeading, type BrowserUser, type Tab } from "./browser.js";
+import {
+  expectClosed,
+  openedBy,
+  PATIENCE,
+  showsHeading,
+  type BrowserUser,
+  type Tab,
+} from "./browser.js";
 import type { Browsing } from "./scenarios.js";
 
 const ATTEMPT = "attempt-0123456789";
 
-/** A page without the client, which signs in in a new window. `heard` collects the messages of that window. */
+/**
+ * A page without the client, which signs in in a new window. `heard` collects the messages of that
+ * window.
+ */
 async function frontEnd(user: BrowserUser, application: TestApplication): Promise<Tab> {
   application.askFirst();
   const tab = await user.open(`${application.origin}/other`);
@@ -31,7 +41,9 @@ export function popupScenarios(browsing: Browsing): void {
       await expectClosed(user, popup);
       expect(await tab.evaluate("heard")).toEqual([{ type: "signed-in", attempt: ATTEMPT }]);
       expect(await tab.evaluate("document.querySelector('#draft').value")).toBe("half a sentence");
-      expect(await tab.evaluate("fetch('/idpauth/session').then((response) => response.json())")).toMatchObject({ authenticated: true });
+      expect(
+        await tab.evaluate("fetch('/idpauth/session').then((response) => response.json())"),
+      ).toMatchObject({ authenticated: true });
     });
 
     it("if the page is gone, the window stays and redirects to the application", async () => {

@@ -15,8 +15,8 @@ export interface Browsing {
   /** Starts an empty profile, which ends with the test. */
   user(): Promise<BrowserUser>;
   /**
-   * The origin of the demo: https, behind a proxy. Its provider is another site, without https. The demo signs out here only, without the
-   * way through the provider.
+   * The origin of the demo: https, behind a proxy. Its provider is another site, without https. The
+   * demo signs out here only, without the way through the provider.
    */
   readonly demo: string;
   /** An application with `idpauth/client`. */
@@ -35,7 +35,11 @@ export function scenarios(start: () => Promise<RunningBrowser>): void {
     front = await startHttpsFront();
     const port = await freePort();
     front.target = `http://127.0.0.1:${port}`;
-    demo = new DemoProcess({ PORT: String(port), BASE_URL: front.origin, IDP_LOGOUT_AT_PROVIDER: "off" });
+    demo = new DemoProcess({
+      PORT: String(port),
+      BASE_URL: front.origin,
+      IDP_LOGOUT_AT_PROVIDER: "off",
+    });
     [browser, application] = await Promise.all([start(), startTestApplication(), demo.origin()]);
   });
   afterEach(async () => {

@@ -11,9 +11,13 @@ export interface Screen {
 
 /** @param xvfb the path of Xvfb */
 export async function startScreen(xvfb: string): Promise<Screen> {
-  const screen = spawn(xvfb, ["-displayfd", "3", "-screen", "0", "1280x1024x24", "-nolisten", "tcp"], {
-    stdio: ["ignore", "ignore", "ignore", "pipe"],
-  });
+  const screen = spawn(
+    xvfb,
+    ["-displayfd", "3", "-screen", "0", "1280x1024x24", "-nolisten", "tcp"],
+    {
+      stdio: ["ignore", "ignore", "ignore", "pipe"],
+    },
+  );
   const [display] = (await once(screen.stdio[3] as Readable, "data")) as [Buffer];
   return {
     display: `:${display.toString().trim()}`,

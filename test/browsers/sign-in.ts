@@ -20,10 +20,13 @@ export function signInScenarios(browsing: Browsing): void {
   describe("signing in and out", () => {
     it("redirects from a guarded page to the provider and back to exactly that page, with its query", async () => {
       const user = await browsing.user();
-      // The provider's form is on another site: SameSite=Lax lets the cookie through when it leads back.
+      // The provider's form is on another site: SameSite=Lax lets the cookie through when it leads
+      // back.
       const page = `${browsing.demo}/reports?quarter=3&name=%C3%A9%20%26%2Fx&empty=`;
       const tab = await signIn(user, page);
-      expect(await tab.evaluate("document.querySelector('main').innerText")).toContain("Signed in as Ada Lovelace");
+      expect(await tab.evaluate("document.querySelector('main').innerText")).toContain(
+        "Signed in as Ada Lovelace",
+      );
     });
 
     it("redirects back to the very address of a page that requests it, with query and fragment", async () => {

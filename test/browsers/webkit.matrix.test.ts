@@ -7,10 +7,13 @@ import { startWebKit } from "./webkit.js";
 
 const PACKAGES = "webkit2gtk-driver xvfb";
 
-const driver = (await installDrivers()) ? await ensureProgram("WebKitWebDriver", PACKAGES) : undefined;
+const driver = (await installDrivers())
+  ? await ensureProgram("WebKitWebDriver", PACKAGES)
+  : undefined;
 const xvfb = driver === undefined ? undefined : await ensureProgram("Xvfb", PACKAGES);
 
-// WebKit's driver can lose a command, which then never gets a response. The second try has a new session.
+// WebKit's driver can lose a command, which then never gets a response. The second try has a new
+// session.
 describe.skipIf(xvfb === undefined)("WebKit", { ...IN_A_BROWSER, timeout: 60_000 }, () => {
   scenarios(() => startWebKit({ driver: driver!, xvfb: xvfb! }));
 });

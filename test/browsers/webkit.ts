@@ -2,11 +2,18 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { eventually } from "../support/eventually.js";
 import { freePort } from "../support/free-port.js";
-import { driverPackage, type BrowserCookie, type BrowserUser, type RunningBrowser, type Tab } from "./browser.js";
+import {
+  driverPackage,
+  type BrowserCookie,
+  type BrowserUser,
+  type RunningBrowser,
+  type Tab,
+} from "./browser.js";
 import { startScreen } from "./screen.js";
 
-// WebKitGTK's MiniBrowser over WebDriver, which selenium-webdriver speaks. The package is only installed for these tests, so its types
-// are written here. MiniBrowser has no headless mode: Xvfb is its screen.
+// WebKitGTK's MiniBrowser over WebDriver, which selenium-webdriver speaks. The package is only
+// installed for these tests, so its types are written here. MiniBrowser has no headless mode: Xvfb
+// is its screen.
 
 interface Selenium {
   readonly Builder: new () => Builder;
@@ -23,11 +30,18 @@ interface WebDriver {
   getCapabilities(): Promise<{ get(name: string): string }>;
   get(url: string): Promise<void>;
   executeScript(script: string): Promise<unknown>;
-  findElement(by: unknown): Promise<{ click(): Promise<void>; sendKeys(text: string): Promise<void> }>;
+  findElement(
+    by: unknown,
+  ): Promise<{ click(): Promise<void>; sendKeys(text: string): Promise<void> }>;
   getAllWindowHandles(): Promise<string[]>;
   getWindowHandle(): Promise<string>;
-  switchTo(): { window(handle: string): Promise<void>; newWindow(type: "tab" | "window"): Promise<void> };
-  manage(): { getCookies(): Promise<(Omit<BrowserCookie, "expires"> & { readonly expiry?: number })[]> };
+  switchTo(): {
+    window(handle: string): Promise<void>;
+    newWindow(type: "tab" | "window"): Promise<void>;
+  };
+  manage(): {
+    getCookies(): Promise<(Omit<BrowserCookie, "expires"> & { readonly expiry?: number })[]>;
+  };
   close(): Promise<void>;
   quit(): Promise<void>;
 }
@@ -36,7 +50,13 @@ interface WebDriver {
 const QUIT_LIMIT = 10_000;
 
 /** Starts a screen and WebKit's driver. */
-export async function startWebKit({ driver, xvfb }: { readonly driver: string; readonly xvfb: string }): Promise<RunningBrowser> {
+export async function startWebKit({
+  driver,
+  xvfb,
+}: {
+  readonly driver: string;
+  readonly xvfb: string;
+}): Promise<RunningBrowser> {
   const selenium = driverPackage("selenium-webdriver") as Selenium;
   const screen = await startScreen(xvfb);
   const port = await freePort();
@@ -48,8 +68,8 @@ export async function startWebKit({ driver, xvfb }: { readonly driver: string; r
   await eventually(() => fetch(`${server}/status`));
 
   const newUser = async () => {
-    // A session is a process of the browser, with a profile in memory.
-    // Awaited here: a session that the driver never starts would otherwise reject where nothing handles it.
+    // A session is a process of the browser, with a profile in memory. Awaited here: a session that
+    // the driver never starts would otherwise reject where nothing handles it.
     const session = await new selenium.Builder()
       .usingServer(server)
       .withCapabilities({ browserName: "MiniBrowser", acceptInsecureCerts: true })
@@ -102,13 +122,22 @@ class WebKitUser implements BrowserUser {
 
   cookies(tab: Tab): Promise<readonly BrowserCookie[]> {
     return this.#inWindow(tab.id, async () =>
-      (await this.#session.manage().getCookies()).map(({ expiry, ...cookie }) => ({ ...cookie, expires: expiry })),
+      (await this.#session.manage().getCookies()).map(({ expiry, ...cookie }) => ({
+        ...cookie,
+        expires: expiry,
+      })),
     );
   }
 
-  /** Does not wait for the other commands: one that hangs must not keep the next scenario from starting. */
+  /**
+   * Does not wait for the other commands: one that hangs must not keep the next scenario from
+   * starting.
+   */
   async leave(): Promise<void> {
-    await Promise.race([this.#session.quit().catch(() => undefined), new Promise((resolve) => setTimeout(resolve, QUIT_LIMIT).unref())]);
+    await Promise.race([
+      this.#session.quit().catch(() => undefined),
+      new Promise((resolve) => setTimeout(resolve, QUIT_LIMIT).unref()),
+    ]);
   }
 
   #tabOf(handle: string): Tab {
@@ -123,9 +152,11 @@ class WebKitUser implements BrowserUser {
     return {
       id,
       goto: (url) => this.#inWindow(id, () => session.get(url)),
-      evaluate: (expression) => this.#inWindow(id, () => session.executeScript(`return (${expression})`)),
+      evaluate: (expression) =>
+        this.#inWindow(id, () => session.executeScript(`return (${expression})`)),
       click: (selector) => this.#inWindow(id, async () => (await element(selector)).click()),
-      fill: (selector, text) => this.#inWindow(id, async () => (await element(selector)).sendKeys(text)),
+      fill: (selector, text) =>
+        this.#inWindow(id, async () => (await element(selector)).sendKeys(text)),
       back: () =>
         this.#inWindow(id, async () => {
           await session.executeScript("history.back()");

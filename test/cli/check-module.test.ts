@@ -34,7 +34,13 @@ async function run(load: () => unknown, ...argv: string[]) {
   });
   const readText = () => "FROM_FILE=yes\n";
   const write = (text: string, stream: "stdout" | "stderr") => (written[stream] += text);
-  const code = await idpauth({ HOME: "/" }, ["check", "--module=./auth.mjs", ...argv], write, readText, io);
+  const code = await idpauth(
+    { HOME: "/" },
+    ["check", "--module=./auth.mjs", ...argv],
+    write,
+    readText,
+    io,
+  );
   expect(written.stdout + written.stderr).not.toContain("hunter2");
   return { code, ...written, imported };
 }
@@ -46,14 +52,21 @@ async function report(load: () => unknown, ...argv: string[]) {
     notSeen: string[];
     facts?: Record<string, unknown>;
   };
-  return { code, codes: findings.map((finding) => finding.code), notSeen: notSeen.join("\n"), facts };
+  return {
+    code,
+    codes: findings.map((finding) => finding.code),
+    notSeen: notSeen.join("\n"),
+    facts,
+  };
 }
 
 const exporting = (options: IdpAuthOptions) => () => ({ auth: idpAuth(options) });
 
 describe("idpauth check --module", () => {
   it("finds errors in options, and says where it can't see", async () => {
-    const { code, codes, notSeen } = await report(exporting({ ...OPTIONS, sessionMaxAge: -1, cookieNam: "x" } as IdpAuthOptions));
+    const { code, codes, notSeen } = await report(
+      exporting({ ...OPTIONS, sessionMaxAge: -1, cookieNam: "x" } as IdpAuthOptions),
+    );
     expect([code, codes]).toEqual([1, ["E010", "E006"]]);
     expect(notSeen).not.toContain("Options in code");
     expect(notSeen).not.toContain("Where sessions are stored");
@@ -88,12 +101,18 @@ describe("idpauth check --module", () => {
 
   it("resolves the path from the current folder, and passes on --env-file", async () => {
     const { imported } = await run(exporting(OPTIONS), "--env-file=.env");
-    expect(imported).toEqual([[path.resolve("/project/auth.mjs"), { FROM_FILE: "yes", HOME: "/" }]]);
+    expect(imported).toEqual([
+      [path.resolve("/project/auth.mjs"), { FROM_FILE: "yes", HOME: "/" }],
+    ]);
   });
 
   it.each<[string, () => unknown, string]>([
     ["without an export `auth`", () => ({ default: idpAuth(OPTIONS) }), "doesn't export `auth`"],
-    ["whose `auth` is something else", () => ({ auth: { start: () => [] } }), "isn't what idpAuth() returned"],
+    [
+      "whose `auth` is something else",
+      () => ({ auth: { start: () => [] } }),
+      "isn't what idpAuth() returned",
+    ],
     ["whose `auth` is null", () => ({ auth: null }), "isn't what idpAuth() returned"],
     [
       "that throws",
@@ -112,7 +131,9 @@ describe("idpauth check --module", () => {
   ])("a module %s is wrong usage", async (_name, load, message) => {
     const { code, stdout, stderr } = await run(load);
     expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toMatch(/^idpauth: the (?:module|export `auth` of) \.\/auth\.mjs|^idpauth: the export `auth` of/);
+    expect(stderr).toMatch(
+      /^idpauth: the (?:module|export `auth` of) \.\/auth\.mjs|^idpauth: the export `auth` of/,
+    );
     expect(stderr).toContain(message);
   });
 });
@@ -126,7 +147,11 @@ describe("idpauth check --module --live", () => {
 
   afterAll(() => provider.stop());
 
-  const own = () => ({ issuer: provider.issuer, clientId: provider.clientId, clientSecret: provider.clientSecret });
+  const own = () => ({
+    issuer: provider.issuer,
+    clientId: provider.clientId,
+    clientSecret: provider.clientSecret,
+  });
 
   it("checks the provider with the options in code, through the application's own fetch", async () => {
     let requests = 0;
@@ -149,7 +174,10 @@ describe("idpauth check --module --live", () => {
   });
 
   it("checks each of several providers", async () => {
-    const providers = { staff: own(), partners: { ...own(), clientId: "nobody", clientSecret: "hunter2-too" } };
+    const providers = {
+      staff: own(),
+      partners: { ...own(), clientId: "nobody", clientSecret: "hunter2-too" },
+    };
     const { clientId: _id, clientSecret: _secret, issuer: _issuer, ...common } = OPTIONS;
     const { code, codes, facts } = await report(exporting({ ...common, providers }), "--live");
     expect([code, codes]).toEqual([1, expect.arrayContaining(["E109"])]);
@@ -157,7 +185,10 @@ describe("idpauth check --module --live", () => {
   });
 
   it("doesn't send anything while the settings contain an error", async () => {
-    const { code, codes, notSeen } = await report(exporting({ ...OPTIONS, ...own(), secretKey: "" }), "--live");
+    const { code, codes, notSeen } = await report(
+      exporting({ ...OPTIONS, ...own(), secretKey: "" }),
+      "--live",
+    );
     expect([code, codes]).toEqual([1, ["E001"]]);
     expect(notSeen).toContain("The identity provider: not checked");
   });
@@ -179,6 +210,9 @@ describe("a module in a project", () => {
       () => "",
       checkIo({ folder }),
     );
-    expect([code, written.join("")]).toEqual([2, expect.stringContaining("isn't what idpAuth() returned")]);
+    expect([code, written.join("")]).toEqual([
+      2,
+      expect.stringContaining("isn't what idpAuth() returned"),
+    ]);
   });
 });

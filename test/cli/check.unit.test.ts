@@ -50,18 +50,29 @@ describe("idpauth check", () => {
     const { code, stdout, stderr } = run({ IDP_SESSION_MAX_AGE: "soon" }, "check");
     expect([code, stderr]).toEqual([1, ""]);
     expect(stdout).toMatch(/^idpauth check: 3 errors, 2 warnings\n/);
-    const places = ["project settings:", "E006 error:", "E001 error:", "E003 error:", "W001 warning:", "defaults:", "E004 warning:"].map(
-      (text) => stdout.indexOf(text),
-    );
+    const places = [
+      "project settings:",
+      "E006 error:",
+      "E001 error:",
+      "E003 error:",
+      "W001 warning:",
+      "defaults:",
+      "E004 warning:",
+    ].map((text) => stdout.indexOf(text));
     expect(places).not.toContain(-1);
     expect(places).toEqual([...places].sort((a, b) => a - b));
     expect(stdout).toContain("Set SECRET_KEY to a long random string");
   });
 
   it("--env-file reads settings from a file, and the environment wins over it", () => {
-    expect(run({ SCOPE: "openid" }, "check", "--env-file=.env")).toMatchObject({ code: 0, stderr: "" });
+    expect(run({ SCOPE: "openid" }, "check", "--env-file=.env")).toMatchObject({
+      code: 0,
+      stderr: "",
+    });
     expect(run({ SCOPE: "openid" }, "check").code).toBe(1);
-    expect(run({ SCOPE: "openid", IDP_CLIENT_ID: "" }, "check", "--env-file=.env").stdout).toContain("E003");
+    expect(
+      run({ SCOPE: "openid", IDP_CLIENT_ID: "" }, "check", "--env-file=.env").stdout,
+    ).toContain("E003");
   });
 
   it.each([["--env-file=missing"], ["--env-file="], ["--env-file=.env", "--env-file=.env"]])(
@@ -74,7 +85,12 @@ describe("idpauth check", () => {
   );
 
   it("--env-file with a byte order mark loses no setting, and gets a message about it", () => {
-    const { code, stdout, stderr } = run({ SCOPE: "openid" }, "check", "--json", "--env-file=marked.env");
+    const { code, stdout, stderr } = run(
+      { SCOPE: "openid" },
+      "check",
+      "--json",
+      "--env-file=marked.env",
+    );
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ ok: true });
     expect(stderr).toMatch(/^idpauth: the file "marked\.env" starts with a byte order mark.*\n$/);
@@ -95,12 +111,29 @@ describe("idpauth check", () => {
       errors: 1,
       warnings: 1,
       findings: [
-        { code: "E001", severity: "error", group: "project settings", message: expect.any(String), remedy: expect.any(String) },
-        { code: "E004", severity: "warning", group: "defaults", message: expect.any(String), remedy: expect.any(String) },
+        {
+          code: "E001",
+          severity: "error",
+          group: "project settings",
+          message: expect.any(String),
+          remedy: expect.any(String),
+        },
+        {
+          code: "E004",
+          severity: "warning",
+          group: "defaults",
+          message: expect.any(String),
+          remedy: expect.any(String),
+        },
       ],
       notSeen: expect.arrayContaining([expect.stringContaining("E002")]),
     });
-    expect(JSON.parse(run(COMPLETE, "--json", "check").stdout)).toMatchObject({ ok: true, errors: 0, warnings: 0, findings: [] });
+    expect(JSON.parse(run(COMPLETE, "--json", "check").stdout)).toMatchObject({
+      ok: true,
+      errors: 0,
+      warnings: 0,
+      findings: [],
+    });
   });
 
   it("never writes a secret's content", () => {
@@ -110,17 +143,24 @@ describe("idpauth check", () => {
       { ...COMPLETE, SECRET_KEY_FALLBACKS: "hunter2 hunter2" },
       { ...COMPLETE, BASE_URL: "https://me:hunter2@app.example" },
     ]) {
-      for (const argv of [["check"], ["check", "--json"]]) expect(run(env, ...argv).stdout).not.toContain("hunter2");
+      for (const argv of [["check"], ["check", "--json"]])
+        expect(run(env, ...argv).stdout).not.toContain("hunter2");
     }
   });
 });
 
 describe("usage", () => {
-  it.each([["--help"], ["-h"], ["check", "--help"], ["check", "-h", "--json"]])("%s %s writes the help and exits with 0", (...argv) => {
-    const { code, stdout, stderr } = run({}, ...argv.filter((argument) => typeof argument === "string"));
-    expect([code, stderr]).toEqual([0, ""]);
-    expect(stdout).toMatch(/^Usage: idpauth check \[--env-file=FILE\] \[--json\]/);
-  });
+  it.each([["--help"], ["-h"], ["check", "--help"], ["check", "-h", "--json"]])(
+    "%s %s writes the help and exits with 0",
+    (...argv) => {
+      const { code, stdout, stderr } = run(
+        {},
+        ...argv.filter((argument) => typeof argument === "string"),
+      );
+      expect([code, stderr]).toEqual([0, ""]);
+      expect(stdout).toMatch(/^Usage: idpauth check \[--env-file=FILE\] \[--json\]/);
+    },
+  );
 
   it.each<[string[], string]>([
     [[], "no command is given"],
@@ -134,7 +174,10 @@ describe("usage", () => {
     [["check", "again"], "too many arguments"],
     [["check", "--module", "./auth.mjs"], "--module needs =FILE"],
     [["check", "--module=./a.mjs", "--module=./b.mjs"], "--module is given more than once"],
-    [["check", "--module=postgres://u:hunter2@db"], "--module isn't the path of a JavaScript module, such as ./auth.mjs"],
+    [
+      ["check", "--module=postgres://u:hunter2@db"],
+      "--module isn't the path of a JavaScript module, such as ./auth.mjs",
+    ],
     // It may be an address with a password.
     [["check", "--live", "--stor=redis://u:hunter2@db"], 'unknown option "--stor=…"'],
     [["check", "--live", "--store:redis://u:hunter2@db"], 'unknown option "--store…"'],

@@ -2,7 +2,12 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { onStage, PROVIDER, settingsFor, SITUATIONS } from "../../scripts/check-live-situations.mjs";
+import {
+  onStage,
+  PROVIDER,
+  settingsFor,
+  SITUATIONS,
+} from "../../scripts/check-live-situations.mjs";
 import { startTestProvider } from "../../src/testing/provider/test-provider.js";
 import { ROOT, runLive } from "./live-run.js";
 
@@ -14,7 +19,11 @@ describe.concurrent("idpauth check --live, on the errors of docs/evidence/check-
         const { env, store, inFolder = false, clock = 0 } = await prepare(stage);
         const settings = { ...settingsFor(stage.provider), ...env };
         const args = store === undefined ? [] : [`--store=${store}`];
-        const report = await runLive(settings, { args, ahead: clock, folder: inFolder ? folder : ROOT });
+        const report = await runLive(settings, {
+          args,
+          ahead: clock,
+          folder: inFolder ? folder : ROOT,
+        });
         expect(report.codes).toEqual(codes);
         expect(report.code).toBe(codes.some((code) => code.startsWith("E")) ? 1 : 0);
         expect(report.output).not.toContain(PROVIDER.clientSecret);
@@ -29,7 +38,10 @@ describe.concurrent("idpauth check --live, on the errors of docs/evidence/check-
 });
 
 it("docs/evidence/check-live.md shows each of them with its codes; if not, run `npm run build && node scripts/check-live-demo.mjs`", () => {
-  const [, ...sections] = readFileSync(path.join(ROOT, "docs/evidence/check-live.md"), "utf8").split("\n### ");
+  const [, ...sections] = readFileSync(
+    path.join(ROOT, "docs/evidence/check-live.md"),
+    "utf8",
+  ).split("\n### ");
   const shown = sections.map((text) => ({
     title: text.slice(0, text.indexOf("\n")),
     codes: [...text.matchAll(/^ {2}([EW]\d{3}) (?:error|warning): /gm)].map(([, code]) => code),

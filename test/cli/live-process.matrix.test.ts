@@ -41,7 +41,10 @@ interface Ended {
 }
 
 function run(args: readonly string[], env: Record<string, string>, cwd = ROOT): Promise<Ended> {
-  const child = spawn(process.execPath, [CLI, "check", "--live", ...args], { cwd, env: { PATH: process.env["PATH"], ...env } });
+  const child = spawn(process.execPath, [CLI, "check", "--live", ...args], {
+    cwd,
+    env: { PATH: process.env["PATH"], ...env },
+  });
   const written = { stdout: "", stderr: "" };
   child.stdout.on("data", (chunk: Buffer) => (written.stdout += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (written.stderr += chunk.toString()));
@@ -54,7 +57,11 @@ describe.concurrent("idpauth check --live, as a process", () => {
   it("writes the report into a pipe and ends by itself", async () => {
     const { code, stdout, stderr } = await run(["--json"], settingsFor(provider));
     expect([code, stderr]).toEqual([0, ""]);
-    expect(JSON.parse(stdout)).toMatchObject({ ok: true, findings: [], facts: { client: "accepted", redirectUriRegistered: true } });
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: true,
+      findings: [],
+      facts: { client: "accepted", redirectUriRegistered: true },
+    });
   });
 
   it("with --module checks the options of an Express application, which never exits by itself", async () => {
@@ -76,7 +83,10 @@ app.listen(0);
     const args = ["--json", "--module=./auth.mjs", "--env-file=settings.env"];
     const { code, stdout } = await run(args, settingsFor(provider), app);
     expect(code).toBe(0);
-    const { findings, facts } = JSON.parse(stdout) as { findings: { code: string }[]; facts: object };
+    const { findings, facts } = JSON.parse(stdout) as {
+      findings: { code: string }[];
+      facts: object;
+    };
     expect(findings.map((finding) => finding.code).sort()).toEqual(["W005", "W012"]);
     expect(facts).toMatchObject({ client: "accepted" });
     const broken = await run(args.slice(0, 2), { ...settingsFor(provider), MAX_AGE: "-1" }, app);
@@ -94,45 +104,72 @@ app.listen(0);
     const { code, stdout } = await run(args, settingsFor(provider), folder);
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({
-      findings: [{ code: "E111", message: expect.stringContaining("doesn't return a session store") }],
+      findings: [
+        { code: "E111", message: expect.stringContaining("doesn't return a session store") },
+      ],
     });
   });
 
   it.each<[string, Parameters<typeof createCertificate>[0], boolean, string]>([
     [
       "has expired",
-      { name: "localhost", authority: AUTHORITY, from: Date.now() - 48 * HOUR, until: Date.now() - HOUR },
+      {
+        name: "localhost",
+        authority: AUTHORITY,
+        from: Date.now() - 48 * HOUR,
+        until: Date.now() - HOUR,
+      },
       true,
       "has expired",
     ],
     [
       "isn't valid yet",
-      { name: "localhost", authority: AUTHORITY, from: Date.now() + HOUR, until: Date.now() + 2 * HOUR },
+      {
+        name: "localhost",
+        authority: AUTHORITY,
+        from: Date.now() + HOUR,
+        until: Date.now() + 2 * HOUR,
+      },
       true,
       "isn't valid yet",
     ],
-    ["is for another name", { name: "other.example", authority: AUTHORITY }, true, "for another hostname"],
+    [
+      "is for another name",
+      { name: "other.example", authority: AUTHORITY },
+      true,
+      "for another hostname",
+    ],
     ["is self-signed", { name: "localhost" }, true, "self-signed"],
     ["is of an unknown authority", { name: "localhost", authority: AUTHORITY }, false, "unknown"],
-  ])("a certificate that %s is recognized: E102", async (_name, options, isAuthorityKnown, message) => {
-    const server = createServer(createCertificate(options), (_request, response) => response.end());
-    servers.push(server);
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
-    const { code, stdout } = await run(["--json"], {
-      ...settingsFor(provider),
-      IDP_ISSUER: `https://localhost:${port}`,
-      ...(isAuthorityKnown && { NODE_EXTRA_CA_CERTS: path.join(folder, "authority.pem") }),
-    });
-    expect(code).toBe(1);
-    expect(JSON.parse(stdout)).toMatchObject({ findings: [{ code: "E102", message: expect.stringContaining(message) }] });
-  });
+  ])(
+    "a certificate that %s is recognized: E102",
+    async (_name, options, isAuthorityKnown, message) => {
+      const server = createServer(createCertificate(options), (_request, response) =>
+        response.end(),
+      );
+      servers.push(server);
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const { port } = server.address() as AddressInfo;
+      const { code, stdout } = await run(["--json"], {
+        ...settingsFor(provider),
+        IDP_ISSUER: `https://localhost:${port}`,
+        ...(isAuthorityKnown && { NODE_EXTRA_CA_CERTS: path.join(folder, "authority.pem") }),
+      });
+      expect(code).toBe(1);
+      expect(JSON.parse(stdout)).toMatchObject({
+        findings: [{ code: "E102", message: expect.stringContaining(message) }],
+      });
+    },
+  );
 
   it("a certificate of an authority that is known is none to speak of", async () => {
-    const server = createServer(createCertificate({ name: "localhost", authority: AUTHORITY }), (_request, response) => {
-      response.statusCode = 404;
-      response.end();
-    });
+    const server = createServer(
+      createCertificate({ name: "localhost", authority: AUTHORITY }),
+      (_request, response) => {
+        response.statusCode = 404;
+        response.end();
+      },
+    );
     servers.push(server);
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const env = {

@@ -4,7 +4,11 @@ import { PROVIDER, REDIRECT_URI, settingsFor } from "../../scripts/check-live-si
 import { privateKeys } from "../../src/config/key-kinds.js";
 import { unreachable } from "../../src/cli/live/unreachable-endpoint.js";
 import { ProviderUnavailableError } from "../../src/errors.js";
-import { startTestProvider, type Fault, type TestProvider } from "../../src/testing/provider/test-provider.js";
+import {
+  startTestProvider,
+  type Fault,
+  type TestProvider,
+} from "../../src/testing/provider/test-provider.js";
 import { runLive } from "./live-run.js";
 import { factLines } from "../../src/cli/live/format-facts.js";
 
@@ -18,13 +22,20 @@ afterEach(async () => {
   await provider.stop();
 });
 
-function run(env: Record<string, string | undefined> = {}, options?: Parameters<typeof runLive>[1]) {
+function run(
+  env: Record<string, string | undefined> = {},
+  options?: Parameters<typeof runLive>[1],
+) {
   return runLive({ ...settingsFor(provider), ...env }, options);
 }
 
-/** A new private key of the client, and its public half with the same identifier as in an assertion. */
+/**
+ * A new private key of the client, and its public half with the same identifier as in an assertion.
+ */
 function newKey() {
-  const pem = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  const pem = generateKeyPairSync("ec", { namedCurve: "P-256" })
+    .privateKey.export({ type: "pkcs8", format: "pem" })
+    .toString();
   return { pem, publicJwk: privateKeys.fromText(pem)![0]!.publicJwk! };
 }
 
@@ -35,13 +46,22 @@ async function theFinding(env?: Record<string, string | undefined>) {
   return report.findings[0]!;
 }
 
-const json = (status: number, body: unknown): Fault => ({ kind: "status", status, body, headers: { "Content-Type": "application/json" } });
+const json = (status: number, body: unknown): Fault => ({
+  kind: "status",
+  status,
+  body,
+  headers: { "Content-Type": "application/json" },
+});
 /** Strikes the application's client only; the made-up one is refused by the provider itself. */
 const forRealClient = (status: number, error: string): Fault => ({
   ...json(status, { error }),
   when: ({ params }) => params.get("client_id") === PROVIDER.clientId,
 });
-const toLocation = (location: string): Fault => ({ kind: "status", status: 302, headers: { Location: location } });
+const toLocation = (location: string): Fault => ({
+  kind: "status",
+  status: 302,
+  headers: { Location: location },
+});
 
 describe("a provider with several tenants", () => {
   const TENANT = "11111111-2222-4333-8444-555555555555";
@@ -56,7 +76,11 @@ describe("a provider with several tenants", () => {
   it("has no findings, and its issuer is the template", async () => {
     const report = await run(env());
     expect(report).toMatchObject({ code: 0, findings: [] });
-    expect(report.facts).toMatchObject({ issuer: `${origin()}/{tenantid}/v2.0`, client: "accepted", redirectUriRegistered: true });
+    expect(report.facts).toMatchObject({
+      issuer: `${origin()}/{tenantid}/v2.0`,
+      client: "accepted",
+      redirectUriRegistered: true,
+    });
   });
 
   it("without IDP_ALLOWED_TENANTS is E018, and no secret is sent", async () => {
@@ -68,16 +92,26 @@ describe("a provider with several tenants", () => {
   it("that is another provider is E104", async () => {
     provider.discoveryDocument = (document) => ({ ...document, issuer: origin() });
     const report = await run(env());
-    expect(report.findings).toMatchObject([{ code: "E104", remedy: expect.stringContaining("remove IDP_ALLOWED_TENANTS") as unknown }]);
-    expect(report.findings[0]?.message).toContain(`must be "${origin()}/{tenantid}/v2.0", but it is "${origin()}"`);
+    expect(report.findings).toMatchObject([
+      { code: "E104", remedy: expect.stringContaining("remove IDP_ALLOWED_TENANTS") as unknown },
+    ]);
+    expect(report.findings[0]?.message).toContain(
+      `must be "${origin()}/{tenantid}/v2.0", but it is "${origin()}"`,
+    );
     expect(provider.requestsTo("token")).toEqual([]);
   });
 });
 
 it("a template issuer under an address of one tenant is E104, which says what to set", async () => {
-  provider.discoveryDocument = (document) => ({ ...document, issuer: `${new URL(provider.issuer).origin}/{tenantid}/v2.0` });
+  provider.discoveryDocument = (document) => ({
+    ...document,
+    issuer: `${new URL(provider.issuer).origin}/{tenantid}/v2.0`,
+  });
   const finding = await theFinding();
-  expect(finding).toMatchObject({ code: "E104", remedy: expect.stringContaining("set IDP_ALLOWED_TENANTS") as unknown });
+  expect(finding).toMatchObject({
+    code: "E104",
+    remedy: expect.stringContaining("set IDP_ALLOWED_TENANTS") as unknown,
+  });
 });
 
 describe("what the provider is sent", () => {
@@ -103,7 +137,9 @@ describe("what the provider is sent", () => {
     expect(token!.params.get("client_id")).toBe(PROVIDER.clientId);
     expect(stranger!.params.get("client_id")).toMatch(/^idpauth-check-/);
     expect(stranger!.params.get("client_secret")).toMatch(/^idpauth-check-/);
-    const [{ query, headers }] = provider.requestsTo("authorize") as [(typeof provider.requests)[number]];
+    const [{ query, headers }] = provider.requestsTo("authorize") as [
+      (typeof provider.requests)[number],
+    ];
     expect(query.getAll("prompt")).toEqual(["none"]);
     expect(query.get("redirect_uri")).toBe(REDIRECT_URI);
     expect(query.get("code_challenge_method")).toBe("S256");
@@ -122,7 +158,10 @@ describe("what the provider is sent", () => {
   });
 
   it("never gets the client's secret under another issuer, not even if its document names it", async () => {
-    provider.discoveryDocument = (document) => ({ ...document, issuer: "https://elsewhere.example" });
+    provider.discoveryDocument = (document) => ({
+      ...document,
+      issuer: "https://elsewhere.example",
+    });
     const report = await run();
     expect(report.codes).toEqual(["E104"]);
     expect(provider.requests.map(({ endpoint }) => endpoint)).toEqual(["discovery", "jwks"]);
@@ -143,7 +182,13 @@ describe("what the provider is sent", () => {
     expect(facts).toEqual({
       redirectUri: REDIRECT_URI,
       redirectUriRegistered: true,
-      cookie: { name: "__Host-Http-idpauth", path: "/", httpOnly: true, sameSite: "Lax", secure: true },
+      cookie: {
+        name: "__Host-Http-idpauth",
+        path: "/",
+        httpOnly: true,
+        sameSite: "Lax",
+        secure: true,
+      },
       issuer,
       endpoints: {
         authorization: `${issuer}/authorize`,
@@ -153,7 +198,12 @@ describe("what the provider is sent", () => {
         revocation: `${issuer}/revoke`,
         endSession: `${issuer}/end-session`,
       },
-      logout: { backchannel: true, backchannelSid: true, frontchannel: true, frontchannelSid: false },
+      logout: {
+        backchannel: true,
+        backchannelSid: true,
+        frontchannel: true,
+        frontchannelSid: false,
+      },
       clockOffset: 0,
       pkce: true,
       iss: true,
@@ -176,7 +226,10 @@ describe("what the provider is sent", () => {
 describe("a provider without a usable response", () => {
   it("refuses connections: E101", async () => {
     await provider.pause();
-    expect(await theFinding()).toMatchObject({ code: "E101", message: expect.stringContaining("refuses connections") });
+    expect(await theFinding()).toMatchObject({
+      code: "E101",
+      message: expect.stringContaining("refuses connections"),
+    });
   });
 
   it("has a name that nobody resolves: E101", async () => {
@@ -203,26 +256,54 @@ describe("a provider without a usable response", () => {
       "E103",
       "redirects to https://www.login.example/x (status 302)",
     ],
-    ["redirects within its host", { kind: "redirect", status: 301, location: "/login?x=1" }, "E103", "/login (status 301)"],
-    ["redirects with user info", { kind: "redirect", location: "https://a@b/?x=1" }, "E103", "redirects to https://b/ (status 302)"],
+    [
+      "redirects within its host",
+      { kind: "redirect", status: 301, location: "/login?x=1" },
+      "E103",
+      "/login (status 301)",
+    ],
+    [
+      "redirects with user info",
+      { kind: "redirect", location: "https://a@b/?x=1" },
+      "E103",
+      "redirects to https://b/ (status 302)",
+    ],
     [
       "redirects to what is not shown",
       { kind: "redirect", location: "https://b/$evil" },
       "E103",
       "to an address that can't be shown (status 302)",
     ],
-    ["redirects nowhere", { kind: "redirect", location: "http://[" }, "E103", "redirects without a usable Location (status 302)"],
+    [
+      "redirects nowhere",
+      { kind: "redirect", location: "http://[" },
+      "E103",
+      "redirects without a usable Location (status 302)",
+    ],
     ["is in trouble", { kind: "status", status: 503 }, "E101", "returns status 503"],
     ["is overloaded", { kind: "status", status: 429 }, "E101", "returns status 429"],
-    ["lets nobody through", { kind: "status", status: 403 }, "E103", "returns status 403, but a discovery document is public"],
-    ["asks who is there", { kind: "status", status: 401 }, "E103", "returns status 401, but a discovery document is public"],
+    [
+      "lets nobody through",
+      { kind: "status", status: 403 },
+      "E103",
+      "returns status 403, but a discovery document is public",
+    ],
+    [
+      "asks who is there",
+      { kind: "status", status: 401 },
+      "E103",
+      "returns status 401, but a discovery document is public",
+    ],
     ["has none", { kind: "status", status: 404 }, "E103", "returns status 404."],
     ["sends no JSON", { kind: "garbage" }, "E103", "doesn't return a JSON object"],
     ["sends a page", { kind: "wrong-type" }, "E103", "doesn't return a JSON object"],
     ["sends too much", { kind: "oversized" }, "E103", "more than 1 MiB"],
   ])("%s", async (_name, fault, code, message) => {
     provider.fault("discovery", fault);
-    expect(await theFinding({ IDP_HTTP_TIMEOUT: "0.3" })).toMatchObject({ code, message: expect.stringContaining(message) });
+    expect(await theFinding({ IDP_HTTP_TIMEOUT: "0.3" })).toMatchObject({
+      code,
+      message: expect.stringContaining(message),
+    });
     provider.clearFaults();
   });
 
@@ -233,8 +314,13 @@ describe("a provider without a usable response", () => {
 
   it("within one second: the message counts correctly", async () => {
     const { failureOf } = await import("../../src/cli/live/explain-connection-error.js");
-    const words = [1, 2].map((seconds) => failureOf(new ProviderUnavailableError("timeout"), seconds).words);
-    expect(words).toEqual(["doesn't respond within 1 second (IDP_HTTP_TIMEOUT)", "doesn't respond within 2 seconds (IDP_HTTP_TIMEOUT)"]);
+    const words = [1, 2].map(
+      (seconds) => failureOf(new ProviderUnavailableError("timeout"), seconds).words,
+    );
+    expect(words).toEqual([
+      "doesn't respond within 1 second (IDP_HTTP_TIMEOUT)",
+      "doesn't respond within 2 seconds (IDP_HTTP_TIMEOUT)",
+    ]);
   });
 
   it("after the first one: E101, and no endpoint is blamed", async () => {
@@ -257,18 +343,27 @@ describe("an endpoint that cannot be reached", () => {
   const AWAY = "https://old-login.invalid/x";
 
   it.each([
-    ["authorization_endpoint", "The server of the authorization endpoint", "redirects browsers to it"],
+    [
+      "authorization_endpoint",
+      "The server of the authorization endpoint",
+      "redirects browsers to it",
+    ],
     ["token_endpoint", "The server of the token endpoint", "this machine must reach it"],
-  ])("%s, on a hostname that does not exist: E101 with its address, and no spelling is suggested", async (name, message, remedy) => {
-    provider.discoveryDocument = (document) => ({ ...document, [name]: `${AWAY}?policy=1` });
-    const report = await run();
-    expect(report).toMatchObject({ code: 1, ok: false, codes: ["E101"] });
-    const [finding] = report.findings;
-    expect(finding!.message).toMatch(new RegExp(`^${message} \\(https://old-login\\.invalid/x\\) has a hostname .* \\(DNS\\)`));
-    expect(finding!.remedy).toContain(remedy);
-    expect(finding!.remedy).not.toContain("spelling");
-    expect(report.output).not.toMatch(/policy|state=|nonce=|idpauth-check-/);
-  });
+  ])(
+    "%s, on a hostname that does not exist: E101 with its address, and no spelling is suggested",
+    async (name, message, remedy) => {
+      provider.discoveryDocument = (document) => ({ ...document, [name]: `${AWAY}?policy=1` });
+      const report = await run();
+      expect(report).toMatchObject({ code: 1, ok: false, codes: ["E101"] });
+      const [finding] = report.findings;
+      expect(finding!.message).toMatch(
+        new RegExp(`^${message} \\(https://old-login\\.invalid/x\\) has a hostname .* \\(DNS\\)`),
+      );
+      expect(finding!.remedy).toContain(remedy);
+      expect(finding!.remedy).not.toContain("spelling");
+      expect(report.output).not.toMatch(/policy|state=|nonce=|idpauth-check-/);
+    },
+  );
 
   it("jwks_uri, on a hostname that does not exist: E108 with its address, and no spelling is suggested", async () => {
     provider.discoveryDocument = (document) => ({ ...document, jwks_uri: AWAY });
@@ -278,19 +373,32 @@ describe("an endpoint that cannot be reached", () => {
   });
 
   it.each<["authorize" | "token", Fault, string]>([
-    ["authorize", { kind: "hang" }, "doesn't respond within 0.5 seconds (IDP_HTTP_TIMEOUT). Nobody can sign in"],
+    [
+      "authorize",
+      { kind: "hang" },
+      "doesn't respond within 0.5 seconds (IDP_HTTP_TIMEOUT). Nobody can sign in",
+    ],
     ["authorize", { kind: "reset" }, "closes the connection. Nobody can sign in"],
-    ["token", { kind: "hang" }, "doesn't respond within 0.5 seconds (IDP_HTTP_TIMEOUT). Nobody can sign in"],
+    [
+      "token",
+      { kind: "hang" },
+      "doesn't respond within 0.5 seconds (IDP_HTTP_TIMEOUT). Nobody can sign in",
+    ],
     ["token", { kind: "reset" }, "closes the connection. Nobody can sign in"],
   ])("%s, %j: E101", async (endpoint, fault, message) => {
     provider.fault(endpoint, fault);
     const finding = await theFinding({ IDP_HTTP_TIMEOUT: "0.5" });
-    expect(finding).toMatchObject({ code: "E101", message: expect.stringContaining(`(${provider.issuer}/${endpoint}) ${message}`) });
+    expect(finding).toMatchObject({
+      code: "E101",
+      message: expect.stringContaining(`(${provider.issuer}/${endpoint}) ${message}`),
+    });
     provider.clearFaults();
   });
 
   it("over a certificate that is not accepted: E102", () => {
-    const error = new ProviderUnavailableError("network", { cause: Object.assign(new Error(), { code: "CERT_HAS_EXPIRED" }) });
+    const error = new ProviderUnavailableError("network", {
+      cause: Object.assign(new Error(), { code: "CERT_HAS_EXPIRED" }),
+    });
     expect(unreachable("token", AWAY, error, 5)).toMatchObject({
       code: "E102",
       message: `The server of the token endpoint (${AWAY}) has a certificate that has expired. Nobody can sign in.`,
@@ -313,20 +421,33 @@ describe("a redirect of the discovery document", () => {
         asked.push(address);
         const target = [first, second][asked.length - 1]?.replace("{address}", asked[0]!);
         if (target === undefined)
-          return Promise.resolve({ status: 200, headers: new Headers(), text: `{"issuer":"https://login.example"}` });
-        return Promise.resolve({ status: 301, headers: new Headers({ location: target }), text: "" });
+          return Promise.resolve({
+            status: 200,
+            headers: new Headers(),
+            text: `{"issuer":"https://login.example"}`,
+          });
+        return Promise.resolve({
+          status: 301,
+          headers: new Headers({ location: target }),
+          text: "",
+        });
       },
     });
     expect(asked).toHaveLength(requests);
     expect({ found: document !== undefined, codes: findings.map(({ code }) => code) }).toEqual(
-      second === undefined && requests === 2 ? { found: true, codes: [] } : { found: false, codes: ["E103"] },
+      second === undefined && requests === 2
+        ? { found: true, codes: [] }
+        : { found: false, codes: ["E103"] },
     );
   });
 });
 
 describe("the issuer's differences are named", () => {
   it("both issuers are printed exactly", async () => {
-    provider.discoveryDocument = (document) => ({ ...document, issuer: "https://login.example/Realms/shop/" });
+    provider.discoveryDocument = (document) => ({
+      ...document,
+      issuer: "https://login.example/Realms/shop/",
+    });
     const { message, remedy } = await theFinding();
     expect(message).toContain(
       `IDP_ISSUER (option issuer) is "${provider.issuer}", but the discovery document contains the issuer "https://login.example/Realms/shop/".`,
@@ -372,27 +493,96 @@ const NO_LOGOUT = {
 describe("the discovery document", () => {
   type Change = Record<string, unknown>;
   it.each<[string, Change, Record<string, string>, string[], string]>([
-    ["no token endpoint", { token_endpoint: undefined }, {}, ["E105"], "token_endpoint in the discovery document is missing"],
-    ["an endpoint that is not an address", { jwks_uri: 7 }, {}, ["E105"], "jwks_uri in the discovery document isn't an address"],
-    ["user info in an endpoint", { token_endpoint: "https://u@a.example/t" }, {}, ["E105"], "contains user info or a fragment"],
+    [
+      "no token endpoint",
+      { token_endpoint: undefined },
+      {},
+      ["E105"],
+      "token_endpoint in the discovery document is missing",
+    ],
+    [
+      "an endpoint that is not an address",
+      { jwks_uri: 7 },
+      {},
+      ["E105"],
+      "jwks_uri in the discovery document isn't an address",
+    ],
+    [
+      "user info in an endpoint",
+      { token_endpoint: "https://u@a.example/t" },
+      {},
+      ["E105"],
+      "contains user info or a fragment",
+    ],
     ["no userinfo", { userinfo_endpoint: undefined }, {}, ["W101"], "only from the ID token"],
-    ["no userinfo, which is needed", { userinfo_endpoint: undefined }, { IDP_USERINFO: "always" }, ["E105"], "sign-ins can't start"],
+    [
+      "no userinfo, which is needed",
+      { userinfo_endpoint: undefined },
+      { IDP_USERINFO: "always" },
+      ["E105"],
+      "sign-ins can't start",
+    ],
     [
       "no userinfo, but an endpoint in the settings",
       { userinfo_endpoint: undefined },
-      { IDP_USERINFO: "always", IDP_PROVIDER_METADATA: '{"userinfo_endpoint":"https://login.example/userinfo"}' },
+      {
+        IDP_USERINFO: "always",
+        IDP_PROVIDER_METADATA: '{"userinfo_endpoint":"https://login.example/userinfo"}',
+      },
       [],
       "",
     ],
-    ["no revocation", { revocation_endpoint: undefined }, {}, ["W101"], "a logout can't revoke tokens"],
-    ["no revocation, which is not wanted", { revocation_endpoint: undefined }, { IDP_TOKEN_REVOKE_ON_LOGOUT: "no" }, [], ""],
+    [
+      "no revocation",
+      { revocation_endpoint: undefined },
+      {},
+      ["W101"],
+      "a logout can't revoke tokens",
+    ],
+    [
+      "no revocation, which is not wanted",
+      { revocation_endpoint: undefined },
+      { IDP_TOKEN_REVOKE_ON_LOGOUT: "no" },
+      [],
+      "",
+    ],
     ["no logout, which is not wanted", NO_LOGOUT, {}, [], ""],
-    ["no logout endpoint", NO_LOGOUT, { IDP_LOGOUT_AT_PROVIDER: "on" }, ["W113"], "doesn't contain a usable `end_session_endpoint`"],
+    [
+      "no logout endpoint",
+      NO_LOGOUT,
+      { IDP_LOGOUT_AT_PROVIDER: "on" },
+      ["W113"],
+      "doesn't contain a usable `end_session_endpoint`",
+    ],
     ["no logout endpoint, but a preset", NO_LOGOUT, { IDP_LOGOUT_AT_PROVIDER: "auth0" }, [], ""],
-    ["a logout endpoint", { end_session_endpoint: "https://login.example/o" }, { IDP_LOGOUT_AT_PROVIDER: "on" }, [], ""],
-    ["no back-channel", NO_LOGOUT, { IDP_BACKCHANNEL_LOGOUT: "on" }, ["W113"], "backchannel_logout_supported"],
-    ["a back-channel", { backchannel_logout_supported: true }, { IDP_BACKCHANNEL_LOGOUT: "on" }, [], ""],
-    ["no front-channel", NO_LOGOUT, { IDP_FRONTCHANNEL_LOGOUT: "on" }, ["W113"], "`frontchannel_logout_supported`"],
+    [
+      "a logout endpoint",
+      { end_session_endpoint: "https://login.example/o" },
+      { IDP_LOGOUT_AT_PROVIDER: "on" },
+      [],
+      "",
+    ],
+    [
+      "no back-channel",
+      NO_LOGOUT,
+      { IDP_BACKCHANNEL_LOGOUT: "on" },
+      ["W113"],
+      "backchannel_logout_supported",
+    ],
+    [
+      "a back-channel",
+      { backchannel_logout_supported: true },
+      { IDP_BACKCHANNEL_LOGOUT: "on" },
+      [],
+      "",
+    ],
+    [
+      "no front-channel",
+      NO_LOGOUT,
+      { IDP_FRONTCHANNEL_LOGOUT: "on" },
+      ["W113"],
+      "`frontchannel_logout_supported`",
+    ],
     [
       "a front-channel without sid",
       { ...NO_LOGOUT, frontchannel_logout_supported: true },
@@ -407,8 +597,20 @@ describe("the discovery document", () => {
       [],
       "",
     ],
-    ["no code flow", { response_types_supported: ["id_token"] }, {}, ["E106"], "don't include `code`"],
-    ["no code grant", { grant_types_supported: ["refresh_token"] }, {}, ["E106"], "don't include `authorization_code`"],
+    [
+      "no code flow",
+      { response_types_supported: ["id_token"] },
+      {},
+      ["E106"],
+      "don't include `code`",
+    ],
+    [
+      "no code grant",
+      { grant_types_supported: ["refresh_token"] },
+      {},
+      ["E106"],
+      "don't include `authorization_code`",
+    ],
     [
       "required PAR without an endpoint",
       { require_pushed_authorization_requests: true },
@@ -423,8 +625,20 @@ describe("the discovery document", () => {
       ["E115"],
       "is `never`, but the discovery document sets `require_pushed_authorization_requests`",
     ],
-    ["no endpoint for PAR that is turned on", {}, { IDP_PUSHED_REQUESTS: "always" }, ["E115"], "is `always`, but the pushed_authorization"],
-    ["required request objects", { require_signed_request_object: true }, {}, ["E114"], "require_signed_request_object"],
+    [
+      "no endpoint for PAR that is turned on",
+      {},
+      { IDP_PUSHED_REQUESTS: "always" },
+      ["E115"],
+      "is `always`, but the pushed_authorization",
+    ],
+    [
+      "required request objects",
+      { require_signed_request_object: true },
+      {},
+      ["E114"],
+      "require_signed_request_object",
+    ],
     ["PAR that is not required", { require_pushed_authorization_requests: false }, {}, [], ""],
     [
       "symmetric signatures only",
@@ -433,10 +647,28 @@ describe("the discovery document", () => {
       ["E107"],
       "doesn't advertise an asymmetric",
     ],
-    ["no key for the algorithm", { id_token_signing_alg_values_supported: ["ES256", "EdDSA"] }, {}, ["E108"], "(ES256 and EdDSA)"],
-    ["more algorithms than keys", { id_token_signing_alg_values_supported: ["ES256", "RS256"] }, {}, [], ""],
+    [
+      "no key for the algorithm",
+      { id_token_signing_alg_values_supported: ["ES256", "EdDSA"] },
+      {},
+      ["E108"],
+      "(ES256 and EdDSA)",
+    ],
+    [
+      "more algorithms than keys",
+      { id_token_signing_alg_values_supported: ["ES256", "RS256"] },
+      {},
+      [],
+      "",
+    ],
     ["no scopes", { scopes_supported: undefined }, {}, [], ""],
-    ["no refresh grant", { grant_types_supported: ["authorization_code"] }, {}, ["W103"], "don't include `refresh_token`"],
+    [
+      "no refresh grant",
+      { grant_types_supported: ["authorization_code"] },
+      {},
+      ["W103"],
+      "don't include `refresh_token`",
+    ],
     [
       "no refresh grant, which is not wanted",
       { grant_types_supported: ["authorization_code"] },
@@ -458,7 +690,13 @@ describe("the discovery document", () => {
       ["W103"],
       "IDP_AUTHORIZATION_PARAMS (option authorizationParams) doesn't contain `consent`",
     ],
-    ["no offline_access in SCOPE: said without the provider", {}, { SCOPE: "openid" }, ["W004"], "doesn't contain `offline_access`"],
+    [
+      "no offline_access in SCOPE: said without the provider",
+      {},
+      { SCOPE: "openid" },
+      ["W004"],
+      "doesn't contain `offline_access`",
+    ],
     [
       "no offline_access with the default scopes",
       { scopes_supported: ["openid", "email", "profile"] },
@@ -467,8 +705,20 @@ describe("the discovery document", () => {
       "SCOPE",
     ],
     ["offline_access added to the default scopes", {}, { SCOPE: "" }, ["E004"], "SCOPE"],
-    ["no PKCE", { code_challenge_methods_supported: undefined }, {}, ["W104"], "doesn't advertise PKCE"],
-    ["plain PKCE", { code_challenge_methods_supported: ["plain"] }, {}, ["W104"], "don't include S256"],
+    [
+      "no PKCE",
+      { code_challenge_methods_supported: undefined },
+      {},
+      ["W104"],
+      "doesn't advertise PKCE",
+    ],
+    [
+      "plain PKCE",
+      { code_challenge_methods_supported: ["plain"] },
+      {},
+      ["W104"],
+      "don't include S256",
+    ],
     [
       "an authentication method that it does not announce but takes",
       { token_endpoint_auth_methods_supported: ["private_key_jwt"] },
@@ -492,20 +742,30 @@ describe("the discovery document", () => {
       expect(factLines(facts)).toContain("authorization requests: pushed (RFC 9126)");
       expect(provider.requestsTo("par")).toHaveLength(1);
       expect(provider.requestsTo("par", { prompt: "none" })).toHaveLength(1);
-      expect([...(provider.requestsTo("authorize")[0]?.query.keys() ?? [])]).toEqual(["client_id", "request_uri"]);
+      expect([...(provider.requestsTo("authorize")[0]?.query.keys() ?? [])]).toEqual([
+        "client_id",
+        "request_uri",
+      ]);
       expect(provider.issued.filter(({ kind }) => kind === "code")).toEqual([]);
     });
 
     it("a refusal is W110 with the redirect URI, and an outage is E101", async () => {
-      Object.assign(provider.settings, { requirePushedRequests: true, redirectUris: ["https://other.example/"] });
+      Object.assign(provider.settings, {
+        requirePushedRequests: true,
+        redirectUris: ["https://other.example/"],
+      });
       const refused = await run();
       expect(refused.codes).toEqual(["W110"]);
-      expect(refused.findings[0]!.message).toBe("The provider refuses the application's pushed login request (invalid_request).");
+      expect(refused.findings[0]!.message).toBe(
+        "The provider refuses the application's pushed login request (invalid_request).",
+      );
       expect(refused.findings[0]!.remedy).toContain(`Register exactly ${REDIRECT_URI}`);
       provider.fault("par", { kind: "status", status: 500 });
       const broken = await run();
       expect(broken.codes).toEqual(["E101"]);
-      expect(broken.findings[0]!.message).toContain("pushed authorization requests doesn't work (http_500)");
+      expect(broken.findings[0]!.message).toContain(
+        "pushed authorization requests doesn't work (http_500)",
+      );
     });
 
     it("nothing is pushed if the provider refuses the client", async () => {
@@ -524,19 +784,32 @@ describe("the discovery document", () => {
   });
 
   it.each<[string, Change, Record<string, string>, string[]]>([
-    ["the default scopes", {}, { SCOPE: "" }, ["scope of a login: openid email profile offline_access", "prompt of a login: consent"]],
-    ["IDP_LOGIN_PROMPT=omit", {}, { SCOPE: "", IDP_LOGIN_PROMPT: "omit" }, ["prompt of a login: not sent"]],
+    [
+      "the default scopes",
+      {},
+      { SCOPE: "" },
+      ["scope of a login: openid email profile offline_access", "prompt of a login: consent"],
+    ],
+    [
+      "IDP_LOGIN_PROMPT=omit",
+      {},
+      { SCOPE: "", IDP_LOGIN_PROMPT: "omit" },
+      ["prompt of a login: not sent"],
+    ],
     [
       "Keycloak's path",
       { authorization_endpoint: "https://sso.example/realms/shop/protocol/openid-connect/auth" },
       { SCOPE: "" },
       ["scope of a login: openid email profile", "prompt of a login: not sent"],
     ],
-  ])("the facts show the scope and the prompt of a login: %s", async (_name, change, env, lines) => {
-    provider.discoveryDocument = (document) => ({ ...document, ...change });
-    const { facts } = await run(env);
-    expect(factLines(facts)).toEqual(expect.arrayContaining(lines));
-  });
+  ])(
+    "the facts show the scope and the prompt of a login: %s",
+    async (_name, change, env, lines) => {
+      provider.discoveryDocument = (document) => ({ ...document, ...change });
+      const { facts } = await run(env);
+      expect(factLines(facts)).toEqual(expect.arrayContaining(lines));
+    },
+  );
 
   it.each(["require_signed_request_object"])(
     "with %s: the redirect URI is not checked, since every request would be refused",
@@ -550,7 +823,10 @@ describe("the discovery document", () => {
   );
 
   it("that advertises encrypted ID tokens: the check says that it cannot see whether this client gets them", async () => {
-    provider.discoveryDocument = (document) => ({ ...document, id_token_encryption_alg_values_supported: ["RSA-OAEP-256"] });
+    provider.discoveryDocument = (document) => ({
+      ...document,
+      id_token_encryption_alg_values_supported: ["RSA-OAEP-256"],
+    });
     const { codes, notSeen } = await run();
     expect(codes).toEqual([]);
     expect(notSeen[0]).toContain("encrypts this client's ID tokens");
@@ -567,7 +843,9 @@ describe("the discovery document", () => {
       const { findings, facts } = await run(env);
       const [finding] = findings.filter(({ code }) => code === "W103" || code === "W004");
       expect(`${finding!.message} ${finding!.remedy}`).toContain("ignore this warning");
-      expect(`${finding!.message} ${finding!.remedy}`).not.toMatch(/hardly|will not|no refresh token/);
+      expect(`${finding!.message} ${finding!.remedy}`).not.toMatch(
+        /hardly|will not|no refresh token/,
+      );
       expect(facts.refreshToken).toBe("uncertain");
     },
   );
@@ -588,7 +866,11 @@ describe("the discovery document", () => {
       "E105 The authorization_endpoint in the discovery document is an http address: secrets and tokens would be sent unencrypted.",
       "E105 The jwks_uri in the discovery document isn't an https address.",
     ]);
-    expect(facts).toMatchObject({ authorization: null, token: "https://login.example/t", jwks: null });
+    expect(facts).toMatchObject({
+      authorization: null,
+      token: "https://login.example/t",
+      jwks: null,
+    });
   });
 
   it.each(["authorization_endpoint", "token_endpoint", "jwks_uri"])(
@@ -597,21 +879,28 @@ describe("the discovery document", () => {
       provider.discoveryDocument = (document) => ({ ...document, [name]: "http://192.0.2.1/x" });
       const report = await run();
       expect(report.codes).toEqual(["E105"]);
-      expect(report.findings[0]!.message).toContain(`${name} in the discovery document is an http address`);
+      expect(report.findings[0]!.message).toContain(
+        `${name} in the discovery document is an http address`,
+      );
       expect(provider.requestsTo("token")).toEqual([]);
     },
   );
 
   it("of a provider on this machine may name one on this machine, under any hostname", async () => {
     const { port } = new URL(provider.issuer);
-    provider.discoveryDocument = (document) => ({ ...document, token_endpoint: `http://localhost:${port}/token` });
+    provider.discoveryDocument = (document) => ({
+      ...document,
+      token_endpoint: `http://localhost:${port}/token`,
+    });
     expect((await run()).codes).toEqual([]);
   });
 
   it("names an authentication method that is not ours, and the provider refuses ours: E109 and W105", async () => {
     provider.settings.tokenEndpointAuthMethods = ["client_secret_basic"];
     expect((await run()).codes).toEqual(["E109", "W105"]);
-    expect((await run({ IDP_TOKEN_ENDPOINT_AUTH_METHOD: "client_secret_basic" })).codes).toEqual([]);
+    expect((await run({ IDP_TOKEN_ENDPOINT_AUTH_METHOD: "client_secret_basic" })).codes).toEqual(
+      [],
+    );
   });
 
   it("repeats nothing that a hostile provider says", async () => {
@@ -630,7 +919,19 @@ describe("the discovery document", () => {
       id_token_signing_alg_values_supported: [evil],
     });
     const report = await run();
-    expect(report.codes).toEqual(["E104", "E105", "E106", "E106", "E107", "W101", "W101", "W102", "W103", "W104", "W105"]);
+    expect(report.codes).toEqual([
+      "E104",
+      "E105",
+      "E106",
+      "E106",
+      "E107",
+      "W101",
+      "W101",
+      "W102",
+      "W103",
+      "W104",
+      "W105",
+    ]);
     expect(report.output).not.toMatch(/evil|script/);
   });
 });
@@ -652,7 +953,10 @@ describe("the keys", () => {
     ],
   ])("%s: E108", async (_name, document, message) => {
     provider.jwks.publish(document);
-    expect(await theFinding()).toMatchObject({ code: "E108", message: expect.stringContaining(message) });
+    expect(await theFinding()).toMatchObject({
+      code: "E108",
+      message: expect.stringContaining(message),
+    });
   });
 
   it.each<[Fault, string]>([
@@ -660,14 +964,19 @@ describe("the keys", () => {
     [{ kind: "reset" }, "closes the connection"],
   ])("cannot be had, %j: E108", async (fault, message) => {
     provider.fault("jwks", fault);
-    expect(await theFinding()).toMatchObject({ code: "E108", message: expect.stringContaining(message) });
+    expect(await theFinding()).toMatchObject({
+      code: "E108",
+      message: expect.stringContaining(message),
+    });
   });
 });
 
 it("says that only a sign-in shows the sid of ID tokens, where a logout by the provider is on", async () => {
-  const lines = async (env: Record<string, string>) => (await run(env)).notSeen.filter((line) => line.includes("sid_missing"));
+  const lines = async (env: Record<string, string>) =>
+    (await run(env)).notSeen.filter((line) => line.includes("sid_missing"));
   expect(await lines({})).toEqual([]);
-  for (const name of ["IDP_BACKCHANNEL_LOGOUT", "IDP_FRONTCHANNEL_LOGOUT"]) expect(await lines({ [name]: "on" })).toHaveLength(1);
+  for (const name of ["IDP_BACKCHANNEL_LOGOUT", "IDP_FRONTCHANNEL_LOGOUT"])
+    expect(await lines({ [name]: "on" })).toHaveLength(1);
 });
 
 describe("the client", () => {
@@ -675,17 +984,42 @@ describe("the client", () => {
     ["is refused with 401", json(401, { error: "invalid_client" }), ["E109"], "refused"],
     ["is refused with 400", json(400, { error: "invalid_client" }), ["E109"], "refused"],
     ["is refused without a word", { kind: "status", status: 401, body: "no" }, ["E109"], "refused"],
-    ["is refused as Keycloak refuses a wrong secret", json(401, { error: "unauthorized_client" }), ["E109"], "refused"],
-    ["is refused as Auth0 refuses a wrong secret", json(401, { error: "access_denied" }), ["E109"], "refused"],
+    [
+      "is refused as Keycloak refuses a wrong secret",
+      json(401, { error: "unauthorized_client" }),
+      ["E109"],
+      "refused",
+    ],
+    [
+      "is refused as Auth0 refuses a wrong secret",
+      json(401, { error: "access_denied" }),
+      ["E109"],
+      "refused",
+    ],
     ["may not refresh", forRealClient(400, "unauthorized_client"), ["W103"], "accepted"],
     ["cannot refresh there", json(400, { error: "unsupported_grant_type" }), ["W103"], "not known"],
-    ["meets a provider that looks at the refresh token first", json(400, { error: "invalid_grant" }), [], "not known"],
-    ["is refused by a provider that looks at the refresh token first", json(401, { error: "invalid_grant" }), [], "not known"],
+    [
+      "meets a provider that looks at the refresh token first",
+      json(400, { error: "invalid_grant" }),
+      [],
+      "not known",
+    ],
+    [
+      "is refused by a provider that looks at the refresh token first",
+      json(401, { error: "invalid_grant" }),
+      [],
+      "not known",
+    ],
     ["is given another error", json(400, { error: "invalid_request" }), ["W108"], null],
     ["is given an error that is none", json(400, { error: "<b>evil</b>" }), ["W108"], null],
     ["meets an outage", { kind: "status", status: 502 }, ["W108"], null],
     ["meets more than is read", { kind: "oversized" }, ["W108"], null],
-    ["is given tokens for nothing", json(200, { access_token: "evil", token_type: "Bearer" }), ["W108"], null],
+    [
+      "is given tokens for nothing",
+      json(200, { access_token: "evil", token_type: "Bearer" }),
+      ["W108"],
+      null,
+    ],
   ])("%s: %j", async (_name, fault, codes, client) => {
     provider.fault("token", fault);
     const report = await run({ IDP_HTTP_TIMEOUT: "0.5" });
@@ -698,47 +1032,70 @@ describe("the client", () => {
 
   it("that may not refresh is reported with what follows from it", async () => {
     provider.fault("token", forRealClient(400, "unauthorized_client"));
-    expect((await theFinding()).message).toContain("users get status 503 when their ID token expires. Otherwise, they're signed out");
+    expect((await theFinding()).message).toContain(
+      "users get status 503 when their ID token expires. Otherwise, they're signed out",
+    );
   });
 
   it.each([
     ["an outage", { kind: "status", status: 503 }],
     ["silence", { kind: "reset" }],
   ] as const)("is not known where the fake client meets %s", async (_name, fault) => {
-    provider.fault("token", { ...fault, when: ({ params }) => params.get("client_id") !== PROVIDER.clientId });
+    provider.fault("token", {
+      ...fault,
+      when: ({ params }) => params.get("client_id") !== PROVIDER.clientId,
+    });
     const report = await run();
     expect(report).toMatchObject({ codes: [], facts: { client: "not known" } });
     expect(report.notSeen[0]).toContain("Whether the provider accepts client ID and secret");
     provider.clearFaults();
   });
 
-  it.each(["unauthorized_client", "invalid_request"])("is accepted where the fake client alone gets %s", async (error) => {
-    provider.fault("token", { ...json(400, { error }), when: ({ params }) => params.get("client_id") !== PROVIDER.clientId });
-    expect(await run()).toMatchObject({ codes: [], facts: { client: "accepted" } });
-  });
+  it.each(["unauthorized_client", "invalid_request"])(
+    "is accepted where the fake client alone gets %s",
+    async (error) => {
+      provider.fault("token", {
+        ...json(400, { error }),
+        when: ({ params }) => params.get("client_id") !== PROVIDER.clientId,
+      });
+      expect(await run()).toMatchObject({ codes: [], facts: { client: "accepted" } });
+    },
+  );
 
   it.each([
     ["another error", 401, "invalid_client"],
     ["another status", 403, "invalid_request"],
-  ])("is accepted where it gets an error of the provider's own and the fake client gets %s", async (_name, status, error) => {
-    provider.fault("token", forRealClient(400, "invalid_request"));
-    provider.fault("token", { ...json(status, { error }), when: ({ params }) => params.get("client_id") !== PROVIDER.clientId });
-    expect(await run()).toMatchObject({ codes: [], facts: { client: "accepted" } });
-    provider.clearFaults();
-  });
+  ])(
+    "is accepted where it gets an error of the provider's own and the fake client gets %s",
+    async (_name, status, error) => {
+      provider.fault("token", forRealClient(400, "invalid_request"));
+      provider.fault("token", {
+        ...json(status, { error }),
+        when: ({ params }) => params.get("client_id") !== PROVIDER.clientId,
+      });
+      expect(await run()).toMatchObject({ codes: [], facts: { client: "accepted" } });
+      provider.clearFaults();
+    },
+  );
 
   it.each([
     ["a 403, which may mean a wrong secret", forRealClient(403, "access_forbidden")],
     ["an outage", forRealClient(500, "server_error")],
-  ])("is not accepted where it gets %s, and the fake client another error", async (_name, fault) => {
-    provider.fault("token", fault);
-    expect(await run()).toMatchObject({ codes: ["W108"], facts: { client: null } });
-    provider.clearFaults();
-  });
+  ])(
+    "is not accepted where it gets %s, and the fake client another error",
+    async (_name, fault) => {
+      provider.fault("token", fault);
+      expect(await run()).toMatchObject({ codes: ["W108"], facts: { client: null } });
+      provider.clearFaults();
+    },
+  );
 
   it("that gets the same unauthorized_client as a fake one is W108: it may as well be unknown", async () => {
     provider.fault("token", json(403, { error: "unauthorized_client" }));
-    expect(await run()).toMatchObject({ codes: ["W108"], facts: { client: null, refreshToken: "expected" } });
+    expect(await run()).toMatchObject({
+      codes: ["W108"],
+      facts: { client: null, refreshToken: "expected" },
+    });
     provider.clearFaults();
   });
 
@@ -759,7 +1116,10 @@ describe("the client", () => {
   });
 
   it("with an empty IDP_PRIVATE_KEY is checked with its secret", async () => {
-    expect(await run({ IDP_PRIVATE_KEY: "" })).toMatchObject({ codes: [], facts: { client: "accepted" } });
+    expect(await run({ IDP_PRIVATE_KEY: "" })).toMatchObject({
+      codes: [],
+      facts: { client: "accepted" },
+    });
   });
 
   it("with a key that the provider's algorithms don't fit is refused, and the finding names the key", async () => {
@@ -767,7 +1127,10 @@ describe("the client", () => {
       document["token_endpoint_auth_methods_supported"] = ["private_key_jwt"];
       document["token_endpoint_auth_signing_alg_values_supported"] = ["RS256"];
     };
-    const { code, message } = await theFinding({ IDP_CLIENT_SECRET: "", IDP_PRIVATE_KEY: newKey().pem });
+    const { code, message } = await theFinding({
+      IDP_CLIENT_SECRET: "",
+      IDP_PRIVATE_KEY: newKey().pem,
+    });
     expect([code, message]).toEqual(["E109", expect.stringContaining("IDP_PRIVATE_KEY")]);
   });
 
@@ -786,12 +1149,19 @@ describe("the client", () => {
   it.each([
     ["client_secret_post", "in the request body"],
     ["client_secret_basic_raw", "in the Authorization header, not encoded"],
-    ["client_secret_basic", "in the Authorization header, encoded as application/x-www-form-urlencoded"],
+    [
+      "client_secret_basic",
+      "in the Authorization header, encoded as application/x-www-form-urlencoded",
+    ],
   ])("is refused: E109 names what %s does to client id and secret", async (method, encoding) => {
-    const { message, remedy } = await theFinding({ IDP_CLIENT_SECRET: "another secret", IDP_TOKEN_ENDPOINT_AUTH_METHOD: method });
+    const { message, remedy } = await theFinding({
+      IDP_CLIENT_SECRET: "another secret",
+      IDP_TOKEN_ENDPOINT_AUTH_METHOD: method,
+    });
     expect(message).toContain(`IDP_TOKEN_ENDPOINT_AUTH_METHOD is \`${method}\``);
     expect(message).toContain(encoding);
-    for (const other of ["client_secret_post", "client_secret_basic", "client_secret_basic_raw"]) expect(remedy).toContain(`\`${other}\``);
+    for (const other of ["client_secret_post", "client_secret_basic", "client_secret_basic_raw"])
+      expect(remedy).toContain(`\`${other}\``);
   });
 
   it("that may not refresh is reported once", async () => {
@@ -821,7 +1191,9 @@ describe("the redirect URI", () => {
     const report = await run({ IDP_HTTP_TIMEOUT: "0.5" });
     expect(report.codes).toEqual(codes);
     expect(report.facts.redirectUriRegistered).toBe(isRegistered);
-    expect(report.notSeen.some((line) => line.startsWith("Whether the redirect URI is registered"))).toBe(isRegistered === null);
+    expect(
+      report.notSeen.some((line) => line.startsWith("Whether the redirect URI is registered")),
+    ).toBe(isRegistered === null);
     expect(report.output).not.toContain("evil");
     provider.clearFaults();
   });
@@ -830,10 +1202,34 @@ describe("the redirect URI", () => {
 describe("settings that the startup checks refuse", () => {
   it.each<[string, Record<string, string | undefined>, string[], string | undefined, number]>([
     ["no secret key: all the rest is asked", { SECRET_KEY: undefined }, ["E001"], undefined, 7],
-    ["no client secret", { IDP_CLIENT_SECRET: " " }, ["E003"], "not checked without clientSecret", 4],
-    ["no openid", { SCOPE: "email" }, ["E005", "W004"], "redirect URI is registered: not checked", 6],
-    ["an issuer off loopback without encryption", { IDP_ISSUER: "http://login.example" }, ["E008"], "IDP_ISSUER can't be used", 0],
-    ["a BASE_URL that is none", { BASE_URL: "app" }, ["E006"], "redirect URI is registered: not checked", 6],
+    [
+      "no client secret",
+      { IDP_CLIENT_SECRET: " " },
+      ["E003"],
+      "not checked without clientSecret",
+      4,
+    ],
+    [
+      "no openid",
+      { SCOPE: "email" },
+      ["E005", "W004"],
+      "redirect URI is registered: not checked",
+      6,
+    ],
+    [
+      "an issuer off loopback without encryption",
+      { IDP_ISSUER: "http://login.example" },
+      ["E008"],
+      "IDP_ISSUER can't be used",
+      0,
+    ],
+    [
+      "a BASE_URL that is none",
+      { BASE_URL: "app" },
+      ["E006"],
+      "redirect URI is registered: not checked",
+      6,
+    ],
     ["a timeout that is none", { IDP_HTTP_TIMEOUT: "soon" }, ["E006"], undefined, 7],
   ])("%s", async (_name, env, codes, notSeen, requests) => {
     const report = await run(env);

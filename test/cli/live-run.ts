@@ -11,7 +11,12 @@ export interface LiveReport {
   readonly code: number;
   readonly ok: boolean;
   readonly codes: readonly string[];
-  readonly findings: readonly { readonly code: string; readonly group: string; readonly message: string; readonly remedy: string }[];
+  readonly findings: readonly {
+    readonly code: string;
+    readonly group: string;
+    readonly message: string;
+    readonly remedy: string;
+  }[];
   readonly notSeen: readonly string[];
   readonly facts: LiveFacts;
   /** Everything that was written. */
@@ -20,13 +25,17 @@ export interface LiveReport {
 }
 
 /** The I/O of the process, with a clock that is so many milliseconds ahead. */
-export function checkIo({ ahead = 0, ...changes }: Partial<CheckIo> & { ahead?: number } = {}): CheckIo {
+export function checkIo({
+  ahead = 0,
+  ...changes
+}: Partial<CheckIo> & { ahead?: number } = {}): CheckIo {
   return {
     clock: { ...systemClock, now: () => Date.now() + ahead },
     fetch: (input, init) => fetch(input, init),
     folder: ROOT,
     isTerminal: false,
-    importModule: async (file) => (await import(/* @vite-ignore */ pathToFileURL(file).href)) as unknown,
+    importModule: async (file) =>
+      (await import(/* @vite-ignore */ pathToFileURL(file).href)) as unknown,
     ...changes,
   };
 }
@@ -41,9 +50,21 @@ export async function runLive(
   const readText = () => {
     throw new Error("no such file");
   };
-  const code = await idpauth(env, ["check", "--live", "--json", ...args], write, readText, checkIo(changes));
+  const code = await idpauth(
+    env,
+    ["check", "--live", "--json", ...args],
+    write,
+    readText,
+    checkIo(changes),
+  );
   if (code === 2) throw new Error(written.stderr);
   const report = JSON.parse(written.stdout) as Omit<LiveReport, "code" | "codes">;
   const codes = report.findings.map((finding) => finding.code);
-  return { ...report, code, codes, output: written.stdout + written.stderr, stderr: written.stderr };
+  return {
+    ...report,
+    code,
+    codes,
+    output: written.stdout + written.stderr,
+    stderr: written.stderr,
+  };
 }

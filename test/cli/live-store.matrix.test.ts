@@ -33,15 +33,24 @@ function fastClock() {
   return { ...checkIo().clock, now: () => began + (Date.now() - began) * 20 };
 }
 
-async function judge(address: string, changes: Parameters<typeof checkIo>[0] = {}, env: Record<string, string> = {}) {
+async function judge(
+  address: string,
+  changes: Parameters<typeof checkIo>[0] = {},
+  env: Record<string, string> = {},
+) {
   const checked = await checkStore(address, env, checkIo({ clock: fastClock(), ...changes }));
-  return { ...checked, codes: checked.findings.map(({ code }) => code), messages: checked.findings.map(({ message }) => message) };
+  return {
+    ...checked,
+    codes: checked.findings.map(({ code }) => code),
+    messages: checked.findings.map(({ message }) => message),
+  };
 }
 
 /** The packages of the project, and no others, in a folder of their own. */
 function projectWith(...packages: string[]): string {
   mkdirSync(path.join(folder, "node_modules"));
-  for (const name of packages) symlinkSync(path.join(ROOT, "node_modules", name), path.join(folder, "node_modules", name));
+  for (const name of packages)
+    symlinkSync(path.join(ROOT, "node_modules", name), path.join(folder, "node_modules", name));
   return folder;
 }
 
@@ -56,26 +65,40 @@ describe.runIf(redis === "is there")("a Redis server", () => {
     await server.stop();
   });
 
-  const withPassword = (password: string) => server.url.replace("redis://", `redis://:${password}@`);
+  const withPassword = (password: string) =>
+    server.url.replace("redis://", `redis://:${password}@`);
 
-  it.each(["redis", "ioredis"])("keeps its guarantees through the project's %s, and keeps nothing else", async (name) => {
-    const { codes, fact } = await judge(withPassword("hunter2"), { folder: projectWith(name), clock: checkIo().clock });
-    expect(codes).toEqual([]);
-    expect(fact?.name).toBe("redis");
-    expect(fact?.roundTripMs).toBeGreaterThan(0);
-    await control({ ...server, url: withPassword("hunter2") }, async (client) => {
-      expect((await client.keys("idpauth:session:*")).filter((key) => key !== "")).toEqual([]);
-    });
-  });
+  it.each(["redis", "ioredis"])(
+    "keeps its guarantees through the project's %s, and keeps nothing else",
+    async (name) => {
+      const { codes, fact } = await judge(withPassword("hunter2"), {
+        folder: projectWith(name),
+        clock: checkIo().clock,
+      });
+      expect(codes).toEqual([]);
+      expect(fact?.name).toBe("redis");
+      expect(fact?.roundTripMs).toBeGreaterThan(0);
+      await control({ ...server, url: withPassword("hunter2") }, async (client) => {
+        expect((await client.keys("idpauth:session:*")).filter((key) => key !== "")).toEqual([]);
+      });
+    },
+  );
 
-  it.each(["redis", "ioredis"])("refuses the password, which is not repeated, through %s: E111", async (name) => {
-    const { codes, messages } = await judge(withPassword("wrong-hunter3"), { folder: projectWith(name) });
-    expect(codes).toEqual(["E111"]);
-    expect(messages[0]).toBe("The Redis server in --store refuses the user name or password.");
-  });
+  it.each(["redis", "ioredis"])(
+    "refuses the password, which is not repeated, through %s: E111",
+    async (name) => {
+      const { codes, messages } = await judge(withPassword("wrong-hunter3"), {
+        folder: projectWith(name),
+      });
+      expect(codes).toEqual(["E111"]);
+      expect(messages[0]).toBe("The Redis server in --store refuses the user name or password.");
+    },
+  );
 
   it.each(["redis", "ioredis"])("is down, seen through %s: E111", async (name) => {
-    const { codes, messages } = await judge("redis://:hunter2@127.0.0.1:1", { folder: projectWith(name) });
+    const { codes, messages } = await judge("redis://:hunter2@127.0.0.1:1", {
+      folder: projectWith(name),
+    });
     expect(codes).toEqual(["E111"]);
     expect(messages[0]).toBe("The Redis server in --store refuses connections.");
   });
@@ -107,9 +130,14 @@ describe.runIf(postgres === "is there")("a PostgreSQL server", () => {
     await client.connect();
     try {
       await client.query(postgresMigration());
-      expect(await judge(server.url, { clock: checkIo().clock })).toMatchObject({ codes: [], fact: { name: "postgres" } });
+      expect(await judge(server.url, { clock: checkIo().clock })).toMatchObject({
+        codes: [],
+        fact: { name: "postgres" },
+      });
       // The one whose end was waited for is the sweep's.
-      const { rows } = await client.query("SELECT 1 FROM idpauth_sessions WHERE expires_at > extract(epoch FROM now())");
+      const { rows } = await client.query(
+        "SELECT 1 FROM idpauth_sessions WHERE expires_at > extract(epoch FROM now())",
+      );
       expect(rows).toEqual([]);
     } finally {
       await client.end();
@@ -124,21 +152,25 @@ describe.runIf(postgres === "is there")("a PostgreSQL server", () => {
 });
 
 describe("an address that its driver does not understand", () => {
-  it.each(["redis://:hunter2@[::", "rediss://:hunter2@host:99999999", "postgres://me:hunter2@[::/x"])(
-    "%s: E111, and it is not repeated",
-    async (address) => {
-      const { codes, messages } = await judge(address);
-      expect(codes).toEqual(["E111"]);
-      expect(messages[0]).not.toContain("hunter2");
-    },
-  );
+  it.each([
+    "redis://:hunter2@[::",
+    "rediss://:hunter2@host:99999999",
+    "postgres://me:hunter2@[::/x",
+  ])("%s: E111, and it is not repeated", async (address) => {
+    const { codes, messages } = await judge(address);
+    expect(codes).toEqual(["E111"]);
+    expect(messages[0]).not.toContain("hunter2");
+  });
 });
 
 describe("an SQLite file", () => {
   it("keeps its guarantees", async () => {
     const file = path.join(folder, "sessions.db");
     await sqliteStore(file).close();
-    expect(await judge("sqlite:sessions.db", { folder })).toMatchObject({ codes: [], fact: { name: "sqlite" } });
+    expect(await judge("sqlite:sessions.db", { folder })).toMatchObject({
+      codes: [],
+      fact: { name: "sqlite" },
+    });
   });
 
   it("that is not there is not made: W111", async () => {
@@ -147,7 +179,10 @@ describe("an SQLite file", () => {
   });
 
   it("that is none is the store's own problem: E012", async () => {
-    writeFileSync(path.join(folder, "sessions.db"), "no database at all, but long enough to be looked at".repeat(40));
+    writeFileSync(
+      path.join(folder, "sessions.db"),
+      "no database at all, but long enough to be looked at".repeat(40),
+    );
     expect((await judge("sqlite:sessions.db", { folder })).codes).toEqual(["E012"]);
   });
 });
@@ -170,7 +205,10 @@ describe("a module of the project", () => {
     const clock = fastClock();
     const store = memoryStore({ clock });
     for (const given of [store, () => store, async () => store]) {
-      expect(await judge("./store.mjs", { ...give({ default: given }), clock })).toMatchObject({ codes: [], fact: { name: "memory" } });
+      expect(await judge("./store.mjs", { ...give({ default: given }), clock })).toMatchObject({
+        codes: [],
+        fact: { name: "memory" },
+      });
     }
   });
 
@@ -185,15 +223,38 @@ describe("a module of the project", () => {
   });
 
   it.each<[string, unknown, string]>([
-    ["has no default export", { store: 1 }, "doesn't return a session store: it has no default export."],
-    ["is something else", { default: "redis" }, "doesn't return a session store: its default export is a string."],
-    ["gives something else", { default: () => undefined }, "doesn't return a session store: its default export returns undefined."],
+    [
+      "has no default export",
+      { store: 1 },
+      "doesn't return a session store: it has no default export.",
+    ],
+    [
+      "is something else",
+      { default: "redis" },
+      "doesn't return a session store: its default export is a string.",
+    ],
+    [
+      "gives something else",
+      { default: () => undefined },
+      "doesn't return a session store: its default export returns undefined.",
+    ],
     [
       "gives half a store",
-      { default: { get: async () => undefined, insert: async () => true, replace: true, touch: async () => true } },
+      {
+        default: {
+          get: async () => undefined,
+          insert: async () => true,
+          replace: true,
+          touch: async () => true,
+        },
+      },
       "doesn't return a session store: its store doesn't have replace, delete, listBySubject and listBySid.",
     ],
-    ["throws", { default: () => Promise.reject(new Error("redis://:hunter2@host is bad")) }, "didn't return its store: it fails"],
+    [
+      "throws",
+      { default: () => Promise.reject(new Error("redis://:hunter2@host is bad")) },
+      "didn't return its store: it fails",
+    ],
   ])("that %s: E111", async (_name, exports, message) => {
     const { codes, messages } = await judge("./store.mjs", give(exports));
     expect(codes).toEqual(["E111"]);
@@ -205,22 +266,34 @@ describe("a module of the project", () => {
     ["./store.mjs", "Run `node ./store.mjs` to see its error."],
     ["./my stores/store.mjs", 'Run `node "./my stores/store.mjs"` to see its error.'],
   ])("that cannot be loaded says where its error is to be seen: %s", async (file, remedy) => {
-    const { codes, findings } = await judge(file, { importModule: () => Promise.reject(new Error("redis://:hunter2@host is bad")) });
+    const { codes, findings } = await judge(file, {
+      importModule: () => Promise.reject(new Error("redis://:hunter2@host is bad")),
+    });
     expect(codes).toEqual(["E111"]);
-    expect(findings[0]).toMatchObject({ message: expect.stringContaining("couldn't be loaded: it fails"), remedy });
+    expect(findings[0]).toMatchObject({
+      message: expect.stringContaining("couldn't be loaded: it fails"),
+      remedy,
+    });
   });
 
   it("that is not there: E111", async () => {
     const { codes, messages } = await judge("./store.mjs", {
-      importModule: () => Promise.reject(Object.assign(new Error("/secret/place"), { code: "ERR_MODULE_NOT_FOUND" })),
+      importModule: () =>
+        Promise.reject(Object.assign(new Error("/secret/place"), { code: "ERR_MODULE_NOT_FOUND" })),
     });
     expect(codes).toEqual(["E111"]);
     expect(messages[0]).toContain("doesn't exist, or imports a module that doesn't exist");
   });
 
   it("whose store has a problem of its own: E012, and it is not tried", async () => {
-    const store = { ...copyOf(memoryStore()), problems: [{ message: "It queues.", remedy: "Do not." }], get: fail };
-    expect((await judge("./store.mjs", give({ default: store }))).findings).toMatchObject([{ code: "E012", message: "It queues." }]);
+    const store = {
+      ...copyOf(memoryStore()),
+      problems: [{ message: "It queues.", remedy: "Do not." }],
+      get: fail,
+    };
+    expect((await judge("./store.mjs", give({ default: store }))).findings).toMatchObject([
+      { code: "E012", message: "It queues." },
+    ]);
   });
 
   it("whose store is away: E111, with the driver's code alone", async () => {
@@ -231,8 +304,14 @@ describe("a module of the project", () => {
   });
 
   it("whose store never responds: E111, in bounded time", async () => {
-    const store = { ...copyOf(memoryStore()), name: "mine", get: () => new Promise<never>(() => undefined) };
-    expect((await judge("./store.mjs", give({ default: store }))).messages).toEqual(["The mine store in --store doesn't respond in time."]);
+    const store = {
+      ...copyOf(memoryStore()),
+      name: "mine",
+      get: () => new Promise<never>(() => undefined),
+    };
+    expect((await judge("./store.mjs", give({ default: store }))).messages).toEqual([
+      "The mine store in --store doesn't respond in time.",
+    ]);
   });
 
   it("whose store cannot delete: E111, and W112 says that something is left", async () => {
@@ -250,7 +329,8 @@ describe("a module of the project", () => {
   });
 });
 
-const fail = () => Promise.reject(Object.assign(new Error("redis://:hunter2@host"), { code: "ECONNREFUSED" }));
+const fail = () =>
+  Promise.reject(Object.assign(new Error("redis://:hunter2@host"), { code: "ECONNREFUSED" }));
 
 /** As a plain object, so that a test can change one method. */
 function copyOf(store: SessionStore): SessionStore {
@@ -290,7 +370,9 @@ describe.concurrent("a store that breaks one requirement: E112 names it", () => 
           const isLate = decided.has(key);
           const won = await store.replace(key, entry, version);
           if (won) decided.add(key);
-          return won || (isLate && store.replace(key, entry, (await store.get(key))?.version ?? ""));
+          return (
+            won || (isLate && store.replace(key, entry, (await store.get(key))?.version ?? ""))
+          );
         },
       };
     },
@@ -298,7 +380,11 @@ describe.concurrent("a store that breaks one requirement: E112 names it", () => 
       async touch(key, lastActive, expiresAt) {
         const stored = await store.get(key);
         if (stored === undefined) return false;
-        return store.replace(key, { ...stored, expiresAt, ...(lastActive !== null && { lastActive }) }, stored.version);
+        return store.replace(
+          key,
+          { ...stored, expiresAt, ...(lastActive !== null && { lastActive }) },
+          stored.version,
+        );
       },
     }),
     "delete: returns the entry and removes it": (store) => ({
@@ -306,8 +392,12 @@ describe.concurrent("a store that breaks one requirement: E112 names it", () => 
         return store.get(key);
       },
     }),
-    "listBySubject: returns all entries of the subject": () => ({ listBySubject: async () => ({ entries: new Map() }) }),
-    "listBySid: returns all entries of the sid": () => ({ listBySid: async () => ({ entries: new Map() }) }),
+    "listBySubject: returns all entries of the subject": () => ({
+      listBySubject: async () => ({ entries: new Map() }),
+    }),
+    "listBySid: returns all entries of the sid": () => ({
+      listBySid: async () => ({ entries: new Map() }),
+    }),
     "after it expired": (store) => {
       const kept = new Map<string, Stored>();
       return {
@@ -329,7 +419,10 @@ describe.concurrent("a store that breaks one requirement: E112 names it", () => 
     const clock = fastClock();
     const store = memoryStore({ clock });
     const given = { ...copyOf(store), ...broken[words]!(store) };
-    const { codes, messages } = await judge("./store.mjs", { clock, importModule: () => Promise.resolve({ default: given }) });
+    const { codes, messages } = await judge("./store.mjs", {
+      clock,
+      importModule: () => Promise.resolve({ default: given }),
+    });
     expect(codes).toEqual(["E112"]);
     expect(messages[0]).toContain(words);
   });
@@ -344,7 +437,10 @@ it("what a broken store creates when it is touched is removed again", async () =
     async touch(key: string, lastActive: number | null, expiresAt: number) {
       touched.push(key);
       if (await store.touch(key, lastActive, expiresAt)) return true;
-      return store.insert(key, { data: Object.freeze({ idp_state: Object.freeze({ v: 1 as const }) }), expiresAt });
+      return store.insert(key, {
+        data: Object.freeze({ idp_state: Object.freeze({ v: 1 as const }) }),
+        expiresAt,
+      });
     },
   };
   await judge("./store.mjs", { clock, importModule: () => Promise.resolve({ default: given }) });
@@ -355,7 +451,11 @@ it("what a broken store creates when it is touched is removed again", async () =
 it("the store's facts and findings stand in the report", async () => {
   const env = { IDP_ISSUER: "http://login.example" };
   const args = ["--store=./store.mjs"];
-  const report = await runLive(env, { args, clock: fastClock(), importModule: () => Promise.resolve({ default: memoryStore() }) });
+  const report = await runLive(env, {
+    args,
+    clock: fastClock(),
+    importModule: () => Promise.resolve({ default: memoryStore() }),
+  });
   expect(report.facts.store).toEqual({ name: "memory", roundTripMs: expect.any(Number) });
   expect(report.notSeen.join()).toContain("Whether the application uses the store");
 });

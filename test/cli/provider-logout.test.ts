@@ -12,17 +12,39 @@ const CALLBACK = "http://localhost:3000/idpauth/login-callback";
 const VERIFIER = "v".repeat(43);
 
 /** Signs a person in and returns the token reply. */
-async function signIn(provider: RunningProvider, name: string, scope = "openid"): Promise<Record<string, string>> {
+async function signIn(
+  provider: RunningProvider,
+  name: string,
+  scope = "openid",
+): Promise<Record<string, string>> {
   const { IDP_CLIENT_ID: client_id = "", IDP_CLIENT_SECRET: client_secret = "" } = provider.env;
   const code_challenge = createHash("sha256").update(VERIFIER).digest("base64url");
-  const asked = { client_id, redirect_uri: CALLBACK, response_type: "code", scope, code_challenge, code_challenge_method: "S256" };
-  const page = await new CookieBrowser().navigate(`${provider.issuer}/authorize?${new URLSearchParams(asked).toString()}`);
+  const asked = {
+    client_id,
+    redirect_uri: CALLBACK,
+    response_type: "code",
+    scope,
+    code_challenge,
+    code_challenge_method: "S256",
+  };
+  const page = await new CookieBrowser().navigate(
+    `${provider.issuer}/authorize?${new URLSearchParams(asked).toString()}`,
+  );
   const callback = new URL((await press(page, name)).location ?? "");
   const code = callback.searchParams.get("code") ?? "";
   const body = new URLSearchParams({
-    ...{ grant_type: "authorization_code", code, redirect_uri: CALLBACK, code_verifier: VERIFIER, client_id, client_secret },
+    ...{
+      grant_type: "authorization_code",
+      code,
+      redirect_uri: CALLBACK,
+      code_verifier: VERIFIER,
+      client_id,
+      client_secret,
+    },
   });
-  return (await fetch(`${provider.issuer}/token`, { method: "POST", body })).json() as Promise<Record<string, string>>;
+  return (await fetch(`${provider.issuer}/token`, { method: "POST", body })).json() as Promise<
+    Record<string, string>
+  >;
 }
 
 function press(page: BrowserResponse, words: string): Promise<BrowserResponse> {
@@ -34,12 +56,19 @@ const home = (provider: RunningProvider) => new CookieBrowser().get(`${provider.
 const sessionsOn = ({ text }: BrowserResponse) => buttonsIn(text).map(({ value }) => value);
 const noticeOn = ({ text }: BrowserResponse) => /<p role="status">(.*?)<\/p>/s.exec(text)?.[1];
 
-function endSession(provider: RunningProvider, parameters: Readonly<Record<string, string>>): Promise<BrowserResponse> {
-  return new CookieBrowser().get(`${provider.issuer}/end-session?${new URLSearchParams(parameters).toString()}`);
+function endSession(
+  provider: RunningProvider,
+  parameters: Readonly<Record<string, string>>,
+): Promise<BrowserResponse> {
+  return new CookieBrowser().get(
+    `${provider.issuer}/end-session?${new URLSearchParams(parameters).toString()}`,
+  );
 }
 
 /** An application's back-channel logout address. `tokens`: those it has received. */
-async function listen(status = 200): Promise<{ readonly address: string; readonly tokens: string[] }> {
+async function listen(
+  status = 200,
+): Promise<{ readonly address: string; readonly tokens: string[] }> {
   const tokens: string[] = [];
   const server = createServer((request, response) => {
     let body = "";
@@ -51,13 +80,18 @@ async function listen(status = 200): Promise<{ readonly address: string; readonl
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
-  return { address: `http://localhost:${(server.address() as AddressInfo).port}/idpauth/backchannel-logout`, tokens };
+  return {
+    address: `http://localhost:${(server.address() as AddressInfo).port}/idpauth/backchannel-logout`,
+    tokens,
+  };
 }
 
 describe("the page of `idpauth provider`", () => {
   it("lists the people who are signed in, and ends the session of one with a logout token", async () => {
     const { address, tokens } = await listen();
-    const provider = await startProvider(["--port=0", `--backchannel-logout-uri=${address}`], { folder: emptyFolder() });
+    const provider = await startProvider(["--port=0", `--backchannel-logout-uri=${address}`], {
+      folder: emptyFolder(),
+    });
     expect(sessionsOn(await home(provider))).toEqual([]);
     const online = await signIn(provider, "Ada");
     const offline = await signIn(provider, "Ada", "openid offline_access");
@@ -74,9 +108,17 @@ describe("the page of `idpauth provider`", () => {
       "The session of Ada Lovelace at the provider has ended. The application responded to the logout token with the status 200.",
     );
     expect(tokens).toHaveLength(1);
-    const { payload } = await jwtVerify(tokens[0] ?? "", createRemoteJWKSet(new URL(`${provider.issuer}/jwks`)), {
-      ...{ issuer: provider.issuer, audience: provider.env["IDP_CLIENT_ID"] ?? "", typ: "logout+jwt" },
-    });
+    const { payload } = await jwtVerify(
+      tokens[0] ?? "",
+      createRemoteJWKSet(new URL(`${provider.issuer}/jwks`)),
+      {
+        ...{
+          issuer: provider.issuer,
+          audience: provider.env["IDP_CLIENT_ID"] ?? "",
+          typ: "logout+jwt",
+        },
+      },
+    );
     const { sid } = decodeJwt<{ sid: string }>(online["id_token"] ?? "");
     expect(payload).toMatchObject({ sub: "ada", sid });
     expect(decodeJwt(offline["id_token"] ?? "")["sid"]).toBe(sid);
@@ -84,7 +126,12 @@ describe("the page of `idpauth provider`", () => {
   });
 
   it.each<[string, (address: string) => string[], number, string]>([
-    ["without --backchannel-logout-uri", () => [], 200, "The provider did not send a logout token, because it was started without"],
+    [
+      "without --backchannel-logout-uri",
+      () => [],
+      200,
+      "The provider did not send a logout token, because it was started without",
+    ],
     [
       "to an application that refuses the token",
       (address) => [`--backchannel-logout-uri=${address}`],
@@ -110,7 +157,10 @@ describe("the page of `idpauth provider`", () => {
     const provider = await startProvider(["--port=0"], { folder: emptyFolder() });
     await signIn(provider, "Ada");
     const { url, ...options } = submission(await home(provider), "End the session");
-    const foreign = await new CookieBrowser().get(url, { ...options, headers: { ...options.headers, "sec-fetch-site": "cross-site" } });
+    const foreign = await new CookieBrowser().get(url, {
+      ...options,
+      headers: { ...options.headers, "sec-fetch-site": "cross-site" },
+    });
     expect(foreign.status).toBe(403);
     expect(sessionsOn(await home(provider))).toEqual(["ada"]);
   });
@@ -129,11 +179,17 @@ describe("the page of `idpauth provider`", () => {
 describe("the end session endpoint of `idpauth provider`", () => {
   it("ends the session of the hint and goes back to the application", async () => {
     const { address, tokens } = await listen();
-    const provider = await startProvider(["--port=0", `--backchannel-logout-uri=${address}`], { folder: emptyFolder() });
+    const provider = await startProvider(["--port=0", `--backchannel-logout-uri=${address}`], {
+      folder: emptyFolder(),
+    });
     const { id_token = "" } = await signIn(provider, "Ada");
     await signIn(provider, "Grace");
     const post_logout_redirect_uri = "http://localhost:3000/idpauth/logout-callback";
-    const { status, location } = await endSession(provider, { id_token_hint: id_token, post_logout_redirect_uri, state: "s" });
+    const { status, location } = await endSession(provider, {
+      id_token_hint: id_token,
+      post_logout_redirect_uri,
+      state: "s",
+    });
     expect([status, location]).toEqual([302, `${post_logout_redirect_uri}?state=s`]);
     expect(sessionsOn(await home(provider))).toEqual(["grace"]);
     expect(tokens.map((token) => decodeJwt(token).sub)).toEqual(["ada"]);
@@ -149,9 +205,19 @@ describe("the end session endpoint of `idpauth provider`", () => {
 
   it.each<[string, string[], Record<string, string>, string]>([
     ["another client", [], { client_id: "another" }, "client_id names another client"],
-    ["a hint that is no ID token", [], { id_token_hint: "a.b.c" }, "id_token_hint has a wrong signature"],
+    [
+      "a hint that is no ID token",
+      [],
+      { id_token_hint: "a.b.c" },
+      "id_token_hint has a wrong signature",
+    ],
     ["a token in the URL", [], { id_token: "a.b.c" }, "id_token in the URL"],
-    ["an address on another machine", [], { post_logout_redirect_uri: "https://app.example/" }, "only addresses on this machine"],
+    [
+      "an address on another machine",
+      [],
+      { post_logout_redirect_uri: "https://app.example/" },
+      "only addresses on this machine",
+    ],
     [
       "an address of another origin than --redirect-uri",
       ["--redirect-uri=https://app.example/idpauth/login-callback"],
@@ -160,7 +226,10 @@ describe("the end session endpoint of `idpauth provider`", () => {
     ],
   ])("refuses %s with a page", async (_case, argv, parameters, words) => {
     const provider = await startProvider(["--port=0", ...argv], { folder: emptyFolder() });
-    const page = await endSession(provider, { client_id: provider.env["IDP_CLIENT_ID"] ?? "", ...parameters });
+    const page = await endSession(provider, {
+      client_id: provider.env["IDP_CLIENT_ID"] ?? "",
+      ...parameters,
+    });
     expect([page.status, page.location]).toEqual([400, undefined]);
     expect(page.text).toContain(words);
   });

@@ -33,7 +33,9 @@ interface Surroundings {
 export async function runProvider(
   argv: readonly string[],
   { folder, env = {}, now = Date.now }: Surroundings,
-): Promise<RunningProvider | { readonly code: number; readonly stdout: string; readonly stderr: string }> {
+): Promise<
+  RunningProvider | { readonly code: number; readonly stdout: string; readonly stderr: string }
+> {
   const written = { stdout: "", stderr: "" };
   let stop: () => void = () => {};
   const stopped = new Promise<void>((resolve) => (stop = resolve));
@@ -55,7 +57,12 @@ export async function runProvider(
     issuer,
     port: Number(new URL(issuer).port),
     stdout: written.stdout,
-    env: Object.fromEntries([...written.stdout.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = "", value = ""]) => [name, value])),
+    env: Object.fromEntries(
+      [...written.stdout.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = "", value = ""]) => [
+        name,
+        value,
+      ]),
+    ),
     stderr: () => written.stderr,
     stop() {
       stop();
@@ -65,7 +72,10 @@ export async function runProvider(
 }
 
 /** @throws Error it did not start, and what it said */
-export async function startProvider(argv: readonly string[], surroundings: Surroundings): Promise<RunningProvider> {
+export async function startProvider(
+  argv: readonly string[],
+  surroundings: Surroundings,
+): Promise<RunningProvider> {
   const provider = await runProvider(argv, surroundings);
   if ("code" in provider) throw new Error(`exit code ${provider.code}: ${provider.stderr}`);
   return provider;

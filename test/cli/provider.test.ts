@@ -1,7 +1,15 @@
 import express from "express";
 import { decodeJwt } from "jose";
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
@@ -57,7 +65,11 @@ describe("a sign-in at `idpauth provider`", () => {
     expect(page.text).toContain(`<code>${origin}</code>`);
     const reports = await choose(browser, page, "Grace Hopper");
     expect(reports.url.href).toBe(`${origin}/reports`);
-    expect(reports.json().user).toEqual({ name: "Grace Hopper", email: "grace@example.com", picture: null });
+    expect(reports.json().user).toEqual({
+      name: "Grace Hopper",
+      email: "grace@example.com",
+      picture: null,
+    });
     expect(provider.stderr()).toBe("");
   });
 
@@ -70,7 +82,13 @@ describe("a sign-in at `idpauth provider`", () => {
   });
 
   it("offers the users of --person, escaped, with one `sub` for each address", async () => {
-    const argv = ["--port", "0", "--person", 'O\'Neil & "Söhne" <oneil@example.com>', "--person=alone@example.com"];
+    const argv = [
+      "--port",
+      "0",
+      "--person",
+      'O\'Neil & "Söhne" <oneil@example.com>',
+      "--person=alone@example.com",
+    ];
     const folder = emptyFolder();
     const subjects: unknown[] = [];
     for (let round = 0; round < 2; round += 1) {
@@ -78,7 +96,11 @@ describe("a sign-in at `idpauth provider`", () => {
       const { browser, auth } = await startApplication(provider);
       auth.on("login", ({ subject }) => subjects.push(subject));
       const page = await browser.follow("/reports");
-      expect(buttonsIn(page.text).map(({ text }) => text)).toEqual(['O\'Neil & "Söhne" oneil@example.com', "alone@example.com", "Cancel"]);
+      expect(buttonsIn(page.text).map(({ text }) => text)).toEqual([
+        'O\'Neil & "Söhne" oneil@example.com',
+        "alone@example.com",
+        "Cancel",
+      ]);
       expect((await choose(browser, page, "O'Neil")).json().user.name).toBe('O\'Neil & "Söhne"');
     }
     expect(subjects).toEqual([expect.any(String), subjects[0]]);
@@ -86,7 +108,11 @@ describe("a sign-in at `idpauth provider`", () => {
 
   it("gives each user's groups, and the time of the choice to a request with max_age", async () => {
     const clock = new RunningClock();
-    const argv = ["--port=0", "--person=Ada <ada@example.com> admin, staff", "--person=grace@example.com"];
+    const argv = [
+      "--port=0",
+      "--person=Ada <ada@example.com> admin, staff",
+      "--person=grace@example.com",
+    ];
     const provider = await startProvider(argv, { folder: emptyFolder(), now: () => clock.now() });
     const claimsAfter = async (name: string, parameters: Readonly<Record<string, string>>) => {
       const verifier = "v".repeat(43);
@@ -110,15 +136,24 @@ describe("a sign-in at `idpauth provider`", () => {
       return decodeJwt<Record<string, unknown>>((response.json() as { id_token: string }).id_token);
     };
     const claims = await claimsAfter("Ada", { max_age: "0", acr_values: "gold" });
-    expect(claims).toMatchObject({ groups: ["admin", "staff"], auth_time: claims.iat, acr: "gold" });
+    expect(claims).toMatchObject({
+      groups: ["admin", "staff"],
+      auth_time: claims.iat,
+      acr: "gold",
+    });
     const plain = await claimsAfter("grace", {});
     expect([plain["groups"], "auth_time" in plain]).toEqual([[], false]);
   });
 
   it("with --tenant has the issuer of Entra ID's tenants, and everybody is of that tenant", async () => {
     const tenant = "11111111-2222-4333-8444-555555555555";
-    const provider = await startProvider(["--port=0", `--tenant=${tenant}`], { folder: emptyFolder() });
-    expect(provider.env).toMatchObject({ IDP_ISSUER: `http://127.0.0.1:${provider.port}/organizations/v2.0`, IDP_ALLOWED_TENANTS: tenant });
+    const provider = await startProvider(["--port=0", `--tenant=${tenant}`], {
+      folder: emptyFolder(),
+    });
+    expect(provider.env).toMatchObject({
+      IDP_ISSUER: `http://127.0.0.1:${provider.port}/organizations/v2.0`,
+      IDP_ALLOWED_TENANTS: tenant,
+    });
     const { browser, auth } = await startApplication(provider);
     const subjects: unknown[] = [];
     auth.on("login", ({ issuer, subject }) => subjects.push([issuer, subject]));
@@ -130,7 +165,9 @@ describe("a sign-in at `idpauth provider`", () => {
   it("offers the user of login_hint first", async () => {
     const provider = await startProvider(["--port=0"], { folder: emptyFolder() });
     const page = await ask(provider, { login_hint: "alan@example.com" });
-    expect(buttonsIn(page.text)[0]?.text).toBe("Alan Turing alan@example.com The application suggests this person.");
+    expect(buttonsIn(page.text)[0]?.text).toBe(
+      "Alan Turing alan@example.com The application suggests this person.",
+    );
   });
 
   it.each([
@@ -143,12 +180,19 @@ describe("a sign-in at `idpauth provider`", () => {
     const answer = await ask(provider, changes);
     const location = new URL(answer.location ?? "");
     expect(location.href).toMatch(/^http:\/\/localhost:3000\/idpauth\/login-callback\?/);
-    expect(Object.fromEntries(location.searchParams)).toMatchObject({ error, state: "s", iss: provider.issuer });
+    expect(Object.fromEntries(location.searchParams)).toMatchObject({
+      error,
+      state: "s",
+      iss: provider.issuer,
+    });
   });
 
   it.each([
     [{ client_id: "<b>other" }, "client ID does not"],
-    [{ redirect_uri: "https://app.example/idpauth/login-callback" }, "redirect URI is not accepted"],
+    [
+      { redirect_uri: "https://app.example/idpauth/login-callback" },
+      "redirect URI is not accepted",
+    ],
     [{ redirect_uri: "https://localhost.evil.example/" }, "redirect URI is not accepted"],
     [{ redirect_uri: "javascript://localhost/%0aalert(1)" }, "redirect URI is not accepted"],
     [{ redirect_uri: "<b>no address" }, "redirect URI is not accepted"],
@@ -162,7 +206,9 @@ describe("a sign-in at `idpauth provider`", () => {
 
   it("accepts exactly the URIs of --redirect-uri", async () => {
     const uri = "https://app.example/idpauth/login-callback";
-    const provider = await startProvider(["--port=0", `--redirect-uri=${uri}`], { folder: emptyFolder() });
+    const provider = await startProvider(["--port=0", `--redirect-uri=${uri}`], {
+      folder: emptyFolder(),
+    });
     expect((await ask(provider, { redirect_uri: uri })).status).toBe(200);
     expect((await ask(provider, {})).status).toBe(400);
   });
@@ -171,14 +217,20 @@ describe("a sign-in at `idpauth provider`", () => {
     const provider = await startProvider(["--port=0"], { folder: emptyFolder() });
     const page = await ask(provider, {});
     const { url, ...options } = submission(page, "Ada");
-    const foreign = await new CookieBrowser().get(url, { ...options, headers: { ...options.headers, "sec-fetch-site": "cross-site" } });
+    const foreign = await new CookieBrowser().get(url, {
+      ...options,
+      headers: { ...options.headers, "sec-fetch-site": "cross-site" },
+    });
     expect(foreign).toMatchObject({ status: 403, location: undefined });
     expect(page.headers["content-security-policy"]).toContain("frame-ancestors 'none'");
   });
 
   it("serves no request that names another machine", async () => {
     const provider = await startProvider(["--port=0"], { folder: emptyFolder() });
-    const answer = await rawRequest(provider.port, "GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
+    const answer = await rawRequest(
+      provider.port,
+      "GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n",
+    );
     expect(answer.status).toBe(403);
     expect((await new CookieBrowser().get(`http://localhost:${provider.port}/`)).status).toBe(200);
   });
@@ -235,9 +287,13 @@ describe("a restart of `idpauth provider`", () => {
   it("keeps the file small: what has expired is left out", async () => {
     const folder = emptyFolder();
     const clock = new RunningClock();
-    const provider = await startProvider(["--port=0", "--data=state.json"], { folder, now: () => clock.now() });
+    const provider = await startProvider(["--port=0", "--data=state.json"], {
+      folder,
+      now: () => clock.now(),
+    });
     const { browser } = await startApplication(provider, clock);
-    let token = (await choose(browser, await browser.follow("/reports"), "Ada")).json().refresh as string;
+    let token = (await choose(browser, await browser.follow("/reports"), "Ada")).json()
+      .refresh as string;
     const kept = () => JSON.parse(readFileSync(path.join(folder, "state.json"), "utf8"));
     for (let day = 0; day < 5; day += 1) {
       clock.advance(24 * 3_600_000);
@@ -263,16 +319,25 @@ describe("the file of `idpauth provider`", () => {
     const folder = emptyFolder();
     const probe = await startProvider(["--port=0"], { folder });
     await probe.stop();
-    await startProvider([`--port=${probe.port}`], { folder, env: { XDG_STATE_HOME: path.join(folder, "state") } });
+    await startProvider([`--port=${probe.port}`], {
+      folder,
+      env: { XDG_STATE_HOME: path.join(folder, "state") },
+    });
     const file = path.join(folder, "state/idpauth", `provider-${probe.port}.json`);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700);
   });
 
   it("has its default place by the conventions of the system", () => {
-    expect(defaultDataFile(9400, {}, "/home/ada")).toBe("/home/ada/.local/state/idpauth/provider-9400.json");
-    expect(defaultDataFile(9400, { XDG_STATE_HOME: "relative" }, "/home/ada")).toContain("/home/ada/.local");
-    expect(defaultDataFile(1, { LOCALAPPDATA: "/local" }, "/home/ada")).toBe("/local/idpauth/provider-1.json");
+    expect(defaultDataFile(9400, {}, "/home/ada")).toBe(
+      "/home/ada/.local/state/idpauth/provider-9400.json",
+    );
+    expect(defaultDataFile(9400, { XDG_STATE_HOME: "relative" }, "/home/ada")).toContain(
+      "/home/ada/.local",
+    );
+    expect(defaultDataFile(1, { LOCALAPPDATA: "/local" }, "/home/ada")).toBe(
+      "/local/idpauth/provider-1.json",
+    );
   });
 
   const EMPTY = '"approvals":[],"refreshTokens":[],"accessTokens":[]';
@@ -283,8 +348,14 @@ describe("the file of `idpauth provider`", () => {
     ["another program's JSON", '{"name":"my-application"}'],
     ["a list", "[]"],
     ["null", "null"],
-    ["a line break in a secret", `{"format":"idpauth provider 1","secretKey":"a\\nNODE_OPTIONS=x","clientSecret":"hunter2"}`],
-    ["a key that is none", `{"format":"idpauth provider 1",${SECRETS},"signingKey":{"kid":"k","pem":"hunter2"},${EMPTY}}`],
+    [
+      "a line break in a secret",
+      `{"format":"idpauth provider 1","secretKey":"a\\nNODE_OPTIONS=x","clientSecret":"hunter2"}`,
+    ],
+    [
+      "a key that is none",
+      `{"format":"idpauth provider 1",${SECRETS},"signingKey":{"kid":"k","pem":"hunter2"},${EMPTY}}`,
+    ],
     ["no key", `{"format":"idpauth provider 1",${SECRETS},${EMPTY}}`],
   ])("is left alone when it holds %s", async (_what, content) => {
     const folder = emptyFolder();
@@ -292,7 +363,9 @@ describe("the file of `idpauth provider`", () => {
     writeFileSync(file, content);
     const ended = await runProvider(["--port=0", "--data=state.json"], { folder });
     expect(ended).toMatchObject({ code: 2, stdout: "" });
-    expect((ended as { stderr: string }).stderr).toContain(`The file ${file} isn't a readable state file of \`idpauth provider\``);
+    expect((ended as { stderr: string }).stderr).toContain(
+      `The file ${file} isn't a readable state file of \`idpauth provider\``,
+    );
     expect((ended as { stderr: string }).stderr).not.toContain("hunter2");
     expect(readFileSync(file, "utf8")).toBe(content);
   });
@@ -300,13 +373,18 @@ describe("the file of `idpauth provider`", () => {
   it.each([
     ["a token without its approval", { refreshTokens: [{ token: "t", family: 5, issuedAt: 0 }] }],
     ["a person without `sub`", { approvals: [{ person: {}, scope: "", redirectUri: "" }] }],
-    ["a time that is text", { approvals: [], accessTokens: [{ token: "t", family: 0, expiresAt: "soon" }] }],
+    [
+      "a time that is text",
+      { approvals: [], accessTokens: [{ token: "t", family: 0, expiresAt: "soon" }] },
+    ],
   ])("is refused with %s", async (_what, changes) => {
     const folder = emptyFolder();
     const file = path.join(folder, "state.json");
     await (await startProvider(["--port=0", "--data=state.json"], { folder })).stop();
     writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), ...changes }));
-    expect(await runProvider(["--port=0", "--data=state.json"], { folder })).toMatchObject({ code: 2 });
+    expect(await runProvider(["--port=0", "--data=state.json"], { folder })).toMatchObject({
+      code: 2,
+    });
   });
 
   it("is no link and no folder, and loses the permissions of other users", async () => {
@@ -330,28 +408,48 @@ describe("the file of `idpauth provider`", () => {
 describe("the settings that `idpauth provider` gives", () => {
   it("are all that an application needs, without debug mode", async () => {
     const provider = await startProvider(["--port=0"], { folder: emptyFolder() });
-    expect(Object.keys(provider.env)).toEqual(["SECRET_KEY", "IDP_ISSUER", "IDP_CLIENT_ID", "IDP_CLIENT_SECRET", "SCOPE", "BASE_URL"]);
+    expect(Object.keys(provider.env)).toEqual([
+      "SECRET_KEY",
+      "IDP_ISSUER",
+      "IDP_CLIENT_ID",
+      "IDP_CLIENT_SECRET",
+      "SCOPE",
+      "BASE_URL",
+    ]);
     expect(provider.env["BASE_URL"]).toBe("http://localhost:3000");
     const checked: unknown[] = [];
-    idpAuth({ env: provider.env, store: memoryStore(), log: (entry) => checked.push(entry) }).mount(express());
+    idpAuth({ env: provider.env, store: memoryStore(), log: (entry) => checked.push(entry) }).mount(
+      express(),
+    );
     expect(checked.filter((entry) => (entry as { level: string }).level === "error")).toEqual([]);
   });
 
   it("--write-env writes them to .env, and prints no secret", async () => {
     const folder = emptyFolder();
-    const provider = await startProvider(["--port=0", "--write-env", "--data=state.json"], { folder });
+    const provider = await startProvider(["--port=0", "--write-env", "--data=state.json"], {
+      folder,
+    });
     const file = path.join(folder, ".env");
     const written = parseEnv(readFileSync(file, "utf8"));
-    expect(written).toMatchObject({ IDP_ISSUER: provider.issuer, BASE_URL: "http://localhost:3000" });
+    expect(written).toMatchObject({
+      IDP_ISSUER: provider.issuer,
+      BASE_URL: "http://localhost:3000",
+    });
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    for (const secret of [written["SECRET_KEY"], written["IDP_CLIENT_SECRET"]]) expect(provider.stdout).not.toContain(secret);
+    for (const secret of [written["SECRET_KEY"], written["IDP_CLIENT_SECRET"]])
+      expect(provider.stdout).not.toContain(secret);
 
     // The application's own changes stay at the next start.
     writeFileSync(file, `${readFileSync(file, "utf8")}BASE_URL=http://localhost:8080\n`);
     const own = readFileSync(file, "utf8");
     await provider.stop();
-    const again = await startProvider([`--port=${provider.port}`, "--write-env", "--data=state.json"], { folder });
-    expect(again.stdout).toContain("The application's settings are already in .env. The file is unchanged.");
+    const again = await startProvider(
+      [`--port=${provider.port}`, "--write-env", "--data=state.json"],
+      { folder },
+    );
+    expect(again.stdout).toContain(
+      "The application's settings are already in .env. The file is unchanged.",
+    );
     expect(readFileSync(file, "utf8")).toBe(own);
   });
 
@@ -359,7 +457,11 @@ describe("the settings that `idpauth provider` gives", () => {
     const folder = emptyFolder();
     writeFileSync(path.join(folder, "dev.env"), "IDP_CLIENT_ID=mine\n");
     const ended = await runProvider(["--port=0", "--write-env=dev.env"], { folder });
-    expect(ended).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("dev.env exists and doesn't name this provider") });
+    expect(ended).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining("dev.env exists and doesn't name this provider"),
+    });
     expect(readFileSync(path.join(folder, "dev.env"), "utf8")).toBe("IDP_CLIENT_ID=mine\n");
   });
 });
@@ -377,7 +479,9 @@ describe("the start of `idpauth provider`", () => {
     const provider = await startProvider(["--port=0"], { folder });
     const ended = await runProvider([`--port=${provider.port}`, "--data=state.json"], { folder });
     expect(ended).toMatchObject({ code: 2, stdout: "" });
-    expect((ended as { stderr: string }).stderr).toMatch(/port \d+ of 127\.0\.0\.1 is in use.*npx idpauth provider --port=\d+\n$/);
+    expect((ended as { stderr: string }).stderr).toMatch(
+      /port \d+ of 127\.0\.0\.1 is in use.*npx idpauth provider --port=\d+\n$/,
+    );
     expect(existsSync(path.join(folder, "state.json"))).toBe(false);
   });
 
@@ -400,11 +504,23 @@ describe("the start of `idpauth provider`", () => {
     [["--help=yes"], "--help doesn't take a value"],
     [["--write-env="], "--write-env needs a value"],
     [["--person=Ada"], '--person is "Ada"; write it as "Ada Lovelace <ada@example.com>"'],
-    [["--person=a@b.example", "--person=A <a@b.example>"], "two people have the same email address"],
-    [["--redirect-uri=app"], '--redirect-uri is "app"; write it as http://localhost:3000/idpauth/login-callback'],
+    [
+      ["--person=a@b.example", "--person=A <a@b.example>"],
+      "two people have the same email address",
+    ],
+    [
+      ["--redirect-uri=app"],
+      '--redirect-uri is "app"; write it as http://localhost:3000/idpauth/login-callback',
+    ],
     [["--token-seconds=0"], '--token-seconds is "0"; it must be a whole number from 1 to 31536000'],
-    [["--tenant=contoso"], '--tenant is "contoso"; write a GUID in lower case, such as 11111111-2222-4333-8444-555555555555'],
-    [["--host=0.0.0.0"], "there is no option --host: the provider doesn't ask for a password, so it listens only on 127.0.0.1"],
+    [
+      ["--tenant=contoso"],
+      '--tenant is "contoso"; write a GUID in lower case, such as 11111111-2222-4333-8444-555555555555',
+    ],
+    [
+      ["--host=0.0.0.0"],
+      "there is no option --host: the provider doesn't ask for a password, so it listens only on 127.0.0.1",
+    ],
   ])("%j is wrong usage", (argv, mistake) => {
     expect(readProviderUsage(argv)).toEqual({ mistake });
   });

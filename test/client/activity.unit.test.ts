@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { Browser } from "./browser.js";
 import { ADA } from "./session-server.js";
 
-const moves = (browser: Browser) => browser.server.probes().filter(({ target }) => !target.includes("slide=false")).length;
+const moves = (browser: Browser) =>
+  browser.server.probes().filter(({ target }) => !target.includes("slide=false")).length;
 
 describe("trackActivity", () => {
   it("moves the idle timeout at most once a minute while pointer or keys are used", async () => {
@@ -55,8 +56,9 @@ describe("trackActivity", () => {
 });
 
 describe("the event stream", () => {
-  const open = (tab: { readonly streams: readonly { readonly isOpen: boolean; readonly url: string }[] }) =>
-    tab.streams.filter(({ isOpen }) => isOpen).map(({ url }) => url);
+  const open = (tab: {
+    readonly streams: readonly { readonly isOpen: boolean; readonly url: string }[];
+  }) => tab.streams.filter(({ isOpen }) => isOpen).map(({ url }) => url);
 
   it("is open while the user is signed in and the page is visible, and only if the application wants it", async () => {
     const browser = new Browser();
@@ -101,7 +103,10 @@ describe("the event stream", () => {
     browser.server.signOut("logged_out_at_provider");
     tab.streams[0]?.fire("ended");
     await browser.pass(1);
-    expect([tab.state, other.state].map(({ reason }) => reason)).toEqual(["logged_out_at_provider", "logged_out_at_provider"]);
+    expect([tab.state, other.state].map(({ reason }) => reason)).toEqual([
+      "logged_out_at_provider",
+      "logged_out_at_provider",
+    ]);
   });
 
   it("is opened once while it is open", async () => {

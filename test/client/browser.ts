@@ -18,7 +18,11 @@ export class Browser {
   hasLocks = true;
 
   /** Opens a tab with a client. */
-  tab(name = "tab", options: ClientOptions = {}, { isVisible = true, href = `${ORIGIN}/` } = {}): Tab {
+  tab(
+    name = "tab",
+    options: ClientOptions = {},
+    { isVisible = true, href = `${ORIGIN}/` } = {},
+  ): Tab {
     return new Tab(this, name, options, isVisible, href);
   }
 
@@ -54,7 +58,13 @@ export class Tab {
   readonly timers = new Set<number>();
   readonly env: Environment & { document: { visibilityState: string }; location: { href: string } };
 
-  constructor(browser: Browser, name: string, options: ClientOptions, isVisible: boolean, href: string) {
+  constructor(
+    browser: Browser,
+    name: string,
+    options: ClientOptions,
+    isVisible: boolean,
+    href: string,
+  ) {
     this.browser = browser;
     this.name = name;
     this.env = environmentOf(this, isVisible, href);
@@ -94,7 +104,8 @@ class FakeChannel implements Channel {
     browser.channels.add(this);
   }
   postMessage(message: unknown): void {
-    if (!this.browser.channels.has(this)) throw new DOMException("The channel is closed.", "InvalidStateError");
+    if (!this.browser.channels.has(this))
+      throw new DOMException("The channel is closed.", "InvalidStateError");
     for (const other of this.browser.channels) {
       if (other === this || other.name !== this.name) continue;
       const data = structuredClone(message) as object | null;
@@ -147,7 +158,8 @@ function environmentOf(tab: Tab, isVisible: boolean, href: string): Tab["env"] {
   const { clock, server } = browser;
   const cancels = new Map<number, () => void>();
   let timers = 0;
-  const after = (milliseconds: number) => new Promise<void>((resolve) => void clock.timer(milliseconds, resolve));
+  const after = (milliseconds: number) =>
+    new Promise<void>((resolve) => void clock.timer(milliseconds, resolve));
   class PageRequest extends Request {
     constructor(input: RequestInfo | URL, init?: RequestInit) {
       super(typeof input === "string" ? new URL(input, tab.env.location.href) : input, init);
@@ -184,7 +196,12 @@ function environmentOf(tab: Tab, isVisible: boolean, href: string): Tab["env"] {
     Request: PageRequest,
     async fetch(input, init) {
       const request = new Request(input, init);
-      const sent = { tab: tab.name, method: request.method, headers: request.headers, target: request.url.slice(ORIGIN.length) };
+      const sent = {
+        tab: tab.name,
+        method: request.method,
+        headers: request.headers,
+        target: request.url.slice(ORIGIN.length),
+      };
       const body = await request.text();
       const aborted = new Promise<never>((_, reject) => {
         request.signal.addEventListener("abort", () => reject(request.signal.reason as Error));

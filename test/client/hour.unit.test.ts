@@ -10,7 +10,9 @@ const TABS = 10;
 async function tenTabs(visible: number, options = {}): Promise<{ browser: Browser; tabs: Tab[] }> {
   const browser = new Browser();
   browser.server.signIn(ADA, { idle: 2 * HOUR, maxAge: 8 * HOUR, idToken: 24 * HOUR });
-  const tabs = Array.from({ length: TABS }, (_, index) => browser.tab(`tab ${String(index + 1)}`, options, { isVisible: index < visible }));
+  const tabs = Array.from({ length: TABS }, (_, index) =>
+    browser.tab(`tab ${String(index + 1)}`, options, { isVisible: index < visible }),
+  );
   await browser.pass(1);
   return { browser, tabs };
 }
@@ -23,10 +25,17 @@ interface Count {
 }
 function countOf(tabs: readonly Tab[]): Count {
   const probes = tabs.map((tab) => tab.probes);
-  return { all: probes.reduce((sum, one) => sum + one, 0), most: Math.max(...probes), least: Math.min(...probes) };
+  return {
+    all: probes.reduce((sum, one) => sum + one, 0),
+    most: Math.max(...probes),
+    least: Math.min(...probes),
+  };
 }
 
-const SCENARIOS: readonly (readonly [name: string, run: () => Promise<{ browser: Browser; tabs: Tab[] }>])[] = [
+const SCENARIOS: readonly (readonly [
+  name: string,
+  run: () => Promise<{ browser: Browser; tabs: Tab[] }>,
+])[] = [
   [
     "One tab is visible",
     async () => {
@@ -80,7 +89,10 @@ describe("ten tabs for an hour", () => {
 
   it("the counts are those of docs/evidence/performance.md", () => {
     expect(lines).toHaveLength(SCENARIOS.length);
-    const page = readFileSync(new URL("../../docs/evidence/performance.md", import.meta.url), "utf8");
+    const page = readFileSync(
+      new URL("../../docs/evidence/performance.md", import.meta.url),
+      "utf8",
+    );
     for (const line of lines) expect(page).toContain(line);
   });
 

@@ -25,7 +25,10 @@ describe("signIn", () => {
 
   it("returns to another page, passes parameters on, and keeps its own", async () => {
     const tab = new Browser().tab("tab", { mountPath: "/auth/" }, { href: `${ORIGIN}/a/b` });
-    void tab.client.signIn({ returnTo: "c?d=1#e", params: { login_hint: "ada@example.com", origin_url: "https://evil.example" } });
+    void tab.client.signIn({
+      returnTo: "c?d=1#e",
+      params: { login_hint: "ada@example.com", origin_url: "https://evil.example" },
+    });
     expect(tab.navigations[0]).toMatch(/^https:\/\/app\.example\/auth\/login\/\?/);
     expect(query(tab.navigations[0])).toEqual({
       login_hint: "ada@example.com",
@@ -38,8 +41,13 @@ describe("signIn", () => {
 describe("signIn in a popup window", () => {
   it("opens the login in a window that cannot reach this page, with an attempt that nobody can guess", () => {
     const tab = new Browser().tab();
-    for (let count = 0; count < 100; count++) void tab.client.signIn({ popup: true, params: { login_hint: "ada" } });
-    expect(query(tab.windows[0]?.url)).toEqual({ login_hint: "ada", response: "popup", attempt: expect.any(String) as string });
+    for (let count = 0; count < 100; count++)
+      void tab.client.signIn({ popup: true, params: { login_hint: "ada" } });
+    expect(query(tab.windows[0]?.url)).toEqual({
+      login_hint: "ada",
+      response: "popup",
+      attempt: expect.any(String) as string,
+    });
     const attempts = tab.windows.map((_, index) => attemptOf(tab, index) ?? "");
     expect(new Set(attempts).size).toBe(100);
     for (const attempt of attempts) expect(attempt).toMatch(/^[\w-]{16,64}$/);
@@ -55,7 +63,10 @@ describe("signIn in a popup window", () => {
     await browser.pass(5);
     browser.server.signIn(ADA);
     postFrom(browser, { type: "signed-in", attempt: attemptOf(tab) });
-    expect(await browser.settled(signedIn)).toMatchObject({ status: "signed-in", account: ADA.account });
+    expect(await browser.settled(signedIn)).toMatchObject({
+      status: "signed-in",
+      account: ADA.account,
+    });
   });
 
   it("only the page that opened the window permits it to close", async () => {
@@ -112,25 +123,28 @@ describe("signIn in a popup window", () => {
     expect(await browser.settled(signedIn)).toMatchObject({ account: BOB.account });
   });
 
-  it.each(["loading", "unavailable"])("does not resolve with the user who was signed in before, if the state was %s", async (status) => {
-    const browser = new Browser();
-    browser.server.signIn(ADA);
-    const tab = browser.tab();
-    if (status === "unavailable") {
-      await browser.pass(1);
-      browser.server.outage = { status: 503, headers: { "Retry-After": "5" } };
-      await browser.settled(tab.client.refresh());
-      browser.server.outage = undefined;
-    }
-    expect(tab.state.status).toBe(status);
-    let resolved = false;
-    const signedIn = tab.client.signIn({ popup: true }).then(() => (resolved = true));
-    await browser.pass(30);
-    expect(tab.state.status).toBe("signed-in");
-    expect(resolved).toBe(false);
-    postFrom(browser, { type: "signed-in", attempt: attemptOf(tab) });
-    await browser.settled(signedIn);
-  });
+  it.each(["loading", "unavailable"])(
+    "does not resolve with the user who was signed in before, if the state was %s",
+    async (status) => {
+      const browser = new Browser();
+      browser.server.signIn(ADA);
+      const tab = browser.tab();
+      if (status === "unavailable") {
+        await browser.pass(1);
+        browser.server.outage = { status: 503, headers: { "Retry-After": "5" } };
+        await browser.settled(tab.client.refresh());
+        browser.server.outage = undefined;
+      }
+      expect(tab.state.status).toBe(status);
+      let resolved = false;
+      const signedIn = tab.client.signIn({ popup: true }).then(() => (resolved = true));
+      await browser.pass(30);
+      expect(tab.state.status).toBe("signed-in");
+      expect(resolved).toBe(false);
+      postFrom(browser, { type: "signed-in", attempt: attemptOf(tab) });
+      await browser.settled(signedIn);
+    },
+  );
 
   it("resolves after an outage that began just when the popup window signed in", async () => {
     const browser = new Browser();
@@ -197,7 +211,9 @@ describe("signOut", () => {
     const tab = browser.tab();
     await browser.pass(1);
     vi.spyOn(browser.server, "respond").mockReturnValueOnce(new Response(null, { status: 404 }));
-    await expect(browser.settled(tab.client.signOut({ everywhere: true }))).rejects.toThrow(/404.*IDP_SESSIONS_PAGE/);
+    await expect(browser.settled(tab.client.signOut({ everywhere: true }))).rejects.toThrow(
+      /404.*IDP_SESSIONS_PAGE/,
+    );
     expect(tab.navigations).toEqual([]);
     tab.fire("pagehide");
     expect(tab.state.status).toBe("signed-in");

@@ -17,7 +17,9 @@ describe("a visible page probes", () => {
     await browser.pass(200);
     expect(times(browser).map(Math.floor)).toEqual([60, 120, 180]);
     expect(browser.server.lastActive).toBe(stamp);
-    expect(browser.server.requests.every(({ target }) => target.endsWith("&slide=false"))).toBe(true);
+    expect(browser.server.requests.every(({ target }) => target.endsWith("&slide=false"))).toBe(
+      true,
+    );
   });
 
   it("at the interval that the application sets", async () => {
@@ -93,26 +95,32 @@ describe("a hidden page", () => {
     expect(tab.probes).toBe(2);
   });
 
-  it.each(["focus", "visibilitychange"])("%s shows a user who has signed in by a page without a client", async (event) => {
-    const browser = new Browser();
-    browser.server.signIn(ADA);
-    const tab = browser.tab();
-    await browser.pass(10);
-    browser.server.signIn(BOB);
-    tab.fire(event);
-    await browser.pass(0.5);
-    expect(tab.state.account).toBe(BOB.account);
-  });
+  it.each(["focus", "visibilitychange"])(
+    "%s shows a user who has signed in by a page without a client",
+    async (event) => {
+      const browser = new Browser();
+      browser.server.signIn(ADA);
+      const tab = browser.tab();
+      await browser.pass(10);
+      browser.server.signIn(BOB);
+      tab.fire(event);
+      await browser.pass(0.5);
+      expect(tab.state.account).toBe(BOB.account);
+    },
+  );
 
-  it.each(["focus", "visibilitychange"])("%s does not probe earlier in an outage", async (event) => {
-    const browser = new Browser();
-    browser.server.outage = { status: 503, headers: { "Retry-After": "20" } };
-    const tab = browser.tab();
-    await browser.pass(10);
-    tab.fire(event);
-    await browser.pass(1);
-    expect(tab.probes).toBe(1);
-  });
+  it.each(["focus", "visibilitychange"])(
+    "%s does not probe earlier in an outage",
+    async (event) => {
+      const browser = new Browser();
+      browser.server.outage = { status: 503, headers: { "Retry-After": "20" } };
+      const tab = browser.tab();
+      await browser.pass(10);
+      tab.fire(event);
+      await browser.pass(1);
+      expect(tab.probes).toBe(1);
+    },
+  );
 });
 
 describe("during an outage a visible page probes again", () => {
@@ -124,8 +132,12 @@ describe("during an outage a visible page probes again", () => {
       browser.tab();
       await browser.pass(400);
       const sent = [0, ...times(browser)];
-      const pauses = sent.slice(1).map((at, index) => Math.round((at - (sent[index] ?? 0)) * 10) / 10);
-      const expected = [2, 4, 8, 16, 32, 60, 60].map((seconds) => Math.round(seconds * (1 + random / 2) * 10) / 10);
+      const pauses = sent
+        .slice(1)
+        .map((at, index) => Math.round((at - (sent[index] ?? 0)) * 10) / 10);
+      const expected = [2, 4, 8, 16, 32, 60, 60].map(
+        (seconds) => Math.round(seconds * (1 + random / 2) * 10) / 10,
+      );
       expect(pauses.slice(0, 5)).toEqual(expected.slice(0, 5));
       expect(pauses.slice(5)).toEqual(pauses.slice(5).map(() => expected[6]));
     }
@@ -238,7 +250,15 @@ describe("close", () => {
     tab.client.close();
     const { state } = tab;
     await browser.pass(3600);
-    for (const type of ["visibilitychange", "online", "focus", "pageshow", "pagehide", "pointerdown", "keydown"]) {
+    for (const type of [
+      "visibilitychange",
+      "online",
+      "focus",
+      "pageshow",
+      "pagehide",
+      "pointerdown",
+      "keydown",
+    ]) {
       expect(tab.listeners.get(type)?.size, type).toBe(0);
     }
     expect(tab.state).toBe(state);

@@ -28,7 +28,10 @@ interface Limits {
   readonly idToken?: number;
 }
 
-/** idpauth and an application with the route /api/, as far as the client sees them. One session, shared by all tabs. */
+/**
+ * idpauth and an application with the route /api/, as far as the client sees them. One session,
+ * shared by all tabs.
+ */
 export class SessionServer {
   readonly clock: TestClock;
   /** Seconds that the server's clock is ahead of the browser's. */
@@ -39,11 +42,21 @@ export class SessionServer {
   reason: EndReason = "no_credentials";
   data: Record<string, unknown> | undefined;
   /** What the probe responds with instead; "network": the network fails. */
-  outage: { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string } | "network" | undefined;
+  outage:
+    | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
+    | "network"
+    | undefined;
   readonly requests: SentRequest[] = [];
   /** What the API has taken: the body of each request of a signed-in user. */
   readonly taken: string[] = [];
-  #session: { readonly user: User; readonly startedAt: number; lastActive: number; readonly limits: Limits } | undefined;
+  #session:
+    | {
+        readonly user: User;
+        readonly startedAt: number;
+        lastActive: number;
+        readonly limits: Limits;
+      }
+    | undefined;
 
   constructor(clock: TestClock) {
     this.clock = clock;
@@ -68,13 +81,17 @@ export class SessionServer {
   }
 
   probes(tab?: string): SentRequest[] {
-    return this.requests.filter((one) => one.target.startsWith("/idpauth/session?") && (tab === undefined || one.tab === tab));
+    return this.requests.filter(
+      (one) => one.target.startsWith("/idpauth/session?") && (tab === undefined || one.tab === tab),
+    );
   }
 
   respond(request: SentRequest): Response {
     this.requests.push(request);
-    if (request.target.startsWith("/idpauth/session?")) return this.#probe(new URLSearchParams(request.target.split("?")[1]));
-    if (request.target === "/idpauth/sessions") return this.#json({ status: "ended", ended: 1 }, this.#session ? 200 : 401);
+    if (request.target.startsWith("/idpauth/session?"))
+      return this.#probe(new URLSearchParams(request.target.split("?")[1]));
+    if (request.target === "/idpauth/sessions")
+      return this.#json({ status: "ended", ended: 1 }, this.#session ? 200 : 401);
     if (!this.#current()) return this.#json(this.unauthenticated(), 401);
     this.taken.push(request.body);
     return this.#json({ user: this.#session?.user.name }, 200);
@@ -82,12 +99,19 @@ export class SessionServer {
 
   /** The guard's 401. */
   unauthenticated(): object {
-    return { authenticated: false, user: null, error: "login_required", reason: this.reason, login_url: "/idpauth/login/" };
+    return {
+      authenticated: false,
+      user: null,
+      error: "login_required",
+      reason: this.reason,
+      login_url: "/idpauth/login/",
+    };
   }
 
   #probe(query: URLSearchParams): Response {
     if (this.outage === "network") throw new TypeError("Failed to fetch");
-    if (this.outage) return new Response(this.outage.body ?? '{"authenticated":false,"user":null}', this.outage);
+    if (this.outage)
+      return new Response(this.outage.body ?? '{"authenticated":false,"user":null}', this.outage);
     if (this.#session && query.get("slide") !== "false") this.#session.lastActive = this.now;
     return this.#json(this.details(), 200);
   }
@@ -95,11 +119,21 @@ export class SessionServer {
   details(): ProbeDetails {
     const session = this.#current();
     if (!session) {
-      const limits = { expires_in: null, max_age_expires_in: null, idle_expires_in: null, session_expiry_expires_in: null, ends_in: null };
+      const limits = {
+        expires_in: null,
+        max_age_expires_in: null,
+        idle_expires_in: null,
+        session_expiry_expires_in: null,
+        ends_in: null,
+      };
       return { authenticated: false, user: null, reason: this.reason, account: null, ...limits };
     }
     const left = leftOf(session, this.now);
-    const ends = [left.max_age_expires_in, left.idle_expires_in, left.session_expiry_expires_in].filter((one) => one !== null);
+    const ends = [
+      left.max_age_expires_in,
+      left.idle_expires_in,
+      left.session_expiry_expires_in,
+    ].filter((one) => one !== null);
     return {
       authenticated: true,
       user: { name: session.user.name, email: null, picture: null },
@@ -116,20 +150,28 @@ export class SessionServer {
     const session = this.#session;
     if (!session) return undefined;
     const { max_age_expires_in: maxAge, idle_expires_in: idle } = leftOf(session, this.now);
-    const reason = maxAge !== null && maxAge <= 0 ? "max_age" : idle !== null && idle <= 0 ? "idle" : undefined;
+    const reason =
+      maxAge !== null && maxAge <= 0 ? "max_age" : idle !== null && idle <= 0 ? "idle" : undefined;
     if (reason === undefined) return session;
     this.signOut(reason);
     return undefined;
   }
 
   #json(body: object, status: number): Response {
-    const headers = { "Content-Type": "application/json", ...(this.sendsDate && { Date: new Date(this.now * 1000).toUTCString() }) };
+    const headers = {
+      "Content-Type": "application/json",
+      ...(this.sendsDate && { Date: new Date(this.now * 1000).toUTCString() }),
+    };
     return new Response(JSON.stringify(body), { status, headers });
   }
 }
 
-function leftOf({ startedAt, lastActive, limits }: { startedAt: number; lastActive: number; limits: Limits }, now: number) {
-  const left = (limit: number | undefined, since: number) => (limit === undefined ? null : since + limit - now);
+function leftOf(
+  { startedAt, lastActive, limits }: { startedAt: number; lastActive: number; limits: Limits },
+  now: number,
+) {
+  const left = (limit: number | undefined, since: number) =>
+    limit === undefined ? null : since + limit - now;
   return {
     expires_in: left(limits.idToken, startedAt),
     max_age_expires_in: left(limits.maxAge, startedAt),

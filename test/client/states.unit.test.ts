@@ -21,7 +21,10 @@ describe("the state", () => {
       reason: null,
     });
     const [probe] = browser.server.requests;
-    expect(probe).toMatchObject({ method: "GET", target: "/idpauth/session?details=true&slide=false" });
+    expect(probe).toMatchObject({
+      method: "GET",
+      target: "/idpauth/session?details=true&slide=false",
+    });
     expect(probe?.headers.get("Accept")).toBe("application/json");
   });
 
@@ -66,7 +69,11 @@ describe("the state", () => {
     const initialState = browser.server.details();
     browser.server.signOut("ended_everywhere");
     const tab = browser.tab("tab", { initialState });
-    expect(tab.state).toMatchObject({ status: "signed-in", user: { name: "Ada" }, deadlines: { maxAge: browser.clock.now() + 600_000 } });
+    expect(tab.state).toMatchObject({
+      status: "signed-in",
+      user: { name: "Ada" },
+      deadlines: { maxAge: browser.clock.now() + 600_000 },
+    });
     const first = tab.state;
     await browser.pass(1);
     expect(tab.state).toMatchObject({ status: "signed-out", reason: "ended_everywhere" });
@@ -104,28 +111,43 @@ describe("an outage", () => {
     "a 500": { status: 500, body: "oops" },
     "a proxy's 502": { status: 502, body: "<html>" },
     "a 404": { status: 404, body: "{}" },
-    "a page of another login with status 200": { status: 200, body: "<!doctype html><title>Wi-Fi login</title>" },
-    "JSON with status 200 that is no probe": { status: 200, body: '{"authenticated":"no","account":null}' },
-    "a signed-in probe without an account": { status: 200, body: '{"authenticated":true,"user":{},"account":null}' },
-    "a signed-out body that has an account": { status: 200, body: '{"authenticated":false,"user":null,"account":"x"}' },
+    "a page of another login with status 200": {
+      status: 200,
+      body: "<!doctype html><title>Wi-Fi login</title>",
+    },
+    "JSON with status 200 that is no probe": {
+      status: 200,
+      body: '{"authenticated":"no","account":null}',
+    },
+    "a signed-in probe without an account": {
+      status: 200,
+      body: '{"authenticated":true,"user":{},"account":null}',
+    },
+    "a signed-out body that has an account": {
+      status: 200,
+      body: '{"authenticated":false,"user":null,"account":"x"}',
+    },
     "JSON null": { status: 200, body: "null" },
     "an empty response": { status: 204, body: "" },
     "a failure of the network": "network",
   } as const;
 
-  it.each(Object.entries(OUTAGES))("%s: unavailable, with the last known user", async (_name, outage) => {
-    const browser = new Browser();
-    browser.server.signIn(ADA, { idle: 600 });
-    browser.server.data = { role: "admin" };
-    const tab = browser.tab();
-    await browser.pass(1);
-    const known = tab.state;
-    browser.server.outage = outage;
-    const state = await browser.settled(tab.client.refresh());
-    expect(state).toEqual({ ...known, status: "unavailable" });
-    browser.server.outage = undefined;
-    expect(await browser.settled(tab.client.refresh())).toEqual(known);
-  });
+  it.each(Object.entries(OUTAGES))(
+    "%s: unavailable, with the last known user",
+    async (_name, outage) => {
+      const browser = new Browser();
+      browser.server.signIn(ADA, { idle: 600 });
+      browser.server.data = { role: "admin" };
+      const tab = browser.tab();
+      await browser.pass(1);
+      const known = tab.state;
+      browser.server.outage = outage;
+      const state = await browser.settled(tab.client.refresh());
+      expect(state).toEqual({ ...known, status: "unavailable" });
+      browser.server.outage = undefined;
+      expect(await browser.settled(tab.client.refresh())).toEqual(known);
+    },
+  );
 
   it("before the first response: unavailable without a user", async () => {
     const browser = new Browser();
@@ -159,7 +181,8 @@ describe("a late response", () => {
     browser.server.latency.back = 1;
     browser.server.signOut("ended_everywhere");
     void tab.client.fetch("/api/items");
-    // The probe began before the request, so the request's response is not the newer one for sure: it is asked again.
+    // The probe began before the request, so the request's response is not the newer one for sure:
+    // it is asked again.
     await browser.pass(1);
     expect(tab.state).toMatchObject({ status: "signed-out", reason: "ended_everywhere" });
     await browser.pass(10);
@@ -212,7 +235,9 @@ describe("a late response", () => {
     await browser.pass(0.1);
     browser.server.signOut("ended_everywhere");
     const states = await browser.settled(Promise.all([early, tab.client.refresh()]));
-    expect(states).toEqual(Array(2).fill(expect.objectContaining({ status: "signed-out", reason: "ended_everywhere" })));
+    expect(states).toEqual(
+      Array(2).fill(expect.objectContaining({ status: "signed-out", reason: "ended_everywhere" })),
+    );
     expect(tab.state).toBe(states[0]);
   });
 });
@@ -222,7 +247,11 @@ describe("on a server", () => {
     const fetch = vi.spyOn(globalThis, "fetch").mockRejectedValue(new Error("requested"));
     const browser = new Browser();
     browser.server.signIn(ADA);
-    const rendered = createClient({ initialState: browser.server.details(), trackActivity: false, events: true });
+    const rendered = createClient({
+      initialState: browser.server.details(),
+      trackActivity: false,
+      events: true,
+    });
     const other = createClient();
     const stop = other.subscribe(() => undefined);
     expect(rendered.getState()).toMatchObject({ status: "signed-in", user: { name: "Ada" } });

@@ -27,7 +27,9 @@ describe("several tabs", () => {
     await browser.pass(1);
     expect(statuses(tabs)).toEqual(tabs.map(() => "signed-out"));
     expect(tabs.map(({ state }) => state.reason)).toEqual(tabs.map(() => "ended_everywhere"));
-    expect(tabs.map(({ probes }, index) => probes - (before[index] ?? 0))).toEqual(tabs.map(() => 1));
+    expect(tabs.map(({ probes }, index) => probes - (before[index] ?? 0))).toEqual(
+      tabs.map(() => 1),
+    );
   });
 
   it("a sign-out by the client shows in all as soon as the browser leaves the page", async () => {
@@ -205,7 +207,9 @@ describe("several tabs", () => {
     const browser = new Browser();
     const tab = browser.tab();
     await browser.pass(1);
-    Object.assign(tab.env.navigator, { locks: { request: () => Promise.reject(new DOMException("No.", "SecurityError")) } });
+    Object.assign(tab.env.navigator, {
+      locks: { request: () => Promise.reject(new DOMException("No.", "SecurityError")) },
+    });
     await browser.pass(60);
     expect(tab.probes).toBe(2);
   });
@@ -289,7 +293,9 @@ describe("a change of user", () => {
   it("is notified after the state has changed, once, and only if another user was known", async () => {
     const browser = new Browser();
     const changes: unknown[] = [];
-    const tab = browser.tab("tab", { onUserChange: (state) => changes.push([state.account, tab.state.account]) });
+    const tab = browser.tab("tab", {
+      onUserChange: (state) => changes.push([state.account, tab.state.account]),
+    });
     const refresh = () => browser.settled(tab.client.refresh());
     await refresh();
     browser.server.signIn(ADA);

@@ -15,15 +15,25 @@ async function signedInTab(options: ClientOptions = {}): Promise<{ browser: Brow
 /** Whether a promise has settled by now. */
 async function outcome(promise: Promise<Response>): Promise<unknown> {
   const later = new Promise((resolve) => setImmediate(resolve, "pending"));
-  return Promise.race([promise.then(({ status }) => status).catch((error: unknown) => error), later]);
+  return Promise.race([
+    promise.then(({ status }) => status).catch((error: unknown) => error),
+    later,
+  ]);
 }
 
-const api = (browser: Browser) => browser.server.requests.filter(({ target }) => target.startsWith("/api/"));
+const api = (browser: Browser) =>
+  browser.server.requests.filter(({ target }) => target.startsWith("/api/"));
 
 describe("fetch", () => {
   it("sends the header X-Idpauth, and what the application gives", async () => {
     const { browser, tab } = await signedInTab();
-    const response = await browser.settled(tab.client.fetch("/api/items?n=1", { method: "PUT", body: "text", headers: { "X-Own": "2" } }));
+    const response = await browser.settled(
+      tab.client.fetch("/api/items?n=1", {
+        method: "PUT",
+        body: "text",
+        headers: { "X-Own": "2" },
+      }),
+    );
     expect(response.status).toBe(200);
     const [request] = api(browser);
     expect(request).toMatchObject({ method: "PUT", target: "/api/items?n=1", body: "text" });
@@ -31,16 +41,21 @@ describe("fetch", () => {
     expect(request?.headers.get("X-Own")).toBe("2");
   });
 
-  it.each(["https://other.example/api", "//other.example/api", "http://app.example/api", "https://app.example:8443/", "data:,x"])(
-    "refuses %s with a TypeError before anything is sent",
-    async (url) => {
-      const { browser, tab } = await signedInTab();
-      const fetch = vi.spyOn(tab.env, "fetch");
-      await expect(browser.settled(tab.client.fetch(url))).rejects.toThrow(TypeError);
-      await expect(browser.settled(tab.client.fetch(new Request(new URL(url, ORIGIN))))).rejects.toThrow("another origin");
-      expect(fetch).not.toHaveBeenCalled();
-    },
-  );
+  it.each([
+    "https://other.example/api",
+    "//other.example/api",
+    "http://app.example/api",
+    "https://app.example:8443/",
+    "data:,x",
+  ])("refuses %s with a TypeError before anything is sent", async (url) => {
+    const { browser, tab } = await signedInTab();
+    const fetch = vi.spyOn(tab.env, "fetch");
+    await expect(browser.settled(tab.client.fetch(url))).rejects.toThrow(TypeError);
+    await expect(
+      browser.settled(tab.client.fetch(new Request(new URL(url, ORIGIN)))),
+    ).rejects.toThrow("another origin");
+    expect(fetch).not.toHaveBeenCalled();
+  });
 
   it("after a 401 of idpauth the page is signed out with its reason, and the request waits", async () => {
     const { browser, tab } = await signedInTab();
@@ -66,7 +81,9 @@ describe("fetch", () => {
       await browser.pass(1);
       expect(new Set(states).size).toBe(count);
     }
-    expect(states).toEqual(Array(3).fill(expect.objectContaining({ status: "signed-out", reason: "idle" })));
+    expect(states).toEqual(
+      Array(3).fill(expect.objectContaining({ status: "signed-out", reason: "idle" })),
+    );
     await browser.settled(tab.client.refresh());
     expect(states).toHaveLength(3);
   });
@@ -91,7 +108,10 @@ describe("fetch", () => {
   it("after the same user has signed in again, in whichever tab, the request is repeated once, with its body", async () => {
     const { browser, tab } = await signedInTab();
     browser.server.signOut("idle");
-    const waiting = tab.client.fetch("/api/items", { method: "POST", body: JSON.stringify({ draft: "ä".repeat(10_000) }) });
+    const waiting = tab.client.fetch("/api/items", {
+      method: "POST",
+      body: JSON.stringify({ draft: "ä".repeat(10_000) }),
+    });
     await browser.pass(10);
     browser.server.signIn(ADA);
     browser.tab("landing");
@@ -104,11 +124,15 @@ describe("fetch", () => {
   it("ten requests that wait are repeated once each", async () => {
     const { browser, tab } = await signedInTab();
     browser.server.signOut("idle");
-    const waiting = Promise.all([..."0123456789"].map((body) => tab.client.fetch("/api/items", { method: "POST", body })));
+    const waiting = Promise.all(
+      [..."0123456789"].map((body) => tab.client.fetch("/api/items", { method: "POST", body })),
+    );
     await browser.pass(10);
     browser.server.signIn(ADA);
     await browser.settled(tab.client.refresh());
-    expect((await browser.settled(waiting)).map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expect((await browser.settled(waiting)).map(({ status }) => status)).toEqual(
+      Array(10).fill(200),
+    );
     expect(browser.server.taken.toSorted()).toEqual([..."0123456789"]);
     expect(api(browser)).toHaveLength(20);
   });
@@ -122,7 +146,10 @@ describe("fetch", () => {
     browser.server.signIn(BOB);
     await browser.settled(tab.client.refresh());
     await expect(waiting).rejects.toBeInstanceOf(UserChangedError);
-    await expect(waiting).rejects.toMatchObject({ name: "UserChangedError", message: "Another user signed in." });
+    await expect(waiting).rejects.toMatchObject({
+      name: "UserChangedError",
+      message: "Another user signed in.",
+    });
     expect(browser.server.taken).toEqual([]);
     expect(api(browser)).toHaveLength(1);
   });
@@ -166,7 +193,9 @@ describe("fetch", () => {
     browser.server.signIn(ADA);
     await browser.settled(tab.client.refresh());
     expect(browser.server.taken).toEqual([]);
-    await expect(tab.client.fetch("/api/items", { signal: abort.signal })).rejects.toThrow("left the form");
+    await expect(tab.client.fetch("/api/items", { signal: abort.signal })).rejects.toThrow(
+      "left the form",
+    );
   });
 
   it("a late 401, from before the user has signed in again, does not sign the page out", async () => {
@@ -186,8 +215,18 @@ describe("fetch", () => {
   });
 
   it.each<[string, object | string]>([
-    ["a step-up", { authenticated: true, error: "insufficient_user_authentication", login_url: "/idpauth/login/?max_age=300" }],
-    ["another API's login_required", { error: "login_required", login_url: "https://other.example/login/" }],
+    [
+      "a step-up",
+      {
+        authenticated: true,
+        error: "insufficient_user_authentication",
+        login_url: "/idpauth/login/?max_age=300",
+      },
+    ],
+    [
+      "another API's login_required",
+      { error: "login_required", login_url: "https://other.example/login/" },
+    ],
     ["another API's 401 without a login", { error: "login_required" }],
     ["text", "Unauthorized"],
     ["JSON null", "null"],
@@ -214,22 +253,31 @@ describe("fetch", () => {
     expect(tab.warnings).toEqual([]);
     await get("/api/items", '{"error":"Unauthorized"}');
     await get("/api/others", "Unauthorized");
-    expect(tab.warnings).toEqual([expect.stringMatching(/401 of https:\/\/app\.example\/api\/items .* login_url/)]);
+    expect(tab.warnings).toEqual([
+      expect.stringMatching(/401 of https:\/\/app\.example\/api\/items .* login_url/),
+    ]);
   });
 
-  it.each([200, 403, 500, 503])("returns a response with status %d, for any body", async (status) => {
-    const { browser, tab } = await signedInTab();
-    vi.spyOn(browser.server, "respond").mockReturnValueOnce(Response.json(browser.server.unauthenticated(), { status }));
-    expect((await browser.settled(tab.client.fetch("/api/items"))).status).toBe(status);
-    expect(tab.state.status).toBe("signed-in");
-  });
+  it.each([200, 403, 500, 503])(
+    "returns a response with status %d, for any body",
+    async (status) => {
+      const { browser, tab } = await signedInTab();
+      vi.spyOn(browser.server, "respond").mockReturnValueOnce(
+        Response.json(browser.server.unauthenticated(), { status }),
+      );
+      expect((await browser.settled(tab.client.fetch("/api/items"))).status).toBe(status);
+      expect(tab.state.status).toBe("signed-in");
+    },
+  );
 
   it("rejects if the network fails", async () => {
     const { browser, tab } = await signedInTab();
     vi.spyOn(browser.server, "respond").mockImplementationOnce(() => {
       throw new TypeError("Failed to fetch");
     });
-    await expect(browser.settled(tab.client.fetch("/api/items"))).rejects.toThrow("Failed to fetch");
+    await expect(browser.settled(tab.client.fetch("/api/items"))).rejects.toThrow(
+      "Failed to fetch",
+    );
     expect(tab.state.status).toBe("signed-in");
   });
 

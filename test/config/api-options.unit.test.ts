@@ -6,7 +6,8 @@ const URL_OK = { url: "https://orders.internal/v2/" };
 const ONE = [{ key: undefined, settings: { scope: ["openid", "email"] } }];
 const codes = (option: unknown, providers: Parameters<typeof readApis>[1] = ONE) =>
   readApis(option, providers).findings.map(({ code }) => code);
-const messages = (option: unknown, providers = ONE) => readApis(option, providers).findings.map(({ message }) => message);
+const messages = (option: unknown, providers = ONE) =>
+  readApis(option, providers).findings.map(({ message }) => message);
 
 describe("the option `apis`", () => {
   it("has defaults", () => {
@@ -19,7 +20,13 @@ describe("the option `apis`", () => {
       scope: [],
       methods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
     });
-    expect(api).toMatchObject({ paths: [], requestHeaders: {}, responseHeaders: {}, allowCrossSite: false, timeout: 30 });
+    expect(api).toMatchObject({
+      paths: [],
+      requestHeaders: {},
+      responseHeaders: {},
+      allowCrossSite: false,
+      timeout: 30,
+    });
     expect(api?.url.href).toBe(URL_OK.url);
     expect(readApis(undefined, [])).toEqual({ apis: new Map(), findings: [] });
   });
@@ -40,7 +47,9 @@ describe("the option `apis`", () => {
       allowCrossSite: true,
       timeout: 0.5,
     };
-    const { apis, findings } = readApis({ orders: all }, [{ key: "staff", settings: { scope: [] } }]);
+    const { apis, findings } = readApis({ orders: all }, [
+      { key: "staff", settings: { scope: [] } },
+    ]);
     expect(findings).toEqual([]);
     expect(apis.get("orders")).toMatchObject({
       target: expect.any(String) as string,
@@ -57,7 +66,9 @@ describe("the option `apis`", () => {
     ["audience", { audience: "x" }],
     ["scope", { scope: ["x"] }],
   ])("gives an API with `%s` a token of its own", (_name, options) => {
-    expect(readApis({ orders: { ...URL_OK, ...options } }, []).apis.get("orders")?.target).toBeDefined();
+    expect(
+      readApis({ orders: { ...URL_OK, ...options } }, []).apis.get("orders")?.target,
+    ).toBeDefined();
   });
 
   it.each<[string, unknown]>([
@@ -99,8 +110,29 @@ describe("the option `apis`", () => {
       ["path", ["api/", "/api", "//", "/a//b/", "/%61/", "/a b/", "/a?/", "/*/", "/ä/", 7]],
       ["methods", ["GET", ["get"], [""], ["GET POST"], [7]]],
       ["paths", ["%2F", ["%2f"], [".."], ["%5C"]]],
-      ["requestHeaders", ["X-A", ["X-A"], { "X A": true }, { "X-A": "a\r\nb" }, { Cookie: true }, { "X-A": 7 }, { "X-A": false }]],
-      ["responseHeaders", ["X-A", ["X-A"], { "X\r\nA": true }, { "Set-Cookie": true }, { "Content-Length": "5" }, { "X-A": 7 }]],
+      [
+        "requestHeaders",
+        [
+          "X-A",
+          ["X-A"],
+          { "X A": true },
+          { "X-A": "a\r\nb" },
+          { Cookie: true },
+          { "X-A": 7 },
+          { "X-A": false },
+        ],
+      ],
+      [
+        "responseHeaders",
+        [
+          "X-A",
+          ["X-A"],
+          { "X\r\nA": true },
+          { "Set-Cookie": true },
+          { "Content-Length": "5" },
+          { "X-A": 7 },
+        ],
+      ],
       ["allowCrossSite", ["true", 1]],
       ["timeout", [0, -1, "30", 3_601, Number.NaN, Infinity]],
     ].flatMap(([name, values]) =>
@@ -120,7 +152,11 @@ describe("the option `apis`", () => {
   });
 
   it("every API's errors are found at once, and none contains more than the kind of a value", () => {
-    const found = messages({ orders: { url: "secret://", timeout: -1 }, "Bad\nName": {}, billing: { ...URL_OK, secret: 1 } });
+    const found = messages({
+      orders: { url: "secret://", timeout: -1 },
+      "Bad\nName": {},
+      billing: { ...URL_OK, secret: 1 },
+    });
     expect(found).toEqual([
       '`apis`, "orders": `url` is a string; allowed: an absolute http(s) URL that ends with `/`, without user info, query and fragment.',
       '`apis`, "orders": `timeout` is a negative number; allowed: seconds, at most 3600.',
@@ -146,11 +182,17 @@ describe("the option `apis`", () => {
     ["in one API", { orders: "api://x/.default api://x/read" }, 1],
     ["in two APIs", { orders: "api://x/.default", billing: "api://x/read" }, 1],
     ["of two resources", { orders: "api://x/.default", billing: "api://y/read" }, 0],
-    ["of a resource whose name only begins the same", { orders: "api://x/.default", billing: "api://xy/read" }, 0],
+    [
+      "of a resource whose name only begins the same",
+      { orders: "api://x/.default", billing: "api://xy/read" },
+      0,
+    ],
     ["alone", { orders: "api://x/.default", billing: "api://x/.default" }, 0],
     ["with OpenID's", { orders: "openid api://x/.default" }, 0],
   ])("`.default` and single permissions may not be mixed: %s", (_name, scopes, count) => {
-    const apis = Object.fromEntries(Object.entries(scopes).map(([name, scope]) => [name, { ...URL_OK, scope }]));
+    const apis = Object.fromEntries(
+      Object.entries(scopes).map(([name, scope]) => [name, { ...URL_OK, scope }]),
+    );
     expect(codes(apis)).toEqual(Array<string>(count).fill("E029"));
   });
 
@@ -158,8 +200,15 @@ describe("the option `apis`", () => {
     const all = { ...URL_OK, scope: "api://x/.default" };
     const read = { ...URL_OK, scope: "api://x/read" };
     const later = { consent: "later" };
-    const [staff, customers] = ["staff", "customers"].map((key) => ({ key, settings: { scope: key === "staff" ? ["api://x/read"] : [] } }));
-    expect(messages({ orders: all }, [{ key: undefined, settings: { scope: ["openid", "api://x/read"] } }])).toEqual([
+    const [staff, customers] = ["staff", "customers"].map((key) => ({
+      key,
+      settings: { scope: key === "staff" ? ["api://x/read"] : [] },
+    }));
+    expect(
+      messages({ orders: all }, [
+        { key: undefined, settings: { scope: ["openid", "api://x/read"] } },
+      ]),
+    ).toEqual([
       "`apis`, SCOPE: a login would request `.default` of api://x together with its single permissions.",
     ]);
     expect(codes({ orders: { ...all, ...later } }, [staff!])).toEqual(["E029"]);
@@ -172,13 +221,16 @@ describe("the option `apis`", () => {
     ["0", "https://orders.internal/", ["E029"]],
     ["0", "http://127.0.0.1/", []],
     ["1", "https://orders.internal/", []],
-  ])("NODE_TLS_REJECT_UNAUTHORIZED=%s with %s: %j, because nothing turns off the check of an API's certificate", (value, url, expected) => {
-    vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", value);
-    const { findings } = readApis({ orders: { url } }, []);
-    vi.unstubAllEnvs();
-    expect(findings.map(({ code }) => code)).toEqual(expected);
-    if (expected.length > 0) expect(findings[0]?.remedy).toContain("NODE_EXTRA_CA_CERTS");
-  });
+  ])(
+    "NODE_TLS_REJECT_UNAUTHORIZED=%s with %s: %j, because nothing turns off the check of an API's certificate",
+    (value, url, expected) => {
+      vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", value);
+      const { findings } = readApis({ orders: { url } }, []);
+      vi.unstubAllEnvs();
+      expect(findings.map(({ code }) => code)).toEqual(expected);
+      if (expected.length > 0) expect(findings[0]?.remedy).toContain("NODE_EXTRA_CA_CERTS");
+    },
+  );
 
   it.each<[string, string, string, number]>([
     ["the same", "/api/", "/api/", 1],
@@ -243,7 +295,10 @@ describe("the option `apis`", () => {
     ],
     ["a prototype in JSON", () => JSON.parse('{"__proto__": {"url": "https://x/"}}') as unknown],
     ["an API whose options are inherited", () => ({ orders: Object.create(URL_OK) as unknown })],
-    ["an API with a prototype in JSON", () => ({ orders: JSON.parse('{"url": "https://x/", "__proto__": {}}') as unknown })],
+    [
+      "an API with a prototype in JSON",
+      () => ({ orders: JSON.parse('{"url": "https://x/", "__proto__": {}}') as unknown }),
+    ],
     ["functions and symbols", () => ({ orders: { url: Symbol("x"), scope: () => "x" } })],
   ])("of a hostile kind is error E029: %s", (_name, option) => {
     expect(new Set(codes(option()))).toEqual(new Set(["E029"]));

@@ -61,12 +61,17 @@ describe("isValidIdpUrl", () => {
     expect(isValidIdpUrl(url, HOSTS)).toBe(false);
   });
 
-  it.each([undefined, null, 42, {}, [], ["https://docs.google.com/"], new URL("https://docs.google.com/")])(
-    "gives false for %j, which is no string",
-    (url) => {
-      expect(isValidIdpUrl(url as string, HOSTS)).toBe(false);
-    },
-  );
+  it.each([
+    undefined,
+    null,
+    42,
+    {},
+    [],
+    ["https://docs.google.com/"],
+    new URL("https://docs.google.com/"),
+  ])("gives false for %j, which is no string", (url) => {
+    expect(isValidIdpUrl(url as string, HOSTS)).toBe(false);
+  });
 
   it("knows exactly the hostnames it is given", () => {
     expect(isValidIdpUrl("https://b.example/x", ["a.example", "b.example"])).toBe(true);
@@ -77,7 +82,20 @@ describe("isValidIdpUrl", () => {
 
   it("never throws, and every address that it accepts takes a browser to one of the hostnames over https", () => {
     const part = fc.oneof(
-      fc.constantFrom("https://", "docs.google.com", "@", ":443", ":", "/", "\\", "?", "#", ".", "%2e", "evil.example"),
+      fc.constantFrom(
+        "https://",
+        "docs.google.com",
+        "@",
+        ":443",
+        ":",
+        "/",
+        "\\",
+        "?",
+        "#",
+        ".",
+        "%2e",
+        "evil.example",
+      ),
       fc.string({ unit: "binary", maxLength: 3 }),
     );
     fc.assert(
@@ -85,7 +103,11 @@ describe("isValidIdpUrl", () => {
         for (const text of [parts.join(""), `https://docs.google.com${parts.join("")}`]) {
           if (!isValidIdpUrl(text, HOSTS)) continue;
           const url = new URL(text);
-          expect([url.origin, url.username, url.password]).toEqual(["https://docs.google.com", "", ""]);
+          expect([url.origin, url.username, url.password]).toEqual([
+            "https://docs.google.com",
+            "",
+            "",
+          ]);
         }
       }),
     );

@@ -10,9 +10,11 @@ const COMPLETE = {
   BASE_URL: "https://app.example",
 };
 
-const fromText = (text: string) => readSettings({}, { ...COMPLETE, IDP_AUTHORIZATION_PARAMS: text });
+const fromText = (text: string) =>
+  readSettings({}, { ...COMPLETE, IDP_AUTHORIZATION_PARAMS: text });
 /** Options as JavaScript may give them, whatever the types say. */
-const fromCode = (authorizationParams: unknown) => readSettings({ authorizationParams } as SettingOptions, COMPLETE);
+const fromCode = (authorizationParams: unknown) =>
+  readSettings({ authorizationParams } as SettingOptions, COMPLETE);
 const names = (loginParams: unknown) => readSettings({ loginParams } as SettingOptions, COMPLETE);
 
 function parameters(result: ReturnType<typeof readSettings>) {
@@ -57,7 +59,9 @@ describe("IDP_AUTHORIZATION_PARAMS in the environment", () => {
   ])("%s is E006, whose remedy says which parameter, without its name and value", (text, shown) => {
     const { findings, settings } = fromText(text);
     expect(settings).toBeUndefined();
-    expect(findings).toMatchObject([{ code: "E006", message: expect.stringMatching(/^IDP_AUTHORIZATION_PARAMS \(option/) }]);
+    expect(findings).toMatchObject([
+      { code: "E006", message: expect.stringMatching(/^IDP_AUTHORIZATION_PARAMS \(option/) },
+    ]);
     expect(findings[0]!.remedy).toContain(shown);
     expect(JSON.stringify(findings)).not.toContain("hunter2");
   });
@@ -87,12 +91,17 @@ describe("the option authorizationParams", () => {
   });
 
   it("overrides the environment as a whole", () => {
-    const { settings } = readSettings({ authorizationParams: { hd: "b" } }, { ...COMPLETE, IDP_AUTHORIZATION_PARAMS: "audience=a" });
+    const { settings } = readSettings(
+      { authorizationParams: { hd: "b" } },
+      { ...COMPLETE, IDP_AUTHORIZATION_PARAMS: "audience=a" },
+    );
     expect(settings?.authorizationParams).toEqual({ hd: "b" });
   });
 
   it("may have no prototype", () => {
-    expect(parameters(fromCode(Object.assign(Object.create(null) as object, { hd: "a" })))).toEqual({ hd: "a" });
+    expect(parameters(fromCode(Object.assign(Object.create(null) as object, { hd: "a" })))).toEqual(
+      { hd: "a" },
+    );
   });
 
   it.each<[name: string, value: unknown]>([
@@ -136,7 +145,10 @@ describe("the option authorizationParams", () => {
   });
 
   it("keeps a parameter named __proto__ as an own property, and pollutes nothing", () => {
-    for (const result of [fromText("__proto__=x&constructor=y"), fromCode(JSON.parse('{"__proto__":"x","constructor":"y"}'))]) {
+    for (const result of [
+      fromText("__proto__=x&constructor=y"),
+      fromCode(JSON.parse('{"__proto__":"x","constructor":"y"}')),
+    ]) {
       const read = parameters(result)!;
       expect(Object.entries(read)).toEqual([["__proto__", "x"], ["constructor", "y"]]); // prettier-ignore
       expect(Object.getPrototypeOf(read)).toBe(Object.prototype);
@@ -155,7 +167,11 @@ describe("the names in loginParams", () => {
     expect(names(value)).toMatchObject({ findings: [], settings: { loginParams: expected } });
   });
 
-  it.each(["login_hint ui_locales", "login_hint,ui_locales", " login_hint ,, ui_locales\tlogin_hint "])("%j in the environment", (text) => {
+  it.each([
+    "login_hint ui_locales",
+    "login_hint,ui_locales",
+    " login_hint ,, ui_locales\tlogin_hint ",
+  ])("%j in the environment", (text) => {
     expect(readSettings({}, { ...COMPLETE, IDP_LOGIN_PARAMS: text })).toMatchObject({
       findings: [],
       settings: { loginParams: ["login_hint", "ui_locales"] },
@@ -193,19 +209,42 @@ describe("a reserved name is E016 at the start", () => {
     );
   });
 
-  it.each(LOGIN_OWN_PARAMETERS.flatMap(spelled))("%s, which the login reads itself, in loginParams only", (name) => {
-    refused(names([name]), "E016");
-    expect(fromCode({ [name]: "x" }).findings).toEqual([]);
-  });
+  it.each(LOGIN_OWN_PARAMETERS.flatMap(spelled))(
+    "%s, which the login reads itself, in loginParams only",
+    (name) => {
+      refused(names([name]), "E016");
+      expect(fromCode({ [name]: "x" }).findings).toEqual([]);
+    },
+  );
 
   it("lists what the protocol owns", () => {
-    const owned = ["client_id", "redirect_uri", "response_type", "response_mode", "scope", "state", "nonce"];
-    const more = ["code_challenge", "code_challenge_method", "request", "request_uri", "id_token_hint", "max_age", "acr_values", "claims"];
+    const owned = [
+      "client_id",
+      "redirect_uri",
+      "response_type",
+      "response_mode",
+      "scope",
+      "state",
+      "nonce",
+    ];
+    const more = [
+      "code_challenge",
+      "code_challenge_method",
+      "request",
+      "request_uri",
+      "id_token_hint",
+      "max_age",
+      "acr_values",
+      "claims",
+    ];
     expect(RESERVED_PARAMETERS).toEqual(expect.arrayContaining([...owned, ...more]));
   });
 
   it("names every reserved parameter of both settings", () => {
-    const result = readSettings({ authorizationParams: { scope: "a", nonce: "b", hd: "c" }, loginParams: ["state"] }, COMPLETE);
+    const result = readSettings(
+      { authorizationParams: { scope: "a", nonce: "b", hd: "c" }, loginParams: ["state"] },
+      COMPLETE,
+    );
     expect(result.findings.map(({ code, message }) => [code, message.match(/"\w+"/g)])).toEqual([
       ["E016", ['"state"']],
       ["E016", ['"scope"', '"nonce"']],

@@ -1,14 +1,23 @@
 import { describe, expect, it } from "vitest";
-import { PROVIDER_NAME, PROVIDER_SETTING_NAMES, variableOf } from "../../src/config/provider-keys.js";
+import {
+  PROVIDER_NAME,
+  PROVIDER_SETTING_NAMES,
+  variableOf,
+} from "../../src/config/provider-keys.js";
 import { SETTINGS } from "../../src/config/read-settings.js";
 
 /** The variables of a provider's settings, without a key. */
 const OWN = [PROVIDER_NAME.env, ...PROVIDER_SETTING_NAMES.map((name) => SETTINGS[name].env)];
 const STEMS = OWN.map((env) => env.replace(/^IDP_/, ""));
 
-/** The pairs of names with which the keys `a` and `a-…` would read the same variable: one ends with `_` and the other. */
+/**
+ * The pairs of names with which the keys `a` and `a-…` would read the same variable: one ends with
+ * `_` and the other.
+ */
 function sharedBy(names: readonly string[]): string[][] {
-  return names.flatMap((long) => names.filter((short) => long.endsWith(`_${short}`)).map((short) => [long, short]));
+  return names.flatMap((long) =>
+    names.filter((short) => long.endsWith(`_${short}`)).map((short) => [long, short]),
+  );
 }
 
 describe("each variable of a provider belongs to one key", () => {
@@ -23,8 +32,15 @@ describe("each variable of a provider belongs to one key", () => {
 
   it("no two keys and no setting without a key have the same variable", () => {
     const pieces = ["provider", "staff", ...STEMS.flatMap((stem) => stem.toLowerCase().split("_"))];
-    const keys = [...new Set(pieces.flatMap((piece) => [piece, `staff-${piece}`, `${piece}-x`, `staff-${piece}-x`]))];
-    const variables = [...Object.values(SETTINGS).map(({ env }) => env), ...keys.flatMap((key) => OWN.map((env) => variableOf(key, env)))];
+    const keys = [
+      ...new Set(
+        pieces.flatMap((piece) => [piece, `staff-${piece}`, `${piece}-x`, `staff-${piece}-x`]),
+      ),
+    ];
+    const variables = [
+      ...Object.values(SETTINGS).map(({ env }) => env),
+      ...keys.flatMap((key) => OWN.map((env) => variableOf(key, env))),
+    ];
     expect(variables.filter((name, index) => variables.indexOf(name) !== index)).toEqual([]);
   });
 });

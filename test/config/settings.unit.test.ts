@@ -1,7 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { FIXED_KEYS } from "../../src/record/stored-form.js";
-import { readSettings, SETTINGS, type SettingName, type SettingOptions, type Settings } from "../../src/config/read-settings.js";
+import {
+  readSettings,
+  SETTINGS,
+  type SettingName,
+  type SettingOptions,
+  type Settings,
+} from "../../src/config/read-settings.js";
 import type { InferredSettingOptions } from "../../src/config/setting-table.js";
 
 const KEY = "an-example-of-a-key-with-32-bytes!";
@@ -36,7 +42,9 @@ function codes({ findings }: ReturnType<typeof readSettings>): string[] {
 
 describe("the table of settings", () => {
   it("has every setting of the specification and of the decisions, under its name in the environment", () => {
-    expect(Object.fromEntries(Object.entries(SETTINGS).map(([option, row]) => [row.env, option]))).toEqual({
+    expect(
+      Object.fromEntries(Object.entries(SETTINGS).map(([option, row]) => [row.env, option])),
+    ).toEqual({
       SECRET_KEY: "secretKey",
       SECRET_KEY_FALLBACKS: "secretKeyFallbacks",
       IDP_PROVIDERS: "providers",
@@ -100,7 +108,11 @@ describe("the table of settings", () => {
       "clientSecret",
       "privateKey",
     ]);
-    expect(rows.filter(([, row]) => row.required).map(([option]) => option)).toEqual(["secretKey", "clientId", "clientSecret"]);
+    expect(rows.filter(([, row]) => row.required).map(([option]) => option)).toEqual([
+      "secretKey",
+      "clientId",
+      "clientSecret",
+    ]);
   });
 
   it("gives each setting its type", () => {
@@ -115,7 +127,9 @@ describe("the table of settings", () => {
     >();
     expectTypeOf<SettingOptions["scope"]>().toEqualTypeOf<readonly string[] | string | undefined>();
     expectTypeOf<Settings["sessionsNotBefore"]>().toEqualTypeOf<number | null>();
-    expectTypeOf<SettingOptions["sessionsNotBefore"]>().toEqualTypeOf<number | string | null | undefined>();
+    expectTypeOf<SettingOptions["sessionsNotBefore"]>().toEqualTypeOf<
+      number | string | null | undefined
+    >();
     expectTypeOf<SettingOptions["debug"]>().toEqualTypeOf<boolean | undefined>();
     expectTypeOf<SettingOptions["baseUrl"]>().toEqualTypeOf<string | null | undefined>();
     expectTypeOf<keyof SettingOptions>().toEqualTypeOf<SettingName>();
@@ -126,7 +140,11 @@ describe("the table of settings", () => {
 });
 
 describe("defaults", () => {
-  const required = { SECRET_KEY: KEY, IDP_CLIENT_ID: "client.apps.googleusercontent.com", IDP_CLIENT_SECRET: "client-secret" };
+  const required = {
+    SECRET_KEY: KEY,
+    IDP_CLIENT_ID: "client.apps.googleusercontent.com",
+    IDP_CLIENT_SECRET: "client-secret",
+  };
 
   it("are those of the specification and the decisions", () => {
     expect(valid(readSettings({}, required))).toEqual({
@@ -192,12 +210,17 @@ describe("defaults", () => {
     ["a maximum age below 13 days", "28800", 1_209_600],
     ["a maximum age of 13 days and a second", String(13 * 86_400 + 1), 14 * 86_400 + 1],
     ["a maximum age of 30 days", String(30 * 86_400), 31 * 86_400],
-  ])("a record lives 14 days, or the maximum age plus a day when that is longer: %s", (_name, maxAge, ttl) => {
-    expect(valid(withEnv({ IDP_SESSION_MAX_AGE: maxAge })).sessionTtl).toBe(ttl);
-  });
+  ])(
+    "a record lives 14 days, or the maximum age plus a day when that is longer: %s",
+    (_name, maxAge, ttl) => {
+      expect(valid(withEnv({ IDP_SESSION_MAX_AGE: maxAge })).sessionTtl).toBe(ttl);
+    },
+  );
 
   it("a set IDP_SESSION_TTL is kept, for any maximum age", () => {
-    expect(valid(withEnv({ IDP_SESSION_TTL: "60", IDP_SESSION_MAX_AGE: "2592000" })).sessionTtl).toBe(60);
+    expect(
+      valid(withEnv({ IDP_SESSION_TTL: "60", IDP_SESSION_MAX_AGE: "2592000" })).sessionTtl,
+    ).toBe(60);
   });
 
   it.each([
@@ -218,35 +241,67 @@ describe("defaults", () => {
 
 describe("the environment", () => {
   it.each([
-    ...["true", "TRUE", "True", "1", "yes", "YES", "on", "On", " true "].map((text) => [text, true] as const),
-    ...["false", "FALSE", "0", "no", "No", "off", "OFF", "\toff\n"].map((text) => [text, false] as const),
+    ...["true", "TRUE", "True", "1", "yes", "YES", "on", "On", " true "].map(
+      (text) => [text, true] as const,
+    ),
+    ...["false", "FALSE", "0", "no", "No", "off", "OFF", "\toff\n"].map(
+      (text) => [text, false] as const,
+    ),
   ])("boolean %j is %j", (text, value) => {
     const { sessionAutoRefresh, tokenRevokeOnLogout, debug, trustProxy } = valid(
-      withEnv({ IDP_SESSION_AUTO_REFRESH: text, IDP_TOKEN_REVOKE_ON_LOGOUT: text, IDP_DEBUG: text, IDP_TRUST_PROXY: text }),
+      withEnv({
+        IDP_SESSION_AUTO_REFRESH: text,
+        IDP_TOKEN_REVOKE_ON_LOGOUT: text,
+        IDP_DEBUG: text,
+        IDP_TRUST_PROXY: text,
+      }),
     );
-    expect([sessionAutoRefresh, tokenRevokeOnLogout, debug, trustProxy]).toEqual([value, value, value, value]);
+    expect([sessionAutoRefresh, tokenRevokeOnLogout, debug, trustProxy]).toEqual([
+      value,
+      value,
+      value,
+      value,
+    ]);
   });
 
   it.each(["", " ", "\t", "None", "none", "NONE", "null", "Null", "NULL", " none "])(
     "%j means unset, for every setting that is no secret",
     (text) => {
       const secrets = Object.values(SETTINGS).filter((row) => row.secret);
-      const plain = Object.values(SETTINGS).filter((row) => !row.secret && row.env !== "IDP_CLIENT_ID");
-      const env = { SECRET_KEY: KEY, IDP_CLIENT_ID: "client.apps.googleusercontent.com", IDP_CLIENT_SECRET: "client-secret" };
+      const plain = Object.values(SETTINGS).filter(
+        (row) => !row.secret && row.env !== "IDP_CLIENT_ID",
+      );
+      const env = {
+        SECRET_KEY: KEY,
+        IDP_CLIENT_ID: "client.apps.googleusercontent.com",
+        IDP_CLIENT_SECRET: "client-secret",
+      };
       expect(secrets).toHaveLength(4);
-      expect(readSettings({}, { ...env, ...Object.fromEntries(plain.map((row) => [row.env, text])) })).toEqual(readSettings({}, env));
+      expect(
+        readSettings({}, { ...env, ...Object.fromEntries(plain.map((row) => [row.env, text])) }),
+      ).toEqual(readSettings({}, env));
       expect(codes(withEnv({ IDP_CLIENT_ID: text }))).toEqual(["E003"]);
     },
   );
 
   it.each(["null", "None", "NULL"])("a secret that says %j is taken to the letter", (text) => {
-    const settings = valid(withEnv({ SECRET_KEY: text, IDP_CLIENT_SECRET: text, SECRET_KEY_FALLBACKS: text }));
-    expect([settings.secretKey, settings.clientSecret, settings.secretKeyFallbacks]).toEqual([text, text, [text]]);
+    const settings = valid(
+      withEnv({ SECRET_KEY: text, IDP_CLIENT_SECRET: text, SECRET_KEY_FALLBACKS: text }),
+    );
+    expect([settings.secretKey, settings.clientSecret, settings.secretKeyFallbacks]).toEqual([
+      text,
+      text,
+      [text],
+    ]);
   });
 
   it("white space around a value does not count, except in a secret", () => {
     const settings = valid(
-      withEnv({ IDP_CLIENT_ID: " client.apps.googleusercontent.com ", IDP_CLIENT_SECRET: " secret ", BASE_URL: " https://app.example\n" }),
+      withEnv({
+        IDP_CLIENT_ID: " client.apps.googleusercontent.com ",
+        IDP_CLIENT_SECRET: " secret ",
+        BASE_URL: " https://app.example\n",
+      }),
     );
     expect([settings.clientId, settings.clientSecret, settings.baseUrl]).toEqual([
       "client.apps.googleusercontent.com",
@@ -259,24 +314,40 @@ describe("the environment", () => {
     ["openid email", ["openid", "email"]],
     ["openid,email", ["openid", "email"]],
     [" openid ,, email,\tprofile ", ["openid", "email", "profile"]],
-    ["openid https://www.googleapis.com/auth/drive.readonly", ["openid", "https://www.googleapis.com/auth/drive.readonly"]],
+    [
+      "openid https://www.googleapis.com/auth/drive.readonly",
+      ["openid", "https://www.googleapis.com/auth/drive.readonly"],
+    ],
   ])("SCOPE %j is separated by spaces or commas", (text, scope) => {
     const settings = valid(withEnv({ SCOPE: text }));
     expect([settings.scope, settings.scopeIsDefault]).toEqual([scope, false]);
   });
 
-  it.each([undefined, "", " ", ",", " , ,", "none", "null"])("SCOPE %j is not defined: E004, set to `openid email profile`", (text) => {
-    const result = withEnv({ SCOPE: text });
-    expect(result.findings).toMatchObject([{ code: "E004", severity: "warning" }]);
-    expect([result.settings?.scope, result.settings?.scopeIsDefault]).toEqual([["openid", "email", "profile"], true]);
-  });
+  it.each([undefined, "", " ", ",", " , ,", "none", "null"])(
+    "SCOPE %j is not defined: E004, set to `openid email profile`",
+    (text) => {
+      const result = withEnv({ SCOPE: text });
+      expect(result.findings).toMatchObject([{ code: "E004", severity: "warning" }]);
+      expect([result.settings?.scope, result.settings?.scopeIsDefault]).toEqual([
+        ["openid", "email", "profile"],
+        true,
+      ]);
+    },
+  );
 
   it("SECRET_KEY_FALLBACKS are separated by white space, and by nothing else", () => {
-    expect(valid(withEnv({ SECRET_KEY_FALLBACKS: " one,1 \n two;2\tthree " })).secretKeyFallbacks).toEqual(["one,1", "two;2", "three"]);
+    expect(
+      valid(withEnv({ SECRET_KEY_FALLBACKS: " one,1 \n two;2\tthree " })).secretKeyFallbacks,
+    ).toEqual(["one,1", "two;2", "three"]);
   });
 
   it("lists of hostnames and audiences are separated by spaces or commas; hostnames are lower-cased", () => {
-    const settings = valid(withEnv({ IDP_DOCUMENT_HOSTS: "Docs.Example, b.example", IDP_TRUSTED_AUDIENCES: "api other,third" }));
+    const settings = valid(
+      withEnv({
+        IDP_DOCUMENT_HOSTS: "Docs.Example, b.example",
+        IDP_TRUSTED_AUDIENCES: "api other,third",
+      }),
+    );
     expect([settings.documentHosts, settings.trustedAudiences]).toEqual([
       ["docs.example", "b.example"],
       ["api", "other", "third"],
@@ -289,8 +360,18 @@ describe("the environment", () => {
     ["IDP_SESSION_IDLE_TIMEOUT", "007", "sessionIdleTimeout", 7],
     ["IDP_HTTP_TIMEOUT", "0.5", "httpTimeout", 0.5],
     ["IDP_HTTP_TIMEOUT", "10", "httpTimeout", 10],
-    ["IDP_TOKEN_ENDPOINT_AUTH_METHOD", "client_secret_basic", "tokenEndpointAuthMethod", "client_secret_basic"],
-    ["IDP_TOKEN_ENDPOINT_AUTH_METHOD", "client_secret_basic_raw", "tokenEndpointAuthMethod", "client_secret_basic_raw"],
+    [
+      "IDP_TOKEN_ENDPOINT_AUTH_METHOD",
+      "client_secret_basic",
+      "tokenEndpointAuthMethod",
+      "client_secret_basic",
+    ],
+    [
+      "IDP_TOKEN_ENDPOINT_AUTH_METHOD",
+      "client_secret_basic_raw",
+      "tokenEndpointAuthMethod",
+      "client_secret_basic_raw",
+    ],
     ["IDP_REFRESH_WITHOUT_ID_TOKEN", "refuse", "refreshWithoutIdToken", "refuse"],
     ["IDP_USERINFO", "always", "userinfo", "always"],
     ["IDP_CLOCK_TOLERANCE", "0", "clockTolerance", 0],
@@ -321,9 +402,19 @@ describe("the environment", () => {
     ["BASE_URL", "http://[::1]:3000", "baseUrl", "http://[::1]:3000"],
     ["IDP_ISSUER", "https://login.example/tenant/", "issuer", "https://login.example/tenant/"],
     ["IDP_ISSUER", "https://Login.example", "issuer", "https://Login.example"],
-    ["IDP_AUTH_FINAL_REDIRECT_URL", "https://elsewhere.example/?a=b#c", "authFinalRedirectUrl", "https://elsewhere.example/?a=b#c"],
+    [
+      "IDP_AUTH_FINAL_REDIRECT_URL",
+      "https://elsewhere.example/?a=b#c",
+      "authFinalRedirectUrl",
+      "https://elsewhere.example/?a=b#c",
+    ],
     ["IDP_AUTH_LOGOUT_REDIRECT_URL", "/bye?x=1", "authLogoutRedirectUrl", "/bye?x=1"],
-    ["CREDENTIALS_SESSION_KEY_NAME", "google_credentials", "credentialsSessionKeyName", "google_credentials"],
+    [
+      "CREDENTIALS_SESSION_KEY_NAME",
+      "google_credentials",
+      "credentialsSessionKeyName",
+      "google_credentials",
+    ],
   ] as const)("%s=%s is read as it is meant", (env, text, option, value) => {
     expect(valid(withEnv({ [env]: text }))[option]).toBe(value);
   });
@@ -331,22 +422,31 @@ describe("the environment", () => {
 
 it("IDP_PROVIDER_METADATA is JSON in the environment, an object in code", () => {
   const endpoints = { userinfo_endpoint: "https://idp.example/me" };
-  expect(valid(withEnv({ IDP_PROVIDER_METADATA: JSON.stringify(endpoints) })).providerMetadata).toEqual(endpoints);
+  expect(
+    valid(withEnv({ IDP_PROVIDER_METADATA: JSON.stringify(endpoints) })).providerMetadata,
+  ).toEqual(endpoints);
   expect(
     valid(
       readSettings(
         { providerMetadata: endpoints },
-        { SECRET_KEY: KEY, IDP_CLIENT_ID: "client.apps.googleusercontent.com", IDP_CLIENT_SECRET: "s" },
+        {
+          SECRET_KEY: KEY,
+          IDP_CLIENT_ID: "client.apps.googleusercontent.com",
+          IDP_CLIENT_SECRET: "s",
+        },
       ),
     ).providerMetadata,
   ).toEqual(endpoints);
 });
 
-it.each(["auth0", "cognito", true, false] as const)("logoutAtProvider may be %j in code", (logoutAtProvider) => {
-  const settings = valid(readSettings({ logoutAtProvider }, COMPLETE));
-  expectTypeOf(settings.logoutAtProvider).toEqualTypeOf<boolean | "auth0" | "cognito">();
-  expect(settings.logoutAtProvider).toBe(logoutAtProvider);
-});
+it.each(["auth0", "cognito", true, false] as const)(
+  "logoutAtProvider may be %j in code",
+  (logoutAtProvider) => {
+    const settings = valid(readSettings({ logoutAtProvider }, COMPLETE));
+    expectTypeOf(settings.logoutAtProvider).toEqualTypeOf<boolean | "auth0" | "cognito">();
+    expect(settings.logoutAtProvider).toBe(logoutAtProvider);
+  },
+);
 
 describe("IDP_SESSIONS_NOT_BEFORE", () => {
   const NOON = Date.UTC(2026, 10, 22, 12) / 1000;
@@ -366,7 +466,11 @@ describe("IDP_SESSIONS_NOT_BEFORE", () => {
 
   it("in the future is E022, because every sign-in would loop", () => {
     const at = (now: number) => codes(readSettings({ sessionsNotBefore: NOON }, COMPLETE, [], now));
-    expect([at(NOON - 1), at(NOON), at(NOON + 1)].map((found) => found.includes("E022"))).toEqual([true, false, false]);
+    expect([at(NOON - 1), at(NOON), at(NOON + 1)].map((found) => found.includes("E022"))).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 });
 
@@ -391,7 +495,11 @@ describe("a value that isn't allowed", () => {
     ["IDP_SESSIONS_NOT_BEFORE", "2026-02-30T12:00:00Z", 'a string ("2026-02-30T12:00:00Z")'],
     ["IDP_SESSIONS_NOT_BEFORE", "2026-13-01T12:00:00Z", 'a string ("2026-13-01T12:00:00Z")'],
     ["IDP_SESSIONS_NOT_BEFORE", "1969-12-31T23:59:59Z", 'a string ("1969-12-31T23:59:59Z")'],
-    ["IDP_SESSIONS_NOT_BEFORE", "Sun, 22 Nov 2026 12:00:00 GMT", 'a string ("Sun, 22 Nov 2026 12:00:00 GMT")'],
+    [
+      "IDP_SESSIONS_NOT_BEFORE",
+      "Sun, 22 Nov 2026 12:00:00 GMT",
+      'a string ("Sun, 22 Nov 2026 12:00:00 GMT")',
+    ],
     ["IDP_SESSIONS_NOT_BEFORE", "1795348800", 'a number ("1795348800")'],
     ["IDP_SESSIONS_PER_USER", "1001", 'a number ("1001")'],
     ["IDP_SESSIONS_PER_USER", "-1", 'a negative number ("-1")'],
@@ -400,8 +508,16 @@ describe("a value that isn't allowed", () => {
     ["IDP_CLOCK_TOLERANCE", "301", 'a number ("301")'],
     ["IDP_CLOCK_TOLERANCE", "1.5", 'a fraction ("1.5")'],
     ["IDP_PROVIDER_METADATA", "[]", 'a string ("[]")'],
-    ["IDP_PROVIDER_METADATA", '{"issuer":"https://x"}', 'a string ("{\\"issuer\\":\\"https://x\\"}")'],
-    ["IDP_PROVIDER_METADATA", '{"jwks_uri":"file:///x"}', 'a string ("{\\"jwks_uri\\":\\"file:///x\\"}")'],
+    [
+      "IDP_PROVIDER_METADATA",
+      '{"issuer":"https://x"}',
+      'a string ("{\\"issuer\\":\\"https://x\\"}")',
+    ],
+    [
+      "IDP_PROVIDER_METADATA",
+      '{"jwks_uri":"file:///x"}',
+      'a string ("{\\"jwks_uri\\":\\"file:///x\\"}")',
+    ],
     ["IDP_TOKEN_ENDPOINT_AUTH_METHOD", "private_key_jwt", 'a string ("private_key_jwt")'],
     ["IDP_TOKEN_ENDPOINT_AUTH_METHOD", "CLIENT_SECRET_POST", 'a string ("CLIENT_SECRET_POST")'],
     ["IDP_LOGIN_PROMPT", "create", 'a string ("create")'],
@@ -448,7 +564,11 @@ describe("a value that isn't allowed", () => {
     ["IDP_ALLOWED_TENANTS", "ANY", 'a string ("ANY")'],
     ["IDP_ALLOWED_TENANTS", ",", 'a string (",")'],
     ["IDP_ALLOWED_TENANTS", "contoso.onmicrosoft.com", 'a string ("contoso.onmicrosoft.com")'],
-    ["IDP_ALLOWED_TENANTS", "a1111111222243338444555555555555", 'a string ("a1111111222243338444555555555555")'],
+    [
+      "IDP_ALLOWED_TENANTS",
+      "a1111111222243338444555555555555",
+      'a string ("a1111111222243338444555555555555")',
+    ],
     ["IDP_DOCUMENT_HOSTS", "https://docs.example", 'a string ("https://docs.example")'],
     ["IDP_DOCUMENT_HOSTS", "docs.example:443", 'a string ("docs.example:443")'],
     ["IDP_DOCUMENT_HOSTS", "docs.example.", 'a string ("docs.example.")'],
@@ -459,7 +579,11 @@ describe("a value that isn't allowed", () => {
     const result = withEnv({ [env]: text });
     expect(result.settings).toBeUndefined();
     expect(result.findings).toMatchObject([
-      { code: "E006", severity: "error", message: `${env} (option ${option}) is ${got} in the environment; allowed: ${row.kind.allowed}.` },
+      {
+        code: "E006",
+        severity: "error",
+        message: `${env} (option ${option}) is ${got} in the environment; allowed: ${row.kind.allowed}.`,
+      },
     ]);
   });
 
@@ -467,14 +591,19 @@ describe("a value that isn't allowed", () => {
     "BASE_URL=%s: a path belongs elsewhere, and the remedy names the place",
     (text) => {
       for (const { findings } of [withEnv({ BASE_URL: text }), withOptions({ baseUrl: text })]) {
-        expect(findings).toMatchObject([{ code: "E006", remedy: expect.stringContaining("IDP_PATH_PREFIX (option pathPrefix)") }]);
+        expect(findings).toMatchObject([
+          { code: "E006", remedy: expect.stringContaining("IDP_PATH_PREFIX (option pathPrefix)") },
+        ]);
       }
     },
   );
 
-  it.each(["https://app.example?x", "app.example/portal", "ftp://app.example/x"])("BASE_URL=%s: no path is spoken of", (text) => {
-    expect(withEnv({ BASE_URL: text }).findings[0]!.remedy).not.toContain("IDP_PATH_PREFIX");
-  });
+  it.each(["https://app.example?x", "app.example/portal", "ftp://app.example/x"])(
+    "BASE_URL=%s: no path is spoken of",
+    (text) => {
+      expect(withEnv({ BASE_URL: text }).findings[0]!.remedy).not.toContain("IDP_PATH_PREFIX");
+    },
+  );
 
   it.each<[option: string, value: unknown, got: string]>([
     ["secretKey", 42, "a number"],
@@ -529,21 +658,31 @@ describe("a value that isn't allowed", () => {
     const result = withOptions({ [option]: value });
     const allowed = `${kind.allowedInCode ?? kind.allowed}${fallback === null ? "; or null" : ""}`;
     expect(result.settings).toBeUndefined();
-    expect(result.findings).toMatchObject([{ code: "E006", message: `${env} (option ${option}) is ${got} in code; allowed: ${allowed}.` }]);
+    expect(result.findings).toMatchObject([
+      {
+        code: "E006",
+        message: `${env} (option ${option}) is ${got} in code; allowed: ${allowed}.`,
+      },
+    ]);
   });
 
   it("is shortened, kept on one line and stripped of what a terminal acts on", () => {
-    const [finding] = withEnv({ IDP_MOUNT_PATH: `/\u001b[31m\u202e\u009b\n${"x".repeat(10_000)}` }).findings;
+    const [finding] = withEnv({
+      IDP_MOUNT_PATH: `/\u001b[31m\u202e\u009b\n${"x".repeat(10_000)}`,
+    }).findings;
     expect(finding!.message.length).toBeLessThan(300);
     expect(finding!.message).not.toMatch(/[\p{C}]/u);
     expect(finding!.message).toContain("…");
   });
 
-  it.each(["BASE_URL", "IDP_ISSUER", "IDP_AUTH_FINAL_REDIRECT_URL"])("never shows the password that a URL in %s may hold", (env) => {
-    const { findings } = withEnv({ [env]: "https://user:hunter2@ho st.example" });
-    expect(findings).toMatchObject([{ code: "E006" }]);
-    expect(JSON.stringify(findings)).not.toContain("hunter2");
-  });
+  it.each(["BASE_URL", "IDP_ISSUER", "IDP_AUTH_FINAL_REDIRECT_URL"])(
+    "never shows the password that a URL in %s may hold",
+    (env) => {
+      const { findings } = withEnv({ [env]: "https://user:hunter2@ho st.example" });
+      expect(findings).toMatchObject([{ code: "E006" }]);
+      expect(JSON.stringify(findings)).not.toContain("hunter2");
+    },
+  );
 
   it.each([
     "https://user:hunter2/x@idp.example",
@@ -565,29 +704,53 @@ describe("a value that isn't allowed", () => {
 
   it("never shows a secret's content, for any error in it", () => {
     const content = "hunter2hunter2";
-    const wrong: unknown[] = [[content], { content }, new Map([[content, content]]), [[content]], [content, 1], () => content];
+    const wrong: unknown[] = [
+      [content],
+      { content },
+      new Map([[content, content]]),
+      [[content]],
+      [content, 1],
+      () => content,
+    ];
     for (const value of wrong) {
       for (const option of ["secretKey", "clientSecret", "secretKeyFallbacks"]) {
-        expect(JSON.stringify(withOptions({ [option]: value, sessionMaxAge: -1 }).findings)).not.toContain("hunter2");
+        expect(
+          JSON.stringify(withOptions({ [option]: value, sessionMaxAge: -1 }).findings),
+        ).not.toContain("hunter2");
       }
     }
-    expect(JSON.stringify(readSettings({}, { ...COMPLETE, SECRET_KEY: content, SCOPE: "email" }).findings)).not.toContain("hunter2");
+    expect(
+      JSON.stringify(
+        readSettings({}, { ...COMPLETE, SECRET_KEY: content, SCOPE: "email" }).findings,
+      ),
+    ).not.toContain("hunter2");
   });
 });
 
 describe("code and environment", () => {
   it("code wins over the environment", () => {
     const env = { ...COMPLETE, IDP_SESSION_MAX_AGE: "60", IDP_DEBUG: "on" };
-    const settings = valid(readSettings({ sessionMaxAge: 30, debug: false, scope: ["openid"] }, env));
-    expect([settings.sessionMaxAge, settings.debug, settings.scope]).toEqual([30, false, ["openid"]]);
+    const settings = valid(
+      readSettings({ sessionMaxAge: 30, debug: false, scope: ["openid"] }, env),
+    );
+    expect([settings.sessionMaxAge, settings.debug, settings.scope]).toEqual([
+      30,
+      false,
+      ["openid"],
+    ]);
   });
 
   it("code wins also over a value that the environment must not have", () => {
-    expect(codes(readSettings({ sessionMaxAge: 30 }, { ...COMPLETE, IDP_SESSION_MAX_AGE: "soon" }))).toEqual([]);
+    expect(
+      codes(readSettings({ sessionMaxAge: 30 }, { ...COMPLETE, IDP_SESSION_MAX_AGE: "soon" })),
+    ).toEqual([]);
   });
 
   it("undefined leaves the decision to the environment", () => {
-    expect(valid(readSettings({ sessionMaxAge: undefined }, { ...COMPLETE, IDP_SESSION_MAX_AGE: "60" })).sessionMaxAge).toBe(60);
+    expect(
+      valid(readSettings({ sessionMaxAge: undefined }, { ...COMPLETE, IDP_SESSION_MAX_AGE: "60" }))
+        .sessionMaxAge,
+    ).toBe(60);
   });
 
   it.each([
@@ -623,11 +786,17 @@ describe("code and environment", () => {
     expect(valid(readSettings({ scope }, COMPLETE)).scope).toEqual(value);
   });
 
-  it.each([[""], [" "], [[]]])("scope %j in code is not defined: E004, even when the environment has one", (scope) => {
-    const result = readSettings({ scope }, COMPLETE);
-    expect(codes(result)).toEqual(["E004"]);
-    expect(result.settings).toMatchObject({ scope: ["openid", "email", "profile"], scopeIsDefault: true });
-  });
+  it.each([[""], [" "], [[]]])(
+    "scope %j in code is not defined: E004, even when the environment has one",
+    (scope) => {
+      const result = readSettings({ scope }, COMPLETE);
+      expect(codes(result)).toEqual(["E004"]);
+      expect(result.settings).toMatchObject({
+        scope: ["openid", "email", "profile"],
+        scopeIsDefault: true,
+      });
+    },
+  );
 
   it("prompt none can be set in code, where it does not mean unset", () => {
     expect(valid(readSettings({ loginPrompt: "none" }, COMPLETE)).loginPrompt).toBe("none");
@@ -640,26 +809,42 @@ describe("code and environment", () => {
 
 describe("[START-1] required settings", () => {
   it.each([undefined, "", " ", "\t\n"])("SECRET_KEY %j is missing: E001", (text) => {
-    expect(withEnv({ SECRET_KEY: text })).toMatchObject({ settings: undefined, findings: [{ code: "E001", severity: "error" }] });
+    expect(withEnv({ SECRET_KEY: text })).toMatchObject({
+      settings: undefined,
+      findings: [{ code: "E001", severity: "error" }],
+    });
   });
 
-  it.each(["", " ", null])("secretKey %j in code is missing, even when the environment has one: E001", (secretKey) => {
-    expect(codes(withOptions({ secretKey }))).toEqual(["E001"]);
-  });
+  it.each(["", " ", null])(
+    "secretKey %j in code is missing, even when the environment has one: E001",
+    (secretKey) => {
+      expect(codes(withOptions({ secretKey }))).toEqual(["E001"]);
+    },
+  );
 
   it.each([
     [{ IDP_CLIENT_ID: "" }, "IDP_CLIENT_ID (option clientId) is missing, empty or blank."],
-    [{ IDP_CLIENT_SECRET: " " }, "IDP_CLIENT_SECRET (option clientSecret) is missing, empty or blank."],
+    [
+      { IDP_CLIENT_SECRET: " " },
+      "IDP_CLIENT_SECRET (option clientSecret) is missing, empty or blank.",
+    ],
     [
       { IDP_CLIENT_ID: undefined, IDP_CLIENT_SECRET: undefined },
       "IDP_CLIENT_ID (option clientId) and IDP_CLIENT_SECRET (option clientSecret) are missing, empty or blank.",
     ],
   ])("%j: E003, which says what is missing", (env, message) => {
-    expect(withEnv(env)).toMatchObject({ settings: undefined, findings: [{ code: "E003", severity: "error", message }] });
+    expect(withEnv(env)).toMatchObject({
+      settings: undefined,
+      findings: [{ code: "E003", severity: "error", message }],
+    });
   });
 
   it("a wrong type is E006, and not also missing", () => {
-    expect(codes(withOptions({ secretKey: 1, clientId: 2, clientSecret: 3 }))).toEqual(["E006", "E006", "E006"]);
+    expect(codes(withOptions({ secretKey: 1, clientId: 2, clientSecret: 3 }))).toEqual([
+      "E006",
+      "E006",
+      "E006",
+    ]);
   });
 });
 
@@ -682,7 +867,9 @@ describe("all errors at once", () => {
   });
 
   it("settings are there exactly when no finding is an error", () => {
-    expect(withEnv({ SCOPE: "", BASE_URL: "", SECRET_KEY: "short" })).toMatchObject({ settings: { secretKey: "short" } });
+    expect(withEnv({ SCOPE: "", BASE_URL: "", SECRET_KEY: "short" })).toMatchObject({
+      settings: { secretKey: "short" },
+    });
     expect(withEnv({ SCOPE: "email" }).settings).toBeUndefined();
   });
 });
@@ -715,11 +902,14 @@ describe("unknown options", () => {
     });
   });
 
-  it.each(["xyzzy", "foo", "scopeIsDefault", "x".repeat(100_000)])("a name that is near nothing gets no suggestion", (name) => {
-    const [finding] = withOptions({ [name]: 1 }).findings;
-    expect(finding).toMatchObject({ code: "E010" });
-    expect(finding!.remedy).not.toContain("Did you mean");
-  });
+  it.each(["xyzzy", "foo", "scopeIsDefault", "x".repeat(100_000)])(
+    "a name that is near nothing gets no suggestion",
+    (name) => {
+      const [finding] = withOptions({ [name]: 1 }).findings;
+      expect(finding).toMatchObject({ code: "E010" });
+      expect(finding!.remedy).not.toContain("Did you mean");
+    },
+  );
 
   it("the caller's other options are known", () => {
     expect(codes(readSettings({ store: {} } as SettingOptions, COMPLETE, ["store"]))).toEqual([]);
@@ -729,11 +919,31 @@ describe("unknown options", () => {
 describe("key names (E007)", () => {
   it.each([
     ...FIXED_KEYS,
-    ...["cookie", "id", "req", "save", "destroy", "regenerate", "reload", "touch", "resetMaxAge", "sessionId", "get", "set"],
+    ...[
+      "cookie",
+      "id",
+      "req",
+      "save",
+      "destroy",
+      "regenerate",
+      "reload",
+      "touch",
+      "resetMaxAge",
+      "sessionId",
+      "get",
+      "set",
+    ],
     ...["__proto__", "constructor", "prototype", "toString", "hasOwnProperty"],
   ])("%s is a name that is taken", (name) => {
-    for (const env of ["CREDENTIALS_SESSION_KEY_NAME", "STATE_KEY_NAME", "FINAL_REDIRECT_KEY_NAME"]) {
-      expect(withEnv({ [env]: name })).toMatchObject({ settings: undefined, findings: [{ code: "E007", severity: "error" }] });
+    for (const env of [
+      "CREDENTIALS_SESSION_KEY_NAME",
+      "STATE_KEY_NAME",
+      "FINAL_REDIRECT_KEY_NAME",
+    ]) {
+      expect(withEnv({ [env]: name })).toMatchObject({
+        settings: undefined,
+        findings: [{ code: "E007", severity: "error" }],
+      });
     }
   });
 
@@ -741,13 +951,22 @@ describe("key names (E007)", () => {
     [{ CREDENTIALS_SESSION_KEY_NAME: "same", STATE_KEY_NAME: "same" }, 1],
     [{ STATE_KEY_NAME: "final_redirect" }, 1],
     [{ FINAL_REDIRECT_KEY_NAME: "credentials" }, 1],
-    [{ CREDENTIALS_SESSION_KEY_NAME: "same", STATE_KEY_NAME: "same", FINAL_REDIRECT_KEY_NAME: "same" }, 2],
+    [
+      {
+        CREDENTIALS_SESSION_KEY_NAME: "same",
+        STATE_KEY_NAME: "same",
+        FINAL_REDIRECT_KEY_NAME: "same",
+      },
+      2,
+    ],
   ])("%j are not distinct", (env, count) => {
     expect(codes(withEnv(env))).toEqual(Array.from({ length: count }, () => "E007"));
   });
 
   it("names may be swapped, as long as they are distinct", () => {
-    expect(codes(withEnv({ STATE_KEY_NAME: "final_redirect", FINAL_REDIRECT_KEY_NAME: "oauth_state" }))).toEqual([]);
+    expect(
+      codes(withEnv({ STATE_KEY_NAME: "final_redirect", FINAL_REDIRECT_KEY_NAME: "oauth_state" })),
+    ).toEqual([]);
   });
 });
 
@@ -768,7 +987,12 @@ describe("[CK-2] encryption on the way", () => {
     ["http://login.example", "true", ["W011"]],
     ["http://127.0.0.1:4000", "true", []],
   ])("issuer %s with debug mode %s: %j", (issuer, debug, expected) => {
-    const result = withEnv({ IDP_ISSUER: issuer, IDP_DEBUG: debug, BASE_URL: "http://localhost:3000", IDP_SESSION_AUTO_REFRESH: "off" });
+    const result = withEnv({
+      IDP_ISSUER: issuer,
+      IDP_DEBUG: debug,
+      BASE_URL: "http://localhost:3000",
+      IDP_SESSION_AUTO_REFRESH: "off",
+    });
     expect(codes(result)).toEqual(expected);
     expect(result.settings === undefined).toBe(expected.includes("E008"));
   });
@@ -862,11 +1086,21 @@ describe("[START-2] a published key", () => {
     [{ SECRET_KEY: PLACEHOLDER }, "SECRET_KEY (option secretKey)"],
     [{ SECRET_KEY: ` ${PLACEHOLDER} ` }, "SECRET_KEY (option secretKey)"],
     [{ SECRET_KEY: "at-least-32-random-bytes-go-here" }, "SECRET_KEY (option secretKey)"],
-    [{ SECRET_KEY_FALLBACKS: `${KEY} ${PLACEHOLDER}` }, "SECRET_KEY_FALLBACKS (option secretKeyFallbacks)"],
+    [
+      { SECRET_KEY_FALLBACKS: `${KEY} ${PLACEHOLDER}` },
+      "SECRET_KEY_FALLBACKS (option secretKeyFallbacks)",
+    ],
   ])("%j is E013, in every mode", (env, name) => {
     for (const IDP_DEBUG of ["on", "off"]) {
-      const { settings, findings } = withEnv({ ...env, IDP_DEBUG, BASE_URL: "http://localhost:3000" });
-      expect([settings, findings.map(({ code, severity }) => [code, severity])]).toEqual([undefined, [["E013", "error"]]]);
+      const { settings, findings } = withEnv({
+        ...env,
+        IDP_DEBUG,
+        BASE_URL: "http://localhost:3000",
+      });
+      expect([settings, findings.map(({ code, severity }) => [code, severity])]).toEqual([
+        undefined,
+        [["E013", "error"]],
+      ]);
       expect(findings[0]?.message).toContain(name);
       expect(JSON.stringify(findings)).not.toContain(PLACEHOLDER);
     }
@@ -878,7 +1112,9 @@ describe("[START-2] a published key", () => {
   });
 
   it("as a part of a longer key is accepted", () => {
-    expect(codes(withEnv({ SECRET_KEY: `${PLACEHOLDER}-not`, BASE_URL: "http://localhost:3000" }))).toEqual([]);
+    expect(
+      codes(withEnv({ SECRET_KEY: `${PLACEHOLDER}-not`, BASE_URL: "http://localhost:3000" })),
+    ).toEqual([]);
   });
 });
 
@@ -912,28 +1148,39 @@ describe("warnings", () => {
     }
   });
 
-  it.each(["IDP_SESSION_MAX_AGE", "IDP_SESSION_IDLE_TIMEOUT", "IDP_SESSION_TTL"])("%s of 0 is taken literally: W003", (env) => {
-    const result = withEnv({ [env]: "0" });
-    expect(result.findings).toMatchObject([{ code: "W003", severity: "warning" }]);
-    expect(result.findings[0]!.message).toContain(env);
-    expect(Object.values(valid(result))).toContain(0);
-  });
+  it.each(["IDP_SESSION_MAX_AGE", "IDP_SESSION_IDLE_TIMEOUT", "IDP_SESSION_TTL"])(
+    "%s of 0 is taken literally: W003",
+    (env) => {
+      const result = withEnv({ [env]: "0" });
+      expect(result.findings).toMatchObject([{ code: "W003", severity: "warning" }]);
+      expect(result.findings[0]!.message).toContain(env);
+      expect(Object.values(valid(result))).toContain(0);
+    },
+  );
 
   it.each([
     [{ sessionMaxAge: 3600, sessionTtl: 3600 }, ["IDP_SESSION_MAX_AGE"]],
     [{ sessionMaxAge: 3600, sessionTtl: 3601 }, []],
-    [{ sessionMaxAge: 9000, sessionIdleTimeout: 9000, sessionTtl: 3600 }, ["IDP_SESSION_MAX_AGE", "IDP_SESSION_IDLE_TIMEOUT"]],
+    [
+      { sessionMaxAge: 9000, sessionIdleTimeout: 9000, sessionTtl: 3600 },
+      ["IDP_SESSION_MAX_AGE", "IDP_SESSION_IDLE_TIMEOUT"],
+    ],
     [{ sessionIdleTimeout: 30 * 86_400 }, ["IDP_SESSION_IDLE_TIMEOUT"]],
     [{ sessionMaxAge: 30 * 86_400, sessionIdleTimeout: 30 * 86_400 }, []],
     [{ sessionTtl: 60 }, []],
-  ])("[BFF-7] W012 with %j: each session limit that the record does not outlive: %j", (options, expected) => {
-    const result = readSettings(options, COMPLETE);
-    expect(codes(result)).toEqual(expected.length === 0 ? [] : ["W012"]);
-    for (const name of expected) expect(result.findings[0]?.message).toContain(name);
-  });
+  ])(
+    "[BFF-7] W012 with %j: each session limit that the record does not outlive: %j",
+    (options, expected) => {
+      const result = readSettings(options, COMPLETE);
+      expect(codes(result)).toEqual(expected.length === 0 ? [] : ["W012"]);
+      for (const name of expected) expect(result.findings[0]?.message).toContain(name);
+    },
+  );
 
   it("a redirect setting with other characters than ASCII is encoded, since it becomes a header", () => {
-    expect(valid(withEnv({ IDP_AUTH_FINAL_REDIRECT_URL: "/\u65e5\u672c" })).authFinalRedirectUrl).toBe("/%E6%97%A5%E6%9C%AC");
+    expect(
+      valid(withEnv({ IDP_AUTH_FINAL_REDIRECT_URL: "/\u65e5\u672c" })).authFinalRedirectUrl,
+    ).toBe("/%E6%97%A5%E6%9C%AC");
   });
 
   it("-0 in code is 0", () => {
@@ -947,11 +1194,16 @@ describe("warnings", () => {
     ["https://login.example", "", "on", ["E004"]],
     ["https://accounts.google.com", "openid email", "on", []],
   ])("issuer %s, SCOPE %j, auto-refresh %s: %j", (issuer, scope, refresh, expected) => {
-    expect(codes(withEnv({ IDP_ISSUER: issuer, SCOPE: scope, IDP_SESSION_AUTO_REFRESH: refresh }))).toEqual(expected);
+    expect(
+      codes(withEnv({ IDP_ISSUER: issuer, SCOPE: scope, IDP_SESSION_AUTO_REFRESH: refresh })),
+    ).toEqual(expected);
   });
 
   it("a SCOPE without openid is error E005", () => {
-    expect(withEnv({ SCOPE: "email profile" })).toMatchObject({ settings: undefined, findings: [{ code: "E005", severity: "error" }] });
+    expect(withEnv({ SCOPE: "email profile" })).toMatchObject({
+      settings: undefined,
+      findings: [{ code: "E005", severity: "error" }],
+    });
     expect(codes(withEnv({ SCOPE: "OpenID" }))).toEqual(["E005"]);
   });
 });
@@ -960,7 +1212,9 @@ describe("reading is pure", () => {
   it("the settings and their lists are frozen, and share nothing with what was given", () => {
     const scope = ["openid"];
     const settings = valid(readSettings({ scope }, COMPLETE));
-    expect(Object.isFrozen(settings) && Object.values(settings).every((value) => Object.isFrozen(value))).toBe(true);
+    expect(
+      Object.isFrozen(settings) && Object.values(settings).every((value) => Object.isFrozen(value)),
+    ).toBe(true);
     scope.push("email");
     expect(settings.scope).toEqual(["openid"]);
   });
@@ -974,16 +1228,29 @@ describe("reading is pure", () => {
 
   it("a prototype's property is not a setting", () => {
     const options = Object.create({ debug: true, unknown: 1 }) as SettingOptions;
-    const env = Object.assign(Object.create({ IDP_TRUST_PROXY: "on" }) as Record<string, string>, COMPLETE);
+    const env = Object.assign(
+      Object.create({ IDP_TRUST_PROXY: "on" }) as Record<string, string>,
+      COMPLETE,
+    );
     expect(valid(readSettings(options, env))).toMatchObject({ debug: false, trustProxy: false });
   });
 
-  it.each([null, 42, "text", [], [1], () => undefined])("options %j are a finding, not an exception", (options) => {
-    expect(codes(readSettings(options as unknown as SettingOptions, COMPLETE))).toEqual(["E006"]);
-  });
+  it.each([null, 42, "text", [], [1], () => undefined])(
+    "options %j are a finding, not an exception",
+    (options) => {
+      expect(codes(readSettings(options as unknown as SettingOptions, COMPLETE))).toEqual(["E006"]);
+    },
+  );
 
   it("an environment that is not all strings is a finding, not an exception", () => {
-    expect(codes(readSettings({}, { ...COMPLETE, IDP_SESSION_MAX_AGE: 60 as unknown as string }))).toEqual(["E006"]);
-    expect(codes(readSettings({}, null as unknown as undefined)).sort()).toEqual(["E001", "E003", "E004", "W001"]);
+    expect(
+      codes(readSettings({}, { ...COMPLETE, IDP_SESSION_MAX_AGE: 60 as unknown as string })),
+    ).toEqual(["E006"]);
+    expect(codes(readSettings({}, null as unknown as undefined)).sort()).toEqual([
+      "E001",
+      "E003",
+      "E004",
+      "W001",
+    ]);
   });
 });

@@ -52,7 +52,10 @@ describe("the table of checks", () => {
 
   it("E codes are errors, except E004; W codes are warnings", () => {
     for (const [code, { severity }] of Object.entries(CHECKS)) {
-      expect([code, severity]).toEqual([code, code.startsWith("E") && code !== "E004" ? "error" : "warning"]);
+      expect([code, severity]).toEqual([
+        code,
+        code.startsWith("E") && code !== "E004" ? "error" : "warning",
+      ]);
     }
   });
 
@@ -70,15 +73,31 @@ describe("the table of checks", () => {
   });
 
   it("a finding has the message and remedy of the table, unless it has its own", () => {
-    expect(check("E001")).toEqual({ code: "E001", severity: "error", message: CHECKS.E001.cause, remedy: CHECKS.E001.remedy });
+    expect(check("E001")).toEqual({
+      code: "E001",
+      severity: "error",
+      message: CHECKS.E001.cause,
+      remedy: CHECKS.E001.remedy,
+    });
     expect(liveCheck("E108").remedy).toBe(CHECKS.E108.remedy);
-    expect(check("W003", "this", "that")).toEqual({ code: "W003", severity: "warning", message: "this", remedy: "that" });
+    expect(check("W003", "this", "that")).toEqual({
+      code: "W003",
+      severity: "warning",
+      message: "this",
+      remedy: "that",
+    });
   });
 });
 
 describe("bundled sessions", () => {
   it("have no findings with a store", () => {
-    for (const sessionMiddleware of ["present", "absent", "cookie-only", "unknown", "not-applicable"] as const) {
+    for (const sessionMiddleware of [
+      "present",
+      "absent",
+      "cookie-only",
+      "unknown",
+      "not-applicable",
+    ] as const) {
       expect(codes(PRODUCTION, { sessionMiddleware })).toEqual([]);
     }
   });
@@ -104,7 +123,11 @@ describe("bundled sessions", () => {
   });
 
   it('W007 names the framework and `session: "host"`', () => {
-    const [finding] = runChecks(DEBUG, { ...FACTS, sessionMiddleware: "present", storeGiven: false });
+    const [finding] = runChecks(DEBUG, {
+      ...FACTS,
+      sessionMiddleware: "present",
+      storeGiven: false,
+    });
     expect(finding).toMatchObject({ code: "W007", severity: "warning" });
     expect(finding!.message).toContain("Express");
     expect(finding!.remedy).toContain('`session: "host"`');
@@ -136,23 +159,44 @@ describe('[START-1] session: "host"', () => {
   );
 
   it("allows logoutAtProvider", () => {
-    expect(codes(readSettings({ logoutAtProvider: true }, COMPLETE), { ...HOST, sessionMiddleware: "present" })).toEqual(["W006"]);
+    expect(
+      codes(readSettings({ logoutAtProvider: true }, COMPLETE), {
+        ...HOST,
+        sessionMiddleware: "present",
+      }),
+    ).toEqual(["W006"]);
   });
 
   it("together with a store is E009", () => {
-    expect(codes(PRODUCTION, { ...HOST, sessionMiddleware: "present", storeGiven: true })).toEqual(["E009", "W006"]);
+    expect(codes(PRODUCTION, { ...HOST, sessionMiddleware: "present", storeGiven: true })).toEqual([
+      "E009",
+      "W006",
+    ]);
   });
 
   it("E002 names the framework and has the framework's own remedy", () => {
-    const facts = { ...FACTS, ...HOST, sessionMiddleware: "absent", middlewareRemedy: "Call app.use(session(…)) first." } as const;
-    expect(runChecks(PRODUCTION, facts)[0]).toMatchObject({ code: "E002", severity: "error", remedy: "Call app.use(session(…)) first." });
+    const facts = {
+      ...FACTS,
+      ...HOST,
+      sessionMiddleware: "absent",
+      middlewareRemedy: "Call app.use(session(…)) first.",
+    } as const;
+    expect(runChecks(PRODUCTION, facts)[0]).toMatchObject({
+      code: "E002",
+      severity: "error",
+      remedy: "Call app.use(session(…)) first.",
+    });
     expect(runChecks(PRODUCTION, facts)[0]!.message).toContain("Express");
     const { middlewareRemedy: _, ...without } = facts;
     expect(runChecks(PRODUCTION, without)[0]!.remedy).toBe(CHECKS.E002.remedy);
   });
 
   it("E002 refuses cookie-only sessions, since the record is stored server-side", () => {
-    const [finding] = runChecks(PRODUCTION, { ...FACTS, ...HOST, sessionMiddleware: "cookie-only" });
+    const [finding] = runChecks(PRODUCTION, {
+      ...FACTS,
+      ...HOST,
+      sessionMiddleware: "cookie-only",
+    });
     expect(finding!.message).toMatch(/cookie-only.*server-side/);
   });
 
@@ -163,15 +207,50 @@ describe('[START-1] session: "host"', () => {
 
 describe("the report", () => {
   it("lists errors first, and in each severity project settings, project middlewares, defaults", () => {
-    const result = readSettings({ scope: [], nonsense: 1 } as never, { SECRET_KEY: "short", IDP_SESSION_MAX_AGE: "0" });
-    const facts = { sessionKind: "host", sessionGiven: true, storeGiven: true, sessionMiddleware: "absent" } as const;
-    expect(codes(result, facts)).toEqual(["E010", "E003", "E002", "E009", "W002", "W001", "W003", "W006", "E004"]);
+    const result = readSettings({ scope: [], nonsense: 1 } as never, {
+      SECRET_KEY: "short",
+      IDP_SESSION_MAX_AGE: "0",
+    });
+    const facts = {
+      sessionKind: "host",
+      sessionGiven: true,
+      storeGiven: true,
+      sessionMiddleware: "absent",
+    } as const;
+    expect(codes(result, facts)).toEqual([
+      "E010",
+      "E003",
+      "E002",
+      "E009",
+      "W002",
+      "W001",
+      "W003",
+      "W006",
+      "E004",
+    ]);
   });
 
   it("keeps the order of findings of one group, and puts an unknown code into the project settings", () => {
-    const finding = (code: string, message: string) => ({ code, severity: "warning" as const, message, remedy: "" });
-    const findings = [finding("E004", "1"), finding("W003", "2"), finding("X999", "3"), finding("W005", "4"), finding("W003", "5")];
-    expect(inReportOrder(findings).map(({ message }) => message)).toEqual(["2", "3", "5", "4", "1"]);
+    const finding = (code: string, message: string) => ({
+      code,
+      severity: "warning" as const,
+      message,
+      remedy: "",
+    });
+    const findings = [
+      finding("E004", "1"),
+      finding("W003", "2"),
+      finding("X999", "3"),
+      finding("W005", "4"),
+      finding("W003", "5"),
+    ];
+    expect(inReportOrder(findings).map(({ message }) => message)).toEqual([
+      "2",
+      "3",
+      "5",
+      "4",
+      "1",
+    ]);
     expect(groupOf(finding("toString", ""))).toBe("project settings");
   });
 
@@ -191,13 +270,27 @@ describe("W022, for a client ID that isn't Google's", () => {
     ["with the default issuer", { IDP_CLIENT_ID: "client" }, {}, ["W022"]],
     ["with a blank issuer", { IDP_CLIENT_ID: "client", IDP_ISSUER: " " }, {}, ["W022"]],
     ["in code, with the default issuer", {}, { clientId: "client" }, ["W022"]],
-    ["with an issuer, even Google's", { IDP_CLIENT_ID: "client", IDP_ISSUER: "https://accounts.google.com" }, {}, []],
-    ["with an issuer that is refused", { IDP_CLIENT_ID: "client", IDP_ISSUER: "login.example" }, {}, ["E006"]],
+    [
+      "with an issuer, even Google's",
+      { IDP_CLIENT_ID: "client", IDP_ISSUER: "https://accounts.google.com" },
+      {},
+      [],
+    ],
+    [
+      "with an issuer that is refused",
+      { IDP_CLIENT_ID: "client", IDP_ISSUER: "login.example" },
+      {},
+      ["E006"],
+    ],
     ["that is missing", { IDP_CLIENT_ID: "" }, {}, ["E003"]],
     [
       "beside several providers",
       { IDP_CLIENT_ID: "client", IDP_CLIENT_SECRET: "" },
-      { providers: { staff: { issuer: "https://login.example", clientId: "staff", clientSecret: "secret" } } },
+      {
+        providers: {
+          staff: { issuer: "https://login.example", clientId: "staff", clientSecret: "secret" },
+        },
+      },
       ["W021"],
     ],
   ])("%s", (_name, env, options, expected) => {

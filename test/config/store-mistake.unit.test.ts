@@ -5,7 +5,13 @@ import { Pool, Client } from "pg";
 import { createClient } from "redis";
 import { describe, expect, it } from "vitest";
 import { storeMistake } from "../../src/config/store-mistake.js";
-import { ConfigurationError, createIdpAuth, memoryStore, type IdpRequest, type SessionStore } from "../../src/index.js";
+import {
+  ConfigurationError,
+  createIdpAuth,
+  memoryStore,
+  type IdpRequest,
+  type SessionStore,
+} from "../../src/index.js";
 import { postgresStore } from "../../src/stores/postgres/postgres-store.js";
 import { redisStore } from "../../src/stores/redis/redis-store.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
@@ -28,19 +34,34 @@ describe("what is given as the store and is none", () => {
     ["a client of redis", node, "a `redis` client", REDIS_STORE],
     ["a client of ioredis", io, "an `ioredis` client", REDIS_STORE],
     ["a pool of pg", pool, "a `pg` pool or client", POSTGRES_STORE],
-    ["a client of pg", new Client({ connectionString: databaseUrl }), "a `pg` pool or client", POSTGRES_STORE],
+    [
+      "a client of pg",
+      new Client({ connectionString: databaseUrl }),
+      "a `pg` pool or client",
+      POSTGRES_STORE,
+    ],
     ["a database of better-sqlite3", database, "a SQLite database", SQLITE_STORE],
     ["a Redis URL", `rediss://:${PASSWORD}@redis.example`, "a Redis URL", REDIS_STORE],
     ["a PostgreSQL URL", databaseUrl, "a PostgreSQL URL", POSTGRES_STORE],
     ["a URL object", new URL(databaseUrl), "a PostgreSQL URL", POSTGRES_STORE],
     ["a path", `/var/lib/${PASSWORD}/sessions.db`, "a string", SQLITE_STORE],
-    ["express-session's own store", new session.MemoryStore(), "another session middleware's store", 'set `session: "host"`'],
+    [
+      "express-session's own store",
+      new session.MemoryStore(),
+      "another session middleware's store",
+      'set `session: "host"`',
+    ],
     ["the factory itself", memoryStore, "a function", "Call the function"],
     ["a promise", Promise.resolve(memoryStore()), "a promise", "Await the promise"],
     ["an empty object", {}, "an object", "Pass the result of `sqliteStore`"],
     ["null", null, "null", "remove `store`"],
     ["a number", 1, "a number", "Pass the result of `sqliteStore`"],
-    ["a Map", new Map(), "an object without `insert`, `replace`, `touch`, `listBySubject`, `listBySid`", "Add the missing methods"],
+    [
+      "a Map",
+      new Map(),
+      "an object without `insert`, `replace`, `touch`, `listBySubject`, `listBySid`",
+      "Add the missing methods",
+    ],
     ["an object whose members throw", throwing(), "an object", "Pass the result of `sqliteStore`"],
   ])("%s is named, with the factory to call", (_name, given, what, remedy) => {
     const mistake = storeMistake(given);
@@ -50,7 +71,14 @@ describe("what is given as the store and is none", () => {
   });
 
   it("every store of the package, and a store of one's own, is a store", () => {
-    const stores = [memoryStore(), redisStore(node), redisStore(io), postgresStore(pool), sqliteStore(":memory:"), new MapStore()];
+    const stores = [
+      memoryStore(),
+      redisStore(node),
+      redisStore(io),
+      postgresStore(pool),
+      sqliteStore(":memory:"),
+      new MapStore(),
+    ];
     expect(stores.map((store) => storeMistake(store))).toEqual(stores.map(() => undefined));
   });
 });
@@ -62,7 +90,8 @@ describe("the startup check E014", () => {
     IDP_CLIENT_SECRET: "secret",
   };
   const adapter = { name: "plain", request: (raw: IdpRequest) => raw };
-  const start = (store: unknown) => createIdpAuth({ env, log: false, store: store as SessionStore }, adapter).start();
+  const start = (store: unknown) =>
+    createIdpAuth({ env, log: false, store: store as SessionStore }, adapter).start();
 
   it.each([
     ["a client", io],

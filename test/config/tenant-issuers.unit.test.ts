@@ -11,7 +11,8 @@ const REQUIRED = {
   BASE_URL: "https://app.example",
 };
 
-const read = (env: Record<string, string>, options: SettingOptions = {}) => readSettings(options, { ...REQUIRED, ...env });
+const read = (env: Record<string, string>, options: SettingOptions = {}) =>
+  readSettings(options, { ...REQUIRED, ...env });
 const errors = (...input: Parameters<typeof read>) =>
   read(...input)
     .findings.filter(({ severity }) => severity === "error")
@@ -26,14 +27,18 @@ describe("the allowed tenants", () => {
     [`${TENANT}, ${OTHER.toUpperCase()}`, [TENANT, OTHER]],
     [`${TENANT}\n${OTHER}`, [TENANT, OTHER]],
   ])("in the environment: %j", (text, expected) => {
-    expect(read({ IDP_ISSUER: issuer, IDP_ALLOWED_TENANTS: text }).settings?.allowedTenants).toEqual(expected);
+    expect(
+      read({ IDP_ISSUER: issuer, IDP_ALLOWED_TENANTS: text }).settings?.allowedTenants,
+    ).toEqual(expected);
   });
 
   it.each<[SettingOptions["allowedTenants"], readonly string[] | "any"]>([
     ["any", "any"],
     [[OTHER.toUpperCase()], [OTHER]],
   ])("in code: %j", (allowedTenants, expected) => {
-    expect(read({ IDP_ISSUER: issuer }, { allowedTenants }).settings?.allowedTenants).toEqual(expected);
+    expect(read({ IDP_ISSUER: issuer }, { allowedTenants }).settings?.allowedTenants).toEqual(
+      expected,
+    );
   });
 
   it.each<[string, unknown]>([
@@ -55,13 +60,18 @@ describe("the allowed tenants", () => {
 });
 
 describe("the issuer and the allowed tenants", () => {
-  it.each(["organizations", "common"])("%s without allowed tenants is E018, which says what to set", (path) => {
-    const { settings, findings } = read({ IDP_ISSUER: `${MICROSOFT}/${path}/v2.0` });
-    const [finding] = findings;
-    expect([settings, finding?.code]).toEqual([undefined, "E018"]);
-    expect(finding?.message).toContain("IDP_ALLOWED_TENANTS (option allowedTenants)");
-    expect(finding?.remedy).toMatch(/Set IDP_ALLOWED_TENANTS to the tenant identifiers .* or to `any`/);
-  });
+  it.each(["organizations", "common"])(
+    "%s without allowed tenants is E018, which says what to set",
+    (path) => {
+      const { settings, findings } = read({ IDP_ISSUER: `${MICROSOFT}/${path}/v2.0` });
+      const [finding] = findings;
+      expect([settings, finding?.code]).toEqual([undefined, "E018"]);
+      expect(finding?.message).toContain("IDP_ALLOWED_TENANTS (option allowedTenants)");
+      expect(finding?.remedy).toMatch(
+        /Set IDP_ALLOWED_TENANTS to the tenant identifiers .* or to `any`/,
+      );
+    },
+  );
 
   it.each([
     ["one tenant", { IDP_ISSUER: `${MICROSOFT}/${TENANT}/v2.0` }],
@@ -77,7 +87,9 @@ describe("the issuer and the allowed tenants", () => {
   });
 
   it("a refused value of either is reported once", () => {
-    expect(errors({ IDP_ISSUER: `${MICROSOFT}/common/v2.0`, IDP_ALLOWED_TENANTS: "contoso" })).toEqual(["E006"]);
+    expect(
+      errors({ IDP_ISSUER: `${MICROSOFT}/common/v2.0`, IDP_ALLOWED_TENANTS: "contoso" }),
+    ).toEqual(["E006"]);
     expect(errors({ IDP_ISSUER: "ftp://x", IDP_ALLOWED_TENANTS: TENANT })).toEqual(["E006"]);
   });
 });

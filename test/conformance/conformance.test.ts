@@ -2,8 +2,9 @@ import { describe, it } from "vitest";
 import { conformanceModules } from "./modules.js";
 import { Stage } from "./relying-party.js";
 
-// The relying party's modules of the OpenID Foundation's conformance suite, replayed by the test provider against an Express
-// application. docs/evidence/conformance.md is made of what they see: `npm run conformance`.
+// The relying party's modules of the OpenID Foundation's conformance suite, replayed by the test
+// provider against an Express application. docs/evidence/conformance.md is made of what they see:
+// `npm run conformance`.
 
 declare module "vitest" {
   interface TaskMeta {

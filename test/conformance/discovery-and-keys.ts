@@ -1,5 +1,13 @@
 import { expect } from "vitest";
-import { BASIC, COMPREHENSIVE, CONFIG, expectIssuerMismatch, expectSignedIn, userOf, type ConformanceModule } from "./relying-party.js";
+import {
+  BASIC,
+  COMPREHENSIVE,
+  CONFIG,
+  expectIssuerMismatch,
+  expectSignedIn,
+  userOf,
+  type ConformanceModule,
+} from "./relying-party.js";
 
 /** A path that only the discovery document names. */
 const ADDRESSES = {
@@ -24,10 +32,14 @@ export const discoveryModules: readonly ConformanceModule[] = [
     async run(stage) {
       const application = await stage.start();
       const elsewhere = await stage.start();
-      // Another address than the usual one, with this provider's keys; what the usual one publishes signs nothing.
+      // Another address than the usual one, with this provider's keys; what the usual one publishes
+      // signs nothing.
       elsewhere.provider.jwks.publish(application.provider.jwks.document());
       application.provider.jwks.publish({ keys: [] });
-      application.provider.discoveryDocument = (document) => ({ ...document, jwks_uri: `${elsewhere.provider.issuer}/jwks` });
+      application.provider.discoveryDocument = (document) => ({
+        ...document,
+        jwks_uri: `${elsewhere.provider.issuer}/jwks`,
+      });
       await expectSignedIn(application);
       expect(application.provider.requestsTo("jwks")).toEqual([]);
       expect(elsewhere.provider.requestsTo("jwks")).toHaveLength(1);
@@ -48,12 +60,18 @@ export const discoveryModules: readonly ConformanceModule[] = [
       });
       provider.discoveryDocument = (document) => {
         Object.assign(before, document);
-        const addresses = Object.entries(ADDRESSES).map(([name, path]) => [name, `${moved.origin}${path}`]);
+        const addresses = Object.entries(ADDRESSES).map(([name, path]) => [
+          name,
+          `${moved.origin}${path}`,
+        ]);
         return { ...document, ...(Object.fromEntries(addresses) as Record<string, string>) };
       };
       await expectSignedIn(application);
       const [first] = provider.requests;
-      expect([first?.endpoint, first?.url]).toEqual(["discovery", "/.well-known/openid-configuration"]);
+      expect([first?.endpoint, first?.url]).toEqual([
+        "discovery",
+        "/.well-known/openid-configuration",
+      ]);
       expect(provider.requestsTo("discovery")).toHaveLength(1);
       expect([...moved.paths].sort()).toEqual(Object.values(ADDRESSES).sort());
       expect(provider.requests).toHaveLength(1 + moved.paths.length);
@@ -79,7 +97,8 @@ export const discoveryModules: readonly ConformanceModule[] = [
   {
     module: "oidcc-client-test-kid-absent-multiple-jwks",
     plans: [BASIC],
-    demands: "either refuse an ID token without kid if several published keys fit, or try all keys; idpauth tries all keys",
+    demands:
+      "either refuse an ID token without kid if several published keys fit, or try all keys; idpauth tries all keys",
     async run(stage) {
       const application = await stage.start();
       application.provider.jwks.publishWithoutKid();

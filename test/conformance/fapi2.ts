@@ -19,15 +19,27 @@ import {
 
 const plans: readonly Plan[] = ["fapi2-security-profile-final-client-test-plan"];
 
-/** As in the suite: the client authenticates with its key (`private_key_jwt`), and every authorization request is pushed. */
+/**
+ * As in the suite: the client authenticates with its key (`private_key_jwt`), and every
+ * authorization request is pushed.
+ */
 function fapiClient(): StageOptions {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const clientJwks = (privateKeys.fromCode(privateKey) ?? []).flatMap(({ publicJwk }) => publicJwk ?? []);
-  return { clientSecret: undefined, privateKey, provider: { clientJwks, requirePushedRequests: true } };
+  const clientJwks = (privateKeys.fromCode(privateKey) ?? []).flatMap(
+    ({ publicJwk }) => publicJwk ?? [],
+  );
+  return {
+    clientSecret: undefined,
+    privateKey,
+    provider: { clientJwks, requirePushedRequests: true },
+  };
 }
 
 /** The provider's authorization response with another state, or none. */
-async function expectStateRefused(stage: Stage, change: (parameters: URLSearchParams) => void): Promise<string> {
+async function expectStateRefused(
+  stage: Stage,
+  change: (parameters: URLSearchParams) => void,
+): Promise<string> {
   const application = await stage.start();
   application.provider.authorizationResponse = change;
   const { browser, callback } = await signIn(application);
@@ -38,7 +50,10 @@ async function expectStateRefused(stage: Stage, change: (parameters: URLSearchPa
 }
 
 /** The provider announces `iss`, and its authorization response has another one, or none. */
-async function expectIssRefused(stage: Stage, change: (parameters: URLSearchParams) => void): Promise<string> {
+async function expectIssRefused(
+  stage: Stage,
+  change: (parameters: URLSearchParams) => void,
+): Promise<string> {
   const application = await stage.start({ provider: { announceIss: true } });
   application.provider.authorizationResponse = change;
   return expectRefused(application, "iss");
@@ -67,7 +82,8 @@ const modules: readonly ConformanceModule[] = [
     run: expectIssuerMismatch,
   },
   {
-    module: "fapi2-security-profile-final-client-test-ensure-authorization-response-with-invalid-missing-state-fails",
+    module:
+      "fapi2-security-profile-final-client-test-ensure-authorization-response-with-invalid-missing-state-fails",
     plans,
     demands: "refuse an authorization response without state",
     run: (stage) =>
@@ -76,7 +92,8 @@ const modules: readonly ConformanceModule[] = [
       }),
   },
   {
-    module: "fapi2-security-profile-final-client-test-ensure-authorization-response-with-invalid-state-fails",
+    module:
+      "fapi2-security-profile-final-client-test-ensure-authorization-response-with-invalid-state-fails",
     plans,
     demands: "refuse an authorization response with another state",
     run: (stage) =>
@@ -91,7 +108,10 @@ const modules: readonly ConformanceModule[] = [
     async run(stage) {
       const application = await stage.start();
       // The expected one is PS256; the token is signed with RS256 by the right key.
-      application.provider.discoveryDocument = (document) => ({ ...document, id_token_signing_alg_values_supported: ["PS256"] });
+      application.provider.discoveryDocument = (document) => ({
+        ...document,
+        id_token_signing_alg_values_supported: ["PS256"],
+      });
       return expectRefused(application, "id_token_alg");
     },
   },
@@ -131,7 +151,9 @@ const modules: readonly ConformanceModule[] = [
     demands: "refuse an ID token that has expired",
     async run(stage) {
       const application = await stage.start();
-      application.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, exp: (claims["iat"] as number) - 300 } });
+      application.provider.mutateIdToken = ({ claims }) => ({
+        claims: { ...claims, exp: (claims["iat"] as number) - 300 },
+      });
       return expectRefused(application, "id_token_exp");
     },
   },
@@ -181,7 +203,8 @@ const modules: readonly ConformanceModule[] = [
   {
     module: "fapi2-security-profile-final-client-test-remove-authorization-response-iss",
     plans,
-    demands: "refuse an authorization response without iss if the provider announces iss (RFC 9207)",
+    demands:
+      "refuse an authorization response without iss if the provider announces iss (RFC 9207)",
     run: (stage) =>
       expectIssRefused(stage, (parameters) => {
         parameters.delete("iss");

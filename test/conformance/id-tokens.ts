@@ -1,6 +1,14 @@
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { expect } from "vitest";
-import { BASIC, claimsRefused, COMPREHENSIVE, CONFIG, expectRefused, expectSignedIn, withHeader } from "./relying-party.js";
+import {
+  BASIC,
+  claimsRefused,
+  COMPREHENSIVE,
+  CONFIG,
+  expectRefused,
+  expectSignedIn,
+  withHeader,
+} from "./relying-party.js";
 import type { ConformanceModule } from "./relying-party.js";
 
 /** The ID token of a sign-in: its signature and its claims. */
@@ -10,7 +18,10 @@ export const idTokenModules: readonly ConformanceModule[] = [
     plans: [BASIC, CONFIG],
     demands: "accept or refuse an unsigned ID token; this replay requires idpauth to refuse it",
     async run(stage) {
-      return expectRefused(withHeader(await stage.start(), { alg: "none", kid: undefined }), "id_token_alg");
+      return expectRefused(
+        withHeader(await stage.start(), { alg: "none", kid: undefined }),
+        "id_token_alg",
+      );
     },
   },
   {
@@ -39,10 +50,16 @@ export const idTokenModules: readonly ConformanceModule[] = [
       const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
       const stranger = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
       const { provider } = application;
-      provider.discoveryDocument = (document) => ({ ...document, id_token_signing_alg_values_supported: ["ES256"] });
-      provider.jwks.publish({ keys: [{ ...publicKey.export({ format: "jwk" }), kid: "ec", use: "sig", alg: "ES256" }] });
+      provider.discoveryDocument = (document) => ({
+        ...document,
+        id_token_signing_alg_values_supported: ["ES256"],
+      });
+      provider.jwks.publish({
+        keys: [{ ...publicKey.export({ format: "jwk" }), kid: "ec", use: "sig", alg: "ES256" }],
+      });
       const signedBy = (key: KeyObject) => {
-        provider.mutateIdToken = ({ sign, claims: { at_hash: _hash, ...claims } }) => sign({ alg: "ES256", kid: "ec" }, claims, key);
+        provider.mutateIdToken = ({ sign, claims: { at_hash: _hash, ...claims } }) =>
+          sign({ alg: "ES256", kid: "ec" }, claims, key);
       };
       signedBy(stranger);
       const seen = await expectRefused(application, "id_token_signature");
@@ -54,7 +71,8 @@ export const idTokenModules: readonly ConformanceModule[] = [
   {
     module: "oidcc-client-test-invalid-sig-hs256",
     plans: [COMPREHENSIVE],
-    demands: "refuse an ID token with a wrong HS256 signature; idpauth accepts no symmetric signature",
+    demands:
+      "refuse an ID token with a wrong HS256 signature; idpauth accepts no symmetric signature",
     async run(stage) {
       const application = await stage.start();
       const { provider } = application;
@@ -66,7 +84,8 @@ export const idTokenModules: readonly ConformanceModule[] = [
   {
     module: "oidcc-client-test-invalid-sig-rs256",
     plans: [BASIC],
-    demands: "refuse an ID token with a wrong RS256 signature, although it comes directly from the token endpoint",
+    demands:
+      "refuse an ID token with a wrong RS256 signature, although it comes directly from the token endpoint",
     async run(stage) {
       const application = await stage.start();
       application.provider.mutateIdToken = ({ sign, header, claims }) => {

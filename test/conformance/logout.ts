@@ -17,7 +17,10 @@ const RP_INITIATED: Plan = "oidcc-client-rp-initiated-logout-rp-basic";
 const BACK_CHANNEL: Plan = "oidcc-client-back-channel-logout-rp-basic";
 
 /** The way back from the provider with a changed state. */
-async function expectWayBack(stage: Stage, change: (parameters: URLSearchParams) => void): Promise<void> {
+async function expectWayBack(
+  stage: Stage,
+  change: (parameters: URLSearchParams) => void,
+): Promise<void> {
   const logout = await startLogout(stage, { backchannelLogout: true });
   const { application, other } = logout;
   const token = application.provider.logoutToken({ claims: IGNORED_CLAIM });
@@ -31,7 +34,12 @@ async function expectWayBack(stage: Stage, change: (parameters: URLSearchParams)
 }
 
 /** A module whose logout token the relying party must refuse. */
-function tokenRefused(name: string, demands: string, tokenOf: TokenOf, reason: string): ConformanceModule {
+function tokenRefused(
+  name: string,
+  demands: string,
+  tokenOf: TokenOf,
+  reason: string,
+): ConformanceModule {
   return {
     module: `oidcc-client-test-rp-backchannel-rpinitlogout-${name}`,
     plans: [BACK_CHANNEL],
@@ -53,7 +61,8 @@ export const logoutModules: readonly ConformanceModule[] = [
   {
     module: "oidcc-client-test-rp-init-logout",
     plans: [RP_INITIATED],
-    demands: "end the provider's session with id_token_hint, post_logout_redirect_uri and state, and handle the way back",
+    demands:
+      "end the provider's session with id_token_hint, post_logout_redirect_uri and state, and handle the way back",
     async run(stage) {
       await expectWayBack(stage, () => undefined);
       return "end_session_endpoint with all three; the way back with this state leads to the index page";
@@ -84,11 +93,15 @@ export const logoutModules: readonly ConformanceModule[] = [
   {
     module: "oidcc-client-test-rp-backchannel-rpinitlogout",
     plans: [BACK_CHANNEL],
-    demands: "accept a logout token during the logout at the provider with 200 and no-store, and handle the way back",
+    demands:
+      "accept a logout token during the logout at the provider with 200 and no-store, and handle the way back",
     async run(stage) {
       // The suite's tokens have no `typ`, which the specification only recommends.
       for (const header of [{}, { typ: undefined }]) {
-        const logout = await startLogout(stage, { backchannelLogout: true, allowUntypedLogoutTokens: "typ" in header });
+        const logout = await startLogout(stage, {
+          backchannelLogout: true,
+          allowUntypedLogoutTokens: "typ" in header,
+        });
         const { application, other } = logout;
         const token = application.provider.logoutToken({ header, claims: IGNORED_CLAIM });
         const { response } = await endSession(logout);
@@ -111,7 +124,12 @@ export const logoutModules: readonly ConformanceModule[] = [
     () => ({ claims: { events: undefined } }),
     "logout_token_events",
   ),
-  tokenRefused("with-nonce", "refuse a logout token with a nonce with 400", () => ({ claims: { nonce: "a-nonce" } }), "logout_token_nonce"),
+  tokenRefused(
+    "with-nonce",
+    "refuse a logout token with a nonce with 400",
+    () => ({ claims: { nonce: "a-nonce" } }),
+    "logout_token_nonce",
+  ),
   tokenRefused(
     "wrong-alg",
     "refuse a logout token with 400 whose algorithm is not that of ID tokens, although the provider publishes the key",
@@ -143,16 +161,22 @@ export const logoutModules: readonly ConformanceModule[] = [
     async run(stage) {
       const logout = await startLogout(stage, { frontchannelLogout: true });
       const { provider, origin } = logout.application;
-      const { sid } = decodeJwt<{ sid: string }>(provider.issued.findLast(({ kind }) => kind === "id_token")?.value ?? "");
+      const { sid } = decodeJwt<{ sid: string }>(
+        provider.issued.findLast(({ kind }) => kind === "id_token")?.value ?? "",
+      );
       const parameters = new URLSearchParams({ iss: provider.issuer, sid });
-      await expectFrameEndsSession(logout, `${origin}/idpauth/frontchannel-logout?${parameters.toString()}`);
+      await expectFrameEndsSession(
+        logout,
+        `${origin}/idpauth/frontchannel-logout?${parameters.toString()}`,
+      );
       return "an empty page that the provider's origin alone may frame; every session of the sid ends without cookies";
     },
   },
   {
     module: "oidcc-client-test-rp-frontchannel-rpinitlogout",
     plans: ["oidcc-client-front-channel-logout-rp-basic"],
-    demands: "end the session in the frame of the provider's logout page, and handle the way back (frontchannel_logout_session_required)",
+    demands:
+      "end the session in the frame of the provider's logout page, and handle the way back (frontchannel_logout_session_required)",
     async run(stage) {
       const logout = await startLogout(stage, { frontchannelLogout: true });
       const { application, other } = logout;

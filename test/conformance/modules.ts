@@ -6,7 +6,8 @@ import { refreshModules } from "./refresh.js";
 import type { ConformanceModule } from "./relying-party.js";
 import { userinfoModules } from "./userinfo.js";
 
-const byName = (one: ConformanceModule, other: ConformanceModule) => (one.module < other.module ? -1 : 1);
+const byName = (one: ConformanceModule, other: ConformanceModule) =>
+  one.module < other.module ? -1 : 1;
 
 /** Every module that is replayed, by its name. */
 export const conformanceModules: readonly ConformanceModule[] = [

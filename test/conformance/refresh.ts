@@ -1,16 +1,32 @@
 import { expect } from "vitest";
-import { expectRefreshRefused, expectSignedIn, untilExpired, userOf, withClaims } from "./relying-party.js";
+import {
+  expectRefreshRefused,
+  expectSignedIn,
+  untilExpired,
+  userOf,
+  withClaims,
+} from "./relying-party.js";
 import type { ConformanceModule, Plan } from "./relying-party.js";
 
 const PLAN: Plan = "oidcc-client-refreshtoken-test-plan";
 
 /** A module in which the refreshed ID token has a wrong claim. */
-function refreshRefused(claim: string, demands: string, claims: Readonly<Record<string, string>>, reason: string): ConformanceModule {
+function refreshRefused(
+  claim: string,
+  demands: string,
+  claims: Readonly<Record<string, string>>,
+  reason: string,
+): ConformanceModule {
   return {
     module: `oidcc-client-test-refresh-token-invalid-${claim}`,
     plans: [PLAN],
     demands,
-    run: async (stage) => expectRefreshRefused(await stage.start(), (draft) => ({ claims: { ...draft.claims, ...claims } }), reason),
+    run: async (stage) =>
+      expectRefreshRefused(
+        await stage.start(),
+        (draft) => ({ claims: { ...draft.claims, ...claims } }),
+        reason,
+      ),
   };
 }
 
@@ -36,12 +52,19 @@ export const refreshModules: readonly ConformanceModule[] = [
       const { provider } = application;
       expect(provider.requestsTo("token", { grant_type: "refresh_token" })).toHaveLength(1);
       expect(after).not.toBe(before);
-      const userinfo = await fetch(`${provider.issuer}/userinfo`, { headers: { authorization: `Bearer ${after}` } });
+      const userinfo = await fetch(`${provider.issuer}/userinfo`, {
+        headers: { authorization: `Bearer ${after}` },
+      });
       expect([userinfo.status, await userinfo.json()]).toMatchObject([200, { sub: "ada-1815" }]);
       return "one refresh; the application has the new access token, and the provider accepts it";
     },
   },
-  refreshRefused("aud", "refuse a refreshed ID token whose aud is not the client", { aud: "another-client" }, "id_token_aud"),
+  refreshRefused(
+    "aud",
+    "refuse a refreshed ID token whose aud is not the client",
+    { aud: "another-client" },
+    "id_token_aud",
+  ),
   {
     module: "oidcc-client-test-refresh-token-invalid-azp",
     plans: [PLAN],

@@ -2,8 +2,17 @@ import { createServer, request as httpRequest } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "vitest";
 import type { BrowserResponse, CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
-import type { MutatedIdToken, IdTokenDraft, TestProvider, TestProviderOptions } from "../../src/testing/provider/test-provider.js";
-import { startExpressApplication, type ExpressApplication, type ExpressApplicationOptions } from "../support/express-application.js";
+import type {
+  MutatedIdToken,
+  IdTokenDraft,
+  TestProvider,
+  TestProviderOptions,
+} from "../../src/testing/provider/test-provider.js";
+import {
+  startExpressApplication,
+  type ExpressApplication,
+  type ExpressApplicationOptions,
+} from "../support/express-application.js";
 
 /** The test plans of the OpenID Foundation's suite whose modules are replayed. */
 export type Plan =
@@ -21,7 +30,10 @@ export const BASIC: Plan = "oidcc-client-basic-certification-test-plan";
 export const CONFIG: Plan = "oidcc-client-config-certification-test-plan";
 export const COMPREHENSIVE: Plan = "oidcc-client-test-plan";
 
-/** One module of the suite, replayed: what the provider does, and what the relying party must make of it. */
+/**
+ * One module of the suite, replayed: what the provider does, and what the relying party must make
+ * of it.
+ */
 export interface ConformanceModule {
   /** As the suite names it. */
   readonly module: string;
@@ -45,7 +57,10 @@ export interface StageOptions extends Omit<ExpressApplicationOptions, "provider"
   readonly provider?: TestProviderOptions;
 }
 
-/** An application on a socket and a provider on another. A module may start several; all are stopped at its end. */
+/**
+ * An application on a socket and a provider on another. A module may start several; all are stopped
+ * at its end.
+ */
 export class Stage {
   #defaults: StageOptions = {};
   readonly #applications: ExpressApplication[] = [];
@@ -58,8 +73,8 @@ export class Stage {
   }
 
   /**
-   * By default a provider as the suite's is: the ID token says which account it is, userinfo who that is, and no
-   * authorization response contains `iss`.
+   * By default a provider as the suite's is: the ID token says which account it is, userinfo who
+   * that is, and no authorization response contains `iss`.
    */
   async start({ provider, ...options }: StageOptions = {}): Promise<ExpressApplication> {
     const { provider: ofStage, ...defaults } = this.#defaults;
@@ -72,7 +87,10 @@ export class Stage {
     return application;
   }
 
-  /** Other addresses of a provider's endpoints. `pathOf`: the real path of one; undefined: there is nothing there. `paths`: what was asked for. */
+  /**
+   * Other addresses of a provider's endpoints. `pathOf`: the real path of one; undefined: there is
+   * nothing there. `paths`: what was asked for.
+   */
   async forwardTo(
     provider: TestProvider,
     pathOf: (path: string) => string | undefined,
@@ -87,10 +105,14 @@ export class Stage {
         return;
       }
       const { method, headers } = incoming;
-      const onwards = httpRequest(`${new URL(provider.issuer).origin}${path}${search}`, { method, headers, agent: false }, (reply) => {
-        response.writeHead(reply.statusCode ?? 502, reply.headers);
-        reply.pipe(response);
-      });
+      const onwards = httpRequest(
+        `${new URL(provider.issuer).origin}${path}${search}`,
+        { method, headers, agent: false },
+        (reply) => {
+          response.writeHead(reply.statusCode ?? 502, reply.headers);
+          reply.pipe(response);
+        },
+      );
       incoming.pipe(onwards);
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -106,7 +128,10 @@ export class Stage {
     return { origin: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`, paths };
   }
 
-  /** What the suite checks in every module; then everything stops, which fails where the provider saw a violation. */
+  /**
+   * What the suite checks in every module; then everything stops, which fails where the provider
+   * saw a violation.
+   */
   async end(): Promise<void> {
     for (const close of this.#closing.splice(0)) await close();
     for (const application of this.#applications.splice(0)) {
@@ -114,26 +139,33 @@ export class Stage {
       const redirectUri = `${origin}/idpauth/login-callback`;
       const asked = provider.requestsTo("authorize").map(({ query }) => query);
       const pushed = provider.requestsTo("par").map(({ params }) => params);
-      for (const query of asked) if (query.has("request_uri")) expect([...query.keys()]).toEqual(["client_id", "request_uri"]);
+      for (const query of asked)
+        if (query.has("request_uri"))
+          expect([...query.keys()]).toEqual(["client_id", "request_uri"]);
       for (const query of [...pushed, ...asked.filter((one) => !one.has("request_uri"))]) {
         expect(query.get("response_type")).toBe("code");
         expect((query.get("scope") ?? "").split(" ")).toContain("openid");
         expect(query.get("redirect_uri")).toBe(redirectUri);
         expect(query.get("code_challenge_method")).toBe("S256");
-        for (const name of ["state", "nonce", "code_challenge"]) expect(query.get(name)).toMatch(/^[\w-]{43,}$/);
+        for (const name of ["state", "nonce", "code_challenge"])
+          expect(query.get(name)).toMatch(/^[\w-]{43,}$/);
       }
       for (const { params } of provider.requestsTo("token", { grant_type: "authorization_code" })) {
         expect(params.get("redirect_uri")).toBe(redirectUri);
         expect(params.get("code_verifier")).toMatch(/^[\w.~-]{43,128}$/);
       }
-      for (const { url } of provider.requests) expect(url).not.toMatch(/access_token|refresh_token|client_secret/);
+      for (const { url } of provider.requests)
+        expect(url).not.toMatch(/access_token|refresh_token|client_secret/);
       await application.stop();
     }
   }
 }
 
 /** A browser's whole way: login, the provider's page, callback. */
-export async function signIn(application: ExpressApplication, browser = application.browser()): Promise<Attempt> {
+export async function signIn(
+  application: ExpressApplication,
+  browser = application.browser(),
+): Promise<Attempt> {
   const login = await browser.get("/idpauth/login/");
   expect(login.status).toBe(302);
   const response = await browser.get(login.location ?? "");
@@ -141,7 +173,9 @@ export async function signIn(application: ExpressApplication, browser = applicat
 }
 
 /** The user of the probe; null when signed out. */
-export async function userOf(browser: CookieBrowser): Promise<Record<string, string | null> | null> {
+export async function userOf(
+  browser: CookieBrowser,
+): Promise<Record<string, string | null> | null> {
   const probe = await browser.get(PROBE);
   expect(probe.status).toBe(200);
   const { authenticated, user } = probe.json();
@@ -153,42 +187,72 @@ export async function userOf(browser: CookieBrowser): Promise<Record<string, str
 export async function expectSignedIn(application: ExpressApplication): Promise<Attempt> {
   const attempt = await signIn(application);
   expect([attempt.callback.status, attempt.callback.location]).toEqual([302, "/idpauth/"]);
-  expect(await userOf(attempt.browser)).toMatchObject({ email: "ada@example.com", name: "Ada Lovelace" });
+  expect(await userOf(attempt.browser)).toMatchObject({
+    email: "ada@example.com",
+    name: "Ada Lovelace",
+  });
   return attempt;
 }
 
-/** Signs in, and expects an error page, no session, and no use of the access token. Gives what was seen. */
-export async function expectRefused(application: ExpressApplication, reason: string): Promise<string> {
+/**
+ * Signs in, and expects an error page, no session, and no use of the access token. Gives what was
+ * seen.
+ */
+export async function expectRefused(
+  application: ExpressApplication,
+  reason: string,
+): Promise<string> {
   const { browser, callback } = await signIn(application);
-  expect([callback.status, callback.headers["content-type"]]).toEqual([400, "text/html; charset=utf-8"]);
+  expect([callback.status, callback.headers["content-type"]]).toEqual([
+    400,
+    "text/html; charset=utf-8",
+  ]);
   expect(await userOf(browser)).toBeNull();
   expect(application.provider.requestsTo("userinfo")).toEqual([]);
-  expect(application.log.filter(({ code }) => code === "callback_failed").map(({ message }) => message)).toEqual([
-    `A sign-in couldn't be completed (${reason}).`,
-  ]);
+  expect(
+    application.log.filter(({ code }) => code === "callback_failed").map(({ message }) => message),
+  ).toEqual([`A sign-in couldn't be completed (${reason}).`]);
   const tokenRequests = application.provider.requestsTo("token").length;
   return `400 page, ${reason}; ${tokenRequests === 0 ? "no token request, " : ""}no userinfo request, no session`;
 }
 
-/** A module in which every ID token has these claims changed, and the relying party must refuse it for this reason. */
+/**
+ * A module in which every ID token has these claims changed, and the relying party must refuse it
+ * for this reason.
+ */
 export function claimsRefused({
   claims,
   reason,
   ...module
-}: Omit<ConformanceModule, "run"> & { readonly claims: Readonly<Record<string, unknown>>; readonly reason: string }): ConformanceModule {
-  return { ...module, run: async (stage) => expectRefused(withClaims(await stage.start(), claims), reason) };
+}: Omit<ConformanceModule, "run"> & {
+  readonly claims: Readonly<Record<string, unknown>>;
+  readonly reason: string;
+}): ConformanceModule {
+  return {
+    ...module,
+    run: async (stage) => expectRefused(withClaims(await stage.start(), claims), reason),
+  };
 }
 
-/** A discovery document of another issuer, which the relying party must refuse. Gives what was seen. */
+/**
+ * A discovery document of another issuer, which the relying party must refuse. Gives what was seen.
+ */
 export async function expectIssuerMismatch(stage: Stage): Promise<string> {
   const application = await stage.start();
-  application.provider.discoveryDocument = (document) => ({ ...document, issuer: "https://op.evil.example" });
+  application.provider.discoveryDocument = (document) => ({
+    ...document,
+    issuer: "https://op.evil.example",
+  });
   const browser = application.browser();
   const login = await browser.get("/idpauth/login/");
   expect(login.status).toBe(503);
   expect(await userOf(browser)).toBeNull();
   expect(application.provider.requests.map(({ endpoint }) => endpoint)).toEqual(["discovery"]);
-  expect(application.log.filter(({ level }) => level === "error").map(({ details }) => details?.["reason"])).toEqual(["issuer_mismatch"]);
+  expect(
+    application.log
+      .filter(({ level }) => level === "error")
+      .map(({ details }) => details?.["reason"]),
+  ).toEqual(["issuer_mismatch"]);
   return "503, issuer_mismatch in the log; no user was sent to the authorization endpoint";
 }
 
@@ -205,9 +269,9 @@ export async function expectRefreshRefused(
   for (let probe = 0; probe < 3; probe += 1) expect(await userOf(browser)).toBeNull();
   expect(provider.requestsTo("token", { grant_type: "refresh_token" })).toHaveLength(1);
   expect(provider.requestsTo("userinfo")).toHaveLength(1);
-  expect(log.filter(({ code }) => code === "refresh_rejected").map(({ message }) => message)).toEqual([
-    `A refresh was rejected (${reason}).`,
-  ]);
+  expect(
+    log.filter(({ code }) => code === "refresh_rejected").map(({ message }) => message),
+  ).toEqual([`A refresh was rejected (${reason}).`]);
   return `the session ends, ${reason}; three probes cause one token request, and the new access token is not used`;
 }
 
@@ -217,13 +281,19 @@ export function untilExpired({ clock }: ExpressApplication): void {
 }
 
 /** Every ID token is made with these claims changed; undefined takes one away. */
-export function withClaims(application: ExpressApplication, changes: Readonly<Record<string, unknown>>): ExpressApplication {
+export function withClaims(
+  application: ExpressApplication,
+  changes: Readonly<Record<string, unknown>>,
+): ExpressApplication {
   application.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, ...changes } });
   return application;
 }
 
 /** Every ID token gets this header beside what it has; undefined takes a member away. */
-export function withHeader(application: ExpressApplication, changes: Readonly<Record<string, unknown>>): ExpressApplication {
+export function withHeader(
+  application: ExpressApplication,
+  changes: Readonly<Record<string, unknown>>,
+): ExpressApplication {
   application.provider.mutateIdToken = ({ header }) => ({ header: { ...header, ...changes } });
   return application;
 }

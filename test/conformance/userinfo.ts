@@ -11,7 +11,11 @@ export const userinfoModules: readonly ConformanceModule[] = [
       const application = await stage.start();
       await expectSignedIn(application);
       const { provider } = application;
-      expect((["authorize", "token", "userinfo"] as const).map((endpoint) => provider.requestsTo(endpoint).length)).toEqual([1, 1, 1]);
+      expect(
+        (["authorize", "token", "userinfo"] as const).map(
+          (endpoint) => provider.requestsTo(endpoint).length,
+        ),
+      ).toEqual([1, 1, 1]);
       return "signed in; one authorization, one token and one userinfo request";
     },
   },
@@ -38,7 +42,9 @@ export const userinfoModules: readonly ConformanceModule[] = [
     async run(stage) {
       const application = await stage.start({ scope: ["openid", "email", "profile"] });
       const { browser } = await expectSignedIn(application);
-      expect(application.provider.requestsTo("authorize")[0]?.query.get("scope")).toBe("openid email profile");
+      expect(application.provider.requestsTo("authorize")[0]?.query.get("scope")).toBe(
+        "openid email profile",
+      );
       expect(await userOf(browser)).toEqual({
         email: "ada@example.com",
         name: "Ada Lovelace",
@@ -53,7 +59,12 @@ export const userinfoModules: readonly ConformanceModule[] = [
     demands: "ignore a userinfo response whose sub differs from the ID token's sub",
     async run(stage) {
       const application = await stage.start();
-      application.provider.userinfoResponse = (claims) => ({ ...claims, sub: "somebody-else", email: "eve@example.com", name: "Eve" });
+      application.provider.userinfoResponse = (claims) => ({
+        ...claims,
+        sub: "somebody-else",
+        email: "eve@example.com",
+        name: "Eve",
+      });
       const { browser, callback } = await signIn(application);
       expect(callback.status).toBe(302);
       expect(application.provider.requestsTo("userinfo")).toHaveLength(1);

@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { APIS, BILLING, ORDERS, startApiApplication, type ApiApplication } from "../support/api-application.js";
+import {
+  APIS,
+  BILLING,
+  ORDERS,
+  startApiApplication,
+  type ApiApplication,
+} from "../support/api-application.js";
 
 let app: ApiApplication;
 beforeEach(async () => {
@@ -8,7 +14,8 @@ beforeEach(async () => {
 afterEach(() => app.application.stop());
 
 const scopesOf = (url: URL) => url.searchParams.get("scope")?.split(" ") ?? [];
-const login = async (query = "") => new URL((await app.user.get(`/idpauth/login/${query}`)).location);
+const login = async (query = "") =>
+  new URL((await app.user.get(`/idpauth/login/${query}`)).location);
 
 describe("a login of an application with APIs", () => {
   it("requests every resource and scope but those with consent later, and never an audience", async () => {
@@ -20,14 +27,28 @@ describe("a login of an application with APIs", () => {
 
   it("requests the scopes of the APIs, each once", async () => {
     app.use({
-      apis: { graph: { ...APIS.graph, consent: "login" }, mail: { url: "https://mail.example/", scope: "mail.read mail.send email" } },
+      apis: {
+        graph: { ...APIS.graph, consent: "login" },
+        mail: { url: "https://mail.example/", scope: "mail.read mail.send email" },
+      },
     });
-    expect(scopesOf(await login())).toEqual(["openid", "email", "profile", "offline_access", "mail.read", "mail.send"]);
+    expect(scopesOf(await login())).toEqual([
+      "openid",
+      "email",
+      "profile",
+      "offline_access",
+      "mail.read",
+      "mail.send",
+    ]);
   });
 
   it("keeps a resource that the settings name", async () => {
     app.use({ authorizationParams: { resource: "https://own.example.com" } });
-    expect((await login()).searchParams.getAll("resource")).toEqual(["https://own.example.com", ORDERS, BILLING]);
+    expect((await login()).searchParams.getAll("resource")).toEqual([
+      "https://own.example.com",
+      ORDERS,
+      BILLING,
+    ]);
   });
 
   it("for an API requests it, too", async () => {
@@ -36,14 +57,17 @@ describe("a login of an application with APIs", () => {
     expect(url.searchParams.getAll("resource")).toEqual([ORDERS, BILLING]);
   });
 
-  it.each(["?api=unknown", "?api=", "?api=orders&api=billing", "?api=toString", "?api=orders&api=orders"])(
-    "with %s is 400 with the valid names",
-    async (query) => {
-      const response = await app.user.get(`/idpauth/login/${query}`);
-      expect(response.status).toBe(400);
-      expect(response.body).toContain("orders, billing, graph, reports, own");
-    },
-  );
+  it.each([
+    "?api=unknown",
+    "?api=",
+    "?api=orders&api=billing",
+    "?api=toString",
+    "?api=orders&api=orders",
+  ])("with %s is 400 with the valid names", async (query) => {
+    const response = await app.user.get(`/idpauth/login/${query}`);
+    expect(response.status).toBe(400);
+    expect(response.body).toContain("orders, billing, graph, reports, own");
+  });
 
   it("of an application without APIs takes no notice of `api`", async () => {
     app.use({ apis: {} });
@@ -65,10 +89,17 @@ describe("a login of an application with APIs", () => {
 
     it("sends no API's parameters to another provider than the API's, and the page where the user chooses keeps `api`", async () => {
       const page = await app.user.get("/idpauth/login/?api=billing");
-      const links = [...(page.body ?? "").matchAll(/href="([^"]*login\/[^"]*)"/g)].map(([, href = ""]) => href.replaceAll("&amp;", "&"));
+      const links = [...(page.body ?? "").matchAll(/href="([^"]*login\/[^"]*)"/g)].map(
+        ([, href = ""]) => href.replaceAll("&amp;", "&"),
+      );
       expect(links.length).toBe(2);
-      const urls = await Promise.all(links.map(async (href) => new URL((await app.user.get(href)).location)));
-      expect(urls.map((url) => url.searchParams.getAll("resource"))).toEqual([[ORDERS, BILLING], [BILLING]]);
+      const urls = await Promise.all(
+        links.map(async (href) => new URL((await app.user.get(href)).location)),
+      );
+      expect(urls.map((url) => url.searchParams.getAll("resource"))).toEqual([
+        [ORDERS, BILLING],
+        [BILLING],
+      ]);
     });
 
     it("goes to the API's provider", async () => {

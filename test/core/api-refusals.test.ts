@@ -1,6 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ApiTokenError } from "../../src/index.js";
-import { APIS, BILLING, HOUR, ORDERS, startApiApplication, type ApiApplication } from "../support/api-application.js";
+import {
+  APIS,
+  BILLING,
+  HOUR,
+  ORDERS,
+  startApiApplication,
+  type ApiApplication,
+} from "../support/api-application.js";
 
 let app: ApiApplication;
 beforeEach(async () => {
@@ -13,7 +20,13 @@ async function signInAtStaff(apis: object): Promise<void> {
   const { issuer, clientId, clientSecret } = app.application.provider;
   const staff = { name: "Staff", issuer, clientId, clientSecret };
   const providers = { staff, customers: { ...staff, clientId: "another" } };
-  app.use({ apis: apis as typeof APIS, issuer: undefined, clientId: undefined, clientSecret: undefined, providers });
+  app.use({
+    apis: apis as typeof APIS,
+    issuer: undefined,
+    clientId: undefined,
+    clientSecret: undefined,
+    providers,
+  });
   await app.user.signIn("/idpauth/login/?provider=staff");
 }
 
@@ -29,31 +42,46 @@ describe("a refusal for one API", () => {
     ["invalid_target", 400, "api_token_refused"],
     ["invalid_scope", 400, "api_token_refused"],
     ["access_denied", 403, "api_token_refused"],
-    // A client that may not refresh for this API. Whether it may refresh at all, the session's own refresh shows.
+    // A client that may not refresh for this API. Whether it may refresh at all, the session's own
+    // refresh shows.
     ["unauthorized_client", 403, "api_token_refused"],
     ["invalid_resource", 400, "api_token_refused"],
-  ])("%s with status %i ends no session, and is remembered for a minute", async (error, status, code) => {
-    await app.user.signIn();
-    app.refuse({ error, status });
-    const failure = await app.failure("orders");
-    expect(failure).toBeInstanceOf(ApiTokenError);
-    const loginUrl = code === "api_sign_in_required" ? LOGIN : undefined;
-    expect(failure).toMatchObject({ code, api: "orders", reason: error, status: loginUrl === undefined ? 502 : 401, loginUrl });
-    await expect(app.token("orders")).rejects.toMatchObject({ code });
-    expect(app.refreshes().length).toBe(1);
-    expect(await app.user.isSignedIn()).toBe(true);
-    expect(await app.token("billing")).toMatch(/billing/);
-    app.application.clock.advance(61_000);
-    expect(await app.token("orders")).toMatch(/orders/);
-    expect(app.application.log.filter(({ code: line }) => line === "api_token_failed").length).toBe(1);
-  });
+  ])(
+    "%s with status %i ends no session, and is remembered for a minute",
+    async (error, status, code) => {
+      await app.user.signIn();
+      app.refuse({ error, status });
+      const failure = await app.failure("orders");
+      expect(failure).toBeInstanceOf(ApiTokenError);
+      const loginUrl = code === "api_sign_in_required" ? LOGIN : undefined;
+      expect(failure).toMatchObject({
+        code,
+        api: "orders",
+        reason: error,
+        status: loginUrl === undefined ? 502 : 401,
+        loginUrl,
+      });
+      await expect(app.token("orders")).rejects.toMatchObject({ code });
+      expect(app.refreshes().length).toBe(1);
+      expect(await app.user.isSignedIn()).toBe(true);
+      expect(await app.token("billing")).toMatch(/billing/);
+      app.application.clock.advance(61_000);
+      expect(await app.token("orders")).toMatch(/orders/);
+      expect(
+        app.application.log.filter(({ code: line }) => line === "api_token_failed").length,
+      ).toBe(1);
+    },
+  );
 
   it("is known to another process over the same store", async () => {
     await app.user.signIn();
     app.refuse("consent_required");
     await app.failure("orders");
     app.auth = app.application.another({ apis: APIS });
-    expect(await app.failure("orders")).toMatchObject({ code: "api_sign_in_required", loginUrl: LOGIN });
+    expect(await app.failure("orders")).toMatchObject({
+      code: "api_sign_in_required",
+      loginUrl: LOGIN,
+    });
     expect(app.refreshes().length).toBe(1);
   });
 
@@ -65,24 +93,34 @@ describe("a refusal for one API", () => {
     expect(await app.token("orders")).toMatch(/orders/);
   });
 
-  it.each(["consent_required", "invalid_grant"])("%s of an early renewal keeps the token until it expires", async (error) => {
-    app.application.provider.settings.idTokenSeconds = 86_400;
-    await app.user.signIn();
-    const first = (await app.token("orders")) ?? "";
-    app.application.clock.advance(0.6 * HOUR);
-    for (const renewals of [1, 2]) {
+  it.each(["consent_required", "invalid_grant"])(
+    "%s of an early renewal keeps the token until it expires",
+    async (error) => {
+      app.application.provider.settings.idTokenSeconds = 86_400;
+      await app.user.signIn();
+      const first = (await app.token("orders")) ?? "";
+      app.application.clock.advance(0.6 * HOUR);
+      for (const renewals of [1, 2]) {
+        app.refuse(error);
+        for (let count = 0; count < 3; count += 1)
+          expect(await app.token("orders", { minValidity: 86_400 })).toBe(first);
+        expect(app.targets().filter((target) => target === ORDERS).length).toBe(1 + renewals);
+        app.application.clock.advance(60_000);
+      }
       app.refuse(error);
-      for (let count = 0; count < 3; count += 1) expect(await app.token("orders", { minValidity: 86_400 })).toBe(first);
-      expect(app.targets().filter((target) => target === ORDERS).length).toBe(1 + renewals);
-      app.application.clock.advance(60_000);
-    }
-    app.refuse(error);
-    expect(await app.token("orders", { minValidity: 86_400 })).toBe(first);
-    expect(await app.failure("orders", { rejected: first })).toMatchObject({ code: "api_sign_in_required", reason: error });
-    app.application.clock.advance(0.5 * HOUR);
-    app.refuse(error);
-    expect(await app.failure("orders")).toMatchObject({ code: "api_sign_in_required", reason: error });
-  });
+      expect(await app.token("orders", { minValidity: 86_400 })).toBe(first);
+      expect(await app.failure("orders", { rejected: first })).toMatchObject({
+        code: "api_sign_in_required",
+        reason: error,
+      });
+      app.application.clock.advance(0.5 * HOUR);
+      app.refuse(error);
+      expect(await app.failure("orders")).toMatchObject({
+        code: "api_sign_in_required",
+        reason: error,
+      });
+    },
+  );
 
   it.each(["invalid_target", "invalid_scope"])(
     'with consent "later", %s is a step-up until a login has requested the API, and then the operator\'s error',
@@ -90,30 +128,51 @@ describe("a refusal for one API", () => {
       await app.user.signIn();
       app.refuse(error);
       const loginUrl = "/idpauth/login/?api=graph";
-      expect(await app.failure("graph")).toMatchObject({ code: "api_sign_in_required", reason: error, status: 401, loginUrl });
+      expect(await app.failure("graph")).toMatchObject({
+        code: "api_sign_in_required",
+        reason: error,
+        status: 401,
+        loginUrl,
+      });
       await app.user.signIn(loginUrl);
       app.refuse(error);
-      expect(await app.failure("graph")).toMatchObject({ code: "api_token_refused", reason: error, status: 502, loginUrl: undefined });
+      expect(await app.failure("graph")).toMatchObject({
+        code: "api_token_refused",
+        reason: error,
+        status: 502,
+        loginUrl: undefined,
+      });
     },
   );
 
   it("names the user's provider in the login's address, if there are several", async () => {
     await signInAtStaff(APIS);
     app.refuse("consent_required");
-    expect(await app.failure("orders")).toMatchObject({ loginUrl: "/idpauth/login/?provider=staff&api=orders" });
+    expect(await app.failure("orders")).toMatchObject({
+      loginUrl: "/idpauth/login/?provider=staff&api=orders",
+    });
   });
 
   it("is one request for all concurrent requests", async () => {
     await app.user.signIn();
     app.refuse("consent_required");
     const failures = await Promise.all(Array.from({ length: 20 }, () => app.failure("orders")));
-    expect(new Set(failures.map((failure) => (failure as ApiTokenError).code))).toEqual(new Set(["api_sign_in_required"]));
+    expect(new Set(failures.map((failure) => (failure as ApiTokenError).code))).toEqual(
+      new Set(["api_sign_in_required"]),
+    );
     expect(app.refreshes().length).toBe(1);
   });
 
   it("is the user's own: a session of another provider than the API's gets no token", async () => {
-    await signInAtStaff({ orders: { ...APIS.orders, provider: "customers" }, billing: { ...APIS.billing, provider: "staff" } });
-    expect(await app.failure("orders")).toMatchObject({ code: "api_provider_mismatch", status: 403, loginUrl: undefined });
+    await signInAtStaff({
+      orders: { ...APIS.orders, provider: "customers" },
+      billing: { ...APIS.billing, provider: "staff" },
+    });
+    expect(await app.failure("orders")).toMatchObject({
+      code: "api_provider_mismatch",
+      status: 403,
+      loginUrl: undefined,
+    });
     expect(app.refreshes()).toEqual([]);
     expect(await app.token("billing")).toMatch(/billing/);
   });
@@ -123,7 +182,11 @@ describe("invalid_grant for an API", () => {
   it("is followed by a refresh of the session, which continues if that succeeds", async () => {
     await app.user.signIn();
     app.refuse("invalid_grant");
-    expect(await app.failure("orders")).toMatchObject({ code: "api_sign_in_required", reason: "invalid_grant", loginUrl: LOGIN });
+    expect(await app.failure("orders")).toMatchObject({
+      code: "api_sign_in_required",
+      reason: "invalid_grant",
+      loginUrl: LOGIN,
+    });
     await app.failure("orders");
     expect(app.targets()).toEqual([ORDERS, null]);
     expect(await app.user.isSignedIn()).toBe(true);
@@ -141,7 +204,9 @@ describe("invalid_grant for an API", () => {
     expect(await app.user.isSignedIn()).toBe(true);
     app.application.clock.advance(2 * HOUR);
     expect(await app.user.isSignedIn()).toBe(false);
-    expect((await app.auth.explainIdpAuthentication(app.request())).reason).toBe("refresh_rejected");
+    expect((await app.auth.explainIdpAuthentication(app.request())).reason).toBe(
+      "refresh_rejected",
+    );
   });
 
   it("drops and revokes the refresh token if the session's new tokens are wrong", async () => {
@@ -192,7 +257,10 @@ describe("an outage during a refresh for an API", () => {
       await app.user.signIn();
       app.application.clock.advance(2 * HOUR);
       app.refuse(error);
-      expect(await app.failure("orders")).toMatchObject({ code: "provider_misconfigured", status: 503 });
+      expect(await app.failure("orders")).toMatchObject({
+        code: "provider_misconfigured",
+        status: 503,
+      });
       app.application.clock.advance(61_000);
       expect(await app.token("orders")).toMatch(/orders/);
     },
@@ -201,7 +269,10 @@ describe("an outage during a refresh for an API", () => {
   it("is 503 without a token, and the session continues", async () => {
     await app.user.signIn();
     app.application.provider.fault("token", { kind: "status", times: 1, status: 500 });
-    expect(await app.failure("orders")).toMatchObject({ code: "provider_unavailable", status: 503 });
+    expect(await app.failure("orders")).toMatchObject({
+      code: "provider_unavailable",
+      status: 503,
+    });
     expect(await app.user.isSignedIn()).toBe(true);
     app.application.clock.advance(10_000);
     expect(await app.token("orders")).toMatch(/orders/);
@@ -221,26 +292,31 @@ describe("an outage during a refresh for an API", () => {
 });
 
 describe("a logout during a refresh for an API", () => {
-  it.each([true, false])("wins, and the tokens that come late are revoked (rotation: %s)", async (rotation) => {
-    const { provider } = app.application;
-    provider.settings.rotation = rotation;
-    await app.user.signIn();
-    const hold = provider.hold("token", { before: false, times: 1 });
-    const asking = app.failure("orders");
-    await hold.arrived;
-    await app.user.get("/idpauth/logout/?response=json");
-    hold.release();
-    expect(await asking).toBeNull();
-    await app.auth.idle();
-    const refreshTokens = provider.issued.filter(({ kind }) => kind === "refresh_token").map(({ value }) => value);
-    expect(refreshTokens.length).toBe(rotation ? 2 : 1);
-    expect(refreshTokens.filter((token) => provider.isActive(token))).toEqual([]);
-    // Without a new refresh token, the access token itself.
-    expect(provider.requestsTo("revoke").map(({ params }) => params.get("token"))).toEqual([
-      refreshTokens[0],
-      rotation ? refreshTokens[1] : expect.stringMatching(/^at_https:\/\/orders/),
-    ]);
-  });
+  it.each([true, false])(
+    "wins, and the tokens that come late are revoked (rotation: %s)",
+    async (rotation) => {
+      const { provider } = app.application;
+      provider.settings.rotation = rotation;
+      await app.user.signIn();
+      const hold = provider.hold("token", { before: false, times: 1 });
+      const asking = app.failure("orders");
+      await hold.arrived;
+      await app.user.get("/idpauth/logout/?response=json");
+      hold.release();
+      expect(await asking).toBeNull();
+      await app.auth.idle();
+      const refreshTokens = provider.issued
+        .filter(({ kind }) => kind === "refresh_token")
+        .map(({ value }) => value);
+      expect(refreshTokens.length).toBe(rotation ? 2 : 1);
+      expect(refreshTokens.filter((token) => provider.isActive(token))).toEqual([]);
+      // Without a new refresh token, the access token itself.
+      expect(provider.requestsTo("revoke").map(({ params }) => params.get("token"))).toEqual([
+        refreshTokens[0],
+        rotation ? refreshTokens[1] : expect.stringMatching(/^at_https:\/\/orders/),
+      ]);
+    },
+  );
 });
 
 describe("requests for several APIs", () => {
@@ -266,7 +342,12 @@ describe("requests for several APIs", () => {
     await app.user.signIn();
     const { provider } = app.application;
     const hold = provider.hold("token", { times: 1 });
-    provider.fault("token", { kind: "status", times: 1, status: 400, body: { error: "invalid_target" } });
+    provider.fault("token", {
+      kind: "status",
+      times: 1,
+      status: 400,
+      body: { error: "invalid_target" },
+    });
     const asking = [app.failure("orders"), app.token("billing")];
     await hold.arrived;
     hold.release();

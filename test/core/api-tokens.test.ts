@@ -1,6 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ApiTokenError } from "../../src/index.js";
-import { APIS, BILLING, HOUR, ORDERS, startApiApplication, type ApiApplication } from "../support/api-application.js";
+import {
+  APIS,
+  BILLING,
+  HOUR,
+  ORDERS,
+  startApiApplication,
+  type ApiApplication,
+} from "../support/api-application.js";
 
 let app: ApiApplication;
 beforeEach(async () => {
@@ -10,7 +17,9 @@ afterEach(() => app.application.stop());
 
 const credentials = () => app.auth.getCredentials(app.request());
 const jwt = (claims: object) =>
-  ["{}", JSON.stringify(claims), "signature"].map((part) => Buffer.from(part).toString("base64url")).join(".");
+  ["{}", JSON.stringify(claims), "signature"]
+    .map((part) => Buffer.from(part).toString("base64url"))
+    .join(".");
 
 describe("the access token for an API", () => {
   it("comes from a refresh that names the API, and stays until it expires", async () => {
@@ -29,7 +38,9 @@ describe("the access token for an API", () => {
     await app.user.signIn();
     for (const api of ["orders", "graph", "reports"]) await app.token(api);
     const own = ["grant_type", "refresh_token", "client_id", "client_secret"];
-    const added = app.refreshes().map(({ params }) => Object.fromEntries([...params].filter(([name]) => !own.includes(name))));
+    const added = app
+      .refreshes()
+      .map(({ params }) => Object.fromEntries([...params].filter(([name]) => !own.includes(name))));
     expect(added).toEqual([{ resource: ORDERS }, { scope: "mail.read" }, { audience: "reports" }]);
   });
 
@@ -39,7 +50,10 @@ describe("the access token for an API", () => {
     app.responses[ORDERS] = { scope: "openid orders.write" };
     await app.token("orders");
     const after = await app.auth.readSessionRecord(app.request());
-    const rotated = { ...(before?.["credentials"] as object), refresh_token: expect.stringMatching(/^rt_/) as string };
+    const rotated = {
+      ...(before?.["credentials"] as object),
+      refresh_token: expect.stringMatching(/^rt_/) as string,
+    };
     expect(after).toEqual({ ...before, credentials: rotated });
     expect((after?.["credentials"] as Record<string, unknown>)["refresh_token"]).not.toBe(
       (before?.["credentials"] as Record<string, unknown>)["refresh_token"],
@@ -97,10 +111,17 @@ describe("the access token for an API", () => {
 
   it("200 requests for two APIs: two token requests on a valid session, three on an expired one", async () => {
     await app.user.signIn();
-    const all = () => Promise.all(Array.from({ length: 200 }, (_, index) => app.token(index % 2 === 0 ? "orders" : "billing")));
+    const all = () =>
+      Promise.all(
+        Array.from({ length: 200 }, (_, index) =>
+          app.token(index % 2 === 0 ? "orders" : "billing"),
+        ),
+      );
     const tokens = await all();
     expect(new Set(tokens).size).toBe(2);
-    expect(tokens.every((one, index) => one?.includes(index % 2 === 0 ? "orders" : "billing"))).toBe(true);
+    expect(
+      tokens.every((one, index) => one?.includes(index % 2 === 0 ? "orders" : "billing")),
+    ).toBe(true);
     expect(app.refreshes().length).toBe(2);
     app.application.clock.advance(2 * HOUR);
     expect(new Set(await all()).size).toBe(2);
@@ -110,7 +131,10 @@ describe("the access token for an API", () => {
 
   it("keeps at most 8 in a session, the newest, and drops those that have expired", async () => {
     const apis = Object.fromEntries(
-      Array.from({ length: 10 }, (_, n) => [`api${String(n)}`, { url: "https://api.internal/", scope: `s${String(n)}` }]),
+      Array.from({ length: 10 }, (_, n) => [
+        `api${String(n)}`,
+        { url: "https://api.internal/", scope: `s${String(n)}` },
+      ]),
     );
     app.use({ apis });
     await app.user.signIn();
@@ -151,14 +175,18 @@ describe("a token that the API has rejected", () => {
     const late = app.request();
     const first = await app.auth.getAccessToken(late, { api: "orders" });
     const second = await app.token("orders", { rejected: first ?? "" });
-    expect(await app.auth.getAccessToken(late, { api: "orders", rejected: first ?? "" })).toBe(second);
+    expect(await app.auth.getAccessToken(late, { api: "orders", rejected: first ?? "" })).toBe(
+      second,
+    );
     expect(app.refreshes().length).toBe(2);
   });
 
   it("is replaced by one refresh for all requests", async () => {
     await app.user.signIn();
     const first = await app.token("orders");
-    const tokens = await Promise.all(Array.from({ length: 50 }, () => app.token("orders", { rejected: first ?? "" })));
+    const tokens = await Promise.all(
+      Array.from({ length: 50 }, () => app.token("orders", { rejected: first ?? "" })),
+    );
     expect(new Set(tokens).size).toBe(1);
     expect(tokens[0]).not.toBe(first);
     expect(app.refreshes().length).toBe(2);
@@ -169,7 +197,8 @@ describe("a token that the API has rejected", () => {
     ["that of an API without parameters", { api: "own" }],
   ])("%s: the session is refreshed once", async (_name, options) => {
     await app.user.signIn();
-    const ask = (rejected: string) => app.auth.getAccessToken(app.request(), { ...options, rejected });
+    const ask = (rejected: string) =>
+      app.auth.getAccessToken(app.request(), { ...options, rejected });
     const first = (await credentials())?.token ?? "";
     const second = (await ask(first)) ?? "";
     expect(second).not.toBe(first);
@@ -186,18 +215,36 @@ describe("the token that came for an API", () => {
   it.each<[string, string, object, string]>([
     ["names another resource", "orders", { resource: BILLING }, "api_token_resource"],
     ["names other resources", "orders", { resource: [BILLING] }, "api_token_resource"],
-    ["is a JWT for another audience", "orders", { access_token: jwt({ aud: BILLING }) }, "api_token_audience"],
-    ["is a JWT for other audiences", "orders", { access_token: jwt({ aud: ["userinfo", BILLING] }) }, "api_token_audience"],
+    [
+      "is a JWT for another audience",
+      "orders",
+      { access_token: jwt({ aud: BILLING }) },
+      "api_token_audience",
+    ],
+    [
+      "is a JWT for other audiences",
+      "orders",
+      { access_token: jwt({ aud: ["userinfo", BILLING] }) },
+      "api_token_audience",
+    ],
     ["is a JWT without an audience", "reports", { access_token: jwt({}) }, "api_token_audience"],
     ["is missing", "orders", { access_token: undefined }, "access_token_missing"],
     ["is no bearer token", "orders", { token_type: "DPoP" }, "access_token_missing"],
   ])("goes to no API if it %s, and the session continues", async (_name, api, response, reason) => {
     await app.user.signIn();
     app.responses[api === "orders" ? ORDERS : "reports"] = response;
-    expect(await app.failure(api)).toMatchObject({ code: "api_token_refused", status: 502, reason, loginUrl: undefined });
+    expect(await app.failure(api)).toMatchObject({
+      code: "api_token_refused",
+      status: 502,
+      reason,
+      loginUrl: undefined,
+    });
     const lines = app.application.log.filter(({ code }) => code === "api_token_failed");
     expect(lines.map(({ message, details }) => ({ message, details }))).toEqual([
-      { message: `There is no access token for an API now; the session continues (${api}: ${reason}).`, details: { reason, api } },
+      {
+        message: `There is no access token for an API now; the session continues (${api}: ${reason}).`,
+        details: { reason, api },
+      },
     ]);
     expect(await app.token("billing")).toMatch(/billing/);
     expect(app.application.provider.reuses).toBe(0);
@@ -207,7 +254,11 @@ describe("the token that came for an API", () => {
     ["names its resource", "orders", { resource: ORDERS }],
     ["names its resource among others", "orders", { resource: [BILLING, ORDERS] }],
     ["is a JWT for its resource", "orders", { access_token: jwt({ aud: [ORDERS, "userinfo"] }) }],
-    ["is a JWT for another of its audiences", "reports", { access_token: jwt({ aud: "reports-guid" }) }],
+    [
+      "is a JWT for another of its audiences",
+      "reports",
+      { access_token: jwt({ aud: "reports-guid" }) },
+    ],
     ["is a JWT, and the API has only scopes", "graph", { access_token: jwt({ aud: "anything" }) }],
     ["only looks like a JWT", "orders", { access_token: "a.b.c" }],
   ])("is used if it %s", async (_name, api, response) => {
@@ -234,7 +285,10 @@ describe("the token that came for an API", () => {
 describe("an ID token that comes with it", () => {
   const withIdToken = (claims: object) => {
     const { provider } = app.application;
-    provider.mutateIdToken = (draft) => (draft.grant === "refresh_token" ? { ...draft, claims: { ...draft.claims, ...claims } } : draft);
+    provider.mutateIdToken = (draft) =>
+      draft.grant === "refresh_token"
+        ? { ...draft, claims: { ...draft.claims, ...claims } }
+        : draft;
     provider.tokenResponse = undefined;
   };
 
@@ -243,7 +297,9 @@ describe("an ID token that comes with it", () => {
     const before = await app.auth.readSessionRecord(app.request());
     withIdToken({ name: "Changed", exp: Math.floor(app.application.clock.now() / 1000) + 7_200 });
     expect(await app.token("orders")).toMatch(/^at_/);
-    expect((await app.auth.readSessionRecord(app.request()))?.["id_info"]).toEqual(before?.["id_info"]);
+    expect((await app.auth.readSessionRecord(app.request()))?.["id_info"]).toEqual(
+      before?.["id_info"],
+    );
   });
 
   it("of another user fails this call alone", async () => {
@@ -265,7 +321,10 @@ describe("an ID token that comes with it", () => {
     provider.fault("jwks", { kind: "status" });
     expect(await app.failure("orders")).toMatchObject({ code: "provider_unavailable" });
     // Each attempt would spend another refresh token.
-    expect(await app.failure("orders")).toMatchObject({ code: "provider_unavailable", reason: "backing_off" });
+    expect(await app.failure("orders")).toMatchObject({
+      code: "provider_unavailable",
+      reason: "backing_off",
+    });
     expect(app.refreshes().length).toBe(1);
     provider.clearFaults();
     clock.advance(61_000);

@@ -13,7 +13,10 @@ describe("[CSRF-1] auth.csrf", () => {
   it("refuses a path below the mount path that is not an endpoint's; an endpoint passes and has its own rules", async () => {
     const user = application.user();
     const refused = await application.auth.csrf(user.request("/idpauth/items", FOREIGN));
-    expect([refused?.status, JSON.parse(refused?.body ?? "")]).toMatchObject([403, { code: "cross_origin" }]);
+    expect([refused?.status, JSON.parse(refused?.body ?? "")]).toMatchObject([
+      403,
+      { code: "cross_origin" },
+    ]);
     expect(application.auth.csrf(user.request("/idpauth/login/", FOREIGN))).toBeUndefined();
     expect((await user.get("/idpauth/login/", FOREIGN)).status).toBe(405);
   });

@@ -16,7 +16,10 @@ interface Mount {
 let home: Application;
 let partners: Application;
 
-/** Two providers with different users and the same client id. The applications share a clock, a store and a secret key. */
+/**
+ * Two providers with different users and the same client id. The applications share a clock, a
+ * store and a secret key.
+ */
 beforeEach(async () => {
   const clock = new TestClock();
   const store = memoryStore({ clock });
@@ -29,11 +32,19 @@ afterEach(async () => {
 });
 
 /** @param client the client of the second mount; default: that of the partners' provider */
-function mounts(client: Partial<IdpAuthOptions> = partnersClient(), shared: Partial<IdpAuthOptions> = {}): [Mount, Mount] {
+function mounts(
+  client: Partial<IdpAuthOptions> = partnersClient(),
+  shared: Partial<IdpAuthOptions> = {},
+): [Mount, Mount] {
   const path = "/partners/idpauth/";
   const cookie = shared.cookieName;
   return [
-    { auth: home.another(shared), path: "/idpauth/", cookie: cookie ?? "idpauth", email: "ada@example.com" },
+    {
+      auth: home.another(shared),
+      path: "/idpauth/",
+      cookie: cookie ?? "idpauth",
+      email: "ada@example.com",
+    },
     {
       auth: home.another({ mountPath: path, ...client, ...shared }),
       path,
@@ -48,14 +59,20 @@ function partnersClient(): Partial<IdpAuthOptions> {
   return { issuer, clientId, clientSecret };
 }
 
-function bothWays([first, second]: [Mount, Mount]): readonly (readonly [here: Mount, there: Mount])[] {
+function bothWays([first, second]: [Mount, Mount]): readonly (readonly [
+  here: Mount,
+  there: Mount,
+])[] {
   return [
     [first, second],
     [second, first],
   ];
 }
 
-/** Starts a login at that mount and approves it. Returns the query of the callback, which is not requested yet. */
+/**
+ * Starts a login at that mount and approves it. Returns the query of the callback, which is not
+ * requested yet.
+ */
 async function approved(user: TestUser, { path }: Mount): Promise<string> {
   const { location } = await user.get(`${path}login/`);
   // Either provider sends the request that a browser would send.
@@ -63,13 +80,17 @@ async function approved(user: TestUser, { path }: Mount): Promise<string> {
 }
 
 async function signedIn(mount: Mount, user = home.user().at(mount.auth)): Promise<TestUser> {
-  expect((await user.get(`${mount.path}login-callback${await approved(user, mount)}`)).status).toBe(302);
+  expect((await user.get(`${mount.path}login-callback${await approved(user, mount)}`)).status).toBe(
+    302,
+  );
   return user;
 }
 
 /** The email address that the probe of that mount shows. */
 async function emailAt(user: TestUser, { path }: Mount): Promise<string | null> {
-  const { user: shown } = (await user.get(`${path}session`)).json() as { user: { email: string } | null };
+  const { user: shown } = (await user.get(`${path}session`)).json() as {
+    user: { email: string } | null;
+  };
   return shown?.email ?? null;
 }
 
@@ -103,7 +124,9 @@ describe("[ASVS-10.2.1] [BCP-19] two mounts", () => {
   });
 
   it("a cookie value copied to the other mount's cookie signs nobody in, with two clients of one provider", async () => {
-    await expectCarriedOverIsNobody(...mounts({ clientId: "another client", clientSecret: "of the same provider" }));
+    await expectCarriedOverIsNobody(
+      ...mounts({ clientId: "another client", clientSecret: "of the same provider" }),
+    );
   });
 
   it("a pending login copied to the other mount's cookie gets 400 at its callback", async () => {
@@ -114,7 +137,9 @@ describe("[ASVS-10.2.1] [BCP-19] two mounts", () => {
       expect((await thief.get(`${there.path}login-callback${query}`)).status).toBe(400);
       expect([await emailAt(user, here), await emailAt(thief, there)]).toEqual([null, null]);
     }
-    expect([home, partners].map(({ provider }) => provider.requestsTo("token").length)).toEqual([0, 0]);
+    expect([home, partners].map(({ provider }) => provider.requestsTo("token").length)).toEqual([
+      0, 0,
+    ]);
   });
 
   it("with one cookie name, one store and one secret key for both mounts, a user never becomes the other mount's user", async () => {

@@ -11,7 +11,8 @@ const clientOf = ({ issuer, clientId, clientSecret }: TestProvider) => ({
   IDP_CLIENT_SECRET: clientSecret,
 });
 
-const signIn = async (browser: CookieBrowser, person: string) => choose(browser, await browser.follow("/idpauth/login/"), person);
+const signIn = async (browser: CookieBrowser, person: string) =>
+  choose(browser, await browser.follow("/idpauth/login/"), person);
 
 const FRAMEWORKS = ["express", "fastify", "hono", "koa", "node", "fetch"] as const;
 const SURROUNDINGS: readonly Readonly<Record<string, string>>[] = [
@@ -50,12 +51,20 @@ describe.each(SURROUNDINGS)("the demo with %o", (env) => {
   it("counts requests in the data, which the same user's next sign-in keeps and another user's does not", async () => {
     const browser = await demo.browser();
     const headers = { "x-idpauth": "1" };
-    expect((await browser.get("/api/visits", { method: "POST", from: "https://other.example" })).status).toBe(403);
+    expect(
+      (await browser.get("/api/visits", { method: "POST", from: "https://other.example" })).status,
+    ).toBe(403);
     expect((await browser.get("/api/visits", { method: "POST", headers })).status).toBe(401);
     await signIn(browser, "ada");
-    const first = await browser.get("/api/visits", { method: "POST", headers: { ...headers, "content-type": "application/json" } });
+    const first = await browser.get("/api/visits", {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+    });
     expect([first.status, first.json().visits]).toEqual([200, 1]);
-    expect((await browser.get("/api/visits", { method: "POST", headers })).json()).toEqual({ ...first.json(), visits: 2 });
+    expect((await browser.get("/api/visits", { method: "POST", headers })).json()).toEqual({
+      ...first.json(),
+      visits: 2,
+    });
     expect((await browser.get("/api/visits")).status).toBe(404);
     await signIn(browser, "ada");
     expect((await browser.get("/api/me")).json().data).toEqual({ ...first.json(), visits: 2 });
@@ -105,18 +114,32 @@ describe.each(SURROUNDINGS)("the demo with an outside provider and %o", (env) =>
     await browser.follow("/idpauth/login/");
     const challenge = await browser.get("/api/transfer");
     expect(challenge.status).toBe(401);
-    expect(challenge.headers["www-authenticate"]).toContain('error="insufficient_user_authentication"');
-    expect(challenge.json()).toMatchObject({ authenticated: true, login_url: "/idpauth/login/?max_age=90" });
+    expect(challenge.headers["www-authenticate"]).toContain(
+      'error="insufficient_user_authentication"',
+    );
+    expect(challenge.json()).toMatchObject({
+      authenticated: true,
+      login_url: "/idpauth/login/?max_age=90",
+    });
     const page = await browser.follow("/transfer?to=7");
     expect([page.status, page.url.pathname + page.url.search]).toEqual([200, "/transfer?to=7"]);
-    expect((await browser.get("/api/transfer")).json()).toEqual({ authenticatedAt: expect.any(Number) as number, maxAge: 90 });
+    expect((await browser.get("/api/transfer")).json()).toEqual({
+      authenticatedAt: expect.any(Number) as number,
+      maxAge: 90,
+    });
   });
 
   it("passes parameters on to the provider: those of every login, and the listed ones of one login", async () => {
     const browser = await demo.browser();
-    const login = await browser.navigate("/idpauth/login/?login_hint=ada%40example.com&hd=example.com");
+    const login = await browser.navigate(
+      "/idpauth/login/?login_hint=ada%40example.com&hd=example.com",
+    );
     const sent = new URL(login.headers.location as string).searchParams;
-    expect([sent.get("audience"), sent.get("login_hint"), sent.get("hd")]).toEqual(["https://api.example.com", "ada@example.com", null]);
+    expect([sent.get("audience"), sent.get("login_hint"), sent.get("hd")]).toEqual([
+      "https://api.example.com",
+      "ada@example.com",
+      null,
+    ]);
   });
 });
 
@@ -154,8 +177,13 @@ describe("the demo's rules", () => {
   it("without DEMO_RULE every user may sign in, and the data is empty until the first request", async () => {
     const browser = await start({}).browser();
     await signIn(browser, "alan");
-    expect((await browser.get("/api/me")).json()).toMatchObject({ claims: { groups: [] }, data: {} });
-    expect((await browser.get("/api/visits", { method: "POST", headers: { "x-idpauth": "1" } })).json()).toEqual({ visits: 1 });
+    expect((await browser.get("/api/me")).json()).toMatchObject({
+      claims: { groups: [] },
+      data: {},
+    });
+    expect(
+      (await browser.get("/api/visits", { method: "POST", headers: { "x-idpauth": "1" } })).json(),
+    ).toEqual({ visits: 1 });
   });
 
   it("one sign-in is enough for a transfer if the provider says when it happened", async () => {
@@ -167,7 +195,8 @@ describe("the demo's rules", () => {
 
   it("the home page links to the new pages", async () => {
     const home = await (await start({}).browser()).get("/");
-    for (const path of ["/admin", "/transfer", "/api/me", "/api/admin", "/api/transfer"]) expect(home.text).toContain(`href="${path}"`);
+    for (const path of ["/admin", "/transfer", "/api/me", "/api/admin", "/api/transfer"])
+      expect(home.text).toContain(`href="${path}"`);
   });
 
   it.each([

@@ -16,8 +16,9 @@ export interface Ended {
 }
 
 /**
- * The demo as a process of its own, with nothing in its environment but what is given; on a free port unless PORT says another,
- * and with a temporary folder of its own, which goes with it, unless TMPDIR says another.
+ * The demo as a process of its own, with nothing in its environment but what is given; on a free
+ * port unless PORT says another, and with a temporary folder of its own, which goes with it, unless
+ * TMPDIR says another.
  */
 export class DemoProcess {
   readonly #child: ChildProcess;
@@ -26,7 +27,8 @@ export class DemoProcess {
   stderr = "";
 
   constructor(env: Readonly<Record<string, string>> = {}) {
-    const own = env["TMPDIR"] === undefined ? mkdtempSync(path.join(tmpdir(), "demo-process-")) : undefined;
+    const own =
+      env["TMPDIR"] === undefined ? mkdtempSync(path.join(tmpdir(), "demo-process-")) : undefined;
     this.#child = spawn(process.execPath, [MAIN], {
       cwd: ROOT,
       env: { PORT: "0", ...(own !== undefined && { TMPDIR: own }), ...env },
@@ -43,7 +45,9 @@ export class DemoProcess {
     });
   }
 
-  /** Where the demo says that it is to be clicked. Rejects when the process ends before it says so. */
+  /**
+   * Where the demo says that it is to be clicked. Rejects when the process ends before it says so.
+   */
   async origin(): Promise<string> {
     const said = new Promise<string>((resolve) => {
       const look = () => {

@@ -1,4 +1,14 @@
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -14,7 +24,10 @@ const hasRedis = (await redisForTests()) !== undefined;
 const hasPostgres = (await ensurePostgres()) !== undefined;
 
 const NAME = `idpauth-demo-${String(process.getuid?.() ?? "user")}`;
-/** Long enough to see that the session outlived the restart before its tokens run out, and not longer. */
+/**
+ * Long enough to see that the session outlived the restart before its tokens run out, and not
+ * longer.
+ */
 const SHORT = { DEMO_ID_TOKEN_SECONDS: "4" };
 
 const running: DemoProcess[] = [];
@@ -37,7 +50,9 @@ function start(env: Readonly<Record<string, string>> = {}): DemoProcess {
 
 async function signIn(demo: DemoProcess): Promise<CookieBrowser> {
   const browser = await demo.browser();
-  expect((await choose(browser, await browser.follow("/reports"), "ada")).text).toContain("Signed in as Ada Lovelace");
+  expect((await choose(browser, await browser.follow("/reports"), "ada")).text).toContain(
+    "Signed in as Ada Lovelace",
+  );
   return browser;
 }
 
@@ -45,16 +60,24 @@ function providerOf(demo: DemoProcess): string | undefined {
   return /^Provider: (\S+)/m.exec(demo.stdout)?.[1];
 }
 
-/** The same cookies at the demo as it is now: the probe knows them, and when the ID token has run out, it is renewed. */
+/**
+ * The same cookies at the demo as it is now: the probe knows them, and when the ID token has run
+ * out, it is renewed.
+ */
 async function expectStillSignedIn(browser: CookieBrowser, demo: DemoProcess): Promise<void> {
   const probe = `${await demo.origin()}/idpauth/session?details=true`;
   const before = (await browser.get(probe)).json();
   expect(before).toMatchObject({ authenticated: true, user: { email: "ada@example.com" } });
   // The provider's clock is the real one: wait for the second that the token names, no longer.
   await delay((before.expires_in as number) * 1000 + 10);
-  expect((await browser.get(probe)).json()).toMatchObject({ authenticated: true, user: { email: "ada@example.com" } });
+  expect((await browser.get(probe)).json()).toMatchObject({
+    authenticated: true,
+    user: { email: "ada@example.com" },
+  });
   // What the refresh brought is good at the provider.
-  expect((await browser.get(`${await demo.origin()}/api/userinfo`)).json()).toMatchObject({ sub: "ada" });
+  expect((await browser.get(`${await demo.origin()}/api/userinfo`)).json()).toMatchObject({
+    sub: "ada",
+  });
 }
 
 describe("a restart of the demo", () => {
@@ -77,19 +100,26 @@ describe("a restart of the demo", () => {
     const demo = start();
     await demo.origin();
     expect(readdirSync(folder)).toEqual([NAME]);
-    expect(readdirSync(path.join(folder, NAME))).toEqual(expect.arrayContaining(["demo.db", "sessions.db"]));
+    expect(readdirSync(path.join(folder, NAME))).toEqual(
+      expect.arrayContaining(["demo.db", "sessions.db"]),
+    );
     expect(statSync(path.join(folder, NAME)).mode & 0o777).toBe(0o700);
   });
 
-  it.each(["memory", "host"])("with DEMO_SESSIONS=%s keeps nothing, also no file", async (sessions) => {
-    const env = { DEMO_SESSIONS: sessions };
-    const first = start(env);
-    const browser = await signIn(first);
-    await first.kill();
-    expect(readdirSync(folder)).toEqual([]);
-    const second = start(env);
-    expect((await browser.get(`${await second.origin()}/idpauth/session`)).json()).toMatchObject({ authenticated: false });
-  });
+  it.each(["memory", "host"])(
+    "with DEMO_SESSIONS=%s keeps nothing, also no file",
+    async (sessions) => {
+      const env = { DEMO_SESSIONS: sessions };
+      const first = start(env);
+      const browser = await signIn(first);
+      await first.kill();
+      expect(readdirSync(folder)).toEqual([]);
+      const second = start(env);
+      expect((await browser.get(`${await second.origin()}/idpauth/session`)).json()).toMatchObject({
+        authenticated: false,
+      });
+    },
+  );
 
   it("with sqlite:PATH keeps the sessions in that file", async () => {
     const env = { ...SHORT, DEMO_SESSIONS: `sqlite:${path.join(folder, "mine.db")}` };
@@ -112,7 +142,9 @@ describe("a restart of the demo", () => {
     await start(env).origin();
     const { code, stderr } = await start(env).ended;
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^Another demo runs with these sessions: .*mine\.db-demo\. End it, or give this one other sessions\.\n$/);
+    expect(stderr).toMatch(
+      /^Another demo runs with these sessions: .*mine\.db-demo\. End it, or give this one other sessions\.\n$/,
+    );
   });
 
   it("with sqlite::memory: claims nothing and writes no file; sqlite alone is the default", async () => {
@@ -124,50 +156,68 @@ describe("a restart of the demo", () => {
     expect(readdirSync(folder)).toEqual([NAME]);
   });
 
-  it.skipIf(!hasRedis)("with redis:// keeps the sessions there, and waits out an outage", async () => {
-    const redis = await startRedis({ durable: true });
-    try {
-      const env = { ...SHORT, DEMO_SESSIONS: redis.url };
-      const first = start(env);
-      const browser = await signIn(first);
-      await first.kill("SIGKILL");
-      // A demo of its own in between must not change whose keys these are.
-      await start().origin();
-      const second = start(env);
-      await expectStillSignedIn(browser, second);
-      expect(second.stdout).toMatch(/^Sessions: redis:.* \(a restart keeps them\)$/m);
-      const [kept] = readdirSync(folder).filter((name) => new RegExp(`^${NAME}-[0-9a-f]{10}$`).test(name));
-      expect(kept).toBeDefined();
-      const { code, stderr } = await start(env).ended;
-      expect(code).toBe(1);
-      expect(stderr).toContain("Another demo runs with these sessions");
+  it.skipIf(!hasRedis)(
+    "with redis:// keeps the sessions there, and waits out an outage",
+    async () => {
+      const redis = await startRedis({ durable: true });
+      try {
+        const env = { ...SHORT, DEMO_SESSIONS: redis.url };
+        const first = start(env);
+        const browser = await signIn(first);
+        await first.kill("SIGKILL");
+        // A demo of its own in between must not change whose keys these are.
+        await start().origin();
+        const second = start(env);
+        await expectStillSignedIn(browser, second);
+        expect(second.stdout).toMatch(/^Sessions: redis:.* \(a restart keeps them\)$/m);
+        const [kept] = readdirSync(folder).filter((name) =>
+          new RegExp(`^${NAME}-[0-9a-f]{10}$`).test(name),
+        );
+        expect(kept).toBeDefined();
+        const { code, stderr } = await start(env).ended;
+        expect(code).toBe(1);
+        expect(stderr).toContain("Another demo runs with these sessions");
 
-      await redis.kill();
-      const outage = await browser.get(`${await second.origin()}/api/reports`);
-      expect({ status: outage.status, setCookies: outage.setCookies }).toEqual({ status: 503, setCookies: [] });
-      await redis.restart();
-      await expect.poll(async () => (await browser.get(`${await second.origin()}/api/reports`)).status, { interval: 100 }).toBe(200);
-      expect((await second.kill()).code).toBe(0);
-      expect(second.stderr.match(/^Redis is .*/gm)).toEqual([expect.stringMatching(/^Redis is away \(.+\)/), "Redis is back."]);
-    } finally {
-      await redis.stop();
-    }
-  });
+        await redis.kill();
+        const outage = await browser.get(`${await second.origin()}/api/reports`);
+        expect({ status: outage.status, setCookies: outage.setCookies }).toEqual({
+          status: 503,
+          setCookies: [],
+        });
+        await redis.restart();
+        await expect
+          .poll(async () => (await browser.get(`${await second.origin()}/api/reports`)).status, {
+            interval: 100,
+          })
+          .toBe(200);
+        expect((await second.kill()).code).toBe(0);
+        expect(second.stderr.match(/^Redis is .*/gm)).toEqual([
+          expect.stringMatching(/^Redis is away \(.+\)/),
+          "Redis is back.",
+        ]);
+      } finally {
+        await redis.stop();
+      }
+    },
+  );
 
-  it.skipIf(!hasPostgres)("with postgres:// makes its table and keeps the sessions there", async () => {
-    const postgres = await startPostgres();
-    try {
-      const env = { ...SHORT, DEMO_SESSIONS: postgres.url };
-      const first = start(env);
-      const browser = await signIn(first);
-      await first.kill("SIGKILL");
-      const second = start(env);
-      await expectStillSignedIn(browser, second);
-      expect(await second.kill()).toMatchObject({ code: 0, signal: null });
-    } finally {
-      await postgres.stop();
-    }
-  });
+  it.skipIf(!hasPostgres)(
+    "with postgres:// makes its table and keeps the sessions there",
+    async () => {
+      const postgres = await startPostgres();
+      try {
+        const env = { ...SHORT, DEMO_SESSIONS: postgres.url };
+        const first = start(env);
+        const browser = await signIn(first);
+        await first.kill("SIGKILL");
+        const second = start(env);
+        await expectStillSignedIn(browser, second);
+        expect(await second.kill()).toMatchObject({ code: 0, signal: null });
+      } finally {
+        await postgres.stop();
+      }
+    },
+  );
 });
 
 describe("the embedded provider's port", () => {
@@ -176,7 +226,9 @@ describe("the embedded provider's port", () => {
     await signIn(first);
     await first.kill();
     const other = createServer();
-    await new Promise<void>((resolve) => other.listen(Number(new URL(providerOf(first)!).port), "127.0.0.1", resolve));
+    await new Promise<void>((resolve) =>
+      other.listen(Number(new URL(providerOf(first)!).port), "127.0.0.1", resolve),
+    );
     try {
       const second = start();
       await second.origin();
@@ -216,7 +268,9 @@ describe("demos at the same time", () => {
     const second = start();
     const choice = await browser.follow(`${await second.origin()}/reports`);
     expect((await choose(browser, choice, "grace")).text).toContain("Signed in as Grace Hopper");
-    expect((await browser.get(`${await first.origin()}/api/reports`)).json()).toMatchObject({ user: { name: "Ada Lovelace" } });
+    expect((await browser.get(`${await first.origin()}/api/reports`)).json()).toMatchObject({
+      user: { name: "Ada Lovelace" },
+    });
   });
 });
 
@@ -247,29 +301,43 @@ describe("without the drivers", () => {
   it("runs with sessions in memory when nothing else was set, and says so", async () => {
     const demo = start(withoutDrivers());
     await signIn(demo);
-    expect(demo.stdout).toContain("better-sqlite3 cannot be loaded (it is not installed), so nothing is kept when the demo ends.");
+    expect(demo.stdout).toContain(
+      "better-sqlite3 cannot be loaded (it is not installed), so nothing is kept when the demo ends.",
+    );
     expect(demo.stdout).toMatch(/^Sessions: in this process's memory/m);
   });
 
   it("says what to install when it was", async () => {
-    const { code, stderr } = await start({ ...withoutDrivers(), DEMO_SESSIONS: `sqlite:${path.join(folder, "mine.db")}` }).ended;
+    const { code, stderr } = await start({
+      ...withoutDrivers(),
+      DEMO_SESSIONS: `sqlite:${path.join(folder, "mine.db")}`,
+    }).ended;
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^DEMO_SESSIONS: .*the package better-sqlite3 isn't installed\. Run `npm install better-sqlite3`/);
+    expect(stderr).toMatch(
+      /^DEMO_SESSIONS: .*the package better-sqlite3 isn't installed\. Run `npm install better-sqlite3`/,
+    );
     const other = await start({ ...withoutDrivers(), DEMO_SESSIONS: "redis://127.0.0.1" }).ended;
-    expect(other.stderr).toMatch(/^The package redis is needed and cannot be loaded: it is not installed\. .*`npm rebuild redis`/);
+    expect(other.stderr).toMatch(
+      /^The package redis is needed and cannot be loaded: it is not installed\. .*`npm rebuild redis`/,
+    );
   });
 
-  it.skipIf(!hasRedis)("runs with a server's sessions, whose driver is there, and says what a restart loses", async () => {
-    const redis = await startRedis();
-    try {
-      const demo = start({ ...withoutDrivers(), PRESENT: "redis", DEMO_SESSIONS: redis.url });
-      await signIn(demo);
-      expect(demo.stdout).toMatch(/^The package better-sqlite3 cannot be loaded \(it is not installed\), so .* after a restart everybody/);
-      expect(demo.stdout).toMatch(/^Sessions: redis:\S+$/m);
-    } finally {
-      await redis.stop();
-    }
-  });
+  it.skipIf(!hasRedis)(
+    "runs with a server's sessions, whose driver is there, and says what a restart loses",
+    async () => {
+      const redis = await startRedis();
+      try {
+        const demo = start({ ...withoutDrivers(), PRESENT: "redis", DEMO_SESSIONS: redis.url });
+        await signIn(demo);
+        expect(demo.stdout).toMatch(
+          /^The package better-sqlite3 cannot be loaded \(it is not installed\), so .* after a restart everybody/,
+        );
+        expect(demo.stdout).toMatch(/^Sessions: redis:\S+$/m);
+      } finally {
+        await redis.stop();
+      }
+    },
+  );
 });
 
 describe("what the demo cannot use is said in one line", () => {
@@ -292,7 +360,10 @@ describe("what the demo cannot use is said in one line", () => {
   });
 
   it("an SQLite file in a folder that is not there", async () => {
-    await expectRefusal({ DEMO_SESSIONS: `sqlite:${path.join(folder, "not", "there.db")}` }, /DEMO_SESSIONS: .*doesn't exist/);
+    await expectRefusal(
+      { DEMO_SESSIONS: `sqlite:${path.join(folder, "not", "there.db")}` },
+      /DEMO_SESSIONS: .*doesn't exist/,
+    );
   });
 
   it.each([
@@ -300,7 +371,10 @@ describe("what the demo cannot use is said in one line", () => {
     ["postgres://someone:hidden@127.0.0.1", "PostgreSQL"],
   ])("a server that is not there, without the password: %s", async (base, name) => {
     const address = `${base}:${await freePort()}`;
-    await expectRefusal({ DEMO_SESSIONS: address }, new RegExp(`^DEMO_SESSIONS: ${name} at \\S+ cannot be used: .*ECONNREFUSED`));
+    await expectRefusal(
+      { DEMO_SESSIONS: address },
+      new RegExp(`^DEMO_SESSIONS: ${name} at \\S+ cannot be used: .*ECONNREFUSED`),
+    );
   });
 
   it.each([
@@ -311,20 +385,29 @@ describe("what the demo cannot use is said in one line", () => {
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     try {
       const { port } = silent.address() as { port: number };
-      await expectRefusal({ DEMO_SESSIONS: `${scheme}://someone:hidden@127.0.0.1:${port}` }, message);
+      await expectRefusal(
+        { DEMO_SESSIONS: `${scheme}://someone:hidden@127.0.0.1:${port}` },
+        message,
+      );
     } finally {
       await new Promise((resolve) => silent.close(resolve));
     }
   });
 
   it.each([
-    ["redis://someone:hidden@127.0.0.1/sessions", /^DEMO_SESSIONS: Redis at \S+ cannot be used: Invalid pathname/],
+    [
+      "redis://someone:hidden@127.0.0.1/sessions",
+      /^DEMO_SESSIONS: Redis at \S+ cannot be used: Invalid pathname/,
+    ],
     ["sqlite:file:sessions.db", /^DEMO_SESSIONS: .*not an empty string or a URL/],
   ])("an address that is none: %s", async (address, message) => {
     await expectRefusal({ DEMO_SESSIONS: address }, message);
   });
 
-  async function expectRefusal(env: Readonly<Record<string, string>>, message: RegExp): Promise<void> {
+  async function expectRefusal(
+    env: Readonly<Record<string, string>>,
+    message: RegExp,
+  ): Promise<void> {
     const { code, stderr } = await start(env).ended;
     expect(code).toBe(1);
     expect(stderr).toMatch(message);

@@ -45,9 +45,17 @@ const SURROUNDINGS: readonly Readonly<Record<string, string>>[] = [
 ];
 
 /** Opens an event stream. The inner promise gives its text when it has ended. */
-async function openStream(browser: CookieBrowser, address: string): Promise<{ readonly text: Promise<string> }> {
-  const response = await fetch(address, { headers: { cookie: browser.cookies.header(new URL(address)) ?? "" } });
-  expect([response.status, response.headers.get("content-type")]).toEqual([200, expect.stringMatching(/^text\/event-stream/)]);
+async function openStream(
+  browser: CookieBrowser,
+  address: string,
+): Promise<{ readonly text: Promise<string> }> {
+  const response = await fetch(address, {
+    headers: { cookie: browser.cookies.header(new URL(address)) ?? "" },
+  });
+  expect([response.status, response.headers.get("content-type")]).toEqual([
+    200,
+    expect.stringMatching(/^text\/event-stream/),
+  ]);
   return { text: response.text() };
 }
 
@@ -58,11 +66,13 @@ describe.each(SURROUNDINGS)("the demo with %o", (env) => {
 
     const home = await browser.navigate("/");
     expect(home.status).toBe(200);
-    for (const link of ["/reports", "/api/reports", "/api/userinfo", "/idpauth/"]) expect(home.text).toContain(`href="${link}"`);
+    for (const link of ["/reports", "/api/reports", "/api/userinfo", "/idpauth/"])
+      expect(home.text).toContain(`href="${link}"`);
 
     const choice = await browser.follow("/reports?month=10");
     expect(choice.text).toContain("Who is signing in?");
-    for (const name of ["Ada Lovelace", "Grace Hopper", "Alan Turing"]) expect(choice.text).toContain(name);
+    for (const name of ["Ada Lovelace", "Grace Hopper", "Alan Turing"])
+      expect(choice.text).toContain(name);
 
     const reports = await choose(browser, choice, "ada");
     expect(reports.status).toBe(200);
@@ -80,37 +90,61 @@ describe.each(SURROUNDINGS)("the demo with %o", (env) => {
 
     const userinfo = await browser.get("/api/userinfo");
     expect(userinfo.status).toBe(200);
-    expect(userinfo.json()).toMatchObject({ sub: "ada", email: "ada@example.com", email_verified: true, name: "Ada Lovelace" });
+    expect(userinfo.json()).toMatchObject({
+      sub: "ada",
+      email: "ada@example.com",
+      email_verified: true,
+      name: "Ada Lovelace",
+    });
 
     const stream = await openStream(browser, `${await demo.origin()}/api/stream`);
     expect((await browser.follow("/idpauth/logout/")).status).toBe(200);
     expect((await browser.get("/api/reports")).status).toBe(401);
-    expect(await stream.text).toMatch(/^(?:event: tick\ndata: \d+\n\n)*event: ended\ndata: logout\n\n$/);
+    expect(await stream.text).toMatch(
+      /^(?:event: tick\ndata: \d+\n\n)*event: ended\ndata: logout\n\n$/,
+    );
 
     expect(demo.stdout).toContain(`Host:     ${env["DEMO_HOST"] ?? "express"}\n`);
     const { code, stderr } = await demo.kill();
-    expect([code, stderr.match(/[EW]\d{3}/g)]).toEqual([0, env["DEMO_SESSIONS"] === "host" ? ["W006"] : null]);
+    expect([code, stderr.match(/[EW]\d{3}/g)]).toEqual([
+      0,
+      env["DEMO_SESSIONS"] === "host" ? ["W006"] : null,
+    ]);
   });
 });
 
-it.each(HOSTS)("the embedded provider ends a session of the demo with %s, and its event stream closes with that reason", async (host) => {
-  const demo = start({ DEMO_HOST: host });
-  const browser = await demo.browser();
-  await choose(browser, await browser.follow("/reports"), "ada");
-  const stream = await openStream(browser, `${await demo.origin()}/api/stream`);
-  const issuer = /Provider: (\S+)/.exec(demo.stdout)?.[1] ?? "";
-  const form = { "content-type": "application/x-www-form-urlencoded" };
-  const ended = await browser.get(`${issuer}/end/ada`, { method: "POST", headers: form, body: "" });
-  expect(ended.text).toContain("The application accepted 1 of 1 logout tokens.");
-  expect(await stream.text).toMatch(/event: ended\ndata: logged_out_at_provider\n\n$/);
-  expect((await browser.get("/api/reports")).status).toBe(401);
-});
+it.each(HOSTS)(
+  "the embedded provider ends a session of the demo with %s, and its event stream closes with that reason",
+  async (host) => {
+    const demo = start({ DEMO_HOST: host });
+    const browser = await demo.browser();
+    await choose(browser, await browser.follow("/reports"), "ada");
+    const stream = await openStream(browser, `${await demo.origin()}/api/stream`);
+    const issuer = /Provider: (\S+)/.exec(demo.stdout)?.[1] ?? "";
+    const form = { "content-type": "application/x-www-form-urlencoded" };
+    const ended = await browser.get(`${issuer}/end/ada`, {
+      method: "POST",
+      headers: form,
+      body: "",
+    });
+    expect(ended.text).toContain("The application accepted 1 of 1 logout tokens.");
+    expect(await stream.text).toMatch(/event: ended\ndata: logged_out_at_provider\n\n$/);
+    expect((await browser.get("/api/reports")).status).toBe(401);
+  },
+);
 
 describe("the demo on each framework", () => {
   const ASKED: readonly (readonly [method: string, path: string, body?: string])[] = [
-    ...["/", "/demo.css", "/favicon.ico", "/nowhere", "/Reports", "/reports/", "/idpauth/session", "/idpauth/nothing"].flatMap((address) =>
-      ["GET", "HEAD"].map((method) => [method, address] as const),
-    ),
+    ...[
+      "/",
+      "/demo.css",
+      "/favicon.ico",
+      "/nowhere",
+      "/Reports",
+      "/reports/",
+      "/idpauth/session",
+      "/idpauth/nothing",
+    ].flatMap((address) => ["GET", "HEAD"].map((method) => [method, address] as const)),
     ["GET", "/reports?month=10"],
     ["GET", "/api/reports"],
     ["HEAD", "/reports"],
@@ -124,9 +158,14 @@ describe("the demo on each framework", () => {
     ["POST", "/"],
     ["POST", "/reports"],
     ["POST", "/idpauth/session"],
-    ...["/app", "/app/", "/app/devices?from=mail", "/app/assets/nothing.js", "/app/api/nothing", "/application"].flatMap((address) =>
-      ["GET", "HEAD"].map((method) => [method, address] as const),
-    ),
+    ...[
+      "/app",
+      "/app/",
+      "/app/devices?from=mail",
+      "/app/assets/nothing.js",
+      "/app/api/nothing",
+      "/application",
+    ].flatMap((address) => ["GET", "HEAD"].map((method) => [method, address] as const)),
     ["GET", "/app/api/items"],
     ["POST", "/app/api/items", '{"text":"Weigh the cards"}'],
     ["POST", "/app/api/items", '{"text":""}'],
@@ -155,12 +194,19 @@ describe("the demo on each framework", () => {
           for (const [method, address, body = ""] of ASKED) {
             const headers = { "x-idpauth": "1", "content-type": "application/json" };
             const own = method === "POST" ? { method, headers, body } : { method };
-            answers.set(`${who}: ${method} ${address} ${body}`, seenOf(await browser.get(address, own)));
+            answers.set(
+              `${who}: ${method} ${address} ${body}`,
+              seenOf(await browser.get(address, own)),
+            );
           }
           const foreign = { method: "POST", from: "https://other.example" };
           answers.set(`${who}: a POST of another site`, seenOf(await browser.get("/", foreign)));
-          answers.set(`${who}: click on /reports`, seenOf(await browser.navigate("/reports?month=10")));
-          if (who === "stranger") expect((await browser.follow("/idpauth/login/")).status).toBe(200);
+          answers.set(
+            `${who}: click on /reports`,
+            seenOf(await browser.navigate("/reports?month=10")),
+          );
+          if (who === "stranger")
+            expect((await browser.follow("/idpauth/login/")).status).toBe(200);
         }
         provider.fault("userinfo", { kind: "status", status: 500 });
         answers.set("no userinfo", seenOf(await browser.get("/api/userinfo")));
@@ -175,36 +221,62 @@ describe("the demo on each framework", () => {
         text: expect.stringContaining("/app/assets/") as string,
       });
       expect(express!.get("stranger: GET /app/assets/nothing.js ")).toMatchObject({ status: 404 });
-      expect(express!.get('user: POST /app/api/items {"text":"Weigh the cards"}')).toMatchObject({ status: 201 });
-      expect(express!.get(`user: POST /app/api/items ${"x".repeat(5000)}`)).toMatchObject({ status: 400 });
+      expect(express!.get('user: POST /app/api/items {"text":"Weigh the cards"}')).toMatchObject({
+        status: 201,
+      });
+      expect(express!.get(`user: POST /app/api/items ${"x".repeat(5000)}`)).toMatchObject({
+        status: 400,
+      });
       expect(express!.get("user: a POST of another site")).toMatchObject({ status: 403 });
-      for (const [index, other] of others.entries()) expect([HOSTS[index + 1], other]).toEqual([HOSTS[index + 1], express]);
+      for (const [index, other] of others.entries())
+        expect([HOSTS[index + 1], other]).toEqual([HOSTS[index + 1], express]);
     } finally {
       await provider.stop();
     }
   });
 
-  it.each(HOSTS)("%s responds with 503 while the provider is down, and nobody is signed out", async (host) => {
-    const provider = await startTestProvider({ idTokenSeconds: 1 });
-    try {
-      const client = { IDP_ISSUER: provider.issuer, IDP_CLIENT_ID: provider.clientId, IDP_CLIENT_SECRET: provider.clientSecret };
-      const browser = await start({ DEMO_HOST: host, DEMO_SESSIONS: "memory", SCOPE: "openid offline_access", ...client }).browser();
-      await browser.follow("/reports");
-      provider.fault("token", { kind: "status", status: 503 });
-      await eventually(async () => expect((await browser.get("/api/reports")).status).toBe(503));
-      const page = await browser.navigate("/reports");
-      expect([page.status, page.setCookies]).toEqual([503, []]);
-      expect(page.headers["retry-after"]).toMatch(/^[1-9]\d*$/);
-      provider.clearFaults();
-      await eventually(async () => expect((await browser.get("/api/reports")).status).toBe(200));
-    } finally {
-      await provider.stop();
-    }
-  });
+  it.each(HOSTS)(
+    "%s responds with 503 while the provider is down, and nobody is signed out",
+    async (host) => {
+      const provider = await startTestProvider({ idTokenSeconds: 1 });
+      try {
+        const client = {
+          IDP_ISSUER: provider.issuer,
+          IDP_CLIENT_ID: provider.clientId,
+          IDP_CLIENT_SECRET: provider.clientSecret,
+        };
+        const browser = await start({
+          DEMO_HOST: host,
+          DEMO_SESSIONS: "memory",
+          SCOPE: "openid offline_access",
+          ...client,
+        }).browser();
+        await browser.follow("/reports");
+        provider.fault("token", { kind: "status", status: 503 });
+        await eventually(async () => expect((await browser.get("/api/reports")).status).toBe(503));
+        const page = await browser.navigate("/reports");
+        expect([page.status, page.setCookies]).toEqual([503, []]);
+        expect(page.headers["retry-after"]).toMatch(/^[1-9]\d*$/);
+        provider.clearFaults();
+        await eventually(async () => expect((await browser.get("/api/reports")).status).toBe(200));
+      } finally {
+        await provider.stop();
+      }
+    },
+  );
 
-  /** Whatever a user can see; what differs from one moment or one connection to the next is left out. */
+  /**
+   * Whatever a user can see; what differs from one moment or one connection to the next is left
+   * out.
+   */
   function seenOf({ status, headers, text }: BrowserResponse): object {
-    const { date: _date, connection: _connection, "keep-alive": _alive, "content-length": _length, ...rest } = headers;
+    const {
+      date: _date,
+      connection: _connection,
+      "keep-alive": _alive,
+      "content-length": _length,
+      ...rest
+    } = headers;
     const { "transfer-encoding": _encoding, "set-cookie": _cookies, ...same } = rest;
     return { status, headers: same, text };
   }
@@ -270,19 +342,27 @@ describe("the demo with its embedded provider", () => {
   it("serves the pictures and the stylesheet that its pages name", async () => {
     const browser = await start().browser();
     const choice = await browser.follow("/reports");
-    for (const file of ["/demo.css", "/pictures/ada.svg"]) expect((await browser.get(new URL(file, choice.url))).status).toBe(200);
+    for (const file of ["/demo.css", "/pictures/ada.svg"])
+      expect((await browser.get(new URL(file, choice.url))).status).toBe(200);
     expect((await browser.get("/demo.css")).headers["content-type"]).toContain("text/css");
   });
 
   it("honours IDP_MOUNT_PATH and IDP_TOKEN_ENDPOINT_AUTH_METHOD", async () => {
-    const browser = await start({ IDP_MOUNT_PATH: "/who/", IDP_TOKEN_ENDPOINT_AUTH_METHOD: "client_secret_basic" }).browser();
-    expect((await choose(browser, await browser.follow("/reports"), "ada")).text).toContain("Signed in as Ada Lovelace");
+    const browser = await start({
+      IDP_MOUNT_PATH: "/who/",
+      IDP_TOKEN_ENDPOINT_AUTH_METHOD: "client_secret_basic",
+    }).browser();
+    expect((await choose(browser, await browser.follow("/reports"), "ada")).text).toContain(
+      "Signed in as Ada Lovelace",
+    );
   });
 
   it("works under localhost as well when BASE_URL is unset", async () => {
     const demo = start({ BASE_URL: "" });
     const browser = await demo.browser();
-    const choice = await browser.follow(`${(await demo.origin()).replace("127.0.0.1", "localhost")}/reports`);
+    const choice = await browser.follow(
+      `${(await demo.origin()).replace("127.0.0.1", "localhost")}/reports`,
+    );
     const reports = await choose(browser, choice, "ada");
     expect(reports.url.hostname).toBe("localhost");
     expect(reports.text).toContain("Signed in as Ada Lovelace");
@@ -316,8 +396,16 @@ describe("a check that fails ends the demo with a non-zero code and the whole li
     ["SECRET_KEY is empty: E001", { SECRET_KEY: "" }, ["E001"]],
     ["a client without its secret: E003", { IDP_CLIENT_ID: "client" }, ["E003"]],
     ["an issuer alone: E003", { IDP_ISSUER: "https://provider.example" }, ["E003"]],
-    ["everything at once: E001, E003, E005", { SECRET_KEY: "", IDP_CLIENT_ID: "client", SCOPE: "email" }, ["E001", "E003", "E005"]],
-    ["the same with the host's sessions", { SECRET_KEY: "", IDP_CLIENT_ID: "", DEMO_SESSIONS: "host" }, ["E001", "E003"]],
+    [
+      "everything at once: E001, E003, E005",
+      { SECRET_KEY: "", IDP_CLIENT_ID: "client", SCOPE: "email" },
+      ["E001", "E003", "E005"],
+    ],
+    [
+      "the same with the host's sessions",
+      { SECRET_KEY: "", IDP_CLIENT_ID: "", DEMO_SESSIONS: "host" },
+      ["E001", "E003"],
+    ],
   ])("%s", async (_, env, codes) => {
     const { code, stderr } = await start(env).ended;
     expect(code).toBe(1);
@@ -327,9 +415,17 @@ describe("a check that fails ends the demo with a non-zero code and the whole li
 
   it.each([
     ["DEMO_HOST", "rails", "there is: express, fastify, hono, koa, node, fetch"],
-    ["DEMO_SESSIONS", "redis", 'is "redis"; there is: memory, host, sqlite:PATH (or sqlite, the default), redis://'],
+    [
+      "DEMO_SESSIONS",
+      "redis",
+      'is "redis"; there is: memory, host, sqlite:PATH (or sqlite, the default), redis://',
+    ],
     ["DEMO_SESSIONS", "sqlite:", "there is: memory, host, sqlite:PATH"],
-    ["DEMO_SESSIONS", "mysql://me:hidden@127.0.0.1/sessions", "there is: memory, host, sqlite:PATH"],
+    [
+      "DEMO_SESSIONS",
+      "mysql://me:hidden@127.0.0.1/sessions",
+      "there is: memory, host, sqlite:PATH",
+    ],
     ["DEMO_SESSIONS", "postgres://[/", "postgres://USER@HOST/DATABASE"],
     ["PORT", "http", "a whole number from 0 to 65535"],
     ["DEMO_ID_TOKEN_SECONDS", "0", "a whole number from 1"],
@@ -355,7 +451,11 @@ describe("a check that fails ends the demo with a non-zero code and the whole li
   );
 
   it.each(HOSTS)("%s does not start, and says why", async (host) => {
-    const { code, stderr } = await start({ DEMO_HOST: host, SECRET_KEY: "", IDP_CLIENT_ID: "client" }).ended;
+    const { code, stderr } = await start({
+      DEMO_HOST: host,
+      SECRET_KEY: "",
+      IDP_CLIENT_ID: "client",
+    }).ended;
     expect(code).toBe(1);
     for (const expected of ["E001", "E003"]) expect(stderr).toContain(expected);
     expect(stderr).not.toContain("    at ");
@@ -386,7 +486,9 @@ describe("the demo with an outside provider", () => {
 
   it("ends on SIGTERM when the running requests have their responses", async () => {
     const provider = createServer();
-    const asked = new Promise<ServerResponse>((resolve) => provider.once("request", (_request, response) => resolve(response)));
+    const asked = new Promise<ServerResponse>((resolve) =>
+      provider.once("request", (_request, response) => resolve(response)),
+    );
     const port = await listening(provider);
     const demo = start({ ...client, IDP_ISSUER: `http://127.0.0.1:${port}` });
     const browser = await demo.browser();

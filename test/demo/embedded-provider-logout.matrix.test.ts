@@ -25,7 +25,8 @@ async function start(): Promise<Setup> {
     let body = "";
     request.setEncoding("utf8").on("data", (chunk: string) => (body += chunk));
     request.on("end", () => {
-      if (request.url === "/idpauth/backchannel-logout") tokens.push(new URLSearchParams(body).get("logout_token") ?? "");
+      if (request.url === "/idpauth/backchannel-logout")
+        tokens.push(new URLSearchParams(body).get("logout_token") ?? "");
       response.writeHead(200, { Connection: "close" }).end("the application");
     });
   });
@@ -47,21 +48,45 @@ async function start(): Promise<Setup> {
 }
 
 /** Signs a person in and returns the ID token. */
-async function signIn({ provider, origin }: Setup, browser: CookieBrowser, person: string): Promise<string> {
+async function signIn(
+  { provider, origin }: Setup,
+  browser: CookieBrowser,
+  person: string,
+): Promise<string> {
   const { clientId: client_id, clientSecret: client_secret, issuer } = provider;
   const redirect_uri = `${origin}/idpauth/login-callback`;
   const code_challenge = createHash("sha256").update(VERIFIER).digest("base64url");
-  const asked = { client_id, redirect_uri, response_type: "code", scope: "openid", code_challenge, code_challenge_method: "S256" };
+  const asked = {
+    client_id,
+    redirect_uri,
+    response_type: "code",
+    scope: "openid",
+    code_challenge,
+    code_challenge_method: "S256",
+  };
   const page = await browser.follow(`${issuer}/auth?${new URLSearchParams(asked).toString()}`);
   const code = (await choose(browser, page, person)).url.searchParams.get("code") ?? "";
   const body = new URLSearchParams({
-    ...{ grant_type: "authorization_code", code, redirect_uri, code_verifier: VERIFIER, client_id, client_secret },
+    ...{
+      grant_type: "authorization_code",
+      code,
+      redirect_uri,
+      code_verifier: VERIFIER,
+      client_id,
+      client_secret,
+    },
   });
-  const { id_token } = (await (await fetch(`${issuer}/token`, { method: "POST", body })).json()) as { id_token: string };
+  const { id_token } = (await (
+    await fetch(`${issuer}/token`, { method: "POST", body })
+  ).json()) as { id_token: string };
   return id_token;
 }
 
-const post = (body = "") => ({ method: "POST", headers: { "content-type": "application/x-www-form-urlencoded" }, body });
+const post = (body = "") => ({
+  method: "POST",
+  headers: { "content-type": "application/x-www-form-urlencoded" },
+  body,
+});
 
 describe("the embedded provider", () => {
   it("lists who is signed in, and ends every session of a user with a logout token", async () => {
@@ -70,16 +95,23 @@ describe("the embedded provider", () => {
     const browser = new CookieBrowser();
     expect((await browser.get(`${issuer}/`)).text).toContain("No person is signed in.");
     const sids = [];
-    for (const person of ["ada", "ada", "grace"]) sids.push(decodeJwt(await signIn(setup, new CookieBrowser(), person))["sid"]);
+    for (const person of ["ada", "ada", "grace"])
+      sids.push(decodeJwt(await signIn(setup, new CookieBrowser(), person))["sid"]);
     expect(new Set(sids).size).toBe(3);
-    expect((await browser.get(`${issuer}/`)).text).toMatch(/action="\/end\/ada"[^]*action="\/end\/grace"/);
+    expect((await browser.get(`${issuer}/`)).text).toMatch(
+      /action="\/end\/ada"[^]*action="\/end\/grace"/,
+    );
     const ended = await browser.get(`${issuer}/end/ada`, post());
-    expect(ended.text).toContain("The provider has ended the session of Ada Lovelace. The application accepted 2 of 2 logout tokens.");
+    expect(ended.text).toContain(
+      "The provider has ended the session of Ada Lovelace. The application accepted 2 of 2 logout tokens.",
+    );
     expect(ended.text).not.toMatch(/<script|action="\/end\/ada"/);
     const keys = createRemoteJWKSet(new URL(`${issuer}/jwks`));
     const payloads = [];
     for (const token of setup.tokens)
-      payloads.push((await jwtVerify(token, keys, { issuer, audience: clientId, typ: "logout+jwt" })).payload);
+      payloads.push(
+        (await jwtVerify(token, keys, { issuer, audience: clientId, typ: "logout+jwt" })).payload,
+      );
     expect(payloads.map(({ sid }) => sid).sort()).toEqual(sids.slice(0, 2).sort());
     expect(payloads.map(({ sub }) => sub)).toEqual(["ada", "ada"]);
   });
@@ -89,7 +121,9 @@ describe("the embedded provider", () => {
     await signIn(setup, new CookieBrowser(), "ada");
     const { headers, ...request } = post();
     const foreign = { ...request, headers: { ...headers, "sec-fetch-site": "cross-site" } };
-    expect((await new CookieBrowser().get(`${setup.provider.issuer}/end/ada`, foreign)).status).toBe(403);
+    expect(
+      (await new CookieBrowser().get(`${setup.provider.issuer}/end/ada`, foreign)).status,
+    ).toBe(403);
     expect(setup.tokens).toEqual([]);
   });
 
@@ -98,14 +132,25 @@ describe("the embedded provider", () => {
     const browser = new CookieBrowser();
     const id_token_hint = await signIn(setup, browser, "grace");
     const post_logout_redirect_uri = `${setup.origin}/idpauth/logout-callback`;
-    const query = new URLSearchParams({ id_token_hint, post_logout_redirect_uri, state: "s" }).toString();
+    const query = new URLSearchParams({
+      id_token_hint,
+      post_logout_redirect_uri,
+      state: "s",
+    }).toString();
     const page = await browser.get(`${setup.provider.issuer}/session/end?${query}`);
     expect(page.text).toContain("Sign out at the provider too?");
     const [, action = ""] = /action="([^"]*)"/.exec(page.text) ?? [];
     const [, xsrf = ""] = /name="xsrf" value="([^"]*)"/.exec(page.text) ?? [];
-    const back = await browser.get(action, post(new URLSearchParams({ xsrf, logout: "yes" }).toString()));
+    const back = await browser.get(
+      action,
+      post(new URLSearchParams({ xsrf, logout: "yes" }).toString()),
+    );
     expect([back.status, back.location]).toEqual([303, `${post_logout_redirect_uri}?state=s`]);
-    expect(setup.tokens.map((token) => decodeJwt(token)["sid"])).toEqual([decodeJwt(id_token_hint)["sid"]]);
-    expect((await browser.get(`${setup.provider.issuer}/`)).text).toContain("No person is signed in.");
+    expect(setup.tokens.map((token) => decodeJwt(token)["sid"])).toEqual([
+      decodeJwt(id_token_hint)["sid"],
+    ]);
+    expect((await browser.get(`${setup.provider.issuer}/`)).text).toContain(
+      "No person is signed in.",
+    );
   });
 });

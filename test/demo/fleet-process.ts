@@ -19,7 +19,15 @@ export class FleetProcess {
     const { PATH = "", HOME = "" } = process.env;
     this.#child = spawn("npm", ["run", "--silent", "demo:fleet"], {
       cwd: ROOT,
-      env: { PATH, HOME, TMPDIR: this.#folder, PORT: "0", npm_config_logs_max: "0", npm_config_update_notifier: "false", ...env },
+      env: {
+        PATH,
+        HOME,
+        TMPDIR: this.#folder,
+        PORT: "0",
+        npm_config_logs_max: "0",
+        npm_config_update_notifier: "false",
+        ...env,
+      },
       // A process group of its own, which is what Ctrl+C in a terminal reaches.
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
@@ -50,7 +58,9 @@ export class FleetProcess {
 
   /** The pid of one process of the fleet, as it was said last. */
   pid(name: string): number {
-    const last = [...this.said.matchAll(new RegExp(`^${name}(?::| is back) +\\(?pid (\\d+)`, "gm"))].at(-1)?.[1];
+    const last = [
+      ...this.said.matchAll(new RegExp(`^${name}(?::| is back) +\\(?pid (\\d+)`, "gm")),
+    ].at(-1)?.[1];
     if (last === undefined) throw new Error(`${name} was not said to run: ${this.said}`);
     return Number(last);
   }
@@ -67,7 +77,10 @@ export class FleetProcess {
     return this.#killed.filter((killed) => !this.said.includes(`${killed} ended`));
   }
 
-  /** The terminal is closed, so that nobody reads the last lines. npm ends at once; rejects when the others do not follow. */
+  /**
+   * The terminal is closed, so that nobody reads the last lines. npm ends at once; rejects when the
+   * others do not follow.
+   */
   async hangUp(): Promise<void> {
     this.#child.stdout?.destroy();
     this.#child.stderr?.destroy();
@@ -82,7 +95,8 @@ export class FleetProcess {
 
   /** Ctrl+C. Gives the exit code and whatever is left behind, which ought to be nothing. */
   async end(): Promise<{ code: number | null; left: string[] }> {
-    if (this.#child.exitCode === null && this.#child.pid !== undefined) process.kill(-this.#child.pid, "SIGINT");
+    if (this.#child.exitCode === null && this.#child.pid !== undefined)
+      process.kill(-this.#child.pid, "SIGINT");
     const code = await this.#closed;
     const left = this.#left();
     rmSync(this.#folder, { recursive: true, force: true });

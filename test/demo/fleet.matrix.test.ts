@@ -14,7 +14,9 @@ import { redisForTests } from "../support/redis-server.js";
 import { choose } from "./demo-process.js";
 import { FleetProcess } from "./fleet-process.js";
 
-const isMissing = (await redisForTests()) === undefined || (await ensureProgram("haproxy", "haproxy")) === undefined;
+const isMissing =
+  (await redisForTests()) === undefined ||
+  (await ensureProgram("haproxy", "haproxy")) === undefined;
 const executablePath = await chromiumForTests();
 
 const APPLICATIONS = ["app-1", "app-2", "app-3"];
@@ -44,10 +46,15 @@ describe.skipIf(isMissing)("the fleet", () => {
   async function everybodyRuns(user: CookieBrowser): Promise<void> {
     await eventually(async () => {
       expect(fleet.unnoticed).toEqual([]);
-      const answers = [await user.navigate("/"), await user.navigate("/"), await user.navigate("/")];
+      const answers = [
+        await user.navigate("/"),
+        await user.navigate("/"),
+        await user.navigate("/"),
+      ];
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
       expect(answers.map(answering).sort()).toEqual(APPLICATIONS);
-      for (const { text } of answers) expect(text.match(/class="state( ended)?"/g)).toEqual(Array(6).fill('class="state"'));
+      for (const { text } of answers)
+        expect(text.match(/class="state( ended)?"/g)).toEqual(Array(6).fill('class="state"'));
     });
   }
 
@@ -67,7 +74,9 @@ describe.skipIf(isMissing)("the fleet", () => {
     await everybodyRuns(browser);
     await ask(browser, 30);
     expect(dead).not.toContain(fleet.pid("app-1"));
-    expect(fleet.said).toMatch(/^app-1 \(pid \d+\) ended by SIGKILL\. It starts again in 2 seconds\.$/m);
+    expect(fleet.said).toMatch(
+      /^app-1 \(pid \d+\) ended by SIGKILL\. It starts again in 2 seconds\.$/m,
+    );
     expect(fleet.said).toMatch(/^app-2 is back \(pid \d+\)\.$/m);
   });
 
@@ -75,7 +84,10 @@ describe.skipIf(isMissing)("the fleet", () => {
     const browser = await signedIn();
     fleet.kill("redis");
     const outage = await browser.navigate("/");
-    expect({ status: outage.status, setCookies: outage.setCookies }).toEqual({ status: 503, setCookies: [] });
+    expect({ status: outage.status, setCookies: outage.setCookies }).toEqual({
+      status: 503,
+      setCookies: [],
+    });
     expect(outage.text).toContain("You have not been signed out");
     await everybodyRuns(browser);
     await ask(browser, 6);
@@ -92,7 +104,8 @@ describe.skipIf(isMissing)("the fleet", () => {
 
   it("has its provider at the same address again, also when another process has the port for a while", async () => {
     const browser = await signedIn();
-    const address = async () => new URL((await browser.get("/idpauth/login/")).location ?? "").origin;
+    const address = async () =>
+      new URL((await browser.get("/idpauth/login/")).location ?? "").origin;
     const before = await address();
     const dead = fleet.pid("provider");
     fleet.kill("provider");
@@ -101,7 +114,8 @@ describe.skipIf(isMissing)("the fleet", () => {
       other.listen(Number(new URL(before).port), "127.0.0.1");
       await once(other, "listening");
     });
-    const attempts = () => fleet.said.match(/^provider \(pid \d+\) ended with code 1\./gm)?.length ?? 0;
+    const attempts = () =>
+      fleet.said.match(/^provider \(pid \d+\) ended with code 1\./gm)?.length ?? 0;
     await expect.poll(attempts).toBeGreaterThan(0);
     await new Promise((resolve) => other.close(resolve));
     await everybodyRuns(browser);
@@ -143,7 +157,11 @@ describe.skipIf(isMissing)("the fleet", () => {
       const tab = await user.askFor("/enter");
       await tab.getByRole("button", { name: PEOPLE.ada }).click();
       await tab.getByText("Signed in as Ada Lovelace").waitFor();
-      await tab.getByText(/Signed in on all of [5-9] answers: \d from app-1, \d from app-2, \d from app-3\./).waitFor();
+      await tab
+        .getByText(
+          /Signed in on all of [5-9] answers: \d from app-1, \d from app-2, \d from app-3\./,
+        )
+        .waitFor();
 
       fleet.kill("app-3");
       await tab.getByText("2 of 3 application processes are running.").waitFor();
@@ -178,7 +196,8 @@ describe.skipIf(isMissing)("the fleet", () => {
       const why = "closed, because the session has ended (logged_out_at_provider).";
       await tab.getByText(`Event stream: ${why}`, { exact: true }).waitFor();
       await tab.getByText("You are not signed in", { exact: true }).waitFor();
-      for (const name of ["Event stream", "WebSocket"]) await reports.getByText(`${name}: ${why}`, { exact: true }).waitFor();
+      for (const name of ["Event stream", "WebSocket"])
+        await reports.getByText(`${name}: ${why}`, { exact: true }).waitFor();
       expect(user.complaints).toEqual([]);
       await user.leave();
     });
@@ -200,7 +219,9 @@ describe.skipIf(isMissing)("the fleet", () => {
     await everybodyRuns(await signedIn());
     for (const name of ["app-2", "redis"]) fleet.kill(name);
     await eventually(async () => {
-      expect(fleet.said).toMatch(new RegExp(`^redis \\(pid ${String(fleet.pid("redis"))}\\) ended`, "m"));
+      expect(fleet.said).toMatch(
+        new RegExp(`^redis \\(pid ${String(fleet.pid("redis"))}\\) ended`, "m"),
+      );
     });
     ended = true;
     // Ctrl+C reaches npm and its shell, too, which end by it: the exit code is theirs.
@@ -210,11 +231,14 @@ describe.skipIf(isMissing)("the fleet", () => {
   });
 });
 
-it.skipIf(isMissing)("a fleet whose terminal is closed ends and leaves nothing behind", async () => {
-  const fleet = new FleetProcess();
-  await fleet.origin();
-  await fleet.hangUp();
-});
+it.skipIf(isMissing)(
+  "a fleet whose terminal is closed ends and leaves nothing behind",
+  async () => {
+    const fleet = new FleetProcess();
+    await fleet.origin();
+    await fleet.hangUp();
+  },
+);
 
 describe.skipIf(isMissing)("a fleet that cannot start", () => {
   it("says plainly that a driver is missing", async () => {
@@ -227,8 +251,13 @@ describe.skipIf(isMissing)("a fleet that cannot start", () => {
       `import { register } from "node:module"; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(resolve)}`)});`,
     );
     try {
-      const fleet = new FleetProcess({ NODE_OPTIONS: `--import=${hook}`, DEMO_SESSIONS: "nonsense" });
-      await expect(fleet.origin()).rejects.toThrow("The package better-sqlite3 is needed and cannot be loaded: it is not installed.");
+      const fleet = new FleetProcess({
+        NODE_OPTIONS: `--import=${hook}`,
+        DEMO_SESSIONS: "nonsense",
+      });
+      await expect(fleet.origin()).rejects.toThrow(
+        "The package better-sqlite3 is needed and cannot be loaded: it is not installed.",
+      );
       expect(fleet.said).not.toContain("    at ");
       expect(await fleet.end()).toEqual({ code: 1, left: [] });
     } finally {

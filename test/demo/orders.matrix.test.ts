@@ -8,20 +8,28 @@ const running: DemoProcess[] = [];
 
 afterEach(() => Promise.all(running.splice(0).map((demo) => demo.kill("SIGKILL"))));
 
-async function start(env: Readonly<Record<string, string>>): Promise<{ demo: DemoProcess; browser: CookieBrowser }> {
+async function start(
+  env: Readonly<Record<string, string>>,
+): Promise<{ demo: DemoProcess; browser: CookieBrowser }> {
   const demo = new DemoProcess(env);
   running.push(demo);
   return { demo, browser: await demo.browser() };
 }
 
-const signIn = async (browser: CookieBrowser, person = "ada", path = "/orders") => choose(browser, await browser.follow(path), person);
+const signIn = async (browser: CookieBrowser, person = "ada", path = "/orders") =>
+  choose(browser, await browser.follow(path), person);
 
 const apiOf = (demo: DemoProcess) => /^Orders: +(\S+)/m.exec(demo.stdout)?.[1] ?? "";
 const OWN = { "x-idpauth": "1" };
 
-/** Opens an event stream, and reads its first event. `ended` resolves when it ends, however that happens. */
+/**
+ * Opens an event stream, and reads its first event. `ended` resolves when it ends, however that
+ * happens.
+ */
 async function openStream(browser: CookieBrowser, address: string) {
-  const response = await fetch(address, { headers: { cookie: browser.cookies.header(new URL(address)) ?? "" } });
+  const response = await fetch(address, {
+    headers: { cookie: browser.cookies.header(new URL(address)) ?? "" },
+  });
   const reader = response.body!.getReader();
   const first = new TextDecoder().decode((await reader.read()).value);
   const ended = (async () => {
@@ -30,7 +38,10 @@ async function openStream(browser: CookieBrowser, address: string) {
   return { status: response.status, first, ended };
 }
 
-/** Opens a WebSocket. Returns its first message, or the status that refuses it, and a promise of the code with which it closes. */
+/**
+ * Opens a WebSocket. Returns its first message, or the status that refuses it, and a promise of the
+ * code with which it closes.
+ */
 async function openSocket(browser: CookieBrowser, origin: string, from = origin) {
   const address = `${origin}/api/orders/socket`;
   const headers = { cookie: browser.cookies.header(new URL(address)) ?? "", origin: from };
@@ -60,29 +71,49 @@ describe.each(FRAMEWORKS)("the orders API behind the demo with %s", (host) => {
   afterAll(async () => {
     const { code, stderr } = await demo.kill();
     expect(code).toBe(0);
-    // @hono/node-server, which runs the demo with Hono and with fetch, logs each response whose stream fails: the session has ended.
+    // @hono/node-server, which runs the demo with Hono and with fetch, logs each response whose
+    // stream fails: the session has ended.
     if (host !== "hono" && host !== "fetch") expect(stderr).toBe("");
   });
 
   it("gets the user's token and no cookie, and isn't reached by signed-out users and other sites", async () => {
     const browser = await demo.browser();
-    expect((await browser.get("/api/orders/items")).json()).toMatchObject({ error: "login_required" });
+    expect((await browser.get("/api/orders/items")).json()).toMatchObject({
+      error: "login_required",
+    });
     expect((await fetch(`${apiOf(demo)}items`)).status).toBe(401);
-    expect((await fetch(`${apiOf(demo)}items`, { headers: { authorization: "Bearer forged" } })).status).toBe(401);
+    expect(
+      (await fetch(`${apiOf(demo)}items`, { headers: { authorization: "Bearer forged" } })).status,
+    ).toBe(401);
 
     expect((await signIn(browser)).text).toContain("/orders.js");
     const items = await browser.get("/api/orders/items");
     expect([items.status, items.json()]).toEqual([
       200,
-      { items: expect.any(Array) as unknown[], token: expect.stringMatching(/^[0-9a-f]{8}$/) as string, cookie: null },
+      {
+        items: expect.any(Array) as unknown[],
+        token: expect.stringMatching(/^[0-9a-f]{8}$/) as string,
+        cookie: null,
+      },
     ]);
     const body = JSON.stringify({ text: "Two gears" });
     const json = { "content-type": "application/json" };
-    const added = await browser.get("/api/orders/items", { method: "POST", body, headers: { ...OWN, ...json } });
+    const added = await browser.get("/api/orders/items", {
+      method: "POST",
+      body,
+      headers: { ...OWN, ...json },
+    });
     expect([added.status, added.json()]).toEqual([201, { id: 4, text: "Two gears" }]);
-    expect((await browser.get("/api/orders/items", { method: "POST", body, headers: json, from: "https://other.example" })).status).toBe(
-      403,
-    );
+    expect(
+      (
+        await browser.get("/api/orders/items", {
+          method: "POST",
+          body,
+          headers: json,
+          from: "https://other.example",
+        })
+      ).status,
+    ).toBe(403);
     expect((await browser.get("/api/orders/items")).json().items).toHaveLength(4);
   });
 

@@ -16,19 +16,29 @@ function start(env: Readonly<Record<string, string>> = {}): DemoProcess {
   return demo;
 }
 
-const providersOf = (demo: DemoProcess) => [...demo.stdout.matchAll(/^Provider: (\S+)/gm)].map(([, issuer = ""]) => issuer);
+const providersOf = (demo: DemoProcess) =>
+  [...demo.stdout.matchAll(/^Provider: (\S+)/gm)].map(([, issuer = ""]) => issuer);
 
 /** Clicks on a provider on the chooser. */
-function chooseProvider(browser: CookieBrowser, page: FollowedResponse, key: string): Promise<FollowedResponse> {
+function chooseProvider(
+  browser: CookieBrowser,
+  page: FollowedResponse,
+  key: string,
+): Promise<FollowedResponse> {
   const href = new RegExp(`href="([^"]*provider=${key}[^"]*)"`).exec(page.text)?.[1] ?? "";
   return browser.follow(href.replaceAll("&amp;", "&"));
 }
 
 async function signInAsCustomer(browser: CookieBrowser): Promise<FollowedResponse> {
-  return choose(browser, await chooseProvider(browser, await browser.follow("/reports?month=10"), "customers"), "mary");
+  return choose(
+    browser,
+    await chooseProvider(browser, await browser.follow("/reports?month=10"), "customers"),
+    "mary",
+  );
 }
 
-const details = async (browser: CookieBrowser) => (await browser.get("/idpauth/session?details=true")).json();
+const details = async (browser: CookieBrowser) =>
+  (await browser.get("/idpauth/session?details=true")).json();
 
 describe.each(HOSTS)("the demo of two providers with %s", (host) => {
   it("has a page for staff only, and uses the provider of each session", async () => {
@@ -36,8 +46,14 @@ describe.each(HOSTS)("the demo of two providers with %s", (host) => {
     const browser = await demo.browser();
     expect((await browser.navigate("/")).text).toContain("You are signed in at no provider.");
     const reports = await signInAsCustomer(browser);
-    expect([reports.url.href, reports.status]).toEqual([`${await demo.origin()}/reports?month=10`, 200]);
-    expect(await details(browser)).toMatchObject({ provider: "customers", user: { name: "Mary Somerville" } });
+    expect([reports.url.href, reports.status]).toEqual([
+      `${await demo.origin()}/reports?month=10`,
+      200,
+    ]);
+    expect(await details(browser)).toMatchObject({
+      provider: "customers",
+      user: { name: "Mary Somerville" },
+    });
     expect((await browser.get("/api/userinfo")).json()).toMatchObject({ sub: "mary" });
 
     const login = await browser.follow("/payroll");
@@ -49,7 +65,11 @@ describe.each(HOSTS)("the demo of two providers with %s", (host) => {
     expect((await browser.get("/api/userinfo")).json()).toMatchObject({ sub: "ada" });
 
     const form = { "content-type": "application/x-www-form-urlencoded" };
-    const ended = await browser.get(`${staff ?? ""}/end/ada`, { method: "POST", headers: form, body: "" });
+    const ended = await browser.get(`${staff ?? ""}/end/ada`, {
+      method: "POST",
+      headers: form,
+      body: "",
+    });
     expect(ended.text).toContain("The application accepted 1 of 1 logout tokens.");
     expect((await browser.get("/api/reports")).status).toBe(401);
     expect(await demo.kill()).toMatchObject({ code: 0, stderr: "" });
@@ -68,7 +88,10 @@ it("a restart keeps the users of both providers signed in", async () => {
     await first.kill("SIGKILL");
     const second = start(env);
     const probe = `${await second.origin()}/idpauth/session?details=true`;
-    expect((await mary.get(probe)).json()).toMatchObject({ authenticated: true, provider: "customers" });
+    expect((await mary.get(probe)).json()).toMatchObject({
+      authenticated: true,
+      provider: "customers",
+    });
     expect((await ada.get(probe)).json()).toMatchObject({ authenticated: true, provider: "staff" });
     expect(providersOf(second)).toEqual(before);
   } finally {
@@ -80,5 +103,7 @@ it("a restart keeps the users of both providers signed in", async () => {
 it("two providers are refused beside a provider of the environment", async () => {
   const { code, stderr } = await start({ IDP_CLIENT_ID: "client" }).ended;
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^DEMO_PROVIDERS is 2, but the demo starts no provider, because one of these is set: .*IDP_CLIENT_ID/);
+  expect(stderr).toMatch(
+    /^DEMO_PROVIDERS is 2, but the demo starts no provider, because one of these is set: .*IDP_CLIENT_ID/,
+  );
 });

@@ -18,7 +18,9 @@ async function start(env: Readonly<Record<string, string>>) {
 
 function connect(browser: CookieBrowser, address: string, origin: string | undefined): WebSocket {
   const cookie = browser.cookies.header(new URL("/", address)) ?? "";
-  return new WebSocket(`${address.replace(/^http/, "ws")}/ws`, { headers: { cookie, ...(origin !== undefined && { origin }) } });
+  return new WebSocket(`${address.replace(/^http/, "ws")}/ws`, {
+    headers: { cookie, ...(origin !== undefined && { origin }) },
+  });
 }
 
 /** Returns the status with which the server refuses the handshake. */
@@ -35,7 +37,9 @@ function refused(socket: WebSocket): Promise<number | undefined> {
   });
 }
 
-/** Returns the first message, and a promise of the code and the reason with which the socket closes. */
+/**
+ * Returns the first message, and a promise of the code and the reason with which the socket closes.
+ */
 async function opened(socket: WebSocket) {
   const closed = new Promise<[code: number, reason: string]>((resolve) => {
     socket.once("close", (code, reason) => {
@@ -68,7 +72,11 @@ describe.each(FRAMEWORKS)("/ws of the demo with %s", (host) => {
     expect(message).toBe("tick 1");
     const issuer = /Provider: (\S+)/.exec(demo.stdout)?.[1] ?? "";
     const form = { "content-type": "application/x-www-form-urlencoded" };
-    const ended = await browser.get(`${issuer}/end/ada`, { method: "POST", headers: form, body: "" });
+    const ended = await browser.get(`${issuer}/end/ada`, {
+      method: "POST",
+      headers: form,
+      body: "",
+    });
     expect(ended.text).toContain("The application accepted 1 of 1 logout tokens.");
     expect(await closed).toEqual([4401, "logged_out_at_provider"]);
     expect(await refused(connect(browser, origin, origin))).toBe(401);

@@ -15,9 +15,16 @@ import * as fastifyEntry from "../../src/adapters/fastify/fastify.js";
 import * as honoEntry from "../../src/adapters/hono/hono.js";
 import * as koaEntry from "../../src/adapters/koa/koa.js";
 import * as main from "../../src/index.js";
-import { browser, startTestProvider, TestClock, type TestedApplication, type TestProvider } from "../../src/testing/index.js";
+import {
+  browser,
+  startTestProvider,
+  TestClock,
+  type TestedApplication,
+  type TestProvider,
+} from "../../src/testing/index.js";
 
-// Samples that need a second server or provider, each run as it stands in its page: those about APIs, and about two accounts of a user.
+// Samples that need a second server or provider, each run as it stands in its page: those about
+// APIs, and about two accounts of a user.
 
 const DOCS = path.resolve(import.meta.dirname, "../../docs");
 
@@ -47,7 +54,10 @@ const create =
     idpAuth({ env: provider.env, clock, log: false, ...options });
 
 /** Runs a sample, and returns its `app`. */
-async function run(code: string, given: Readonly<Record<string, unknown>>): Promise<TestedApplication> {
+async function run(
+  code: string,
+  given: Readonly<Record<string, unknown>>,
+): Promise<TestedApplication> {
   const modules: Readonly<Record<string, object>> = {
     "@koa/router": { default: Router },
     express: { default: express },
@@ -67,9 +77,10 @@ async function run(code: string, given: Readonly<Record<string, unknown>>): Prom
     .replace(/^import (\{.+\}) from "(.+)";.*$/gm, 'const $1 = modules["$2"];');
   const names = { ...given, modules };
   // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the page is the project's own
-  const start = new Function(...Object.keys(names), `return (async () => { ${body}; return app; })();`) as (
-    ...values: readonly unknown[]
-  ) => Promise<TestedApplication>;
+  const start = new Function(
+    ...Object.keys(names),
+    `return (async () => { ${body}; return app; })();`,
+  ) as (...values: readonly unknown[]) => Promise<TestedApplication>;
   return start(...Object.values(names));
 }
 
@@ -82,7 +93,9 @@ describe("docs/about/other-callers.md", () => {
     const { privateKey, publicKey } = await jose.generateKeyPair("ES256");
     let isDown = false;
     const keys = { keys: [{ ...(await jose.exportJWK(publicKey)), alg: "ES256" }] };
-    const issuer = await serve((_request, response) => response.writeHead(isDown ? 500 : 200).end(JSON.stringify(keys)));
+    const issuer = await serve((_request, response) =>
+      response.writeHead(isDown ? 500 : 200).end(JSON.stringify(keys)),
+    );
     const app = express();
     const auth = expressEntry.idpAuth({ env: provider.env, clock, log: false });
     auth.mount(app);
@@ -95,7 +108,8 @@ describe("docs/about/other-callers.md", () => {
         .setAudience(audience)
         .setExpirationTime(expires)
         .sign(privateKey);
-    const get = async (token: string) => user.get("/api/orders", { headers: { Authorization: `Bearer ${token}` } });
+    const get = async (token: string) =>
+      user.get("/api/orders", { headers: { Authorization: `Bearer ${token}` } });
     return { user, sign, get, issuer, fail: () => (isDown = true) };
   }
 

@@ -9,7 +9,12 @@ import * as kit from "../../src/testing/index.js";
 // The samples of the tutorial and of the pages about providers, each run as it stands there.
 
 const DOCS = path.resolve(import.meta.dirname, "../../docs");
-const ADA = { email: "ada@example.com", email_verified: true, name: "Ada Lovelace", groups: ["admin", "staff"] };
+const ADA = {
+  email: "ada@example.com",
+  email_verified: true,
+  name: "Ada Lovelace",
+  groups: ["admin", "staff"],
+};
 const GRACE = { email: "grace@example.com", email_verified: true, groups: ["staff"] };
 const ZITADEL_ROLES = "urn:zitadel:iam:org:project:roles";
 
@@ -27,7 +32,13 @@ afterEach(async () => {
 });
 
 const createAuth = (options: main.IdpAuthOptions = {}) =>
-  expressEntry.idpAuth({ env: provider.env, clock: provider.clock, log: false, clientData: ({ data }) => data, ...options });
+  expressEntry.idpAuth({
+    env: provider.env,
+    clock: provider.clock,
+    log: false,
+    clientData: ({ data }) => data,
+    ...options,
+  });
 
 /** Express, except that the test opens the port. */
 function createApp(): Express {
@@ -45,7 +56,11 @@ interface Sample {
 }
 
 /** Runs a sample of a page, and opens a browser at its application. */
-async function run(page: string, title: string, { options = {}, given = {}, at = 0 }: Sample = {}): Promise<void> {
+async function run(
+  page: string,
+  title: string,
+  { options = {}, given = {}, at = 0 }: Sample = {},
+): Promise<void> {
   const section =
     readFileSync(path.join(DOCS, page), "utf8")
       .split(/^#{1,3} /m)
@@ -67,25 +82,40 @@ async function run(page: string, title: string, { options = {}, given = {}, at =
   const auth = createAuth(options);
   if (!code.includes("idpAuth(")) auth.mount(app);
   const handler: RequestHandler = (_request, response) => void response.send("passed");
-  const names: Readonly<Record<string, unknown>> = { idpAuth: createAuth, app, auth, handler, ...given, modules };
+  const names: Readonly<Record<string, unknown>> = {
+    idpAuth: createAuth,
+    app,
+    auth,
+    handler,
+    ...given,
+    modules,
+  };
   // Parameters outside, so that a sample may declare a name that is given.
   // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the page is the project's own
-  await new Function(...Object.keys(names), `return (async () => { ${body} })();`)(...Object.values(names));
+  await new Function(...Object.keys(names), `return (async () => { ${body} })();`)(
+    ...Object.values(names),
+  );
   user = await kit.browser(app);
 }
 
 describe("docs/tutorial/staff-only.md", () => {
   const text = readFileSync(path.join(DOCS, "tutorial/staff-only.md"), "utf8");
-  const [application = "", table = ""] = [...text.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code = ""]) => code);
+  const [application = "", table = ""] = [...text.matchAll(/^```js\n(.*?)^```$/gms)].map(
+    ([, code = ""]) => code,
+  );
 
   beforeEach(async () => {
     // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the page is the project's own
-    const users: unknown = new Function(`${table.replace("export const users", "const users")} return users;`)();
+    const users: unknown = new Function(
+      `${table.replace("export const users", "const users")} return users;`,
+    )();
     await run("tutorial/staff-only.md", "An application for your staff", { given: { users } });
   });
 
   it("has at most 25 lines without the texts of the pages, and no cast", () => {
-    const lines = application.split("\n").filter((line) => line.trim() !== "" && !/^\s*res\.send\("/.test(line));
+    const lines = application
+      .split("\n")
+      .filter((line) => line.trim() !== "" && !/^\s*res\.send\("/.test(line));
     expect(lines.length).toBeLessThanOrEqual(25);
     expect(application).not.toMatch(/@type|\bas\b/);
   });
@@ -102,7 +132,9 @@ describe("docs/tutorial/staff-only.md", () => {
 
   it("gives each user an id and shows the groups; only administrators see their page", async () => {
     expect((await user.follow("/groups")).json()).toEqual({ userId: 1, groups: ["staff"] });
-    expect(provider.requestsTo("authorize").at(-1)?.query.get("audience")).toBe("https://api.example.com");
+    expect(provider.requestsTo("authorize").at(-1)?.query.get("audience")).toBe(
+      "https://api.example.com",
+    );
     expect((await user.navigate("/admin")).status).toBe(403);
     provider.person = ADA;
     expect((await user.follow("/idpauth/login/")).status).toBe(200);
@@ -129,25 +161,43 @@ describe("docs/providers", () => {
     await run(`providers/${name}.md`, "Step-up");
     await user.follow("/idpauth/login/");
     const response = await user.get(path, { method: "POST" });
-    expect([response.status, response.headers["www-authenticate"]]).toEqual([401, expect.stringContaining(challenge)]);
+    expect([response.status, response.headers["www-authenticate"]]).toEqual([
+      401,
+      expect.stringContaining(challenge),
+    ]);
   });
 
   it.each([
     ["google", "Groups and domains", "/reports", { hd: "example.com" }, { hd: "example.org" }],
-    ["auth0", "Groups and roles", "/admin", { "https://example.com/groups": ["admin"] }, { groups: ["admin"] }],
+    [
+      "auth0",
+      "Groups and roles",
+      "/admin",
+      { "https://example.com/groups": ["admin"] },
+      { groups: ["admin"] },
+    ],
     ["okta", "Groups", "/admin", { groups: ["staff", "admin"] }, { groups: ["staff"] }],
     ["cognito", "Groups", "/admin", { "cognito:groups": ["admin"] }, { groups: ["admin"] }],
-    ["self-hosted", "Zitadel", "/admin", { [ZITADEL_ROLES]: { admin: { 1: "example.com" } } }, { [ZITADEL_ROLES]: { staff: {} } }],
+    [
+      "self-hosted",
+      "Zitadel",
+      "/admin",
+      { [ZITADEL_ROLES]: { admin: { 1: "example.com" } } },
+      { [ZITADEL_ROLES]: { staff: {} } },
+    ],
     ["self-hosted", "Zitadel", "/admin", { [ZITADEL_ROLES]: [{ staff: {} }, { admin: {} }] }, {}],
-  ])("%s.md, %s: the guard of %s allows only the users that the page describes", async (name, title, path, allowed, denied) => {
-    await run(`providers/${name}.md`, title);
-    for (const [claims, status] of [
-      [denied, 403],
-      [allowed, 200],
-    ] as const) {
-      provider.person = { email: "grace@example.com", ...claims };
-      await user.follow("/idpauth/login/");
-      expect((await user.get(path)).status).toBe(status);
-    }
-  });
+  ])(
+    "%s.md, %s: the guard of %s allows only the users that the page describes",
+    async (name, title, path, allowed, denied) => {
+      await run(`providers/${name}.md`, title);
+      for (const [claims, status] of [
+        [denied, 403],
+        [allowed, 200],
+      ] as const) {
+        provider.person = { email: "grace@example.com", ...claims };
+        await user.follow("/idpauth/login/");
+        expect((await user.get(path)).status).toBe(status);
+      }
+    },
+  );
 });

@@ -15,19 +15,28 @@ const sections = new Map(
 
 describe("docs/evidence/conformance.md, if not so: `npm run conformance`", () => {
   it("has exactly the plans that modules are replayed of", () => {
-    expect([...sections.keys()].sort()).toEqual([...new Set(modules.flatMap(({ plans }) => plans))].sort());
+    expect([...sections.keys()].sort()).toEqual(
+      [...new Set(modules.flatMap(({ plans }) => plans))].sort(),
+    );
   });
 
-  it.each([...sections.keys()])("lists exactly the modules of %s, with what they demand, each passed with something seen", (plan) => {
-    const rows = sections.get(plan)!.map((line) => line.split(/ (?<!\\)\| /).map((cell) => cell.replace(/^\| | \|$/g, "")));
-    const expected = modules.filter(({ plans }) => plans.some((each) => each === plan));
-    expect(rows.map(([module, demands]) => [module, demands])).toEqual(expected.map(({ module, demands }) => [`\`${module}\``, demands]));
-    for (const [, , seen, result] of rows) {
-      expect(seen).toMatch(/\w/);
-      expect(result).toBe("passed");
-    }
-    expect(page).toContain(`Plan \`${plan}\`, ${expected.length} modules.`);
-  });
+  it.each([...sections.keys()])(
+    "lists exactly the modules of %s, with what they demand, each passed with something seen",
+    (plan) => {
+      const rows = sections
+        .get(plan)!
+        .map((line) => line.split(/ (?<!\\)\| /).map((cell) => cell.replace(/^\| | \|$/g, "")));
+      const expected = modules.filter(({ plans }) => plans.some((each) => each === plan));
+      expect(rows.map(([module, demands]) => [module, demands])).toEqual(
+        expected.map(({ module, demands }) => [`\`${module}\``, demands]),
+      );
+      for (const [, , seen, result] of rows) {
+        expect(seen).toMatch(/\w/);
+        expect(result).toBe("passed");
+      }
+      expect(page).toContain(`Plan \`${plan}\`, ${expected.length} modules.`);
+    },
+  );
 
   it.each([
     ["oidcc-client-basic-certification-test-plan", 14],

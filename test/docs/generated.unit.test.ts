@@ -22,7 +22,10 @@ import { SETTINGS } from "../../src/config/read-settings.js";
 
 const CHECKS = { ...STARTUP_CHECKS, ...LIVE_CHECKS };
 const tables = readTables();
-const errors = errorsPage({ errors: ERRORS, checks: CHECKS, groups: CHECK_GROUPS, logCodes: LOG_CODES }, tables);
+const errors = errorsPage(
+  { errors: ERRORS, checks: CHECKS, groups: CHECK_GROUPS, logCodes: LOG_CODES },
+  tables,
+);
 const settings = settingsPage(SETTINGS, tables);
 
 /** Each reason code. The type names a missing one. */
@@ -61,16 +64,20 @@ describe("[ASVS-7.6.1] the generated pages", () => {
   it("docs/reference/endpoints.md has the router's endpoints, with their methods and settings; if not, run `npm run docs`", () => {
     const page = onDisk("endpoints.md");
     expect(endpointsPage(page, ENDPOINTS, SETTINGS, tables)).toBe(page);
-    expect(page).toMatch(/^\| `\/idpauth\/events` \| GET, HEAD \| .* Only with \[`IDP_EVENTS`\]\(settings\.md#idp_events\)\. \|$/m);
+    expect(page).toMatch(
+      /^\| `\/idpauth\/events` \| GET, HEAD \| .* Only with \[`IDP_EVENTS`\]\(settings\.md#idp_events\)\. \|$/m,
+    );
   });
 
   it("docs/tables/endpoints.md has no section without an endpoint", () => {
     const methods = Object.entries(ENDPOINTS).flatMap(([path, row]) =>
-      row.methods.filter((method) => method !== "HEAD").map((method) => `${method} /idpauth/${path}`),
+      row.methods
+        .filter((method) => method !== "HEAD")
+        .map((method) => `${method} /idpauth/${path}`),
     );
-    expect([...tables.endpoints.keys()].map((name) => name.replace(/(?<=\w)\/$/, "")).sort()).toEqual(
-      methods.map((name) => (name.endsWith("idpauth/") ? "GET /idpauth" : name)).sort(),
-    );
+    expect(
+      [...tables.endpoints.keys()].map((name) => name.replace(/(?<=\w)\/$/, "")).sort(),
+    ).toEqual(methods.map((name) => (name.endsWith("idpauth/") ? "GET /idpauth" : name)).sort());
   });
 
   it("docs/reference/page-texts.md is what the English texts of the pages say; if not, run `npm run docs`", () => {
@@ -90,12 +97,19 @@ describe("[ASVS-7.6.1] the generated pages", () => {
   });
 
   it("an evidence page without results fails", () => {
-    expect(() => evidencePage(onDisk("evidence.md", "docs/about"), () => "")).toThrow("docs/evidence/ has nothing like");
+    expect(() => evidencePage(onDisk("evidence.md", "docs/about"), () => "")).toThrow(
+      "docs/evidence/ has nothing like",
+    );
   });
 
   it("a version that no file contains fails", () => {
-    const read = (file: string) => (file.endsWith("compatibility.md") ? "| | A |\n|---|---|\n| X | {tested x} |\n" : '{ "packages": {} }');
-    expect(() => compatibilityPage("", read)).toThrow("docs/tables/compatibility.md has {tested x}, which no file contains.");
+    const read = (file: string) =>
+      file.endsWith("compatibility.md")
+        ? "| | A |\n|---|---|\n| X | {tested x} |\n"
+        : '{ "packages": {} }';
+    expect(() => compatibilityPage("", read)).toThrow(
+      "docs/tables/compatibility.md has {tested x}, which no file contains.",
+    );
   });
 
   it.each([
@@ -115,11 +129,17 @@ describe("[ASVS-7.6.1] the generated pages", () => {
     const prose = "See [*this* page](page.md#x), [settings.md](../tables/settings.md) and `*/`.";
     const read = (name: string) => `# T\n\n## A\n\n${prose}\n\nDefault: unset: ${name}\n`;
     const row = { ...SETTINGS.sessionMaxAge, env: "A" };
-    const written = await settingOptionsModule({ a: row } as unknown as typeof SETTINGS, readTables(read), new Map([["a", "number"]]));
+    const written = await settingOptionsModule(
+      { a: row } as unknown as typeof SETTINGS,
+      readTables(read),
+      new Map([["a", "number"]]),
+    );
     expect(written).toContain(
       "   * See *this* page, settings.md and `*\\/`.\n   *\n   * In seconds. Default: settings. Environment variable: `A`.\n   */\n  readonly a?: number;\n",
     );
-    expect(onDisk("setting-options.ts", "src/config")).not.toMatch(/docs\/(?!reference\/settings\.md)|\]\(|undefined\.|\[object/);
+    expect(onDisk("setting-options.ts", "src/config")).not.toMatch(
+      /docs\/(?!reference\/settings\.md)|\]\(|undefined\.|\[object/,
+    );
   });
 
   it.each([
@@ -128,18 +148,23 @@ describe("[ASVS-7.6.1] the generated pages", () => {
     ["errors", Object.keys(ERRORS)],
     ["log", Object.keys(LOG_CODES)],
     ["reasons", Object.keys(REASONS)],
-  ] as const)("docs/tables/%s.md has one section for each code, and none without a code", (name, codes) => {
-    expect([...tables[name].keys()].sort()).toEqual([...codes].sort());
-    const needsRemedy = name === "log" || name === "reasons";
-    for (const [code, { text, remedy }] of tables[name]) {
-      expect(text, code).toMatch(name === "checks" ? /^[A-Z].*[^.]$/ : /\.$/);
-      expect(remedy !== undefined, code).toBe(needsRemedy);
-    }
-  });
+  ] as const)(
+    "docs/tables/%s.md has one section for each code, and none without a code",
+    (name, codes) => {
+      expect([...tables[name].keys()].sort()).toEqual([...codes].sort());
+      const needsRemedy = name === "log" || name === "reasons";
+      for (const [code, { text, remedy }] of tables[name]) {
+        expect(text, code).toMatch(name === "checks" ? /^[A-Z].*[^.]$/ : /\.$/);
+        expect(remedy !== undefined, code).toBe(needsRemedy);
+      }
+    },
+  );
 
   it("a code without a section fails", () => {
     const without = readTables((name) => (name === "errors" ? "# Errors\n" : "# Empty\n"));
-    expect(() => settingsPage(SETTINGS, without)).toThrow('docs/tables/settings.md has no section "## SECRET_KEY".');
+    expect(() => settingsPage(SETTINGS, without)).toThrow(
+      'docs/tables/settings.md has no section "## SECRET_KEY".',
+    );
   });
 
   it("docs/reference/settings.md has a section for each setting, with both of its names", () => {
@@ -160,7 +185,8 @@ describe("[ASVS-7.6.1] the generated pages", () => {
   });
 
   it("every link points to a heading", () => {
-    const anchors = (page: string) => page.split("\n").flatMap((line) => /^#+ (.+)$/.exec(line)?.[1]?.toLowerCase() ?? []);
+    const anchors = (page: string) =>
+      page.split("\n").flatMap((line) => /^#+ (.+)$/.exec(line)?.[1]?.toLowerCase() ?? []);
     for (const [, target = "", anchor = ""] of settings.matchAll(/\]\(([^)#]*)#([^)]*)\)/g)) {
       expect(anchors(target === "errors.md" ? errors : settings)).toContain(anchor);
     }

@@ -6,14 +6,18 @@ import type { IdpAuthOptions } from "../../src/index.js";
 import * as kit from "../../src/testing/index.js";
 import { ensurePostgres, startPostgres, type PostgresServer } from "../support/postgres-server.js";
 
-// docs/snippets/user-table/link.mjs with two providers, and with the tables that docs/how-to/user-table.md creates.
+// docs/snippets/user-table/link.mjs with two providers, and with the tables that
+// docs/how-to/user-table.md creates.
 
 const DOCS = path.resolve(import.meta.dirname, "../../docs");
 const given = vi.hoisted((): { options: IdpAuthOptions } => ({ options: {} }));
 
 vi.mock("../../src/adapters/express/express.js", async (original) => {
   const entry = await original<{ idpAuth: (options: IdpAuthOptions) => unknown }>();
-  return { ...entry, idpAuth: (options: IdpAuthOptions = {}) => entry.idpAuth({ ...given.options, ...options }) };
+  return {
+    ...entry,
+    idpAuth: (options: IdpAuthOptions = {}) => entry.idpAuth({ ...given.options, ...options }),
+  };
 });
 
 const ORIGIN = "https://app.example";
@@ -38,7 +42,8 @@ describe.skipIf(!isHere)("docs/snippets/user-table/link.mjs", () => {
   beforeAll(async () => {
     server = await startPostgres();
     database = new pg.Pool({ connectionString: server.url });
-    const [, sql = ""] = /^```sql\n(.*?)^```$/ms.exec(readFileSync(`${DOCS}/how-to/user-table.md`, "utf8")) ?? [];
+    const [, sql = ""] =
+      /^```sql\n(.*?)^```$/ms.exec(readFileSync(`${DOCS}/how-to/user-table.md`, "utf8")) ?? [];
     await database.query(sql);
     const { pool } = (await import(`${DOCS}/snippets/user-table/pool.mjs`)) as { pool: Pool };
     vi.spyOn(pool, "query").mockImplementation((text, values) => database.query(text, values));
@@ -52,7 +57,11 @@ describe.skipIf(!isHere)("docs/snippets/user-table/link.mjs", () => {
   beforeEach(async () => {
     customers = await kit.startTestProvider({ person: ADA });
     staff = await kit.startTestProvider({ person: ADA_AT_WORK, clock: customers.clock });
-    const client = ({ issuer, clientId, clientSecret }: kit.TestProvider) => ({ issuer, clientId, clientSecret });
+    const client = ({ issuer, clientId, clientSecret }: kit.TestProvider) => ({
+      issuer,
+      clientId,
+      clientSecret,
+    });
     given.options = {
       baseUrl: ORIGIN,
       secretKey: "a secret key of at least 32 bytes",
@@ -72,12 +81,16 @@ describe.skipIf(!isHere)("docs/snippets/user-table/link.mjs", () => {
   });
 
   async function open(): Promise<kit.TestBrowser> {
-    const { app } = (await import(`${DOCS}/snippets/user-table/link.mjs?run=${++runs}`)) as { app: kit.TestedApplication };
+    const { app } = (await import(`${DOCS}/snippets/user-table/link.mjs?run=${++runs}`)) as {
+      app: kit.TestedApplication;
+    };
     return kit.browser(app, { origin: ORIGIN, clock: customers.clock });
   }
 
-  const identities = async () => (await database.query("select sub, user_id::int from identities order by sub")).rows;
-  const confirm = (options?: object) => user.post("/account/link/confirm", new URLSearchParams(), options);
+  const identities = async () =>
+    (await database.query("select sub, user_id::int from identities order by sub")).rows;
+  const confirm = (options?: object) =>
+    user.post("/account/link/confirm", new URLSearchParams(), options);
   const orders = async () => (await user.follow("/orders")).json() as unknown;
 
   /** Up to the page that shows both accounts. */
@@ -93,7 +106,8 @@ describe.skipIf(!isHere)("docs/snippets/user-table/link.mjs", () => {
     expect(await orders()).toEqual({ userId: 7 });
     const page = await begin();
     expect(page.text).toContain(`${ADA_AT_WORK.email} to ${ADA.email}`);
-    for (const one of [customers, staff]) expect(one.requestsTo("authorize").at(-1)?.query.get("max_age")).toBe("300");
+    for (const one of [customers, staff])
+      expect(one.requestsTo("authorize").at(-1)?.query.get("max_age")).toBe("300");
     expect((await confirm()).status).toBe(200);
     expect(await orders()).toEqual({ userId: 7 });
     await user.follow("/idpauth/login/?provider=staff");
@@ -126,7 +140,11 @@ describe.skipIf(!isHere)("docs/snippets/user-table/link.mjs", () => {
     ["has expired", () => database.query("update link_intents set expires_at = now()")],
     [
       "is of another browser",
-      async () => user.cookies.take(new URL(ORIGIN), `__Host-Http-link=${"A".repeat(43)}; Path=/; Secure; HttpOnly`),
+      async () =>
+        user.cookies.take(
+          new URL(ORIGIN),
+          `__Host-Http-link=${"A".repeat(43)}; Path=/; Secure; HttpOnly`,
+        ),
     ],
     ["is in a cookie with a longer name, which a sibling domain can set", rename],
     ["belonged to a session that has signed out", signOut],
@@ -134,7 +152,9 @@ describe.skipIf(!isHere)("docs/snippets/user-table/link.mjs", () => {
   ])("refuses an intent that %s", async (_case, change) => {
     await begin();
     await change();
-    expect([(await user.follow("/account/link/confirm")).status, (await confirm()).status]).toEqual([409, 409]);
+    expect([(await user.follow("/account/link/confirm")).status, (await confirm()).status]).toEqual(
+      [409, 409],
+    );
     expect(await identities()).toEqual([{ sub: ADA.sub, user_id: 7 }]);
   });
 
@@ -148,7 +168,10 @@ describe.skipIf(!isHere)("docs/snippets/user-table/link.mjs", () => {
   });
 
   it("refuses an account that has a user of its own", async () => {
-    await database.query("insert into identities values ($1, $2, 8)", [staff.issuer, ADA_AT_WORK.sub]);
+    await database.query("insert into identities values ($1, $2, 8)", [
+      staff.issuer,
+      ADA_AT_WORK.sub,
+    ]);
     await begin();
     expect((await confirm()).status).toBe(409);
     expect(await orders()).toEqual({ userId: 8 });
@@ -157,7 +180,13 @@ describe.skipIf(!isHere)("docs/snippets/user-table/link.mjs", () => {
   it("refuses a form of another site", async () => {
     await begin();
     expect((await confirm({ from: "https://attacker.example/" })).status).toBe(403);
-    expect((await user.post("/account/link", new URLSearchParams(), { from: "https://attacker.example/" })).status).toBe(403);
+    expect(
+      (
+        await user.post("/account/link", new URLSearchParams(), {
+          from: "https://attacker.example/",
+        })
+      ).status,
+    ).toBe(403);
   });
 
   async function signInAs(person: kit.PersonClaims) {
@@ -173,6 +202,8 @@ describe.skipIf(!isHere)("docs/snippets/user-table/link.mjs", () => {
 
   async function signOut() {
     await user.follow("/idpauth/logout/");
-    await expect.poll(async () => (await database.query("select * from link_intents")).rowCount).toBe(0);
+    await expect
+      .poll(async () => (await database.query("select * from link_intents")).rowCount)
+      .toBe(0);
   }
 });

@@ -4,8 +4,9 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { SITE_ONLY } from "../../scripts/project-links.mjs";
 
-// The package names no repository, so a link that leaves the tarball leads nowhere, except to a page of the site: `npm run release` replaces
-// these links by addresses. The list of files is npm's own.
+// The package names no repository, so a link that leaves the tarball leads nowhere, except to a
+// page of the site: `npm run release` replaces these links by addresses. The list of files is npm's
+// own.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 
@@ -14,9 +15,14 @@ const DECISIONS = "docs/explanation/decisions.md";
 
 /** The files of the tarball, by their paths in it. */
 const shipped = new Set(
-  (JSON.parse(execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: ROOT, encoding: "utf8" })) as Pack[]).flatMap(
-    ({ files }) => files.map((file) => file.path),
-  ),
+  (
+    JSON.parse(
+      execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+        cwd: ROOT,
+        encoding: "utf8",
+      }),
+    ) as Pack[]
+  ).flatMap(({ files }) => files.map((file) => file.path)),
 );
 
 interface Pack {
@@ -41,7 +47,9 @@ function textOf(file: string): string {
 
 /** A page without its code, in which brackets are no links and `#` begins no heading. */
 function prose(page: string): string {
-  return page.replace(/^( *)(```+|~~~+).*?^\1\2$/gms, "").replace(/(`+)(?!`).+?\1(?!`)/g, (code) => code.replace(/[[\]()<>]/g, ""));
+  return page
+    .replace(/^( *)(```+|~~~+).*?^\1\2$/gms, "")
+    .replace(/(`+)(?!`).+?\1(?!`)/g, (code) => code.replace(/[[\]()<>]/g, ""));
 }
 
 /** Links and images of every form: inline, by reference, in angle brackets, in HTML. */
@@ -76,13 +84,16 @@ function isShippedOrOnSite(file: string): boolean {
 function mistakeIn({ from, target }: Link, isThere = isShippedOrOnSite): string | undefined {
   if (/^(https?|mailto):/.test(target)) return undefined;
   const [file = "", anchor] = target.split("#");
-  const page = file === "" ? from : path.posix.join(path.posix.dirname(from), decodeURIComponent(file));
+  const page =
+    file === "" ? from : path.posix.join(path.posix.dirname(from), decodeURIComponent(file));
   if (!isThere(page)) return `${from}: ${target} is not in the package`;
-  if (anchor !== undefined && !anchorsOf(page).has(anchor)) return `${from}: ${target} names no heading`;
+  if (anchor !== undefined && !anchorsOf(page).has(anchor))
+    return `${from}: ${target} names no heading`;
   return undefined;
 }
 
-const mistakesIn = (links: readonly Link[], isThere?: (file: string) => boolean) => links.flatMap((link) => mistakeIn(link, isThere) ?? []);
+const mistakesIn = (links: readonly Link[], isThere?: (file: string) => boolean) =>
+  links.flatMap((link) => mistakeIn(link, isThere) ?? []);
 
 /** The pages that a text names, such as `docs/reference/errors.md#e001`. */
 function mentionsIn(file: string): Link[] {
@@ -93,12 +104,18 @@ function mentionsIn(file: string): Link[] {
 describe("the package's documentation", () => {
   it("is the README, the security policy and every page of docs/ for users", () => {
     const isForUsers = (file: string) =>
-      /^docs\/(?:how-to|reference|explanation)\//.test(file) && file !== DECISIONS && !SITE_ONLY.test(file);
+      /^docs\/(?:how-to|reference|explanation)\//.test(file) &&
+      file !== DECISIONS &&
+      !SITE_ONLY.test(file);
     const docs = pagesOfDocs.filter(isForUsers);
     expect([...pages].sort()).toEqual(["README.md", "SECURITY.md", ...docs].sort());
     const others = pagesOfDocs.filter((file) => !docs.includes(file) && file !== DECISIONS);
     expect(
-      others.filter((file) => !SITE_ONLY.test(file) && !/^docs\/(?:index\.md$|(?:contributing|evidence|tables)\/)/.test(file)),
+      others.filter(
+        (file) =>
+          !SITE_ONLY.test(file) &&
+          !/^docs\/(?:index\.md$|(?:contributing|evidence|tables)\/)/.test(file),
+      ),
     ).toEqual([]);
   });
 
@@ -110,8 +127,14 @@ describe("the package's documentation", () => {
   });
 
   it("has every page that a page, an error, a remedy or a docstring names, also without a link", () => {
-    const sources = readdirSync(path.join(ROOT, "src"), { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
-    const code = [...sources.map((file) => path.posix.join("src", file)), ...[...shipped].filter((file) => /\.(js|d\.ts)$/.test(file))];
+    const sources = readdirSync(path.join(ROOT, "src"), {
+      recursive: true,
+      encoding: "utf8",
+    }).filter((file) => file.endsWith(".ts"));
+    const code = [
+      ...sources.map((file) => path.posix.join("src", file)),
+      ...[...shipped].filter((file) => /\.(js|d\.ts)$/.test(file)),
+    ];
     const mentions = [...pages, ...code].flatMap(mentionsIn);
     expect(mentions.length).toBeGreaterThan(10);
     expect(mistakesIn(mentions)).toEqual([]);
@@ -134,16 +157,22 @@ describe("a link", () => {
     ["../test/x.md", "README.md: ../test/x.md is not in the package"],
     ["docs", "README.md: docs is not in the package"],
     ["docs/screenshots/soak.svg", "README.md: docs/screenshots/soak.svg is not in the package"],
-    ["docs/reference/errors.md#no-such-heading", "README.md: docs/reference/errors.md#no-such-heading names no heading"],
+    [
+      "docs/reference/errors.md#no-such-heading",
+      "README.md: docs/reference/errors.md#no-such-heading names no heading",
+    ],
     ["#no-such-heading", "README.md: #no-such-heading names no heading"],
   ])("to %s is an error", (target, mistake) => {
     expect(mistakeIn({ from: "README.md", target })).toBe(mistake);
   });
 
-  it.each(["docs/reference/errors.md", "docs/reference/errors.md#e001", "#quick-start", "https://openid.net/", "LICENSE"])(
-    "to %s is none",
-    (target) => {
-      expect(mistakeIn({ from: "README.md", target })).toBeUndefined();
-    },
-  );
+  it.each([
+    "docs/reference/errors.md",
+    "docs/reference/errors.md#e001",
+    "#quick-start",
+    "https://openid.net/",
+    "LICENSE",
+  ])("to %s is none", (target) => {
+    expect(mistakeIn({ from: "README.md", target })).toBeUndefined();
+  });
 });

@@ -24,7 +24,10 @@ import { signedInAs, type SignsInForTests } from "../../src/testing/index.js";
 
 // The samples of docs/how-to/live-connections.md, each run as it stands there.
 
-const PAGE = readFileSync(path.resolve(import.meta.dirname, "../../docs/how-to/live-connections.md"), "utf8");
+const PAGE = readFileSync(
+  path.resolve(import.meta.dirname, "../../docs/how-to/live-connections.md"),
+  "utf8",
+);
 const ORIGIN = "https://app.example";
 const NOTICES = "Send events as they happen";
 
@@ -52,18 +55,28 @@ function sampleBelow(heading: string, index = 0): string {
 }
 
 /** Runs a sample as a module. @returns what it declares of these names */
-async function evaluate(code: string, modules: Readonly<Record<string, Module>>, names: readonly string[]): Promise<Module> {
+async function evaluate(
+  code: string,
+  modules: Readonly<Record<string, Module>>,
+  names: readonly string[],
+): Promise<Module> {
   const body = code
     .replace(/^import (\w+) from "(.+)";$/gm, 'const { default: $1 } = modules["$2"];')
     .replace(/^import (\{.+\}) from "(.+)";$/gm, 'const $1 = modules["$2"];')
-    .replace(/^import (\w+), (\{.+\}) from "(.+)";$/gm, 'const { default: $1 } = modules["$3"]; const $2 = modules["$3"];')
+    .replace(
+      /^import (\w+), (\{.+\}) from "(.+)";$/gm,
+      'const { default: $1 } = modules["$3"]; const $2 = modules["$3"];',
+    )
     .replace(/^export /gm, "");
-  const results = names.map((name) => `${name}: typeof ${name} === "undefined" ? undefined : ${name}`);
+  const results = names.map(
+    (name) => `${name}: typeof ${name} === "undefined" ? undefined : ${name}`,
+  );
   // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the page is the project's own
-  const run = new Function("modules", "process", `return (async () => { ${body}\nreturn { ${results.join(", ")} }; })();`) as (
-    modules: object,
-    process: object,
-  ) => Promise<Module>;
+  const run = new Function(
+    "modules",
+    "process",
+    `return (async () => { ${body}\nreturn { ${results.join(", ")} }; })();`,
+  ) as (modules: object, process: object) => Promise<Module>;
   return run(modules, { env: { BASE_URL: ORIGIN } });
 }
 
@@ -72,7 +85,12 @@ async function start(heading: string, index = 0): Promise<Running> {
   const entry = ({ idpAuth }: { readonly idpAuth: (options: object) => unknown }): Module => ({
     idpAuth() {
       const made = idpAuth({
-        env: { BASE_URL: ORIGIN, IDP_ISSUER: "https://login.example.com", IDP_CLIENT_ID: "client", IDP_CLIENT_SECRET: "a client's secret" },
+        env: {
+          BASE_URL: ORIGIN,
+          IDP_ISSUER: "https://login.example.com",
+          IDP_CLIENT_ID: "client",
+          IDP_CLIENT_SECRET: "a client's secret",
+        },
         secretKey: "a secret key of at least 32 bytes",
         log: false,
       });
@@ -88,7 +106,8 @@ async function start(heading: string, index = 0): Promise<Running> {
     "@fastify/websocket": { default: websocket },
     "@hono/node-server": {
       upgradeWebSocket: honoServer.upgradeWebSocket,
-      serve: (options: Parameters<typeof honoServer.serve>[0]) => honoServer.serve({ ...options, hostname: "127.0.0.1", port: 0 }),
+      serve: (options: Parameters<typeof honoServer.serve>[0]) =>
+        honoServer.serve({ ...options, hostname: "127.0.0.1", port: 0 }),
     },
     "@koa/router": { default: Router },
     express: { default: express },
@@ -103,16 +122,33 @@ async function start(heading: string, index = 0): Promise<Running> {
     "idpauth/koa": entry(koaEntry),
     "idpauth/node": entry(nodeEntry),
   };
-  packages["./event-stream.js"] = await evaluate(sampleBelow("Event stream"), packages, ["HEADERS", "events", "eventResponse"]);
-  packages["./upgrades.js"] = await evaluate(sampleBelow("WebSocket"), packages, ["routeUpgrades", "hasOwnOrigin", "accept", "closeWith"]);
-  packages["./notices.js"] = await evaluate(sampleBelow(NOTICES), packages, ["notices", "noticeEvents"]);
+  packages["./event-stream.js"] = await evaluate(sampleBelow("Event stream"), packages, [
+    "HEADERS",
+    "events",
+    "eventResponse",
+  ]);
+  packages["./upgrades.js"] = await evaluate(sampleBelow("WebSocket"), packages, [
+    "routeUpgrades",
+    "hasOwnOrigin",
+    "accept",
+    "closeWith",
+  ]);
+  packages["./notices.js"] = await evaluate(sampleBelow(NOTICES), packages, [
+    "notices",
+    "noticeEvents",
+  ]);
   notices = packages["./notices.js"]["notices"] as events.EventEmitter;
-  const { server, app, serve } = await evaluate(sampleBelow(heading, index), packages, ["server", "app", "serve"]);
+  const { server, app, serve } = await evaluate(sampleBelow(heading, index), packages, [
+    "server",
+    "app",
+    "serve",
+  ]);
   const listening = (server as http.Server | undefined) ?? (await serverOf(app ?? serve));
   servers.push(listening);
   if (!listening.listening) {
     await new Promise<void>((resolve) => {
-      if (server === undefined || heading === "WebSocket with Hono") listening.once("listening", resolve);
+      if (server === undefined || heading === "WebSocket with Hono")
+        listening.once("listening", resolve);
       if (heading !== "WebSocket with Hono") listening.listen(0, "127.0.0.1", resolve);
     });
   }
@@ -121,15 +157,21 @@ async function start(heading: string, index = 0): Promise<Running> {
 }
 
 async function serverOf(app: unknown): Promise<http.Server> {
-  if (app instanceof Koa) return http.createServer((request, response) => void app.callback()(request, response));
+  if (app instanceof Koa)
+    return http.createServer((request, response) => void app.callback()(request, response));
   if (app instanceof Hono)
-    return http.createServer((request, response) => void honoServer.getRequestListener(app.fetch)(request, response));
+    return http.createServer(
+      (request, response) => void honoServer.getRequestListener(app.fetch)(request, response),
+    );
   if (isFastify(app)) {
     await app.ready();
     return app.server;
   }
   const serve = app as (request: Request) => Promise<Response>;
-  if (serve.length === 1) return http.createServer((request, response) => void honoServer.getRequestListener(serve)(request, response));
+  if (serve.length === 1)
+    return http.createServer(
+      (request, response) => void honoServer.getRequestListener(serve)(request, response),
+    );
   return http.createServer(app as http.RequestListener);
 }
 
@@ -137,15 +179,24 @@ function isFastify(app: unknown): app is FastifyInstance {
   return typeof app === "object" && app !== null && "ready" in app && "server" in app;
 }
 
-const headings = [...PAGE.matchAll(/^### ((?:Stream from|WebSocket with) .+)$/gm)].map(([, heading = ""]) => heading);
-const streams = headings.filter((heading) => heading.startsWith("Stream from") && !heading.endsWith("Next.js"));
+const headings = [...PAGE.matchAll(/^### ((?:Stream from|WebSocket with) .+)$/gm)].map(
+  ([, heading = ""]) => heading,
+);
+const streams = headings.filter(
+  (heading) => heading.startsWith("Stream from") && !heading.endsWith("Next.js"),
+);
 const sockets = headings.filter((heading) => heading.startsWith("WebSocket"));
 
 it("Next.js runs the samples of the page in its own tests", () => {
-  const file = (name: string) => readFileSync(path.resolve(import.meta.dirname, "../adapters/next-application", name), "utf8");
+  const file = (name: string) =>
+    readFileSync(path.resolve(import.meta.dirname, "../adapters/next-application", name), "utf8");
   expect(file("lib/event-stream.js")).toBe(sampleBelow("Event stream"));
-  expect(sampleBelow("Stream from Next.js")).toContain("auth.idpRequired((request) => eventResponse(auth.whenEnded(request)))");
-  expect(file("app/api/stream/route.ts")).toContain("auth.idpRequired((request) => eventResponse(auth.whenEnded(request)))");
+  expect(sampleBelow("Stream from Next.js")).toContain(
+    "auth.idpRequired((request) => eventResponse(auth.whenEnded(request)))",
+  );
+  expect(file("app/api/stream/route.ts")).toContain(
+    "auth.idpRequired((request) => eventResponse(auth.whenEnded(request)))",
+  );
 });
 
 it("the page has a sample for each framework that can", () => {
@@ -161,15 +212,22 @@ describe.each(streams)("%s", (heading) => {
     expect((await fetch(`${address}/api/stream`)).status).toBe(401);
     const cookie = await signedInAs(auth);
     const response = await fetch(`${address}/api/stream`, { headers: { cookie } });
-    expect([response.status, response.headers.get("cache-control")]).toEqual([200, "private, no-store"]);
-    expect(response.headers.get("content-type")).toMatch(/^text\/event-stream(?:; charset=utf-8)?$/);
+    expect([response.status, response.headers.get("cache-control")]).toEqual([
+      200,
+      "private, no-store",
+    ]);
+    expect(response.headers.get("content-type")).toMatch(
+      /^text\/event-stream(?:; charset=utf-8)?$/,
+    );
     let text = "";
     let isSignedOut = false;
     for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
       text += chunk;
       if (isSignedOut || !text.includes("event: tick")) continue;
       isSignedOut = true;
-      expect((await fetch(`${address}/idpauth/logout/?response=json`, { headers: { cookie } })).status).toBe(200);
+      expect(
+        (await fetch(`${address}/idpauth/logout/?response=json`, { headers: { cookie } })).status,
+      ).toBe(200);
     }
     expect(text).toMatch(/^(?:event: tick\ndata: \{\}\n\n)+event: ended\ndata: logout\n\n$/);
   });
@@ -180,7 +238,10 @@ describe(NOTICES, () => {
     const { auth, port } = await start(NOTICES, 1);
     const cookie = await signedInAs(auth);
     const leaving = new AbortController();
-    const response = await fetch(`http://127.0.0.1:${port}/api/notices`, { headers: { cookie }, signal: leaving.signal });
+    const response = await fetch(`http://127.0.0.1:${port}/api/notices`, {
+      headers: { cookie },
+      signal: leaving.signal,
+    });
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
     return { cookie, port, leaving, reader };
   }
@@ -207,7 +268,8 @@ describe.each(sockets)("%s", (heading) => {
   it("opens for signed-in users of the own origin, and closes with the reason when the session ends", async () => {
     const { auth, port } = await start(heading);
     const cookie = await signedInAs(auth);
-    const connect = (headers: Record<string, string>) => new WebSocket(`ws://127.0.0.1:${port}/ws`, { headers });
+    const connect = (headers: Record<string, string>) =>
+      new WebSocket(`ws://127.0.0.1:${port}/ws`, { headers });
     const refused = (headers: Record<string, string>) =>
       new Promise((resolve, reject) => {
         const socket = connect(headers);

@@ -3,7 +3,10 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { readSettings } from "../../src/config/read-settings.js";
 
-const page = readFileSync(path.resolve(import.meta.dirname, "../../docs/how-to/login-parameters.md"), "utf8");
+const page = readFileSync(
+  path.resolve(import.meta.dirname, "../../docs/how-to/login-parameters.md"),
+  "utf8",
+);
 
 const settings = (env: Record<string, string>) =>
   readSettings(
@@ -20,13 +23,23 @@ const settings = (env: Record<string, string>) =>
   );
 
 describe("the settings of docs/how-to/login-parameters.md", () => {
-  it.each([...page.matchAll(/\| `([^`]+)` \|$/gm)].map(([, query = ""]) => query))("%s is accepted", (query) => {
-    const { findings, settings: read } = settings({ IDP_AUTHORIZATION_PARAMS: query });
-    expect(findings).toEqual([]);
-    expect(Object.keys(read?.authorizationParams ?? {})).toEqual([...new Set(new URLSearchParams(query).keys())]);
-  });
+  it.each([...page.matchAll(/\| `([^`]+)` \|$/gm)].map(([, query = ""]) => query))(
+    "%s is accepted",
+    (query) => {
+      const { findings, settings: read } = settings({ IDP_AUTHORIZATION_PARAMS: query });
+      expect(findings).toEqual([]);
+      expect(Object.keys(read?.authorizationParams ?? {})).toEqual([
+        ...new Set(new URLSearchParams(query).keys()),
+      ]);
+    },
+  );
 
-  it.each([...page.matchAll(/(?:^|`)(IDP_\w+)=([^`\n]+)/gm)].map(([, name = "", value = ""]) => [name, value]))("%s=%s", (name, value) => {
+  it.each(
+    [...page.matchAll(/(?:^|`)(IDP_\w+)=([^`\n]+)/gm)].map(([, name = "", value = ""]) => [
+      name,
+      value,
+    ]),
+  )("%s=%s", (name, value) => {
     expect(settings({ [name]: value }).findings).toEqual([]);
   });
 

@@ -2,7 +2,12 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { metrics, SpanStatusCode, type SpanOptions, type Tracer } from "@opentelemetry/api";
-import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from "@opentelemetry/sdk-metrics";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { observeIdpauth as observeByOpenTelemetry } from "../../examples/metrics/opentelemetry.mjs";
@@ -68,8 +73,16 @@ describe("docs/how-to/operations.md", () => {
       );
     expect(value('idpauth_events_total{event="login"}')).toBe(1);
     expect(value('idpauth_events_total{event="refresh"}')).toBe(1);
-    expect(value('idpauth_events_total{event="outage",reason="http_503",side="provider",endpoint="token"}')).toBe(1);
-    expect(value('idpauth_events_total{event="failure",during="refresh",kind="outage",reason="http_503"}')).toBe(1);
+    expect(
+      value(
+        'idpauth_events_total{event="outage",reason="http_503",side="provider",endpoint="token"}',
+      ),
+    ).toBe(1);
+    expect(
+      value(
+        'idpauth_events_total{event="failure",during="refresh",kind="outage",reason="http_503"}',
+      ),
+    ).toBe(1);
     expect(value('idpauth_events_total{event="blocked",reason="no_credentials"}')).toBe(1);
     expect(value('idpauth_events_total{event="logout"}')).toBe(1);
     expect(value('idpauth_provider_seconds_sum{event="refresh"}')).toBe(0.25);
@@ -83,20 +96,32 @@ describe("docs/how-to/operations.md", () => {
     observeByOpenTelemetry();
     await aDay();
     await reader.forceFlush();
-    const told = exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics));
+    const told = exporter
+      .getMetrics()
+      .flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics));
     const points = (name: string) =>
       told
         .filter(({ descriptor }) => descriptor.name === name)
-        .flatMap(({ dataPoints }) => dataPoints.map(({ attributes, value }) => ({ attributes, value })));
+        .flatMap(({ dataPoints }) =>
+          dataPoints.map(({ attributes, value }) => ({ attributes, value })),
+        );
     expect(points("idpauth.events")).toEqual(
       expect.arrayContaining([
         { attributes: { event: "login" }, value: 1 },
-        { attributes: { event: "outage", reason: "http_503", side: "provider", endpoint: "token" }, value: 1 },
+        {
+          attributes: { event: "outage", reason: "http_503", side: "provider", endpoint: "token" },
+          value: 1,
+        },
         { attributes: { event: "blocked", reason: "no_credentials" }, value: 1 },
       ]),
     );
     expect(points("idpauth.provider.duration")).toEqual(
-      expect.arrayContaining([{ attributes: { event: "refresh" }, value: expect.objectContaining({ sum: 0.25, count: 1 }) as unknown }]),
+      expect.arrayContaining([
+        {
+          attributes: { event: "refresh" },
+          value: expect.objectContaining({ sum: 0.25, count: 1 }) as unknown,
+        },
+      ]),
     );
     await reader.shutdown();
     metrics.disable();
@@ -104,12 +129,23 @@ describe("docs/how-to/operations.md", () => {
 
   it("the recipe for traces makes a span of each event with a duration, in the context of the request that caused it", async () => {
     const context = new AsyncLocalStorage<string>();
-    const spans: { name: string; seconds: number; status: number | undefined; context: string | undefined }[] = [];
+    const spans: {
+      name: string;
+      seconds: number;
+      status: number | undefined;
+      context: string | undefined;
+    }[] = [];
     const startSpan = (name: string, { startTime }: SpanOptions) => {
-      const span = { name, seconds: 0, status: undefined as number | undefined, context: context.getStore() };
+      const span = {
+        name,
+        seconds: 0,
+        status: undefined as number | undefined,
+        context: context.getStore(),
+      };
       return {
         setStatus: ({ code }: { code: number }) => (span.status = code),
-        end: (time: number) => spans.push({ ...span, seconds: (time - (startTime as number)) / 1000 }),
+        end: (time: number) =>
+          spans.push({ ...span, seconds: (time - (startTime as number)) / 1000 }),
       };
     };
     traceIdpauth({ startSpan } as unknown as Tracer);
@@ -133,7 +169,9 @@ describe("docs/how-to/audit-log.md", () => {
 
   it("the recipe writes who signed in and out", async () => {
     const rows: unknown[][] = [];
-    auditIdpauth(application.auth, { query: (_text: string, values: unknown[]) => Promise.resolve(rows.push(values)) });
+    auditIdpauth(application.auth, {
+      query: (_text: string, values: unknown[]) => Promise.resolve(rows.push(values)),
+    });
     await aDay();
     const actions = rows.map(([, action, , subject]) => [action, typeof subject]);
     expect(actions).toEqual([

@@ -12,7 +12,8 @@ describe("docs/evidence/quick-start.md", () => {
     await buildPackage();
     const [, transcript = ""] = readFileSync(PAGE, "utf8").split(MARK);
     expect(await followQuickStart(CookieBrowser)).toBe(transcript.trimStart());
-    // The user is signed in three times: at first, after the provider's restart, and after both restarts.
+    // The user is signed in three times: at first, after the provider's restart, and after both
+    // restarts.
     expect(transcript.match(/^200 .*"Ada Lovelace"/gm)).toHaveLength(3);
   }, 240_000);
 });
@@ -20,10 +21,17 @@ describe("docs/evidence/quick-start.md", () => {
 describe("docs/reference/provider.md", () => {
   it("names options that the command accepts, with the defaults that it has", () => {
     const options = [...page.matchAll(/^\| `(--[^`]+)`/gm)].map(([, option = ""]) =>
-      option.replaceAll('"', "").replace("=URI", "=http://localhost/").replace("=GUID", "=11111111-2222-4333-8444-555555555555"),
+      option
+        .replaceAll('"', "")
+        .replace("=URI", "=http://localhost/")
+        .replace("=GUID", "=11111111-2222-4333-8444-555555555555"),
     );
     expect(options).toHaveLength(8);
     for (const option of options) expect(readProviderUsage([option])).not.toHaveProperty("mistake");
-    expect(readProviderUsage([])).toMatchObject({ port: 9400, tokenSeconds: 3600, writeEnv: undefined });
+    expect(readProviderUsage([])).toMatchObject({
+      port: 9400,
+      tokenSeconds: 3600,
+      writeEnv: undefined,
+    });
   });
 });

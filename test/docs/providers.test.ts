@@ -2,7 +2,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { readSettings } from "../../src/config/read-settings.js";
-import { isEntraIssuer, isGoogleIssuer, issuerTemplate, logoutPresetOf } from "../../src/config/issuers.js";
+import {
+  isEntraIssuer,
+  isGoogleIssuer,
+  issuerTemplate,
+  logoutPresetOf,
+} from "../../src/config/issuers.js";
 
 // The pages of providers as a user copies them: settings, addresses, and what the check prints.
 
@@ -13,14 +18,22 @@ const textOf = (name: string) => readFileSync(path.join(DOCS, "providers", name)
 /** The `.env` blocks of a page, each as an environment, in order. */
 const environmentsOf = (text: string) =>
   [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) =>
-    Object.fromEntries([...block.matchAll(/^(\w+)=(.*)$/gm)].map(([, name = "", value = ""]) => [name, value])),
+    Object.fromEntries(
+      [...block.matchAll(/^(\w+)=(.*)$/gm)].map(([, name = "", value = ""]) => [name, value]),
+    ),
   );
 
-/** The complete settings of a page, and each later block as an addition to them, with a usable key. */
+/**
+ * The complete settings of a page, and each later block as an addition to them, with a usable key.
+ */
 const variantsOf = (name: string): Record<string, string>[] => {
   const [base = {}, ...others] = environmentsOf(textOf(name));
   const variants = name === "self-hosted.md" ? others : [{}, ...others];
-  return variants.map((one) => ({ ...base, ...one, SECRET_KEY: "an-example-of-a-key-with-32-bytes!" }));
+  return variants.map((one) => ({
+    ...base,
+    ...one,
+    SECRET_KEY: "an-example-of-a-key-with-32-bytes!",
+  }));
 };
 
 describe.each(NAMES)("docs/providers/%s", (name) => {
@@ -29,7 +42,11 @@ describe.each(NAMES)("docs/providers/%s", (name) => {
     expect(variants.length).toBeGreaterThan(0);
     for (const env of variants) {
       const { findings, settings } = readSettings({}, env);
-      const expected = isGoogleIssuer(settings?.issuer ?? "") || settings?.scope.includes("offline_access") === true ? [] : ["W004"];
+      const expected =
+        isGoogleIssuer(settings?.issuer ?? "") ||
+        settings?.scope.includes("offline_access") === true
+          ? []
+          : ["W004"];
       expect(
         findings.map(({ code }) => code),
         JSON.stringify(env),
@@ -40,8 +57,15 @@ describe.each(NAMES)("docs/providers/%s", (name) => {
   it("names the redirect URI as idpauth sends it, without a slash at the end", () => {
     const uris = textOf(name).match(/https?:\/\/[\w.:]+\/idpauth\/[\w/-]*/g) ?? [];
     expect(uris).toContain("https://app.example.com/idpauth/login-callback");
-    const known = ["login-callback", "logout-callback", "backchannel-logout", "frontchannel-logout"];
-    expect(uris.map((uri) => uri.split("/idpauth/")[1]).filter((last = "") => !known.includes(last))).toEqual([]);
+    const known = [
+      "login-callback",
+      "logout-callback",
+      "backchannel-logout",
+      "frontchannel-logout",
+    ];
+    expect(
+      uris.map((uri) => uri.split("/idpauth/")[1]).filter((last = "") => !known.includes(last)),
+    ).toEqual([]);
   });
 
   it("names the month in which its facts were checked, and links to the provider's documentation", () => {
@@ -52,7 +76,9 @@ describe.each(NAMES)("docs/providers/%s", (name) => {
 
   it("shows only lines that a recorded run of the check has", () => {
     const recorded = readFileSync(path.join(DOCS, "evidence/check-live.md"), "utf8").split("\n");
-    const shown = [...textOf(name).matchAll(/^```console\n(.*?)^```$/gms)].flatMap(([, block = ""]) => block.split("\n"));
+    const shown = [...textOf(name).matchAll(/^```console\n(.*?)^```$/gms)].flatMap(
+      ([, block = ""]) => block.split("\n"),
+    );
     expect(shown.filter((line) => !recorded.includes(line))).toEqual([]);
   });
 });
@@ -65,7 +91,12 @@ describe("the issuers and scopes of the pages", () => {
     ["keycloak.md", 0, /\/realms\/your-realm$/, ["openid", "profile", "email"]],
     ["auth0.md", 0, /\.auth0\.com\/$/, OFFLINE],
     ["okta.md", 0, /\.okta\.com$/, ["openid", "profile", "email", "groups", "offline_access"]],
-    ["cognito.md", 0, /^https:\/\/cognito-idp\.([\w-]+)\.amazonaws\.com\/\1_\w+$/, ["openid", "profile", "email"]],
+    [
+      "cognito.md",
+      0,
+      /^https:\/\/cognito-idp\.([\w-]+)\.amazonaws\.com\/\1_\w+$/,
+      ["openid", "profile", "email"],
+    ],
     ["self-hosted.md", 0, /\/application\/o\/your-app\/$/, OFFLINE],
     ["self-hosted.md", 1, /^https:\/\/login\.example\.com$/, OFFLINE],
     ["self-hosted.md", 2, /^https:\/\/gitlab\.com$/, ["openid", "profile", "email"]],
@@ -79,8 +110,14 @@ describe("the issuers and scopes of the pages", () => {
   it("are those by which idpauth recognizes Entra ID, Auth0 and Amazon Cognito", () => {
     const issuerOf = (name: string) => variantsOf(name)[0]?.["IDP_ISSUER"] ?? "";
     expect(isEntraIssuer(issuerOf("entra-id.md"))).toBe(true);
-    expect(variantsOf("entra-id.md").map(({ IDP_ISSUER = "" }) => issuerTemplate(IDP_ISSUER) !== undefined)).toContain(true);
-    const presets = ["auth0.md", "cognito.md"].map((name) => logoutPresetOf({ issuer: issuerOf(name), logoutAtProvider: true }));
+    expect(
+      variantsOf("entra-id.md").map(
+        ({ IDP_ISSUER = "" }) => issuerTemplate(IDP_ISSUER) !== undefined,
+      ),
+    ).toContain(true);
+    const presets = ["auth0.md", "cognito.md"].map((name) =>
+      logoutPresetOf({ issuer: issuerOf(name), logoutAtProvider: true }),
+    );
     expect(presets).toEqual(["auth0", "cognito"]);
   });
 

@@ -1,6 +1,14 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -37,9 +45,9 @@ interface Block {
   readonly file: string | undefined;
 }
 
-const BLOCKS: readonly Block[] = [...README.matchAll(/(?:^`([^`\n]+)`:\n\n)?^```(\w+)\n(.*?)^```$/gms)].map(
-  ([, file, language = "", text = ""]) => ({ file, language, text }),
-);
+const BLOCKS: readonly Block[] = [
+  ...README.matchAll(/(?:^`([^`\n]+)`:\n\n)?^```(\w+)\n(.*?)^```$/gms),
+].map(([, file, language = "", text = ""]) => ({ file, language, text }));
 
 function block(file: string): string {
   const found = BLOCKS.find((one) => one.file === file);
@@ -51,7 +59,9 @@ function section(title: string): string {
   return README.split(/^## /m).find((text) => text.startsWith(`${title}\n`)) ?? "";
 }
 
-const scripts = BLOCKS.filter(({ language, file }) => language === "js" && file === undefined).map(({ text }) => text);
+const scripts = BLOCKS.filter(({ language, file }) => language === "js" && file === undefined).map(
+  ({ text }) => text,
+);
 const [guardSnippet = "", policySnippet = "", storeSnippet = ""] = scripts;
 
 // The rest of the application that the README's other snippets are lines of.
@@ -86,9 +96,23 @@ describe("README.md", () => {
   beforeAll(async () => {
     await buildPackage();
     folder = mkdtempSync(path.join(tmpdir(), "idpauth-readme-"));
-    const { stdout } = await npm(ROOT, ["pack", "--ignore-scripts", "--json", "--pack-destination", folder]);
+    const { stdout } = await npm(ROOT, [
+      "pack",
+      "--ignore-scripts",
+      "--json",
+      "--pack-destination",
+      folder,
+    ]);
     const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
-    await npm(folder, ["install", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", `./${filename}`, ...PACKAGES]);
+    await npm(folder, [
+      "install",
+      "--prefer-offline",
+      "--no-audit",
+      "--no-fund",
+      "--ignore-scripts",
+      `./${filename}`,
+      ...PACKAGES,
+    ]);
     for (const file of ["server.mjs", ".env"]) writeFileSync(path.join(folder, file), block(file));
     writeFileSync(path.join(folder, "snippets.mjs"), SNIPPETS);
     provider = await startTestProvider();
@@ -103,7 +127,9 @@ describe("README.md", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** The commands of the README with its `.env`; only what belongs to this very run is set over it. */
+  /**
+   * The commands of the README with its `.env`; only what belongs to this very run is set over it.
+   */
   function surroundings(port: number): Record<string, string> {
     return {
       PATH: process.env["PATH"] ?? "",
@@ -117,7 +143,9 @@ describe("README.md", () => {
   }
 
   /** Starts an application and waits until it answers. */
-  async function start(file: string): Promise<{ browser: CookieBrowser; origin: string; stderr: () => string }> {
+  async function start(
+    file: string,
+  ): Promise<{ browser: CookieBrowser; origin: string; stderr: () => string }> {
     const port = await freePort();
     const child = spawn(process.execPath, ["--env-file=.env", file], {
       cwd: folder,
@@ -155,9 +183,13 @@ describe("README.md", () => {
 
   it("each endpoint of its table responds as the table says", async () => {
     const { browser } = await start("server.mjs");
-    const paths = [...README.matchAll(/^\| `(\/idpauth\/[^`]*)` \|/gm)].map(([, endpoint]) => endpoint);
+    const paths = [...README.matchAll(/^\| `(\/idpauth\/[^`]*)` \|/gm)].map(
+      ([, endpoint]) => endpoint,
+    );
     expect(paths).toHaveLength(16);
-    const answers = await Promise.all(paths.map(async (endpoint) => [endpoint, (await browser.get(endpoint!)).status]));
+    const answers = await Promise.all(
+      paths.map(async (endpoint) => [endpoint, (await browser.get(endpoint!)).status]),
+    );
     expect(Object.fromEntries(answers)).toEqual({
       "/idpauth/": 200,
       "/idpauth/login/": 302,
@@ -219,21 +251,28 @@ describe("README.md", () => {
     const second = await start("stored.mjs");
     expect(
       (
-        await second.browser.get("/idpauth/session", { headers: { cookie: `idpauth=${first.browser.cookies.value("idpauth") ?? ""}` } })
+        await second.browser.get("/idpauth/session", {
+          headers: { cookie: `idpauth=${first.browser.cookies.value("idpauth") ?? ""}` },
+        })
       ).json().authenticated,
     ).toBe(true);
     expect(existsSync(path.join(folder, "sessions.db"))).toBe(true);
   });
 
   it("every accessor and function that it names exists", async () => {
-    const accessors = [...section("The accessors").matchAll(/^\| `(\w+)\([^`]*\)` \|/gm)].map(([, name]) => name);
+    const accessors = [...section("The accessors").matchAll(/^\| `(\w+)\([^`]*\)` \|/gm)].map(
+      ([, name]) => name,
+    );
     expect(accessors).toHaveLength(21);
     const program = `
       import * as index from "idpauth";
       import { idpAuth } from "idpauth/express";
       const auth = idpAuth();
       console.log(JSON.stringify({ auth: Object.keys(auth), index: Object.keys(index) }));`;
-    const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program], { cwd: folder, env: {} });
+    const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program], {
+      cwd: folder,
+      env: {},
+    });
     const found = JSON.parse(stdout) as { auth: string[]; index: string[] };
     expect(found.auth).toEqual(expect.arrayContaining(accessors));
     const plain = [
@@ -266,9 +305,12 @@ describe("README.md", () => {
 });
 
 async function npm(cwd: string, args: readonly string[]): Promise<{ stdout: string }> {
-  // What `npm test` sets for its scripts would make this npm work on the project instead of the folder.
+  // What `npm test` sets for its scripts would make this npm work on the project instead of the
+  // folder.
   const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^npm_(?:package|lifecycle|command|config_(?:local_prefix|prefix))/.test(name)),
+    Object.entries(process.env).filter(
+      ([name]) => !/^npm_(?:package|lifecycle|command|config_(?:local_prefix|prefix))/.test(name),
+    ),
   );
   return run("npm", [...args], { cwd, env });
 }
@@ -280,8 +322,15 @@ async function end(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** Compiles files of a folder as a strict project that looks into every library's types; gives what the compiler says. */
-async function compile(folder: string, files: readonly string[], types: readonly string[]): Promise<string> {
+/**
+ * Compiles files of a folder as a strict project that looks into every library's types; gives what
+ * the compiler says.
+ */
+async function compile(
+  folder: string,
+  files: readonly string[],
+  types: readonly string[],
+): Promise<string> {
   const compilerOptions = {
     module: "nodenext",
     target: "es2023",
@@ -294,7 +343,10 @@ async function compile(folder: string, files: readonly string[], types: readonly
     checkJs: true,
     noEmit: true,
   };
-  writeFileSync(path.join(folder, "package.json"), JSON.stringify({ ...readPackage(folder), type: "module" }));
+  writeFileSync(
+    path.join(folder, "package.json"),
+    JSON.stringify({ ...readPackage(folder), type: "module" }),
+  );
   writeFileSync(path.join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
   const compiler = path.join(ROOT, "node_modules/typescript/bin/tsc");
   return run(process.execPath, [compiler, "-p", folder]).then(
@@ -308,7 +360,9 @@ function readPackage(folder: string): object {
   return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as object) : {};
 }
 
-/** A TypeScript application that touches what is public: what it infers must be usable, not `any`. */
+/**
+ * A TypeScript application that touches what is public: what it infers must be usable, not `any`.
+ */
 const CONSUMER = `
 import express, { type Request } from "express";
 import { credentialsToDict, hasEpochTimePassed, isOutage, isValidIdpUrl, memoryStore, type Credentials, type Session, type SessionStore } from "idpauth";

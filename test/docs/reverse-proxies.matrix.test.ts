@@ -13,17 +13,19 @@ import { eventually } from "../support/eventually.js";
 import { freePort } from "../support/free-port.js";
 import { endingWithUs } from "../support/postgres-server.js";
 
-// The configurations of docs/deploy/proxies.md and forward-auth.md: nginx and Caddy accept them, and run the second page's.
-// Only ports, certificates and the sample's settings differ.
+// The configurations of docs/deploy/proxies.md and forward-auth.md: nginx and Caddy accept them,
+// and run the second page's. Only ports, certificates and the sample's settings differ.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const nginx = await ensureProgram("nginx", "nginx");
 const caddy = await ensureProgram("caddy", "caddy");
 
 const blocksOf = (page: string, language: string): string[] =>
-  [...readFileSync(path.join(ROOT, "docs/deploy", page), "utf8").matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms"))].map(
-    ([, text = ""]) => text,
-  );
+  [
+    ...readFileSync(path.join(ROOT, "docs/deploy", page), "utf8").matchAll(
+      new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms"),
+    ),
+  ].map(([, text = ""]) => text);
 
 const running: (() => unknown)[] = [];
 afterEach(async () => {
@@ -40,9 +42,13 @@ function temporaryFolder(): string {
 
 /** Writes a complete configuration around a page's block. */
 function nginxConfiguration(folder: string, block: string, port: number): string {
-  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((each) => `${each}_temp_path ${folder}/${each};`).join(" ");
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+    .map((each) => `${each}_temp_path ${folder}/${each};`)
+    .join(" ");
   const servers = /^server /m.test(block) ? block : `server { listen 443 ssl;\n${block} }`;
-  const plain = servers.replace("listen 443 ssl;", `listen 127.0.0.1:${String(port)};`).replace(/^ *ssl_certificate.*$/gm, "");
+  const plain = servers
+    .replace("listen 443 ssl;", `listen 127.0.0.1:${String(port)};`)
+    .replace(/^ *ssl_certificate.*$/gm, "");
   const file = path.join(folder, "nginx.conf");
   writeFileSync(
     file,
@@ -74,7 +80,9 @@ describe.skipIf(caddy === undefined)("Caddy accepts", () => {
     for (const block of blocks) {
       const file = path.join(temporaryFolder(), "Caddyfile");
       writeFileSync(file, block);
-      execFileSync(caddy ?? "", ["adapt", "--config", file, "--adapter", "caddyfile"], { stdio: "pipe" });
+      execFileSync(caddy ?? "", ["adapt", "--config", file, "--adapter", "caddyfile"], {
+        stdio: "pipe",
+      });
     }
   });
 });
@@ -83,7 +91,10 @@ describe.skipIf(caddy === undefined)("Caddy accepts", () => {
 function caddyConfiguration(folder: string, block: string, port: number): string {
   const file = path.join(folder, "Caddyfile");
   const site = block.replace("app.example.com {", `http://127.0.0.1:${String(port)} {`);
-  writeFileSync(file, `{\n  admin off\n  auto_https off\n  storage file_system ${folder}\n}\n${site}`);
+  writeFileSync(
+    file,
+    `{\n  admin off\n  auto_https off\n  storage file_system ${folder}\n}\n${site}`,
+  );
   return file;
 }
 
@@ -96,15 +107,28 @@ describe.each([
     const code = blocksOf("forward-auth.md", "js")[sample] ?? "";
     const body = `${code.replace(/^import .*$/gm, "").replace("app.listen(3000);", "")}\nreturn app;`;
     const { clientId, clientSecret, issuer } = provider;
-    const options = { env: {}, log: false, secretKey: "a secret key of at least 32 bytes", clientId, clientSecret, issuer } as const;
+    const options = {
+      env: {},
+      log: false,
+      secretKey: "a secret key of at least 32 bytes",
+      clientId,
+      clientSecret,
+      issuer,
+    } as const;
     // eslint-disable-next-line @typescript-eslint/no-implied-eval -- The page's own sample.
-    const start = new Function("express", "idpAuth", body) as (...given: readonly unknown[]) => express.Express;
+    const start = new Function("express", "idpAuth", body) as (
+      ...given: readonly unknown[]
+    ) => express.Express;
     const server = await listen(start(express, () => idpAuth({ ...options, baseUrl: origin })));
     running.push(() => server.stop());
     return server.port;
   }
 
-  async function start(): Promise<{ readonly user: CookieBrowser; readonly seen: string[]; readonly cookies: (string | undefined)[] }> {
+  async function start(): Promise<{
+    readonly user: CookieBrowser;
+    readonly seen: string[];
+    readonly cookies: (string | undefined)[];
+  }> {
     const provider = await startTestProvider();
     running.push(() => provider.stop());
     const port = await freePort();
@@ -131,7 +155,10 @@ describe.each([
         ? ["-e", "stderr", "-p", folder, "-c", nginxConfiguration(folder, block, port)]
         : ["run", "--config", caddyConfiguration(folder, block, port), "--adapter", "caddyfile"];
     const [command = "", ...rest] = [...(await endingWithUs("KILL")), program ?? "", ...args];
-    const child = spawn(command, rest, { stdio: "ignore", env: { ...process.env, XDG_CONFIG_HOME: folder } });
+    const child = spawn(command, rest, {
+      stdio: "ignore",
+      env: { ...process.env, XDG_CONFIG_HOME: folder },
+    });
     const ended = new Promise((resolve) => child.once("exit", resolve));
     running.push(async () => {
       child.kill("SIGTERM");
@@ -157,17 +184,25 @@ describe.each([
     },
   );
 
-  it.skipIf(program === undefined)("the application gets its own cookies, and not the value of the session cookie", async () => {
-    const { user, cookies } = await start();
-    await user.follow("/reports");
-    await user.get("/reports");
-    expect(cookies).toEqual(["idpauth=", "idpauth=; dashboard=1"]);
-  });
+  it.skipIf(program === undefined)(
+    "the application gets its own cookies, and not the value of the session cookie",
+    async () => {
+      const { user, cookies } = await start();
+      await user.follow("/reports");
+      await user.get("/reports");
+      expect(cookies).toEqual(["idpauth=", "idpauth=; dashboard=1"]);
+    },
+  );
 
-  it.skipIf(program === undefined)("a signed-out script gets 401, and nobody reaches the check from outside", async () => {
-    const { user, seen } = await start();
-    expect((await user.get("/api/numbers", { headers: { "x-user": "mallory" } })).status).toBe(401);
-    expect((await user.get("/auth/check")).status).toBe(proxy === "nginx" ? 404 : 401);
-    expect(seen).toEqual([]);
-  });
+  it.skipIf(program === undefined)(
+    "a signed-out script gets 401, and nobody reaches the check from outside",
+    async () => {
+      const { user, seen } = await start();
+      expect((await user.get("/api/numbers", { headers: { "x-user": "mallory" } })).status).toBe(
+        401,
+      );
+      expect((await user.get("/auth/check")).status).toBe(proxy === "nginx" ? 404 : 401);
+      expect(seen).toEqual([]);
+    },
+  );
 });

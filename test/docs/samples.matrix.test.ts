@@ -1,5 +1,14 @@
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -8,8 +17,9 @@ import { codeBlocks, pages } from "../../scripts/snippets.mjs";
 import { NEXT_APPLICATION } from "../adapters/applications/next-installed.js";
 import { buildPackage } from "../support/build.js";
 
-// Every file of docs/snippets, and every sample of JavaScript and TypeScript that a page has besides them, passes a strict type check with
-// the packed package. A sample that cannot stand alone says why, in a comment before it that no reader sees: <!-- fragment: … -->.
+// Every file of docs/snippets, and every sample of JavaScript and TypeScript that a page has
+// besides them, passes a strict type check with the packed package. A sample that cannot stand
+// alone says why, in a comment before it that no reader sees: <!-- fragment: … -->.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const run = promisify(execFile);
@@ -40,7 +50,10 @@ const BUNDLED = "docs/start/nextjs.md";
 /** A page whose reader copies the files of another page's samples. */
 const COPIED = { from: "docs/how-to/nestjs.md", to: "docs/start/nestjs.md" };
 
-/** What the text around a page's samples supplies. A sample gets the names that it uses and does not declare. */
+/**
+ * What the text around a page's samples supplies. A sample gets the names that it uses and does not
+ * declare.
+ */
 const GIVEN: Readonly<Record<string, string>> = {
   "docs/how-to/proxy.md": `export declare const auth: import("idpauth/next").NextIdpAuth;
 `,
@@ -86,7 +99,10 @@ export declare const create: CheckStoreOptions["create"];
 `,
 };
 
-/** The part of zod's types that a sample uses: a schema of zod 4 has a Standard Schema in its property `~standard`. */
+/**
+ * The part of zod's types that a sample uses: a schema of zod 4 has a Standard Schema in its
+ * property `~standard`.
+ */
 const ZOD = `interface Schema<Output> {
   readonly "~standard": {
     readonly version: 1;
@@ -129,7 +145,9 @@ interface Sample {
 const samples = pages().flatMap(samplesOf);
 const checked = samples.filter(
   ({ page, fragment, snippet }) =>
-    fragment === undefined && snippet?.startsWith("docs/snippets/") !== true && !Object.hasOwn(EXECUTED, page),
+    fragment === undefined &&
+    snippet?.startsWith("docs/snippets/") !== true &&
+    !Object.hasOwn(EXECUTED, page),
 );
 
 function samplesOf(page: string): Sample[] {
@@ -160,7 +178,10 @@ beforeAll(async () => {
   ] as const) {
     mkdirSync(path.join(packages, name));
     writeFileSync(path.join(packages, name, "index.d.ts"), types);
-    writeFileSync(path.join(packages, name, "package.json"), JSON.stringify({ name, type: "module", types: "index.d.ts" }));
+    writeFileSync(
+      path.join(packages, name, "package.json"),
+      JSON.stringify({ name, type: "module", types: "index.d.ts" }),
+    );
   }
   symlinkSync(path.join(NEXT_APPLICATION, "node_modules/next"), path.join(packages, "next"));
   await unpack(path.join(packages, "idpauth"));
@@ -170,7 +191,11 @@ beforeAll(async () => {
 
 /** Packs the package as `npm publish` does, and unpacks it. */
 async function unpack(to: string): Promise<void> {
-  const { stdout } = await run("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", folder], { cwd: ROOT });
+  const { stdout } = await run(
+    "npm",
+    ["pack", "--json", "--ignore-scripts", "--pack-destination", folder],
+    { cwd: ROOT },
+  );
   const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
   mkdirSync(to);
   await run("tar", ["-xzf", path.join(folder, filename), "-C", to, "--strip-components=1"]);
@@ -191,32 +216,60 @@ describe("the samples of the documentation", () => {
     expect(bundled.length).toBeGreaterThan(5);
     const copied = checked.filter(({ page, file }) => page === COPIED.from && file !== undefined);
     expect(copied.length).toBe(4);
-    const snippets = readdirSync(path.join(folder, "docs/snippets"), { recursive: true, encoding: "utf8" });
-    const files = snippets.filter((file) => /\.[cm]?[jt]sx?$/.test(file)).map((file) => `docs/snippets/${file}`);
+    const snippets = readdirSync(path.join(folder, "docs/snippets"), {
+      recursive: true,
+      encoding: "utf8",
+    });
+    const files = snippets
+      .filter((file) => /\.[cm]?[jt]sx?$/.test(file))
+      .map((file) => `docs/snippets/${file}`);
     expect(files.length).toBeGreaterThan(20);
     const others = checked.filter((sample) => !bundled.includes(sample));
-    const written = [...others, ...copied.map((sample) => ({ ...sample, page: COPIED.to }))].flatMap(write);
+    const written = [
+      ...others,
+      ...copied.map((sample) => ({ ...sample, page: COPIED.to })),
+    ].flatMap(write);
     expect(await compile([...files, ...written])).toBe("");
-    expect(await compile(bundled.flatMap(write), { module: "esnext", moduleResolution: "bundler", jsx: "react-jsx" })).toBe("");
+    expect(
+      await compile(bundled.flatMap(write), {
+        module: "esnext",
+        moduleResolution: "bundler",
+        jsx: "react-jsx",
+      }),
+    ).toBe("");
   }, 120_000);
 
   it("the check finds a sample that signs out everywhere by an unchecked session", async () => {
-    const code = "const { iss, sub } = (await auth.getSession(request)).claims;\nawait auth.endAllSessions({ iss, sub });\n";
-    const files = write({ page: "docs/wrong.md", line: 1, language: "js", code, file: undefined, fragment: undefined });
+    const code =
+      "const { iss, sub } = (await auth.getSession(request)).claims;\nawait auth.endAllSessions({ iss, sub });\n";
+    const files = write({
+      page: "docs/wrong.md",
+      line: 1,
+      language: "js",
+      code,
+      file: undefined,
+      fragment: undefined,
+    });
     expect(await compile(files)).toContain("error TS");
   }, 120_000);
 
   it("neither a sample nor an example nor the demo reads the ungated record, by which an application could authorize wrongly", () => {
     const files = ["examples", "demo"].flatMap((name) =>
-      readdirSync(path.join(ROOT, name), { recursive: true, encoding: "utf8" }).map((file) => `${name}/${file}`),
+      readdirSync(path.join(ROOT, name), { recursive: true, encoding: "utf8" }).map(
+        (file) => `${name}/${file}`,
+      ),
     );
-    const sources = files.filter((file) => /\.[cm]?[jt]sx?$/.test(file) && !file.includes("node_modules"));
+    const sources = files.filter(
+      (file) => /\.[cm]?[jt]sx?$/.test(file) && !file.includes("node_modules"),
+    );
     expect(sources.length).toBeGreaterThan(20);
     const texts = [
       ...samples.map(({ page, code }) => [page, code]),
       ...sources.map((file) => [file, readFileSync(path.join(ROOT, file), "utf8")]),
     ];
-    expect(texts.filter(([, text = ""]) => text.includes("readSessionRecord")).map(([name]) => name)).toEqual([]);
+    expect(
+      texts.filter(([, text = ""]) => text.includes("readSessionRecord")).map(([name]) => name),
+    ).toEqual([]);
   });
 
   it.each(Object.entries(EXECUTED))("those of %s run in %s", (page, test) => {
@@ -225,19 +278,28 @@ describe("the samples of the documentation", () => {
   });
 });
 
-/** Writes a sample into its page's folder, and gives the files. Several files in one sample each begin with a comment `// path`. */
+/**
+ * Writes a sample into its page's folder, and gives the files. Several files in one sample each
+ * begin with a comment `// path`.
+ */
 function write({ page, line, language, code, file }: Sample): string[] {
   const at = path.join(folder, page.replaceAll(/\W/g, "-"));
   mkdirSync(at, { recursive: true });
   const given = GIVEN[page] ?? EXPRESS;
   writeFileSync(path.join(at, "given.d.ts"), given);
-  const names = [...given.matchAll(/^export (?:type )?(?:declare const (\w+)|\{ (\w+) \})/gm)].map(([, one, other]) => one ?? other ?? "");
+  const names = [...given.matchAll(/^export (?:type )?(?:declare const (\w+)|\{ (\w+) \})/gm)].map(
+    ([, one, other]) => one ?? other ?? "",
+  );
   const parts = code.split(/^(?=\/\/ \S+\.[jt]sx?\b)/m).filter((part) => part.trim() !== "");
   return parts.map((part, index) => {
-    const needed = names.filter((name) => new RegExp(`\\b${name}\\b`).test(part) && !declares(part, name));
-    const name = file ?? `line-${String(line)}-${String(index)}.${language === "js" ? "mjs" : language}`;
+    const needed = names.filter(
+      (name) => new RegExp(`\\b${name}\\b`).test(part) && !declares(part, name),
+    );
+    const name =
+      file ?? `line-${String(line)}-${String(index)}.${language === "js" ? "mjs" : language}`;
     const depth = "../".repeat(name.split("/").length - 1);
-    const prelude = needed.length === 0 ? "" : `import { ${needed.join(", ")} } from "./${depth}given.js"; `;
+    const prelude =
+      needed.length === 0 ? "" : `import { ${needed.join(", ")} } from "./${depth}given.js"; `;
     const target = path.join(at, name);
     mkdirSync(path.dirname(target), { recursive: true });
     writeFileSync(
@@ -249,10 +311,16 @@ function write({ page, line, language, code, file }: Sample): string[] {
 }
 
 function declares(code: string, name: string): boolean {
-  return new RegExp(`\\b(?:const|let|function|class) ${name}\\b|^import\\b[^;]*\\b${name}\\b[^;]*from `, "m").test(code);
+  return new RegExp(
+    `\\b(?:const|let|function|class) ${name}\\b|^import\\b[^;]*\\b${name}\\b[^;]*from `,
+    "m",
+  ).test(code);
 }
 
-async function compile(files: readonly string[], changed: Readonly<Record<string, string>> = {}): Promise<string> {
+async function compile(
+  files: readonly string[],
+  changed: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const compilerOptions = {
     module: "nodenext",
     target: "es2023",

@@ -1,5 +1,13 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -8,10 +16,13 @@ import { buildPackage } from "../support/build.js";
 import { startPostgres } from "../support/postgres-server.js";
 import { startRedis } from "../support/redis-server.js";
 
-// The snippets of docs/how-to/scaling.md and end-sessions.md, each as a program of its own against a real server, with the built package.
+// The snippets of docs/how-to/scaling.md and end-sessions.md, each as a program of its own against
+// a real server, with the built package.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
-const PAGE = ["scaling.md", "end-sessions.md"].map((name) => readFileSync(path.join(ROOT, "docs/how-to", name), "utf8")).join("\n");
+const PAGE = ["scaling.md", "end-sessions.md"]
+  .map((name) => readFileSync(path.join(ROOT, "docs/how-to", name), "utf8"))
+  .join("\n");
 const run = promisify(execFile);
 const SNIPPETS = [...PAGE.matchAll(/^```js\n(.*?)^```$/gms)].map(([, text = ""]) => text);
 
@@ -33,11 +44,15 @@ afterAll(() => {
 
 const snippet = (...words: string[]): string => {
   const found = SNIPPETS.filter((text) => words.every((word) => text.includes(word)));
-  if (found.length !== 1 || found[0] === undefined) throw new Error(`${String(found.length)} snippets with ${words.join()}`);
+  if (found.length !== 1 || found[0] === undefined)
+    throw new Error(`${String(found.length)} snippets with ${words.join()}`);
   return found[0];
 };
 
-/** Runs a snippet in an application whose startup checks must find nothing, and asks its store something. */
+/**
+ * Runs a snippet in an application whose startup checks must find nothing, and asks its store
+ * something.
+ */
 async function answer(text: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
   const program = path.join(folder, "application.mjs");
   writeFileSync(
@@ -50,8 +65,15 @@ console.log(JSON.stringify({ errors: findings.filter(({ severity }) => severity 
 process.exit();
 `,
   );
-  const application = { SECRET_KEY: "a secret key of at least 32 bytes", IDP_CLIENT_ID: "client", IDP_CLIENT_SECRET: "secret" };
-  const { stdout } = await run(process.execPath, [program], { cwd: folder, env: { ...application, ...env } });
+  const application = {
+    SECRET_KEY: "a secret key of at least 32 bytes",
+    IDP_CLIENT_ID: "client",
+    IDP_CLIENT_SECRET: "secret",
+  };
+  const { stdout } = await run(process.execPath, [program], {
+    cwd: folder,
+    env: { ...application, ...env },
+  });
   return stdout.trim();
 }
 
@@ -59,7 +81,10 @@ const FINE = '{"errors":[],"sessions":[]}';
 
 describe("docs/how-to/scaling.md and end-sessions.md", () => {
   it("SQLite", async () => {
-    const text = snippet("idpauth/sqlite").replace("/var/lib/app/sessions.db", path.join(folder, "sessions.db"));
+    const text = snippet("idpauth/sqlite").replace(
+      "/var/lib/app/sessions.db",
+      path.join(folder, "sessions.db"),
+    );
     expect(await answer(text)).toBe(FINE);
     expect(existsSync(path.join(folder, "sessions.db"))).toBe(true);
   });
@@ -80,7 +105,10 @@ describe("docs/how-to/scaling.md and end-sessions.md", () => {
     const server = await startPostgres();
     try {
       for (const option of ["migrate", "listen"]) {
-        expect(await answer(snippet("idpauth/postgres", option), { DATABASE_URL: server.url }), option).toBe(FINE);
+        expect(
+          await answer(snippet("idpauth/postgres", option), { DATABASE_URL: server.url }),
+          option,
+        ).toBe(FINE);
       }
     } finally {
       await server.stop();
@@ -105,7 +133,11 @@ console.log("done");
 
   it("every snippet is run, and every link points somewhere", () => {
     expect(SNIPPETS).toHaveLength(6);
-    const targets = [...PAGE.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, target]) => target ?? "");
-    expect(targets.filter((target) => !existsSync(path.join(ROOT, "docs/how-to", target)))).toEqual([]);
+    const targets = [...PAGE.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(
+      ([, target]) => target ?? "",
+    );
+    expect(targets.filter((target) => !existsSync(path.join(ROOT, "docs/how-to", target)))).toEqual(
+      [],
+    );
   });
 });

@@ -2,17 +2,18 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 
-// docs/start/single-page-application.md shows the files of examples/spa-react, which test/examples/spa-react.matrix.test.ts builds, type-checks
-// and runs. docs/about/rfc-10017.md names the test for each requirement.
+// docs/start/single-page-application.md shows the files of examples/spa-react, which
+// test/examples/spa-react.matrix.test.ts builds, type-checks and runs. docs/about/rfc-10017.md
+// names the test for each requirement.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const EXAMPLE = path.join(ROOT, "examples/spa-react");
 const PAGE = readFileSync(path.join(ROOT, "docs/start/single-page-application.md"), "utf8");
 const REQUIREMENTS = readFileSync(path.join(ROOT, "docs/about/rfc-10017.md"), "utf8");
 
-const blocks = [...PAGE.matchAll(/^`([\w./]+)`:\n\n(?:<!-- snippet: [^\n]+\n\n)?```\w+\n(.*?)^```$/gms)].map(
-  ([, file = "", text = ""]) => ({ file, text }),
-);
+const blocks = [
+  ...PAGE.matchAll(/^`([\w./]+)`:\n\n(?:<!-- snippet: [^\n]+\n\n)?```\w+\n(.*?)^```$/gms),
+].map(([, file = "", text = ""]) => ({ file, text }));
 
 /** The rows of the table of requirements. */
 const rows = [...REQUIREMENTS.matchAll(/^\| (6\.1\.\d[\d.]*: .*?) \| (.*) \| (.*?) \|$/gm)].map(
@@ -31,7 +32,11 @@ describe("docs/start/single-page-application.md", () => {
   it("shows every source of the example", () => {
     const sources = readdirSync(EXAMPLE, { recursive: true, encoding: "utf8" })
       .map((file) => file.replaceAll(path.sep, "/"))
-      .filter((file) => /\.(?:mjs|tsx?|html)$|^tsconfig\.json$/.test(file) && !/(?:^|\/)(?:node_modules|dist)\//.test(file));
+      .filter(
+        (file) =>
+          /\.(?:mjs|tsx?|html)$|^tsconfig\.json$/.test(file) &&
+          !/(?:^|\/)(?:node_modules|dist)\//.test(file),
+      );
     expect(blocks.map(({ file }) => file).sort()).toEqual(sources.sort());
   });
 
@@ -40,11 +45,14 @@ describe("docs/start/single-page-application.md", () => {
   });
 
   it("names the packages of the example", () => {
-    const { dependencies, devDependencies } = JSON.parse(readFileSync(path.join(EXAMPLE, "package.json"), "utf8")) as {
+    const { dependencies, devDependencies } = JSON.parse(
+      readFileSync(path.join(EXAMPLE, "package.json"), "utf8"),
+    ) as {
       dependencies: object;
       devDependencies: object;
     };
-    const [, installed = "", developed = ""] = /^npm install (.*)\nnpm install --save-dev (.*)$/m.exec(PAGE) ?? [];
+    const [, installed = "", developed = ""] =
+      /^npm install (.*)\nnpm install --save-dev (.*)$/m.exec(PAGE) ?? [];
     expect(installed.split(" ").sort()).toEqual(Object.keys(dependencies).sort());
     expect(developed.split(" ").sort()).toEqual(Object.keys(devDependencies).sort());
   });
@@ -60,7 +68,9 @@ describe("docs/about/rfc-10017.md", () => {
     expect(where).not.toBe("");
     expect(tests.length).toBeGreaterThan(0);
     for (const test of tests) {
-      const exists = test.startsWith("test/") ? existsSync(path.join(ROOT, test)) : testFiles.some((text) => text.includes(test));
+      const exists = test.startsWith("test/")
+        ? existsSync(path.join(ROOT, test))
+        : testFiles.some((text) => text.includes(test));
       expect(exists, test).toBe(true);
     }
   });

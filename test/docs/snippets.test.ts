@@ -8,20 +8,30 @@ import type { IdpAuthOptions } from "../../src/index.js";
 import * as kit from "../../src/testing/index.js";
 import { startRedis } from "../support/redis-server.js";
 
-// The files of docs/snippets, which the pages show, each run as an application loads it. What a file does not set comes from the test:
-// the provider and its clock.
+// The files of docs/snippets, which the pages show, each run as an application loads it. What a
+// file does not set comes from the test: the provider and its clock.
 
-const given = vi.hoisted((): { options: IdpAuthOptions; apis?: string; auths: unknown[]; clients: { destroy(): void }[] } => ({
-  options: {},
-  auths: [],
-  clients: [],
-}));
+const given = vi.hoisted(
+  (): {
+    options: IdpAuthOptions;
+    apis?: string;
+    auths: unknown[];
+    clients: { destroy(): void }[];
+  } => ({
+    options: {},
+    auths: [],
+    clients: [],
+  }),
+);
 
 interface Entry {
   readonly idpAuth: (options?: IdpAuthOptions) => unknown;
 }
 
-/** Replaces `idpAuth` by one that has the test's provider and clock, and the test's API in place of the APIs. */
+/**
+ * Replaces `idpAuth` by one that has the test's provider and clock, and the test's API in place of
+ * the APIs.
+ */
 const withProvider = vi.hoisted(() => async (original: () => Promise<unknown>) => {
   const entry = (await original()) as Entry;
   const idpAuth = ({ apis, ...options }: IdpAuthOptions = {}) => {
@@ -29,7 +39,11 @@ const withProvider = vi.hoisted(() => async (original: () => Promise<unknown>) =
       const url = new URL(api.url);
       return [name, { ...api, url: `${given.apis ?? url.origin}${url.pathname}` }] as const;
     });
-    const auth = entry.idpAuth({ ...given.options, ...options, ...(apis && { apis: Object.fromEntries(rows) }) });
+    const auth = entry.idpAuth({
+      ...given.options,
+      ...options,
+      ...(apis && { apis: Object.fromEntries(rows) }),
+    });
     given.auths.push(auth);
     return auth;
   };
@@ -47,7 +61,11 @@ vi.mock("../../src/adapters/node/node.js", (original) => withProvider(original))
 vi.mock("zod", () => {
   const text = { default: () => text };
   const object = () => ({
-    "~standard": { version: 1, vendor: "zod", validate: (claims: { groups?: unknown }) => ({ value: { groups: claims.groups ?? [] } }) },
+    "~standard": {
+      version: 1,
+      vendor: "zod",
+      validate: (claims: { groups?: unknown }) => ({ value: { groups: claims.groups ?? [] } }),
+    },
   });
   return { z: { string: () => text, array: () => text, object } };
 });
@@ -64,9 +82,18 @@ vi.mock("redis", async (original) => {
 });
 
 const SNIPPETS = path.resolve(import.meta.dirname, "../../docs/snippets");
-/** test/docs/live-connections.test.ts, test/examples/spa-react.matrix.test.ts and test/docs/link-accounts.test.ts run these. */
+/**
+ * test/docs/live-connections.test.ts, test/examples/spa-react.matrix.test.ts and
+ * test/docs/link-accounts.test.ts run these.
+ */
 const RUN_ELSEWHERE = /^live-connections\/|^testing\/session-warning\.|^user-table\/link/;
-const ADA = { email: "ada@example.com", email_verified: true, name: "Ada Lovelace", groups: ["admin", "staff"], locale: "en" };
+const ADA = {
+  email: "ada@example.com",
+  email_verified: true,
+  name: "Ada Lovelace",
+  groups: ["admin", "staff"],
+  locale: "en",
+};
 const GRACE = { email: "grace@example.com", email_verified: true, groups: ["staff"] };
 const HOUR = 3_600_000;
 
@@ -76,7 +103,12 @@ let runs = 0;
 
 beforeEach(async () => {
   provider = await kit.startTestProvider({ person: GRACE });
-  given.options = { env: provider.env, clock: provider.clock, log: false, clientData: ({ data }) => data };
+  given.options = {
+    env: provider.env,
+    clock: provider.clock,
+    log: false,
+    clientData: ({ data }) => data,
+  };
   given.auths.length = 0;
 });
 
@@ -101,12 +133,18 @@ async function open(file: string): Promise<kit.TestBrowser> {
   return (user = await kit.browser(app));
 }
 
-/** Loads a file that listens, and opens a browser at its application. Its server listens on a free port. */
+/**
+ * Loads a file that listens, and opens a browser at its application. Its server listens on a free
+ * port.
+ */
 async function openListening(file: string): Promise<kit.TestBrowser> {
   const servers: Server[] = [];
   const listen = Server.prototype.listen as (options: ListenOptions, done?: () => void) => Server;
   vi.spyOn(console, "log").mockImplementation(() => undefined);
-  const spy = vi.spyOn(Server.prototype, "listen").mockImplementation(function (this: Server, ...parameters: unknown[]) {
+  const spy = vi.spyOn(Server.prototype, "listen").mockImplementation(function (
+    this: Server,
+    ...parameters: unknown[]
+  ) {
     servers.push(this);
     const done = parameters.find((one) => typeof one === "function") as (() => void) | undefined;
     return listen.call(this, { port: 0, host: "127.0.0.1" }, done);
@@ -119,15 +157,22 @@ async function openListening(file: string): Promise<kit.TestBrowser> {
 }
 
 describe.each(["home", "start"])("docs/snippets/%s", (folder) => {
-  const files = folder === "home" ? ["express", "fastify", "hono", "koa"] : ["express", "fastify", "hono", "koa", "node"];
+  const files =
+    folder === "home"
+      ? ["express", "fastify", "hono", "koa"]
+      : ["express", "fastify", "hono", "koa", "node"];
 
   it.each(files)("%s.ts signs a user in who opens /reports, and shows it", async (name) => {
     provider.person = ADA;
     const browser = await openListening(`${folder}/${name}.ts`);
     expect((await browser.get("/reports")).status).toBe(401);
     const page = await browser.follow("/reports");
-    expect([page.status, page.json()]).toEqual([200, expect.objectContaining({ hello: "Ada Lovelace" })]);
-    if (folder === "start") expect((await browser.navigate("/")).text).toBe('<a href="/reports">Reports</a>');
+    expect([page.status, page.json()]).toEqual([
+      200,
+      expect.objectContaining({ hello: "Ada Lovelace" }),
+    ]);
+    if (folder === "start")
+      expect((await browser.navigate("/")).text).toBe('<a href="/reports">Reports</a>');
   });
 });
 
@@ -142,10 +187,16 @@ describe("docs/snippets/authorization", () => {
   it("routes.mjs guards routes by group and by data", async () => {
     const browser = await open("authorization/routes.mjs");
     await browser.follow("/idpauth/login/");
-    expect([(await browser.get("/admin")).status, (await browser.get("/billing")).text]).toEqual([403, "passed"]);
+    expect([(await browser.get("/admin")).status, (await browser.get("/billing")).text]).toEqual([
+      403,
+      "passed",
+    ]);
     provider.person = { ...ADA, locale: "de" };
     await browser.follow("/idpauth/login/");
-    expect([(await browser.get("/admin")).text, (await browser.get("/billing")).status]).toEqual(["passed", 403]);
+    expect([(await browser.get("/admin")).text, (await browser.get("/billing")).status]).toEqual([
+      "passed",
+      403,
+    ]);
   });
 
   it("forbidden.mjs sends the application's own 403", async () => {
@@ -168,10 +219,9 @@ describe("docs/snippets/authorization", () => {
   });
 
   it("refresh.mjs decides again after each refresh", async () => {
-    const { roles } = await load<{ roles: { find: (iss: string, sub: string) => Promise<string | undefined> } }>(
-      "authorization/roles.mjs",
-      false,
-    );
+    const { roles } = await load<{
+      roles: { find: (iss: string, sub: string) => Promise<string | undefined> };
+    }>("authorization/roles.mjs", false);
     let role: string | undefined = "reader";
     vi.spyOn(roles, "find").mockImplementation(async () => role);
     const browser = await open("authorization/refresh.mjs");
@@ -215,9 +265,16 @@ describe("docs/snippets/forward-auth", () => {
   it("nginx.mjs lets nginx check a request, and sends a user to the login", async () => {
     const browser = await openListening("forward-auth/nginx.mjs");
     expect((await browser.get("/auth/check")).status).toBe(401);
-    expect((await browser.get("/auth/login", { headers: { "x-original-uri": "/dashboard" } })).status).toBe(401);
-    const login = await browser.get("/auth/login", { headers: { ...PAGE, "x-original-uri": "/dashboard" } });
-    expect([login.status, login.headers.location]).toEqual([302, expect.stringContaining("/idpauth/login/")]);
+    expect(
+      (await browser.get("/auth/login", { headers: { "x-original-uri": "/dashboard" } })).status,
+    ).toBe(401);
+    const login = await browser.get("/auth/login", {
+      headers: { ...PAGE, "x-original-uri": "/dashboard" },
+    });
+    expect([login.status, login.headers.location]).toEqual([
+      302,
+      expect.stringContaining("/idpauth/login/"),
+    ]);
     await browser.follow("/idpauth/login/");
     const check = await browser.get("/auth/check");
     expect([check.status, check.headers["x-user"]]).toEqual([204, expect.any(String)]);
@@ -226,8 +283,13 @@ describe("docs/snippets/forward-auth", () => {
   it("traefik.mjs lets Traefik check a request, and sends a user to the login", async () => {
     const browser = await open("forward-auth/traefik.mjs");
     expect((await browser.get("/auth/check")).status).toBe(401);
-    const login = await browser.get("/auth/check", { headers: { ...PAGE, "x-forwarded-method": "GET", "x-forwarded-uri": "/dashboard" } });
-    expect([login.status, login.headers.location]).toEqual([302, expect.stringContaining("/idpauth/login/")]);
+    const login = await browser.get("/auth/check", {
+      headers: { ...PAGE, "x-forwarded-method": "GET", "x-forwarded-uri": "/dashboard" },
+    });
+    expect([login.status, login.headers.location]).toEqual([
+      302,
+      expect.stringContaining("/idpauth/login/"),
+    ]);
     await browser.follow("/idpauth/login/");
     expect((await browser.get("/auth/check")).status).toBe(204);
   });
@@ -249,13 +311,18 @@ describe("docs/snippets/user-table", () => {
   it("sign-in-again.mjs changes the newest data when the user signs in again", async () => {
     const browser = await open("user-table/sign-in-again.mjs");
     await browser.follow("/idpauth/login/");
-    expect((await browser.get("/idpauth/session?details=true")).json()).toMatchObject({ data: { theme: "light", userId: 7 } });
+    expect((await browser.get("/idpauth/session?details=true")).json()).toMatchObject({
+      data: { theme: "light", userId: 7 },
+    });
   });
 
   it("change.mjs changes the data later", async () => {
     const browser = await open("user-table/change.mjs");
     await browser.follow("/idpauth/login/");
-    expect((await browser.get("/theme", { method: "POST" })).json()).toEqual({ userId: 7, theme: "dark" });
+    expect((await browser.get("/theme", { method: "POST" })).json()).toEqual({
+      userId: 7,
+      theme: "dark",
+    });
   });
 
   it("older.ts reads the id, and reports a session that has none", async () => {
@@ -264,14 +331,18 @@ describe("docs/snippets/user-table", () => {
     expect((await browser.get("/orders")).json()).toBe(7);
     const [auth] = given.auths;
     const cookie = await kit.signedInAs(auth as kit.SignsInForTests, GRACE);
-    expect((await browser.get("/orders", { headers: { cookie } })).json()).toContain("This session is older than the hook.");
+    expect((await browser.get("/orders", { headers: { cookie } })).json()).toContain(
+      "This session is older than the hook.",
+    );
   });
 
   it("sign-out.mjs records when a session ends", async () => {
     const browser = await open("user-table/sign-out.mjs");
     await browser.follow("/idpauth/login/");
     await browser.follow("/idpauth/logout/");
-    await expect.poll(() => queries).toEqual([[provider.issuer, expect.any(String), "logout", undefined]]);
+    await expect
+      .poll(() => queries)
+      .toEqual([[provider.issuer, expect.any(String), "logout", undefined]]);
   });
 });
 
@@ -281,7 +352,11 @@ describe("docs/snippets/users-and-claims", () => {
     const browser = await open("users-and-claims/session.mjs");
     await browser.follow("/idpauth/login/");
     const since = expect.any(Number) as number;
-    expect((await browser.get("/profile")).json()).toEqual({ name: "Ada Lovelace", locale: "en", since });
+    expect((await browser.get("/profile")).json()).toEqual({
+      name: "Ada Lovelace",
+      locale: "en",
+      since,
+    });
   });
 
   it("schema.ts gives claims a type and a default", async () => {
@@ -307,7 +382,11 @@ describe("docs/snippets/users-and-claims", () => {
     const browser = await open("users-and-claims/client-data.mjs");
     await browser.follow("/idpauth/login/");
     const state = (await browser.get("/app")).json();
-    expect(state).toMatchObject({ authenticated: true, user: { email: "grace@example.com" }, data: { isAdmin: false } });
+    expect(state).toMatchObject({
+      authenticated: true,
+      user: { email: "grace@example.com" },
+      data: { isAdmin: false },
+    });
     expect(JSON.stringify(state)).not.toContain(provider.clientSecret);
   });
 });
@@ -319,14 +398,18 @@ describe("docs/snippets/step-up", () => {
     expect((await browser.get("/transfer", { method: "POST" })).status).toBe(401);
     expect((await browser.follow("/transfer")).text).toBe("passed");
     expect((await browser.get("/transfer", { method: "POST" })).text).toBe("passed");
-    expect((await browser.get("/payout", { method: "POST" })).headers["www-authenticate"]).toContain("acr_values=");
+    expect(
+      (await browser.get("/payout", { method: "POST" })).headers["www-authenticate"],
+    ).toContain("acr_values=");
   });
 
   it("browser.mjs sends the user to the login, and back to the page", async () => {
     const { transfer } = await load<{ transfer: () => Promise<void> }>("step-up/browser.mjs");
     const location = { href: "https://app.example/transfers?to=7" };
     vi.stubGlobal("location", location);
-    vi.stubGlobal("fetch", async () => Response.json({ login_url: "/idpauth/login/?max_age=300" }, { status: 401 }));
+    vi.stubGlobal("fetch", async () =>
+      Response.json({ login_url: "/idpauth/login/?max_age=300" }, { status: 401 }),
+    );
     await transfer().finally(() => vi.unstubAllGlobals());
     const { pathname, searchParams } = new URL(location.href, "https://app.example");
     expect(pathname).toBe("/idpauth/login/");
@@ -342,8 +425,12 @@ describe("docs/snippets/step-up", () => {
     user = await kit.browser(app);
     const { origin } = user;
     const request = globalThis.fetch;
-    vi.stubGlobal("fetch", (url: string, init: RequestInit) => request(url.replace("http://localhost:3000", origin), init));
-    const { response } = await load<{ response: Response }>("step-up/test.mjs").finally(() => vi.unstubAllGlobals());
+    vi.stubGlobal("fetch", (url: string, init: RequestInit) =>
+      request(url.replace("http://localhost:3000", origin), init),
+    );
+    const { response } = await load<{ response: Response }>("step-up/test.mjs").finally(() =>
+      vi.unstubAllGlobals(),
+    );
     expect(response.status).toBe(401);
   });
 });
@@ -358,7 +445,10 @@ describe("docs/snippets/login-parameters", () => {
 
   it("one-login.mjs sends the parameters of one login", async () => {
     const { url } = await (await open("login-parameters/one-login.mjs")).follow("/welcome");
-    expect([requested()?.get("login_hint"), requested()?.get("ui_locales")]).toEqual(["ada@example.com", "de"]);
+    expect([requested()?.get("login_hint"), requested()?.get("ui_locales")]).toEqual([
+      "ada@example.com",
+      "de",
+    ]);
     expect(url.pathname).toBe("/reports");
   });
 
@@ -375,7 +465,11 @@ describe("docs/snippets/login-parameters", () => {
     given.options = { ...given.options, env: provider.env, clock: provider.clock };
     const browser = await open("login-parameters/silent.mjs");
     const signedOut = await browser.follow("/");
-    expect([signedOut.status, signedOut.url.search, signedOut.text]).toEqual([200, "?checked=yes", "Welcome"]);
+    expect([signedOut.status, signedOut.url.search, signedOut.text]).toEqual([
+      200,
+      "?checked=yes",
+      "Welcome",
+    ]);
     expect(requested()?.get("prompt")).toBe("none");
     expect((await browser.follow("/?checked=yes")).trail).toHaveLength(1);
     await browser.follow("/idpauth/login/");
@@ -385,30 +479,51 @@ describe("docs/snippets/login-parameters", () => {
 
 describe("docs/snippets/keys", () => {
   it("service.mjs signs in with a key that a service keeps", async () => {
-    const { keyService } = await load<{ keyService: { publicJwk: { kid: string } } }>("keys/key-service.mjs", false);
+    const { keyService } = await load<{ keyService: { publicJwk: { kid: string } } }>(
+      "keys/key-service.mjs",
+      false,
+    );
     provider.settings.clientJwks = [keyService.publicJwk];
     given.options = { ...given.options, env: provider.env };
     expect((await (await open("keys/service.mjs")).follow("/idpauth/login/")).status).toBe(200);
-    expect(provider.requestsTo("token").map(({ params }) => [params.has("client_assertion"), params.has("client_secret")])).toEqual([
-      [true, false],
-    ]);
+    expect(
+      provider
+        .requestsTo("token")
+        .map(({ params }) => [params.has("client_assertion"), params.has("client_secret")]),
+    ).toEqual([[true, false]]);
   });
 });
 
 /** An API that records the requests it gets, and upgrades to WebSockets. */
 async function startApi() {
-  const requests: { method: string; target: string; token: string; headers: IncomingMessage["headers"] }[] = [];
+  const requests: {
+    method: string;
+    target: string;
+    token: string;
+    headers: IncomingMessage["headers"];
+  }[] = [];
   const api = { requests, status: 200, stop: () => api };
   const record = ({ method = "", url = "", headers }: IncomingMessage) => {
-    requests.push({ method, target: url, token: (headers.authorization ?? "").replace("Bearer ", ""), headers });
+    requests.push({
+      method,
+      target: url,
+      token: (headers.authorization ?? "").replace("Bearer ", ""),
+      headers,
+    });
   };
   const server = createServer((request, response) => {
     record(request);
-    request.resume().once("end", () => response.writeHead(api.status, { "Content-Type": "application/json" }).end('["order 1"]'));
+    request
+      .resume()
+      .once("end", () =>
+        response.writeHead(api.status, { "Content-Type": "application/json" }).end('["order 1"]'),
+      );
   });
   server.on("upgrade", (request, socket) => {
     record(request);
-    socket.end("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nhello");
+    socket.end(
+      "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nhello",
+    );
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
   given.apis = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
@@ -430,20 +545,32 @@ describe("docs/snippets/call-an-api", () => {
     api.stop();
   });
 
-  const refreshes = () => provider.requestsTo("token").filter(({ params }) => params.get("grant_type") === "refresh_token");
+  const refreshes = () =>
+    provider
+      .requestsTo("token")
+      .filter(({ params }) => params.get("grant_type") === "refresh_token");
 
-  it.each(["express", "fastify", "hono", "koa"])("%s.mjs sends the session's token, and a new one after a 401", async (name) => {
-    const browser = await open(`call-an-api/${name}.mjs`);
-    expect((await browser.get("/open-orders")).status).toBe(401);
-    await browser.follow("/idpauth/login/");
-    expect((await browser.get("/open-orders")).json()).toEqual(["order 1"]);
-    const newest = () => provider.issued.findLast(({ kind }) => kind === "access_token")?.value;
-    expect(api.requests).toMatchObject([{ method: "GET", target: "/v2/items?open=true", token: newest() }]);
-    api.status = 401;
-    expect((await browser.get("/open-orders")).status).toBe(502);
-    expect(api.requests.map(({ token }) => token)).toEqual([api.requests[0]?.token, api.requests[0]?.token, newest()]);
-    expect(api.requests[2]?.token).not.toBe(api.requests[0]?.token);
-  });
+  it.each(["express", "fastify", "hono", "koa"])(
+    "%s.mjs sends the session's token, and a new one after a 401",
+    async (name) => {
+      const browser = await open(`call-an-api/${name}.mjs`);
+      expect((await browser.get("/open-orders")).status).toBe(401);
+      await browser.follow("/idpauth/login/");
+      expect((await browser.get("/open-orders")).json()).toEqual(["order 1"]);
+      const newest = () => provider.issued.findLast(({ kind }) => kind === "access_token")?.value;
+      expect(api.requests).toMatchObject([
+        { method: "GET", target: "/v2/items?open=true", token: newest() },
+      ]);
+      api.status = 401;
+      expect((await browser.get("/open-orders")).status).toBe(502);
+      expect(api.requests.map(({ token }) => token)).toEqual([
+        api.requests[0]?.token,
+        api.requests[0]?.token,
+        newest(),
+      ]);
+      expect(api.requests[2]?.token).not.toBe(api.requests[0]?.token);
+    },
+  );
 
   it("table.mjs requests a token for each API", async () => {
     const browser = await open("call-an-api/table.mjs");
@@ -455,7 +582,9 @@ describe("docs/snippets/call-an-api", () => {
       expect.stringContaining("calendar.readonly"),
     ]);
     expect((await browser.get("/calls")).json()).toEqual([200, 200, 200]);
-    const parameters = ["resource", "audience", "scope"].map((name) => refreshes().flatMap(({ params }) => params.get(name) ?? []));
+    const parameters = ["resource", "audience", "scope"].map((name) =>
+      refreshes().flatMap(({ params }) => params.get(name) ?? []),
+    );
     expect(parameters).toEqual([
       ["https://orders.example.com"],
       ["https://billing.example.com"],
@@ -467,10 +596,17 @@ describe("docs/snippets/call-an-api", () => {
   it("consent.mjs gives a login that requests what is missing, and remembers the refusal for a minute", async () => {
     const browser = await open("call-an-api/consent.mjs");
     await browser.follow("/idpauth/login/");
-    const error = { status: 400, headers: { "Content-Type": "application/json" }, body: JSON.stringify({ error: "consent_required" }) };
+    const error = {
+      status: 400,
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ error: "consent_required" }),
+    };
     const consent = provider.fault("token", { kind: "status", ...error });
     const blocked = await browser.get("/invoices");
-    expect([blocked.status, blocked.json()]).toEqual([401, { login_url: "/idpauth/login/?api=billing" }]);
+    expect([blocked.status, blocked.json()]).toEqual([
+      401,
+      { login_url: "/idpauth/login/?api=billing" },
+    ]);
     expect([(await browser.get("/invoices")).status, refreshes().length]).toEqual([401, 1]);
     provider.clock.advance(61_000);
     consent();
@@ -482,12 +618,19 @@ describe("docs/snippets/call-an-api", () => {
     await browser.follow("/idpauth/login/");
     const original = globalThis.fetch;
     vi.spyOn(globalThis, "fetch").mockImplementation((url, init) =>
-      original(typeof url === "string" ? url.replace("https://orders.internal", given.apis ?? "") : url, init),
+      original(
+        typeof url === "string" ? url.replace("https://orders.internal", given.apis ?? "") : url,
+        init,
+      ),
     );
     expect((await browser.get("/orders")).json()).toEqual(["order 1"]);
     api.status = 401;
     expect((await browser.get("/orders")).status).toBe(502);
-    expect([api.requests.length, new Set(api.requests.map(({ token }) => token)).size, refreshes().length]).toEqual([3, 2, 2]);
+    expect([
+      api.requests.length,
+      new Set(api.requests.map(({ token }) => token)).size,
+      refreshes().length,
+    ]).toEqual([3, 2, 2]);
   });
 });
 
@@ -500,26 +643,49 @@ describe("docs/snippets/proxy", () => {
     api.stop();
   });
 
-  it.each(["express", "fastify", "koa", "hono", "node", "fetch"])("%s.ts passes requests on with the user's token", async (name) => {
-    const browser = await (name === "node" ? openListening : open)(`proxy/${name}.ts`);
-    expect([(await browser.get("/api/orders/items")).status, api.requests]).toEqual([401, []]);
-    await browser.follow("/idpauth/login/");
-    const headers = { "sec-fetch-site": "same-origin" };
-    const response = await browser.get("/api/orders/items?open=true", { method: "POST", headers });
-    expect([response.status, response.json(), response.headers["content-security-policy"]]).toEqual([200, ["order 1"], "sandbox"]);
-    const token = provider.issued.findLast(({ kind }) => kind === "access_token")?.value;
-    expect(api.requests).toMatchObject([{ method: "POST", target: "/v2/items?open=true", token }]);
-    expect(api.requests[0]?.headers).not.toHaveProperty("cookie");
-    const sibling = await browser.get("/api/orders/items", { headers: { "sec-fetch-site": "same-site" } });
-    expect([sibling.status, (await browser.get("/api/orders/a%5cb")).status, api.requests.length]).toEqual([403, 400, 1]);
-  });
+  it.each(["express", "fastify", "koa", "hono", "node", "fetch"])(
+    "%s.ts passes requests on with the user's token",
+    async (name) => {
+      const browser = await (name === "node" ? openListening : open)(`proxy/${name}.ts`);
+      expect([(await browser.get("/api/orders/items")).status, api.requests]).toEqual([401, []]);
+      await browser.follow("/idpauth/login/");
+      const headers = { "sec-fetch-site": "same-origin" };
+      const response = await browser.get("/api/orders/items?open=true", {
+        method: "POST",
+        headers,
+      });
+      expect([
+        response.status,
+        response.json(),
+        response.headers["content-security-policy"],
+      ]).toEqual([200, ["order 1"], "sandbox"]);
+      const token = provider.issued.findLast(({ kind }) => kind === "access_token")?.value;
+      expect(api.requests).toMatchObject([
+        { method: "POST", target: "/v2/items?open=true", token },
+      ]);
+      expect(api.requests[0]?.headers).not.toHaveProperty("cookie");
+      const sibling = await browser.get("/api/orders/items", {
+        headers: { "sec-fetch-site": "same-site" },
+      });
+      expect([
+        sibling.status,
+        (await browser.get("/api/orders/a%5cb")).status,
+        api.requests.length,
+      ]).toEqual([403, 400, 1]);
+    },
+  );
 
   it("rule.mjs passes only what the table and the rule allow", async () => {
     const browser = await open("proxy/rule.mjs");
     await browser.follow("/idpauth/login/");
-    const deleted = await browser.get("/api/orders/items/1", { method: "DELETE", headers: { "sec-fetch-site": "same-origin" } });
+    const deleted = await browser.get("/api/orders/items/1", {
+      method: "DELETE",
+      headers: { "sec-fetch-site": "same-origin" },
+    });
     expect([deleted.status, deleted.headers.allow]).toEqual([405, "GET, POST"]);
-    expect((await browser.get("/api/orders/items")).json()).toMatchObject({ error: "insufficient_user_authentication" });
+    expect((await browser.get("/api/orders/items")).json()).toMatchObject({
+      error: "insufficient_user_authentication",
+    });
     expect((await browser.follow("/api/orders/items")).json()).toEqual(["order 1"]);
     expect(api.requests).toMatchObject([{ headers: { "x-api-version": "2" } }]);
     provider.person = { ...ADA, groups: ["guests"] };
@@ -527,31 +693,46 @@ describe("docs/snippets/proxy", () => {
     expect((await browser.get("/api/orders/items")).status).toBe(403);
   });
 
-  it.each(["upgrade", "upgrade-hono"])("%s.ts passes a WebSocket on, and closes every other upgrade", async (name) => {
-    const browser = await openListening(`proxy/${name}.ts`);
-    await browser.follow("/idpauth/login/");
-    const upgrade = (path: string) =>
-      new Promise<string>((resolve) => {
-        const headers = { connection: "Upgrade", upgrade: "websocket", origin: browser.origin, cookie: browser.cookie };
-        const asked = httpRequest(`${browser.origin}${path}`, { headers });
-        asked.once("upgrade", (_response, socket, head) => {
-          let text = head.toString();
-          socket.on("data", (chunk: Buffer) => (text += chunk.toString())).once("end", () => resolve(text));
+  it.each(["upgrade", "upgrade-hono"])(
+    "%s.ts passes a WebSocket on, and closes every other upgrade",
+    async (name) => {
+      const browser = await openListening(`proxy/${name}.ts`);
+      await browser.follow("/idpauth/login/");
+      const upgrade = (path: string) =>
+        new Promise<string>((resolve) => {
+          const headers = {
+            connection: "Upgrade",
+            upgrade: "websocket",
+            origin: browser.origin,
+            cookie: browser.cookie,
+          };
+          const asked = httpRequest(`${browser.origin}${path}`, { headers });
+          asked.once("upgrade", (_response, socket, head) => {
+            let text = head.toString();
+            socket
+              .on("data", (chunk: Buffer) => (text += chunk.toString()))
+              .once("end", () => resolve(text));
+          });
+          asked
+            .once("response", ({ statusCode }) => resolve(String(statusCode)))
+            .once("error", () => resolve("closed"));
+          asked.end();
         });
-        asked.once("response", ({ statusCode }) => resolve(String(statusCode))).once("error", () => resolve("closed"));
-        asked.end();
-      });
-    expect(await upgrade("/api/orders/live")).toBe("hello");
-    expect(await upgrade("/elsewhere")).toBe("closed");
-    expect(api.requests).toMatchObject([{ target: "/v2/live", token: expect.any(String) as string }]);
-  });
+      expect(await upgrade("/api/orders/live")).toBe("hello");
+      expect(await upgrade("/elsewhere")).toBe("closed");
+      expect(api.requests).toMatchObject([
+        { target: "/v2/live", token: expect.any(String) as string },
+      ]);
+    },
+  );
 });
 
 describe("docs/snippets/csrf", () => {
   it("express.mjs blocks requests from other sites", async () => {
     const browser = await open("csrf/express.mjs");
     await browser.follow("/idpauth/login/");
-    const create = (site: string) => browser.get("/api/items", { method: "POST", headers: { "sec-fetch-site": site } });
+    const create = (site: string) =>
+      browser.get("/api/items", { method: "POST", headers: { "sec-fetch-site": site } });
     expect((await create("same-origin")).json()).toEqual({ created: true });
     expect((await create("cross-site")).status).toBe(403);
   });
@@ -580,22 +761,30 @@ describe("docs/snippets/your-pages", () => {
   it("render.ts renders the error page, and no other page", async () => {
     const browser = await open("your-pages/render.ts");
     const error = await browser.navigate("/idpauth/login-callback");
-    expect([error.status, error.text]).toEqual([400, expect.stringContaining('<main class="card"><h1>')]);
+    expect([error.status, error.text]).toEqual([
+      400,
+      expect.stringContaining('<main class="card"><h1>'),
+    ]);
     expect((await browser.navigate("/idpauth/")).text).not.toContain('<main class="card"><h1>');
   });
 });
 
 describe("docs/snippets/mounting", () => {
-  it.each(["express", "fastify", "hono", "koa", "node", "fetch"])("%s.ts mounts the endpoints", async (name) => {
-    const browser = await (name === "node" ? openListening : open)(`mounting/${name}.ts`);
-    expect((await browser.follow("/idpauth/login/")).status).toBe(200);
-    expect((await browser.get("/idpauth/session")).json()).toMatchObject({ authenticated: true });
-  });
+  it.each(["express", "fastify", "hono", "koa", "node", "fetch"])(
+    "%s.ts mounts the endpoints",
+    async (name) => {
+      const browser = await (name === "node" ? openListening : open)(`mounting/${name}.ts`);
+      expect((await browser.follow("/idpauth/login/")).status).toBe(200);
+      expect((await browser.get("/idpauth/session")).json()).toMatchObject({ authenticated: true });
+    },
+  );
 
   it("below.ts mounts them below a path", async () => {
     const browser = await open("mounting/below.ts");
     expect((await browser.follow("/area/idpauth/login/")).status).toBe(200);
-    expect((await browser.get("/area/idpauth/session")).json()).toMatchObject({ authenticated: true });
+    expect((await browser.get("/area/idpauth/session")).json()).toMatchObject({
+      authenticated: true,
+    });
   });
 });
 
@@ -609,13 +798,28 @@ it("docs/snippets/several-providers/express.ts has a page to choose, and a route
   });
   given.options = {
     ...given.options,
-    env: { ...env, IDP_PROVIDERS: "staff customers", ...variables("STAFF", provider), ...variables("CUSTOMERS", customers) },
+    env: {
+      ...env,
+      IDP_PROVIDERS: "staff customers",
+      ...variables("STAFF", provider),
+      ...variables("CUSTOMERS", customers),
+    },
   };
   const browser = await open("several-providers/express.ts");
-  const page = await browser.navigate("/reports").then(({ location = "" }) => browser.navigate(location));
-  const links = [...page.text.matchAll(/href="([^"]+provider=[^"]+)"/g)].map(([, link = ""]) => link.replaceAll("&amp;", "&"));
-  expect(links.map((link) => new URLSearchParams(link.split("?")[1]).get("provider"))).toEqual(["staff", "customers"]);
-  expect((await browser.follow(links[1] ?? "")).json()).toEqual({ hello: "Ada Lovelace", provider: "customers" });
+  const page = await browser
+    .navigate("/reports")
+    .then(({ location = "" }) => browser.navigate(location));
+  const links = [...page.text.matchAll(/href="([^"]+provider=[^"]+)"/g)].map(([, link = ""]) =>
+    link.replaceAll("&amp;", "&"),
+  );
+  expect(links.map((link) => new URLSearchParams(link.split("?")[1]).get("provider"))).toEqual([
+    "staff",
+    "customers",
+  ]);
+  expect((await browser.follow(links[1] ?? "")).json()).toEqual({
+    hello: "Ada Lovelace",
+    provider: "customers",
+  });
   expect((await browser.get("/payroll")).status).toBe(401);
   expect((await browser.follow("/payroll")).text).toBe("The payroll");
   await customers.stop();
@@ -629,7 +833,10 @@ describe("docs/snippets/several-components", () => {
     const browser = await open("several-components/express.ts");
     expect((await browser.follow("/reports")).json()).toEqual({ hello: "Ada Lovelace" });
     const blocked = await browser.get("/partners/orders");
-    expect([blocked.status, blocked.text]).toEqual([401, expect.stringContaining("/partners/idpauth/login/")]);
+    expect([blocked.status, blocked.text]).toEqual([
+      401,
+      expect.stringContaining("/partners/idpauth/login/"),
+    ]);
   });
 
   it("either.ts opens a route to users of either provider, and lets others choose", async () => {
@@ -640,7 +847,10 @@ describe("docs/snippets/several-components", () => {
     const links = [...blocked.text.matchAll(/href="([^"]+)"/g)].map(([, link]) => link);
     expect([blocked.status, links]).toEqual([
       401,
-      [expect.stringMatching(/^\/idpauth\/login\/.*news/), expect.stringMatching(/^\/partners\/idpauth\/login\/.*news/)],
+      [
+        expect.stringMatching(/^\/idpauth\/login\/.*news/),
+        expect.stringMatching(/^\/partners\/idpauth\/login\/.*news/),
+      ],
     ]);
     expect((await browser.follow(links[0] ?? "")).json()).toEqual({ hello: "Ada Lovelace" });
   });
@@ -668,14 +878,21 @@ describe("docs/snippets/guarding", () => {
 
   it.each(names)("own-%s.ts sends the application's own response", async (name) => {
     const response = await (await open(`guarding/own-${name}.ts`)).get("/reports");
-    expect([response.status, response.json()]).toEqual([401, { signInAt: expect.stringContaining("/idpauth/login/") as string }]);
+    expect([response.status, response.json()]).toEqual([
+      401,
+      { signInAt: expect.stringContaining("/idpauth/login/") as string },
+    ]);
   });
 
   it("form-express.ts sends a page to a browser that submits a form, and JSON to a script", async () => {
     const browser = await open("guarding/form-express.ts");
-    const submit = (accept: string) => browser.get("/orders", { method: "POST", headers: { accept } });
+    const submit = (accept: string) =>
+      browser.get("/orders", { method: "POST", headers: { accept } });
     const page = await submit("text/html,application/xhtml+xml,*/*;q=0.8");
-    expect([page.status, page.text]).toEqual([401, expect.stringContaining('<a href="/idpauth/login/" target="_blank">')]);
+    expect([page.status, page.text]).toEqual([
+      401,
+      expect.stringContaining('<a href="/idpauth/login/" target="_blank">'),
+    ]);
     expect((await submit("*/*")).json()).toEqual({ login_url: "/idpauth/login/" });
     await browser.follow("/idpauth/login/");
     expect((await submit("text/html")).text).toBe("passed");
@@ -686,7 +903,10 @@ describe("docs/snippets/guarding", () => {
     ["koa-sensitive.mjs", 404],
   ])("%s guards the router in every letter case", async (file, status) => {
     const browser = await open(`guarding/${file}`);
-    expect([(await browser.get("/api/reports")).status, (await browser.get("/API/reports")).status]).toEqual([401, status]);
+    expect([
+      (await browser.get("/api/reports")).status,
+      (await browser.get("/API/reports")).status,
+    ]).toEqual([401, status]);
     await browser.follow("/idpauth/login/");
     expect((await browser.get("/api/reports")).json()).toEqual([]);
   });
@@ -696,7 +916,10 @@ describe("docs/snippets/guarding", () => {
     expect((await browser.get("/")).status).toBe(401);
     await browser.follow("/idpauth/login/");
     const response = await browser.get("/");
-    expect([response.text, response.headers["cache-control"]]).toEqual(["passed", "private, no-store"]);
+    expect([response.text, response.headers["cache-control"]]).toEqual([
+      "passed",
+      "private, no-store",
+    ]);
   });
 });
 
@@ -742,21 +965,31 @@ describe("docs/snippets/containers", () => {
   });
 });
 
-/** Loads a file that listens, uses its application, sends the process SIGTERM, and waits until the file ends the process. */
-async function stopsAfter(file: string, use: (browser: kit.TestBrowser) => Promise<unknown>): Promise<void> {
+/**
+ * Loads a file that listens, uses its application, sends the process SIGTERM, and waits until the
+ * file ends the process.
+ */
+async function stopsAfter(
+  file: string,
+  use: (browser: kit.TestBrowser) => Promise<unknown>,
+): Promise<void> {
   const once = vi.spyOn(process, "once");
   const browser = await openListening(file);
   const [, stop] = once.mock.calls.find(([event]) => event === "SIGTERM") ?? [];
   process.removeListener("SIGTERM", stop!);
   await use(browser);
-  const exited = new Promise((resolve) => vi.spyOn(process, "exit").mockImplementation(resolve as () => never));
+  const exited = new Promise((resolve) =>
+    vi.spyOn(process, "exit").mockImplementation(resolve as () => never),
+  );
   (stop as () => void)();
   await exited;
   await expect(fetch(browser.origin)).rejects.toThrow();
 }
 
 it("every file of docs/snippets ran", () => {
-  const files = readdirSync(SNIPPETS, { recursive: true, encoding: "utf8" }).map((file) => file.replaceAll(path.sep, "/"));
+  const files = readdirSync(SNIPPETS, { recursive: true, encoding: "utf8" }).map((file) =>
+    file.replaceAll(path.sep, "/"),
+  );
   const code = files.filter((file) => /\.[cm]?[jt]sx?$/.test(file) && !RUN_ELSEWHERE.test(file));
   expect([...loaded].toSorted()).toEqual(code.toSorted());
 });

@@ -34,7 +34,8 @@ describe("a region of a file", () => {
   });
 
   it("replaces the block after the comment that names it, and keeps the block's label and indentation", () => {
-    const page = (code: string) => `  <!-- snippet: a.mjs#inner -->\n\n  \`\`\`js [A]\n${code}  \`\`\`\n\n\`\`\`js\nother\n\`\`\`\n`;
+    const page = (code: string) =>
+      `  <!-- snippet: a.mjs#inner -->\n\n  \`\`\`js [A]\n${code}  \`\`\`\n\n\`\`\`js\nother\n\`\`\`\n`;
     expect(withSnippets(page("  old\n"), () => FILE)).toBe(page("  b: 1,\n\n  c: 2,\n"));
   });
 });
@@ -56,7 +57,10 @@ it("a comment that names a snippet has a code block after it", () => {
   expect(markers.length).toBe(blocks.length - others.length);
 });
 
-/** Pages with blocks that have no file, and the test that runs these blocks as they stand on the page. */
+/**
+ * Pages with blocks that have no file, and the test that runs these blocks as they stand on the
+ * page.
+ */
 const RUN_BY_PAGE_TEST: Readonly<Record<string, string>> = {
   "README.md": "test/docs/readme.matrix.test.ts",
   "docs/about/other-callers.md": "test/docs/apis.test.ts",
@@ -82,7 +86,10 @@ const RUN_BY_PAGE_TEST: Readonly<Record<string, string>> = {
   "docs/tutorial/staff-only.md": "test/docs/application-guides.test.ts",
 };
 
-/** The number of blocks that don't come from a file. To add a block, add a file to docs/snippets; to convert one, lower the number here. */
+/**
+ * The number of blocks that don't come from a file. To add a block, add a file to docs/snippets; to
+ * convert one, lower the number here.
+ */
 const CEILINGS: Readonly<Record<Kind, number>> = {
   "run by the page's own test": 74,
   "type-checked, not run": 25,
@@ -94,17 +101,29 @@ type Kind = "run by the page's own test" | "type-checked, not run" | "neither ty
 function kindOf({ page, before }: (typeof others)[number]): Kind {
   if (Object.hasOwn(RUN_BY_PAGE_TEST, page)) return "run by the page's own test";
   // test/docs/samples.matrix.test.ts checks all others.
-  return /^ *<!-- fragment: /.test(before) ? "neither type-checked nor run" : "type-checked, not run";
+  return /^ *<!-- fragment: /.test(before)
+    ? "neither type-checked nor run"
+    : "type-checked, not run";
 }
 
 describe("the blocks that don't come from a file", () => {
   it.each(Object.keys(CEILINGS) as Kind[])("%s: their number only falls", (kind) => {
-    const found = others.filter((block) => kindOf(block) === kind).map(({ page, line }) => `${page}:${line}`);
-    expect(found.length, `The ceiling is ${CEILINGS[kind]}, and it only falls. The blocks:\n${found.join("\n")}`).toBe(CEILINGS[kind]);
+    const found = others
+      .filter((block) => kindOf(block) === kind)
+      .map(({ page, line }) => `${page}:${line}`);
+    expect(
+      found.length,
+      `The ceiling is ${CEILINGS[kind]}, and it only falls. The blocks:\n${found.join("\n")}`,
+    ).toBe(CEILINGS[kind]);
   });
 
-  it.each(Object.entries(RUN_BY_PAGE_TEST))("%s has such blocks, and %s names the page", (page, test) => {
-    expect(others.some((block) => block.page === page)).toBe(true);
-    expect(read(test)).toContain(page.startsWith("docs/providers/") ? "providers/" : path.basename(page, ".md"));
-  });
+  it.each(Object.entries(RUN_BY_PAGE_TEST))(
+    "%s has such blocks, and %s names the page",
+    (page, test) => {
+      expect(others.some((block) => block.page === page)).toBe(true);
+      expect(read(test)).toContain(
+        page.startsWith("docs/providers/") ? "providers/" : path.basename(page, ".md"),
+      );
+    },
+  );
 });

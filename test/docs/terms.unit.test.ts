@@ -3,8 +3,8 @@ import path from "node:path";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
 
-// One term for one thing, in every page for users, and in the messages and comments of the library. Code, links' targets and
-// headings' anchors are not prose.
+// One term for one thing, in every page for users, and in the messages and comments of the library.
+// Code, links' targets and headings' anchors are not prose.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 
@@ -25,7 +25,10 @@ const COMMON: readonly Term[] = [
 
 const TERMS: readonly Term[] = [
   ...COMMON,
-  [/\b(?<!sister |`)hosts?\b(?! header|=)/gi, "framework, application, or adapter (`Host` header for the header)"],
+  [
+    /\b(?<!sister |`)hosts?\b(?! header|=)/gi,
+    "framework, application, or adapter (`Host` header for the header)",
+  ],
 ];
 
 const TITLE_TERMS: readonly Term[] = [
@@ -43,8 +46,8 @@ const TITLE_TERMS: readonly Term[] = [
 ];
 
 /**
- * Patterns that sound translated, with how often the pages for users may have them. The numbers only fall: whoever removes some lowers the
- * number.
+ * Patterns that sound translated, with how often the pages for users may have them. The numbers
+ * only fall: whoever removes some lowers the number.
  */
 const CEILINGS: readonly (readonly [pattern: RegExp, most: number, instead: string])[] = [
   [/(?:^|[.:!?] )So /gm, 1, "the reason in the same sentence: X, so Y"],
@@ -59,22 +62,50 @@ const CEILINGS: readonly (readonly [pattern: RegExp, most: number, instead: stri
     8,
     "doesn't send anything",
   ],
-  [/\b(?:need not|it is necessary|nevertheless|meanwhile|anew)\b/gi, 0, "you don't need to, at the same time, again"],
+  [
+    /\b(?:need not|it is necessary|nevertheless|meanwhile|anew)\b/gi,
+    0,
+    "you don't need to, at the same time, again",
+  ],
   [/\b(?:(?:is|are|as) (?:a )?text|is no text)\b/gi, 3, "string"],
-  [/\bmade-up\b|\badmits?\b|\bfrom before\b|\bearlier user\b/gi, 2, "fake, allow, the existing session, a different user"],
+  [
+    /\bmade-up\b|\badmits?\b|\bfrom before\b|\bearlier user\b/gi,
+    2,
+    "fake, allow, the existing session, a different user",
+  ],
 ];
 
 /** The parts of src/ whose messages and comments are checked. */
 const CHECKED_SOURCE = ["cli", "config", "errors.ts", "provider"];
 
-const PAGES_FOR_USERS = ["about", "deploy", "start", "tutorial", "how-to", "providers", "reference", "explanation"];
+const PAGES_FOR_USERS = [
+  "about",
+  "deploy",
+  "start",
+  "tutorial",
+  "how-to",
+  "providers",
+  "reference",
+  "explanation",
+];
 
 const pages = [
   "README.md",
   "CONTRIBUTING.md",
   "SECURITY.md",
-  ...["about", "deploy", "start", "tutorial", "how-to", "providers", "reference", "tables", "explanation", "contributing"].flatMap(
-    (folder) => readdirSync(path.join(ROOT, "docs", folder)).map((name) => `docs/${folder}/${name}`),
+  ...[
+    "about",
+    "deploy",
+    "start",
+    "tutorial",
+    "how-to",
+    "providers",
+    "reference",
+    "tables",
+    "explanation",
+    "contributing",
+  ].flatMap((folder) =>
+    readdirSync(path.join(ROOT, "docs", folder)).map((name) => `docs/${folder}/${name}`),
   ),
 ].filter((page) => page.endsWith(".md"));
 
@@ -86,7 +117,10 @@ const sources = CHECKED_SOURCE.flatMap((part) =>
         .map((name) => `src/${part}/${name.replaceAll(path.sep, "/")}`),
 );
 
-/** The lines of a page without blocks of code, inline code and links' targets. Code becomes a placeholder, so that lines keep their numbers. */
+/**
+ * The lines of a page without blocks of code, inline code and links' targets. Code becomes a
+ * placeholder, so that lines keep their numbers.
+ */
 function prose(text: string): string[] {
   return text
     .replace(/^( *)(```+)[^\n]*\n.*?^\1\2$/gms, (block) => block.replace(/[^\n]/g, ""))
@@ -96,7 +130,10 @@ function prose(text: string): string[] {
     .split("\n");
 }
 
-/** A module's text with everything but comments and texts of several words removed, so that lines keep their numbers. */
+/**
+ * A module's text with everything but comments and texts of several words removed, so that lines
+ * keep their numbers.
+ */
 function messagesAndComments(text: string): string {
   const source = ts.createSourceFile("module.ts", text, ts.ScriptTarget.Latest, true);
   const ranges: ts.TextRange[] = [];
@@ -105,8 +142,12 @@ function messagesAndComments(text: string): string {
       ...(ts.getLeadingCommentRanges(text, node.getFullStart()) ?? []),
       ...(ts.getTrailingCommentRanges(text, node.getEnd()) ?? []),
     );
-    const isText = ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node);
-    if (isText && node.text.includes(" ")) ranges.push({ pos: node.getStart() + 1, end: node.getEnd() - 1 });
+    const isText =
+      ts.isStringLiteralLike(node) ||
+      ts.isTemplateHead(node) ||
+      ts.isTemplateMiddleOrTemplateTail(node);
+    if (isText && node.text.includes(" "))
+      ranges.push({ pos: node.getStart() + 1, end: node.getEnd() - 1 });
     ts.forEachChild(node, visit);
   };
   visit(source);
@@ -124,14 +165,18 @@ function messagesAndComments(text: string): string {
 
 /** The titles of a file's tests and of conformance requirements. */
 function titlesIn(text: string): string[] {
-  const titles = text.matchAll(/(?:\b(?:it|test|describe)(?:\.\w+)*\(|\)\(|\btitle:)\s*(["'`])((?:\\.|(?!\1)[^\\])*)\1,/g);
+  const titles = text.matchAll(
+    /(?:\b(?:it|test|describe)(?:\.\w+)*\(|\)\(|\btitle:)\s*(["'`])((?:\\.|(?!\1)[^\\])*)\1,/g,
+  );
   return Array.from(titles, ([, , title = ""]) => title.replaceAll("\\`", "`"));
 }
 
 function mistakesIn(page: string, text: string, terms = TERMS): string[] {
   return prose(text).flatMap((line, index) =>
     terms.flatMap(([pattern, instead]) =>
-      [...line.matchAll(pattern)].map(([word]) => `${page}:${String(index + 1)}: "${word}"; write: ${instead}`),
+      [...line.matchAll(pattern)].map(
+        ([word]) => `${page}:${String(index + 1)}: "${word}"; write: ${instead}`,
+      ),
     ),
   );
 }
@@ -142,13 +187,21 @@ describe("the words of the documentation", () => {
   });
 
   it.each(sources)("the messages and comments of %s use the standard terms", (file) => {
-    expect(mistakesIn(file, messagesAndComments(readFileSync(path.join(ROOT, file), "utf8")))).toEqual([]);
+    expect(
+      mistakesIn(file, messagesAndComments(readFileSync(path.join(ROOT, file), "utf8"))),
+    ).toEqual([]);
   });
 
   it.each(CEILINGS)("the pages for users have %s at most %i times", (pattern, most, instead) => {
     const found = pages
-      .filter((page) => page === "README.md" || PAGES_FOR_USERS.some((folder) => page.startsWith(`docs/${folder}/`)))
-      .flatMap((page) => mistakesIn(page, readFileSync(path.join(ROOT, page), "utf8"), [[pattern, instead]]));
+      .filter(
+        (page) =>
+          page === "README.md" ||
+          PAGES_FOR_USERS.some((folder) => page.startsWith(`docs/${folder}/`)),
+      )
+      .flatMap((page) =>
+        mistakesIn(page, readFileSync(path.join(ROOT, page), "utf8"), [[pattern, instead]]),
+      );
     expect(found.length, found.join("\n")).toBeLessThanOrEqual(most);
   });
 
@@ -159,7 +212,9 @@ describe("the words of the documentation", () => {
         .map((name) => `${folder}/${name}`),
     );
     const mistakes = files.flatMap((file) =>
-      titlesIn(readFileSync(path.join(ROOT, file), "utf8")).flatMap((title) => mistakesIn(`${file}, "${title}"`, title, TITLE_TERMS)),
+      titlesIn(readFileSync(path.join(ROOT, file), "utf8")).flatMap((title) =>
+        mistakesIn(`${file}, "${title}"`, title, TITLE_TERMS),
+      ),
     );
     expect(mistakes).toEqual([]);
   });
@@ -171,11 +226,11 @@ describe("the words of the documentation", () => {
       'g("the caps", host, "visitor");',
       "f(`the \\`visitor\\``);",
     ];
-    expect(mistakesIn("x.ts", messagesAndComments(text.join("\n"))).map((mistake) => mistake.split(";")[0])).toEqual([
-      'x.ts:1: "host"',
-      'x.ts:2: "visitor"',
-      'x.ts:3: "caps"',
-    ]);
+    expect(
+      mistakesIn("x.ts", messagesAndComments(text.join("\n"))).map(
+        (mistake) => mistake.split(";")[0],
+      ),
+    ).toEqual(['x.ts:1: "host"', 'x.ts:2: "visitor"', 'x.ts:3: "caps"']);
   });
 
   it.each([

@@ -18,7 +18,8 @@ const [guide, reference] = PAGES.map(({ text }) => text) as [string, string];
 const FILE = /^`([\w.-]+\.mjs)`:\n\n```js\n(.*?)^```$/gms;
 
 /** The block that test/examples/spa-react.matrix.test.ts runs in a browser. */
-const SNIPPET = /^<!-- snippet: docs\/snippets\/testing\/session-warning\.mjs#warning -->\n\n```js\n.*?^```$/gms;
+const SNIPPET =
+  /^<!-- snippet: docs\/snippets\/testing\/session-warning\.mjs#warning -->\n\n```js\n.*?^```$/gms;
 
 /** Each other block of JavaScript, under the title that it stands below. */
 const blocks = PAGES.flatMap(({ file, text }) =>
@@ -28,13 +29,23 @@ const blocks = PAGES.flatMap(({ file, text }) =>
     .split(/^## /m)
     .flatMap((section) => {
       const [title = ""] = section.split("\n");
-      return [...section.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code = ""], at) => ({ name: `${file}, ${title} (${at + 1})`, code }));
+      return [...section.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code = ""], at) => ({
+        name: `${file}, ${title} (${at + 1})`,
+        code,
+      }));
     }),
 );
 
-const MODULES: Readonly<Record<string, object>> = { express: { default: express }, "idpauth/express": expressHost, "idpauth/testing": kit };
+const MODULES: Readonly<Record<string, object>> = {
+  express: { default: express },
+  "idpauth/express": expressHost,
+  "idpauth/testing": kit,
+};
 
-/** Runs a block as a module. Its imports become what is loaded here already; the other names are the kit's, or given. */
+/**
+ * Runs a block as a module. Its imports become what is loaded here already; the other names are the
+ * kit's, or given.
+ */
 async function execute(code: string, given: Readonly<Record<string, unknown>>): Promise<void> {
   const body = code
     .replace(/^import (\w+) from "(.+)";$/gm, 'const { default: $1 } = modules["$2"];')
@@ -42,7 +53,9 @@ async function execute(code: string, given: Readonly<Record<string, unknown>>): 
   const names = { ...kit, hasClaim, ...given, expect, modules: MODULES };
   // Parameters outside, so that a block may declare a name that is given.
   // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the page is the project's own
-  const run = new Function(...Object.keys(names), `return (async () => { ${body} })();`) as (...values: unknown[]) => Promise<void>;
+  const run = new Function(...Object.keys(names), `return (async () => { ${body} })();`) as (
+    ...values: unknown[]
+  ) => Promise<void>;
   await run(...Object.values(names));
 }
 
@@ -85,7 +98,8 @@ describe("the pages about testing", () => {
   it("the guide's test for Playwright is the example's, which test/examples/testing.matrix.test.ts runs", () => {
     const files = [...guide.matchAll(FILE)].map(([, file = "", code = ""]) => ({ file, code }));
     expect(files.map(({ file }) => file)).toEqual(["reports.spec.mjs"]);
-    for (const { file, code } of files) expect(code).toBe(readFileSync(path.join(ROOT, "examples/testing/playwright", file), "utf8"));
+    for (const { file, code } of files)
+      expect(code).toBe(readFileSync(path.join(ROOT, "examples/testing/playwright", file), "utf8"));
   });
 
   it.each(blocks)("$name: runs, and what it expects is so", async ({ code }) => {
@@ -97,7 +111,9 @@ describe("the pages about testing", () => {
   });
 
   it("names every kind of fault and every endpoint", () => {
-    const kinds = [...reference.matchAll(/^\| `([\w-]+)` \| .* \| .*\|$/gm)].map(([, kind]) => kind).sort();
+    const kinds = [...reference.matchAll(/^\| `([\w-]+)` \| .* \| .*\|$/gm)]
+      .map(([, kind]) => kind)
+      .sort();
     // As a record, so that the compiler knows when one is missing here.
     const all: Record<kit.Fault["kind"], true> = {
       status: true,
@@ -120,6 +136,8 @@ describe("the pages about testing", () => {
   });
 
   it("names every function and class", () => {
-    expect(Object.keys(kit).filter((name) => !new RegExp(`\\b${name}\\b`).test(reference))).toEqual([]);
+    expect(Object.keys(kit).filter((name) => !new RegExp(`\\b${name}\\b`).test(reference))).toEqual(
+      [],
+    );
   });
 });

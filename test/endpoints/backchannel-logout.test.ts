@@ -3,7 +3,13 @@ import { SessionEndedError } from "../../src/index.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import type { LogoutTokenOptions } from "../../src/testing/provider/logout-tokens.js";
-import { startApplication, type Answer, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import {
+  startApplication,
+  type Answer,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "../support/application.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 
 const PATH = "/idpauth/backchannel-logout";
@@ -33,11 +39,17 @@ const turns = async (): Promise<void> => {
   for (let count = 0; count < 20; count += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-const post = (token: string, user = app.user()): Promise<Answer> => user.post(PATH, { logout_token: token });
-const logout = (options: LogoutTokenOptions): Promise<Answer> => post(app.provider.logoutToken(options));
-const sidOf = async (user: TestUser) => String((await app.auth.getSession(user.request("/")))?.claims["sid"]);
+const post = (token: string, user = app.user()): Promise<Answer> =>
+  user.post(PATH, { logout_token: token });
+const logout = (options: LogoutTokenOptions): Promise<Answer> =>
+  post(app.provider.logoutToken(options));
+const sidOf = async (user: TestUser) =>
+  String((await app.auth.getSession(user.request("/")))?.claims["sid"]);
 const stateOf = async (user: TestUser) =>
-  (await user.get("/idpauth/session?details=true")).json() as { authenticated: boolean; reason: string | null };
+  (await user.get("/idpauth/session?details=true")).json() as {
+    authenticated: boolean;
+    reason: string | null;
+  };
 
 describe("back-channel logout", () => {
   it("is 404 unless it is on", async () => {
@@ -52,7 +64,10 @@ describe("back-channel logout", () => {
     const elsewhere = await signedIn();
     const reply = await logout({ sid: await sidOf(here) });
     expect([reply.status, reply.headers["Cache-Control"]]).toEqual([200, "no-store"]);
-    expect(await stateOf(here)).toMatchObject({ authenticated: false, reason: "logged_out_at_provider" });
+    expect(await stateOf(here)).toMatchObject({
+      authenticated: false,
+      reason: "logged_out_at_provider",
+    });
     expect(await stateOf(elsewhere)).toMatchObject({ authenticated: true });
     const page = await here.get("/idpauth/", { headers: { accept: "text/html" } });
     expect(page.body).toContain("You were signed out by your organization.");
@@ -68,14 +83,20 @@ describe("back-channel logout", () => {
     app.provider.signedIn.clear();
     const here = await signedIn();
     expect((await logout({ sub: "ada", sid: await sidOf(here) })).status).toBe(200);
-    expect([await here.isSignedIn(), await without.isSignedIn(), await other.isSignedIn()]).toEqual([false, false, true]);
+    expect([await here.isSignedIn(), await without.isSignedIn(), await other.isSignedIn()]).toEqual(
+      [false, false, true],
+    );
   });
 
   it("by sub ends all sessions of that user", async () => {
     await start();
     const [one, two, other] = [await signedIn(), await signedIn(), await signedIn(GRACE)];
     expect((await logout({ sub: "ada" })).status).toBe(200);
-    expect([await one.isSignedIn(), await two.isSignedIn(), await other.isSignedIn()]).toEqual([false, false, true]);
+    expect([await one.isSignedIn(), await two.isSignedIn(), await other.isSignedIn()]).toEqual([
+      false,
+      false,
+      true,
+    ]);
   });
 
   it("leaves a session that began later, however often the token is sent again", async () => {
@@ -117,7 +138,10 @@ describe("back-channel logout", () => {
     const callback = await user.approve(undefined, ADA);
     const { get } = store;
     // The first read after the new session is stored and the pending login is deleted.
-    Object.assign(store, { get: (key: string) => (store.writes.includes("delete") ? Promise.reject(new Error("away")) : get(key)) });
+    Object.assign(store, {
+      get: (key: string) =>
+        store.writes.includes("delete") ? Promise.reject(new Error("away")) : get(key),
+    });
     expect((await user.get(callback)).status).toBe(503);
     Object.assign(store, { get });
     expect(await user.isSignedIn()).toBe(false);
@@ -138,12 +162,19 @@ describe("back-channel logout", () => {
 
   it("takes what a body parser made of the form, and the unread body", async () => {
     await start();
-    const form = () => new URLSearchParams({ logout_token: app.provider.logoutToken({ sub: "ada" }) }).toString();
+    const form = () =>
+      new URLSearchParams({ logout_token: app.provider.logoutToken({ sub: "ada" }) }).toString();
     async function* pieces(): AsyncGenerator<Uint8Array> {
       const bytes = new TextEncoder().encode(form());
-      for (let at = 0; at < bytes.length; at += 100) yield await Promise.resolve(bytes.subarray(at, at + 100));
+      for (let at = 0; at < bytes.length; at += 100)
+        yield await Promise.resolve(bytes.subarray(at, at + 100));
     }
-    const bodies = [form, () => new TextEncoder().encode(form()), () => Object.fromEntries(new URLSearchParams(form())), pieces];
+    const bodies = [
+      form,
+      () => new TextEncoder().encode(form()),
+      () => Object.fromEntries(new URLSearchParams(form())),
+      pieces,
+    ];
     for (const body of bodies) {
       const user = await signedIn();
       expect((await user.post(PATH, {}, { body: body() })).status).toBe(200);
@@ -157,7 +188,10 @@ describe("back-channel logout", () => {
     ["an empty body", { body: "" }],
     ["no body", { body: undefined }],
     ["two tokens", { body: "logout_token=a&logout_token=b" }],
-    ["another type", { headers: { "content-type": "application/json" }, body: '{"logout_token":"a"}' }],
+    [
+      "another type",
+      { headers: { "content-type": "application/json" }, body: '{"logout_token":"a"}' },
+    ],
     ["more than 64 KB", { body: `logout_token=${"a".repeat(65_537)}` }],
     ["a list", { body: { logout_token: ["a", "b"] } }],
     ["an object", { body: { logout_token: { a: "b" } } }],
@@ -165,7 +199,10 @@ describe("back-channel logout", () => {
   ])("refuses %s with 400 and an error word", async (_, options) => {
     await start();
     const reply = await app.user().post(PATH, {}, options);
-    expect([reply.status, (reply.json() as { error: string }).error]).toEqual([400, "invalid_request"]);
+    expect([reply.status, (reply.json() as { error: string }).error]).toEqual([
+      400,
+      "invalid_request",
+    ]);
     expect(reply.headers["Cache-Control"]).toBe("no-store");
   });
 
@@ -180,7 +217,9 @@ describe("back-channel logout", () => {
     };
     expect((await app.user().post(PATH, {}, { body: endless })).status).toBe(400);
     expect(isLeft).toBe(true);
-    const silent = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) };
+    const silent = {
+      [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }),
+    };
     const reply = app.user().post(PATH, {}, { body: silent });
     await turns();
     clock.advance(5_000);
@@ -198,7 +237,10 @@ describe("back-channel logout", () => {
     const user = await signedIn();
     store.isDown = true;
     const reply = await logout({ sub: "ada" });
-    expect([reply.status, (reply.json() as { error: string }).error]).toEqual([400, "temporarily_unavailable"]);
+    expect([reply.status, (reply.json() as { error: string }).error]).toEqual([
+      400,
+      "temporarily_unavailable",
+    ]);
     store.isDown = false;
     await turns();
     clock.advance(1_000);
@@ -210,7 +252,11 @@ describe("back-channel logout", () => {
     const full = memoryStore({ clock, maxSessions: 5 });
     app = await startApplication({ clock, store: full, backchannelLogout: true });
     const user = await signedIn();
-    const entry = { data: new Uint8Array(1), subject: "another", expiresAt: clock.now() / 1000 + 3_600 };
+    const entry = {
+      data: new Uint8Array(1),
+      subject: "another",
+      expiresAt: clock.now() / 1000 + 3_600,
+    };
     for (const key of ["1", "2", "3", "4"]) await full.insert(key, entry);
     expect((await logout({ sub: "ada" })).status).toBe(200);
     expect(await user.isSignedIn()).toBe(false);
@@ -230,7 +276,8 @@ describe("back-channel logout", () => {
   });
 
   describe("whose key is not known yet", () => {
-    const unknown = (count: number) => app.provider.logoutToken({ sub: "grace", header: { kid: `unknown-${String(count)}` } });
+    const unknown = (count: number) =>
+      app.provider.logoutToken({ sub: "grace", header: { kid: `unknown-${String(count)}` } });
     const keyFetches = () => app.provider.requestsTo("jwks").length;
 
     it("ends the sessions within five seconds, with one fetch for all that wait, although a stranger's token just had the keys fetched", async () => {
@@ -241,7 +288,10 @@ describe("back-channel logout", () => {
       const fetches = keyFetches();
       for (const { sub } of [ADA, GRACE]) {
         const reply = await logout({ sub });
-        expect([reply.status, (reply.json() as { error: string }).error]).toEqual([400, "temporarily_unavailable"]);
+        expect([reply.status, (reply.json() as { error: string }).error]).toEqual([
+          400,
+          "temporarily_unavailable",
+        ]);
       }
       clock.advance(5_000);
       for (const user of users) await expect.poll(() => user.isSignedIn()).toBe(false);
@@ -271,7 +321,8 @@ describe("back-channel logout", () => {
     it("takes the place of a token whose key was fetched in vain, before any other", async () => {
       await start();
       const users: TestUser[] = [];
-      for (let count = 0; count < 5; count += 1) users.push(await signedIn({ ...ADA, sub: `user-${String(count)}` }));
+      for (let count = 0; count < 5; count += 1)
+        users.push(await signedIn({ ...ADA, sub: `user-${String(count)}` }));
       for (let count = 0; count < 100; count += 1) await post(unknown(count));
       const fetches = keyFetches();
       clock.advance(5_000);
@@ -286,7 +337,10 @@ describe("back-channel logout", () => {
 
     it("takes the place of a random other token if all places are taken", async () => {
       await start();
-      const people = Array.from({ length: 100 }, (_, index) => ({ ...ADA, sub: `user-${String(index)}` }));
+      const people = Array.from({ length: 100 }, (_, index) => ({
+        ...ADA,
+        sub: `user-${String(index)}`,
+      }));
       const users: TestUser[] = [];
       for (const person of people) users.push(await signedIn(person));
       const last = await signedIn();
@@ -308,9 +362,14 @@ describe("back-channel logout", () => {
 
   it("that is encrypted is refused, and takes no place of one that waits", async () => {
     await start();
-    const header = Buffer.from(JSON.stringify({ alg: "RSA-OAEP", enc: "A256GCM" })).toString("base64url");
+    const header = Buffer.from(JSON.stringify({ alg: "RSA-OAEP", enc: "A256GCM" })).toString(
+      "base64url",
+    );
     const reply = await post(`${header}.a.b.c.d`);
-    expect([reply.status, (reply.json() as { error: string }).error]).toEqual([400, "invalid_request"]);
+    expect([reply.status, (reply.json() as { error: string }).error]).toEqual([
+      400,
+      "invalid_request",
+    ]);
   });
 
   it("fires the signals of open connections, in this process and another", async () => {
@@ -324,7 +383,10 @@ describe("back-channel logout", () => {
     expect((await logout({ sub: "ada" })).status).toBe(200);
     await turns();
     for (const { aborted, reason } of signals) {
-      expect([aborted, reason instanceof SessionEndedError && reason.reason]).toEqual([true, "logged_out_at_provider"]);
+      expect([aborted, reason instanceof SessionEndedError && reason.reason]).toEqual([
+        true,
+        "logged_out_at_provider",
+      ]);
     }
   });
 

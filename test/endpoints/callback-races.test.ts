@@ -37,7 +37,8 @@ describe("a callback and other writers", () => {
     const first = await user.approve("/idpauth/login/");
     const second = await user.approve("/idpauth/login/");
     const key = store.inserted.at(-1);
-    // The first waits before it deletes the old session, and again before it carries over what the second wrote meanwhile.
+    // The first waits before it deletes the old session, and again before it carries over what the
+    // second wrote meanwhile.
     const atDelete = gate();
     const atCarryOver = gate();
     store.before = async (call) => {

@@ -7,7 +7,11 @@ import {
   type ApplicationOptions,
   type TestUser,
 } from "../support/application.js";
-import type { Fault, IdTokenDraft, MutatedIdToken } from "../../src/testing/provider/test-provider.js";
+import type {
+  Fault,
+  IdTokenDraft,
+  MutatedIdToken,
+} from "../../src/testing/provider/test-provider.js";
 import { SIGN_IN_ERRORS } from "../pages/sign-in-sentences.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
@@ -42,7 +46,8 @@ function sharedApplication(options: ApplicationOptions = {}): void {
       authorizationResponse: undefined,
       userinfoResponse: undefined,
     });
-    // A revocation that is still waiting for its response would time out by the advance, and start a back-off in the next test.
+    // A revocation that is still waiting for its response would time out by the advance, and start
+    // a back-off in the next test.
     await auth.idle();
     clock.advance(61_000);
   });
@@ -102,7 +107,8 @@ describe("a sign-in that succeeds", () => {
     await user.signIn(FROM_PAGE);
     const session = await sessionOf(user);
     const { provider, clock } = application;
-    const newest = (kind: string) => provider.issued.filter((issued) => issued.kind === kind).at(-1)?.value;
+    const newest = (kind: string) =>
+      provider.issued.filter((issued) => issued.kind === kind).at(-1)?.value;
     expect(session).toEqual({
       credentials: {
         token: newest("access_token"),
@@ -178,7 +184,9 @@ describe("a sign-in that succeeds", () => {
   it("[R13] as another user leaves nothing of the previous user", async () => {
     const user = application.user();
     await user.signIn(FROM_PAGE);
-    const before = (await sessionOf(user)) as { credentials: { token: string; refresh_token: string } };
+    const before = (await sessionOf(user)) as {
+      credentials: { token: string; refresh_token: string };
+    };
     const old = application.user();
     for (const [name, value] of user.cookies) old.cookies.set(name, value);
     await user.signIn("/idpauth/login/", GRACE);
@@ -187,7 +195,8 @@ describe("a sign-in that succeeds", () => {
       user: { email: "grace@example.com", name: "Grace Hopper", picture: null },
     });
     const text = JSON.stringify(await sessionOf(user));
-    for (const trace of [before.credentials.token, before.credentials.refresh_token, "ada", PAGE]) expect(text).not.toContain(trace);
+    for (const trace of [before.credentials.token, before.credentials.refresh_token, "ada", PAGE])
+      expect(text).not.toContain(trace);
     expect(await old.isSignedIn()).toBe(false);
     const stored = JSON.stringify((await store.entries()).map(({ data }) => data));
     expect(stored).not.toContain(before.credentials.token);
@@ -195,7 +204,13 @@ describe("a sign-in that succeeds", () => {
 
   it("is claimed by the account chosen, not by parameters of the callback", async () => {
     const user = application.user();
-    await user.get(changed(await user.approve(), { email: "grace@example.com", sub: "grace-1906", id_info: "{}" }));
+    await user.get(
+      changed(await user.approve(), {
+        email: "grace@example.com",
+        sub: "grace-1906",
+        id_info: "{}",
+      }),
+    );
     expect((await user.get("/idpauth/session")).json().user.email).toBe("ada@example.com");
   });
 });
@@ -237,7 +252,11 @@ describe("the userinfo endpoint", () => {
 
   it.each([
     ["fails", () => application.provider.fault("userinfo", { kind: "reset" })],
-    ["names another sub", () => (application.provider.userinfoResponse = (claims) => ({ ...claims, sub: "somebody-else" }))],
+    [
+      "names another sub",
+      () =>
+        (application.provider.userinfoResponse = (claims) => ({ ...claims, sub: "somebody-else" })),
+    ],
   ])("that %s leaves the claims empty, and the sign-in stands", async (_name, spoil) => {
     const user = application.user();
     spoil();
@@ -256,22 +275,37 @@ describe("[BCP-2] [ASVS-10.1.2] [ASVS-10.2.1] a state", () => {
     ["missing", (target) => changed(target, { state: undefined })],
     ["empty", (target) => changed(target, { state: "" })],
     ["unknown", (target) => changed(target, { state: "A".repeat(43) })],
-    ["longer by one character", (target) => changed(target, {}).replace(/state=([^&]+)/, "state=$1A")],
-    ["in another letter case", (target) => target.replace(/state=([^&]+)/, (_whole, state: string) => `state=${swapCase(state)}`)],
-    ["repeated", (target) => `${target}&state=${new URL(target, OWN_ORIGIN).searchParams.get("state") ?? ""}`],
+    [
+      "longer by one character",
+      (target) => changed(target, {}).replace(/state=([^&]+)/, "state=$1A"),
+    ],
+    [
+      "in another letter case",
+      (target) =>
+        target.replace(/state=([^&]+)/, (_whole, state: string) => `state=${swapCase(state)}`),
+    ],
+    [
+      "repeated",
+      (target) => `${target}&state=${new URL(target, OWN_ORIGIN).searchParams.get("state") ?? ""}`,
+    ],
     ["repeated with another value", (target) => `${target}&state=x`],
     ["huge", (target) => changed(target, { state: "A".repeat(100_000) })],
     ["the name of an object's member", (target) => changed(target, { state: "__proto__" })],
   ];
 
-  it.each(invalid)("that is %s is 400; the session is unchanged and the login still works", async (_name, spoil) => {
-    const user = application.user();
-    const target = await user.approve(FROM_PAGE);
-    const before = await sessionOf(user);
-    expect(await tokenRequestsDuring(async () => expectLinkInvalid(await user.get(spoil(target))))).toBe(0);
-    expect(await sessionOf(user)).toEqual(before);
-    expect((await user.get(target)).location).toBe(PAGE);
-  });
+  it.each(invalid)(
+    "that is %s is 400; the session is unchanged and the login still works",
+    async (_name, spoil) => {
+      const user = application.user();
+      const target = await user.approve(FROM_PAGE);
+      const before = await sessionOf(user);
+      expect(
+        await tokenRequestsDuring(async () => expectLinkInvalid(await user.get(spoil(target)))),
+      ).toBe(0);
+      expect(await sessionOf(user)).toEqual(before);
+      expect((await user.get(target)).location).toBe(PAGE);
+    },
+  );
 
   it.each(invalid)("that is %s leaves a signed-in user signed in", async (_name, spoil) => {
     const user = application.user();
@@ -291,7 +325,9 @@ describe("[BCP-2] [ASVS-10.1.2] [ASVS-10.2.1] a state", () => {
     const signedIn = application.user();
     await signedIn.signIn("/idpauth/login/", GRACE);
     for (const other of [stranger, starting, signedIn]) {
-      expect(await tokenRequestsDuring(async () => expectLinkInvalid(await other.get(target)))).toBe(0);
+      expect(
+        await tokenRequestsDuring(async () => expectLinkInvalid(await other.get(target))),
+      ).toBe(0);
     }
     expect(await stranger.isSignedIn()).toBe(false);
     expect(await starting.isSignedIn()).toBe(false);
@@ -311,7 +347,11 @@ describe("[BCP-2] [ASVS-10.1.2] [ASVS-10.2.1] a state", () => {
     const { location } = await user.get("/idpauth/login/");
     application.clock.advance(600_000);
     const callback = new URL(await application.provider.signInCode(location));
-    expect(await tokenRequestsDuring(async () => expectLinkInvalid(await user.get(`${CALLBACK}${callback.search}`)))).toBe(0);
+    expect(
+      await tokenRequestsDuring(async () =>
+        expectLinkInvalid(await user.get(`${CALLBACK}${callback.search}`)),
+      ),
+    ).toBe(0);
     expect(await user.isSignedIn()).toBe(true);
   });
 
@@ -330,16 +370,19 @@ describe("[BCP-2] [ASVS-10.1.2] [ASVS-10.2.1] a state", () => {
     expect(await user.isSignedIn()).toBe(false);
   });
 
-  it.each(["code", "error"])("that is known with a repeated %s is 400 without a token request, and used up", async (name) => {
-    const user = application.user();
-    const target = await user.approve();
-    expect(
-      await tokenRequestsDuring(async () => {
-        expectLinkInvalid(await user.get(`${target}&${name}=a&${name}=b`));
-        expectLinkInvalid(await user.get(target));
-      }),
-    ).toBe(0);
-  });
+  it.each(["code", "error"])(
+    "that is known with a repeated %s is 400 without a token request, and used up",
+    async (name) => {
+      const user = application.user();
+      const target = await user.approve();
+      expect(
+        await tokenRequestsDuring(async () => {
+          expectLinkInvalid(await user.get(`${target}&${name}=a&${name}=b`));
+          expectLinkInvalid(await user.get(target));
+        }),
+      ).toBe(0);
+    },
+  );
 
   it("[BCP-3] is used up before the token request, for every outcome", async () => {
     const user = application.user();
@@ -359,7 +402,11 @@ describe("[BCP-2] [ASVS-10.1.2] [ASVS-10.2.1] a state", () => {
     const target = await user.approve(FROM_PAGE);
     await user.get(target);
     const before = await sessionOf(user);
-    for (const again of [target, changed(target, { code: "other" }), changed(target, { code: undefined, error: "access_denied" })]) {
+    for (const again of [
+      target,
+      changed(target, { code: "other" }),
+      changed(target, { code: undefined, error: "access_denied" }),
+    ]) {
       const requests = await tokenRequestsDuring(async () => {
         const answer = await user.get(again);
         expect([answer.status, answer.location]).toEqual([302, PAGE]);
@@ -375,7 +422,9 @@ describe("[BCP-2] [ASVS-10.1.2] [ASVS-10.2.1] a state", () => {
     await user.get(target);
     expectLinkInvalid(await application.user().get(target));
     await user.get("/idpauth/logout/");
-    expect(await tokenRequestsDuring(async () => expectLinkInvalid(await user.get(target)))).toBe(0);
+    expect(await tokenRequestsDuring(async () => expectLinkInvalid(await user.get(target)))).toBe(
+      0,
+    );
     expect(await user.isSignedIn()).toBe(false);
   });
 
@@ -392,36 +441,49 @@ describe("[BCP-2] [ASVS-10.1.2] [ASVS-10.2.1] a state", () => {
   });
 
   it("is problem+json if Accept prefers JSON", async () => {
-    const answer = await application.user().get(`${CALLBACK}?code=x&state=y`, { headers: { accept: "application/json" } });
+    const answer = await application
+      .user()
+      .get(`${CALLBACK}?code=x&state=y`, { headers: { accept: "application/json" } });
     expect(answer.status).toBe(400);
-    expect(answer.json()).toMatchObject({ code: "login_link_invalid", status: 400, title: "This sign-in link is no longer valid" });
+    expect(answer.json()).toMatchObject({
+      code: "login_link_invalid",
+      status: 400,
+      title: "This sign-in link is no longer valid",
+    });
   });
 });
 
 describe("[BCP-3] [R8] [R9] the same callback several times at once", () => {
   sharedApplication();
 
-  it.each([2, 10])("%i times is one token request, and everybody gets the same response", async (times) => {
-    const user = application.user();
-    const target = await user.approve(FROM_PAGE);
-    const copies = Array.from({ length: times }, () => {
-      const copy = application.user();
-      for (const [name, value] of user.cookies) copy.cookies.set(name, value);
-      return copy;
-    });
-    const hold = application.provider.hold("token");
-    const requests = await tokenRequestsDuring(async () => {
-      const answers = Promise.all(copies.map((copy) => copy.get(target)));
-      await hold.arrived;
-      hold.release();
-      for (const { status, location, setCookies } of await answers) {
-        expect([status, location, setCookies]).toEqual([302, PAGE, [expect.stringContaining("idpauth=")]]);
-      }
-    });
-    expect(requests).toBe(1);
-    expect(new Set(copies.map(({ cookies }) => cookies.get("idpauth"))).size).toBe(1);
-    for (const copy of copies) expect(await copy.isSignedIn()).toBe(true);
-  });
+  it.each([2, 10])(
+    "%i times is one token request, and everybody gets the same response",
+    async (times) => {
+      const user = application.user();
+      const target = await user.approve(FROM_PAGE);
+      const copies = Array.from({ length: times }, () => {
+        const copy = application.user();
+        for (const [name, value] of user.cookies) copy.cookies.set(name, value);
+        return copy;
+      });
+      const hold = application.provider.hold("token");
+      const requests = await tokenRequestsDuring(async () => {
+        const answers = Promise.all(copies.map((copy) => copy.get(target)));
+        await hold.arrived;
+        hold.release();
+        for (const { status, location, setCookies } of await answers) {
+          expect([status, location, setCookies]).toEqual([
+            302,
+            PAGE,
+            [expect.stringContaining("idpauth=")],
+          ]);
+        }
+      });
+      expect(requests).toBe(1);
+      expect(new Set(copies.map(({ cookies }) => cookies.get("idpauth"))).size).toBe(1);
+      for (const copy of copies) expect(await copy.isSignedIn()).toBe(true);
+    },
+  );
 
   it.each(["the first", "the second"])(
     "of two tabs at once: both go on to their own pages, %s to get its response signs in",
@@ -436,7 +498,10 @@ describe("[BCP-3] [R8] [R9] the same callback several times at once", () => {
         return { tab, answer: tab.get(target) };
       });
       await hold.arrived;
-      await vi.waitFor(() => expect(application.provider.requestsTo("token").length).toBeGreaterThanOrEqual(2), PATIENCE);
+      await vi.waitFor(
+        () => expect(application.provider.requestsTo("token").length).toBeGreaterThanOrEqual(2),
+        PATIENCE,
+      );
       hold.release();
       const answers = await Promise.all(tabs.map(({ answer }) => answer));
       expect(answers.map(({ status, location }) => [status, location]).sort()).toEqual(
@@ -472,7 +537,8 @@ describe("[BCP-3] [R8] [R9] the same callback several times at once", () => {
     const user = application.user();
     const target = await user.approve(FROM_PAGE);
     const elsewhere = user.at(application.another());
-    // The other process has read the session and now waits for the provider's document, which this one knows.
+    // The other process has read the session and now waits for the provider's document, which this
+    // one knows.
     const document = application.provider.hold("discovery");
     const late = elsewhere.get(target);
     await document.arrived;
@@ -516,10 +582,13 @@ describe("[BCP-8] [ASVS-10.2.1] iss (RFC 9207)", () => {
     sharedApplication();
     const errorAnswer = { code: undefined, error: "access_denied" };
 
-    it.each(wrong)("that is %s is refused before any token request, on error responses too", async (_name, iss) => {
-      await expectNoToken((target) => changed(target, { iss: iss() }));
-      await expectNoToken((target) => changed(target, { ...errorAnswer, iss: iss() }));
-    });
+    it.each(wrong)(
+      "that is %s is refused before any token request, on error responses too",
+      async (_name, iss) => {
+        await expectNoToken((target) => changed(target, { iss: iss() }));
+        await expectNoToken((target) => changed(target, { ...errorAnswer, iss: iss() }));
+      },
+    );
 
     it("[ISS-2] that is missing is refused, on error responses too", async () => {
       await expectNoToken((target) => changed(target, { iss: undefined }));
@@ -552,19 +621,25 @@ describe("[BCP-8] [ASVS-10.2.1] iss (RFC 9207)", () => {
       const user = application.user();
       const target = await user.approve();
       const moved = await startApplication({ clock, store, provider: { announceIss: false } });
-      const requests = await tokenRequestsDuring(async () => expectRefused(await user.at(moved.auth).get(target)));
+      const requests = await tokenRequestsDuring(async () =>
+        expectRefused(await user.at(moved.auth).get(target)),
+      );
       expect([requests, moved.provider.requestsTo("token").length]).toEqual([0, 0]);
       await moved.stop();
     });
 
     it.each(wrong)("is compared all the same, on error responses too: %s", async (_name, iss) => {
       await expectNoToken((target) => changed(target, { iss: iss() }));
-      await expectNoToken((target) => changed(target, { code: undefined, error: "access_denied", iss: iss() }));
+      await expectNoToken((target) =>
+        changed(target, { code: undefined, error: "access_denied", iss: iss() }),
+      );
     });
 
     it("that is repeated is refused all the same", async () => {
       for (const second of [issuer(), "https://evil.example"]) {
-        await expectNoToken((target) => `${changed(target, { iss: issuer() })}&iss=${encodeURIComponent(second)}`);
+        await expectNoToken(
+          (target) => `${changed(target, { iss: issuer() })}&iss=${encodeURIComponent(second)}`,
+        );
       }
     });
   });
@@ -586,7 +661,12 @@ describe("an error of the provider", () => {
   ])("%s redirects to the index as %s, and nothing of it is repeated", async (error, code) => {
     const user = application.user();
     const approved = await user.approve();
-    const target = changed(approved, { code: undefined, error, error_description: HOSTILE, error_uri: "https://evil.example" });
+    const target = changed(approved, {
+      code: undefined,
+      error,
+      error_description: HOSTILE,
+      error_uri: "https://evil.example",
+    });
     const requests = await tokenRequestsDuring(async () => {
       const answer = await user.get(target);
       expect([answer.status, answer.location]).toEqual([302, `/idpauth/?error=${code}`]);
@@ -610,7 +690,8 @@ describe("an error of the provider", () => {
     const target = await user.approve();
     await user.get(changed(target, { code: undefined, error: "access_denied" }));
     const after = await sessionOf(user);
-    for (const key of ["credentials", "id_info", "idp_login_at"]) expect(after?.[key]).toEqual(before?.[key]);
+    for (const key of ["credentials", "id_info", "idp_login_at"])
+      expect(after?.[key]).toEqual(before?.[key]);
     expect(await tokenRequestsDuring(() => user.get(target))).toBe(0);
     expect(await user.isSignedIn()).toBe(true);
   });
@@ -623,8 +704,12 @@ describe("an error of the provider", () => {
 
 describe("[ASVS-10.5.1] a refusal", () => {
   sharedApplication();
-  const swapped = (claims: Record<string, unknown>) => (draft: IdTokenDraft) => ({ claims: { ...draft.claims, ...claims } });
-  const without = (name: string) => (draft: IdTokenDraft) => ({ claims: { ...draft.claims, [name]: undefined } });
+  const swapped = (claims: Record<string, unknown>) => (draft: IdTokenDraft) => ({
+    claims: { ...draft.claims, ...claims },
+  });
+  const without = (name: string) => (draft: IdTokenDraft) => ({
+    claims: { ...draft.claims, [name]: undefined },
+  });
   const mutations: [string, (draft: IdTokenDraft) => MutatedIdToken | Promise<MutatedIdToken>][] = [
     ["another nonce", swapped({ nonce: "other" })],
     ["no nonce", without("nonce")],
@@ -634,29 +719,47 @@ describe("[ASVS-10.5.1] a refusal", () => {
     ["no expiry", without("exp")],
     ["no subject", without("sub")],
     ["alg none", (draft) => draft.sign({ ...draft.header, alg: "none" }, draft.claims)],
-    ["HS256 under the public key", (draft) => draft.sign({ ...draft.header, alg: "HS256" }, draft.claims, Buffer.from(draft.publicKeyPem))],
+    [
+      "HS256 under the public key",
+      (draft) =>
+        draft.sign(
+          { ...draft.header, alg: "HS256" },
+          draft.claims,
+          Buffer.from(draft.publicKeyPem),
+        ),
+    ],
     ["a flipped signature", (draft) => flipped(draft.sign(draft.header, draft.claims))],
     ["no form of a token at all", () => "garbage"],
   ];
 
-  it.each(mutations)("ID token with %s: 400, nobody is signed in, and the code is never sent again", async (_name, mutate) => {
-    const user = application.user();
-    const target = await user.approve();
-    const before = await sessionOf(user);
-    application.provider.mutateIdToken = mutate;
-    const requests = await tokenRequestsDuring(async () => {
-      expectRefused(await user.get(target));
-      expectLinkInvalid(await user.get(target));
-    });
-    expect(requests).toBe(1);
-    expect(await user.isSignedIn()).toBe(false);
-    const after = await sessionOf(user);
-    expect(after?.["credentials"]).toBeUndefined();
-    expect(after?.["final_redirect"]).toBe(before?.["final_redirect"]);
-  });
+  it.each(mutations)(
+    "ID token with %s: 400, nobody is signed in, and the code is never sent again",
+    async (_name, mutate) => {
+      const user = application.user();
+      const target = await user.approve();
+      const before = await sessionOf(user);
+      application.provider.mutateIdToken = mutate;
+      const requests = await tokenRequestsDuring(async () => {
+        expectRefused(await user.get(target));
+        expectLinkInvalid(await user.get(target));
+      });
+      expect(requests).toBe(1);
+      expect(await user.isSignedIn()).toBe(false);
+      const after = await sessionOf(user);
+      expect(after?.["credentials"]).toBeUndefined();
+      expect(after?.["final_redirect"]).toBe(before?.["final_redirect"]);
+    },
+  );
 
   it.each<[string, Fault]>([
-    ["invalid_grant", { kind: "status", status: 400, body: { error: "invalid_grant", error_description: "EVIL words" } }],
+    [
+      "invalid_grant",
+      {
+        kind: "status",
+        status: 400,
+        body: { error: "invalid_grant", error_description: "EVIL words" },
+      },
+    ],
     ["no body", { kind: "status", status: 400 }],
     ["an unknown error", { kind: "status", status: 400, body: { error: "EVIL_error" } }],
   ])("of the code with 400 and %s: 400, in our own words", async (_name, fault) => {
@@ -689,7 +792,9 @@ describe("[ASVS-10.5.1] a refusal", () => {
     const user = application.user();
     await user.signIn();
     const target = await user.approve("/idpauth/login/", GRACE);
-    application.provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, nonce: "other" } });
+    application.provider.mutateIdToken = (draft) => ({
+      claims: { ...draft.claims, nonce: "other" },
+    });
     expectRefused(await user.get(target));
     expect((await user.get("/idpauth/session")).json().user.email).toBe("ada@example.com");
   });
@@ -727,7 +832,11 @@ describe("[ASVS-16.5.2] an outage", () => {
     ["token endpoint resets", "token", { kind: "reset" }],
     ["token endpoint resets after its work", "token", { kind: "reset", before: false }],
     ["token endpoint says 500", "token", { kind: "status", status: 500, body: "EVIL words" }],
-    ["token endpoint says 429", "token", { kind: "status", status: 429, headers: { "Retry-After": "9" } }],
+    [
+      "token endpoint says 429",
+      "token",
+      { kind: "status", status: 429, headers: { "Retry-After": "9" } },
+    ],
     ["token endpoint redirects", "token", { kind: "redirect", status: 307 }],
     ["token endpoint sends no JSON", "token", { kind: "garbage" }],
     ["token endpoint sends too much", "token", { kind: "oversized", before: false }],
@@ -738,20 +847,23 @@ describe("[ASVS-16.5.2] an outage", () => {
       { kind: "status", status: 401, body: { error: "invalid_client" } },
       "provider_misconfigured",
     ],
-  ])("[F4] %s: 503 with Retry-After, nothing stored, and the code is sent once", async (_name, endpoint, fault, code) => {
-    const user = application.user();
-    const target = await user.approve();
-    application.provider.fault(endpoint, fault);
-    const requests = await tokenRequestsDuring(async () => {
-      expectOutage(await user.get(target), code);
-      application.provider.clearFaults();
-      application.clock.advance(61_000);
-      expectLinkInvalid(await user.get(target));
-    });
-    expect(requests).toBe(1);
-    expect(await user.isSignedIn()).toBe(false);
-    expect((await user.signIn()).status).toBe(302);
-  });
+  ])(
+    "[F4] %s: 503 with Retry-After, nothing stored, and the code is sent once",
+    async (_name, endpoint, fault, code) => {
+      const user = application.user();
+      const target = await user.approve();
+      application.provider.fault(endpoint, fault);
+      const requests = await tokenRequestsDuring(async () => {
+        expectOutage(await user.get(target), code);
+        application.provider.clearFaults();
+        application.clock.advance(61_000);
+        expectLinkInvalid(await user.get(target));
+      });
+      expect(requests).toBe(1);
+      expect(await user.isSignedIn()).toBe(false);
+      expect((await user.signIn()).status).toBe(302);
+    },
+  );
 
   it("the JWKS cannot be had: 503, nothing stored", async () => {
     const elsewhere = application.another();
@@ -778,7 +890,9 @@ describe("[ASVS-16.5.2] an outage", () => {
     const target = await user.approve(FROM_PAGE);
     const elsewhere = user.at(application.another());
     application.provider.fault("discovery", { kind: "reset" });
-    expect(await tokenRequestsDuring(async () => expectOutage(await elsewhere.get(target)))).toBe(0);
+    expect(await tokenRequestsDuring(async () => expectOutage(await elsewhere.get(target)))).toBe(
+      0,
+    );
     application.provider.clearFaults();
     application.clock.advance(5_000);
     expect((await elsewhere.get(target)).location).toBe(PAGE);
@@ -845,12 +959,19 @@ describe("[R6] a logout while the callback is under way", () => {
     const hold = application.provider.hold("token", { before });
     const answer = user.get(target);
     await hold.arrived;
-    expect((await leaving.get("/idpauth/logout/?response=json")).json()).toEqual({ status: "logged_out" });
+    expect((await leaving.get("/idpauth/logout/?response=json")).json()).toEqual({
+      status: "logged_out",
+    });
     hold.release();
     expectLinkInvalid(await answer);
     expect(await user.isSignedIn()).toBe(false);
-    const refreshToken = application.provider.issued.filter(({ kind }) => kind === "refresh_token").at(-1)?.value ?? "";
-    await vi.waitFor(() => expect(application.provider.isActive(refreshToken)).toBe(false), PATIENCE);
+    const refreshToken =
+      application.provider.issued.filter(({ kind }) => kind === "refresh_token").at(-1)?.value ??
+      "";
+    await vi.waitFor(
+      () => expect(application.provider.isActive(refreshToken)).toBe(false),
+      PATIENCE,
+    );
     expect((await store.entries()).filter(({ subject }) => subject !== undefined)).toEqual([]);
   });
 
@@ -873,7 +994,10 @@ describe("[R6] a logout while the callback is under way", () => {
 describe("[R12] a login that was started before the user signed in", () => {
   afterEach(() => application.stop());
 
-  /** A victim with the attacker's cookie, in whose session the attacker has started a login; then the victim signs in. */
+  /**
+   * A victim with the attacker's cookie, in whose session the attacker has started a login; then
+   * the victim signs in.
+   */
   async function planted(): Promise<{ victim: TestUser; link: string }> {
     const attacker = await start();
     const link = await attacker.approve("/idpauth/login/", GRACE);
@@ -883,7 +1007,8 @@ describe("[R12] a login that was started before the user signed in", () => {
     return { victim, link };
   }
 
-  const emailOf = async (user: TestUser) => (await user.get("/idpauth/session")).json().user?.email as unknown;
+  const emailOf = async (user: TestUser) =>
+    (await user.get("/idpauth/session")).json().user?.email as unknown;
 
   it("does not switch the user to another account: 400, the session stays as it is, and the tokens are revoked", async () => {
     const { victim, link } = await planted();
@@ -897,12 +1022,18 @@ describe("[R12] a login that was started before the user signed in", () => {
     const { oauth_state: _used, ...rest } = before as Record<string, unknown>;
     expect(await sessionOf(victim)).toEqual(rest);
     await application.auth.idle();
-    const { value: attackers } = application.provider.issued.filter(({ kind }) => kind === "refresh_token").at(-1)!;
+    const { value: attackers } = application.provider.issued
+      .filter(({ kind }) => kind === "refresh_token")
+      .at(-1)!;
     expect(application.provider.isActive(attackers)).toBe(false);
-    expect(application.provider.requestsTo("revoke").map(({ params }) => params.get("token"))).toEqual([attackers]);
-    expect(application.log.filter(({ code }) => code === "callback_failed").map(({ details }) => details?.["reason"])).toEqual([
-      "another_user",
-    ]);
+    expect(
+      application.provider.requestsTo("revoke").map(({ params }) => params.get("token")),
+    ).toEqual([attackers]);
+    expect(
+      application.log
+        .filter(({ code }) => code === "callback_failed")
+        .map(({ details }) => details?.["reason"]),
+    ).toEqual(["another_user"]);
   });
 
   it("does not come back: the same link again is 302 to the user's own page", async () => {
@@ -938,7 +1069,11 @@ describe("[R12] a login that was started before the user signed in", () => {
 });
 
 function swapCase(text: string): string {
-  return [...text].map((letter) => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase())).join("");
+  return [...text]
+    .map((letter) =>
+      letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+    )
+    .join("");
 }
 
 function flipped(token: string): string {

@@ -1,5 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { startApplication, OWN_ORIGIN, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import {
+  startApplication,
+  OWN_ORIGIN,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "../support/application.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
@@ -25,9 +31,13 @@ describe("in debug mode", () => {
 
   it("leaves out W004 where the session has a refresh token", async () => {
     const user = await start({ ...OPTIONS, scope: ["openid"] });
-    const codes = async () => ((await user.get(DEBUG)).json().checks as { code: string }[]).map(({ code }) => code);
+    const codes = async () =>
+      ((await user.get(DEBUG)).json().checks as { code: string }[]).map(({ code }) => code);
     expect(await codes()).toContain("W004");
-    application.provider.tokenResponse = (body) => ({ ...(body as object), refresh_token: "given-anyway" });
+    application.provider.tokenResponse = (body) => ({
+      ...(body as object),
+      refresh_token: "given-anyway",
+    });
     await user.signIn(login(PAGE));
     expect(await codes()).not.toContain("W004");
     expect(application.log.filter(({ code }) => code === "refresh_token_given")).toHaveLength(1);
@@ -53,7 +63,11 @@ describe("in debug mode", () => {
         client_secret: "present",
         scopes: ["openid", "email", "profile", "offline_access"],
       },
-      id_info: { email: "ada@example.com", name: "Ada Lovelace", picture: "https://pictures.example.com/ada.png" },
+      id_info: {
+        email: "ada@example.com",
+        name: "Ada Lovelace",
+        picture: "https://pictures.example.com/ada.png",
+      },
       oauth_state: "absent",
       final_redirect: PAGE,
       debug: { scheme: "PRESERVE_ORIGIN_QP", origin: "accepted", final_redirect: PAGE },
@@ -84,11 +98,17 @@ describe("in debug mode", () => {
     });
     expect(Array.isArray(document.checks)).toBe(true);
     for (const check of document.checks as unknown[])
-      expect(check).toMatchObject({ code: expect.stringMatching(/^[EW]\d{3}$/) as unknown, severity: "warning" });
+      expect(check).toMatchObject({
+        code: expect.stringMatching(/^[EW]\d{3}$/) as unknown,
+        severity: "warning",
+      });
   });
 
   it("holds no secret: not one of the tokens, states, nonces, verifiers, keys and cookies of the run", async () => {
-    const user = await start({ ...OPTIONS, secretKeyFallbacks: ["a fallback key of at least 32 bytes!"] });
+    const user = await start({
+      ...OPTIONS,
+      secretKeyFallbacks: ["a fallback key of at least 32 bytes!"],
+    });
     await user.get(login(PAGE));
     await user.signIn(login(PAGE));
     application.clock.advance(500_000);
@@ -97,13 +117,27 @@ describe("in debug mode", () => {
     const other = await user.get("/idpauth/login/");
     const answer = await user.get(DEBUG);
     const secrets = secretsOf(application);
-    for (const kind of ["client secret", "SECRET_KEY", "state", "nonce", "verifier", "code", "access_token", "refresh_token", "id_token"]) {
+    for (const kind of [
+      "client secret",
+      "SECRET_KEY",
+      "state",
+      "nonce",
+      "verifier",
+      "code",
+      "access_token",
+      "refresh_token",
+      "id_token",
+    ]) {
       expect(secrets.map((secret) => secret.kind)).toContain(kind);
     }
     const inStore = (await store.entries()).flatMap(({ data }) => {
-      const { logins = [], used = [] } = (data as unknown as { idp_state: { logins?: Record<string, string>[]; used?: string[] } })
-        .idp_state;
-      return [...logins.flatMap(({ state = "", nonce = "", verifier = "" }) => [state, nonce, verifier]), ...used].map((value) => ({
+      const { logins = [], used = [] } = (
+        data as unknown as { idp_state: { logins?: Record<string, string>[]; used?: string[] } }
+      ).idp_state;
+      return [
+        ...logins.flatMap(({ state = "", nonce = "", verifier = "" }) => [state, nonce, verifier]),
+        ...used,
+      ].map((value) => ({
         kind: "stored",
         value,
       }));
@@ -137,7 +171,10 @@ describe("in debug mode", () => {
     await user.signIn();
     application.clock.advance(3_600_000);
     const [writes, requests] = [store.writes.length, application.provider.requests.length];
-    expect((await user.get(DEBUG)).json().policy.verdict).toEqual({ kind: "refresh", reason: "id_token_expired" });
+    expect((await user.get(DEBUG)).json().policy.verdict).toEqual({
+      kind: "refresh",
+      reason: "id_token_expired",
+    });
     await user.get(DEBUG, { method: "HEAD" });
     expect([store.writes.length, application.provider.requests.length]).toEqual([writes, requests]);
   });
@@ -152,17 +189,27 @@ describe("in debug mode", () => {
 
   it.each([
     [login(PAGE), { scheme: "PRESERVE_ORIGIN_QP", origin: "accepted", final_redirect: PAGE }],
-    [login("http://evil.example/"), { scheme: "PRESERVE_ORIGIN_QP", origin: "rejected", final_redirect: "/idpauth/" }],
+    [
+      login("http://evil.example/"),
+      { scheme: "PRESERVE_ORIGIN_QP", origin: "rejected", final_redirect: "/idpauth/" },
+    ],
     ["/idpauth/login/", { scheme: "DEFAULT", origin: "not_used", final_redirect: "/idpauth/" }],
   ])("the record's debug key says what the last login decided: %s", async (target, decision) => {
     const user = await start(OPTIONS);
     await user.get(target);
-    expect((await application.auth.readSessionRecord(user.request("/")))?.["debug"]).toEqual(decision);
+    expect((await application.auth.readSessionRecord(user.request("/")))?.["debug"]).toEqual(
+      decision,
+    );
     expect((await user.get(DEBUG)).json().session.debug).toEqual(decision);
   });
 
   it("takes the names of renamed keys", async () => {
-    const user = await start({ ...OPTIONS, credentialsSessionKeyName: "creds", stateKeyName: "st", finalRedirectKeyName: "fr" });
+    const user = await start({
+      ...OPTIONS,
+      credentialsSessionKeyName: "creds",
+      stateKeyName: "st",
+      finalRedirectKeyName: "fr",
+    });
     await user.signIn();
     const { session } = (await user.get(DEBUG)).json();
     expect(session).toMatchObject({ creds: { token: "present" }, st: "absent", fr: "/idpauth/" });
@@ -208,7 +255,10 @@ describe("outside debug mode", () => {
   });
 
   it("the response is the same as for a path that was never there", async () => {
-    const [debug, other] = await Promise.all([application.user().get(DEBUG), application.user().get("/idpauth/nothing")]);
+    const [debug, other] = await Promise.all([
+      application.user().get(DEBUG),
+      application.user().get("/idpauth/nothing"),
+    ]);
     expect({ ...debug, json: undefined }).toEqual({ ...other, json: undefined });
   });
 

@@ -1,7 +1,12 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { AnyReply } from "../../src/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import {
+  startApplication,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "../support/application.js";
 import { watchedStore } from "../support/watched-store.js";
 
 const PATH = "/idpauth/events";
@@ -77,21 +82,27 @@ describe("the event stream", () => {
     expect(await now(stream.next())).toBe("nothing");
   });
 
-  it.each<[reason: string, options: ApplicationOptions, end: (user: TestUser) => Promise<unknown>]>([
-    ["logout", {}, (user) => user.get("/idpauth/logout/?response=json")],
-    ["replaced", {}, (user) => user.signIn(undefined, { sub: "grace" })],
-    ["idle", { sessionIdleTimeout: 60 }, () => app.clock.advanceAsync(62_000)],
-    ["max_age", { sessionMaxAge: 90 }, () => app.clock.advanceAsync(92_000)],
-    ["ended_everywhere", {}, () => app.auth.endAllSessions({ iss: app.provider.issuer, sub: "ada" })],
+  it.each<[reason: string, options: ApplicationOptions, end: (user: TestUser) => Promise<unknown>]>(
     [
-      "too_many_sessions",
-      { sessionsPerUser: 1 },
-      async () => {
-        await app.clock.advanceAsync(1_000);
-        await app.user().signIn(undefined, { sub: "ada" });
-      },
+      ["logout", {}, (user) => user.get("/idpauth/logout/?response=json")],
+      ["replaced", {}, (user) => user.signIn(undefined, { sub: "grace" })],
+      ["idle", { sessionIdleTimeout: 60 }, () => app.clock.advanceAsync(62_000)],
+      ["max_age", { sessionMaxAge: 90 }, () => app.clock.advanceAsync(92_000)],
+      [
+        "ended_everywhere",
+        {},
+        () => app.auth.endAllSessions({ iss: app.provider.issuer, sub: "ada" }),
+      ],
+      [
+        "too_many_sessions",
+        { sessionsPerUser: 1 },
+        async () => {
+          await app.clock.advanceAsync(1_000);
+          await app.user().signIn(undefined, { sub: "ada" });
+        },
+      ],
     ],
-  ])("ends with the reason %s", async (reason, options, end) => {
+  )("ends with the reason %s", async (reason, options, end) => {
     const user = await start(options);
     await user.signIn(undefined, { sub: "ada" });
     const stream = await read(user);
@@ -121,7 +132,8 @@ describe("the event stream", () => {
 
   it("does not count as activity", async () => {
     const user = await start({ sessionIdleTimeout: 3_600 });
-    const stamp = async () => (await app.auth.readSessionRecord(user.request("/")))?.["idp_last_active"];
+    const stamp = async () =>
+      (await app.auth.readSessionRecord(user.request("/")))?.["idp_last_active"];
     const before = await stamp();
     app.clock.advance(600_000);
     const stream = await read(user);
@@ -141,7 +153,10 @@ describe("the event stream", () => {
   it("is 401 for a signed-out user", async () => {
     await start();
     const answer = await open(app.user());
-    expect([answer.status, answer.body]).toEqual([401, expect.stringContaining('"error":"login_required"')]);
+    expect([answer.status, answer.body]).toEqual([
+      401,
+      expect.stringContaining('"error":"login_required"'),
+    ]);
   });
 
   it("is refused for a page of another origin before the session is read", async () => {
@@ -198,6 +213,10 @@ describe("the streams of one session", () => {
   it("HEAD opens none", async () => {
     const user = await start();
     const reply = await open(user, OWN_PAGE, "HEAD");
-    expect([reply.status, reply.headers["Content-Type"], reply.body]).toEqual([200, "text/event-stream", undefined]);
+    expect([reply.status, reply.headers["Content-Type"], reply.body]).toEqual([
+      200,
+      "text/event-stream",
+      undefined,
+    ]);
   });
 });

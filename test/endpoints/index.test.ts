@@ -1,6 +1,11 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { SIGN_IN_ERRORS } from "../pages/sign-in-sentences.js";
-import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import {
+  startApplication,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "../support/application.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
@@ -62,11 +67,15 @@ describe("the index", () => {
   it("signed in shows who, and offers to sign out", async () => {
     const user = await signedIn();
     const text = await textOf(user);
-    for (const part of ["You are signed in", "Ada Lovelace", "ada@example.com"]) expect(text).toContain(part);
+    for (const part of ["You are signed in", "Ada Lovelace", "ada@example.com"])
+      expect(text).toContain(part);
     const answer = await user.get(INDEX);
     expect(answer.body).toContain('href="/idpauth/logout/"');
-    expect(answer.headers["Content-Security-Policy"]).toContain("img-src https://pictures.example.com;");
-    for (const claim of ["ada-1815", application.provider.issuer, application.provider.clientId]) expect(answer.body).not.toContain(claim);
+    expect(answer.headers["Content-Security-Policy"]).toContain(
+      "img-src https://pictures.example.com;",
+    );
+    for (const claim of ["ada-1815", application.provider.issuer, application.provider.clientId])
+      expect(answer.body).not.toContain(claim);
   });
 
   it("expired but refreshable is signed in: only the token's presence is checked", async () => {
@@ -76,10 +85,30 @@ describe("the index", () => {
   });
 
   it.each<[string, ApplicationOptions, number, string[]]>([
-    ["the maximum age", { sessionMaxAge: 1800 }, 1801, ["IDP_SESSION_MAX_AGE", "1,800 seconds|1800 seconds"]],
-    ["the idle timeout", { sessionIdleTimeout: 600 }, 601, ["IDP_SESSION_IDLE_TIMEOUT", "600 seconds"]],
-    ["automatic refresh being off", { sessionAutoRefresh: false }, HOUR, ["IDP_SESSION_AUTO_REFRESH", "off"]],
-    ["no refresh token", { provider: { issueRefreshToken: false } }, HOUR, ["did not send a refresh token"]],
+    [
+      "the maximum age",
+      { sessionMaxAge: 1800 },
+      1801,
+      ["IDP_SESSION_MAX_AGE", "1,800 seconds|1800 seconds"],
+    ],
+    [
+      "the idle timeout",
+      { sessionIdleTimeout: 600 },
+      601,
+      ["IDP_SESSION_IDLE_TIMEOUT", "600 seconds"],
+    ],
+    [
+      "automatic refresh being off",
+      { sessionAutoRefresh: false },
+      HOUR,
+      ["IDP_SESSION_AUTO_REFRESH", "off"],
+    ],
+    [
+      "no refresh token",
+      { provider: { issueRefreshToken: false } },
+      HOUR,
+      ["did not send a refresh token"],
+    ],
   ])("ended by %s names it", async (_name, options, seconds, parts) => {
     const user = await signedIn(options);
     pass(seconds - 1);
@@ -102,13 +131,19 @@ describe("the index", () => {
     stricter.on("ended", ({ reason }) => ended.push(reason));
     const moved = user.at(stricter);
     expect(await textOf(moved)).toContain(`IDP_SESSIONS_NOT_BEFORE = ${sessionsNotBefore}`);
-    expect([await auth.listSessions(subject), await stricter.listSessions(subject)]).toMatchObject([[{ label: null }], []]);
+    expect([await auth.listSessions(subject), await stricter.listSessions(subject)]).toMatchObject([
+      [{ label: null }],
+      [],
+    ]);
     const signal = stricter.whenEnded(user.request("/"));
     await new Promise((resolve) => {
       signal.addEventListener("abort", resolve);
     });
     expect(signal.reason).toMatchObject({ code: "session_ended", reason: "signed_in_before" });
-    expect(await stricter.guard(user.request("/reports"))).toMatchObject({ kind: "unauthenticated", reason: "signed_in_before" });
+    expect(await stricter.guard(user.request("/reports"))).toMatchObject({
+      kind: "unauthenticated",
+      reason: "signed_in_before",
+    });
     expect(ended).toEqual(["signed_in_before"]);
     await moved.signIn();
     expect(await stricter.guard(moved.request("/reports"))).toBeUndefined();
@@ -116,7 +151,9 @@ describe("the index", () => {
 
   it("a time in the future stops the start with E022", () => {
     const future = new Date(application.clock.now() + 1000).toISOString();
-    expect(() => application.another({ sessionsNotBefore: future }).start()).toThrow(/E022 IDP_SESSIONS_NOT_BEFORE/);
+    expect(() => application.another({ sessionsNotBefore: future }).start()).toThrow(
+      /E022 IDP_SESSIONS_NOT_BEFORE/,
+    );
   });
 
   it("ended by a refusal of the provider says so", async () => {
@@ -134,20 +171,35 @@ describe("the index", () => {
       const [writes, requests] = [store.writes.length, application.provider.requests.length];
       expect((await user.get(INDEX)).setCookies ?? []).toEqual([]);
       await user.get(INDEX, { method: "HEAD" });
-      expect([store.writes.length, application.provider.requests.length]).toEqual([writes, requests]);
+      expect([store.writes.length, application.provider.requests.length]).toEqual([
+        writes,
+        requests,
+      ]);
     }
   });
 
-  it.each(Object.entries(SIGN_IN_ERRORS))("explains the sign-in error %s in fixed words", async (code, words) => {
-    const text = await textOf(await start(), `${INDEX}?error=${code}`);
-    expect(text.replaceAll("&#39;", "'")).toContain(words);
-    expect(text).toContain(code);
-  });
+  it.each(Object.entries(SIGN_IN_ERRORS))(
+    "explains the sign-in error %s in fixed words",
+    async (code, words) => {
+      const text = await textOf(await start(), `${INDEX}?error=${code}`);
+      expect(text.replaceAll("&#39;", "'")).toContain(words);
+      expect(text).toContain(code);
+    },
+  );
 
-  it.each(["", "EVIL", "<script>EVIL</script>", "access_denied&error=EVIL", "__proto__", "x".repeat(9000)])(
+  it.each([
+    "",
+    "EVIL",
+    "<script>EVIL</script>",
+    "access_denied&error=EVIL",
+    "__proto__",
+    "x".repeat(9000),
+  ])(
     "an unknown error %j is shown as provider_error or not at all, and never repeated",
     async (error) => {
-      const answer = await (await start()).get(`${INDEX}?error=${error.startsWith("access") ? error : encodeURIComponent(error)}`);
+      const answer = await (
+        await start()
+      ).get(`${INDEX}?error=${error.startsWith("access") ? error : encodeURIComponent(error)}`);
       expect(answer.status).toBe(200);
       expect(JSON.stringify(answer)).not.toMatch(/EVIL|__proto__|xxxx/);
     },
@@ -177,7 +229,11 @@ describe("the index", () => {
 
   it("lets no picture write into the policy", async () => {
     const user = await start();
-    await user.signIn("/idpauth/login/", { sub: "x", name: "X", picture: "https://a.example;script-src *;/x.png" });
+    await user.signIn("/idpauth/login/", {
+      sub: "x",
+      name: "X",
+      picture: "https://a.example;script-src *;/x.png",
+    });
     expect((await user.get(INDEX)).headers["Content-Security-Policy"]).not.toContain("script-src");
   });
 

@@ -44,16 +44,28 @@ describe("a login passes on the listed parameters of its query", () => {
   });
 
   it("also with response=json, and with scheme and origin_url", async () => {
-    const raw = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: `${OWN_ORIGIN}/x`, response: "json", login_hint: "ada" });
+    const raw = new URLSearchParams({
+      scheme: "PRESERVE_ORIGIN_QP",
+      origin_url: `${OWN_ORIGIN}/x`,
+      response: "json",
+      login_hint: "ada",
+    });
     const user = application.user();
-    const { redirect_to: url } = (await user.get(`${LOGIN}?${raw.toString()}`)).json() as { redirect_to: string };
+    const { redirect_to: url } = (await user.get(`${LOGIN}?${raw.toString()}`)).json() as {
+      redirect_to: string;
+    };
     expect(new URL(url).searchParams.get("login_hint")).toBe("ada");
-    expect((await application.auth.readSessionRecord(user.request("/")))?.["final_redirect"]).toBe(`${OWN_ORIGIN}/x`);
+    expect((await application.auth.readSessionRecord(user.request("/")))?.["final_redirect"]).toBe(
+      `${OWN_ORIGIN}/x`,
+    );
   });
 
   it("ignores names that are not listed, in any form", async () => {
-    const query = await sent(`Login_Hint=a&login_hint%5B%5D=b&organization=c&organization=d&scope=e&state=f&hd=${"x".repeat(600)}&a=%00`);
-    for (const name of ["Login_Hint", "login_hint[]", "login_hint", "organization", "hd", "a"]) expect(query.has(name)).toBe(false);
+    const query = await sent(
+      `Login_Hint=a&login_hint%5B%5D=b&organization=c&organization=d&scope=e&state=f&hd=${"x".repeat(600)}&a=%00`,
+    );
+    for (const name of ["Login_Hint", "login_hint[]", "login_hint", "organization", "hd", "a"])
+      expect(query.has(name)).toBe(false);
     expect(query.get("scope")).not.toBe("e");
     expect(query.get("state")).not.toBe("f");
   });
@@ -65,7 +77,10 @@ describe("a login passes on the listed parameters of its query", () => {
 
   it("sends IDP_AUTHORIZATION_PARAMS with each login, and lets them win", async () => {
     const query = await sent("audience=evil");
-    expect([query.getAll("audience"), query.getAll("resource")]).toEqual([["https://api.example"], ["urn:a", "urn:b"]]);
+    expect([query.getAll("audience"), query.getAll("resource")]).toEqual([
+      ["https://api.example"],
+      ["urn:a", "urn:b"],
+    ]);
   });
 });
 
@@ -86,7 +101,10 @@ describe("a listed parameter that is repeated, too long or has control character
     const { operations } = store;
     const before = operations.length;
     const answer = await application.user().get(`${LOGIN}?${raw}`);
-    expect([answer.status, answer.headers["Content-Type"]]).toEqual([400, "application/problem+json; charset=utf-8"]);
+    expect([answer.status, answer.headers["Content-Type"]]).toEqual([
+      400,
+      "application/problem+json; charset=utf-8",
+    ]);
     const { detail, ...problem } = answer.json() as Record<string, unknown>;
     expect(problem).toEqual({
       type: "about:blank",
@@ -94,7 +112,10 @@ describe("a listed parameter that is repeated, too long or has control character
       status: 400,
       code: "invalid_parameter",
     });
-    const sentences = bad.map((name) => `The parameter ${name} takes one value of at most 512 characters, without control characters.`);
+    const sentences = bad.map(
+      (name) =>
+        `The parameter ${name} takes one value of at most 512 characters, without control characters.`,
+    );
     expect(detail).toBe(sentences.join(" "));
     expect(store.operations.length).toBe(before);
     expect(answer.setCookies ?? []).toEqual([]);
@@ -102,16 +123,22 @@ describe("a listed parameter that is repeated, too long or has control character
 
   it.each(rows)("%s, as a page without the value", async (_name, raw, bad) => {
     const answer = await application.user().get(`${LOGIN}?${raw}`, { headers: HTML });
-    expect([answer.status, answer.headers["Content-Type"]]).toEqual([400, "text/html; charset=utf-8"]);
+    expect([answer.status, answer.headers["Content-Type"]]).toEqual([
+      400,
+      "text/html; charset=utf-8",
+    ]);
     for (const name of bad) expect(answer.body).toContain(`The parameter ${name} takes one value`);
     expect(answer.body).not.toContain("hunter2");
     expect(answer.body).not.toContain('class="options"');
   });
 
   it("reports all bad parameters of a login at once, with the options of those that have some", async () => {
-    const answer = await application.user().get(`${LOGIN}?scheme=x&response=y&login_hint=a&login_hint=b`);
+    const answer = await application
+      .user()
+      .get(`${LOGIN}?scheme=x&response=y&login_hint=a&login_hint=b`);
     const problem = answer.json() as { detail: string; valid_options: object };
-    for (const name of ["scheme", "response", "login_hint"]) expect(problem.detail).toContain(`The parameter ${name} takes one`);
+    for (const name of ["scheme", "response", "login_hint"])
+      expect(problem.detail).toContain(`The parameter ${name} takes one`);
     expect(Object.keys(problem.valid_options)).toEqual(["scheme", "response"]);
   });
 
@@ -123,10 +150,17 @@ describe("a listed parameter that is repeated, too long or has control character
 
 describe("the redirect of a login to BASE_URL", () => {
   it("keeps the parameters for the login there", async () => {
-    const own = await startApplication({ baseUrl: "https://app.example", loginParams: ["login_hint"] });
+    const own = await startApplication({
+      baseUrl: "https://app.example",
+      loginParams: ["login_hint"],
+    });
     const user = own.user();
-    const first = await user.get(`${LOGIN}?login_hint=ada%40example.com&scheme=DEFAULT`, { host: "other.example" });
-    expect(first.location).toBe("https://app.example/idpauth/login/?login_hint=ada%40example.com&scheme=DEFAULT&idp_hop=1");
+    const first = await user.get(`${LOGIN}?login_hint=ada%40example.com&scheme=DEFAULT`, {
+      host: "other.example",
+    });
+    expect(first.location).toBe(
+      "https://app.example/idpauth/login/?login_hint=ada%40example.com&scheme=DEFAULT&idp_hop=1",
+    );
     const { pathname, search } = new URL(first.location);
     const query = new URL((await user.get(pathname + search)).location).searchParams;
     expect([query.get("login_hint"), query.has("idp_hop")]).toEqual(["ada@example.com", false]);
@@ -134,8 +168,14 @@ describe("the redirect of a login to BASE_URL", () => {
   });
 
   it("does not happen for a bad parameter", async () => {
-    const own = await startApplication({ baseUrl: "https://app.example", loginParams: ["login_hint"] });
-    expect((await own.user().get(`${LOGIN}?login_hint=a&login_hint=b`, { host: "other.example" })).status).toBe(400);
+    const own = await startApplication({
+      baseUrl: "https://app.example",
+      loginParams: ["login_hint"],
+    });
+    expect(
+      (await own.user().get(`${LOGIN}?login_hint=a&login_hint=b`, { host: "other.example" }))
+        .status,
+    ).toBe(400);
     await own.stop();
   });
 });
@@ -144,12 +184,20 @@ it("without IDP_LOGIN_PARAMS a login passes nothing on", async () => {
   const own = await startApplication();
   const { location } = await own.user().get(`${LOGIN}?login_hint=ada&prompt=none&hd=a&hd=b`);
   const query = new URL(location).searchParams;
-  expect([query.has("login_hint"), query.get("prompt"), query.has("hd")]).toEqual([false, "consent", false]);
+  expect([query.has("login_hint"), query.get("prompt"), query.has("hd")]).toEqual([
+    false,
+    "consent",
+    false,
+  ]);
   await own.stop();
 });
 
 it("the debug endpoint shows the names in loginParams, and no value of authorizationParams", async () => {
-  const own = await startApplication({ debug: true, authorizationParams: { audience: "hunter2" }, loginParams: ["login_hint"] });
+  const own = await startApplication({
+    debug: true,
+    authorizationParams: { audience: "hunter2" },
+    loginParams: ["login_hint"],
+  });
   const { body, json } = await own.user().get("/idpauth/debug");
   expect((json() as { settings: object }).settings).toMatchObject({
     IDP_AUTHORIZATION_PARAMS: "present",

@@ -1,6 +1,12 @@
 import { createHash } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { startApplication, OWN_ORIGIN, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import {
+  startApplication,
+  OWN_ORIGIN,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "../support/application.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { textReply } from "../support/text-reply.js";
@@ -35,7 +41,8 @@ async function destination(user: TestUser): Promise<unknown> {
   return (await application.auth.readSessionRecord(user.request("/")))?.["final_redirect"];
 }
 
-const query = (parameters: Record<string, string>) => `${LOGIN}?${new URLSearchParams(parameters).toString()}`;
+const query = (parameters: Record<string, string>) =>
+  `${LOGIN}?${new URLSearchParams(parameters).toString()}`;
 
 describe("scheme and response", () => {
   afterEach(() => application.stop());
@@ -55,7 +62,9 @@ describe("scheme and response", () => {
     ["Default", "Redirect", "/idpauth/"],
   ])("%s with %s works and redirects to %s", async (scheme, response, end) => {
     const user = await start();
-    const answer = await user.get(query({ scheme, response, origin_url: PAGE }), { headers: header });
+    const answer = await user.get(query({ scheme, response, origin_url: PAGE }), {
+      headers: header,
+    });
     if (response.toLowerCase() === "json") {
       expect(answer.status).toBe(200);
       expect(answer.headers["Content-Type"]).toBe("application/json; charset=utf-8");
@@ -64,7 +73,8 @@ describe("scheme and response", () => {
       expect(answer.status).toBe(302);
       expect(answer.body).toBeUndefined();
     }
-    const authorizationUrl = response.toLowerCase() === "json" ? (answer.json().redirect_to as string) : answer.location;
+    const authorizationUrl =
+      response.toLowerCase() === "json" ? (answer.json().redirect_to as string) : answer.location;
     expect(authorizationUrl).toMatch(`${application.provider.issuer}/authorize?`);
     const callback = new URL(await application.provider.signInCode(authorizationUrl));
     const end302 = await user.get(`${callback.pathname}${callback.search}`);
@@ -81,11 +91,14 @@ describe("scheme and response", () => {
     ["LANDING_PAGE", "/welcome"],
     ["DEFAULT", "/welcome"],
     ["DEFAULT", "https://elsewhere.example/start?x=1"],
-  ])("%s redirects to IDP_AUTH_FINAL_REDIRECT_URL %s, for any origin that is sent along", async (scheme, authFinalRedirectUrl) => {
-    const user = await start({ authFinalRedirectUrl });
-    await user.get(query({ scheme, origin_url: PAGE }), { headers: header });
-    expect(await destination(user)).toBe(authFinalRedirectUrl);
-  });
+  ])(
+    "%s redirects to IDP_AUTH_FINAL_REDIRECT_URL %s, for any origin that is sent along",
+    async (scheme, authFinalRedirectUrl) => {
+      const user = await start({ authFinalRedirectUrl });
+      await user.get(query({ scheme, origin_url: PAGE }), { headers: header });
+      expect(await destination(user)).toBe(authFinalRedirectUrl);
+    },
+  );
 
   it.each([
     ["PRESERVE_ORIGIN_QP", { "x-origin-url": PAGE }, {}],
@@ -98,16 +111,22 @@ describe("scheme and response", () => {
 
   it("select_account=true, as the link Use another account has it, lets the user pick an account and does not require consent again", async () => {
     const user = await start();
-    const promptOf = async (query: string) => new URL((await user.get(`${LOGIN}${query}`)).location).searchParams.get("prompt");
+    const promptOf = async (query: string) =>
+      new URL((await user.get(`${LOGIN}${query}`)).location).searchParams.get("prompt");
     expect(await promptOf("")).toBe("consent");
     expect(await promptOf("?select_account=true")).toBe("login");
     expect(await promptOf("?select_account=yes")).toBe("consent");
-    application.provider.discoveryDocument = (document) => ({ ...document, prompt_values_supported: ["login", "select_account"] });
+    application.provider.discoveryDocument = (document) => ({
+      ...document,
+      prompt_values_supported: ["login", "select_account"],
+    });
     application.clock.advance(3_600_000);
     await promptOf("");
     await expect.poll(() => promptOf("?select_account=true")).toBe("select_account");
     await user.signIn();
-    expect((await user.get("/idpauth/")).body).toContain('href="/idpauth/login/?select_account=true">Use another account');
+    expect((await user.get("/idpauth/")).body).toContain(
+      'href="/idpauth/login/?select_account=true">Use another account',
+    );
   });
 
   it("other query parameters are ignored", async () => {
@@ -151,7 +170,8 @@ describe("an invalid scheme or response is 400 with the valid options", () => {
       code: "invalid_parameter",
       valid_options: options,
     });
-    for (const [name, values] of Object.entries(options)) for (const part of [name, ...values]) expect(detail).toContain(part);
+    for (const [name, values] of Object.entries(options))
+      for (const part of [name, ...values]) expect(detail).toContain(part);
     expect(store.operations).toEqual([]);
     expect(answer.setCookies ?? []).toEqual([]);
     expect(application.provider.requests).toEqual([]);
@@ -166,16 +186,22 @@ describe("an invalid scheme or response is 400 with the valid options", () => {
     expect(answer.body).not.toContain("nope");
   });
 
-  it.each(["scheme=PRESERVE_ORIGIN_HP", "scheme=PRESERVE_ORIGIN_HP&response=redirect", "scheme=preserve_origin_hp&response=REDIRECT"])(
-    "PRESERVE_ORIGIN_HP requires response=json: %s",
-    async (raw) => {
-      const answer = await application.user().get(`${LOGIN}?${raw}`, { headers: { "x-origin-url": PAGE } });
-      expect(answer.status).toBe(400);
-      expect(answer.json()).toMatchObject({ code: "invalid_parameter", valid_options: { response: ["json"] } });
-      expect(answer.json().detail).toContain("PRESERVE_ORIGIN_HP requires response=json");
-      expect(store.operations).toEqual([]);
-    },
-  );
+  it.each([
+    "scheme=PRESERVE_ORIGIN_HP",
+    "scheme=PRESERVE_ORIGIN_HP&response=redirect",
+    "scheme=preserve_origin_hp&response=REDIRECT",
+  ])("PRESERVE_ORIGIN_HP requires response=json: %s", async (raw) => {
+    const answer = await application
+      .user()
+      .get(`${LOGIN}?${raw}`, { headers: { "x-origin-url": PAGE } });
+    expect(answer.status).toBe(400);
+    expect(answer.json()).toMatchObject({
+      code: "invalid_parameter",
+      valid_options: { response: ["json"] },
+    });
+    expect(answer.json().detail).toContain("PRESERVE_ORIGIN_HP requires response=json");
+    expect(store.operations).toEqual([]);
+  });
 
   it.each([
     ["application/json", "json"],
@@ -189,7 +215,9 @@ describe("an invalid scheme or response is 400 with the valid options", () => {
     ["application/json;q=0.4, text/html;q=0.5", "html"],
   ])("Accept: %s gets %s", async (accept, kind) => {
     const answer = await application.user().get(`${LOGIN}?scheme=x`, { headers: { accept } });
-    expect(answer.headers["Content-Type"]).toMatch(kind === "json" ? /^application\/problem\+json/ : /^text\/html/);
+    expect(answer.headers["Content-Type"]).toMatch(
+      kind === "json" ? /^application\/problem\+json/ : /^text\/html/,
+    );
   });
 });
 
@@ -235,7 +263,13 @@ describe("[BCP-1] origins", () => {
   ];
   const places = (raw: string): [string, (user: TestUser) => Promise<unknown>][] => [
     ["origin_url", (user) => user.get(query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: raw }))],
-    ["X-ORIGIN-URL", (user) => user.get(query({ scheme: "PRESERVE_ORIGIN_HP", response: "json" }), { headers: { "x-origin-url": raw } })],
+    [
+      "X-ORIGIN-URL",
+      (user) =>
+        user.get(query({ scheme: "PRESERVE_ORIGIN_HP", response: "json" }), {
+          headers: { "x-origin-url": raw },
+        }),
+    ],
   ];
 
   it.each(BAD.flatMap((raw) => places(raw).map(([place, login]) => [place, raw, login] as const)))(
@@ -244,7 +278,9 @@ describe("[BCP-1] origins", () => {
       const user = application.user();
       await user.get(query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: PAGE }));
       expect(await destination(user)).toBe(PAGE);
-      expect(await login(user)).toMatchObject({ status: expect.toSatisfy((status) => status === 302 || status === 200) as number });
+      expect(await login(user)).toMatchObject({
+        status: expect.toSatisfy((status) => status === 302 || status === 200) as number,
+      });
       expect(await destination(user)).toBe("/start");
     },
   );
@@ -252,7 +288,10 @@ describe("[BCP-1] origins", () => {
   it.each([
     ["missing, via query", `${LOGIN}?scheme=PRESERVE_ORIGIN_QP`],
     ["missing, via header", `${LOGIN}?scheme=PRESERVE_ORIGIN_HP&response=json`],
-    ["repeated", `${LOGIN}?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(PAGE)}&origin_url=${encodeURIComponent(PAGE)}`],
+    [
+      "repeated",
+      `${LOGIN}?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(PAGE)}&origin_url=${encodeURIComponent(PAGE)}`,
+    ],
   ])("an origin that is %s falls back to IDP_AUTH_FINAL_REDIRECT_URL", async (_name, target) => {
     const user = application.user();
     await user.signIn(query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: PAGE }));
@@ -263,7 +302,9 @@ describe("[BCP-1] origins", () => {
 
   it("a repeated X-ORIGIN-URL, which frameworks join by a comma, is silently replaced", async () => {
     const user = application.user();
-    await user.get(query({ scheme: "PRESERVE_ORIGIN_HP", response: "json" }), { headers: { "x-origin-url": `${PAGE}, ${PAGE}` } });
+    await user.get(query({ scheme: "PRESERVE_ORIGIN_HP", response: "json" }), {
+      headers: { "x-origin-url": `${PAGE}, ${PAGE}` },
+    });
     expect(await destination(user)).toBe("/start");
   });
 
@@ -273,7 +314,9 @@ describe("[BCP-1] origins", () => {
     for (const [, login] of places("http://evil.example/")) {
       await user.get(query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: PAGE }));
       await login(user);
-      expect((await own.auth.readSessionRecord(user.request("/")))?.["final_redirect"]).toBe("/idpauth/");
+      expect((await own.auth.readSessionRecord(user.request("/")))?.["final_redirect"]).toBe(
+        "/idpauth/",
+      );
     }
     await own.stop();
   });
@@ -285,19 +328,26 @@ describe("[BCP-1] origins", () => {
     ["http://app.example#top", "http://app.example/#top"],
     ["http://app.example/a/../b", "http://app.example/b"],
     ["http://app.example/%2e%2e/x", "http://app.example/x"],
-    ["http://app.example/a%2Fb?next=http%3A%2F%2Fevil.example", "http://app.example/a%2Fb?next=http%3A%2F%2Fevil.example"],
+    [
+      "http://app.example/a%2Fb?next=http%3A%2F%2Fevil.example",
+      "http://app.example/a%2Fb?next=http%3A%2F%2Fevil.example",
+    ],
     ["http://app.example//evil.example", "http://app.example//evil.example"],
     ["http://app.example/seite?q=%C3%A4#%C3%A4", "http://app.example/seite?q=%C3%A4#%C3%A4"],
-    ["http://app.example/?a=1&scope=admin&redirect_uri=x", "http://app.example/?a=1&scope=admin&redirect_uri=x"],
+    [
+      "http://app.example/?a=1&scope=admin&redirect_uri=x",
+      "http://app.example/?a=1&scope=admin&redirect_uri=x",
+    ],
   ];
-  it.each(GOOD.flatMap(([raw, href]) => places(raw).map(([place, login]) => [place, raw, href, login] as const)))(
-    "%s %s is kept as %s",
-    async (_place, _raw, href, login) => {
-      const user = application.user();
-      await login(user);
-      expect(await destination(user)).toBe(href);
-    },
-  );
+  it.each(
+    GOOD.flatMap(([raw, href]) =>
+      places(raw).map(([place, login]) => [place, raw, href, login] as const),
+    ),
+  )("%s %s is kept as %s", async (_place, _raw, href, login) => {
+    const user = application.user();
+    await login(user);
+    expect(await destination(user)).toBe(href);
+  });
 });
 
 describe("the server's own origin", () => {
@@ -306,55 +356,82 @@ describe("the server's own origin", () => {
   it("is the request's scheme and Host without BASE_URL", async () => {
     const user = await start();
     const options = { host: "other.example:8443", scheme: "https" as const };
-    const answer = await user.get(query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: "https://other.example:8443/x" }), options);
-    expect(new URL(answer.location).searchParams.get("redirect_uri")).toBe("https://other.example:8443/idpauth/login-callback");
+    const answer = await user.get(
+      query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: "https://other.example:8443/x" }),
+      options,
+    );
+    expect(new URL(answer.location).searchParams.get("redirect_uri")).toBe(
+      "https://other.example:8443/idpauth/login-callback",
+    );
   });
 
   it("is BASE_URL where that is set", async () => {
     const user = await start({ baseUrl: "https://app.example" });
-    const answer = await user.get(query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: "https://app.example/x" }));
-    expect(new URL(answer.location).searchParams.get("redirect_uri")).toBe("https://app.example/idpauth/login-callback");
+    const answer = await user.get(
+      query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: "https://app.example/x" }),
+    );
+    expect(new URL(answer.location).searchParams.get("redirect_uri")).toBe(
+      "https://app.example/idpauth/login-callback",
+    );
     const login = (await store.entries())[0]?.data as { final_redirect?: string };
     expect(login.final_redirect).toBe("https://app.example/x");
   });
 
-  it.each(["other.example", "app.example:8080", "app.example.other.example", "127.0.0.1", "a b", "", undefined])(
-    "a login with Host %j is first sent to the same address at BASE_URL",
-    async (host) => {
-      const user = await start({ baseUrl: "https://app.example" });
-      const raw = "scheme=PRESERVE_ORIGIN_QP&origin_url=https%3A%2F%2Fapp.example%2Fx%3Fa%3D1%26b%3D2";
-      const request = { ...user.request(`${LOGIN}?${raw}`), host };
-      const answer = await application.auth.handle(request);
-      expect(answer?.status).toBe(302);
-      const location = new URL(answer?.headers["Location"] ?? "");
-      expect([location.origin, location.pathname]).toEqual(["https://app.example", LOGIN]);
-      expect([...location.searchParams]).toEqual([...new URLSearchParams(raw), ["idp_hop", "1"]]);
-      expect(store.operations).toEqual([]);
-      expect(answer?.setCookies ?? []).toEqual([]);
-      expect(application.provider.requests).toEqual([]);
-    },
-  );
+  it.each([
+    "other.example",
+    "app.example:8080",
+    "app.example.other.example",
+    "127.0.0.1",
+    "a b",
+    "",
+    undefined,
+  ])("a login with Host %j is first sent to the same address at BASE_URL", async (host) => {
+    const user = await start({ baseUrl: "https://app.example" });
+    const raw =
+      "scheme=PRESERVE_ORIGIN_QP&origin_url=https%3A%2F%2Fapp.example%2Fx%3Fa%3D1%26b%3D2";
+    const request = { ...user.request(`${LOGIN}?${raw}`), host };
+    const answer = await application.auth.handle(request);
+    expect(answer?.status).toBe(302);
+    const location = new URL(answer?.headers["Location"] ?? "");
+    expect([location.origin, location.pathname]).toEqual(["https://app.example", LOGIN]);
+    expect([...location.searchParams]).toEqual([...new URLSearchParams(raw), ["idp_hop", "1"]]);
+    expect(store.operations).toEqual([]);
+    expect(answer?.setCookies ?? []).toEqual([]);
+    expect(application.provider.requests).toEqual([]);
+  });
 
   it.each([
     ["http", "app.example"],
     ["https", "app.example"],
     ["http", "app.example:443"],
     ["https", "APP.example"],
-  ] as const)("%s with Host %s is the same origin, so a proxy that ends TLS causes no loop", async (scheme, host) => {
-    const user = await start({ baseUrl: "https://app.example" });
-    const answer = await user.get(LOGIN, { scheme, host });
-    expect(answer.location).toMatch(`${application.provider.issuer}/authorize?`);
-  });
+  ] as const)(
+    "%s with Host %s is the same origin, so a proxy that ends TLS causes no loop",
+    async (scheme, host) => {
+      const user = await start({ baseUrl: "https://app.example" });
+      const answer = await user.get(LOGIN, { scheme, host });
+      expect(answer.location).toMatch(`${application.provider.issuer}/authorize?`);
+    },
+  );
 
   describe("that comes back from BASE_URL with another Host", () => {
     const BASE_URL = "https://app.example";
 
-    /** The login as it comes back: what our own redirect has asked for, at a Host that was rewritten. */
-    async function comesBack(host: string | undefined, { accept = "*/*", raw = "scheme=LANDING_PAGE" } = {}) {
+    /**
+     * The login as it comes back: what our own redirect has asked for, at a Host that was
+     * rewritten.
+     */
+    async function comesBack(
+      host: string | undefined,
+      { accept = "*/*", raw = "scheme=LANDING_PAGE" } = {},
+    ) {
       const user = await start({ baseUrl: BASE_URL });
       const first = await application.auth.handle({ ...user.request(`${LOGIN}?${raw}`), host });
       const { pathname, search } = new URL(first?.headers["Location"] ?? "");
-      const again = await application.auth.handle({ ...user.request(pathname + search, { headers: { accept } }), host });
+      const again = await application.auth.handle({
+        ...user.request(pathname + search, { headers: { accept } }),
+        host,
+      });
       return {
         status: again?.status,
         headers: again?.headers,
@@ -366,14 +443,29 @@ describe("the server's own origin", () => {
     it("is 500 login_loop, which names the Host, BASE_URL and the usual causes, as problem+json or as a page", async () => {
       for (const accept of ["*/*", "application/json"]) {
         const { status, headers, body } = await comesBack("127.0.0.1:5173", { accept });
-        expect([status, headers?.["Content-Type"]]).toEqual([500, "application/problem+json; charset=utf-8"]);
+        expect([status, headers?.["Content-Type"]]).toEqual([
+          500,
+          "application/problem+json; charset=utf-8",
+        ]);
         const { code, detail } = JSON.parse(body) as { code: string; detail: string };
         expect(code).toBe("login_loop");
-        for (const part of ['"127.0.0.1:5173"', BASE_URL, "changeOrigin", "security.allowedDomains"]) expect(detail).toContain(part);
+        for (const part of [
+          '"127.0.0.1:5173"',
+          BASE_URL,
+          "changeOrigin",
+          "security.allowedDomains",
+        ])
+          expect(detail).toContain(part);
       }
       const { status, body } = await comesBack("127.0.0.1:5173", { accept: "text/html" });
       expect(status).toBe(500);
-      for (const part of ["login_loop", "127.0.0.1:5173", BASE_URL, "changeOrigin", "security.allowedDomains"])
+      for (const part of [
+        "login_loop",
+        "127.0.0.1:5173",
+        BASE_URL,
+        "changeOrigin",
+        "security.allowedDomains",
+      ])
         expect(body).toContain(part);
     });
 
@@ -392,14 +484,16 @@ describe("the server's own origin", () => {
       }
       const lines = application.log.filter(({ level }) => level === "error");
       expect(lines.map(({ code }) => code)).toEqual(["login_loop", "login_loop"]);
-      for (const part of ["other.example", BASE_URL, "changeOrigin", "security.allowedDomains"]) expect(lines[0]?.message).toContain(part);
+      for (const part of ["other.example", BASE_URL, "changeOrigin", "security.allowedDomains"])
+        expect(lines[0]?.message).toContain(part);
       expect(application.log.map(({ code }) => code)).not.toContain("login_failed");
       expect(reasons).toEqual(Array(60).fill("login_loop"));
     });
 
     it("remembers no more than 100 of the Hosts that a stranger invents", async () => {
       const user = await start({ baseUrl: BASE_URL });
-      for (let number = 0; number < 150; number += 1) await user.get(`${LOGIN}?idp_hop=1`, { host: `h${String(number)}.example` });
+      for (let number = 0; number < 150; number += 1)
+        await user.get(`${LOGIN}?idp_hop=1`, { host: `h${String(number)}.example` });
       await user.get(`${LOGIN}?idp_hop=1`, { host: "h149.example" });
       await user.get(`${LOGIN}?idp_hop=1`, { host: "h0.example" });
       const lines = application.log.filter(({ code }) => code === "login_loop");
@@ -418,31 +512,41 @@ describe("the server's own origin", () => {
       "évil.example",
       `${"x".repeat(252)}.evil`,
       "evil.example:99999999",
-    ])("with a Host of %j says that it is not a hostname, and repeats nothing of it", async (host) => {
-      for (const accept of ["application/json", "text/html"]) {
-        const { status, body } = await comesBack(host, { accept });
-        expect(status).toBe(500);
-        expect(body).toContain("a Host header that is missing or no host name");
-        expect(body).not.toMatch(/evil|onerror|<script>|a b"/);
-      }
-      const said = application.log.filter(({ code }) => code === "login_loop").map(({ message }) => message);
-      expect(said).toHaveLength(1);
-      expect(said[0]).not.toMatch(/evil|onerror|script/);
-    });
+    ])(
+      "with a Host of %j says that it is not a hostname, and repeats nothing of it",
+      async (host) => {
+        for (const accept of ["application/json", "text/html"]) {
+          const { status, body } = await comesBack(host, { accept });
+          expect(status).toBe(500);
+          expect(body).toContain("a Host header that is missing or no host name");
+          expect(body).not.toMatch(/evil|onerror|<script>|a b"/);
+        }
+        const said = application.log
+          .filter(({ code }) => code === "login_loop")
+          .map(({ message }) => message);
+        expect(said).toHaveLength(1);
+        expect(said[0]).not.toMatch(/evil|onerror|script/);
+      },
+    );
 
     it("keeps the query as it came, with the marker behind it, for any content", async () => {
       const user = await start({ baseUrl: BASE_URL });
       for (const [raw, expected] of [
         ["", "idp_hop=1"],
         ["scheme=DEFAULT", "scheme=DEFAULT&idp_hop=1"],
-        ["origin_url=https://app.example/x?a=1&b=%ff", "origin_url=https://app.example/x?a=1&b=%ff&idp_hop=1"],
+        [
+          "origin_url=https://app.example/x?a=1&b=%ff",
+          "origin_url=https://app.example/x?a=1&b=%ff&idp_hop=1",
+        ],
         ["x=ü", "x=%C3%BC&idp_hop=1"],
         ["idp_hop=0", "idp_hop=0&idp_hop=1"],
       ] as const) {
         const answer = await user.get(`${LOGIN}?${raw}`, { host: "other.example" });
         expect(answer.location).toBe(`${BASE_URL}${LOGIN}?${expected}`);
       }
-      expect((await user.get(`${LOGIN}?idp_hop=0&idp_hop=1`, { host: "other.example" })).status).toBe(500);
+      expect(
+        (await user.get(`${LOGIN}?idp_hop=0&idp_hop=1`, { host: "other.example" })).status,
+      ).toBe(500);
     });
 
     it("where the Host is right the marker counts for nothing, and nothing of it is stored", async () => {
@@ -458,10 +562,14 @@ describe("the server's own origin", () => {
 
     it("without BASE_URL, and with response=json, the marker counts for nothing", async () => {
       const user = await start();
-      expect((await user.get(`${LOGIN}?idp_hop=1`)).location).toMatch(`${application.provider.issuer}/authorize?`);
+      expect((await user.get(`${LOGIN}?idp_hop=1`)).location).toMatch(
+        `${application.provider.issuer}/authorize?`,
+      );
       await application.stop();
       const other = await start({ baseUrl: BASE_URL });
-      expect((await other.get(`${LOGIN}?response=json&idp_hop=1`, { host: "other.example" })).status).toBe(200);
+      expect(
+        (await other.get(`${LOGIN}?response=json&idp_hop=1`, { host: "other.example" })).status,
+      ).toBe(200);
     });
   });
 
@@ -473,33 +581,57 @@ describe("the server's own origin", () => {
     );
   });
 
-  it.each([undefined, "", "a b", "evil.example/path", "user@host", "x".repeat(300), "a,b", "[::1", "host:port", "-x-\r\n"])(
-    "a Host header of %j is 400 host_invalid without BASE_URL",
-    async (host) => {
-      const user = await start();
-      const handled = await application.auth.handle({ ...user.request(LOGIN), host });
-      const answer = handled && textReply(handled);
-      expect(answer?.status).toBe(400);
-      expect(JSON.parse(answer?.body ?? "")).toMatchObject({ code: "host_invalid" });
-      expect(store.operations).toEqual([]);
-    },
-  );
+  it.each([
+    undefined,
+    "",
+    "a b",
+    "evil.example/path",
+    "user@host",
+    "x".repeat(300),
+    "a,b",
+    "[::1",
+    "host:port",
+    "-x-\r\n",
+  ])("a Host header of %j is 400 host_invalid without BASE_URL", async (host) => {
+    const user = await start();
+    const handled = await application.auth.handle({ ...user.request(LOGIN), host });
+    const answer = handled && textReply(handled);
+    expect(answer?.status).toBe(400);
+    expect(JSON.parse(answer?.body ?? "")).toMatchObject({ code: "host_invalid" });
+    expect(store.operations).toEqual([]);
+  });
 
-  const FORWARDED = { "x-forwarded-host": "evil.example", "x-forwarded-proto": "https", forwarded: "host=evil.example;proto=https" };
+  const FORWARDED = {
+    "x-forwarded-host": "evil.example",
+    "x-forwarded-proto": "https",
+    forwarded: "host=evil.example;proto=https",
+  };
   it("forwarded headers do not count", async () => {
     const user = await start();
     const answer = await user.get(LOGIN, {
-      headers: { ...FORWARDED, "x-original-url": "/x", "x-rewrite-url": "/x", "x-forwarded-port": "1" },
+      headers: {
+        ...FORWARDED,
+        "x-original-url": "/x",
+        "x-rewrite-url": "/x",
+        "x-forwarded-port": "1",
+      },
     });
-    expect(new URL(answer.location).searchParams.get("redirect_uri")).toBe(`${OWN_ORIGIN}/idpauth/login-callback`);
+    expect(new URL(answer.location).searchParams.get("redirect_uri")).toBe(
+      `${OWN_ORIGIN}/idpauth/login-callback`,
+    );
     expect(answer.setCookies?.[0]).not.toContain("Secure");
   });
 
   it("forwarded headers count with trustProxy, the nearest proxy's word last", async () => {
     const user = await start({ trustProxy: true });
-    const headers = { "x-forwarded-host": "evil.example, public.example", "x-forwarded-proto": "http, https" };
+    const headers = {
+      "x-forwarded-host": "evil.example, public.example",
+      "x-forwarded-proto": "http, https",
+    };
     const answer = await user.get(LOGIN, { headers });
-    expect(new URL(answer.location).searchParams.get("redirect_uri")).toBe("https://public.example/idpauth/login-callback");
+    expect(new URL(answer.location).searchParams.get("redirect_uri")).toBe(
+      "https://public.example/idpauth/login-callback",
+    );
     expect(answer.setCookies?.[0]).toMatch(/^__Host-Http-idpauth=/);
   });
 
@@ -539,7 +671,9 @@ describe("[ASVS-3.5.1] a prefetch", () => {
   it("the real click afterwards succeeds", async () => {
     const user = await start();
     await user.get(LOGIN, { headers: { "sec-purpose": "prefetch" } });
-    expect((await user.get(LOGIN, { headers: { "sec-purpose": "", purpose: "preview" } })).status).toBe(302);
+    expect(
+      (await user.get(LOGIN, { headers: { "sec-purpose": "", purpose: "preview" } })).status,
+    ).toBe(302);
   });
 });
 
@@ -617,7 +751,9 @@ describe("[ASVS-3.7.2] the authorization URL", () => {
     const exchange = application.provider.requestsTo("token")[0]?.params;
     const verifier = exchange?.get("code_verifier") ?? "";
     expect(verifier).toMatch(/^[A-Za-z0-9._~-]{43,128}$/);
-    expect(createHash("sha256").update(verifier).digest("base64url")).toBe(searchParams.get("code_challenge"));
+    expect(createHash("sha256").update(verifier).digest("base64url")).toBe(
+      searchParams.get("code_challenge"),
+    );
     expect(exchange?.get("redirect_uri")).toBe(searchParams.get("redirect_uri"));
     expect(exchange?.get("grant_type")).toBe("authorization_code");
   });
@@ -626,7 +762,8 @@ describe("[ASVS-3.7.2] the authorization URL", () => {
 describe("pending logins", () => {
   afterEach(() => application.stop());
 
-  const pageNumber = (number: number) => query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: `${OWN_ORIGIN}/page/${String(number)}` });
+  const pageNumber = (number: number) =>
+    query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: `${OWN_ORIGIN}/page/${String(number)}` });
 
   it.each([
     ["in order", [1, 2]],
@@ -653,7 +790,9 @@ describe("pending logins", () => {
     expect(oldest.status).toBe(400);
     expect(application.provider.requestsTo("token")).toHaveLength(0);
     for (let tab = 9; tab >= 2; tab -= 1) {
-      expect((await user.get(callbacks[tab - 1] ?? "")).location).toBe(`${OWN_ORIGIN}/page/${String(tab)}`);
+      expect((await user.get(callbacks[tab - 1] ?? "")).location).toBe(
+        `${OWN_ORIGIN}/page/${String(tab)}`,
+      );
     }
   });
 
@@ -689,7 +828,9 @@ describe("pending logins", () => {
     const first = new URL(await application.provider.signInCode(location));
     expect((await user.get(`${first.pathname}${first.search}`)).status).toBe(400);
     const later = new URL(await application.provider.signInCode(second.location));
-    expect((await user.get(`${later.pathname}${later.search}`)).location).toBe(`${OWN_ORIGIN}/page/2`);
+    expect((await user.get(`${later.pathname}${later.search}`)).location).toBe(
+      `${OWN_ORIGIN}/page/2`,
+    );
   });
 
   it("alone make a record that lives ten minutes", async () => {
@@ -719,7 +860,8 @@ describe("pending logins", () => {
     expect(answer.setCookies ?? []).toEqual([]);
     expect(await user.isSignedIn()).toBe(true);
     const after = await application.auth.readSessionRecord(user.request("/"));
-    for (const key of ["credentials", "id_info", "idp_login_at"]) expect(after?.[key]).toEqual(before?.[key]);
+    for (const key of ["credentials", "id_info", "idp_login_at"])
+      expect(after?.[key]).toEqual(before?.[key]);
   });
 });
 
@@ -737,20 +879,23 @@ describe("while the provider is away", () => {
     { kind: "truncated" },
     { kind: "wrong-type" },
   ];
-  it.each(FAULTS)("login is 503 with Retry-After and nothing is stored: discovery says %j", async (fault) => {
-    const user = await start();
-    application.provider.fault("discovery", fault);
-    const answer = await user.get(LOGIN);
-    expect(answer.status).toBe(503);
-    expect(answer.headers["Retry-After"]).toMatch("headers" in fault ? /^7$/ : /^[1-9]\d*$/);
-    expect(answer.headers["Content-Type"]).toMatch(/^text\/html/);
-    expect(answer.body).toMatch(/provider_(?:unavailable|misconfigured)/);
-    expect(answer.setCookies ?? []).toEqual([]);
-    expect(store.writes).toEqual([]);
-    application.provider.clearFaults();
-    application.clock.advance(61_000);
-    expect((await user.get(LOGIN)).status).toBe(302);
-  });
+  it.each(FAULTS)(
+    "login is 503 with Retry-After and nothing is stored: discovery says %j",
+    async (fault) => {
+      const user = await start();
+      application.provider.fault("discovery", fault);
+      const answer = await user.get(LOGIN);
+      expect(answer.status).toBe(503);
+      expect(answer.headers["Retry-After"]).toMatch("headers" in fault ? /^7$/ : /^[1-9]\d*$/);
+      expect(answer.headers["Content-Type"]).toMatch(/^text\/html/);
+      expect(answer.body).toMatch(/provider_(?:unavailable|misconfigured)/);
+      expect(answer.setCookies ?? []).toEqual([]);
+      expect(store.writes).toEqual([]);
+      application.provider.clearFaults();
+      application.clock.advance(61_000);
+      expect((await user.get(LOGIN)).status).toBe(302);
+    },
+  );
 
   it("login waits IDP_HTTP_TIMEOUT for a provider that hangs, then is 503", async () => {
     const user = await start({ httpTimeout: 3 });
@@ -765,7 +910,9 @@ describe("while the provider is away", () => {
   it("login is 503 problem+json if Accept prefers JSON", async () => {
     const user = await start();
     await application.provider.pause();
-    const answer = await user.get(`${LOGIN}?response=json`, { headers: { accept: "application/json" } });
+    const answer = await user.get(`${LOGIN}?response=json`, {
+      headers: { accept: "application/json" },
+    });
     expect(answer.status).toBe(503);
     expect(answer.headers["Content-Type"]).toMatch(/^application\/problem\+json/);
     expect(answer.json()).toMatchObject({ code: "provider_unavailable", status: 503 });

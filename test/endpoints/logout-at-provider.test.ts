@@ -1,6 +1,11 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import {
+  startApplication,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "../support/application.js";
 import { watchedStore } from "../support/watched-store.js";
 import { SealingStore } from "../support/sealing-store.js";
 
@@ -14,7 +19,12 @@ afterEach(() => app.stop());
 
 async function signedIn(options: ApplicationOptions = {}): Promise<TestUser> {
   clock = new TestClock();
-  app = await startApplication({ clock, store: watchedStore(clock), logoutAtProvider: true, ...options });
+  app = await startApplication({
+    clock,
+    store: watchedStore(clock),
+    logoutAtProvider: true,
+    ...options,
+  });
   const user = app.user();
   await user.signIn();
   return user;
@@ -25,14 +35,20 @@ const turns = async (): Promise<void> => {
 };
 const idToken = () => app.provider.issued.filter(({ kind }) => kind === "id_token").at(-1)?.value;
 const revocations = () => app.provider.requestsTo("revoke").length;
-const skipped = () => app.log.filter(({ code }) => code === "logout_not_at_provider").map(({ details }) => details?.["reason"]);
+const skipped = () =>
+  app.log
+    .filter(({ code }) => code === "logout_not_at_provider")
+    .map(({ details }) => details?.["reason"]);
 
 describe("logout at the provider", () => {
   it("goes on to end_session_endpoint with hint, client, address and state, and comes back", async () => {
     const user = await signedIn({ authLogoutRedirectUrl: "/bye" });
     const reply = await user.get(LOGOUT);
     const url = new URL(reply.location);
-    expect([reply.status, url.origin + url.pathname]).toEqual([302, `${app.provider.issuer}/end-session`]);
+    expect([reply.status, url.origin + url.pathname]).toEqual([
+      302,
+      `${app.provider.issuer}/end-session`,
+    ]);
     const { id_token_hint: hint, state = "", ...others } = Object.fromEntries(url.searchParams);
     expect(others).toEqual({ client_id: "test-client", post_logout_redirect_uri: CALLBACK });
     expect(hint).toBe(idToken());
@@ -93,9 +109,16 @@ describe("logout at the provider", () => {
 
   it("response=json gives the address without the hint, since a script reads it", async () => {
     const user = await signedIn();
-    const { status, redirect_to: to } = (await user.get(`${LOGOUT}?response=json`)).json() as { status: string; redirect_to: string };
+    const { status, redirect_to: to } = (await user.get(`${LOGOUT}?response=json`)).json() as {
+      status: string;
+      redirect_to: string;
+    };
     expect(status).toBe("logged_out");
-    expect([...new URL(to).searchParams.keys()]).toEqual(["client_id", "post_logout_redirect_uri", "state"]);
+    expect([...new URL(to).searchParams.keys()]).toEqual([
+      "client_id",
+      "post_logout_redirect_uri",
+      "state",
+    ]);
   });
 
   const query = (location: string) => new URL(location).searchParams;
@@ -113,7 +136,10 @@ describe("logout at the provider", () => {
     async (_name, site, hasHint) => {
       const user = await signedIn();
       const { location } = await user.get(LOGOUT, from(site));
-      expect([location.startsWith(`${app.provider.issuer}/end-session?`), query(location).has("id_token_hint")]).toEqual([true, hasHint]);
+      expect([
+        location.startsWith(`${app.provider.issuer}/end-session?`),
+        query(location).has("id_token_hint"),
+      ]).toEqual([true, hasHint]);
       expect([skipped(), await user.isSignedIn()]).toEqual([[], false]);
     },
   );
@@ -126,14 +152,19 @@ describe("logout at the provider", () => {
     ["cognito", "same-site", "not_same_origin"],
     ["auth0", undefined, "not_same_origin"],
     ["cognito", undefined, "not_same_origin"],
-  ])("[CSRF-4] with %s and Sec-Fetch-Site %s ends the session only here", async (logoutAtProvider, site, reason) => {
-    const user = await signedIn({ logoutAtProvider });
-    expect((await user.get(LOGOUT, from(site))).location).toBe("/idpauth/");
-    expect([skipped(), await user.isSignedIn(), revocations()]).toEqual([[reason], false, 1]);
-    await user.signIn();
-    expect((await user.get(`${LOGOUT}?response=json`, from(site))).json()).toEqual({ status: "logged_out" });
-    expect(await user.isSignedIn()).toBe(false);
-  });
+  ])(
+    "[CSRF-4] with %s and Sec-Fetch-Site %s ends the session only here",
+    async (logoutAtProvider, site, reason) => {
+      const user = await signedIn({ logoutAtProvider });
+      expect((await user.get(LOGOUT, from(site))).location).toBe("/idpauth/");
+      expect([skipped(), await user.isSignedIn(), revocations()]).toEqual([[reason], false, 1]);
+      await user.signIn();
+      expect((await user.get(`${LOGOUT}?response=json`, from(site))).json()).toEqual({
+        status: "logged_out",
+      });
+      expect(await user.isSignedIn()).toBe(false);
+    },
+  );
 
   it("gives the newest ID token after a refresh", async () => {
     const user = await signedIn();
@@ -147,7 +178,9 @@ describe("logout at the provider", () => {
 
   it("leaves out a hint that makes the address longer than 4 KB", async () => {
     const user = await signedIn({
-      provider: { person: { sub: "ada", groups: Array.from({ length: 400 }, (_, i) => `group-${String(i)}`) } },
+      provider: {
+        person: { sub: "ada", groups: Array.from({ length: 400 }, (_, i) => `group-${String(i)}`) },
+      },
     });
     const { location } = await user.get(LOGOUT);
     expect(location.length).toBeLessThan(4096);
@@ -163,7 +196,9 @@ describe("logout at the provider", () => {
     expect(skipped()).toEqual(["end_session_endpoint"]);
     // The default log writes the message alone.
     const line = app.log.find(({ code }) => code === "logout_not_at_provider");
-    expect(line?.message).toBe("A logout couldn't continue at the provider (end_session_endpoint).");
+    expect(line?.message).toBe(
+      "A logout couldn't continue at the provider (end_session_endpoint).",
+    );
   });
 
   it("never waits for the provider: a process that has not read the discovery document ends the session here", async () => {
@@ -185,12 +220,15 @@ describe("logout at the provider", () => {
   it.each([
     ["auth0", "/v2/logout", { client_id: "test-client", returnTo: CALLBACK }],
     ["cognito", "/logout", { client_id: "test-client", logout_uri: CALLBACK }],
-  ] as const)("the preset %s has an address of its own", async (logoutAtProvider, path, parameters) => {
-    const user = await signedIn({ logoutAtProvider });
-    const url = new URL((await user.get(LOGOUT)).location);
-    expect(url.origin + url.pathname).toBe(new URL(path, app.provider.issuer).href);
-    expect(Object.fromEntries(url.searchParams)).toEqual(parameters);
-  });
+  ] as const)(
+    "the preset %s has an address of its own",
+    async (logoutAtProvider, path, parameters) => {
+      const user = await signedIn({ logoutAtProvider });
+      const url = new URL((await user.get(LOGOUT)).location);
+      expect(url.origin + url.pathname).toBe(new URL(path, app.provider.issuer).href);
+      expect(Object.fromEntries(url.searchParams)).toEqual(parameters);
+    },
+  );
 
   it("keeps the ID token only while it is on, and encrypted", async () => {
     for (const logoutAtProvider of [true, false]) {
@@ -214,7 +252,8 @@ describe("logout at the provider", () => {
 
 describe("front-channel logout", () => {
   const FRONT = "/idpauth/frontchannel-logout";
-  const start = (options: ApplicationOptions = {}) => signedIn({ logoutAtProvider: false, frontchannelLogout: true, ...options });
+  const start = (options: ApplicationOptions = {}) =>
+    signedIn({ logoutAtProvider: false, frontchannelLogout: true, ...options });
   const query = async (user: TestUser) => ({
     iss: app.provider.issuer,
     sid: String((await app.auth.getSession(user.request("/")))?.claims["sid"]),
@@ -226,7 +265,9 @@ describe("front-channel logout", () => {
     const user = await start();
     const reply = await open(await query(user));
     expect(reply.status).toBe(200);
-    expect(reply.headers["Content-Security-Policy"]).toContain(`frame-ancestors ${new URL(app.provider.issuer).origin}`);
+    expect(reply.headers["Content-Security-Policy"]).toContain(
+      `frame-ancestors ${new URL(app.provider.issuer).origin}`,
+    );
     expect(reply.headers["X-Frame-Options"]).toBeUndefined();
     expect(reply.headers["Cache-Control"]).toBe("no-store");
     expect(await user.isSignedIn()).toBe(false);
@@ -237,11 +278,19 @@ describe("front-channel logout", () => {
     const target = `${FRONT}?${new URLSearchParams(await query(user)).toString()}`;
     for (const destination of ["document", "image", "empty", "frame", "object", ""]) {
       const reply = await app.user().get(target, { headers: { "sec-fetch-dest": destination } });
-      expect([destination, reply.status, await user.isSignedIn()]).toEqual([destination, 400, true]);
+      expect([destination, reply.status, await user.isSignedIn()]).toEqual([
+        destination,
+        400,
+        true,
+      ]);
     }
-    const refused = app.log.filter(({ code }) => code === "frontchannel_logout_failed").map(({ details }) => details?.["reason"]);
+    const refused = app.log
+      .filter(({ code }) => code === "frontchannel_logout_failed")
+      .map(({ details }) => details?.["reason"]);
     expect(refused).toEqual(Array.from({ length: 6 }, () => "not_in_a_frame"));
-    expect((await app.user().get(target, { headers: { "sec-fetch-dest": "iframe" } })).status).toBe(200);
+    expect((await app.user().get(target, { headers: { "sec-fetch-dest": "iframe" } })).status).toBe(
+      200,
+    );
     expect(await user.isSignedIn()).toBe(false);
   });
 

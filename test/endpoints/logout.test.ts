@@ -1,5 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { startApplication, type Answer, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import {
+  startApplication,
+  type Answer,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "../support/application.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
@@ -25,7 +31,8 @@ async function signedIn(options: ApplicationOptions = {}): Promise<TestUser> {
 }
 
 const revocations = () => application.provider.requestsTo("revoke");
-const newest = (kind: string) => application.provider.issued.filter((issued) => issued.kind === kind).at(-1)?.value ?? "";
+const newest = (kind: string) =>
+  application.provider.issued.filter((issued) => issued.kind === kind).at(-1)?.value ?? "";
 
 /** A second browser with the same cookies. */
 function copyOf(user: TestUser): TestUser {
@@ -37,13 +44,15 @@ function copyOf(user: TestUser): TestUser {
 describe("logout", () => {
   afterEach(() => application.stop());
 
-  it.each([LOGOUT, `${LOGOUT}?response=redirect`, `${LOGOUT}?response=REDIRECT`, `${LOGOUT}?other=json`])(
-    "%s responds with 302 to the index",
-    async (target) => {
-      const answer = await (await signedIn()).get(target);
-      expect([answer.status, answer.location, answer.body]).toEqual([302, "/idpauth/", undefined]);
-    },
-  );
+  it.each([
+    LOGOUT,
+    `${LOGOUT}?response=redirect`,
+    `${LOGOUT}?response=REDIRECT`,
+    `${LOGOUT}?other=json`,
+  ])("%s responds with 302 to the index", async (target) => {
+    const answer = await (await signedIn()).get(target);
+    expect([answer.status, answer.location, answer.body]).toEqual([302, "/idpauth/", undefined]);
+  });
 
   it.each(["/bye", "https://elsewhere.example/bye?x=1"])(
     "responds with 302 to IDP_AUTH_LOGOUT_REDIRECT_URL %s",
@@ -53,11 +62,16 @@ describe("logout", () => {
     },
   );
 
-  it.each(["json", "JSON", "Json"])("response=%s responds with 200 with status logged_out", async (response) => {
-    const answer = await (await signedIn({ authLogoutRedirectUrl: "/bye" })).get(`${LOGOUT}?response=${response}`);
-    expect([answer.status, answer.body]).toEqual([200, '{"status":"logged_out"}']);
-    expect(answer.headers["Content-Type"]).toBe("application/json; charset=utf-8");
-  });
+  it.each(["json", "JSON", "Json"])(
+    "response=%s responds with 200 with status logged_out",
+    async (response) => {
+      const answer = await (
+        await signedIn({ authLogoutRedirectUrl: "/bye" })
+      ).get(`${LOGOUT}?response=${response}`);
+      expect([answer.status, answer.body]).toEqual([200, '{"status":"logged_out"}']);
+      expect(answer.headers["Content-Type"]).toBe("application/json; charset=utf-8");
+    },
+  );
 
   it("ends the session: the user is signed out and the old cookie is dead", async () => {
     const user = await signedIn();
@@ -91,7 +105,12 @@ describe("logout", () => {
 
   it.each([
     ["http", "http://app.example", {}, "idpauth=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax"],
-    ["https", "https://app.example", {}, "__Host-Http-idpauth=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure"],
+    [
+      "https",
+      "https://app.example",
+      {},
+      "__Host-Http-idpauth=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure",
+    ],
     [
       "a name of one's own",
       "https://app.example",
@@ -113,7 +132,10 @@ describe("logout", () => {
     const user = await start();
     user.cookies.set("idpauth", "A".repeat(43));
     const answer = await user.get(LOGOUT);
-    expect([answer.status, answer.setCookies]).toEqual([302, ["idpauth=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax"]]);
+    expect([answer.status, answer.setCookies]).toEqual([
+      302,
+      ["idpauth=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax"],
+    ]);
     expect(application.provider.requests).toEqual([]);
   });
 
@@ -176,17 +198,20 @@ describe("[ASVS-3.5.1] an invalid response value", () => {
     expect(answer.body).toContain("invalid_parameter");
   });
 
-  it.each([{ "sec-purpose": "prefetch" }, { purpose: "prefetch" }, { "next-router-prefetch": "1" }])(
-    "a prefetch (%j) is 503 and the user stays signed in",
-    async (headers) => {
-      const user = application.user();
-      await user.signIn();
-      const answer = await user.get(LOGOUT, { headers: headers as unknown as Record<string, string> });
-      expect([answer.status, answer.json().code]).toEqual([503, "prefetch_refused"]);
-      expect(answer.setCookies ?? []).toEqual([]);
-      expect(await user.isSignedIn()).toBe(true);
-    },
-  );
+  it.each([
+    { "sec-purpose": "prefetch" },
+    { purpose: "prefetch" },
+    { "next-router-prefetch": "1" },
+  ])("a prefetch (%j) is 503 and the user stays signed in", async (headers) => {
+    const user = application.user();
+    await user.signIn();
+    const answer = await user.get(LOGOUT, {
+      headers: headers as unknown as Record<string, string>,
+    });
+    expect([answer.status, answer.json().code]).toEqual([503, "prefetch_refused"]);
+    expect(answer.setCookies ?? []).toEqual([]);
+    expect(await user.isSignedIn()).toBe(true);
+  });
 });
 
 describe("[REV-3] revocation", () => {
@@ -265,7 +290,8 @@ describe("[REV-3] revocation", () => {
       const user = await signedIn();
       application.provider.fault("revoke", fault);
       const answer = await user.get(`${LOGOUT}?response=${response}`);
-      if (response === "json") expect([answer.status, answer.body]).toEqual([200, '{"status":"logged_out"}']);
+      if (response === "json")
+        expect([answer.status, answer.body]).toEqual([200, '{"status":"logged_out"}']);
       else expect([answer.status, answer.location]).toEqual([302, "/idpauth/"]);
       expect(user.cookies.size).toBe(0);
       expect(await user.isSignedIn()).toBe(false);
@@ -348,7 +374,11 @@ describe("[REV-3] revocation", () => {
     it("after a refresh that was refused with invalid_grant, the access token is the newest that works: yes", async () => {
       const user = await signedIn();
       application.clock.advance(3_600_000);
-      application.provider.fault("token", { kind: "status", status: 400, body: { error: "invalid_grant" } });
+      application.provider.fault("token", {
+        kind: "status",
+        status: 400,
+        body: { error: "invalid_grant" },
+      });
       expect(await user.isSignedIn()).toBe(false);
       expect(await revokedOf(user)).toEqual([true]);
     });
@@ -404,24 +434,30 @@ describe("a logout during a refresh", () => {
     expect((await probe).json()).toEqual({ authenticated: false, user: null });
     expect(await copy.isSignedIn()).toBe(false);
     expect(await store.entries()).toEqual([]);
-    await vi.waitFor(() => expect(application.provider.isActive(newest("refresh_token"))).toBe(false), PATIENCE);
+    await vi.waitFor(
+      () => expect(application.provider.isActive(newest("refresh_token"))).toBe(false),
+      PATIENCE,
+    );
   });
 });
 
 describe("while the store is away", () => {
   afterEach(() => application.stop());
 
-  it.each([LOGOUT, `${LOGOUT}?response=json`])("%s is 503, never logged out, and no cookie is touched", async (target) => {
-    const user = await signedIn();
-    store.isDown = true;
-    const answer = await user.get(target);
-    expect(answer.status).toBe(503);
-    expect(answer.headers["Retry-After"]).toMatch(/^[1-9]\d*$/);
-    expect(answer.body).not.toContain("logged_out");
-    expect(answer.body).toContain("store_unavailable");
-    expect(answer.setCookies ?? []).toEqual([]);
-    expect(revocations()).toEqual([]);
-    store.isDown = false;
-    expect(await user.isSignedIn()).toBe(true);
-  });
+  it.each([LOGOUT, `${LOGOUT}?response=json`])(
+    "%s is 503, never logged out, and no cookie is touched",
+    async (target) => {
+      const user = await signedIn();
+      store.isDown = true;
+      const answer = await user.get(target);
+      expect(answer.status).toBe(503);
+      expect(answer.headers["Retry-After"]).toMatch(/^[1-9]\d*$/);
+      expect(answer.body).not.toContain("logged_out");
+      expect(answer.body).toContain("store_unavailable");
+      expect(answer.setCookies ?? []).toEqual([]);
+      expect(revocations()).toEqual([]);
+      store.isDown = false;
+      expect(await user.isSignedIn()).toBe(true);
+    },
+  );
 });

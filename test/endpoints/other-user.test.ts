@@ -31,18 +31,36 @@ async function start(options: ApplicationOptions = {}): Promise<TestUser> {
   const clock = new TestClock();
   store = watchedStore(clock);
   signIns = [];
-  app = await startApplication({ ...options, clock, store, onSignIn: ({ claims }) => void signIns.push(claims.email) });
+  app = await startApplication({
+    ...options,
+    clock,
+    store,
+    onSignIn: ({ claims }) => void signIns.push(claims.email),
+  });
   return app.user();
 }
 
-/** Starts a login with these headers and has the person approve it. Returns the target of the callback. */
-async function approved(user: TestUser, headers: Headers, person: PersonClaims, target = BACK_TO_PAGE): Promise<string> {
+/**
+ * Starts a login with these headers and has the person approve it. Returns the target of the
+ * callback.
+ */
+async function approved(
+  user: TestUser,
+  headers: Headers,
+  person: PersonClaims,
+  target = BACK_TO_PAGE,
+): Promise<string> {
   const { location } = await user.get(target, { headers });
   const { pathname, search } = new URL(await app.provider.signInCode(location, person));
   return pathname + search;
 }
 
-async function signIn(user: TestUser, headers: Headers, person: PersonClaims, target?: string): Promise<Answer> {
+async function signIn(
+  user: TestUser,
+  headers: Headers,
+  person: PersonClaims,
+  target?: string,
+): Promise<Answer> {
   return user.get(await approved(user, headers, person, target));
 }
 
@@ -51,10 +69,15 @@ const revocations = () => app.provider.requestsTo("revoke").length;
 const asked = () => app.provider.requestsTo("authorize").at(-1)!.url;
 /** The links of the page, in order. */
 const linksOf = ({ body = "" }: Answer) =>
-  [...body.matchAll(/<a class="button[^"]*" href="([^"]*)">/g)].map(([, href = ""]) => href.replaceAll("&amp;", "&"));
+  [...body.matchAll(/<a class="button[^"]*" href="([^"]*)">/g)].map(([, href = ""]) =>
+    href.replaceAll("&amp;", "&"),
+  );
 
 async function expectPage(user: TestUser, answer: Answer): Promise<void> {
-  expect([answer.status, answer.headers["Content-Type"]]).toEqual([409, "text/html; charset=utf-8"]);
+  expect([answer.status, answer.headers["Content-Type"]]).toEqual([
+    409,
+    "text/html; charset=utf-8",
+  ]);
   expect(answer.body).toContain("Which account do you want to use?");
   expect(await emailOf(user)).toBe("ada@example.com");
 }
@@ -70,8 +93,14 @@ describe("[CSRF-3] a login of another user", () => {
     ["another site", CROSS],
     ["a sibling domain", { "sec-fetch-site": "same-site" }],
     ["a browser without Sec-Fetch-Site", UNKNOWN],
-    ["a page of another site, in a browser without Sec-Fetch-Site", { ...UNKNOWN, referer: "https://evil.example/" }],
-    ["another site that begins alike, in a browser without Sec-Fetch-Site", { ...UNKNOWN, referer: `${OWN_ORIGIN}.evil.example/` }],
+    [
+      "a page of another site, in a browser without Sec-Fetch-Site",
+      { ...UNKNOWN, referer: "https://evil.example/" },
+    ],
+    [
+      "another site that begins alike, in a browser without Sec-Fetch-Site",
+      { ...UNKNOWN, referer: `${OWN_ORIGIN}.evil.example/` },
+    ],
     ["another site, whatever Referer says", { ...CROSS, referer: `${OWN_ORIGIN}/` }],
     ["two values", { "sec-fetch-site": "same-origin, cross-site" }],
     ["an unknown value", { "sec-fetch-site": "None" }],
@@ -83,11 +112,18 @@ describe("[CSRF-3] a login of another user", () => {
   it.each<[string, Headers]>([
     ["an address that the user typed", { "sec-fetch-site": "none" }],
     ["the application's own page", { "sec-fetch-site": "same-origin" }],
-    ["the application's own page, in a browser without Sec-Fetch-Site", { ...UNKNOWN, referer: `${OWN_ORIGIN}/` }],
+    [
+      "the application's own page, in a browser without Sec-Fetch-Site",
+      { ...UNKNOWN, referer: `${OWN_ORIGIN}/` },
+    ],
   ])("that %s has started replaces the session", async (_name, headers) => {
     const user = await signedInAsAda();
     const answer = await signIn(user, headers, GRACE);
-    expect([answer.status, answer.location, await emailOf(user)]).toEqual([302, PAGE, "grace@example.com"]);
+    expect([answer.status, answer.location, await emailOf(user)]).toEqual([
+      302,
+      PAGE,
+      "grace@example.com",
+    ]);
   });
 
   it("stores nothing, runs no hook, revokes nothing, keeps the cookie, and is logged", async () => {
@@ -100,18 +136,26 @@ describe("[CSRF-3] a login of another user", () => {
     expect([answer.setCookies ?? [], user.cookies]).toEqual([[], cookies]);
     await app.auth.idle();
     expect([signIns, revocations()]).toEqual([["ada@example.com"], 0]);
-    expect(app.log.slice(before).map(({ level, code }) => [level, code])).toEqual([["info", "other_user_signed_in"]]);
+    expect(app.log.slice(before).map(({ level, code }) => [level, code])).toEqual([
+      ["info", "other_user_signed_in"],
+    ]);
   });
 
   it("shows both users, stays on the requested page, or signs in the other user by a login of this page", async () => {
     const user = await signedInAsAda();
     const answer = await signIn(user, CROSS, GRACE);
-    expect(answer.body).toMatch(/Stay as <bdi>ada@example\.com<\/bdi>[\s\S]*Continue as <bdi>grace@example\.com<\/bdi>/);
+    expect(answer.body).toMatch(
+      /Stay as <bdi>ada@example\.com<\/bdi>[\s\S]*Continue as <bdi>grace@example\.com<\/bdi>/,
+    );
     const [stay, next = ""] = linksOf(answer);
     expect(stay).toBe(PAGE);
     const switched = await signIn(user, { "sec-fetch-site": "same-origin" }, GRACE, next);
     expect(new URL(asked(), OWN_ORIGIN).searchParams.get("login_hint")).toBe("grace@example.com");
-    expect([switched.status, switched.location, await emailOf(user)]).toEqual([302, PAGE, "grace@example.com"]);
+    expect([switched.status, switched.location, await emailOf(user)]).toEqual([
+      302,
+      PAGE,
+      "grace@example.com",
+    ]);
   });
 
   it("continues in a browser without Sec-Fetch-Site, since the page sends its origin, and no more, as Referer", async () => {
@@ -129,13 +173,17 @@ describe("[CSRF-3] a login of another user", () => {
       return new URL(next, OWN_ORIGIN).searchParams.get("login_hint");
     };
     expect(await hintOf({ ...GRACE, preferred_username: "grace" })).toBe("grace");
-    expect(await hintOf({ ...GRACE, preferred_username: "x".repeat(513) })).toBe("grace@example.com");
+    expect(await hintOf({ ...GRACE, preferred_username: "x".repeat(513) })).toBe(
+      "grace@example.com",
+    );
     expect(await hintOf({ sub: "nameless" })).toBeNull();
   });
 
   it("is a problem document for a program, and cannot be shown in a frame", async () => {
     const user = await signedInAsAda();
-    expect((await signIn(user, CROSS, GRACE)).headers["Content-Security-Policy"]).toContain("frame-ancestors 'none'");
+    expect((await signIn(user, CROSS, GRACE)).headers["Content-Security-Policy"]).toContain(
+      "frame-ancestors 'none'",
+    );
     const target = await approved(user, CROSS, GRACE);
     const answer = await user.get(target, { headers: { accept: "application/json" } });
     expect([answer.status, answer.json().code]).toEqual([409, "other_user_signed_in"]);
@@ -171,19 +219,28 @@ describe("[CSRF-3] a login of another user", () => {
 });
 
 describe("a link of another site", () => {
-  it.each([[["login_hint"]], [[]]])("with login_hint does not switch accounts, with loginParams %j", async (loginParams) => {
-    const user = await signedInAsAda({ loginParams });
-    const target = `${LOGIN}?login_hint=grace%40example.com`;
-    await expectPage(user, await signIn(user, CROSS, GRACE, target));
-    expect(new URL(asked(), OWN_ORIGIN).searchParams.has("login_hint")).toBe(loginParams.length > 0);
-  });
+  it.each([[["login_hint"]], [[]]])(
+    "with login_hint does not switch accounts, with loginParams %j",
+    async (loginParams) => {
+      const user = await signedInAsAda({ loginParams });
+      const target = `${LOGIN}?login_hint=grace%40example.com`;
+      await expectPage(user, await signIn(user, CROSS, GRACE, target));
+      expect(new URL(asked(), OWN_ORIGIN).searchParams.has("login_hint")).toBe(
+        loginParams.length > 0,
+      );
+    },
+  );
 
   it("to a login of a popup stays in the popup's page, and keeps its attempt", async () => {
     const user = await signedInAsAda();
     const popup = "/idpauth/popup?attempt=abcdefghijklmnop";
-    const [stay, next = ""] = linksOf(await signIn(user, CROSS, GRACE, `${LOGIN}?response=popup&attempt=abcdefghijklmnop`));
+    const [stay, next = ""] = linksOf(
+      await signIn(user, CROSS, GRACE, `${LOGIN}?response=popup&attempt=abcdefghijklmnop`),
+    );
     expect(stay).toBe(popup);
-    expect((await signIn(user, { "sec-fetch-site": "same-origin" }, GRACE, next)).location).toBe(OWN_ORIGIN + popup);
+    expect((await signIn(user, { "sec-fetch-site": "same-origin" }, GRACE, next)).location).toBe(
+      OWN_ORIGIN + popup,
+    );
   });
 
   it("to a login with prompt=none does not switch accounts", async () => {
@@ -236,7 +293,10 @@ it("pages.render gets the page with both links", async () => {
         "Sie sind als ada@example.com angemeldet. Ein Link oder eine andere Website hat eine Anmeldung als grace@example.com begonnen.",
       ],
       action: { label: "Als ada@example.com angemeldet bleiben", href: PAGE },
-      otherAction: { label: "Als grace@example.com fortfahren", href: expect.stringContaining("login_hint=grace%40example.com") },
+      otherAction: {
+        label: "Als grace@example.com fortfahren",
+        href: expect.stringContaining("login_hint=grace%40example.com"),
+      },
     },
   ]);
 });

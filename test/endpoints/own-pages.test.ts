@@ -1,6 +1,10 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { ConfigurationError } from "../../src/errors.js";
-import { startApplication, type Application, type ApplicationOptions } from "../support/application.js";
+import {
+  startApplication,
+  type Application,
+  type ApplicationOptions,
+} from "../support/application.js";
 
 let application: Application | undefined;
 afterEach(async () => {
@@ -15,15 +19,16 @@ async function start(options: ApplicationOptions) {
 
 describe("the option pages", () => {
   it("stops the start with every error, with those of the settings", async () => {
-    const failure: unknown = await start({ sessionMaxAge: -1, pages: { locale: "xx" as "en", colors: { accent: "red" } } }).catch(
-      (error: unknown) => error,
-    );
+    const failure: unknown = await start({
+      sessionMaxAge: -1,
+      pages: { locale: "xx" as "en", colors: { accent: "red" } },
+    }).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ConfigurationError);
-    expect((failure as ConfigurationError).findings.map(({ code }) => code).filter((code) => code.startsWith("E"))).toEqual([
-      "E006",
-      "E021",
-      "E021",
-    ]);
+    expect(
+      (failure as ConfigurationError).findings
+        .map(({ code }) => code)
+        .filter((code) => code.startsWith("E")),
+    ).toEqual(["E006", "E021", "E021"]);
   });
 
   it("warns of a color with too little contrast, and starts", async () => {
@@ -35,11 +40,17 @@ describe("the option pages", () => {
     const user = await start({ pages: { locale: "auto", colors: { accent: "#0a5c36" } } });
     const headers = { accept: "text/html", "accept-language": "ja" };
     const index = await user.get("/idpauth/", { headers });
-    expect([index.status, index.headers["Content-Language"], index.headers["Vary"]]).toEqual([200, "ja", "Cookie, Accept-Language"]);
+    expect([index.status, index.headers["Content-Language"], index.headers["Vary"]]).toEqual([
+      200,
+      "ja",
+      "Cookie, Accept-Language",
+    ]);
     expect(index.body).toContain("ログインしていません");
     const missing = await user.get("/idpauth/nowhere", { headers });
     expect([missing.status, missing.headers["Content-Language"]]).toEqual([404, "ja"]);
-    const problem = await user.get("/idpauth/nowhere", { headers: { ...headers, accept: "application/json" } });
+    const problem = await user.get("/idpauth/nowhere", {
+      headers: { ...headers, accept: "application/json" },
+    });
     expect(problem.body).toContain("There is no page at this address");
     expect((await user.get("/idpauth/style.css")).body).toContain("--accent: #0a5c36;");
   });
@@ -49,7 +60,9 @@ describe("the option pages", () => {
       throw new Error("a secret");
     };
     const user = await start({ pages: { render } });
-    expect((await user.get("/idpauth/", { headers: { accept: "text/html" } })).body).toContain("You are signed out");
+    expect((await user.get("/idpauth/", { headers: { accept: "text/html" } })).body).toContain(
+      "You are signed out",
+    );
     const lines = application?.log.filter(({ code }) => code === "page_render_failed") ?? [];
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatchObject({ level: "error", details: { kind: "signed-out" } });

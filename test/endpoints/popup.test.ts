@@ -1,5 +1,10 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import {
+  startApplication,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "../support/application.js";
 
 const LOGIN = "/idpauth/login/?response=popup";
 const ATTEMPT = "an-attempt_of-0123456789";
@@ -18,7 +23,9 @@ describe("a login in a popup", () => {
 
   it("goes to the provider, and ends on its own page", async () => {
     const user = await start({ authFinalRedirectUrl: "/home" });
-    expect(new URL((await user.get(`${LOGIN}&attempt=${ATTEMPT}`)).location).origin).toBe(new URL(application.provider.issuer).origin);
+    expect(new URL((await user.get(`${LOGIN}&attempt=${ATTEMPT}`)).location).origin).toBe(
+      new URL(application.provider.issuer).origin,
+    );
     expect((await user.signIn(`${LOGIN}&attempt=${ATTEMPT}`)).location).toBe(ENDS_AT);
     const page = await user.get(ENDS_AT, { headers: HTML });
     expect(page.status).toBe(200);
@@ -35,7 +42,11 @@ describe("a login in a popup", () => {
 
   it("needs no scheme, and refuses one, because it returns to its own page", async () => {
     const user = await start();
-    for (const query of ["scheme=DEFAULT", "scheme=PRESERVE_ORIGIN_HP", "origin_url=http%3A%2F%2Fapp.example%2Fx"]) {
+    for (const query of [
+      "scheme=DEFAULT",
+      "scheme=PRESERVE_ORIGIN_HP",
+      "origin_url=http%3A%2F%2Fapp.example%2Fx",
+    ]) {
       const response = await user.get(`${LOGIN}&${query}`);
       expect([response.status, response.json().code]).toEqual([400, "invalid_parameter"]);
     }
@@ -91,7 +102,9 @@ describe("the page on which it ends", () => {
   it("allows script files of its own origin, and nothing inline", async () => {
     const user = await start();
     await user.signIn(LOGIN);
-    const policy = (await user.get("/idpauth/popup", { headers: HTML })).headers["Content-Security-Policy"];
+    const policy = (await user.get("/idpauth/popup", { headers: HTML })).headers[
+      "Content-Security-Policy"
+    ];
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("script-src 'self'");
     expect(policy).not.toContain("unsafe");
@@ -100,7 +113,9 @@ describe("the page on which it ends", () => {
   it("shows nothing of an attempt that is none", async () => {
     const user = await start();
     await user.signIn(LOGIN);
-    const page = await user.get("/idpauth/popup?attempt=%22%3E%3Cscript%3Ealert(1)%3C/script%3E", { headers: HTML });
+    const page = await user.get("/idpauth/popup?attempt=%22%3E%3Cscript%3Ealert(1)%3C/script%3E", {
+      headers: HTML,
+    });
     expect(page.body).not.toContain("alert");
   });
 

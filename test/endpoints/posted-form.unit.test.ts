@@ -3,7 +3,10 @@ import { readForm } from "../../src/endpoints/posted-form.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 /** Reads a form from a body that comes in parts. @returns the form, and how many parts were read */
-async function readParts(part: unknown, count: number): Promise<[form: string | undefined, read: number]> {
+async function readParts(
+  part: unknown,
+  count: number,
+): Promise<[form: string | undefined, read: number]> {
   let read = 0;
   async function* body() {
     while (read < count) {
@@ -11,7 +14,14 @@ async function readParts(part: unknown, count: number): Promise<[form: string | 
       yield part;
     }
   }
-  const request = { method: "POST", target: "/", scheme: "http", host: "app.example", body, header: () => FORM } as const;
+  const request = {
+    method: "POST",
+    target: "/",
+    scheme: "http",
+    host: "app.example",
+    body,
+    header: () => FORM,
+  } as const;
   return [(await readForm(request, new TestClock()))?.toString(), read];
 }
 

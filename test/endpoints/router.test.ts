@@ -1,5 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { startApplication, type Answer, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import {
+  startApplication,
+  type Answer,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "../support/application.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 
@@ -21,7 +27,8 @@ function expectCommonHeaders(answer: Answer): void {
     Vary: "Cookie",
   });
   const type = answer.headers["Content-Type"] ?? "";
-  if (type.includes("json")) expect(answer.headers["Cross-Origin-Resource-Policy"]).toBe("same-origin");
+  if (type.includes("json"))
+    expect(answer.headers["Cross-Origin-Resource-Policy"]).toBe("same-origin");
   const policy = answer.headers["Content-Security-Policy"] ?? "";
   if (/json|html/.test(type)) {
     // BCP-15, ASVS 3.4.6: the debug endpoint and every problem are shown by a browser too.
@@ -76,7 +83,9 @@ describe("[BCP-11] [BCP-15] [CK-7] [ASVS-3.4.4] [ASVS-3.5.8] [ASVS-14.3.2] every
   it("of a finished callback, a provider error and an outage carries them too", async () => {
     const user = application.user();
     expectCommonHeaders(await user.signIn());
-    expectCommonHeaders(await user.get((await user.approve()).replace(/code=[^&]*/, "error=access_denied")));
+    expectCommonHeaders(
+      await user.get((await user.approve()).replace(/code=[^&]*/, "error=access_denied")),
+    );
     store.isDown = true;
     for (const target of [
       "/idpauth/",
@@ -96,7 +105,8 @@ describe("[BCP-11] [BCP-15] [CK-7] [ASVS-3.4.4] [ASVS-3.5.8] [ASVS-14.3.2] every
 
   it("has no redirect but 302", async () => {
     const user = await signedInUser();
-    for (const target of ["/idpauth/login/", "/idpauth/logout/"]) expect((await user.get(target)).status).toBe(302);
+    for (const target of ["/idpauth/login/", "/idpauth/logout/"])
+      expect((await user.get(target)).status).toBe(302);
   });
 
   async function signedInUser(): Promise<TestUser> {
@@ -112,12 +122,37 @@ describe("[CK-8] [ASVS-3.5.1] [oidcc-client-test-form-post-error] methods", () =
   });
   afterAll(() => application.stop());
 
-  const others = ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get", ""];
-  const acting = ["/idpauth/login/", "/idpauth/login", "/idpauth/login-callback", "/idpauth/logout/", "/idpauth/logout"];
-  const reading = ["/idpauth/", "/idpauth", "/idpauth/session", "/idpauth/session/", "/idpauth/debug"];
+  const others = [
+    "POST",
+    "PUT",
+    "PATCH",
+    "DELETE",
+    "OPTIONS",
+    "TRACE",
+    "CONNECT",
+    "PROPFIND",
+    "get",
+    "",
+  ];
+  const acting = [
+    "/idpauth/login/",
+    "/idpauth/login",
+    "/idpauth/login-callback",
+    "/idpauth/logout/",
+    "/idpauth/logout",
+  ];
+  const reading = [
+    "/idpauth/",
+    "/idpauth",
+    "/idpauth/session",
+    "/idpauth/session/",
+    "/idpauth/debug",
+  ];
 
   it.each([
-    ...acting.flatMap((target) => [...others, "HEAD"].map((method) => [method, target, "GET"] as const)),
+    ...acting.flatMap((target) =>
+      [...others, "HEAD"].map((method) => [method, target, "GET"] as const),
+    ),
     ...reading.flatMap((target) => others.map((method) => [method, target, "GET, HEAD"] as const)),
   ])("%s %s is 405 with Allow, and does nothing", async (method, target, allow) => {
     const user = application.user();
@@ -127,7 +162,10 @@ describe("[CK-8] [ASVS-3.5.1] [oidcc-client-test-form-post-error] methods", () =
     expect(answer.json()).toMatchObject({ code: "method_not_allowed", status: 405 });
     expectCommonHeaders(answer);
     expect(answer.setCookies ?? []).toEqual([]);
-    expect([store.operations.length, application.provider.requests.length]).toEqual([operations, requests]);
+    expect([store.operations.length, application.provider.requests.length]).toEqual([
+      operations,
+      requests,
+    ]);
   });
 
   it("POST to logout leaves the user signed in", async () => {
@@ -223,13 +261,17 @@ describe("mountPath", () => {
     const user = await start({ mountPath });
     expect(application.auth.handle(user.request("/idpauth/session"))).toBeUndefined();
     const login = await user.get(`${mounted}login/`);
-    expect(new URL(login.location).searchParams.get("redirect_uri")).toBe(`http://app.example${mounted}login-callback`);
+    expect(new URL(login.location).searchParams.get("redirect_uri")).toBe(
+      `http://app.example${mounted}login-callback`,
+    );
     const done = await user.signIn(`${mounted}login/`);
     expect([done.status, done.location]).toEqual([302, mounted]);
     expect((await user.get(`${mounted}session`)).json().authenticated).toBe(true);
     expect((await user.get(mounted)).body).toContain(`href="${mounted}logout/"`);
     expect((await user.get(mounted)).body).toContain(`href="${mounted}style.css"`);
-    const error = await user.get((await user.approve(`${mounted}login/`)).replace(/code=[^&]*/, "error=access_denied"));
+    const error = await user.get(
+      (await user.approve(`${mounted}login/`)).replace(/code=[^&]*/, "error=access_denied"),
+    );
     expect(error.location).toBe(`${mounted}?error=access_denied`);
     expect((await user.get(`${mounted}logout/`)).location).toBe(mounted);
     expect((await user.get(`${mounted}login-callback`)).body).toContain(`href="${mounted}login/"`);
@@ -237,7 +279,9 @@ describe("mountPath", () => {
 
   it("is in the guard's login address", async () => {
     const user = await start({ mountPath: "/auth/" });
-    const blocked = await application.auth.guard(user.request("/reports", { headers: { accept: "application/json" } }));
+    const blocked = await application.auth.guard(
+      user.request("/reports", { headers: { accept: "application/json" } }),
+    );
     expect(JSON.parse(blocked?.reply.body ?? "")).toMatchObject({ login_url: "/auth/login/" });
   });
 });
@@ -249,7 +293,12 @@ describe("[BFF-3] [CK-2] [ASVS-3.3.1] the cookie", () => {
 
   it.each<[string, ApplicationOptions, { scheme?: "http" | "https" }, string]>([
     ["plain http", {}, {}, `idpauth=${value}; Path=/; ${life}; HttpOnly; SameSite=Lax`],
-    ["https", {}, { scheme: "https" }, `__Host-Http-idpauth=${value}; Path=/; ${life}; HttpOnly; SameSite=Lax; Secure`],
+    [
+      "https",
+      {},
+      { scheme: "https" },
+      `__Host-Http-idpauth=${value}; Path=/; ${life}; HttpOnly; SameSite=Lax; Secure`,
+    ],
     [
       "BASE_URL over https",
       { baseUrl: "https://app.example" },
@@ -262,29 +311,52 @@ describe("[BFF-3] [CK-2] [ASVS-3.3.1] the cookie", () => {
       { scheme: "https" },
       `idpauth=${value}; Path=/; ${life}; HttpOnly; SameSite=Lax`,
     ],
-    ["cookieName", { cookieName: "sid" }, {}, `sid=${value}; Path=/; ${life}; HttpOnly; SameSite=Lax`],
-    ["cookieName over https", { cookieName: "sid" }, { scheme: "https" }, `sid=${value}; Path=/; ${life}; HttpOnly; SameSite=Lax; Secure`],
-    ["IDP_SESSION_TTL", { sessionTtl: 3600 }, {}, `idpauth=${value}; Path=/; ${life}; HttpOnly; SameSite=Lax`],
+    [
+      "cookieName",
+      { cookieName: "sid" },
+      {},
+      `sid=${value}; Path=/; ${life}; HttpOnly; SameSite=Lax`,
+    ],
+    [
+      "cookieName over https",
+      { cookieName: "sid" },
+      { scheme: "https" },
+      `sid=${value}; Path=/; ${life}; HttpOnly; SameSite=Lax; Secure`,
+    ],
+    [
+      "IDP_SESSION_TTL",
+      { sessionTtl: 3600 },
+      {},
+      `idpauth=${value}; Path=/; ${life}; HttpOnly; SameSite=Lax`,
+    ],
     [
       "a maximum age beyond the TTL",
       { sessionMaxAge: 30 * 86_400 },
       {},
       `idpauth=${value}; Path=/; Max-Age=${String(31 * 86_400)}; HttpOnly; SameSite=Lax`,
     ],
-  ])("of %s has exactly these attributes, from the start of a login and from the callback", async (_name, options, request, pattern) => {
-    const user = await start(options);
-    const login = await user.get("/idpauth/login/", request);
-    const callback = new URL(await application.provider.signInCode(login.location));
-    const done = await user.get(`${callback.pathname}${callback.search}`, request);
-    for (const answer of [login, done]) {
-      expect(answer.setCookies).toHaveLength(1);
-      expect(answer.setCookies?.[0]).toMatch(new RegExp(`^${pattern.replaceAll("/", "\\/")}$`));
-    }
-    expect((await user.get("/idpauth/session", request)).json().authenticated).toBe(true);
-  });
+  ])(
+    "of %s has exactly these attributes, from the start of a login and from the callback",
+    async (_name, options, request, pattern) => {
+      const user = await start(options);
+      const login = await user.get("/idpauth/login/", request);
+      const callback = new URL(await application.provider.signInCode(login.location));
+      const done = await user.get(`${callback.pathname}${callback.search}`, request);
+      for (const answer of [login, done]) {
+        expect(answer.setCookies).toHaveLength(1);
+        expect(answer.setCookies?.[0]).toMatch(new RegExp(`^${pattern.replaceAll("/", "\\/")}$`));
+      }
+      expect((await user.get("/idpauth/session", request)).json().authenticated).toBe(true);
+    },
+  );
 
   it("is of constant size, however large the claims and scopes", async () => {
-    const user = await start({ scope: ["openid", ...Array.from({ length: 100 }, (_, index) => `scope-number-${String(index)}`)] });
+    const user = await start({
+      scope: [
+        "openid",
+        ...Array.from({ length: 100 }, (_, index) => `scope-number-${String(index)}`),
+      ],
+    });
     application.provider.person = { sub: "x", name: "N".repeat(60_000) };
     const done = await user.signIn();
     expect(done.status).toBe(302);

@@ -1,13 +1,23 @@
 import { afterAll, afterEach, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
 import { StoreUnavailableError, type ProbeDetails, type SessionProbe } from "../../src/index.js";
-import { startApplication, type Answer, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import {
+  startApplication,
+  type Answer,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "../support/application.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 
 const PROBE = "/idpauth/session";
 const HOUR = 3600;
-const ADA = { email: "ada@example.com", name: "Ada Lovelace", picture: "https://pictures.example.com/ada.png" };
+const ADA = {
+  email: "ada@example.com",
+  name: "Ada Lovelace",
+  picture: "https://pictures.example.com/ada.png",
+};
 const SIGNED_IN = JSON.stringify({ authenticated: true, user: ADA });
 const SIGNED_OUT = JSON.stringify({ authenticated: false, user: null });
 
@@ -30,7 +40,8 @@ async function signedIn(options: ApplicationOptions = {}): Promise<TestUser> {
 const pass = (seconds: number) => {
   application.clock.advance(seconds * 1000);
 };
-const refreshes = () => application.provider.requestsTo("token", { grant_type: "refresh_token" }).length;
+const refreshes = () =>
+  application.provider.requestsTo("token", { grant_type: "refresh_token" }).length;
 const sessionOf = (user: TestUser) => application.auth.readSessionRecord(user.request("/"));
 
 describe("[BFF-5] the probe's bodies", () => {
@@ -81,7 +92,9 @@ describe("[BFF-5] the probe's bodies", () => {
     application.provider.userinfoResponse = () => ({});
     await user.signIn("/idpauth/login/", person);
     application.provider.userinfoResponse = undefined;
-    expect((await user.get(PROBE)).body).toBe(JSON.stringify({ authenticated: true, user: payload }));
+    expect((await user.get(PROBE)).body).toBe(
+      JSON.stringify({ authenticated: true, user: payload }),
+    );
   });
 
   it.each([
@@ -104,7 +117,8 @@ describe("[BFF-5] the probe's bodies", () => {
   it("an anonymous probe leaves no cookie and no entry in the store", async () => {
     const [before, cost] = [store.operations.length, (await store.entries()).length];
     const user = application.user();
-    for (let probe = 0; probe < 20; probe += 1) expect((await user.get(PROBE)).setCookies ?? []).toEqual([]);
+    for (let probe = 0; probe < 20; probe += 1)
+      expect((await user.get(PROBE)).setCookies ?? []).toEqual([]);
     expect(store.operations.length).toBe(before);
     expect((await store.entries()).length).toBe(cost);
   });
@@ -126,12 +140,15 @@ describe("[BFF-5] refresh by the probe", () => {
     [-1, 0],
     [0, 1],
     [1, 1],
-  ])("%i s from the ID token's expiry: %i refreshes, signed in all the same", async (offset, count) => {
-    const user = await signedIn();
-    pass(HOUR + offset);
-    expect((await user.get(PROBE)).body).toBe(SIGNED_IN);
-    expect(refreshes()).toBe(count);
-  });
+  ])(
+    "%i s from the ID token's expiry: %i refreshes, signed in all the same",
+    async (offset, count) => {
+      const user = await signedIn();
+      pass(HOUR + offset);
+      expect((await user.get(PROBE)).body).toBe(SIGNED_IN);
+      expect(refreshes()).toBe(count);
+    },
+  );
 
   it("writes credentials and id_info back, moves exp forward, and not the login's stamp", async () => {
     const user = await signedIn();
@@ -141,7 +158,8 @@ describe("[BFF-5] refresh by the probe", () => {
     const after = await sessionOf(user);
     const exp = (session: typeof after) => (session?.["id_info"] as { exp: number }).exp;
     expect(exp(after)).toBe(exp(before) + HOUR);
-    const credentials = (session: typeof after) => session?.["credentials"] as { token: string; refresh_token: string };
+    const credentials = (session: typeof after) =>
+      session?.["credentials"] as { token: string; refresh_token: string };
     expect(credentials(after).token).not.toBe(credentials(before).token);
     expect(credentials(after).refresh_token).not.toBe(credentials(before).refresh_token);
     expect(after?.["idp_login_at"]).toBe(before?.["idp_login_at"]);
@@ -185,7 +203,8 @@ describe("[BFF-5] refresh by the probe", () => {
     const user = await signedIn();
     application.provider.revokeAll();
     pass(HOUR);
-    for (let probe = 0; probe < 10; probe += 1) expect((await user.get(PROBE)).body).toBe(SIGNED_OUT);
+    for (let probe = 0; probe < 10; probe += 1)
+      expect((await user.get(PROBE)).body).toBe(SIGNED_OUT);
     expect((await user.get(`${PROBE}?details=true`)).json().reason).toBe("refresh_rejected");
     expect(refreshes()).toBe(1);
   });
@@ -204,7 +223,8 @@ describe("[BFF-5] refresh by the probe", () => {
   it("a session that has ended does not recover by probing, but by a new login", async () => {
     const user = await signedIn({ sessionAutoRefresh: false });
     pass(HOUR);
-    for (let probe = 0; probe < 3; probe += 1) expect((await user.get(PROBE)).body).toBe(SIGNED_OUT);
+    for (let probe = 0; probe < 3; probe += 1)
+      expect((await user.get(PROBE)).body).toBe(SIGNED_OUT);
     await user.signIn();
     expect((await user.get(PROBE)).body).toBe(SIGNED_IN);
   });
@@ -254,7 +274,11 @@ describe("[ASVS-7.3.1] [SM-3] IDP_SESSION_MAX_AGE", () => {
   });
 
   it("that is reached during a refresh is not lifted by it", async () => {
-    const user = await signedIn({ sessionMaxAge: 1800, httpTimeout: 20, provider: { idTokenSeconds: 1795 } });
+    const user = await signedIn({
+      sessionMaxAge: 1800,
+      httpTimeout: 20,
+      provider: { idTokenSeconds: 1795 },
+    });
     pass(1799);
     const hold = application.provider.hold("token");
     const answer = user.get(PROBE);
@@ -277,7 +301,8 @@ describe("[ASVS-7.3.1] [SM-3] IDP_SESSION_MAX_AGE", () => {
 describe("[ASVS-7.3.1] [SM-3] IDP_SESSION_IDLE_TIMEOUT", () => {
   afterEach(() => application.stop());
   const TIMEOUT = 600;
-  const idle = (options: ApplicationOptions = {}) => signedIn({ sessionIdleTimeout: TIMEOUT, ...options });
+  const idle = (options: ApplicationOptions = {}) =>
+    signedIn({ sessionIdleTimeout: TIMEOUT, ...options });
 
   it.each([
     [-1, true],
@@ -302,22 +327,30 @@ describe("[ASVS-7.3.1] [SM-3] IDP_SESSION_IDLE_TIMEOUT", () => {
     expect((await user.get(PROBE)).body).toBe(SIGNED_OUT);
   });
 
-  it.each(["slide=", "slide=no", "slide=0", "slide=false&slide=false", "details", "details=true&details=true", "x=y"])(
-    "slides with ?%s, which is ignored",
-    async (query) => {
-      const user = await idle();
-      for (let access = 0; access < 2; access += 1) {
-        pass(TIMEOUT);
-        expect((await user.get(`${PROBE}?${query}`)).body).toBe(SIGNED_IN);
-      }
-    },
-  );
+  it.each([
+    "slide=",
+    "slide=no",
+    "slide=0",
+    "slide=false&slide=false",
+    "details",
+    "details=true&details=true",
+    "x=y",
+  ])("slides with ?%s, which is ignored", async (query) => {
+    const user = await idle();
+    for (let access = 0; access < 2; access += 1) {
+      pass(TIMEOUT);
+      expect((await user.get(`${PROBE}?${query}`)).body).toBe(SIGNED_IN);
+    }
+  });
 
   it.each<[string, (user: TestUser) => Promise<unknown>]>([
     ["?slide=false", (user) => user.get(`${PROBE}?slide=false`)],
     ["HEAD", (user) => user.get(PROBE, { method: "HEAD" })],
     ["the index", (user) => user.get("/idpauth/")],
-    ["checkIdpAuthentication", (user) => application.auth.checkIdpAuthentication(user.request("/"))],
+    [
+      "checkIdpAuthentication",
+      (user) => application.auth.checkIdpAuthentication(user.request("/")),
+    ],
     ["readSessionRecord", (user) => sessionOf(user)],
   ])("%s does not move the stamp", async (_name, look) => {
     const user = await idle();
@@ -351,7 +384,9 @@ describe("[ASVS-7.3.1] [SM-3] IDP_SESSION_IDLE_TIMEOUT", () => {
     const user = await idle({ provider: { idTokenSeconds: 300 } });
     pass(TIMEOUT);
     await user.get(PROBE);
-    expect((await sessionOf(user))?.["idp_last_active"]).toBe(Math.floor(application.clock.now() / 1000));
+    expect((await sessionOf(user))?.["idp_last_active"]).toBe(
+      Math.floor(application.clock.now() / 1000),
+    );
   });
 
   it("a stamp never moves back when the clock does", async () => {
@@ -399,7 +434,8 @@ describe("HEAD", () => {
 
 describe("?details=true", () => {
   afterEach(() => application.stop());
-  const details = async (user: TestUser) => (await user.get(`${PROBE}?details=true`)).json() as ProbeDetails;
+  const details = async (user: TestUser) =>
+    (await user.get(`${PROBE}?details=true`)).json() as ProbeDetails;
 
   it("has exactly the fields of the types SessionProbe and ProbeDetails", async () => {
     expectTypeOf<ProbeDetails>().toExtend<SessionProbe>();
@@ -418,7 +454,10 @@ describe("?details=true", () => {
     expect(Object.keys(await details(user)).sort()).toEqual(Object.keys(fields).sort());
     pass(2000);
     expect(Object.keys(await details(user)).sort()).toEqual(Object.keys(fields).sort());
-    expect(Object.keys((await user.get(PROBE)).json() as SessionProbe)).toEqual(["authenticated", "user"]);
+    expect(Object.keys((await user.get(PROBE)).json() as SessionProbe)).toEqual([
+      "authenticated",
+      "user",
+    ]);
   });
 
   it("adds the seconds that are left", async () => {
@@ -462,7 +501,9 @@ describe("?details=true", () => {
   it("ends_in counts the ID token only if no refresh can extend it", async () => {
     expect((await details(await signedIn({ sessionMaxAge: 7200 }))).ends_in).toBe(7200);
     await application.stop();
-    expect((await details(await signedIn({ sessionMaxAge: 7200, sessionAutoRefresh: false }))).ends_in).toBe(3600);
+    expect(
+      (await details(await signedIn({ sessionMaxAge: 7200, sessionAutoRefresh: false }))).ends_in,
+    ).toBe(3600);
   });
 
   it("account is the same in every session of a user, and another one for another user or another secret key", async () => {
@@ -475,7 +516,9 @@ describe("?details=true", () => {
     expect(await accountOf(again)).toBe(ada);
     expect(await accountOf(grace)).not.toBe(ada);
     await application.stop();
-    expect(await accountOf(await signedIn({ secretKey: "another secret key of 32 or more bytes" }))).not.toBe(ada);
+    expect(
+      await accountOf(await signedIn({ secretKey: "another secret key of 32 or more bytes" })),
+    ).not.toBe(ada);
   });
 
   it("after a refresh describes the fresh ID token", async () => {
@@ -553,7 +596,11 @@ describe("[ASVS-16.5.2] an outage", () => {
   it("backs off: while it lasts the provider gets no further request", async () => {
     const user = await signedIn();
     pass(HOUR);
-    application.provider.fault("token", { kind: "status", status: 503, headers: { "Retry-After": "30" } });
+    application.provider.fault("token", {
+      kind: "status",
+      status: 503,
+      headers: { "Retry-After": "30" },
+    });
     expect((await user.get(PROBE)).headers["Retry-After"]).toBe("30");
     for (let probe = 0; probe < 5; probe += 1) expectNoVerdict(await user.get(PROBE));
     expect((await application.user().get(PROBE)).body).toBe(SIGNED_OUT);
@@ -605,7 +652,9 @@ describe("[BFF-7] the life of a session", () => {
     expect((await user.get(PROBE)).setCookies ?? []).toEqual([]);
     pass(1);
     expect((await user.get(PROBE)).setCookies).toEqual([
-      expect.stringMatching(/^idpauth=[\w-]{43}; Path=\/; Max-Age=34560000; HttpOnly; SameSite=Lax$/),
+      expect.stringMatching(
+        /^idpauth=[\w-]{43}; Path=\/; Max-Age=34560000; HttpOnly; SameSite=Lax$/,
+      ),
     ]);
     expect(user.cookies.get("idpauth")).toBe(key);
     expect((await user.get(PROBE)).setCookies ?? []).toEqual([]);
@@ -622,19 +671,33 @@ describe("[BFF-7] the life of a session", () => {
   });
 
   it.each<[string, (user: TestUser) => Promise<boolean>]>([
-    ["the guard", async (user) => (await application.auth.guard(user.request("/reports"))) === undefined],
+    [
+      "the guard",
+      async (user) => (await application.auth.guard(user.request("/reports"))) === undefined,
+    ],
     ["getUser", async (user) => (await application.auth.getUser(user.request("/"))) !== null],
-    ["getAccessToken", async (user) => (await application.auth.getAccessToken(user.request("/"))) !== null],
-    ["clientState", async (user) => (await application.auth.clientState(user.request("/"))).authenticated],
-  ])("does not end for a user whom only %s sees every day, and costs one write a day", async (_name, use) => {
-    const user = await signedIn({ provider: { idTokenSeconds: 500 * DAY, accessTokenSeconds: 500 * DAY } });
-    for (let day = 1; day <= 40; day += 1) {
-      pass(DAY);
-      store.operations.length = 0;
-      expect([await use(user), await use(user)], `day ${String(day)}`).toEqual([true, true]);
-      expect(store.operations).toEqual(["get", "touch", "get"]);
-    }
-  });
+    [
+      "getAccessToken",
+      async (user) => (await application.auth.getAccessToken(user.request("/"))) !== null,
+    ],
+    [
+      "clientState",
+      async (user) => (await application.auth.clientState(user.request("/"))).authenticated,
+    ],
+  ])(
+    "does not end for a user whom only %s sees every day, and costs one write a day",
+    async (_name, use) => {
+      const user = await signedIn({
+        provider: { idTokenSeconds: 500 * DAY, accessTokenSeconds: 500 * DAY },
+      });
+      for (let day = 1; day <= 40; day += 1) {
+        pass(DAY);
+        store.operations.length = 0;
+        expect([await use(user), await use(user)], `day ${String(day)}`).toEqual([true, true]);
+        expect(store.operations).toEqual(["get", "touch", "get"]);
+      }
+    },
+  );
 
   it("still ends at its maximum age and its idle timeout, however often it is renewed", async () => {
     const limits = { sessionMaxAge: 20 * DAY, sessionIdleTimeout: 2 * DAY };

@@ -1,14 +1,26 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { signedInAs } from "../../src/testing/sign-in/signed-in-as.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { startApplication, type Application, type ApplicationOptions, type CallOptions, type TestUser } from "../support/application.js";
+import {
+  startApplication,
+  type Application,
+  type ApplicationOptions,
+  type CallOptions,
+  type TestUser,
+} from "../support/application.js";
 import { watchedStore } from "../support/watched-store.js";
 
 const PATH = "/idpauth/sessions";
 const JSON_WANTED = { accept: "application/json", "sec-fetch-site": "same-origin" };
 
 interface Listed {
-  readonly sessions: readonly { id: string; label: string | null; login_at: number; last_active: number; current: boolean }[];
+  readonly sessions: readonly {
+    id: string;
+    label: string | null;
+    login_at: number;
+    last_active: number;
+    current: boolean;
+  }[];
   readonly has_more: boolean;
 }
 
@@ -17,7 +29,13 @@ afterEach(() => app.stop());
 
 async function start(options: ApplicationOptions = {}): Promise<void> {
   const clock = new TestClock();
-  app = await startApplication({ clock, store: watchedStore(clock), sessionsPage: true, sessionLabel: () => "Firefox", ...options });
+  app = await startApplication({
+    clock,
+    store: watchedStore(clock),
+    sessionsPage: true,
+    sessionLabel: () => "Firefox",
+    ...options,
+  });
 }
 
 async function signedIn(sub = "ada"): Promise<TestUser> {
@@ -27,8 +45,10 @@ async function signedIn(sub = "ada"): Promise<TestUser> {
   return user;
 }
 
-const listOf = async (user: TestUser) => ((await user.get(PATH, { headers: JSON_WANTED })).json() as Listed).sessions;
-const end = (user: TestUser, value: string, options: CallOptions = { headers: JSON_WANTED }) => user.post(PATH, { end: value }, options);
+const listOf = async (user: TestUser) =>
+  ((await user.get(PATH, { headers: JSON_WANTED })).json() as Listed).sessions;
+const end = (user: TestUser, value: string, options: CallOptions = { headers: JSON_WANTED }) =>
+  user.post(PATH, { end: value }, options);
 const who = async (...users: TestUser[]) => Promise.all(users.map((user) => user.isSignedIn()));
 
 describe("the sessions page", () => {
@@ -63,7 +83,9 @@ describe("the sessions page", () => {
     expect(body).toContain("This session");
     expect(body).toContain("You have more sessions than this page can show.");
     expect((body as string).match(/class="name"/g)).toHaveLength(100);
-    const { sessions, has_more: hasMore } = (await user.get(PATH, { headers: JSON_WANTED })).json() as Listed;
+    const { sessions, has_more: hasMore } = (
+      await user.get(PATH, { headers: JSON_WANTED })
+    ).json() as Listed;
     expect([hasMore, sessions.filter(({ current }) => current).length]).toEqual([true, 1]);
   });
 
@@ -98,7 +120,9 @@ describe("the sessions page", () => {
     expect((await end(one, "others")).json()).toEqual({ status: "ended", ended: 2 });
     expect(await who(one, two, three)).toEqual([true, false, false]);
     const four = await signedIn();
-    const reply = await end(one, "all", { headers: { "sec-fetch-site": "same-origin", accept: "text/html" } });
+    const reply = await end(one, "all", {
+      headers: { "sec-fetch-site": "same-origin", accept: "text/html" },
+    });
     expect([reply.status, reply.location]).toEqual([303, "/idpauth/"]);
     expect(await who(one, four)).toEqual([false, false]);
     await app.auth.idle();
@@ -125,7 +149,10 @@ describe("the sessions page", () => {
     ["of a sibling subdomain", { "sec-fetch-site": "same-site" }],
     ["of another site", { "sec-fetch-site": "cross-site" }],
     ["typed by the user", { "sec-fetch-site": "none" }],
-    ["of another origin, in an older browser", { "sec-fetch-site": undefined, origin: "https://evil.example" }],
+    [
+      "of another origin, in an older browser",
+      { "sec-fetch-site": undefined, origin: "https://evil.example" },
+    ],
     ["of an opaque origin", { "sec-fetch-site": undefined, origin: "null" }],
     ["without both headers", { "sec-fetch-site": undefined }],
     ["that contradicts itself", { "sec-fetch-site": "cross-site", origin: "http://app.example" }],
@@ -139,7 +166,9 @@ describe("the sessions page", () => {
   it.each([[{}], [{ end: "" }]])("responds with 400 to the form %j", async (fields) => {
     await start();
     const user = await signedIn();
-    expect((await user.post(PATH, fields as Record<string, string>, { headers: JSON_WANTED })).status).toBe(400);
+    expect(
+      (await user.post(PATH, fields as Record<string, string>, { headers: JSON_WANTED })).status,
+    ).toBe(400);
     expect(await user.isSignedIn()).toBe(true);
   });
 });

@@ -1,5 +1,11 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { startApplication, OWN_ORIGIN, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import {
+  startApplication,
+  OWN_ORIGIN,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "../support/application.js";
 import type { SessionRecord } from "../../src/record/record.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
@@ -8,7 +14,12 @@ const LOGIN = "/idpauth/login/";
 const PAGE = `${OWN_ORIGIN}/reports?year=2024`;
 const FROM_PAGE = `${LOGIN}?${new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: PAGE }).toString()}`;
 const BROWSER = { headers: { accept: "text/html" } };
-const NEEDS_USER = ["login_required", "interaction_required", "consent_required", "account_selection_required"];
+const NEEDS_USER = [
+  "login_required",
+  "interaction_required",
+  "consent_required",
+  "account_selection_required",
+];
 
 let application: Application;
 let store: WatchedStore;
@@ -43,17 +54,20 @@ const WAYS: [name: string, options: ApplicationOptions, login: string][] = [
 ];
 
 describe.each(WAYS)("prompt=none by %s", (_name, options, login) => {
-  it.each(NEEDS_USER)("that fails with %s redirects to final_redirect, signed out, and the login is used up", async (error) => {
-    const user = await start(options);
-    const target = await refusedBy(user, error, login);
-    expect(await pendingLogins()).toMatchObject([{ silent: true }]);
-    const answer = await user.get(target, BROWSER);
-    expect([answer.status, answer.location, answer.body]).toEqual([302, PAGE, undefined]);
-    expect(await pendingLogins()).toEqual([]);
-    expect(await user.isSignedIn()).toBe(false);
-    expect((await user.get(target, BROWSER)).status).toBe(400);
-    expect(application.provider.requestsTo("token")).toEqual([]);
-  });
+  it.each(NEEDS_USER)(
+    "that fails with %s redirects to final_redirect, signed out, and the login is used up",
+    async (error) => {
+      const user = await start(options);
+      const target = await refusedBy(user, error, login);
+      expect(await pendingLogins()).toMatchObject([{ silent: true }]);
+      const answer = await user.get(target, BROWSER);
+      expect([answer.status, answer.location, answer.body]).toEqual([302, PAGE, undefined]);
+      expect(await pendingLogins()).toEqual([]);
+      expect(await user.isSignedIn()).toBe(false);
+      expect((await user.get(target, BROWSER)).status).toBe(400);
+      expect(application.provider.requestsTo("token")).toEqual([]);
+    },
+  );
 
   it("that fails keeps a session that was there before", async () => {
     const user = await start(options);
@@ -65,14 +79,19 @@ describe.each(WAYS)("prompt=none by %s", (_name, options, login) => {
     expect(await application.auth.getCredentials(user.request("/"))).toEqual(before);
   });
 
-  it.each(["access_denied", "server_error", "invalid_request", "Login_Required", "login_required "])(
-    "that fails with %s shows the error, as any login does",
-    async (error) => {
-      const user = await start(options);
-      const { location } = await user.get(await refusedBy(user, error, login), BROWSER);
-      expect(location).toBe(`/idpauth/?error=${error.toLowerCase() === error && !error.endsWith(" ") ? error : "provider_error"}`);
-    },
-  );
+  it.each([
+    "access_denied",
+    "server_error",
+    "invalid_request",
+    "Login_Required",
+    "login_required ",
+  ])("that fails with %s shows the error, as any login does", async (error) => {
+    const user = await start(options);
+    const { location } = await user.get(await refusedBy(user, error, login), BROWSER);
+    expect(location).toBe(
+      `/idpauth/?error=${error.toLowerCase() === error && !error.endsWith(" ") ? error : "provider_error"}`,
+    );
+  });
 
   it("that succeeds signs the user in", async () => {
     const user = await start(options);
@@ -86,16 +105,22 @@ describe.each(WAYS)("prompt=none by %s", (_name, options, login) => {
     expect((await user.get(target.replace("state=", "state=x"))).status).toBe(400);
     expect((await application.user().get(target)).status).toBe(400);
     expect((await user.get(`${target}&error=login_required`)).status).toBe(400);
-    expect((await user.get((await refusedBy(user, "login_required", login)).replace("iss=", "iss=x"))).status).toBe(400);
+    expect(
+      (await user.get((await refusedBy(user, "login_required", login)).replace("iss=", "iss=x")))
+        .status,
+    ).toBe(400);
   });
 });
 
-it.each(NEEDS_USER)("a login without prompt=none that fails with %s shows the error", async (error) => {
-  const user = await start({ loginParams: ["prompt"] });
-  const target = await refusedBy(user, error, `${FROM_PAGE}&prompt=login`);
-  expect(await pendingLogins()).not.toMatchObject([{ silent: true }]);
-  expect((await user.get(target)).location).toBe(`/idpauth/?error=${error}`);
-});
+it.each(NEEDS_USER)(
+  "a login without prompt=none that fails with %s shows the error",
+  async (error) => {
+    const user = await start({ loginParams: ["prompt"] });
+    const target = await refusedBy(user, error, `${FROM_PAGE}&prompt=login`);
+    expect(await pendingLogins()).not.toMatchObject([{ silent: true }]);
+    expect((await user.get(target)).location).toBe(`/idpauth/?error=${error}`);
+  },
+);
 
 it("prompt=none that another account replaces is not silent", async () => {
   const user = await start({ loginPrompt: "none" });
@@ -109,29 +134,50 @@ it("the event has the reason, and the log line is no warning", async () => {
   application.auth.on("failure", (event) => events.push(event));
   await user.get(await refusedBy(user, "consent_required"));
   const { issuer } = application.provider;
-  expect(events).toMatchObject([{ during: "callback", kind: "refusal", reason: "consent_required", issuer }]);
-  const [line, ...more] = application.log.filter(({ code }) => code === "silent_login_failed" || code === "callback_failed");
-  expect([line?.code, line?.level, line?.details, more]).toEqual(["silent_login_failed", "info", { reason: "consent_required" }, []]);
+  expect(events).toMatchObject([
+    { during: "callback", kind: "refusal", reason: "consent_required", issuer },
+  ]);
+  const [line, ...more] = application.log.filter(
+    ({ code }) => code === "silent_login_failed" || code === "callback_failed",
+  );
+  expect([line?.code, line?.level, line?.details, more]).toEqual([
+    "silent_login_failed",
+    "info",
+    { reason: "consent_required" },
+    [],
+  ]);
 });
 
 describe("a guarded page with prompt=none for every login", () => {
-  const guard = (user: TestUser) => application.auth.guard(user.request("/reports?year=2024", BROWSER));
+  const guard = (user: TestUser) =>
+    application.auth.guard(user.request("/reports?year=2024", BROWSER));
   const locationOf = async (user: TestUser) => (await guard(user))?.reply.headers["Location"] ?? "";
 
-  it.each(WAYS.slice(0, 2))("by %s does not loop: after one attempt the guard redirects to the landing page", async (_name, options) => {
-    const user = await start(options);
-    expect(await locationOf(user)).toBe(FROM_PAGE);
-    expect((await user.get(await refusedBy(user, "login_required"))).location).toBe(PAGE);
-    expect(await guard(user)).toMatchObject({ kind: "navigation", loginPath: LOGIN, loginUrl: "/idpauth/?error=login_required" });
-    expect(await locationOf(user)).toBe("/idpauth/?error=login_required");
-    expect((await user.get("/idpauth/?error=login_required", BROWSER)).status).toBe(200);
-  });
+  it.each(WAYS.slice(0, 2))(
+    "by %s does not loop: after one attempt the guard redirects to the landing page",
+    async (_name, options) => {
+      const user = await start(options);
+      expect(await locationOf(user)).toBe(FROM_PAGE);
+      expect((await user.get(await refusedBy(user, "login_required"))).location).toBe(PAGE);
+      expect(await guard(user)).toMatchObject({
+        kind: "navigation",
+        loginPath: LOGIN,
+        loginUrl: "/idpauth/?error=login_required",
+      });
+      expect(await locationOf(user)).toBe("/idpauth/?error=login_required");
+      expect((await user.get("/idpauth/?error=login_required", BROWSER)).status).toBe(200);
+    },
+  );
 
   it("blocks other requests as before", async () => {
     const user = await start({ loginPrompt: "none" });
     await user.get(await refusedBy(user, "login_required"));
     const blocked = await application.auth.guard(user.request("/api"));
-    expect(blocked).toMatchObject({ kind: "unauthenticated", loginUrl: LOGIN, reply: { status: 401 } });
+    expect(blocked).toMatchObject({
+      kind: "unauthenticated",
+      loginUrl: LOGIN,
+      reply: { status: 401 },
+    });
   });
 
   it("tries again after half a minute, in the past and in the future of the failure", async () => {

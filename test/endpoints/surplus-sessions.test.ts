@@ -2,7 +2,12 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { Events } from "../../src/events/events.js";
 import { signedInAs } from "../../src/testing/sign-in/signed-in-as.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import {
+  startApplication,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "../support/application.js";
 import { SealingStore } from "../support/sealing-store.js";
 
 const ADA = { sub: "ada", email: "ada@example.com", name: "Ada" };
@@ -29,8 +34,10 @@ async function signedIn(person = ADA, auth = app.auth): Promise<TestUser> {
 }
 
 const who = (...users: TestUser[]) => Promise.all(users.map((user) => user.isSignedIn()));
-const reasonOf = async (user: TestUser) => ((await user.get("/idpauth/session?details=true")).json() as { reason: string }).reason;
-const count = async (sub = "ada", auth = app.auth) => (await auth.listSessions({ iss: app.provider.issuer, sub })).length;
+const reasonOf = async (user: TestUser) =>
+  ((await user.get("/idpauth/session?details=true")).json() as { reason: string }).reason;
+const count = async (sub = "ada", auth = app.auth) =>
+  (await auth.listSessions({ iss: app.provider.issuer, sub })).length;
 
 describe("[ASVS-7.1.2] IDP_SESSIONS_PER_USER", () => {
   it("ends the session whose sign-in is oldest, says so in its browser, emits one event and runs onSignOut once", async () => {
@@ -43,10 +50,20 @@ describe("[ASVS-7.1.2] IDP_SESSIONS_PER_USER", () => {
     expect(await who(first, second, third)).toEqual([false, true, true]);
     expect(await reasonOf(first)).toBe("too_many_sessions");
     const page = await first.get("/idpauth/", { headers: { accept: "text/html" } });
-    expect(page.body).toContain("You signed in on too many devices, and this session had been unused the longest.");
+    expect(page.body).toContain(
+      "You signed in on too many devices, and this session had been unused the longest.",
+    );
     await app.auth.idle();
-    expect(ended).toEqual([{ time, issuer: app.provider.issuer, subject: "ada", reason: "too_many_sessions" }]);
-    expect(signedOut).toEqual([{ reason: "too_many_sessions", subject: { iss: app.provider.issuer, sub: "ada" }, session: null }]);
+    expect(ended).toEqual([
+      { time, issuer: app.provider.issuer, subject: "ada", reason: "too_many_sessions" },
+    ]);
+    expect(signedOut).toEqual([
+      {
+        reason: "too_many_sessions",
+        subject: { iss: app.provider.issuer, sub: "ada" },
+        session: null,
+      },
+    ]);
   });
 
   it("ends the one that was unused the longest, even if its sign-in is newer", async () => {
@@ -104,7 +121,11 @@ describe("[ASVS-7.1.2] IDP_SESSIONS_PER_USER", () => {
     await start();
     const other = app.another({ clientId: "other" });
     for (const sub of ["ada", "ada"]) await signedInAs(other, { sub });
-    const [one, two, grace] = [await signedIn(), await signedIn(), await signedIn({ ...ADA, sub: "grace" })];
+    const [one, two, grace] = [
+      await signedIn(),
+      await signedIn(),
+      await signedIn({ ...ADA, sub: "grace" }),
+    ];
     expect(await who(one, two, grace)).toEqual([true, true, true]);
     await signedIn();
     expect([await count(), await count("grace"), await count("ada", other)]).toEqual([2, 1, 2]);
@@ -115,7 +136,10 @@ describe("[ASVS-7.1.2] IDP_SESSIONS_PER_USER", () => {
     const early = await signedIn();
     clock.advance(1_000);
     const tabs = [app.user(), app.user()];
-    const targets = [await tabs[0]!.approve(undefined, ADA), await tabs[1]!.approve(undefined, ADA)];
+    const targets = [
+      await tabs[0]!.approve(undefined, ADA),
+      await tabs[1]!.approve(undefined, ADA),
+    ];
     await Promise.all(tabs.map((tab, index) => tab.get(targets[index]!)));
     expect(await who(early, ...tabs)).toEqual([false, true, true]);
     // The next sign-in leaves one.
@@ -153,7 +177,8 @@ describe("[ASVS-7.1.2] IDP_SESSIONS_PER_USER", () => {
   it("after it was lowered, each sign-in ends at most 500 sessions, until only so many are left", async () => {
     await start();
     const loginAt = Math.floor(clock.now() / 1000) - 1_000;
-    for (let number = 0; number < 1_000; number += 1) await signedInAs(app.auth, { sub: "ada" }, { loginAt });
+    for (let number = 0; number < 1_000; number += 1)
+      await signedInAs(app.auth, { sub: "ada" }, { loginAt });
     const left: number[] = [];
     for (let number = 0; number < 3; number += 1) {
       await signedIn();

@@ -39,7 +39,9 @@ describe("a provider with several tenants", () => {
       { iss: issuerOf(TENANT), sub: "ada" },
       { iss: issuerOf(OTHER), sub: "ada" },
     ]);
-    expect(await application.auth.listSessions({ iss: application.provider.issuer, sub: "ada" })).toEqual([]);
+    expect(
+      await application.auth.listSessions({ iss: application.provider.issuer, sub: "ada" }),
+    ).toEqual([]);
     expect(await application.auth.endAllSessions({ iss: issuerOf(OTHER), sub: "ada" })).toBe(1);
     expect([await one.isSignedIn(), await other.isSignedIn()]).toEqual([true, false]);
   });
@@ -49,7 +51,10 @@ describe("a provider with several tenants", () => {
     await user.signIn();
     application.clock.advance(3_600_000);
     expect(await user.isSignedIn()).toBe(true);
-    expect((await application.auth.getSession(user.request("/")))?.claims).toMatchObject({ tid: TENANT, iss: issuerOf(TENANT) });
+    expect((await application.auth.getSession(user.request("/")))?.claims).toMatchObject({
+      tid: TENANT,
+      iss: issuerOf(TENANT),
+    });
   });
 
   it("refuses a user of another tenant: 400, no session, and the reason in the log", async () => {
@@ -57,7 +62,10 @@ describe("a provider with several tenants", () => {
     const response = await user.signIn(undefined, inTenant("99999999-2222-4333-8444-555555555555"));
     expect([response.status, response.setCookies ?? []]).toEqual([400, []]);
     expect(response.body).toContain("sign_in_refused");
-    expect(application.log.at(-1)).toMatchObject({ code: "callback_failed", details: { reason: "id_token_tenant" } });
+    expect(application.log.at(-1)).toMatchObject({
+      code: "callback_failed",
+      details: { reason: "id_token_tenant" },
+    });
   });
 
   it("ends the session of a tenant at its next refresh after the tenant has left the list", async () => {
@@ -66,7 +74,10 @@ describe("a provider with several tenants", () => {
     const fewer = user.at(application.another({ allowedTenants: [TENANT] }));
     expect(await fewer.isSignedIn()).toBe(true);
     application.clock.advance(3_600_000);
-    expect((await fewer.get("/idpauth/session?details=true")).json()).toMatchObject({ authenticated: false, reason: "refresh_rejected" });
+    expect((await fewer.get("/idpauth/session?details=true")).json()).toMatchObject({
+      authenticated: false,
+      reason: "refresh_rejected",
+    });
   });
 
   it("belongs to the mount of IDP_ISSUER: the session of a mount of one tenant is another one", async () => {
@@ -89,7 +100,9 @@ describe("a provider with several tenants", () => {
     };
     const before = application.provider.requestsTo("token").length;
     expect((await application.user().signIn()).status).toBe(status);
-    expect(application.provider.requestsTo("token")).toHaveLength(before + (status === 302 ? 1 : 0));
+    expect(application.provider.requestsTo("token")).toHaveLength(
+      before + (status === 302 ? 1 : 0),
+    );
   });
 
   it("must respond with `iss` once, if it advertises that it does", async () => {

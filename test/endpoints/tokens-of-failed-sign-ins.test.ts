@@ -1,7 +1,13 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { deny } from "../../src/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { startApplication, type Answer, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import {
+  startApplication,
+  type Answer,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "../support/application.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 
 const ADA = { sub: "ada", email: "ada@example.com" };
@@ -16,7 +22,12 @@ async function start(options: ApplicationOptions = {}): Promise<void> {
   const clock = new TestClock();
   store = watchedStore(clock);
   decide = () => undefined;
-  application = await startApplication({ clock, store, onSignIn: () => decide() as undefined, ...options });
+  application = await startApplication({
+    clock,
+    store,
+    onSignIn: () => decide() as undefined,
+    ...options,
+  });
 }
 
 async function signedIn(): Promise<TestUser> {
@@ -28,8 +39,12 @@ async function signedIn(): Promise<TestUser> {
 /** Whether the newest refresh token has been revoked, after all background work. */
 async function isNewestRevoked(): Promise<boolean> {
   await application.auth.idle();
-  const newest = application.provider.issued.findLast(({ kind }) => kind === "refresh_token")?.value;
-  return application.provider.requestsTo("revoke").some(({ params }) => params.get("token") === newest);
+  const newest = application.provider.issued.findLast(
+    ({ kind }) => kind === "refresh_token",
+  )?.value;
+  return application.provider
+    .requestsTo("revoke")
+    .some(({ params }) => params.get("token") === newest);
 }
 
 /** A sign-in during which the store stops responding, after the provider has issued the tokens. */
@@ -59,7 +74,9 @@ const REFUSALS: readonly (readonly [what: string, signIn: SignIn, status: number
   [
     "an ID token with another nonce",
     (user) => {
-      application.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, nonce: "another" } });
+      application.provider.mutateIdToken = ({ claims }) => ({
+        claims: { ...claims, nonce: "another" },
+      });
       return user.signIn(undefined, ADA);
     },
     400,

@@ -19,7 +19,8 @@ const claimsOf = async (cookies: ReadonlyMap<string, string>) => {
   for (const [name, value] of cookies) user.cookies.set(name, value);
   return (await application.auth.getSession(user.request("/")))?.claims;
 };
-const refreshTokens = () => application.provider.issued.filter(({ kind }) => kind === "refresh_token");
+const refreshTokens = () =>
+  application.provider.issued.filter(({ kind }) => kind === "refresh_token");
 const FORBIDDEN = (claims: Record<string, unknown>) => ({ ...claims, sub: "somebody-else" });
 
 describe("IDP_USERINFO=always", () => {
@@ -34,18 +35,31 @@ describe("IDP_USERINFO=always", () => {
   });
 
   it.each([
-    ["is unreachable: 503", () => application.provider.fault("userinfo", { kind: "reset" }), 503, "provider_unavailable"],
-    ["names another user: 400", () => (application.provider.userinfoResponse = FORBIDDEN), 400, "sign_in_refused"],
-  ])("stops a sign-in whose userinfo %s; no session is stored, and the tokens are revoked", async (_name, spoil, status, code) => {
-    spoil();
-    const user = application.user();
-    const response = await user.signIn();
-    expect([response.status, response.setCookies ?? []]).toEqual([status, []]);
-    expect(response.body).toContain(code);
-    await application.auth.idle();
-    expect(application.provider.isActive(refreshTokens().at(-1)?.value ?? "")).toBe(false);
-    expect(await user.isSignedIn()).toBe(false);
-  });
+    [
+      "is unreachable: 503",
+      () => application.provider.fault("userinfo", { kind: "reset" }),
+      503,
+      "provider_unavailable",
+    ],
+    [
+      "names another user: 400",
+      () => (application.provider.userinfoResponse = FORBIDDEN),
+      400,
+      "sign_in_refused",
+    ],
+  ])(
+    "stops a sign-in whose userinfo %s; no session is stored, and the tokens are revoked",
+    async (_name, spoil, status, code) => {
+      spoil();
+      const user = application.user();
+      const response = await user.signIn();
+      expect([response.status, response.setCookies ?? []]).toEqual([status, []]);
+      expect(response.body).toContain(code);
+      await application.auth.idle();
+      expect(application.provider.isActive(refreshTokens().at(-1)?.value ?? "")).toBe(false);
+      expect(await user.isSignedIn()).toBe(false);
+    },
+  );
 
   it("keeps the session and its rotated refresh token while userinfo is unreachable: 503, and the next refresh works", async () => {
     const user = application.user();
@@ -64,7 +78,10 @@ describe("IDP_USERINFO=always", () => {
     await user.signIn();
     application.clock.advance(3_600_000);
     application.provider.userinfoResponse = FORBIDDEN;
-    expect((await user.get("/idpauth/session?details=true")).json()).toMatchObject({ authenticated: false, reason: "refresh_rejected" });
+    expect((await user.get("/idpauth/session?details=true")).json()).toMatchObject({
+      authenticated: false,
+      reason: "refresh_rejected",
+    });
   });
 });
 

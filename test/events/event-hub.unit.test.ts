@@ -9,7 +9,8 @@ it("a line that is written once is not repeated after any number of lines with H
     events.logOnce({ level: "warn", code: "sid_missing", message: "No sid." });
   };
   note();
-  for (let host = 0; host < 1_000; host += 1) events.logOnce({ level: "error", code: "login_loop", message: `Host ${String(host)}` });
+  for (let host = 0; host < 1_000; host += 1)
+    events.logOnce({ level: "error", code: "login_loop", message: `Host ${String(host)}` });
   note();
   expect(codes.filter((code) => code === "sid_missing")).toHaveLength(1);
   expect(codes).toHaveLength(1_001);

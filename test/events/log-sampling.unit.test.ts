@@ -61,7 +61,10 @@ describe("[L10] a flood of log lines", () => {
     repeat(15, () => log(line("a")));
     now = WINDOW;
     log(line("a"));
-    expect(lines.slice(LINES_PER_WINDOW).map(({ details }) => details?.["suppressed"])).toEqual([5, undefined]);
+    expect(lines.slice(LINES_PER_WINDOW).map(({ details }) => details?.["suppressed"])).toEqual([
+      5,
+      undefined,
+    ]);
   });
 
   it.each<[string, LogEntry]>([
@@ -78,7 +81,9 @@ describe("[L10] a flood of log lines", () => {
   it("under ever new reasons fills neither the log nor the memory", () => {
     const { clock, lines, log } = rig();
     let number = 0;
-    repeat(10_000, () => log(line("provider_unavailable", { reason: `invented_${String((number += 1))}` })));
+    repeat(10_000, () =>
+      log(line("provider_unavailable", { reason: `invented_${String((number += 1))}` })),
+    );
     expect(lines.length).toBeLessThanOrEqual(200 + LINES_PER_WINDOW);
     expect(clock.pendingTimers).toBeLessThanOrEqual(201);
     clock.advance(WINDOW);
@@ -90,16 +95,22 @@ describe("[L10] a flood of log lines", () => {
     const known = () => log(line("provider_unavailable", { reason: "timeout" }));
     repeat(LINES_PER_WINDOW, known);
     let number = 0;
-    repeat(199, () => log(line("provider_unavailable", { reason: `invented_${String((number += 1))}` })));
+    repeat(199, () =>
+      log(line("provider_unavailable", { reason: `invented_${String((number += 1))}` })),
+    );
     repeat(LINES_PER_WINDOW, known);
-    expect(lines.filter(({ details }) => details?.["reason"] === "timeout")).toHaveLength(LINES_PER_WINDOW);
+    expect(lines.filter(({ details }) => details?.["reason"] === "timeout")).toHaveLength(
+      LINES_PER_WINDOW,
+    );
   });
 });
 
 describe("the default log", () => {
   it("writes warnings and errors to stderr as single lines, ten a minute of each kind", () => {
     const written: unknown[] = [];
-    const spy = vi.spyOn(process.stderr, "write").mockImplementation((text) => written.push(text) > 0);
+    const spy = vi
+      .spyOn(process.stderr, "write")
+      .mockImplementation((text) => written.push(text) > 0);
     try {
       const log = stderrLog(new TestClock());
       repeat(50, () => log({ ...line("blocked"), level: "info" }));
@@ -107,6 +118,8 @@ describe("the default log", () => {
     } finally {
       spy.mockRestore();
     }
-    expect(written).toEqual(Array(LINES_PER_WINDOW).fill("idpauth warn callback_failed: callback_failed.\n"));
+    expect(written).toEqual(
+      Array(LINES_PER_WINDOW).fill("idpauth warn callback_failed: callback_failed.\n"),
+    );
   });
 });

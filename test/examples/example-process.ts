@@ -19,7 +19,9 @@ import { buildPackage } from "../support/build.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 /** The project's packages, and those that next-installed.ts installs. */
-const MODULES = ["node_modules", "test/adapters/next-application/node_modules"].map((folder) => path.join(ROOT, folder));
+const MODULES = ["node_modules", "test/adapters/next-application/node_modules"].map((folder) =>
+  path.join(ROOT, folder),
+);
 const run = promisify(execFile);
 
 export interface Manifest {
@@ -55,7 +57,11 @@ export class PackedPackage {
     const parent = mkdtempSync(path.join(tmpdir(), "idpauth-packed-"));
     // What `npm test` sets for its scripts would make this npm work on something else.
     const env = { PATH: process.env["PATH"], HOME: parent, npm_config_update_notifier: "false" };
-    const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", parent], { cwd: ROOT, env });
+    const { stdout } = await run(
+      "npm",
+      ["pack", "--ignore-scripts", "--json", "--pack-destination", parent],
+      { cwd: ROOT, env },
+    );
     const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
     await run("tar", ["-xzf", filename], { cwd: parent });
     return new PackedPackage(parent);
@@ -67,8 +73,9 @@ export class PackedPackage {
 }
 
 /**
- * A copy of an example in a temporary folder, with what `npm install` would bring there and nothing else: the packed package,
- * and the packages that the example and idpauth depend on, out of the project's own.
+ * A copy of an example in a temporary folder, with what `npm install` would bring there and nothing
+ * else: the packed package, and the packages that the example and idpauth depend on, out of the
+ * project's own.
  */
 export function installExample(example: string, packed: PackedPackage): string {
   const folder = mkdtempSync(path.join(tmpdir(), `idpauth-example-${path.basename(example)}-`));
@@ -96,21 +103,32 @@ export function installed(name: string): string | undefined {
 /** The packed package and what it depends on, without peers. */
 export function installPackage(packed: PackedPackage, modules: string): void {
   cpSync(packed.folder, path.join(modules, "idpauth"), { recursive: true });
-  for (const name of Object.keys(manifestOf(packed.folder).dependencies ?? {})) bring(name, modules);
+  for (const name of Object.keys(manifestOf(packed.folder).dependencies ?? {}))
+    bring(name, modules);
 }
 
-/** A package with all that it depends on, each at the top, but for what a package has for itself. */
+/**
+ * A package with all that it depends on, each at the top, but for what a package has for itself.
+ */
 function bring(name: string, modules: string): void {
   const source = installed(name);
   if (existsSync(path.join(modules, name)) || source === undefined) return;
-  // No symbolic link, which would lead back into the project: some bundlers follow none that leave the folder.
+  // No symbolic link, which would lead back into the project: some bundlers follow none that leave
+  // the folder.
   copy(source, path.join(modules, name));
   bringDependencies(source, modules);
 }
 
 function bringDependencies(source: string, modules: string): void {
-  const { dependencies, optionalDependencies, peerDependencies = {}, peerDependenciesMeta } = manifestOf(source);
-  const peers = Object.keys(peerDependencies).filter((name) => peerDependenciesMeta?.[name]?.optional !== true);
+  const {
+    dependencies,
+    optionalDependencies,
+    peerDependencies = {},
+    peerDependenciesMeta,
+  } = manifestOf(source);
+  const peers = Object.keys(peerDependencies).filter(
+    (name) => peerDependenciesMeta?.[name]?.optional !== true,
+  );
   for (const name of [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers]) {
     const own = path.join(source, "node_modules", name);
     if (existsSync(own)) bringDependencies(own, modules);
@@ -149,7 +167,9 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** An example that runs as `npm start` runs it, with nothing in its environment but what is given. */
+/**
+ * An example that runs as `npm start` runs it, with nothing in its environment but what is given.
+ */
 export class ExampleProcess {
   readonly #child: ChildProcess;
   readonly ended: Promise<Ended>;
@@ -159,11 +179,18 @@ export class ExampleProcess {
   constructor(folder: string, env: Readonly<Record<string, string>>) {
     const command = manifestOf(folder).scripts?.["start"] ?? "";
     const programs = path.join(folder, "node_modules/.bin");
-    // The last command takes the shell's place, so that signals reach the server and its exit code is seen.
+    // The last command takes the shell's place, so that signals reach the server and its exit code
+    // is seen.
     this.#child = spawn("sh", ["-c", command.replace(/^(.*&&)?\s*/, "$1 exec ")], {
       cwd: folder,
-      env: { PATH: `${programs}${path.delimiter}${process.env["PATH"] ?? ""}`, PORT: "0", NEXT_TELEMETRY_DISABLED: "1", ...env },
-      // A process group of its own: whoever does not end on a signal can be ended with all its children.
+      env: {
+        PATH: `${programs}${path.delimiter}${process.env["PATH"] ?? ""}`,
+        PORT: "0",
+        NEXT_TELEMETRY_DISABLED: "1",
+        ...env,
+      },
+      // A process group of its own: whoever does not end on a signal can be ended with all its
+      // children.
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -5,7 +5,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { BrowserResponse, CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { eventually } from "../support/eventually.js";
-import { ExampleProcess, installed, installExample, manifestOf, PackedPackage } from "./example-process.js";
+import {
+  ExampleProcess,
+  installed,
+  installExample,
+  manifestOf,
+  PackedPackage,
+} from "./example-process.js";
 
 // Each folder of examples/ as it is, outside the project, over the packed package.
 
@@ -21,10 +27,18 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = {
     "idp-auth/idp-outage.filter.ts",
     "idp-auth/idp-required.guard.ts",
   ],
-  next: ["app/session.js", "app/reports/actions.js", "app/reports/note-form.js", "app/reports/notes.js"],
+  next: [
+    "app/session.js",
+    "app/reports/actions.js",
+    "app/reports/note-form.js",
+    "app/reports/notes.js",
+  ],
 };
 
-/** Milliseconds for a test that starts an example: some build themselves first, which takes what the machine has. */
+/**
+ * Milliseconds for a test that starts an example: some build themselves first, which takes what the
+ * machine has.
+ */
 const BUILD = 240_000;
 
 /** Somebody whose name would be markup if an example did not escape it. */
@@ -80,11 +94,24 @@ describe.each(folders)("examples/%s", (name) => {
   }
 
   it("is small, private, and says how it is started", () => {
-    const application = sourcesOf(example).filter(({ file }) => RECIPES[name]?.includes(file) !== true);
+    const application = sourcesOf(example).filter(
+      ({ file }) => RECIPES[name]?.includes(file) !== true,
+    );
     expect(application.reduce((sum, { lines }) => sum + lines, 0)).toBeLessThan(65);
-    expect(manifest).toMatchObject({ private: true, type: "module", scripts: { start: expect.any(String) } });
+    expect(manifest).toMatchObject({
+      private: true,
+      type: "module",
+      scripts: { start: expect.any(String) },
+    });
     const readme = readFileSync(path.join(example, "README.md"), "utf8");
-    for (const text of ["npm start", "SECRET_KEY", "IDP_CLIENT_ID", "IDP_CLIENT_SECRET", "IDP_ISSUER"]) expect(readme).toContain(text);
+    for (const text of [
+      "npm start",
+      "SECRET_KEY",
+      "IDP_CLIENT_ID",
+      "IDP_CLIENT_SECRET",
+      "IDP_ISSUER",
+    ])
+      expect(readme).toContain(text);
     expect(readme.trimEnd().split("\n").length).toBeLessThanOrEqual(17);
   });
 
@@ -92,7 +119,8 @@ describe.each(folders)("examples/%s", (name) => {
     const wanted = { ...manifest.dependencies, ...manifest.devDependencies };
     expect(Object.keys(wanted)).toContain("idpauth");
     const misfits = Object.entries(wanted).filter(([dependency, range]) => {
-      const present = manifestOf(dependency === "idpauth" ? ROOT : installed(dependency)!).version ?? "";
+      const present =
+        manifestOf(dependency === "idpauth" ? ROOT : installed(dependency)!).version ?? "";
       return !isWithin(present, range);
     });
     expect(misfits).toEqual([]);
@@ -104,26 +132,37 @@ describe.each(folders)("examples/%s", (name) => {
       const app = start();
       const browser = await app.browser();
       const home = await browser.navigate("/");
-      expect([home.status, home.headers["content-type"]]).toEqual([200, expect.stringContaining("text/html")]);
+      expect([home.status, home.headers["content-type"]]).toEqual([
+        200,
+        expect.stringContaining("text/html"),
+      ]);
       expect(linkTo(home, "/idpauth/login/")).toBeDefined();
 
       expect((await browser.get("/api/reports")).status).toBe(401);
       const page = await browser.follow("/reports?month=10");
-      expect([page.status, page.url.pathname + page.url.search]).toEqual([200, "/reports?month=10"]);
+      expect([page.status, page.url.pathname + page.url.search]).toEqual([
+        200,
+        "/reports?month=10",
+      ]);
       expect(page.text).not.toContain(`<b id="x">`);
       expect(page.text).toMatch(/(?:&lt;|&#60;|&#x3c;)b id=/i);
       const logout = linkTo(page, "/idpauth/logout/");
       expect(logout).toBeDefined();
       await expectReports(browser);
 
-      // Whenever the ID token has run out, which takes a second: from then on each request needs the provider.
+      // Whenever the ID token has run out, which takes a second: from then on each request needs
+      // the provider.
       provider.fault("token", { kind: "status", status: 503 });
       await eventually(async () => expect((await browser.get("/api/reports")).status).toBe(503));
-      for (const answer of [await browser.navigate("/reports"), await browser.get("/api/reports")]) {
+      for (const answer of [
+        await browser.navigate("/reports"),
+        await browser.get("/api/reports"),
+      ]) {
         expect([answer.status, answer.setCookies]).toEqual([503, []]);
         expect(answer.headers["retry-after"]).toMatch(/^[1-9]\d*$/);
       }
-      // It asks who is there, so what it says is the error handler's; that of Next.js is built beforehand, and asks nobody.
+      // It asks who is there, so what it says is the error handler's; that of Next.js is built
+      // beforehand, and asks nobody.
       expect((await browser.navigate("/")).status).toBe(name === "next" ? 200 : 503);
       provider.clearFaults();
       await eventually(async () => expectReports(browser));
@@ -131,7 +170,9 @@ describe.each(folders)("examples/%s", (name) => {
       await browser.follow(logout!);
       expect((await browser.get("/api/reports")).status).toBe(401);
       expect((await browser.navigate("/reports")).status).toBe(302);
-      const refreshToken = provider.issued.filter(({ kind }) => kind === "refresh_token").at(-1)!.value;
+      const refreshToken = provider.issued
+        .filter(({ kind }) => kind === "refresh_token")
+        .at(-1)!.value;
       expect(provider.isActive(refreshToken)).toBe(false);
 
       const { code, signal, stderr } = await app.terminate();
@@ -155,7 +196,10 @@ describe.each(folders)("examples/%s", (name) => {
   /** The guarded interface answers with JSON, which has no token in it. */
   async function expectReports(browser: CookieBrowser): Promise<void> {
     const answer = await browser.get("/api/reports");
-    expect([answer.status, answer.headers["content-type"]]).toEqual([200, expect.stringContaining("application/json")]);
+    expect([answer.status, answer.headers["content-type"]]).toEqual([
+      200,
+      expect.stringContaining("application/json"),
+    ]);
     expect(answer.json()).toBeTypeOf("object");
     for (const { value } of provider.issued) expect(answer.text).not.toContain(value);
   }
@@ -163,13 +207,23 @@ describe.each(folders)("examples/%s", (name) => {
 
 /** Where a page's link below that path leads. */
 function linkTo({ text }: BrowserResponse, below: string): string | undefined {
-  return [...text.matchAll(/href="([^"]*)"/g)].map(([, target = ""]) => target).find((target) => target.startsWith(below));
+  return [...text.matchAll(/href="([^"]*)"/g)]
+    .map(([, target = ""]) => target)
+    .find((target) => target.startsWith(below));
 }
 
 function sourcesOf(folder: string): { file: string; lines: number }[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((file) => /\.[cm]?[jt]sx?$/.test(file) && !/(?:^|[/\\])(?:node_modules|dist|\.next)[/\\]/.test(file) && !file.endsWith(".d.ts"))
-    .map((file) => ({ file, lines: readFileSync(path.join(folder, file), "utf8").trimEnd().split("\n").length }));
+    .filter(
+      (file) =>
+        /\.[cm]?[jt]sx?$/.test(file) &&
+        !/(?:^|[/\\])(?:node_modules|dist|\.next)[/\\]/.test(file) &&
+        !file.endsWith(".d.ts"),
+    )
+    .map((file) => ({
+      file,
+      lines: readFileSync(path.join(folder, file), "utf8").trimEnd().split("\n").length,
+    }));
 }
 
 /** Whether a version fits a range, which is of the form `^1.2.3`. */
@@ -177,6 +231,7 @@ function isWithin(version: string, range: string): boolean {
   const least = /^[\^~](\d+)\.(\d+)\.(\d+)$/.exec(range)?.slice(1).map(Number);
   const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);
   const [leastMajor, leastMinor = 0, leastPatch = 0] = least ?? [];
-  if (major !== leastMajor || ((major === 0 || range.startsWith("~")) && minor !== leastMinor)) return false;
+  if (major !== leastMajor || ((major === 0 || range.startsWith("~")) && minor !== leastMinor))
+    return false;
   return minor > leastMinor || (minor === leastMinor && patch >= leastPatch);
 }

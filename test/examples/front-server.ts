@@ -8,9 +8,13 @@ import { ensureProgram } from "../support/debian-package.js";
 import { eventually } from "../support/eventually.js";
 import { endingWithUs } from "../support/postgres-server.js";
 
-// nginx and Caddy with the configurations of docs/how-to/single-page-applications.md, of which only ports, folders and certificates change.
+// nginx and Caddy with the configurations of docs/how-to/single-page-applications.md, of which only
+// ports, folders and certificates change.
 
-const PAGE = readFileSync(path.resolve(import.meta.dirname, "../../docs/how-to/single-page-applications.md"), "utf8");
+const PAGE = readFileSync(
+  path.resolve(import.meta.dirname, "../../docs/how-to/single-page-applications.md"),
+  "utf8",
+);
 
 /** The name in both configurations. */
 export const HOSTNAME = "app.example.com";
@@ -62,7 +66,11 @@ daemon off; worker_processes 1; pid ${folder}/nginx.pid; error_log stderr;
 events {}
 http { include /etc/nginx/mime.types; access_log off; ${temporary}
 ${server}}`;
-      return started(nginx!, ["-e", "stderr", "-p", folder, "-c", writtenTo(folder, "nginx.conf", configuration)], { folder, port });
+      return started(
+        nginx!,
+        ["-e", "stderr", "-p", folder, "-c", writtenTo(folder, "nginx.conf", configuration)],
+        { folder, port },
+      );
     },
   },
   {
@@ -70,7 +78,10 @@ ${server}}`;
     program: caddy,
     async start({ port, files, api }) {
       const folder = temporaryFolder(files);
-      const site = configurationOf("caddy", { "/srv/app/dist": path.join(folder, "files"), "localhost:3000": api });
+      const site = configurationOf("caddy", {
+        "/srv/app/dist": path.join(folder, "files"),
+        "localhost:3000": api,
+      });
       // Caddy's own authority signs the certificate, since nobody else here can.
       const configuration = `{
   admin off
@@ -81,10 +92,20 @@ ${server}}`;
   storage file_system ${folder}
 }
 ${site}`;
-      return started(caddy!, ["run", "--adapter", "caddyfile", "--config", writtenTo(folder, "Caddyfile", configuration)], {
-        folder,
-        port,
-      });
+      return started(
+        caddy!,
+        [
+          "run",
+          "--adapter",
+          "caddyfile",
+          "--config",
+          writtenTo(folder, "Caddyfile", configuration),
+        ],
+        {
+          folder,
+          port,
+        },
+      );
     },
   },
 ];
@@ -94,7 +115,8 @@ function configurationOf(language: string, replaced: Readonly<Record<string, str
   const [, text] = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "ms").exec(PAGE) ?? [];
   if (text === undefined) throw new Error(`The guide has no configuration for ${language}.`);
   return Object.entries(replaced).reduce((left, [before, after]) => {
-    if (!left.includes(before)) throw new Error(`The guide's configuration for ${language} has no "${before}".`);
+    if (!left.includes(before))
+      throw new Error(`The guide's configuration for ${language} has no "${before}".`);
     return left.replace(before, after);
   }, text);
 }
@@ -112,7 +134,11 @@ function writtenTo(folder: string, name: string, text: string): string {
   return file;
 }
 
-async function started(program: string, args: readonly string[], where: { folder: string; port: number }): Promise<FrontServer> {
+async function started(
+  program: string,
+  args: readonly string[],
+  where: { folder: string; port: number },
+): Promise<FrontServer> {
   const { folder, port } = where;
   const [command = program, ...before] = await endingWithUs("KILL");
   const env = { PATH: process.env["PATH"], HOME: folder };

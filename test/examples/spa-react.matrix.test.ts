@@ -17,7 +17,8 @@ import { freePort } from "../support/free-port.js";
 import { ExampleProcess, installExample, PackedPackage } from "./example-process.js";
 import { FRONT_SERVERS, HOSTNAME, type FrontServer } from "./front-server.js";
 
-// examples/spa-react outside the project, over the packed package. docs/start/single-page-application.md shows its files, and
+// examples/spa-react outside the project, over the packed package.
+// docs/start/single-page-application.md shows its files, and
 // docs/how-to/single-page-applications.md the configurations of nginx and Caddy.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
@@ -26,10 +27,17 @@ const SOURCES = ["app.mjs", "server.mjs", "index.html", "src/main.tsx", "vite.co
 const START_PAGE = path.join(ROOT, "docs/start/single-page-application.md");
 const COMPILER = path.join(ROOT, "node_modules/typescript/bin/tsc");
 
-/** A line that is there for the authentication alone. A guard, `auth.fetch` or the returned object stands in a line that the application has anyway. */
-const AUTHENTICATION = /idpauth|\bauth\b(?!\.idpRequired|\.fetch| \};)|useSession|Session(?:Provider|Warning)|\bstatus [!=]==/;
+/**
+ * A line that is there for the authentication alone. A guard, `auth.fetch` or the returned object
+ * stands in a line that the application has anyway.
+ */
+const AUTHENTICATION =
+  /idpauth|\bauth\b(?!\.idpRequired|\.fetch| \};)|useSession|Session(?:Provider|Warning)|\bstatus [!=]==/;
 
-/** Opens the event stream, ends the session once the stream has begun, and gives what the stream says. */
+/**
+ * Opens the event stream, ends the session once the stream has begun, and gives what the stream
+ * says.
+ */
 const STREAM_AT_SIGN_OUT = `new Promise((resolve, reject) => {
   const stream = new EventSource("/idpauth/events");
   stream.onopen = () => fetch("/idpauth/logout/?response=json");
@@ -46,7 +54,9 @@ const STATUSES_OF_MISSING = `Promise.all(
 
 /** The settings that the start page adds to the provider's: NAME=VALUE, one a line. */
 const RETURN_TO_APP = Object.fromEntries(
-  [...readFileSync(START_PAGE, "utf8").matchAll(/^(IDP_AUTH_\w+)=(\S+)$/gm)].map(([, name = "", value = ""]) => [name, value]),
+  [...readFileSync(START_PAGE, "utf8").matchAll(/^(IDP_AUTH_\w+)=(\S+)$/gm)].map(
+    ([, name = "", value = ""]) => [name, value],
+  ),
 );
 
 /** Milliseconds for a test that builds or starts the example. */
@@ -54,12 +64,15 @@ const BUILD = 240_000;
 
 const executablePath = await chromiumForTests();
 
-const linesOf = (file: string) => readFileSync(path.join(EXAMPLE, file), "utf8").trimEnd().split("\n");
+const linesOf = (file: string) =>
+  readFileSync(path.join(EXAMPLE, file), "utf8").trimEnd().split("\n");
 
 it("is under 130 lines, of which at most 15 are authentication", () => {
   const lines = SOURCES.flatMap(linesOf);
   expect(lines.length).toBeLessThan(130);
-  const code = ["app.mjs", "server.mjs", "src/main.tsx"].flatMap(linesOf).filter((line) => !/^\s*(?:\/\/|\/\*\*|$)/.test(line));
+  const code = ["app.mjs", "server.mjs", "src/main.tsx"]
+    .flatMap(linesOf)
+    .filter((line) => !/^\s*(?:\/\/|\/\*\*|$)/.test(line));
   const authentication = code.filter((line) => AUTHENTICATION.test(line.replace(/\/\/ .*/, "")));
   expect(authentication.length, authentication.join("\n")).toBeLessThanOrEqual(15);
 });
@@ -84,9 +97,13 @@ describe("examples/spa-react", () => {
   beforeAll(async () => {
     packed = await PackedPackage.pack();
     folder = installExample(EXAMPLE, packed);
-    provider = await startTestProvider({ person: { sub: "ada", name: "Ada Lovelace", email: "ada@example.com" } });
+    provider = await startTestProvider({
+      person: { sub: "ada", name: "Ada Lovelace", email: "ada@example.com" },
+    });
     if (executablePath !== undefined)
-      browser = await launchChromium(executablePath, { args: [`--host-resolver-rules=MAP ${HOSTNAME} 127.0.0.1`] });
+      browser = await launchChromium(executablePath, {
+        args: [`--host-resolver-rules=MAP ${HOSTNAME} 127.0.0.1`],
+      });
   }, BUILD);
   afterEach(async () => {
     const left = users.splice(0);
@@ -131,13 +148,25 @@ describe("examples/spa-react", () => {
   it(
     "passes a strict type check, the server too",
     async () => {
-      const strict = { module: "nodenext", strict: true, allowJs: true, checkJs: true, noEmit: true, skipLibCheck: true };
-      const compilerOptions = { ...strict, types: ["node"], typeRoots: [path.join(ROOT, "node_modules/@types")] };
+      const strict = {
+        module: "nodenext",
+        strict: true,
+        allowJs: true,
+        checkJs: true,
+        noEmit: true,
+        skipLibCheck: true,
+      };
+      const compilerOptions = {
+        ...strict,
+        types: ["node"],
+        typeRoots: [path.join(ROOT, "node_modules/@types")],
+      };
       writeFileSync(
         path.join(folder, "tsconfig.server.json"),
         JSON.stringify({ compilerOptions, files: ["app.mjs", "server.mjs", "vite.config.mjs"] }),
       );
-      for (const project of ["tsconfig.json", "tsconfig.server.json"]) expect(await compile(path.join(folder, project))).toBe("");
+      for (const project of ["tsconfig.json", "tsconfig.server.json"])
+        expect(await compile(path.join(folder, project))).toBe("");
     },
     BUILD,
   );
@@ -150,10 +179,16 @@ describe("examples/spa-react", () => {
       expect((await user.follow("/idpauth/login/")).url.pathname).toBe("/");
       expect((await user.get("/api/items")).json()).toHaveLength(1);
       const post = (headers: Readonly<Record<string, string>>) =>
-        user.get("/api/items", { method: "POST", headers: { "content-type": "application/json", ...headers }, body: '{"text":"Two"}' });
+        user.get("/api/items", {
+          method: "POST",
+          headers: { "content-type": "application/json", ...headers },
+          body: '{"text":"Two"}',
+        });
       expect((await post({ "sec-fetch-site": "cross-site" })).status).toBe(403);
       expect((await post({ "sec-fetch-site": "same-origin" })).status).toBe(200);
-      expect((await user.get("/nowhere")).headers["content-security-policy"]).toContain("script-src 'self'");
+      expect((await user.get("/nowhere")).headers["content-security-policy"]).toContain(
+        "script-src 'self'",
+      );
     },
     BUILD,
   );
@@ -171,7 +206,10 @@ describe("examples/spa-react", () => {
     "responds to HEAD as to GET, and a missing file is 404, not a page",
     async () => {
       const user = new CookieBrowser({ origin: await start() });
-      const statuses = async (target: string) => [(await user.get(target)).status, (await user.get(target, { method: "HEAD" })).status];
+      const statuses = async (target: string) => [
+        (await user.get(target)).status,
+        (await user.get(target, { method: "HEAD" })).status,
+      ];
       expect(await statuses("/items/7?tab=all")).toEqual([200, 200]);
       expect(await statuses("/assets/missing.js")).toEqual([404, 404]);
       expect(await statuses("/api/nothing")).toEqual([404, 404]);
@@ -195,7 +233,10 @@ describe("examples/spa-react", () => {
       const warning = tab.locator("dialog[open]");
       await warning.getByRole("heading", { name: "Your session has ended" }).waitFor();
       expect(await tab.getByLabel("New item").inputValue()).toBe("Oil the engine");
-      await Promise.all([tab.waitForEvent("popup"), warning.getByRole("button", { name: "Sign in again" }).click()]);
+      await Promise.all([
+        tab.waitForEvent("popup"),
+        warning.getByRole("button", { name: "Sign in again" }).click(),
+      ]);
       await tab.getByRole("listitem").getByText("Oil the engine").waitFor();
       expect(statuses).toEqual([401, 200]);
 
@@ -228,7 +269,11 @@ describe("examples/spa-react", () => {
         createApp(options: IdpAuthOptions): { app: Parameters<typeof listening>[0] };
       };
       const own = await startTestProvider();
-      const { app } = createApp({ env: { ...own.env, IDP_SESSION_IDLE_TIMEOUT: "600" }, clock: own.clock, log: false });
+      const { app } = createApp({
+        env: { ...own.env, IDP_SESSION_IDLE_TIMEOUT: "600" },
+        clock: own.clock,
+        log: false,
+      });
       const server = await listening(app);
       try {
         const { tab } = await signedIn(server.origin);
@@ -256,13 +301,21 @@ describe("examples/spa-react", () => {
         configFile: false,
         root: folder,
         logLevel: "silent",
-        server: { port, strictPort: true, host: "localhost", proxy: { "/api": entry, "/idpauth": entry } },
+        server: {
+          port,
+          strictPort: true,
+          host: "localhost",
+          proxy: { "/api": entry, "/idpauth": entry },
+        },
       });
       try {
         await vite.listen();
         const user = new CookieBrowser({ origin });
         expect((await user.get("/")).text).toContain("/src/main.tsx");
-        const end = await user.follow("/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=" + encodeURIComponent(`${origin}/api/items`));
+        const end = await user.follow(
+          "/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=" +
+            encodeURIComponent(`${origin}/api/items`),
+        );
         expect([form, end.status]).toEqual([form, status]);
         if (status === 500) expect(end.text).toContain("login_loop");
         else expect(end.json()).toHaveLength(1);
@@ -280,10 +333,14 @@ describe("examples/spa-react", () => {
         const port = await freePort();
         const origin = `https://${HOSTNAME}:${String(port)}`;
         const { port: api } = new URL(await start({ BASE_URL: origin, IDP_EVENTS: "true" }));
-        fronts.push(await startFront({ port, files: path.join(folder, "dist"), api: `localhost:${api}` }));
+        fronts.push(
+          await startFront({ port, files: path.join(folder, "dist"), api: `localhost:${api}` }),
+        );
 
         const { user, tab } = await signedIn(origin);
-        expect((await user.context.cookies(origin)).map(({ name, secure }) => ({ name, secure }))).toContainEqual({
+        expect(
+          (await user.context.cookies(origin)).map(({ name, secure }) => ({ name, secure })),
+        ).toContainEqual({
           name: "__Host-Http-idpauth",
           secure: true,
         });

@@ -6,7 +6,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { chromiumForTests } from "../support/chromium.js";
 import { installExample, manifestOf, PackedPackage } from "./example-process.js";
 
-// Each folder of examples/testing/ as it is, outside the project, over the packed package, by its own runner.
+// Each folder of examples/testing/ as it is, outside the project, over the packed package, by its
+// own runner.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const EXAMPLES = path.join(ROOT, "examples/testing");
@@ -35,15 +36,27 @@ function install(example: string): string {
   return folder;
 }
 
-/** As `npm test` runs it, with nothing of this run in its environment. Gives what it printed; fails when a test does. */
-async function npmTest(folder: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
+/**
+ * As `npm test` runs it, with nothing of this run in its environment. Gives what it printed; fails
+ * when a test does.
+ */
+async function npmTest(
+  folder: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const programs = path.join(folder, "node_modules/.bin");
-  const surroundings = { PATH: `${programs}${path.delimiter}${process.env["PATH"] ?? ""}`, HOME: folder, ...env };
+  const surroundings = {
+    PATH: `${programs}${path.delimiter}${process.env["PATH"] ?? ""}`,
+    HOME: folder,
+    ...env,
+  };
   const command = manifestOf(folder).scripts?.["test"] ?? "false";
-  const { stdout } = await run("sh", ["-c", command], { cwd: folder, env: surroundings }).catch((error: unknown) => {
-    const { stdout: printed, stderr } = error as { stdout: string; stderr: string };
-    throw new Error(`${command} failed:\n${printed}\n${stderr}`);
-  });
+  const { stdout } = await run("sh", ["-c", command], { cwd: folder, env: surroundings }).catch(
+    (error: unknown) => {
+      const { stdout: printed, stderr } = error as { stdout: string; stderr: string };
+      throw new Error(`${command} failed:\n${printed}\n${stderr}`);
+    },
+  );
   return stdout;
 }
 
@@ -60,35 +73,64 @@ it("there is an example for each runner, over one and the same application", () 
       .filter((name) => existsSync(path.join(EXAMPLES, name, "package.json")))
       .sort(),
   ).toEqual(FOLDERS);
-  const applications = FOLDERS.map((folder) => readFileSync(path.join(EXAMPLES, folder, "app.mjs"), "utf8"));
+  const applications = FOLDERS.map((folder) =>
+    readFileSync(path.join(EXAMPLES, folder, "app.mjs"), "utf8"),
+  );
   expect(new Set(applications).size).toBe(1);
 });
 
-it.each(FOLDERS)("%s: small, private, and with the versions that the project is tested with", (name) => {
-  const example = path.join(EXAMPLES, name);
-  const manifest = manifestOf(example);
-  expect(manifest).toMatchObject({ private: true, type: "module", scripts: { test: expect.any(String) } });
-  const tests = readdirSync(example).filter((file) => /^reports\.(?:test|spec)\.mjs$/.test(file));
-  expect(tests).toHaveLength(1);
-  expect(linesOf(readFileSync(path.join(example, tests[0]!), "utf8"))).toBeLessThan(25);
-  const { devDependencies = {}, dependencies = {} } = manifestOf(ROOT) as { devDependencies?: object; dependencies?: object };
-  const own = { idpauth: `^${manifestOf(ROOT).version}` };
-  expect({ ...devDependencies, ...dependencies, ...own }).toMatchObject({ ...manifest.dependencies, ...manifest.devDependencies });
-});
+it.each(FOLDERS)(
+  "%s: small, private, and with the versions that the project is tested with",
+  (name) => {
+    const example = path.join(EXAMPLES, name);
+    const manifest = manifestOf(example);
+    expect(manifest).toMatchObject({
+      private: true,
+      type: "module",
+      scripts: { test: expect.any(String) },
+    });
+    const tests = readdirSync(example).filter((file) => /^reports\.(?:test|spec)\.mjs$/.test(file));
+    expect(tests).toHaveLength(1);
+    expect(linesOf(readFileSync(path.join(example, tests[0]!), "utf8"))).toBeLessThan(25);
+    const { devDependencies = {}, dependencies = {} } = manifestOf(ROOT) as {
+      devDependencies?: object;
+      dependencies?: object;
+    };
+    const own = { idpauth: `^${manifestOf(ROOT).version}` };
+    expect({ ...devDependencies, ...dependencies, ...own }).toMatchObject({
+      ...manifest.dependencies,
+      ...manifest.devDependencies,
+    });
+  },
+);
 
-it("vitest runs its example", async () => expect(await npmTest(install("vitest"))).toMatch(/Tests .*2 passed/), RUN);
+it(
+  "vitest runs its example",
+  async () => expect(await npmTest(install("vitest"))).toMatch(/Tests .*2 passed/),
+  RUN,
+);
 
-it("node:test runs its example", async () => expect(await npmTest(install("node-test"))).toMatch(/pass 2$/m), RUN);
+it(
+  "node:test runs its example",
+  async () => expect(await npmTest(install("node-test"))).toMatch(/pass 2$/m),
+  RUN,
+);
 
 const chromium = await chromiumForTests();
 it.skipIf(chromium === undefined)(
   "Playwright runs its example, by the system's Chromium where it has none of its own",
-  async () => expect(await npmTest(install("playwright"), { CHROMIUM_PATH: chromium! })).toMatch(/2 passed/),
+  async () =>
+    expect(await npmTest(install("playwright"), { CHROMIUM_PATH: chromium! })).toMatch(/2 passed/),
   RUN,
 );
 
 describe("docs/tutorial/first-test.md", () => {
-  const blocks = new Map([...PAGE.matchAll(/^`([^`\n]+)`:\n\n```js\n(.*?)^```$/gms)].map(([, file = "", text = ""]) => [file, text]));
+  const blocks = new Map(
+    [...PAGE.matchAll(/^`([^`\n]+)`:\n\n```js\n(.*?)^```$/gms)].map(([, file = "", text = ""]) => [
+      file,
+      text,
+    ]),
+  );
 
   it(
     "tests a guarded route in under ten lines, and that test passes",
@@ -107,7 +149,10 @@ describe("docs/tutorial/first-test.md", () => {
     async () => {
       const folder = install("vitest");
       for (const [file, text] of blocks)
-        writeFileSync(path.join(folder, file), text.replace(/signIn\((.*), \{.*\}\)/, "browser($1)").replace("{ signIn,", "{ browser,"));
+        writeFileSync(
+          path.join(folder, file),
+          text.replace(/signIn\((.*), \{.*\}\)/, "browser($1)").replace("{ signIn,", "{ browser,"),
+        );
       await expect(npmTest(folder)).rejects.toThrow(/expected 401 to be 200/);
     },
     RUN,

@@ -20,7 +20,11 @@ const parameter = fc.record({
 type Parameter = typeof parameter extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** Parts of a query, as they are written. */
-function changed(parts: readonly string[], { kind, at, edit, name, value }: Parameter, foreign: string): string[] {
+function changed(
+  parts: readonly string[],
+  { kind, at, edit, name, value }: Parameter,
+  foreign: string,
+): string[] {
   const place = at % Math.max(1, parts.length);
   const here = parts[place] ?? "";
   const key = here.split("=")[0] ?? "";
@@ -42,68 +46,90 @@ fuzz(
   "FUZZ-3",
   "callback query",
   200,
-  fc.asyncProperty(fc.array(parameter, { maxLength: 4 }), fc.boolean(), async (changes, isSignedIn) => {
-    const clock = new TestClock();
-    const idp = new MemoryProvider(clock);
-    const log: LogEntry[] = [];
-    const auth = createIdpAuth<IdpRequest>(
-      {
-        env: {},
-        secretKey: SECRET_KEY,
-        clientId: CLIENT_ID,
-        clientSecret: CLIENT_SECRET,
-        issuer: ISSUER,
-        clock,
-        fetch: idp.fetch,
-        log: (entry) => log.push(entry),
-      },
-      { name: "plain", request: (raw) => raw },
-    );
-    auth.start();
-    const user = (): TestUser => new TestUser(auth, undefined as never, clock);
-    const login = async (who: TestUser) => new URL((await who.get("/idpauth/login/")).location).searchParams;
-    const [victim, stranger] = [user(), user()];
-    if (isSignedIn) {
-      const first = await login(victim);
-      idp.nonce = first.get("nonce") ?? "";
-      await victim.get(`/idpauth/login-callback?state=${first.get("state") ?? ""}&code=first&iss=${encodeURIComponent(ISSUER)}`);
-      expect(await victim.isSignedIn()).toBe(true);
-    }
-    const [own, foreign] = [await login(victim), await login(stranger)];
-    const state = own.get("state") ?? "";
-    idp.nonce = own.get("nonce") ?? "";
-    idp.tokenRequests = 0;
-    const parts = changes.reduce(
-      (all, each) => changed(all, each, foreign.get("state") ?? ""),
-      [`state=${state}`, "code=a-code", `iss=${encodeURIComponent(ISSUER)}`],
-    );
-    const query = parts.join("&");
+  fc.asyncProperty(
+    fc.array(parameter, { maxLength: 4 }),
+    fc.boolean(),
+    async (changes, isSignedIn) => {
+      const clock = new TestClock();
+      const idp = new MemoryProvider(clock);
+      const log: LogEntry[] = [];
+      const auth = createIdpAuth<IdpRequest>(
+        {
+          env: {},
+          secretKey: SECRET_KEY,
+          clientId: CLIENT_ID,
+          clientSecret: CLIENT_SECRET,
+          issuer: ISSUER,
+          clock,
+          fetch: idp.fetch,
+          log: (entry) => log.push(entry),
+        },
+        { name: "plain", request: (raw) => raw },
+      );
+      auth.start();
+      const user = (): TestUser => new TestUser(auth, undefined as never, clock);
+      const login = async (who: TestUser) =>
+        new URL((await who.get("/idpauth/login/")).location).searchParams;
+      const [victim, stranger] = [user(), user()];
+      if (isSignedIn) {
+        const first = await login(victim);
+        idp.nonce = first.get("nonce") ?? "";
+        await victim.get(
+          `/idpauth/login-callback?state=${first.get("state") ?? ""}&code=first&iss=${encodeURIComponent(ISSUER)}`,
+        );
+        expect(await victim.isSignedIn()).toBe(true);
+      }
+      const [own, foreign] = [await login(victim), await login(stranger)];
+      const state = own.get("state") ?? "";
+      idp.nonce = own.get("nonce") ?? "";
+      idp.tokenRequests = 0;
+      const parts = changes.reduce(
+        (all, each) => changed(all, each, foreign.get("state") ?? ""),
+        [`state=${state}`, "code=a-code", `iss=${encodeURIComponent(ISSUER)}`],
+      );
+      const query = parts.join("&");
 
-    const answer = await victim.get(`/idpauth/login-callback?${query}`);
-    const sent = new URLSearchParams(query);
-    const once = (name: string) => (sent.getAll(name).length === 1 ? (sent.get(name) ?? "") : undefined);
-    const isOurs = once("state") === state;
-    const errors = sent.getAll("error").filter((error) => error !== "");
-    // RFC 6749 appendix A.11: printable ASCII, of a length that fits a URL.
-    const hasCode = /^[\x20-\x7e]{1,8192}$/.test(once("code") ?? "");
-    const isGood = isOurs && once("iss") === ISSUER && hasCode && errors.length === 0 && sent.getAll("error").length < 2;
-    // The whole rule: exactly such a query asks for tokens, once, and signs in; any other asks for none.
-    expect(idp.tokenRequests, query).toBe(isGood ? 1 : 0);
-    expect(await victim.isSignedIn(), query).toBe(isSignedIn || isGood);
-    expect(await stranger.isSignedIn()).toBe(false);
-    const isRefusal =
-      isOurs && once("iss") === ISSUER && errors.length === 1 && sent.getAll("error").length === 1 && sent.getAll("code").length < 2;
-    if (isGood) expect([answer.status, answer.location]).toEqual([302, "/idpauth/"]);
-    else if (isRefusal) expect(answer.location, query).toMatch(/^\/idpauth\/\?error=[a-z_]+$/);
-    else expect(answer.status, query).toBe(400);
-    // Whatever it was, a known state is used up, and an unknown one has cost nothing.
-    const again = await victim.get(`/idpauth/login-callback?state=${state}&code=again&iss=${encodeURIComponent(ISSUER)}`);
-    expect(again.status, query).toBe(isOurs && !isSignedIn && !isGood ? 400 : 302);
-    expect(idp.tokenRequests, query).toBe(isGood || !isOurs ? 1 : 0);
+      const answer = await victim.get(`/idpauth/login-callback?${query}`);
+      const sent = new URLSearchParams(query);
+      const once = (name: string) =>
+        sent.getAll(name).length === 1 ? (sent.get(name) ?? "") : undefined;
+      const isOurs = once("state") === state;
+      const errors = sent.getAll("error").filter((error) => error !== "");
+      // RFC 6749 appendix A.11: printable ASCII, of a length that fits a URL.
+      const hasCode = /^[\x20-\x7e]{1,8192}$/.test(once("code") ?? "");
+      const isGood =
+        isOurs &&
+        once("iss") === ISSUER &&
+        hasCode &&
+        errors.length === 0 &&
+        sent.getAll("error").length < 2;
+      // The whole rule: exactly such a query asks for tokens, once, and signs in; any other asks
+      // for none.
+      expect(idp.tokenRequests, query).toBe(isGood ? 1 : 0);
+      expect(await victim.isSignedIn(), query).toBe(isSignedIn || isGood);
+      expect(await stranger.isSignedIn()).toBe(false);
+      const isRefusal =
+        isOurs &&
+        once("iss") === ISSUER &&
+        errors.length === 1 &&
+        sent.getAll("error").length === 1 &&
+        sent.getAll("code").length < 2;
+      if (isGood) expect([answer.status, answer.location]).toEqual([302, "/idpauth/"]);
+      else if (isRefusal) expect(answer.location, query).toMatch(/^\/idpauth\/\?error=[a-z_]+$/);
+      else expect(answer.status, query).toBe(400);
+      // Whatever it was, a known state is used up, and an unknown one has cost nothing.
+      const again = await victim.get(
+        `/idpauth/login-callback?state=${state}&code=again&iss=${encodeURIComponent(ISSUER)}`,
+      );
+      expect(again.status, query).toBe(isOurs && !isSignedIn && !isGood ? 400 : 302);
+      expect(idp.tokenRequests, query).toBe(isGood || !isOurs ? 1 : 0);
 
-    for (const line of [...Object.values(answer.headers), ...(answer.setCookies ?? [])]) expect(line).toMatch(/^[\x20-\x7e]*$/);
-    expect(`${answer.location}${answer.body ?? ""}`).not.toMatch(/evil|"><script/i);
-    const said = JSON.stringify(log) + (answer.body ?? "");
-    for (const secret of [...SECRETS, SECRET_KEY, state, idp.nonce]) expect(said).not.toContain(secret);
-  }),
+      for (const line of [...Object.values(answer.headers), ...(answer.setCookies ?? [])])
+        expect(line).toMatch(/^[\x20-\x7e]*$/);
+      expect(`${answer.location}${answer.body ?? ""}`).not.toMatch(/evil|"><script/i);
+      const said = JSON.stringify(log) + (answer.body ?? "");
+      for (const secret of [...SECRETS, SECRET_KEY, state, idp.nonce])
+        expect(said).not.toContain(secret);
+    },
+  ),
 );

@@ -18,7 +18,13 @@ const piece = fc.oneof(
 
 const header = fc.oneof(
   fc.array(piece, { maxLength: 14 }).map((pieces) => pieces.join("")),
-  mutatedText(`theme=dark; ${NAME}=${GOOD}; lang=en; ${NAME}=${OTHER}`, [NAME, `${NAME}=${OTHER}`, ";", "; ", "="]),
+  mutatedText(`theme=dark; ${NAME}=${GOOD}; lang=en; ${NAME}=${OTHER}`, [
+    NAME,
+    `${NAME}=${OTHER}`,
+    ";",
+    "; ",
+    "=",
+  ]),
 );
 
 /** RFC 6265 section 5.4 the other way round, in the plainest words there are. */
@@ -58,7 +64,10 @@ const STATUS: Readonly<Record<string, number>> = {
 
 let application: Application;
 let user: TestUser;
-/** How often the header held the user's own cookie, or not: a run in which one never happens shows nothing. */
+/**
+ * How often the header held the user's own cookie, or not: a run in which one never happens shows
+ * nothing.
+ */
 const seen = { own: 0, other: 0 };
 beforeAll(async () => {
   application = await startApplication();
@@ -87,12 +96,16 @@ fuzz(
     const answer = await application.user().get(`/idpauth/${endpoint}`, { headers });
     expect(answer.status).toBe(STATUS[endpoint]);
     expect(answer.setCookies ?? []).toEqual([]);
-    if (endpoint.startsWith("session")) expect((answer.json() as { authenticated: boolean }).authenticated).toBe(isOwn);
+    if (endpoint.startsWith("session"))
+      expect((answer.json() as { authenticated: boolean }).authenticated).toBe(isOwn);
     if (endpoint === "") expect((answer.body ?? "").includes("ada@example.com")).toBe(isOwn);
     // Nothing of the header comes back: neither cookie, nor anything that was sent with them.
     const said = JSON.stringify([answer.headers, answer.body]);
-    for (const value of [own, OTHER, ...plainly(cookie).filter((sent) => sent.length > 8)]) expect(said).not.toContain(value);
-    expect((await auth.getUser(user.request("/", { headers })))?.email).toBe(isOwn ? "ada@example.com" : undefined);
+    for (const value of [own, OTHER, ...plainly(cookie).filter((sent) => sent.length > 8)])
+      expect(said).not.toContain(value);
+    expect((await auth.getUser(user.request("/", { headers })))?.email).toBe(
+      isOwn ? "ada@example.com" : undefined,
+    );
     expect(await auth.checkIdpAuthentication(user.request("/", { headers }))).toBe(isOwn);
     expect((await auth.guard(user.request("/", { headers }))) === undefined).toBe(isOwn);
   }),

@@ -19,7 +19,12 @@ const idp = new MemoryProvider(clock);
 idp.nonce = NONCE;
 const NOW = Math.floor(clock.now() / 1000);
 const publicKey = createPublicKey({ key: idp.jwks.keys[0] as never, format: "jwk" });
-const settings = { issuer: ISSUER, clientId: CLIENT_ID, clientSecret: "unused", httpTimeout: 5 } as ProviderSettings;
+const settings = {
+  issuer: ISSUER,
+  clientId: CLIENT_ID,
+  clientSecret: "unused",
+  httpTimeout: 5,
+} as ProviderSettings;
 const events = new EventHub(() => undefined, clock);
 
 const expected = {
@@ -44,11 +49,17 @@ function isGood(token: string): boolean {
     }
   });
   if (!isObject(header) || !isObject(claims)) return false;
-  const isSigned = verifySignature(null, Buffer.from(parts.slice(0, 2).join(".")), publicKey, Buffer.from(parts[2] ?? "", "base64url"));
+  const isSigned = verifySignature(
+    null,
+    Buffer.from(parts.slice(0, 2).join(".")),
+    publicKey,
+    Buffer.from(parts[2] ?? "", "base64url"),
+  );
   const { alg, kid, typ, crit, b64 } = header;
   const { iss, sub, aud, azp, exp, iat, nbf, nonce, at_hash: hash } = claims;
   const audiences: unknown[] = Array.isArray(aud) ? aud : [aud];
-  const isTime = (value: unknown): value is number => typeof value === "number" && value >= 0 && value <= 253_402_300_799;
+  const isTime = (value: unknown): value is number =>
+    typeof value === "number" && value >= 0 && value <= 253_402_300_799;
   return (
     isSigned &&
     alg === "EdDSA" &&
@@ -79,7 +90,10 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 const token = fc
   .record({
-    header: fc.oneof({ weight: 2, arbitrary: fc.constant({ edits: [], text: [] }) }, { weight: 1, arbitrary: jsonMutation }),
+    header: fc.oneof(
+      { weight: 2, arbitrary: fc.constant({ edits: [], text: [] }) },
+      { weight: 1, arbitrary: jsonMutation },
+    ),
     claims: jsonMutation,
     // Changes after signing, to the finished text.
     text: fc.oneof(
@@ -88,7 +102,13 @@ const token = fc
     ),
   })
   .map(({ header, claims, text }) =>
-    text.reduce(edited, idp.sign(mutatedJson(idp.header, header), mutatedJson({ ...idp.claims(), azp: CLIENT_ID }, claims))),
+    text.reduce(
+      edited,
+      idp.sign(
+        mutatedJson(idp.header, header),
+        mutatedJson({ ...idp.claims(), azp: CLIENT_ID }, claims),
+      ),
+    ),
   );
 
 fuzz(
@@ -96,7 +116,10 @@ fuzz(
   "ID token",
   800,
   fc.asyncProperty(token, async (text) => {
-    const connection = createProviderConnection({ settings, clock, events, fetch: idp.fetch, random: () => 1 }, clientAuthentication);
+    const connection = createProviderConnection(
+      { settings, clock, events, fetch: idp.fetch, random: () => 1 },
+      clientAuthentication,
+    );
     const jwks = createJwks(connection, () => Promise.resolve(`${ISSUER}/jwks`));
     try {
       const claims = await verifyIdToken(text, expected, jwks, (found) => {
@@ -109,7 +132,9 @@ fuzz(
         expect(error.reason).toMatch(/^id_token_[a-z_]+$/);
         expect(error.message).not.toContain(PERSON.email);
       } else if (error instanceof ProviderUnavailableError) {
-        expect(error.reason, "names a key that the issuer has not published").toMatch(/^(jwks|unknown_key)$/);
+        expect(error.reason, "names a key that the issuer has not published").toMatch(
+          /^(jwks|unknown_key)$/,
+        );
       } else throw error;
     }
   }),

@@ -27,7 +27,9 @@ export const ACCESS_TOKEN = "at-2f0c9d51-access-token";
 export const REFRESH_TOKEN = "rt-93ab77de-refresh-token";
 export const SECRETS = [CLIENT_SECRET, ACCESS_TOKEN, REFRESH_TOKEN];
 
-/** A provider without a socket, for a hundred thousand answers: everything it says can be replaced. */
+/**
+ * A provider without a socket, for a hundred thousand answers: everything it says can be replaced.
+ */
 export class MemoryProvider {
   /** The nonce of the next ID token. */
   nonce: string | undefined = undefined;
@@ -44,7 +46,9 @@ export class MemoryProvider {
     const { privateKey, publicKey } = generateKeyPairSync("ed25519");
     this.#clock = clock;
     this.privateKey = privateKey;
-    this.jwks = { keys: [{ ...publicKey.export({ format: "jwk" }), kid: "k1", alg: "EdDSA", use: "sig" }] };
+    this.jwks = {
+      keys: [{ ...publicKey.export({ format: "jwk" }), kid: "k1", alg: "EdDSA", use: "sig" }],
+    };
   }
 
   get document(): Record<string, unknown> {
@@ -71,7 +75,11 @@ export class MemoryProvider {
       aud: CLIENT_ID,
       iat: now,
       exp: now + 3600,
-      at_hash: createHash("sha512").update(ACCESS_TOKEN).digest().subarray(0, 32).toString("base64url"),
+      at_hash: createHash("sha512")
+        .update(ACCESS_TOKEN)
+        .digest()
+        .subarray(0, 32)
+        .toString("base64url"),
       ...(this.nonce !== undefined && { nonce: this.nonce }),
     };
   }
@@ -102,9 +110,15 @@ export class MemoryProvider {
   readonly fetch: typeof fetch = (input) => {
     const endpoint = endpointOf(input instanceof Request ? input.url : String(input));
     if (endpoint === "token") this.tokenRequests += 1;
-    const usual = { status: 200, headers: { "content-type": "application/json" }, body: this.#body(endpoint) };
+    const usual = {
+      status: 200,
+      headers: { "content-type": "application/json" },
+      body: this.#body(endpoint),
+    };
     const { status, headers, body } = this.change?.(endpoint, usual) ?? usual;
-    return Promise.resolve(new Response([204, 205, 304].includes(status) ? null : body, { status, headers }));
+    return Promise.resolve(
+      new Response([204, 205, 304].includes(status) ? null : body, { status, headers }),
+    );
   };
 
   #body(endpoint: AnsweringEndpoint): string {
@@ -123,7 +137,10 @@ export class MemoryProvider {
   }
 }
 
-/** By the end of the path; a document that names another address is answered by what it may have meant. */
+/**
+ * By the end of the path; a document that names another address is answered by what it may have
+ * meant.
+ */
 function endpointOf(url: string): AnsweringEndpoint {
   const { pathname } = new URL(url);
   if (pathname.endsWith("/.well-known/openid-configuration")) return "discovery";

@@ -1,11 +1,25 @@
 import fc from "fast-check";
 
-/** Stands for something that nests deeper than a call stack; put in as text, since nobody could serialise it. */
+/**
+ * Stands for something that nests deeper than a call stack; put in as text, since nobody could
+ * serialise it.
+ */
 const DEEP = "@deep@";
 const DEPTH = 20_000;
 
 /** Names that mean something to the language. */
-const NAMES = ["__proto__", "constructor", "prototype", "toString", "toJSON", "then", "length", "", "0", "\u0000"];
+const NAMES = [
+  "__proto__",
+  "constructor",
+  "prototype",
+  "toString",
+  "toJSON",
+  "then",
+  "length",
+  "",
+  "0",
+  "\u0000",
+];
 
 /** Values that are nearly right, or of another kind. */
 export const HOSTILE_VALUES: readonly unknown[] = [
@@ -54,7 +68,18 @@ export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 1, arbitrary: fc.double({ noNaN: true, noDefaultInfinity: true }) },
 );
 
-const KINDS = ["remove", "replace", "wrap", "unwrap", "stringify", "swap", "rename", "add", "repeat", "edit"] as const;
+const KINDS = [
+  "remove",
+  "replace",
+  "wrap",
+  "unwrap",
+  "stringify",
+  "swap",
+  "rename",
+  "add",
+  "repeat",
+  "edit",
+] as const;
 
 /** One change to a JSON document; the place is taken modulo the number of places there are. */
 export interface JsonEdit {
@@ -84,12 +109,19 @@ export const textEdit = (pieces: readonly string[] = []): fc.Arbitrary<TextEdit>
     kind: fc.constantFrom(...TEXT_KINDS),
     at: fc.nat(),
     length: fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 5, max: 60 })),
-    text: fc.oneof(fc.constantFrom(...PIECES, ...pieces), fc.string({ unit: "binary", maxLength: 4 })),
+    text: fc.oneof(
+      fc.constantFrom(...PIECES, ...pieces),
+      fc.string({ unit: "binary", maxLength: 4 }),
+    ),
   });
 
 export function edited(text: string, { kind, at, length, text: piece }: TextEdit): string {
   const from = at % (text.length + 1);
-  const [before, middle, after] = [text.slice(0, from), text.slice(from, from + length), text.slice(from + length)];
+  const [before, middle, after] = [
+    text.slice(0, from),
+    text.slice(from, from + length),
+    text.slice(from + length),
+  ];
   switch (kind) {
     case "insert":
       return before + piece + middle + after;
@@ -102,7 +134,11 @@ export function edited(text: string, { kind, at, length, text: piece }: TextEdit
     case "cut":
       return before;
     case "upper":
-      return before + (middle === middle.toUpperCase() ? middle.toLowerCase() : middle.toUpperCase()) + after;
+      return (
+        before +
+        (middle === middle.toUpperCase() ? middle.toLowerCase() : middle.toUpperCase()) +
+        after
+      );
     case "swap":
       return after + before + middle;
   }
@@ -110,7 +146,9 @@ export function edited(text: string, { kind, at, length, text: piece }: TextEdit
 
 /** A text with one to four changes. */
 export const mutatedText = (text: string, pieces?: readonly string[]): fc.Arbitrary<string> =>
-  fc.array(textEdit(pieces), { minLength: 1, maxLength: 4 }).map((edits) => edits.reduce(edited, text));
+  fc
+    .array(textEdit(pieces), { minLength: 1, maxLength: 4 })
+    .map((edits) => edits.reduce(edited, text));
 
 export const jsonEdit: fc.Arbitrary<JsonEdit> = fc.record({
   kind: fc.constantFrom(...KINDS),
@@ -140,7 +178,12 @@ const read = ({ holder, key }: Slot) => (holder as Record<string, unknown>)[key]
 
 /** An own property also under the name `__proto__`, as JSON.parse makes it. */
 function write({ holder, key }: Slot, value: unknown): void {
-  Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true });
+  Object.defineProperty(holder, key, {
+    value,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  });
 }
 
 function remove({ holder, key }: Slot): void {
@@ -219,7 +262,10 @@ export interface JsonMutation {
 
 export const jsonMutation: fc.Arbitrary<JsonMutation> = fc.record({
   edits: fc.array(jsonEdit, { maxLength: 4 }),
-  text: fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: fc.array(textEdit(), { minLength: 1, maxLength: 2 }) }),
+  text: fc.oneof(
+    { weight: 4, arbitrary: fc.constant([]) },
+    { weight: 1, arbitrary: fc.array(textEdit(), { minLength: 1, maxLength: 2 }) },
+  ),
 });
 
 export function mutatedJson(document: unknown, { edits, text }: JsonMutation): string {
@@ -233,12 +279,18 @@ export const byteEdit = fc.record({
   byte: fc.nat(255),
 });
 
-export function editedBytes(bytes: Uint8Array, edits: readonly { kind: string; at: number; byte: number }[]): Uint8Array {
+export function editedBytes(
+  bytes: Uint8Array,
+  edits: readonly { kind: string; at: number; byte: number }[],
+): Uint8Array {
   return edits.reduce<Buffer>((changed, { kind, at, byte }) => {
     const place = at % Math.max(1, changed.length);
     switch (kind) {
       case "flip":
-        changed.writeUInt8((changed[place] ?? 0) ^ (1 << (byte % 8)), changed.length === 0 ? Number.NaN : place);
+        changed.writeUInt8(
+          (changed[place] ?? 0) ^ (1 << (byte % 8)),
+          changed.length === 0 ? Number.NaN : place,
+        );
         return changed;
       case "set":
         changed.writeUInt8(byte, place);

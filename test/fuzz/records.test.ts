@@ -2,7 +2,12 @@ import fc from "fast-check";
 import { afterAll, expect } from "vitest";
 import { IdpAuthError } from "../../src/errors.js";
 import { parseRecord, storedForm } from "../../src/record/stored-form.js";
-import { createIdpAuth, type IdpRequest, type LogEntry, type SessionStore } from "../../src/index.js";
+import {
+  createIdpAuth,
+  type IdpRequest,
+  type LogEntry,
+  type SessionStore,
+} from "../../src/index.js";
 import { createSealer } from "../../src/sessions/seal.js";
 import { newCookieValue, storeKeyOf } from "../../src/sessions/cookie.js";
 import type { FrameworkSession } from "../../src/sessions/framework-session.js";
@@ -10,11 +15,31 @@ import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { TestUser } from "../support/application.js";
 import { fuzz } from "./fuzz.js";
-import { ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET, ISSUER, MemoryProvider, PERSON, REFRESH_TOKEN, SECRETS } from "./memory-provider.js";
-import { byteEdit, editedBytes, editedJson, jsonEdit, jsonMutation, mutatedJson } from "./mutations.js";
+import {
+  ACCESS_TOKEN,
+  CLIENT_ID,
+  CLIENT_SECRET,
+  ISSUER,
+  MemoryProvider,
+  PERSON,
+  REFRESH_TOKEN,
+  SECRETS,
+} from "./memory-provider.js";
+import {
+  byteEdit,
+  editedBytes,
+  editedJson,
+  jsonEdit,
+  jsonMutation,
+  mutatedJson,
+} from "./mutations.js";
 
 const SECRET_KEY = "sk-5b0c1a77 a secret key of at least 32 bytes";
-const NAMES = { credentials: "credentials", oauth_state: "oauth_state", final_redirect: "final_redirect" };
+const NAMES = {
+  credentials: "credentials",
+  oauth_state: "oauth_state",
+  final_redirect: "final_redirect",
+};
 const clock = new TestClock();
 const NOW = Math.floor(clock.now() / 1000);
 const idp = new MemoryProvider(clock);
@@ -65,11 +90,14 @@ fuzz(
     try {
       written = JSON.stringify(storedForm(record, NAMES));
     } catch (error) {
-      // Nested beyond what a stack holds; nothing that comes from a provider is, see the target "provider answers".
+      // Nested beyond what a stack holds; nothing that comes from a provider is, see the target
+      // "provider answers".
       if (error instanceof RangeError) return;
       throw error;
     }
-    expect(JSON.stringify(storedForm(parseRecord(JSON.parse(written), NAMES) ?? fail(), NAMES))).toBe(written);
+    expect(
+      JSON.stringify(storedForm(parseRecord(JSON.parse(written), NAMES) ?? fail(), NAMES)),
+    ).toBe(written);
   }),
 );
 
@@ -81,19 +109,37 @@ function fail(): never {
 function member(value: unknown, ...path: readonly string[]): unknown {
   let found = value;
   for (const name of path) {
-    if (typeof found !== "object" || found === null || Array.isArray(found) || !Object.hasOwn(found, name)) return undefined;
+    if (
+      typeof found !== "object" ||
+      found === null ||
+      Array.isArray(found) ||
+      !Object.hasOwn(found, name)
+    )
+      return undefined;
     found = (found as Record<string, unknown>)[name];
   }
   return found;
 }
 
-/** What must be true of a record that counts as signed in without a refresh, written down a second time: specification and decisions. */
+/**
+ * What must be true of a record that counts as signed in without a refresh, written down a second
+ * time: specification and decisions.
+ */
 function maySignIn(stored: unknown): boolean {
-  const [token, client] = [member(stored, "credentials", "token"), member(stored, "credentials", "client_id")];
-  const [issuer, expires] = [member(stored, "idp_state", "issuer"), member(stored, "id_info", "exp")];
+  const [token, client] = [
+    member(stored, "credentials", "token"),
+    member(stored, "credentials", "client_id"),
+  ];
+  const [issuer, expires] = [
+    member(stored, "idp_state", "issuer"),
+    member(stored, "id_info", "exp"),
+  ];
   const isWithin = (name: string, limit: number) => {
     const stamp = member(stored, name);
-    return stamp === undefined || (typeof stamp === "number" && stamp <= NOW + 300 && NOW - stamp <= limit);
+    return (
+      stamp === undefined ||
+      (typeof stamp === "number" && stamp <= NOW + 300 && NOW - stamp <= limit)
+    );
   };
   return (
     typeof token === "string" &&
@@ -108,10 +154,14 @@ function maySignIn(stored: unknown): boolean {
   );
 }
 
-/** How many records of each target were signed in, or not: a run in which one never happens shows nothing. */
+/**
+ * How many records of each target were signed in, or not: a run in which one never happens shows
+ * nothing.
+ */
 const seen = { sealed: { in: 0, out: 0 }, host: { in: 0, out: 0 } };
 afterAll(() => {
-  for (const count of Object.values(seen)) if (count.in + count.out >= 40) expect(Math.min(count.in, count.out)).toBeGreaterThan(5);
+  for (const count of Object.values(seen))
+    if (count.in + count.out >= 40) expect(Math.min(count.in, count.out)).toBeGreaterThan(5);
 });
 
 /** The callback of the record's own pending login succeeds, where the record still has it. */
@@ -121,7 +171,12 @@ const TARGETS = ["/idpauth/session", "/idpauth/session?details=true", "/idpauth/
 /** Whether the changes have put a secret where none is looked for. */
 function isMoved(stored: unknown): boolean {
   const { credentials, ...rest } = (stored ?? {}) as Record<string, unknown>;
-  const { token: _token, refresh_token: _refresh, client_secret: _secret, ...others } = (credentials ?? {}) as Record<string, unknown>;
+  const {
+    token: _token,
+    refresh_token: _refresh,
+    client_secret: _secret,
+    ...others
+  } = (credentials ?? {}) as Record<string, unknown>;
   let text: string;
   try {
     text = JSON.stringify([rest, others]);
@@ -159,17 +214,24 @@ async function askEverything(
     settled(() => auth.explainIdpAuthentication(raw())),
     settled(() => auth.guard(raw())),
   ]);
-  if (isIn) expect([asked[0] === null, asked[1] === null, asked[6] === undefined]).toEqual([false, false, true]);
+  if (isIn)
+    expect([asked[0] === null, asked[1] === null, asked[6] === undefined]).toEqual([
+      false,
+      false,
+      true,
+    ]);
   for (const target of TARGETS) {
     idp.nonce = target === CALLBACK ? "n" : undefined;
     const answer = await user().get(target);
     expect([200, 302, 400, 503], target).toContain(answer.status);
-    for (const line of [...Object.values(answer.headers), ...(answer.setCookies ?? [])]) expect(line).toMatch(/^[\x20-\x7e]*$/);
+    for (const line of [...Object.values(answer.headers), ...(answer.setCookies ?? [])])
+      expect(line).toMatch(/^[\x20-\x7e]*$/);
     const { body = "" } = answer;
     for (const secret of secrets) expect(body, target).not.toContain(secret);
     if (answer.headers["Content-Type"]?.includes("json")) JSON.parse(body);
     else expect(body).not.toMatch(/<script>alert|javascript:alert\(1\)["']/);
-    if (target === "/idpauth/session") expect((answer.json() as { authenticated: boolean }).authenticated || !isIn).toBe(true);
+    if (target === "/idpauth/session")
+      expect((answer.json() as { authenticated: boolean }).authenticated || !isIn).toBe(true);
   }
   const said = JSON.stringify(log);
   for (const secret of secrets) expect(said).not.toContain(secret);
@@ -201,7 +263,10 @@ fuzz(
   120,
   fc.asyncProperty(
     jsonMutation,
-    fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: fc.array(byteEdit, { minLength: 1, maxLength: 3 }) }),
+    fc.oneof(
+      { weight: 3, arbitrary: fc.constant([]) },
+      { weight: 1, arbitrary: fc.array(byteEdit, { minLength: 1, maxLength: 3 }) },
+    ),
     async (mutation, bytes) => {
       const log: LogEntry[] = [];
       const store = byteStore();
@@ -220,7 +285,12 @@ fuzz(
         own.cookies.set("idpauth", value);
         return own;
       };
-      const isIn = await askEverything(auth, user, log, isMoved(parsed(text)) ? [SECRET_KEY] : [...SECRETS, SECRET_KEY]);
+      const isIn = await askEverything(
+        auth,
+        user,
+        log,
+        isMoved(parsed(text)) ? [SECRET_KEY] : [...SECRETS, SECRET_KEY],
+      );
       seen.sealed[isIn ? "in" : "out"] += 1;
       if (isIn) expect(maySignIn(parsed(text))).toBe(true);
       if (text === JSON.stringify(RECORD) && bytes.length === 0) expect(isIn).toBe(true);
@@ -230,7 +300,10 @@ fuzz(
   ),
 );
 
-/** Sessions of a host's own, as middleware keeps them: plain data that others may have written to, stored as JSON. */
+/**
+ * Sessions of a host's own, as middleware keeps them: plain data that others may have written to,
+ * stored as JSON.
+ */
 class FuzzedSession implements FrameworkSession {
   id = "the-session";
   data: Record<string, unknown>;
@@ -273,7 +346,8 @@ fuzz(
   fc.asyncProperty(fc.array(jsonEdit, { maxLength: 4 }), async (edits) => {
     const log: LogEntry[] = [];
     const data = editedJson({ ...RECORD, cart: [1] }, edits);
-    const before = typeof data === "object" && data !== null ? (data as Record<string, unknown>) : {};
+    const before =
+      typeof data === "object" && data !== null ? (data as Record<string, unknown>) : {};
     const session = new FuzzedSession(structuredClone(before));
     const auth = createIdpAuth<IdpRequest>(
       { ...common, session: "host", log: (entry) => log.push(entry) },

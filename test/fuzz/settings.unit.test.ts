@@ -37,20 +37,46 @@ const GOOD: Readonly<Record<string, string>> = {
   IDP_DEBUG: "false",
 };
 
-const PIECES = ["http://", "localhost", "[::1]", "127.0.0.1", "none", "null", "yes", ",", "  ", "openid", "%2e"];
+const PIECES = [
+  "http://",
+  "localhost",
+  "[::1]",
+  "127.0.0.1",
+  "none",
+  "null",
+  "yes",
+  ",",
+  "  ",
+  "openid",
+  "%2e",
+];
 
 const env = fc
   .record({
-    edits: fc.array(fc.tuple(fc.constantFrom(...NAMES), fc.array(textEdit(PIECES), { minLength: 1, maxLength: 3 })), { maxLength: 4 }),
-    set: fc.array(fc.tuple(fc.constantFrom(...NAMES), fc.constantFrom(...HOSTILE_VALUES.map(String), `https://ada:${MARK}@idp.example`)), {
-      maxLength: 2,
-    }),
+    edits: fc.array(
+      fc.tuple(
+        fc.constantFrom(...NAMES),
+        fc.array(textEdit(PIECES), { minLength: 1, maxLength: 3 }),
+      ),
+      { maxLength: 4 },
+    ),
+    set: fc.array(
+      fc.tuple(
+        fc.constantFrom(...NAMES),
+        fc.constantFrom(...HOSTILE_VALUES.map(String), `https://ada:${MARK}@idp.example`),
+      ),
+      {
+        maxLength: 2,
+      },
+    ),
     without: fc.array(fc.constantFrom(...NAMES), { maxLength: 2 }),
   }) // prettier-ignore
   .map(({ edits, set, without }) => {
     const made: Record<string, string> = { ...GOOD };
-    for (const [name, texts] of edits) made[SETTINGS[name].env] = texts.reduce(edited, made[SETTINGS[name].env] ?? "");
-    for (const [name, value] of set) made[SETTINGS[name].env] = SECRETS.includes(name) ? value + MARK : value;
+    for (const [name, texts] of edits)
+      made[SETTINGS[name].env] = texts.reduce(edited, made[SETTINGS[name].env] ?? "");
+    for (const [name, value] of set)
+      made[SETTINGS[name].env] = SECRETS.includes(name) ? value + MARK : value;
     for (const name of without) Reflect.deleteProperty(made, SETTINGS[name].env);
     return made;
   });
@@ -74,7 +100,11 @@ const options = fc
   }); // prettier-ignore
 
 function isFrozen(value: unknown): boolean {
-  return typeof value !== "object" || value === null || (Object.isFrozen(value) && Object.values(value).every(isFrozen));
+  return (
+    typeof value !== "object" ||
+    value === null ||
+    (Object.isFrozen(value) && Object.values(value).every(isFrozen))
+  );
 }
 
 fuzz(
@@ -89,7 +119,14 @@ fuzz(
       expect(isFrozen(settings)).toBe(true);
       // What was read is read again as the same: no setting means something else the second time.
       // Keys and certificates are read into other forms, and no random text is one.
-      const { scopeIsDefault: _default, publicPath: _path, privateKey, certificate, providers, ...again } = settings;
+      const {
+        scopeIsDefault: _default,
+        publicPath: _path,
+        privateKey,
+        certificate,
+        providers,
+        ...again
+      } = settings;
       expect([privateKey, certificate, providers]).toEqual([null, null, null]);
       const second = readSettings(again, {}).settings;
       expect({ ...second, scopeIsDefault: settings.scopeIsDefault }).toEqual(settings);

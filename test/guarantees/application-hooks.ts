@@ -5,7 +5,10 @@ import type { Process, Scheduler } from "./scheduler.js";
 
 /** What the application's `onSignIn` does with the data that the same user had before. */
 export type SignInHook = (typeof SIGN_IN_HOOKS)[number];
-/** `adds` returns an object with another key and the tags as it read them, `changes` a function of the newest data. */
+/**
+ * `adds` returns an object with another key and the tags as it read them, `changes` a function of
+ * the newest data.
+ */
 export const SIGN_IN_HOOKS = ["none", "keeps", "replaces", "adds", "changes"] as const;
 
 export interface HookPlan {
@@ -40,7 +43,10 @@ export function tagsIn(record: SessionRecord): readonly string[] {
 }
 
 /** A change that adds a tag. */
-export function tagging(owner: unknown, tag: string): (data: JsonObject) => Record<string, unknown> {
+export function tagging(
+  owner: unknown,
+  tag: string,
+): (data: JsonObject) => Record<string, unknown> {
   return (data) => ({ owner, ...data, tags: [...modelData(data).tags, tag] });
 }
 
@@ -65,9 +71,12 @@ export function modelHooks(
         scheduler.count(label);
         return work();
       },
-      fault: () => (random.chance(weather.trouble) ? random.pick(["before", "after", "hang"] as const) : "none"),
+      fault: () =>
+        random.chance(weather.trouble) ? random.pick(["before", "after", "hang"] as const) : "none",
       failure: () => new Error("the application is away"),
-      ...(random.chance(weather.trouble) && { delays: [0, random.pick([500, 4_000, 9_000])] as const }),
+      ...(random.chance(weather.trouble) && {
+        delays: [0, random.pick([500, 4_000, 9_000])] as const,
+      }),
     });
   return {
     onSignOut({ reason, subject }) {
@@ -84,13 +93,16 @@ export function modelHooks(
           if (signInHook === "keeps" && data !== undefined) return undefined;
           const tag = `signed in:${credentials.token}`;
           if (signInHook === "changes") return { data: tagging(sub, tag) };
-          if (signInHook === "adds" && data !== undefined) return { data: { ...data, newest: tag } };
+          if (signInHook === "adds" && data !== undefined)
+            return { data: { ...data, newest: tag } };
           return { data: { owner: sub, tags: [tag] } };
         }),
     }),
     ...(hasRefreshHook && {
       onRefresh: ({ claims: { sub }, credentials, signal }) =>
-        call("hook onRefresh", signal, () => (weather.denies ? deny() : tagging(sub, refreshTag(credentials.token)))),
+        call("hook onRefresh", signal, () =>
+          weather.denies ? deny() : tagging(sub, refreshTag(credentials.token)),
+        ),
     }),
   };
 }

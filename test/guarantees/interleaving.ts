@@ -8,7 +8,16 @@ import type { FrameworkAdapter, IdpAuth } from "../../src/auth/public-types.js";
 import { createIdpAuthOver } from "../../src/auth/create-idp-auth.js";
 // Loaded now: loading it by its first use would be I/O.
 import "../../src/access/api-access.js";
-import { modelData, modelHooks, refreshTag, SIGN_IN_HOOKS, tagging, tagsIn, type HookPlan, type HookWeather } from "./application-hooks.js";
+import {
+  modelData,
+  modelHooks,
+  refreshTag,
+  SIGN_IN_HOOKS,
+  tagging,
+  tagsIn,
+  type HookPlan,
+  type HookWeather,
+} from "./application-hooks.js";
 import { Ledger, SECRET_KEY, type Session, type Violation } from "./ledger.js";
 import { ISSUER, ModelProvider, partsOf } from "./model-provider.js";
 import { LOGGED_OUT } from "./provider-logouts.js";
@@ -22,7 +31,10 @@ const COOKIE = "idpauth";
 const MOST_STEPS = 6_000;
 /** The user whose ID tokens may have an unknown key. The other one must not notice it. */
 const UNLUCKY = "ada";
-/** Milliseconds in which everybody must be served again after the last fault: a whole lease, a back-off, and some. */
+/**
+ * Milliseconds in which everybody must be served again after the last fault: a whole lease, a
+ * back-off, and some.
+ */
 const RECOVERY = 120_000;
 
 export const ACTOR_KINDS = [
@@ -94,12 +106,15 @@ export interface Scenario extends HookPlan {
 }
 
 /**
- * Whether the provider may be one that ends all of a user's grants with one revoked token. Off: what a process gives back
- * after another process has signed the user in anew ends the new sign-in too; see README.md.
+ * Whether the provider may be one that ends all of a user's grants with one revoked token. Off:
+ * what a process gives back after another process has signed the user in anew ends the new sign-in
+ * too; see README.md.
  */
 const ENDS_GRANT = process.env["INTERLEAVING_GRANTS"] === "1";
 
-/** Milliseconds before the ID token's expiry at which sessions are used that are about to expire. */
+/**
+ * Milliseconds before the ID token's expiry at which sessions are used that are about to expire.
+ */
 const NEARLY = 20_000;
 const HOUR = 3_600_000;
 const PACES = [1, 1, 0.1, 6];
@@ -107,7 +122,16 @@ const PACES = [1, 1, 0.1, 6];
 export function planScenario(random: Random): Scenario {
   const processes = 1 + random.below(3);
   const users = random.chance(0.2) ? ["ada", "grace"] : ["ada"];
-  const kinds: readonly ActorKind[] = [...ACTOR_KINDS, "probe", "credentials", "late", "logout", "callback", "data", "back-channel logout"];
+  const kinds: readonly ActorKind[] = [
+    ...ACTOR_KINDS,
+    "probe",
+    "credentials",
+    "late",
+    "logout",
+    "callback",
+    "data",
+    "back-channel logout",
+  ];
   const actors = Array.from({ length: 2 + random.below(3) }, () => ({
     kind: random.pick(kinds),
     browser: random.below(users.length),
@@ -116,8 +140,10 @@ export function planScenario(random: Random): Scenario {
   }));
   // Somebody clicks twice, and the load balancer sends the second click elsewhere.
   const clicked = actors.find(({ kind }) => kind === "callback");
-  if (clicked !== undefined && random.chance(0.4)) actors.push({ ...clicked, process: random.below(processes) });
-  if (clicked !== undefined && random.chance(0.3)) actors.push({ ...clicked, kind: "data", process: random.below(processes) });
+  if (clicked !== undefined && random.chance(0.4))
+    actors.push({ ...clicked, process: random.below(processes) });
+  if (clicked !== undefined && random.chance(0.3))
+    actors.push({ ...clicked, kind: "data", process: random.below(processes) });
   // The provider logs a user out who is just signing in.
   const signingIn = actors.find(({ kind }) => kind === "signIn") ?? clicked;
   if (signingIn !== undefined && random.chance(0.3))
@@ -129,7 +155,11 @@ export function planScenario(random: Random): Scenario {
   const events = Array.from({ length: hasEvents ? 1 + random.below(2) : 0 }, () => {
     const kind = random.pick(EVENT_KINDS);
     // A denial has to come before the sign-ins that it is about.
-    return { kind, process: random.below(processes), after: kind === "denial" ? 0 : random.below(16) };
+    return {
+      kind,
+      process: random.below(processes),
+      after: kind === "denial" ? 0 : random.below(16),
+    };
   });
   return {
     processes,
@@ -151,16 +181,31 @@ export function planScenario(random: Random): Scenario {
   };
 }
 
-/** A sign-in and a logout at the provider, and nothing else: their race is too narrow to be met often in a larger cast. */
+/**
+ * A sign-in and a logout at the provider, and nothing else: their race is too narrow to be met
+ * often in a larger cast.
+ */
 function planDuel(random: Random, processes: number): readonly PlannedActor[] {
-  const duellist = (kind: ActorKind) => ({ kind, browser: 0, process: random.below(processes), after: 0 });
+  const duellist = (kind: ActorKind) => ({
+    kind,
+    browser: 0,
+    process: random.below(processes),
+    after: 0,
+  });
   return [duellist(random.pick(["callback", "signIn"])), duellist("back-channel logout")];
 }
 
 /** Requests of one session for two APIs at once, and sometimes its logout. */
 function planApiRequests(random: Random, processes: number): readonly PlannedActor[] {
-  const plan = (kind: ActorKind) => ({ kind, browser: 0, process: random.below(processes), after: random.below(6) });
-  const requests = Array.from({ length: 3 + random.below(4) }, () => plan(random.pick(["api orders", "api billing"])));
+  const plan = (kind: ActorKind) => ({
+    kind,
+    browser: 0,
+    process: random.below(processes),
+    after: random.below(6),
+  });
+  const requests = Array.from({ length: 3 + random.below(4) }, () =>
+    plan(random.pick(["api orders", "api billing"])),
+  );
   return random.chance(0.25) ? [...requests, plan("logout")] : requests;
 }
 
@@ -216,10 +261,21 @@ export interface Outcome {
   readonly steps: number;
 }
 
-/** Runs one interleaving: the real code of several processes over one store and one provider, everything else decided by chance. */
-export async function runInterleaving(seed: number, count: (kind: string) => void, scenario?: Scenario): Promise<Outcome> {
+/**
+ * Runs one interleaving: the real code of several processes over one store and one provider,
+ * everything else decided by chance.
+ */
+export async function runInterleaving(
+  seed: number,
+  count: (kind: string) => void,
+  scenario?: Scenario,
+): Promise<Outcome> {
   const random = new Random(seed);
-  const interleaving = new Interleaving(random, scenario ?? planScenario(new Random(seed ^ 0x5eed)), count);
+  const interleaving = new Interleaving(
+    random,
+    scenario ?? planScenario(new Random(seed ^ 0x5eed)),
+    count,
+  );
   const restore = seedTheWorld(random, (bytes) => interleaving.ledger.made(bytes));
   const onRejection = (reason: unknown) => {
     interleaving.ledger.report("no unhandled rejection", String(reason));
@@ -231,7 +287,11 @@ export async function runInterleaving(seed: number, count: (kind: string) => voi
     process.off("unhandledRejection", onRejection);
     restore();
   }
-  return { violations: interleaving.ledger.violations, trace: interleaving.scheduler.trace, steps: interleaving.scheduler.stepsTaken };
+  return {
+    violations: interleaving.ledger.violations,
+    trace: interleaving.scheduler.trace,
+    steps: interleaving.scheduler.stepsTaken,
+  };
 }
 
 class Interleaving {
@@ -249,7 +309,12 @@ class Interleaving {
   readonly #lostToLogout: RunningActor[] = [];
   /** Callbacks whose user a hook denied, or whose hook failed. */
   readonly #turnedAway: RunningActor[] = [];
-  readonly #hookWeather: HookWeather = { trouble: 0, denies: false, denied: new Set(), signOuts: [] };
+  readonly #hookWeather: HookWeather = {
+    trouble: 0,
+    denies: false,
+    denied: new Set(),
+    signOuts: [],
+  };
   readonly #callbacks: string[][];
   #faultsGoOn = true;
   #started = 0;
@@ -262,30 +327,41 @@ class Interleaving {
     this.ledger = new Ledger(this.scheduler, (id) => this.#provider.families.get(id));
     this.#store = new ScheduledStore(this.scheduler, this.ledger);
     this.#provider = new ModelProvider(this.scheduler, this.ledger, scenario);
-    this.#browsers = scenario.users.map((user) => ({ user, cookie: undefined, wasSignedIn: false, wasTurnedAway: false }));
+    this.#browsers = scenario.users.map((user) => ({
+      user,
+      cookie: undefined,
+      wasSignedIn: false,
+      wasTurnedAway: false,
+    }));
     this.#callbacks = scenario.users.map(() => []);
   }
 
   async run(): Promise<void> {
     const { scheduler, ledger } = this;
     const { age, processes, actors, events } = this.#scenario;
-    for (let number = 0; number < processes; number += 1) this.#processes.push(this.#startProcess(number));
+    for (let number = 0; number < processes; number += 1)
+      this.#processes.push(this.#startProcess(number));
     ledger.signInHook = this.#scenario.signInHook;
     ledger.apis = actors.flatMap(({ kind }) => apiOf(kind) ?? []);
     ledger.earliness = actors.some(({ kind }) => kind === "accessToken") ? 30 : 0;
 
     scheduler.orderly = true;
-    for (const [number, browser] of this.#browsers.entries()) await this.#setUp(number, browser, age);
+    for (const [number, browser] of this.#browsers.entries())
+      await this.#setUp(number, browser, age);
     const requestsBefore = ledger.requests.length;
     scheduler.orderly = false;
     scheduler.prompt = this.#scenario.prompt;
     scheduler.trace.push(`--- ${describe(this.#scenario)}`);
 
     for (const planned of actors) {
-      scheduler.add("", { process: undefined, actor: undefined }, () => this.#start(planned), { steps: planned.after });
+      scheduler.add("", { process: undefined, actor: undefined }, () => this.#start(planned), {
+        steps: planned.after,
+      });
     }
     for (const planned of events) {
-      scheduler.add("", { process: undefined, actor: undefined }, () => this.#happen(planned), { steps: planned.after });
+      scheduler.add("", { process: undefined, actor: undefined }, () => this.#happen(planned), {
+        steps: planned.after,
+      });
     }
     await this.#settle();
     if (ledger.violations.length > 0) return;
@@ -331,7 +407,8 @@ class Interleaving {
     auth.start();
     auth.on("failure", ({ reason }) => {
       if (reason === "logged_out_at_provider") this.#turnedAwayByLogout();
-      if (reason === "unexpected") this.ledger.report("no unexpected error", "a failure event says so");
+      if (reason === "unexpected")
+        this.ledger.report("no unexpected error", "a failure event says so");
     });
     auth.on("refresh", () => this.#count("refresh"));
     auth.on("login", () => this.#count("login"));
@@ -339,7 +416,10 @@ class Interleaving {
     return Object.assign(state, { number, auth });
   }
 
-  /** Signs the browser in, lets its ID token grow old, and starts the logins whose callbacks will be called. */
+  /**
+   * Signs the browser in, lets its ID token grow old, and starts the logins whose callbacks will be
+   * called.
+   */
   async #setUp(number: number, browser: Browser, age: number): Promise<void> {
     const actor: RunningActor = {
       name: "setup",
@@ -361,7 +441,10 @@ class Interleaving {
     await perform(async () => {
       await this.#follow(actor, await this.#beginLogin(actor));
       const session = this.ledger.sessionOf(browser.cookie);
-      await actor.process.auth.updateData(this.#request(actor, "/"), tagging(session?.record.id_info?.sub, "updated:setup"));
+      await actor.process.auth.updateData(
+        this.#request(actor, "/"),
+        tagging(session?.record.id_info?.sub, "updated:setup"),
+      );
     });
     if (this.#scenario.forgetsCookie) browser.cookie = undefined;
     if (number === this.#browsers.length - 1) this.scheduler.advance(age);
@@ -388,7 +471,9 @@ class Interleaving {
   #turnedAwayByLogout(): void {
     const actor = this.scheduler.current.actor as RunningActor | undefined;
     if (actor !== undefined) actor.browser.wasTurnedAway = true;
-    const created = [...this.ledger.sessions.values()].filter(({ createdBy }) => createdBy !== undefined && createdBy === actor);
+    const created = [...this.ledger.sessions.values()].filter(
+      ({ createdBy }) => createdBy !== undefined && createdBy === actor,
+    );
     this.ledger.logouts.overtook(actor, created);
   }
 
@@ -398,20 +483,33 @@ class Interleaving {
 
   #pickProcess(number: number): RunningProcess {
     const wanted = this.#processes[number];
-    const process = wanted === undefined || wanted.crashed ? this.#processes.find(({ crashed }) => !crashed) : wanted;
+    const process =
+      wanted === undefined || wanted.crashed
+        ? this.#processes.find(({ crashed }) => !crashed)
+        : wanted;
     if (process === undefined) throw new Error("no process is left");
     return process;
   }
 
   // What users do
 
-  #request({ browser }: RunningActor, target: string, headers: Readonly<Record<string, string>> = {}): IdpRequest {
+  #request(
+    { browser }: RunningActor,
+    target: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): IdpRequest {
     const all: Readonly<Record<string, string>> = {
       "sec-fetch-site": "none",
       ...(browser.cookie !== undefined && { cookie: `${COOKIE}=${browser.cookie}` }),
       ...headers,
     };
-    return { method: "GET", target, scheme: "http", host: "localhost", header: (name) => all[name] };
+    return {
+      method: "GET",
+      target,
+      scheme: "http",
+      host: "localhost",
+      header: (name) => all[name],
+    };
   }
 
   async #get(actor: RunningActor, target: string): Promise<Reply> {
@@ -424,7 +522,8 @@ class Interleaving {
       const value = new RegExp(`^${COOKIE}=([^;]*)`).exec(line)?.[1];
       actor.browser.cookie = value === undefined || value === "" ? undefined : value;
       const session = this.ledger.sessionOf(actor.browser.cookie);
-      if (session?.isAlive === true && session.record.credentials !== undefined) actor.browser.wasSignedIn = true;
+      if (session?.isAlive === true && session.record.credentials !== undefined)
+        actor.browser.wasSignedIn = true;
     }
     return answered;
   }
@@ -435,11 +534,21 @@ class Interleaving {
     this.#started += 1;
     const process = this.#pickProcess(processNumber);
     const pace = this.#random.pick(PACES);
-    const actor: RunningActor = { name: `${kind}#${String(this.#started)}`, kind, faulted: false, pace, browser, process, settled: false };
+    const actor: RunningActor = {
+      name: `${kind}#${String(this.#started)}`,
+      kind,
+      faulted: false,
+      pace,
+      browser,
+      process,
+      settled: false,
+    };
     this.#actors.push(actor);
     this.#count(`actor ${kind}`);
     this.scheduler.current = { process, actor };
-    this.scheduler.note(`begins with ${this.ledger.sessionOf(browser.cookie)?.name ?? "no session"}`);
+    this.scheduler.note(
+      `begins with ${this.ledger.sessionOf(browser.cookie)?.name ?? "no session"}`,
+    );
     this.#act(actor).then(
       (said) => {
         actor.settled = true;
@@ -464,38 +573,68 @@ class Interleaving {
       }
       case "credentials": {
         const before = this.#before(actor);
-        return this.#judge(actor, before, await told(auth.getCredentials(this.#request(actor, "/")), (credentials) => credentials?.token));
+        return this.#judge(
+          actor,
+          before,
+          await told(
+            auth.getCredentials(this.#request(actor, "/")),
+            (credentials) => credentials?.token,
+          ),
+        );
       }
       case "accessToken": {
         const before = this.#before(actor);
-        return this.#judge(actor, before, await told(auth.getAccessToken(this.#request(actor, "/")), (token) => token ?? undefined));
+        return this.#judge(
+          actor,
+          before,
+          await told(auth.getAccessToken(this.#request(actor, "/")), (token) => token ?? undefined),
+        );
       }
       case "api orders":
       case "api billing": {
         const before = this.#before(actor);
         const api = apiOf(actor.kind) ?? "";
-        const said = await told(auth.getAccessToken(this.#request(actor, "/"), { api }), (token) => token ?? undefined);
+        const said = await told(
+          auth.getAccessToken(this.#request(actor, "/"), { api }),
+          (token) => token ?? undefined,
+        );
         return this.#judge(actor, before, { ...said, api });
       }
       case "late": {
         const request = this.#request(actor, "/");
         const first = this.#before(actor);
-        const early = await told(auth.checkIdpAuthentication(request), (isIn) => (isIn ? "" : undefined));
+        const early = await told(auth.checkIdpAuthentication(request), (isIn) =>
+          isIn ? "" : undefined,
+        );
         if (early.verdict === "unavailable") return this.#judge(actor, first, early);
         await new Promise<void>((resolve) =>
-          this.scheduler.add("comes back", this.scheduler.current, resolve, { steps: this.#random.below(25) }),
+          this.scheduler.add("comes back", this.scheduler.current, resolve, {
+            steps: this.#random.below(25),
+          }),
         );
-        // What it had read was still good for this request; only if not, it must see what others have stored since.
-        const before = early.verdict === "in" ? first : { ...this.#before(actor), wasAlive: true, session: first.session };
-        return this.#judge(actor, before, await told(auth.getCredentials(request), (credentials) => credentials?.token));
+        // What it had read was still good for this request; only if not, it must see what others
+        // have stored since.
+        const before =
+          early.verdict === "in"
+            ? first
+            : { ...this.#before(actor), wasAlive: true, session: first.session };
+        return this.#judge(
+          actor,
+          before,
+          await told(auth.getCredentials(request), (credentials) => credentials?.token),
+        );
       }
       case "guard": {
         const before = this.#before(actor);
         const isPage = this.#random.chance(0.5);
         const request = this.#request(actor, "/page", isPage ? { accept: "text/html" } : {});
         const blocked = await auth.guard(request);
-        const verdict = blocked === undefined ? "in" : blocked.kind === "unavailable" ? "unavailable" : "out";
-        return this.#judge(actor, before, { verdict, ...(blocked && { setCookies: blocked.reply.setCookies ?? [] }) });
+        const verdict =
+          blocked === undefined ? "in" : blocked.kind === "unavailable" ? "unavailable" : "out";
+        return this.#judge(actor, before, {
+          verdict,
+          ...(blocked && { setCookies: blocked.reply.setCookies ?? [] }),
+        });
       }
       case "login":
         return (await this.#beginLogin(actor)) === undefined ? "not now" : "off to the provider";
@@ -504,11 +643,15 @@ class Interleaving {
         // A request that lives long enough for others to do all their work.
         const isLate = this.#random.chance(0.4);
         const first = this.#before(actor);
-        const early = isLate ? await told(auth.getUser(request), (user) => user?.email ?? undefined) : undefined;
+        const early = isLate
+          ? await told(auth.getUser(request), (user) => user?.email ?? undefined)
+          : undefined;
         if (early !== undefined && early.verdict !== "in") return this.#judge(actor, first, early);
         if (isLate) {
           await new Promise<void>((resolve) =>
-            this.scheduler.add("comes back", this.scheduler.current, resolve, { steps: this.#random.below(25) }),
+            this.scheduler.add("comes back", this.scheduler.current, resolve, {
+              steps: this.#random.below(25),
+            }),
           );
         }
         const before = isLate ? { ...first, isSignedIn: false } : this.#before(actor);
@@ -531,7 +674,9 @@ class Interleaving {
           this.scheduler.add("comes back from the provider", this.scheduler.current, resolve, {
             steps: this.#random.below(8),
             // Late enough for an ID token that no logout of this moment ends.
-            delay: this.#scenario.actors.some(({ kind }) => kind === "back-channel logout") ? this.#random.pick([0, 8_000]) : 0,
+            delay: this.#scenario.actors.some(({ kind }) => kind === "back-channel logout")
+              ? this.#random.pick([0, 8_000])
+              : 0,
           }),
         );
         return this.#callBack(actor, callback);
@@ -552,7 +697,10 @@ class Interleaving {
         if (reply.status !== 200 || !reply.body?.includes("logged_out"))
           this.ledger.report("no unexpected error", `logout answered ${String(reply.status)}`);
         if (before.session?.isAlive === true)
-          this.ledger.report("6 logout wins", `${before.session.name} exists after its logout was confirmed`);
+          this.ledger.report(
+            "6 logout wins",
+            `${before.session.name} exists after its logout was confirmed`,
+          );
         if (before.session !== undefined) before.session.endedBy ??= "logout";
         this.#count("answer logged out");
         return "logged out";
@@ -568,10 +716,15 @@ class Interleaving {
     let status = 0;
     for (const delay of this.#random.pick([[0], [0], [7_000], [60_000], [0, 60_000], [0, 9_000]])) {
       await new Promise<void>((resolve) =>
-        scheduler.add("the logout token arrives", scheduler.current, resolve, { steps: this.#random.below(10), delay }),
+        scheduler.add("the logout token arrives", scheduler.current, resolve, {
+          steps: this.#random.below(10),
+          delay,
+        }),
       );
       logout.isPosted = true;
-      const headers: Record<string, string> = { "content-type": "application/x-www-form-urlencoded" };
+      const headers: Record<string, string> = {
+        "content-type": "application/x-www-form-urlencoded",
+      };
       const handled = await actor.process.auth.handle({
         method: "POST",
         target: "/idpauth/backchannel-logout",
@@ -584,9 +737,12 @@ class Interleaving {
       ({ status = 0 } = reply ?? {});
       this.#count(`back-channel ${String(status)}`);
       if (status === 200) {
-        const held = this.#browsers.map(({ cookie }) => ledger.sessionOf(cookie)).filter((session) => session !== undefined);
+        const held = this.#browsers
+          .map(({ cookie }) => ledger.sessionOf(cookie))
+          .filter((session) => session !== undefined);
         ledger.logouts.confirmed(logout, [...ledger.sessions.values()], held);
-      } else if (status !== 400) ledger.report("no unexpected error", `${actor.name} was answered ${String(status)}`);
+      } else if (status !== 400)
+        ledger.report("no unexpected error", `${actor.name} was answered ${String(status)}`);
       else if (!actor.faulted && !reply?.body?.includes("temporarily_unavailable"))
         ledger.report("no unexpected error", `${actor.name} was refused: ${reply?.body ?? ""}`);
     }
@@ -597,12 +753,17 @@ class Interleaving {
     const before = this.#before(actor);
     const reply = await this.#get(actor, callback);
     const { status } = reply;
-    if (![302, 400, 403, 503].includes(status)) this.ledger.report("no unexpected error", `the callback answered ${String(status)}`);
+    if (![302, 400, 403, 503].includes(status))
+      this.ledger.report("no unexpected error", `the callback answered ${String(status)}`);
     const created = [...this.ledger.sessions.values()].filter(
       (session) => session.createdBy === actor && session.record.credentials !== undefined,
     );
     const { ledger } = this;
-    const loggedOut = ["logout", "back-channel logout"].includes(before.session?.deletedBy?.kind ?? "") ? before.session : undefined;
+    const loggedOut = ["logout", "back-channel logout"].includes(
+      before.session?.deletedBy?.kind ?? "",
+    )
+      ? before.session
+      : undefined;
     const left = created.filter(({ isAlive }) => isAlive);
     if (loggedOut !== undefined) {
       this.#count("logout won over a callback");
@@ -613,51 +774,87 @@ class Interleaving {
           `${left.map(({ name }) => name).join(", ")} exists, made from ${loggedOut.name}, which was logged out`,
         );
       }
-      if (reply.setCookies !== undefined && created.length > 0) ledger.report("6 logout wins", `${actor.name} signed in over a logout`);
+      if (reply.setCookies !== undefined && created.length > 0)
+        ledger.report("6 logout wins", `${actor.name} signed in over a logout`);
     }
     const outlived = left.filter((session) => ledger.logouts.isConfirmedFor(session));
     if (outlived.length > 0 && !actor.faulted)
-      ledger.report("6 a logout at the provider wins", `${actor.name} signed in to ${outlived[0]?.name ?? ""} after it`);
-    const denied = created.filter(({ record }) => this.#hookWeather.denied.has(record.credentials?.token ?? ""));
-    if (denied.length > 0) ledger.report("a denied user gets no session", `${actor.name} signed in to ${denied[0]?.name ?? ""}`);
+      ledger.report(
+        "6 a logout at the provider wins",
+        `${actor.name} signed in to ${outlived[0]?.name ?? ""} after it`,
+      );
+    const denied = created.filter(({ record }) =>
+      this.#hookWeather.denied.has(record.credentials?.token ?? ""),
+    );
+    if (denied.length > 0)
+      ledger.report(
+        "a denied user gets no session",
+        `${actor.name} signed in to ${denied[0]?.name ?? ""}`,
+      );
     if (status === 403) this.#turnedAway.push(actor);
     this.#checkCarried(actor, before.session, left);
     // Whether its tokens went back is seen at the end: nobody waits for that.
     if (loggedOut !== undefined) this.#lostToLogout.push(actor);
-    if (status === 503 && left.length > 0 && !actor.faulted) ledger.report("R6 never half", `${actor.name} failed and left a session`);
+    if (status === 503 && left.length > 0 && !actor.faulted)
+      ledger.report("R6 never half", `${actor.name} failed and left a session`);
     this.#count(`callback ${String(status)}`);
     return String(status);
   }
 
   /** An update that was confirmed is in the store, and in what was confirmed. */
-  #checkUpdated(actor: RunningActor, session: Session | undefined, tag: string, after: JsonObject): void {
+  #checkUpdated(
+    actor: RunningActor,
+    session: Session | undefined,
+    tag: string,
+    after: JsonObject,
+  ): void {
     const { ledger } = this;
     this.#count("data updated");
     if (session === undefined || !tagsIn(session.record).includes(tag))
-      ledger.report("no update of the data is lost", `${actor.name} was told of ${tag}, and ${session?.name ?? "nothing"} has it not`);
+      ledger.report(
+        "no update of the data is lost",
+        `${actor.name} was told of ${tag}, and ${session?.name ?? "nothing"} has it not`,
+      );
     const { owner, tags } = modelData(after);
-    if (!tags.includes(tag)) ledger.report("no update of the data is lost", `${actor.name} was given data without ${tag}`);
+    if (!tags.includes(tag))
+      ledger.report("no update of the data is lost", `${actor.name} was given data without ${tag}`);
     if (owner !== session?.record.id_info?.sub)
-      ledger.report("data stays with its person", `${actor.name} was given the data of ${JSON.stringify(owner)}`);
+      ledger.report(
+        "data stays with its person",
+        `${actor.name} was given the data of ${JSON.stringify(owner)}`,
+      );
   }
 
   /** A sign-in of the same person keeps the data, unless the hook replaces it. */
   #checkCarried(actor: RunningActor, from: Session | undefined, created: readonly Session[]): void {
-    if (from?.deletedBy !== actor || actor.faulted || this.#scenario.signInHook === "replaces") return;
+    if (from?.deletedBy !== actor || actor.faulted || this.#scenario.signInHook === "replaces")
+      return;
     for (const session of created) {
       if (session.record.id_info?.sub !== from.record.id_info?.sub) continue;
       const has = tagsIn(session.record);
       const lost = tagsIn(from.record).filter((tag) => !has.includes(tag));
-      if (lost.length > 0) this.ledger.report("no update of the data is lost", `${actor.name} lost ${lost.join()} of ${from.name}`);
-      else if (has.some((tag) => tag.startsWith("updated:"))) this.#count("data carried over by a sign-in");
+      if (lost.length > 0)
+        this.ledger.report(
+          "no update of the data is lost",
+          `${actor.name} lost ${lost.join()} of ${from.name}`,
+        );
+      else if (has.some((tag) => tag.startsWith("updated:")))
+        this.#count("data carried over by a sign-in");
     }
   }
 
   async #probe(actor: RunningActor): Promise<Said> {
     const reply = await this.#get(actor, "/idpauth/session?details=true");
     if (reply.status === 503) return { verdict: "unavailable", setCookies: reply.setCookies ?? [] };
-    const body = JSON.parse(reply.body ?? "") as { authenticated: boolean; user: { email: string } | null };
-    return { verdict: body.authenticated ? "in" : "out", email: body.user?.email ?? null, status: reply.status };
+    const body = JSON.parse(reply.body ?? "") as {
+      authenticated: boolean;
+      user: { email: string } | null;
+    };
+    return {
+      verdict: body.authenticated ? "in" : "out",
+      email: body.user?.email ?? null,
+      status: reply.status,
+    };
   }
 
   // What must hold of every answer
@@ -682,40 +879,69 @@ class Interleaving {
     const { session } = before;
     this.#count(`answer ${said.verdict}`);
     if (said.verdict === "unavailable") {
-      if ((said.setCookies ?? []).length > 0) ledger.report("7 an outage signs nobody out", `${actor.name} got a cookie with a 503`);
+      if ((said.setCookies ?? []).length > 0)
+        ledger.report("7 an outage signs nobody out", `${actor.name} got a cookie with a 503`);
       const { prompt, events } = this.#scenario;
-      const isOthersTrouble = events.every(({ kind }) => kind === "unknown key") && actor.browser.user !== UNLUCKY;
-      if (prompt && (events.length === 0 || isOthersTrouble)) ledger.report("no outage out of nothing", `${actor.name} was told 503`);
+      const isOthersTrouble =
+        events.every(({ kind }) => kind === "unknown key") && actor.browser.user !== UNLUCKY;
+      if (prompt && (events.length === 0 || isOthersTrouble))
+        ledger.report("no outage out of nothing", `${actor.name} was told 503`);
       return "503";
     }
     const name = session?.name ?? "no session";
     if (said.verdict === "out") {
       if (before.isSignedIn && session !== undefined && !this.#mayBeOut(session, before)) {
-        ledger.report("7 an outage signs nobody out", `${actor.name} was told that nobody is signed in to ${name}`);
+        ledger.report(
+          "7 an outage signs nobody out",
+          `${actor.name} was told that nobody is signed in to ${name}`,
+        );
       }
       return "signed out";
     }
     if (session === undefined || !before.wasAlive) {
-      ledger.report("6 logout wins", `${actor.name} was let in with ${name}, which was gone before`);
+      ledger.report(
+        "6 logout wins",
+        `${actor.name} was let in with ${name}, which was gone before`,
+      );
       return "signed in";
     }
     if (before.isLoggedOut)
-      ledger.report("6 a logout at the provider wins", `${actor.name} was let in with ${name} after it was confirmed`);
+      ledger.report(
+        "6 a logout at the provider wins",
+        `${actor.name} was let in with ${name} after it was confirmed`,
+      );
     const user = session.record.id_info?.sub;
     if (said.email !== undefined && said.email !== `${String(user)}@example.com`) {
-      ledger.report("everybody keeps their own identity", `${actor.name} was told to be ${String(said.email)}`);
+      ledger.report(
+        "everybody keeps their own identity",
+        `${actor.name} was told to be ${String(said.email)}`,
+      );
     }
     if (said.token !== undefined && said.token !== "") {
       const { family: id, generation } = partsOf(said.token);
       const family = this.#provider.families.get(id);
       if (family?.user !== user || partsOf(session.record.credentials?.token ?? "").family !== id) {
-        ledger.report("everybody keeps their own identity", `${actor.name} was given ${said.token}`);
+        ledger.report(
+          "everybody keeps their own identity",
+          `${actor.name} was given ${said.token}`,
+        );
       }
       const isForApi = said.api !== undefined;
       if (said.token.split(".")[3] !== said.api)
-        ledger.report("a token for one API goes to no other", `${actor.name} was given ${said.token}`);
-      if (this.#scenario.hasRefreshHook && !isForApi && generation > 0 && !tagsIn(session.record).includes(refreshTag(said.token))) {
-        ledger.report("only reviewed tokens are given", `${actor.name} was given ${said.token}, which onRefresh has not accepted`);
+        ledger.report(
+          "a token for one API goes to no other",
+          `${actor.name} was given ${said.token}`,
+        );
+      if (
+        this.#scenario.hasRefreshHook &&
+        !isForApi &&
+        generation > 0 &&
+        !tagsIn(session.record).includes(refreshTag(said.token))
+      ) {
+        ledger.report(
+          "only reviewed tokens are given",
+          `${actor.name} was given ${said.token}, which onRefresh has not accepted`,
+        );
       }
       if (generation < before.generation && !isForApi) {
         ledger.report(
@@ -724,7 +950,10 @@ class Interleaving {
         );
       }
       if ((family?.expiries[generation] ?? 0) <= before.at) {
-        ledger.report("3 a late request uses the refreshed tokens", `${actor.name} was given ${said.token}, which had expired`);
+        ledger.report(
+          "3 a late request uses the refreshed tokens",
+          `${actor.name} was given ${said.token}, which had expired`,
+        );
       }
     }
     this.#checkCaps(actor, session, before, said);
@@ -735,7 +964,8 @@ class Interleaving {
     const { sessionMaxAge, sessionIdleTimeout } = this.#scenario;
     const now = epochSeconds(this.scheduler.clock);
     if (!session.isAlive || session.endedBy !== undefined) return true;
-    if (sessionMaxAge !== null && now > Number(session.record.idp_login_at) + sessionMaxAge) return true;
+    if (sessionMaxAge !== null && now > Number(session.record.idp_login_at) + sessionMaxAge)
+      return true;
     return sessionIdleTimeout !== null && now - (before.lastActive ?? now) > sessionIdleTimeout;
   }
 
@@ -744,34 +974,60 @@ class Interleaving {
     const { at } = before;
     // The gate is asked again after a refresh, so what was stored beyond the cap lets nobody in.
     const judgedAt = Math.max(at, session.storedAt.get(token) ?? 0);
-    const isTooOld = sessionMaxAge !== null && judgedAt > Number(session.record.idp_login_at) + sessionMaxAge;
-    const isTooIdle = sessionIdleTimeout !== null && at - (session.lastActive ?? at) > sessionIdleTimeout;
+    const isTooOld =
+      sessionMaxAge !== null && judgedAt > Number(session.record.idp_login_at) + sessionMaxAge;
+    const isTooIdle =
+      sessionIdleTimeout !== null && at - (session.lastActive ?? at) > sessionIdleTimeout;
     if (isTooOld || isTooIdle)
-      this.ledger.report("caps are never lifted", `${actor.name} was let in beyond ${isTooOld ? "max_age" : "idle"}`);
-    if (sessionIdleTimeout !== null && actor.kind !== "setup" && (session.lastActive ?? 0) < at && session.isAlive && !actor.faulted) {
+      this.ledger.report(
+        "caps are never lifted",
+        `${actor.name} was let in beyond ${isTooOld ? "max_age" : "idle"}`,
+      );
+    if (
+      sessionIdleTimeout !== null &&
+      actor.kind !== "setup" &&
+      (session.lastActive ?? 0) < at &&
+      session.isAlive &&
+      !actor.faulted
+    ) {
       this.ledger.report("every access stamps", `${actor.name} left no stamp on ${session.name}`);
     }
   }
 
-  #checkCookies(actor: RunningActor, target: string, before: Before, { status, setCookies = [] }: Reply): void {
+  #checkCookies(
+    actor: RunningActor,
+    target: string,
+    before: Before,
+    { status, setCookies = [] }: Reply,
+  ): void {
     const { ledger } = this;
-    if (status === 503 && setCookies.length > 0) ledger.report("7 an outage signs nobody out", `${actor.name} got a cookie with a 503`);
+    if (status === 503 && setCookies.length > 0)
+      ledger.report("7 an outage signs nobody out", `${actor.name} got a cookie with a 503`);
     for (const line of setCookies) {
       const isCleared = line.includes("Max-Age=0");
       const isOwnEnd = target.includes("/logout/") || actor.browser.wasTurnedAway;
-      if (isCleared && !isOwnEnd) ledger.report("7 an outage signs nobody out", `${actor.name} lost its cookie`);
+      if (isCleared && !isOwnEnd)
+        ledger.report("7 an outage signs nobody out", `${actor.name} lost its cookie`);
       if (isCleared && before.session?.isAlive === true)
-        ledger.report("6 logout wins", `${actor.name} lost its cookie, but ${before.session.name} lives`);
+        ledger.report(
+          "6 logout wins",
+          `${actor.name} lost its cookie, but ${before.session.name} lives`,
+        );
       if (isCleared) continue;
       const value = /=([^;]*)/.exec(line)?.[1];
       const session = ledger.sessionOf(value);
-      if (session === undefined) ledger.report("R6 never half", `${actor.name} got a cookie that leads nowhere`);
-      // A store that failed while it carried over another tab's login costs that, and never the sign-in.
+      if (session === undefined)
+        ledger.report("R6 never half", `${actor.name} got a cookie that leads nowhere`);
+      // A store that failed while it carried over another tab's login costs that, and never the
+      // sign-in.
       else if (actor.faulted) this.#count("a carry-over that the store may have lost");
       else ledger.checkUsed(session, session.record);
       const isReplaced = value !== before.cookie && before.session?.isAlive === true;
       if (isReplaced)
-        ledger.report("7 an outage signs nobody out", `${actor.name} got a cookie in place of ${before.session.name}, which lives`);
+        ledger.report(
+          "7 an outage signs nobody out",
+          `${actor.name} got a cookie in place of ${before.session.name}, which lives`,
+        );
     }
   }
 
@@ -785,28 +1041,39 @@ class Interleaving {
     const steps = 2 + this.#random.below(30);
     this.#count(`event ${kind}`);
     scheduler.note(`*** ${kind}`);
-    const later = (what: string, delay: number, run: () => void) => scheduler.add(`*** ${what}`, nobody, run, { delay, steps });
+    const later = (what: string, delay: number, run: () => void) =>
+      scheduler.add(`*** ${what}`, nobody, run, { delay, steps });
     switch (kind) {
       case "hook trouble":
         this.#hookWeather.trouble = 0.5;
-        later("the hooks work again", this.#random.pick([0, 500, 8_000]), () => (this.#hookWeather.trouble = 0));
+        later(
+          "the hooks work again",
+          this.#random.pick([0, 500, 8_000]),
+          () => (this.#hookWeather.trouble = 0),
+        );
         return;
       case "denial":
         this.#hookWeather.denies = true;
-        if (this.#random.chance(0.3)) later("the hooks deny nobody any more", 0, () => (this.#hookWeather.denies = false));
+        if (this.#random.chance(0.3))
+          later("the hooks deny nobody any more", 0, () => (this.#hookWeather.denies = false));
         return;
       case "crash": {
         const process = this.#processes[number];
         if (process === undefined || process.crashed) return;
         scheduler.crash(process);
-        for (const actor of this.#actors) if (actor.process === process && !actor.settled) actor.faulted = true;
+        for (const actor of this.#actors)
+          if (actor.process === process && !actor.settled) actor.faulted = true;
         scheduler.note(`*** ${process.name} is dead`);
         this.#processes[number] = this.#startProcess(number);
         return;
       }
       case "store outage":
         this.#store.isDown = true;
-        later("the store is back", this.#random.pick([0, 500, 3_000, 12_000]), () => (this.#store.isDown = false));
+        later(
+          "the store is back",
+          this.#random.pick([0, 500, 3_000, 12_000]),
+          () => (this.#store.isDown = false),
+        );
         return;
       case "store hiccups":
         this.#store.hiccups = 0.2;
@@ -814,7 +1081,11 @@ class Interleaving {
         return;
       case "provider outage":
         weather.isDown = true;
-        later("the provider is back", this.#random.pick([0, 500, 8_000, 35_000]), () => (weather.isDown = false));
+        later(
+          "the provider is back",
+          this.#random.pick([0, 500, 8_000, 35_000]),
+          () => (weather.isDown = false),
+        );
         return;
       case "keys outage":
         weather.jwksDown = true;
@@ -822,11 +1093,18 @@ class Interleaving {
         return;
       case "unknown key":
         weather.unknownKey = UNLUCKY;
-        later("the key is published", this.#random.pick([0, 3_000, 12_000]), () => (weather.unknownKey = undefined));
+        later(
+          "the key is published",
+          this.#random.pick([0, 3_000, 12_000]),
+          () => (weather.unknownKey = undefined),
+        );
         return;
       case "slow provider": {
         const slow = () => this.#random.pick([0, 3_000, 7_000, 20_000, 29_000, 45_000]);
-        weather.slowness = Array.from({ length: 1 + this.#random.below(3) }, () => [slow(), slow()]);
+        weather.slowness = Array.from({ length: 1 + this.#random.below(3) }, () => [
+          slow(),
+          slow(),
+        ]);
         return;
       }
       case "withdrawal": {
@@ -851,16 +1129,33 @@ class Interleaving {
   #checkSettled(requestsBefore: number): void {
     const { ledger } = this;
     for (const actor of this.#actors) {
-      if (!actor.settled && !actor.process.crashed) ledger.report("everything settles", `${actor.name} never got an answer`);
+      if (!actor.settled && !actor.process.crashed)
+        ledger.report("everything settles", `${actor.name} never got an answer`);
     }
     const { events, prompt, actors, users } = this.#scenario;
-    const undisturbed = ["probe", "credentials", "guard", "late", "login", "accessToken", "api orders", "api billing"];
-    if (events.length > 0 || !prompt || !actors.every(({ kind }) => undisturbed.includes(kind))) return;
-    // Nothing went wrong and nobody left: as many token requests as there are people whose token has expired, and one for each of their APIs.
+    const undisturbed = [
+      "probe",
+      "credentials",
+      "guard",
+      "late",
+      "login",
+      "accessToken",
+      "api orders",
+      "api billing",
+    ];
+    if (events.length > 0 || !prompt || !actors.every(({ kind }) => undisturbed.includes(kind)))
+      return;
+    // Nothing went wrong and nobody left: as many token requests as there are people whose token
+    // has expired, and one for each of their APIs.
     const made = ledger.requests.length - requestsBefore;
-    const needed = new Set(actors.flatMap(({ kind, browser }) => (apiOf(kind) === undefined ? [] : `${kind} ${String(browser)}`))).size;
+    const needed = new Set(
+      actors.flatMap(({ kind, browser }) =>
+        apiOf(kind) === undefined ? [] : `${kind} ${String(browser)}`,
+      ),
+    ).size;
     if (needed > 1 && made === 1 + needed) this.#count("one token request for each API");
-    if (made > users.length + needed) ledger.report("1 one token request", `${String(made)} token requests`);
+    if (made > users.length + needed)
+      ledger.report("1 one token request", `${String(made)} token requests`);
     if (made === 1) this.#count("one token request for all");
   }
 
@@ -871,11 +1166,24 @@ class Interleaving {
     this.#store.isDown = false;
     this.#store.hiccups = 0;
     Object.assign(this.#hookWeather, { trouble: 0, denies: false });
-    Object.assign(this.#provider.weather, { isDown: false, jwksDown: false, unknownKey: undefined, slowness: [] });
+    Object.assign(this.#provider.weather, {
+      isDown: false,
+      jwksDown: false,
+      unknownKey: undefined,
+      slowness: [],
+    });
     scheduler.orderly = true;
     for (const browser of this.#browsers) {
       const process = this.#pickProcess(this.#random.below(this.#processes.length));
-      const actor: RunningActor = { name: "afterwards", kind: "probe", faulted: false, pace: 1, browser, process, settled: false };
+      const actor: RunningActor = {
+        name: "afterwards",
+        kind: "probe",
+        faulted: false,
+        pace: 1,
+        browser,
+        process,
+        settled: false,
+      };
       const began = scheduler.clock.monotonic();
       let said: Said = { verdict: "unavailable" };
       const isUnserved = () => said.verdict === "unavailable";
@@ -921,7 +1229,13 @@ class Interleaving {
     await this.#settle();
   }
 
-  #checkAfterwards(browser: Browser, actor: RunningActor, before: Before, said: Said, wasExpired: boolean): void {
+  #checkAfterwards(
+    browser: Browser,
+    actor: RunningActor,
+    before: Before,
+    said: Said,
+    wasExpired: boolean,
+  ): void {
     const { ledger } = this;
     const { session } = before;
     if (said.verdict === "in") {
@@ -929,13 +1243,19 @@ class Interleaving {
       this.#judge(actor, before, said);
       // One that its holder could not give back waits for the next expiry.
       const isExcused = this.#scenario.events.length > 0 || !this.#scenario.prompt;
-      if (session?.record.idp_state.lease !== undefined && session.isAlive && (!isExcused || wasExpired)) {
+      if (
+        session?.record.idp_state.lease !== undefined &&
+        session.isAlive &&
+        (!isExcused || wasExpired)
+      ) {
         ledger.report("everything settles", `a lease stays behind on ${session.name}`);
       }
       return;
     }
     if (session === undefined) {
-      const isLoggedOut = this.#actors.some((other) => other.kind === "logout" && other.browser === browser && other.settled);
+      const isLoggedOut = this.#actors.some(
+        (other) => other.kind === "logout" && other.browser === browser && other.settled,
+      );
       if (!isLoggedOut && !browser.wasTurnedAway && !this.#scenario.forgetsCookie)
         ledger.report("7 an outage signs nobody out", `${browser.user} has no cookie any more`);
       this.#count("afterwards signed out");
@@ -943,8 +1263,13 @@ class Interleaving {
     }
     if (session.isAlive) {
       const isRight = session.record.credentials === undefined || this.#mayBeOut(session, before);
-      const cause = session.record.credentials === undefined ? "anonymous" : (session.endedBy ?? "cap");
-      if (!isRight) ledger.report("7 an outage signs nobody out", `${browser.user} is not signed in to ${session.name} any more`);
+      const cause =
+        session.record.credentials === undefined ? "anonymous" : (session.endedBy ?? "cap");
+      if (!isRight)
+        ledger.report(
+          "7 an outage signs nobody out",
+          `${browser.user} is not signed in to ${session.name} any more`,
+        );
       this.#count(`afterwards out by ${cause}`);
       return;
     }
@@ -953,33 +1278,59 @@ class Interleaving {
       this.#count(`afterwards out by ${session.endedBy}`);
     } else if (
       browser.wasTurnedAway ||
-      [...ledger.sessions.values()].some((next) => next.createdBy === by && next.endedBy === LOGGED_OUT)
+      [...ledger.sessions.values()].some(
+        (next) => next.createdBy === by && next.endedBy === LOGGED_OUT,
+      )
     ) {
       // The logout ended the session that replaced this one, before its cookie reached the browser.
       this.#count("afterwards out by a logout of the next session");
     } else if (by !== undefined && by.kind !== "logout" && (by.faulted || by.process.crashed)) {
-      // The new cookie never reached the browser: the callback died, or the store lost the answer of its delete.
+      // The new cookie never reached the browser: the callback died, or the store lost the answer
+      // of its delete.
       this.#count("afterwards out by a lost callback");
-    } else if (by !== undefined && this.#actors.filter((other) => other.browser === browser && other.kind !== "probe").length > 1) {
-      // Two sign-ins of one browser at once: the cookie that came last is not the session that was made last.
+    } else if (
+      by !== undefined &&
+      this.#actors.filter((other) => other.browser === browser && other.kind !== "probe").length > 1
+    ) {
+      // Two sign-ins of one browser at once: the cookie that came last is not the session that was
+      // made last.
       const isRaced =
-        this.#actors.filter((other) => ["callback", "signIn", "login", "logout"].includes(other.kind) && other.browser === browser).length >
-        1;
-      if (!isRaced) ledger.report("7 an outage signs nobody out", `${session.name} is gone by ${by.name}`);
+        this.#actors.filter(
+          (other) =>
+            ["callback", "signIn", "login", "logout"].includes(other.kind) &&
+            other.browser === browser,
+        ).length > 1;
+      if (!isRaced)
+        ledger.report("7 an outage signs nobody out", `${session.name} is gone by ${by.name}`);
       this.#count("afterwards out by a race of sign-ins");
     } else {
-      ledger.report("7 an outage signs nobody out", `${session.name} is gone by ${by?.name ?? "nobody"}`);
+      ledger.report(
+        "7 an outage signs nobody out",
+        `${session.name} is gone by ${by?.name ?? "nobody"}`,
+      );
     }
   }
 
-  /** `onSignOut` runs at most once for a session, and for each that its user ended or whose limit was noticed, if the store responded in time. */
+  /**
+   * `onSignOut` runs at most once for a session, and for each that its user ended or whose limit
+   * was noticed, if the store responded in time.
+   */
   #checkSignOuts(): void {
-    const sessions = [...this.ledger.sessions.values()].filter(({ record }) => record.credentials !== undefined);
+    const sessions = [...this.ledger.sessions.values()].filter(
+      ({ record }) => record.credentials !== undefined,
+    );
     const disturbances: readonly EventKind[] = ["crash", "store outage", "store hiccups"];
-    if (!this.#scenario.prompt || this.#scenario.events.some(({ kind }) => disturbances.includes(kind))) return;
+    if (
+      !this.#scenario.prompt ||
+      this.#scenario.events.some(({ kind }) => disturbances.includes(kind))
+    )
+      return;
     for (const user of new Set(sessions.map(({ record }) => record.id_info?.sub))) {
       const own = sessions.filter(({ record }) => record.id_info?.sub === user);
-      const ended = own.filter(({ record, deletedBy }) => deletedBy?.kind === "logout" || record.idp_state.ended !== undefined);
+      const ended = own.filter(
+        ({ record, deletedBy }) =>
+          deletedBy?.kind === "logout" || record.idp_state.ended !== undefined,
+      );
       const runs = this.#hookWeather.signOuts.filter((sub) => sub === user).length;
       if (runs >= ended.length && runs <= own.length) continue;
       const told = `${String(runs)} times for ${String(own.length)} sessions of ${String(user)}, of which ${String(ended.length)} ended`;
@@ -994,20 +1345,42 @@ class Interleaving {
     for (const logout of ledger.logouts.tokens) {
       const { process } = logout.carrier as RunningActor;
       if (!logout.isPosted || (process.crashed && !logout.isConfirmed)) continue;
-      const isLeft = (session: Session) => session.isAlive && session.createdBy?.faulted !== true && ledger.logouts.covers(logout, session);
+      const isLeft = (session: Session) =>
+        session.isAlive &&
+        session.createdBy?.faulted !== true &&
+        ledger.logouts.covers(logout, session);
       const left = [...ledger.sessions.values()].filter(isLeft);
-      if (left.length > 0) ledger.report("6 a logout at the provider wins", `${left[0]?.name ?? ""} is left in the end`);
+      if (left.length > 0)
+        ledger.report(
+          "6 a logout at the provider wins",
+          `${left[0]?.name ?? ""} is left in the end`,
+        );
     }
     for (const family of this.#provider.families.values()) {
       const denied = this.#turnedAway.find((actor) => actor === family.createdBy);
-      if (denied === undefined || denied.faulted || denied.process.crashed || family.revocationAsked) continue;
-      ledger.report("tokens of a denied user are revoked", `${denied.name} was denied and kept ${family.id}`);
+      if (
+        denied === undefined ||
+        denied.faulted ||
+        denied.process.crashed ||
+        family.revocationAsked
+      )
+        continue;
+      ledger.report(
+        "tokens of a denied user are revoked",
+        `${denied.name} was denied and kept ${family.id}`,
+      );
     }
     for (const family of this.#provider.families.values()) {
       const loser = this.#lostToLogout.find((actor) => actor === family.createdBy);
-      if (loser === undefined || loser.faulted || loser.process.crashed || family.revocationAsked) continue;
-      if (this.#signedInAnew(family.user, loser)) this.#count("late tokens dropped after a new sign-in");
-      else ledger.report("6 late tokens are revoked", `${loser.name} lost to a logout and kept ${family.id}`);
+      if (loser === undefined || loser.faulted || loser.process.crashed || family.revocationAsked)
+        continue;
+      if (this.#signedInAnew(family.user, loser))
+        this.#count("late tokens dropped after a new sign-in");
+      else
+        ledger.report(
+          "6 late tokens are revoked",
+          `${loser.name} lost to a logout and kept ${family.id}`,
+        );
     }
     for (const session of ledger.sessions.values()) {
       const { credentials } = session.record;
@@ -1022,19 +1395,34 @@ class Interleaving {
         ledger.requests.some(
           (request) =>
             partsOf(request.token).family === id &&
-            (request.process.crashed || request.state === "lost" || request.actor?.faulted === true),
+            (request.process.crashed ||
+              request.state === "lost" ||
+              request.actor?.faulted === true),
         );
       if (isExcused) this.#count("logout without revocation, excused");
-      else if (this.#signedInAnew(family.user, session.deletedBy)) this.#count("late tokens dropped after a new sign-in");
-      else ledger.report("6 late tokens are revoked", `${id} is still good at the provider after the logout of ${session.name}`);
+      else if (this.#signedInAnew(family.user, session.deletedBy))
+        this.#count("late tokens dropped after a new sign-in");
+      else
+        ledger.report(
+          "6 late tokens are revoked",
+          `${id} is still good at the provider after the logout of ${session.name}`,
+        );
     }
   }
 
-  /** Some providers end the whole grant with one token, so tokens that came too late are only dropped then. */
+  /**
+   * Some providers end the whole grant with one token, so tokens that came too late are only
+   * dropped then.
+   */
   #signedInAnew(user: string, but: unknown): boolean {
     return [...this.ledger.sessions.values()].some(({ createdBy, record }) => {
       const { credentials } = record;
-      if (createdBy === but || credentials === undefined || !this.#actors.some((actor) => actor === createdBy)) return false;
+      if (
+        createdBy === but ||
+        credentials === undefined ||
+        !this.#actors.some((actor) => actor === createdBy)
+      )
+        return false;
       return this.#provider.families.get(partsOf(credentials.token).family)?.user === user;
     });
   }
@@ -1044,7 +1432,10 @@ function apiOf(kind: string): string | undefined {
   return /^api (.*)/.exec(kind)?.[1];
 }
 
-async function told<Value>(answer: Promise<Value>, tokenOf: (value: Value) => string | undefined): Promise<Said> {
+async function told<Value>(
+  answer: Promise<Value>,
+  tokenOf: (value: Value) => string | undefined,
+): Promise<Said> {
   try {
     const token = tokenOf(await answer);
     return token === undefined ? { verdict: "out" } : { verdict: "in", token };
@@ -1056,6 +1447,12 @@ async function told<Value>(answer: Promise<Value>, tokenOf: (value: Value) => st
 
 function describe(scenario: Scenario): string {
   const { actors, events, ...rest } = scenario;
-  const cast = actors.map(({ kind, browser, process }) => `${kind}@p${String(process + 1)}/b${String(browser + 1)}`);
-  return [...cast, ...events.map(({ kind, process }) => `(${kind} p${String(process + 1)})`), JSON.stringify(rest)].join(" ");
+  const cast = actors.map(
+    ({ kind, browser, process }) => `${kind}@p${String(process + 1)}/b${String(browser + 1)}`,
+  );
+  return [
+    ...cast,
+    ...events.map(({ kind, process }) => `(${kind} p${String(process + 1)})`),
+    JSON.stringify(rest),
+  ].join(" ");
 }

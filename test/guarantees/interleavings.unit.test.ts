@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { ACTOR_KINDS, EVENT_KINDS, planScenario, runInterleaving, type Outcome, type Scenario } from "./interleaving.js";
+import {
+  ACTOR_KINDS,
+  EVENT_KINDS,
+  planScenario,
+  runInterleaving,
+  type Outcome,
+  type Scenario,
+} from "./interleaving.js";
 import { Random } from "./random.js";
 
 const HOW_MANY = Number(process.env["INTERLEAVINGS"] ?? 300);
@@ -44,7 +51,9 @@ const MUST_HAPPEN = [
   "ended by onRefresh",
   "hook onRefresh",
   "hook onSignIn",
-  ...["logout", "logged_out_at_provider", "idle", "max_age"].map((reason) => `hook onSignOut ${reason}`),
+  ...["logout", "logged_out_at_provider", "idle", "max_age"].map(
+    (reason) => `hook onSignOut ${reason}`,
+  ),
   "late revocation",
   "lease taken",
   "logout won over a callback",
@@ -62,16 +71,23 @@ function countInto(counts: Counts): (kind: string) => void {
 }
 
 function report(counts: Counts, interleavings: number, steps: number): string {
-  const rows = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([kind, times]) => `${String(times).padStart(9)}  ${kind}`);
+  const rows = [...counts]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([kind, times]) => `${String(times).padStart(9)}  ${kind}`);
   return [`${String(interleavings)} interleavings, ${String(steps)} steps`, ...rows].join("\n");
 }
 
 function told(seed: number, { violations, trace }: Outcome): string {
   const broken = violations.map(({ check, message }) => `  ${check}: ${message}`);
-  return [`INTERLEAVING_SEED=${String(seed)} breaks a guarantee:`, ...broken, "", ...trace].join("\n");
+  return [`INTERLEAVING_SEED=${String(seed)} breaks a guarantee:`, ...broken, "", ...trace].join(
+    "\n",
+  );
 }
 
-/** Looks for a shorter story of the same failure: an actor, an event or a process less, under a few other seeds. */
+/**
+ * Looks for a shorter story of the same failure: an actor, an event or a process less, under a few
+ * other seeds.
+ */
 async function shrunk(seed: number, failure: Outcome): Promise<string> {
   const check = failure.violations[0]?.check;
   let [best, bestSeed, scenario] = [failure, seed, planScenario(new Random(seed ^ 0x5eed))];
@@ -88,11 +104,14 @@ async function shrunk(seed: number, failure: Outcome): Promise<string> {
     }
   }
   const [full, short] = [told(seed, failure), best.trace.join("\n")];
-  return best === failure ? full : `${full}\n\nThe same in fewer steps (seed ${String(bestSeed)}, a smaller cast):\n${short}`;
+  return best === failure
+    ? full
+    : `${full}\n\nThe same in fewer steps (seed ${String(bestSeed)}, a smaller cast):\n${short}`;
 }
 
 function smaller(scenario: Scenario): Scenario[] {
-  const without = <Item>(items: readonly Item[]) => items.map((_, left) => items.filter((__, index) => index !== left));
+  const without = <Item>(items: readonly Item[]) =>
+    items.map((_, left) => items.filter((__, index) => index !== left));
   return [
     ...without(scenario.actors).map((actors) => ({ ...scenario, actors })),
     ...without(scenario.events).map((events) => ({ ...scenario, events })),
@@ -106,7 +125,10 @@ describe("[ASVS-15.4.1] the seven guarantees", () => {
     { timeout: 600_000 },
     async () => {
       const counts: Counts = new Map();
-      const seeds = ONE_SEED === undefined ? Array.from({ length: HOW_MANY }, (_, index) => index + 1) : [Number(ONE_SEED)];
+      const seeds =
+        ONE_SEED === undefined
+          ? Array.from({ length: HOW_MANY }, (_, index) => index + 1)
+          : [Number(ONE_SEED)];
       let steps = 0;
       for (const seed of seeds) {
         const outcome = await runInterleaving(seed, countInto(counts));
@@ -122,11 +144,17 @@ describe("[ASVS-15.4.1] the seven guarantees", () => {
 
   it("are shown by runs that replay: the same seed takes the same steps", async () => {
     for (const seed of [3, 14, 159, 265, 358, 979]) {
-      const [first, second] = [await runInterleaving(seed, () => undefined), await runInterleaving(seed, () => undefined)];
+      const [first, second] = [
+        await runInterleaving(seed, () => undefined),
+        await runInterleaving(seed, () => undefined),
+      ];
       expect(first.trace.length).toBeGreaterThan(20);
       expect(second.trace).toEqual(first.trace);
     }
-    const [one, other] = [await runInterleaving(1, () => undefined), await runInterleaving(2, () => undefined)];
+    const [one, other] = [
+      await runInterleaving(1, () => undefined),
+      await runInterleaving(2, () => undefined),
+    ];
     expect(other.trace).not.toEqual(one.trace);
   });
 });

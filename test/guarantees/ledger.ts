@@ -12,16 +12,23 @@ import type { Actor, Process, Scheduler } from "./scheduler.js";
 export const SECRET_KEY = "a secret key of at least 32 bytes";
 
 /**
- * Milliseconds for which nobody may take another's lease: what the architecture says, not what the code says. The
- * provider's deadline of 30 s, four store operations of 2 s, and a margin of 2 s.
+ * Milliseconds for which nobody may take another's lease: what the architecture says, not what the
+ * code says. The provider's deadline of 30 s, four store operations of 2 s, and a margin of 2 s.
  */
 const WHOLE_LEASE = 40_000;
 /** Milliseconds that a holder may go on trying to store what it has been given. */
 const STORING_BOUND = 10_000;
 
-const NAMES = { credentials: "credentials", oauth_state: "oauth_state", final_redirect: "final_redirect" };
+const NAMES = {
+  credentials: "credentials",
+  oauth_state: "oauth_state",
+  final_redirect: "final_redirect",
+};
 
-/** One guarantee was broken. The check's name begins with the guarantee's number (architecture, "Seven guarantees"). */
+/**
+ * One guarantee was broken. The check's name begins with the guarantee's number (architecture,
+ * "Seven guarantees").
+ */
 export interface Violation {
   readonly check: string;
   readonly message: string;
@@ -69,8 +76,9 @@ export interface RefreshRequest {
 }
 
 /**
- * Sees every operation at the store and at the provider in the step in which it happens, and says which guarantee it
- * breaks. It reads what lies in the store by itself: it knows every cookie value that was ever made.
+ * Sees every operation at the store and at the provider in the step in which it happens, and says
+ * which guarantee it breaks. It reads what lies in the store by itself: it knows every cookie value
+ * that was ever made.
  */
 export class Ledger {
   readonly violations: Violation[] = [];
@@ -142,11 +150,16 @@ export class Ledger {
     };
     this.sessions.set(key, session);
     this.#scheduler.note(`       ${session.name} is ${describe(record)}`);
-    if (record.idp_state.lease !== undefined) this.report("4 a lease is taken, not carried over", `${session.name} is created with one`);
+    if (record.idp_state.lease !== undefined)
+      this.report("4 a lease is taken, not carried over", `${session.name} is created with one`);
     this.#checkOwner(session);
-    const isCallback = actor?.kind === "callback" || actor?.kind === "signIn" || actor?.kind === "setup";
+    const isCallback =
+      actor?.kind === "callback" || actor?.kind === "signIn" || actor?.kind === "setup";
     if (record.credentials !== undefined && !isCallback) {
-      this.report("6 only a callback signs in", `${actor?.name ?? "?"} of ${process.name} created ${session.name} with tokens`);
+      this.report(
+        "6 only a callback signs in",
+        `${actor?.name ?? "?"} of ${process.name} created ${session.name} with tokens`,
+      );
     }
   }
 
@@ -173,9 +186,15 @@ export class Ledger {
       this.report("caps are never lifted", `idp_login_at of ${session.name} moved`);
     }
     const token = next.credentials?.token;
-    if (token !== undefined && token !== previous.credentials?.token) session.storedAt.set(token, epochSeconds(this.#scheduler.clock));
-    const brought = [next.credentials?.refresh_token, next.credentials?.token, ...apiTokens(next).values()];
-    for (const request of this.requests) if (request.brought !== undefined && brought.includes(request.brought)) request.stored = true;
+    if (token !== undefined && token !== previous.credentials?.token)
+      session.storedAt.set(token, epochSeconds(this.#scheduler.clock));
+    const brought = [
+      next.credentials?.refresh_token,
+      next.credentials?.token,
+      ...apiTokens(next).values(),
+    ];
+    for (const request of this.requests)
+      if (request.brought !== undefined && brought.includes(request.brought)) request.stored = true;
   }
 
   touched(key: string, stored: Stored | undefined): void {
@@ -213,7 +232,13 @@ export class Ledger {
     session.lastActive = stored.lastActive;
   }
 
-  #checkLease(session: Session, previous: SessionRecord, next: SessionRecord, process: Process, actor: Actor | undefined): void {
+  #checkLease(
+    session: Session,
+    previous: SessionRecord,
+    next: SessionRecord,
+    process: Process,
+    actor: Actor | undefined,
+  ): void {
     const before = previous.idp_state.lease?.nonce;
     const after = next.idp_state.lease?.nonce;
     const { clock, count } = this.#scheduler;
@@ -244,35 +269,68 @@ export class Ledger {
     }
     session.lease = { nonce: after, process, at: now };
     const exp = Number(previous.id_info?.exp);
-    const needsApi = this.apis.some((api) => !((previous.idp_state.apis?.[api]?.expires_at ?? 0) - 30 > epochSeconds(clock)));
-    if (exp - this.earliness > epochSeconds(clock) && next.idp_state.review_due !== true && !needsApi) {
-      this.report("3 a late request uses the refreshed tokens", `${process.name} begins to refresh ${session.name}, which is fresh`);
+    const needsApi = this.apis.some(
+      (api) => !((previous.idp_state.apis?.[api]?.expires_at ?? 0) - 30 > epochSeconds(clock)),
+    );
+    if (
+      exp - this.earliness > epochSeconds(clock) &&
+      next.idp_state.review_due !== true &&
+      !needsApi
+    ) {
+      this.report(
+        "3 a late request uses the refreshed tokens",
+        `${process.name} begins to refresh ${session.name}, which is fresh`,
+      );
     }
   }
 
-  #checkTokens(session: Session, previous: SessionRecord, next: SessionRecord, isHolder: boolean, actor: Actor | undefined): void {
+  #checkTokens(
+    session: Session,
+    previous: SessionRecord,
+    next: SessionRecord,
+    isHolder: boolean,
+    actor: Actor | undefined,
+  ): void {
     const before = previous.credentials;
     const after = next.credentials;
     if (before === undefined) {
-      if (after !== undefined && !isSigningIn(actor)) this.report("6 only a callback signs in", `${session.name} got tokens`);
+      if (after !== undefined && !isSigningIn(actor))
+        this.report("6 only a callback signs in", `${session.name} got tokens`);
       return;
     }
     if (after === undefined) {
-      this.report("5 no old copy overwrites newer tokens", `${session.name} has no tokens any more`);
+      this.report(
+        "5 no old copy overwrites newer tokens",
+        `${session.name} has no tokens any more`,
+      );
       return;
     }
-    if (before.token === after.token && before.refresh_token === after.refresh_token && next.id_info?.exp === previous.id_info?.exp) return;
+    if (
+      before.token === after.token &&
+      before.refresh_token === after.refresh_token &&
+      next.id_info?.exp === previous.id_info?.exp
+    )
+      return;
     if (partsOf(before.token).family !== partsOf(after.token).family) {
-      this.report("everybody keeps their own identity", `${session.name} was given tokens of another sign-in`);
+      this.report(
+        "everybody keeps their own identity",
+        `${session.name} was given tokens of another sign-in`,
+      );
     }
     if (partsOf(after.token).generation < partsOf(before.token).generation) {
-      this.report("5 no old copy overwrites newer tokens", `${session.name}: ${after.token} over ${before.token}`);
+      this.report(
+        "5 no old copy overwrites newer tokens",
+        `${session.name}: ${after.token} over ${before.token}`,
+      );
     }
     if (Number(next.id_info?.exp) < Number(previous.id_info?.exp)) {
       this.report("5 no old copy overwrites newer tokens", `${session.name}: an older ID token`);
     }
     if (!isHolder && !isSigningIn(actor))
-      this.report("5 only the holder writes", `tokens of ${session.name} were written without its lease`);
+      this.report(
+        "5 only the holder writes",
+        `tokens of ${session.name} were written without its lease`,
+      );
     if (after.refresh_token === undefined) {
       if (before.refresh_token === undefined) return;
       if (next.idp_state.rejected !== undefined) {
@@ -282,11 +340,20 @@ export class Ledger {
       }
       const nonce = previous.idp_state.lease?.nonce;
       const isRefused = this.requests.some(
-        (request) => request.state === "refused" && request.nonce === nonce && request.token === before.refresh_token,
+        (request) =>
+          request.state === "refused" &&
+          request.nonce === nonce &&
+          request.token === before.refresh_token,
       );
-      if (!isRefused) this.report("7 an outage signs nobody out", `the refresh token of ${session.name} was dropped without a refusal`);
+      if (!isRefused)
+        this.report(
+          "7 an outage signs nobody out",
+          `the refresh token of ${session.name} was dropped without a refusal`,
+        );
       session.endedBy ??= "refusal";
-    } else if (partsOf(after.refresh_token).generation < partsOf(before.refresh_token ?? "rt..0").generation) {
+    } else if (
+      partsOf(after.refresh_token).generation < partsOf(before.refresh_token ?? "rt..0").generation
+    ) {
       this.report(
         "5 no old copy overwrites newer tokens",
         `${session.name}: ${after.refresh_token} over ${before.refresh_token ?? "nothing"}`,
@@ -295,67 +362,117 @@ export class Ledger {
   }
 
   /** The tokens for APIs are written by the holder, each under its own API, and never go back. */
-  #checkApis(session: Session, previous: SessionRecord, next: SessionRecord, isHolder: boolean, actor: Actor | undefined): void {
+  #checkApis(
+    session: Session,
+    previous: SessionRecord,
+    next: SessionRecord,
+    isHolder: boolean,
+    actor: Actor | undefined,
+  ): void {
     const before = apiTokens(previous);
     for (const [api, token] of apiTokens(next)) {
       const old = before.get(api);
       if (token === old) continue;
       this.#scheduler.count("a token for an API stored");
-      if (!token.endsWith(`.${api}`)) this.report("a token for one API goes to no other", `${session.name} has ${token} for ${api}`);
+      if (!token.endsWith(`.${api}`))
+        this.report(
+          "a token for one API goes to no other",
+          `${session.name} has ${token} for ${api}`,
+        );
       if (!isHolder && !isSigningIn(actor))
-        this.report("5 only the holder writes", `${token} of ${session.name} was written without its lease`);
+        this.report(
+          "5 only the holder writes",
+          `${token} of ${session.name} was written without its lease`,
+        );
       if (old !== undefined && partsOf(token).generation < partsOf(old).generation)
-        this.report("5 no old copy overwrites newer tokens", `${session.name}: ${token} over ${old}`);
+        this.report(
+          "5 no old copy overwrites newer tokens",
+          `${session.name}: ${token} over ${old}`,
+        );
       if (partsOf(token).family !== partsOf(next.credentials?.token ?? "").family)
         this.report("everybody keeps their own identity", `${session.name} was given ${token}`);
     }
   }
 
-  #checkLogins(session: Session, previous: SessionRecord, next: SessionRecord, actor: Actor | undefined): void {
+  #checkLogins(
+    session: Session,
+    previous: SessionRecord,
+    next: SessionRecord,
+    actor: Actor | undefined,
+  ): void {
     const before = previous.idp_state.logins ?? [];
     const after = next.idp_state.logins ?? [];
     const now = epochSeconds(this.#scheduler.clock);
     const lost = before.filter(
-      (login) => !after.some(({ state }) => state === login.state) && login.started_at + PENDING_LOGIN_SECONDS > now,
+      (login) =>
+        !after.some(({ state }) => state === login.state) &&
+        login.started_at + PENDING_LOGIN_SECONDS > now,
     );
     if (lost.length > 0 && !isSigningIn(actor))
-      this.report("5 no old copy overwrites newer data", `${session.name} lost a login in progress`);
+      this.report(
+        "5 no old copy overwrites newer data",
+        `${session.name} lost a login in progress`,
+      );
     for (const { state } of lost) this.#usedStates.add(state);
     // What a write leaves as it was, it has not brought back.
     if (after.length > before.length) this.checkUsed(session, next);
   }
 
-  /** No write takes a change away, or makes it twice. Only a sign-in whose hook says so begins anew. */
-  #checkData(session: Session, previous: SessionRecord, next: SessionRecord, actor: Actor | undefined): void {
+  /**
+   * No write takes a change away, or makes it twice. Only a sign-in whose hook says so begins anew.
+   */
+  #checkData(
+    session: Session,
+    previous: SessionRecord,
+    next: SessionRecord,
+    actor: Actor | undefined,
+  ): void {
     const [before, after] = [tagsIn(previous), tagsIn(next)];
     const lost = before.filter((tag) => !after.includes(tag));
     const isReplaced = isSigningIn(actor) && this.signInHook === "replaces";
-    if (lost.length > 0 && !isReplaced) this.report("no update of the data is lost", `${session.name} lost ${lost.join()}`);
+    if (lost.length > 0 && !isReplaced)
+      this.report("no update of the data is lost", `${session.name} lost ${lost.join()}`);
     this.#checkOwner(session);
   }
 
   #checkOwner({ name, record }: Session): void {
     const { owner, tags } = modelData(record.idp_state.data);
-    if (new Set(tags).size < tags.length) this.report("a change of the data is made once", `${name} has ${tags.join()}`);
+    if (new Set(tags).size < tags.length)
+      this.report("a change of the data is made once", `${name} has ${tags.join()}`);
     if (owner !== undefined && owner !== record.id_info?.sub)
-      this.report("data stays with its person", `${name} of ${String(record.id_info?.sub)} has the data of ${JSON.stringify(owner)}`);
+      this.report(
+        "data stays with its person",
+        `${name} of ${String(record.id_info?.sub)} has the data of ${JSON.stringify(owner)}`,
+      );
     const others = tags.filter(
-      (tag) => tag.includes(":at.") && this.#family(partsOf(tag.slice(tag.indexOf(":") + 1)).family)?.user !== owner,
+      (tag) =>
+        tag.includes(":at.") &&
+        this.#family(partsOf(tag.slice(tag.indexOf(":") + 1)).family)?.user !== owner,
     );
-    if (others.length > 0) this.report("data stays with its person", `${name} of ${JSON.stringify(owner)} has ${others.join()}`);
+    if (others.length > 0)
+      this.report(
+        "data stays with its person",
+        `${name} of ${JSON.stringify(owner)} has ${others.join()}`,
+      );
   }
 
   /** A session that is given out must hold no login that was used up before. */
   checkUsed({ name }: Session, { idp_state: { logins = [] } }: SessionRecord): void {
     if (logins.some(({ state }) => this.#usedStates.has(state))) {
-      this.report("5 no old copy overwrites newer data", `${name} has a login again that was used up`);
+      this.report(
+        "5 no old copy overwrites newer data",
+        `${name} has a login again that was used up`,
+      );
     }
   }
 
   #open(key: string, stored: Stored | undefined): SessionRecord {
     const value = this.#cookieValues.get(key);
     const data = stored?.data;
-    const plain = value !== undefined && data instanceof Uint8Array ? this.#sealer.open(data, value, key) : undefined;
+    const plain =
+      value !== undefined && data instanceof Uint8Array
+        ? this.#sealer.open(data, value, key)
+        : undefined;
     const record = plain === undefined ? undefined : parseRecord(JSON.parse(plain), NAMES);
     if (record === undefined) {
       this.report("records stay readable", `nobody can open what lies under ${this.nameOf(key)}`);
@@ -369,7 +486,9 @@ export class Ledger {
   refreshAsked(process: Process, token: string): RefreshRequest {
     const { clock, current, count } = this.#scheduler;
     const now = clock.monotonic();
-    const session = [...this.sessions.values()].find(({ isAlive, record }) => isAlive && record.credentials?.refresh_token === token);
+    const session = [...this.sessions.values()].find(
+      ({ isAlive, record }) => isAlive && record.credentials?.refresh_token === token,
+    );
     const request: RefreshRequest = {
       process,
       actor: current.actor,
@@ -386,17 +505,34 @@ export class Ledger {
     count("token request");
     if (session !== undefined && session.lease?.process !== process) {
       const holder = session.lease?.process.name ?? "nobody";
-      this.report("2 one token request", `${process.name} sends ${token}, but the lease of ${session.name} is held by ${holder}`);
+      this.report(
+        "2 one token request",
+        `${process.name} sends ${token}, but the lease of ${session.name} is held by ${holder}`,
+      );
     }
     for (const earlier of this.requests) {
       if (earlier.token !== token || earlier.process.crashed) continue;
       const isUnderWay = earlier.state === "sent";
-      const isBeingStored = earlier.state === "answered" && !earlier.stored && !earlier.isOver && now - earlier.answeredAt < STORING_BOUND;
+      const isBeingStored =
+        earlier.state === "answered" &&
+        !earlier.stored &&
+        !earlier.isOver &&
+        now - earlier.answeredAt < STORING_BOUND;
       if (isUnderWay || isBeingStored) {
         const check = earlier.process === process ? "1 one token request" : "2 one token request";
-        this.report(check, `${process.name} sends ${token} while ${earlier.process.name} still lives`);
-      } else if (earlier.state === "answered" && earlier.stored && earlier.brought?.startsWith("rt.") === true) {
-        this.report("3 a late request uses the refreshed tokens", `${process.name} sends ${token} after ${earlier.brought} was stored`);
+        this.report(
+          check,
+          `${process.name} sends ${token} while ${earlier.process.name} still lives`,
+        );
+      } else if (
+        earlier.state === "answered" &&
+        earlier.stored &&
+        earlier.brought?.startsWith("rt.") === true
+      ) {
+        this.report(
+          "3 a late request uses the refreshed tokens",
+          `${process.name} sends ${token} after ${earlier.brought} was stored`,
+        );
       }
     }
     this.requests.push(request);
@@ -426,10 +562,14 @@ export class Ledger {
     request.state = "refused";
   }
 
-  /** A spent token came back. Only one case excuses it: what it had bought never reached a store. */
+  /**
+   * A spent token came back. Only one case excuses it: what it had bought never reached a store.
+   */
   reused(request: RefreshRequest): void {
     const { clock, count } = this.#scheduler;
-    const buyer = this.requests.find((other) => other !== request && other.token === request.token && other.spent);
+    const buyer = this.requests.find(
+      (other) => other !== request && other.token === request.token && other.spent,
+    );
     const isExcused =
       buyer !== undefined &&
       !buyer.stored &&
@@ -437,24 +577,36 @@ export class Ledger {
         buyer.state === "lost" ||
         (buyer.actor?.faulted === true && clock.monotonic() - buyer.answeredAt >= STORING_BOUND));
     if (isExcused) count("reuse in the named case");
-    else this.report("4 the provider sees no spent token", `${request.process.name} sent ${request.token} again`);
+    else
+      this.report(
+        "4 the provider sees no spent token",
+        `${request.process.name} sent ${request.token} again`,
+      );
   }
 
   /** Somebody is signed in with tokens of this family. */
   isInUse(family: string): boolean {
-    return [...this.sessions.values()].some(({ isAlive, record }) => isAlive && partsOf(record.credentials?.token ?? "").family === family);
+    return [...this.sessions.values()].some(
+      ({ isAlive, record }) =>
+        isAlive && partsOf(record.credentials?.token ?? "").family === family,
+    );
   }
 
   revocationAsked(token: string): void {
     const family = this.#family(partsOf(token).family);
     if (family === undefined) return;
-    if (token.startsWith("at.") || partsOf(token).generation === family.refreshGeneration) family.revocationAsked = true;
+    if (token.startsWith("at.") || partsOf(token).generation === family.refreshGeneration)
+      family.revocationAsked = true;
     if (this.#scheduler.current.actor?.kind !== "logout") this.#scheduler.count("late revocation");
   }
 }
 
 function apiTokens({ idp_state: { apis = {} } }: SessionRecord): Map<string, string> {
-  return new Map(Object.entries(apis).flatMap(([api, { token }]): [string, string][] => (token === undefined ? [] : [[api, token]])));
+  return new Map(
+    Object.entries(apis).flatMap(([api, { token }]): [string, string][] =>
+      token === undefined ? [] : [[api, token]],
+    ),
+  );
 }
 
 function isSigningIn(actor: Actor | undefined): boolean {
@@ -464,7 +616,9 @@ function isSigningIn(actor: Actor | undefined): boolean {
 function describe(record: SessionRecord): string {
   const { credentials, idp_state: state } = record;
   return [
-    credentials === undefined ? "nobody's" : `${credentials.token} ${credentials.refresh_token ?? "no refresh token"}`,
+    credentials === undefined
+      ? "nobody's"
+      : `${credentials.token} ${credentials.refresh_token ?? "no refresh token"}`,
     ...(state.lease === undefined ? [] : [`lease ${state.lease.nonce.slice(0, 4)}`]),
     ...(state.logins === undefined ? [] : [`${String(state.logins.length)} logins`]),
   ].join(", ");

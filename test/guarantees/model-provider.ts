@@ -12,7 +12,10 @@ export const ISSUER = "https://idp.example";
 const TIMEOUT = 5_000;
 export const TOKEN_LIFE = 3_600;
 
-/** All tokens that come from one sign-in. Tokens say what they are: `rt.f1.0` is the first refresh token of family f1. */
+/**
+ * All tokens that come from one sign-in. Tokens say what they are: `rt.f1.0` is the first refresh
+ * token of family f1.
+ */
 export interface Family {
   readonly id: string;
   readonly user: string;
@@ -62,11 +65,17 @@ export function partsOf(token: string): { readonly family: string; readonly gene
 }
 
 /**
- * A provider that rotates refresh tokens and, when a spent one comes back, revokes the whole family (RFC 9700 section
- * 4.14.2). It keeps every promise that a provider makes, however bad the line to it is.
+ * A provider that rotates refresh tokens and, when a spent one comes back, revokes the whole family
+ * (RFC 9700 section 4.14.2). It keeps every promise that a provider makes, however bad the line to
+ * it is.
  */
 export class ModelProvider {
-  readonly weather: Weather = { isDown: false, jwksDown: false, unknownKey: undefined, slowness: [] };
+  readonly weather: Weather = {
+    isDown: false,
+    jwksDown: false,
+    unknownKey: undefined,
+    slowness: [],
+  };
   readonly families = new Map<string, Family>();
   readonly #approvals = new Map<string, Approval>();
   readonly #scheduler: Scheduler;
@@ -79,7 +88,11 @@ export class ModelProvider {
   /** How many sessions each user has ended at the provider. */
   readonly #endedSessions = new Map<string, number>();
 
-  constructor(scheduler: Scheduler, ledger: Ledger, { rotates, endsGrant, namesSession }: ProviderKind) {
+  constructor(
+    scheduler: Scheduler,
+    ledger: Ledger,
+    { rotates, endsGrant, namesSession }: ProviderKind,
+  ) {
     this.#scheduler = scheduler;
     this.#ledger = ledger;
     this.#rotates = rotates;
@@ -95,7 +108,9 @@ export class ModelProvider {
     return code;
   }
 
-  /** The user's session at the provider ends. Gives the logout token, by `sid` or by `sub` alone. */
+  /**
+   * The user's session at the provider ends. Gives the logout token, by `sid` or by `sub` alone.
+   */
   mintLogout(user: string, carrier: Actor): ProviderLogout {
     const { tokens } = this.#ledger.logouts;
     const bySid = this.#namesSession && this.#scheduler.random.chance(0.5);
@@ -132,8 +147,13 @@ export class ModelProvider {
     const keysBackOff = createBackOff(clock, () => scheduler.random.next());
     /** Of sessions whose new tokens have an unknown key. */
     const sessions = new Map<string, BackOff>();
-    /** An endpoint is left alone for a while after an outage, as the package's own provider does. */
-    const backingOff = async <Result>(endpoint: BackOff, ask: () => Promise<Result>): Promise<Result> => {
+    /**
+     * An endpoint is left alone for a while after an outage, as the package's own provider does.
+     */
+    const backingOff = async <Result>(
+      endpoint: BackOff,
+      ask: () => Promise<Result>,
+    ): Promise<Result> => {
       const startedAt = clock.monotonic();
       try {
         const answer = await ask();
@@ -141,7 +161,9 @@ export class ModelProvider {
         return answer;
       } catch (error) {
         if (error instanceof ProviderUnavailableError)
-          throw new ProviderUnavailableError(error.reason, { retryAfter: endpoint.failed(startedAt) });
+          throw new ProviderUnavailableError(error.reason, {
+            retryAfter: endpoint.failed(startedAt),
+          });
         endpoint.succeeded();
         throw error;
       }
@@ -154,7 +176,12 @@ export class ModelProvider {
     const call = <Result>(
       label: string,
       work: () => Result,
-      options: { signal?: AbortSignal; isAway: () => boolean; lost?: () => void; answered?: (result: Result) => void },
+      options: {
+        signal?: AbortSignal;
+        isAway: () => boolean;
+        lost?: () => void;
+        answered?: (result: Result) => void;
+      },
     ): Promise<Result> => {
       const delays = this.weather.slowness.shift();
       return scheduler.operation<Result>(process, {
@@ -184,7 +211,12 @@ export class ModelProvider {
             const logout = ledger.logouts.tokens.find((minted) => minted.text === text);
             if (logout === undefined) throw new ProviderRefusedError("logout_token_signature");
             const { issuer, iat, sub, sid } = logout;
-            return { issuer, iat, ...(sub !== undefined && { sub }), ...(sid !== undefined && { sid }) };
+            return {
+              issuer,
+              iat,
+              ...(sub !== undefined && { sub }),
+              ...(sid !== undefined && { sid }),
+            };
           },
           { isAway: () => this.weather.jwksDown || this.weather.isDown },
         ),
@@ -212,8 +244,10 @@ export class ModelProvider {
             (): SignIn => {
               scheduler.count("exchange");
               const approval = this.#approvals.get(code);
-              if (approval === undefined || approval.nonce !== nonce) throw new ProviderRefusedError("invalid_grant");
-              if (approval.used) ledger.report("R9 one exchange per code", `${code} was exchanged twice`);
+              if (approval === undefined || approval.nonce !== nonce)
+                throw new ProviderRefusedError("invalid_grant");
+              if (approval.used)
+                ledger.report("R9 one exchange per code", `${code} was exchanged twice`);
               approval.used = true;
               const family: Family = {
                 id: `f${String(this.families.size + 1)}`,
@@ -274,8 +308,11 @@ export class ModelProvider {
               ledger.spent(request, family, accessToken);
               return {
                 accessToken,
-                refreshToken: this.#rotates ? `rt.${id}.${String(family.refreshGeneration)}` : undefined,
-                idToken: target === undefined ? `it.${id}.${String(family.accessGeneration)}` : undefined,
+                refreshToken: this.#rotates
+                  ? `rt.${id}.${String(family.refreshGeneration)}`
+                  : undefined,
+                idToken:
+                  target === undefined ? `it.${id}.${String(family.accessGeneration)}` : undefined,
                 scopes: undefined,
                 receivedAt: now(),
                 accessTokenExpiresAt: now() + TOKEN_LIFE,
@@ -302,7 +339,8 @@ export class ModelProvider {
               const family = this.families.get(id);
               if (family === undefined) throw new ProviderRefusedError("id_token_signature");
               const claims = this.#claims(family, generation);
-              if (claims.sub !== previous.id_info?.sub) throw new ProviderRefusedError("id_token_sub");
+              if (claims.sub !== previous.id_info?.sub)
+                throw new ProviderRefusedError("id_token_sub");
               if (family.user === this.weather.unknownKey) return undefined;
               return { idInfo: claims, userinfoClaims: [] };
             },
@@ -319,7 +357,9 @@ export class ModelProvider {
         scheduler.count("unknown key after the token was spent");
         const own = sessions.get(session) ?? createBackOff(clock, () => scheduler.random.next());
         sessions.set(session, own);
-        throw new ProviderUnavailableError("unknown_key", { retryAfter: own.failed(startedAt, { longest: 300 }) });
+        throw new ProviderUnavailableError("unknown_key", {
+          retryAfter: own.failed(startedAt, { longest: 300 }),
+        });
       },
       revoke: async (token) => {
         ledger.revocationAsked(token);
@@ -343,13 +383,23 @@ export class ModelProvider {
   #revoke(token: string): void {
     const { family: id, generation } = partsOf(token);
     const family = this.families.get(id);
-    // A token that is not good any more is answered 200, and nothing happens (RFC 7009 section 2.2).
-    if (family === undefined || (token.startsWith("rt.") && generation !== family.refreshGeneration)) return;
-    const all = this.#endsGrant ? [...this.families.values()].filter(({ user }) => user === family.user) : [family];
+    // A token that is not good any more is answered 200, and nothing happens (RFC 7009
+    // section 2.2).
+    if (
+      family === undefined ||
+      (token.startsWith("rt.") && generation !== family.refreshGeneration)
+    )
+      return;
+    const all = this.#endsGrant
+      ? [...this.families.values()].filter(({ user }) => user === family.user)
+      : [family];
     for (const each of all) {
       const isInUse = each !== family && !each.revoked && this.#ledger.isInUse(each.id);
       if (isInUse && this.#scheduler.current.actor?.kind !== "logout") {
-        this.#ledger.report("7 giving tokens back signs nobody out", `giving ${token} back ended ${each.id}, which is in use`);
+        this.#ledger.report(
+          "7 giving tokens back signs nobody out",
+          `giving ${token} back ended ${each.id}, which is in use`,
+        );
       }
       each.revoked = true;
     }

@@ -6,7 +6,10 @@ import type { Session } from "./ledger.js";
 import { partsOf, type Family } from "./model-provider.js";
 import type { Actor, Scheduler } from "./scheduler.js";
 
-/** Seconds by which the ID token of a sign-in may be newer than the logout token that ends its session: as specified, not as coded. */
+/**
+ * Seconds by which the ID token of a sign-in may be newer than the logout token that ends its
+ * session: as specified, not as coded.
+ */
 const TOLERANCE = 5;
 
 export const LOGGED_OUT = "logout at the provider";
@@ -32,7 +35,10 @@ export interface LogoutLedgerParts {
 /** An entry that is no session: the trace of an ended one, or a remembered logout. */
 type Note = { readonly kind: "trace" } | { readonly kind: "logout"; readonly iat: EpochSeconds };
 
-/** Knows every logout token, the traces and the remembered logouts, and which sessions a logout must end. */
+/**
+ * Knows every logout token, the traces and the remembered logouts, and which sessions a logout must
+ * end.
+ */
 export class LogoutLedger {
   readonly tokens: ProviderLogout[] = [];
   readonly #parts: LogoutLedgerParts;
@@ -44,10 +50,14 @@ export class LogoutLedger {
     this.#parts = parts;
   }
 
-  /** Whether a logout must end this session: it is of that provider session or user, and its sign-in is not newer. */
+  /**
+   * Whether a logout must end this session: it is of that provider session or user, and its sign-in
+   * is not newer.
+   */
   covers({ sid, sub, iat }: LogoutToken, { record }: Session): boolean {
     const family = this.#parts.family(partsOf(record.credentials?.token ?? "").family);
-    if (family === undefined || (sid === undefined ? family.user !== sub : family.sid !== sid)) return false;
+    if (family === undefined || (sid === undefined ? family.user !== sub : family.sid !== sid))
+      return false;
     return family.signedInAt <= iat + TOLERANCE;
   }
 
@@ -56,7 +66,10 @@ export class LogoutLedger {
   }
 
   isConfirmedFor(session: Session | undefined): boolean {
-    return session !== undefined && this.tokens.some((logout) => logout.isConfirmed && this.covers(logout, session));
+    return (
+      session !== undefined &&
+      this.tokens.some((logout) => logout.isConfirmed && this.covers(logout, session))
+    );
   }
 
   /** The response was 200. @param held the sessions whose cookies browsers have */
@@ -65,10 +78,15 @@ export class LogoutLedger {
     const { carrier } = logout;
     logout.isConfirmed = true;
     const left = held.filter((session) => session.isAlive && this.covers(logout, session));
-    if (left.length > 0) report("6 a logout at the provider wins", `${namesOf(left)} is left after ${carrier.name} was confirmed`);
+    if (left.length > 0)
+      report(
+        "6 a logout at the provider wins",
+        `${namesOf(left)} is left after ${carrier.name} was confirmed`,
+      );
     const ended = sessions.filter(({ deletedBy }) => deletedBy === carrier);
     const untraced = carrier.faulted ? [] : ended.filter(({ key }) => !this.#traced.has(key));
-    if (untraced.length > 0) report("6 an ended session leaves a trace", `${namesOf(untraced)} left none`);
+    if (untraced.length > 0)
+      report("6 an ended session leaves a trace", `${namesOf(untraced)} left none`);
     if (ended.length > 0) scheduler.count("ended at the provider");
     const { sub, iat } = logout;
     const isNewer = ({ isAlive, record: { credentials } }: Session) => {
@@ -82,16 +100,23 @@ export class LogoutLedger {
   deleted(session: Session, actor: Actor | undefined): void {
     if (!this.tokens.some(({ carrier }) => carrier === actor)) return;
     session.endedBy ??= LOGGED_OUT;
-    // One fetch of the keys settles all tokens that wait, so a request may run the logout of another request's token.
+    // One fetch of the keys settles all tokens that wait, so a request may run the logout of
+    // another request's token.
     if (!this.isPostedFor(session))
-      this.#parts.report("6 a logout token ends no other session and no later one", `${actor?.name ?? "?"} ended ${session.name}`);
+      this.#parts.report(
+        "6 a logout token ends no other session and no later one",
+        `${actor?.name ?? "?"} ended ${session.name}`,
+      );
   }
 
   /** A callback said that a logout came first. @param created the sessions that it has stored */
   overtook(actor: Actor | undefined, created: readonly Session[]): void {
     this.#parts.scheduler.count("a logout overtook its callback");
     if (!created.some((session) => this.isPostedFor(session)))
-      this.#parts.report("6 a logout token ends no other session and no later one", `${actor?.name ?? "?"} was turned away`);
+      this.#parts.report(
+        "6 a logout token ends no other session and no later one",
+        `${actor?.name ?? "?"} was turned away`,
+      );
   }
 
   // The store
@@ -102,7 +127,10 @@ export class LogoutLedger {
     if (stored === undefined || note === undefined) return false;
     const { report, scheduler } = this.#parts;
     if (stored.subject !== undefined || stored.sid !== undefined)
-      report("6 traces and remembered logouts are in no list", `a ${note.kind} is written with an index`);
+      report(
+        "6 traces and remembered logouts are in no list",
+        `a ${note.kind} is written with an index`,
+      );
     const { actor } = scheduler.current;
     if (!this.tokens.some(({ carrier, isPosted }) => carrier === actor && isPosted))
       report("6 only a logout leaves a note", `${actor?.name ?? "?"} wrote a ${note.kind}`);
@@ -127,15 +155,25 @@ export class LogoutLedger {
   listed(found: readonly (Session | undefined)[]): void {
     for (const session of found) {
       if (session?.isAlive !== true || session.record.credentials === undefined)
-        this.#parts.report("6 traces and remembered logouts are in no list", `${session?.name ?? "what is no session"} is listed`);
+        this.#parts.report(
+          "6 traces and remembered logouts are in no list",
+          `${session?.name ?? "what is no session"} is listed`,
+        );
     }
   }
 
   #noteOf(key: string, { data, summary }: Stored): Note | undefined {
     const text = summary && this.#parts.sealer.openSummary(summary, key);
-    const { ended, logout_iat: iat } = JSON.parse(text ?? "{}") as { ended?: string; logout_iat?: EpochSeconds };
+    const { ended, logout_iat: iat } = JSON.parse(text ?? "{}") as {
+      ended?: string;
+      logout_iat?: EpochSeconds;
+    };
     if (!(data instanceof Uint8Array) || data.length > 1) return undefined;
-    return ended !== undefined ? { kind: "trace" } : iat !== undefined ? { kind: "logout", iat } : undefined;
+    return ended !== undefined
+      ? { kind: "trace" }
+      : iat !== undefined
+        ? { kind: "logout", iat }
+        : undefined;
   }
 }
 

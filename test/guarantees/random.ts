@@ -1,7 +1,10 @@
 import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 
-/** One seeded source of chance (mulberry32). Everything that an interleaving decides comes from one of these. */
+/**
+ * One seeded source of chance (mulberry32). Everything that an interleaving decides comes from one
+ * of these.
+ */
 export class Random {
   #state: number;
 
@@ -41,8 +44,8 @@ export class Random {
 }
 
 /**
- * Makes the code under test take its chance from here: `Math.random`, and `randomBytes`, so that a seed replays to the
- * byte and a check can open every sealed record.
+ * Makes the code under test take its chance from here: `Math.random`, and `randomBytes`, so that a
+ * seed replays to the byte and a check can open every sealed record.
  *
  * @param onBytes told of each value that was given out
  * @returns a function that puts the real ones back

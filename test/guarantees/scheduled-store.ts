@@ -12,8 +12,9 @@ const TIMEOUT = 2_000;
 const PAGE = 2;
 
 /**
- * One store that all processes share, as one outside of them would be: bytes go in and copies come out, and each operation
- * is two steps of the scheduler. The ledger is shown every operation in the step that does its work.
+ * One store that all processes share, as one outside of them would be: bytes go in and copies come
+ * out, and each operation is two steps of the scheduler. The ledger is shown every operation in the
+ * step that does its work.
  */
 export class ScheduledStore {
   isDown = false;
@@ -28,7 +29,11 @@ export class ScheduledStore {
     this.#ledger = ledger;
     const { clock } = scheduler;
     // No sweeps: expiry shows without them, and they would be steps of nobody.
-    const still = { now: () => clock.now(), monotonic: () => clock.monotonic(), timer: () => () => undefined };
+    const still = {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      timer: () => () => undefined,
+    };
     this.#store = memoryStore({ clock: still });
   }
 
@@ -58,7 +63,9 @@ export class ScheduledStore {
       assert.equal(next, undefined, "more sessions than a page of the memory store has");
       const keys = [...entries.keys()].sort().filter((key) => key > after);
       ledger.listed(keys);
-      const shown = keys.slice(0, PAGE).map((key) => [key, copyOf(entries.get(key))] as [string, Stored]);
+      const shown = keys
+        .slice(0, PAGE)
+        .map((key) => [key, copyOf(entries.get(key))] as [string, Stored]);
       return { entries: new Map(shown), next: keys.length > PAGE ? shown.at(-1)?.[0] : undefined };
     };
     return {
@@ -93,15 +100,19 @@ export class ScheduledStore {
           ledger.deleted(key, removed);
           return copyOf(removed);
         }),
-      listBySubject: (subject, cursor) => call("listBySubject", subject, () => page(() => store.listBySubject(subject), cursor)),
-      listBySid: (sid, cursor) => call("listBySid", sid, () => page(() => store.listBySid(sid), cursor)),
+      listBySubject: (subject, cursor) =>
+        call("listBySubject", subject, () => page(() => store.listBySubject(subject), cursor)),
+      listBySid: (sid, cursor) =>
+        call("listBySid", sid, () => page(() => store.listBySid(sid), cursor)),
     };
   }
 
   #fault(): Fault {
     const { random } = this.#scheduler;
     if (this.isDown) return random.pick(["before", "before", "before", "after", "hang"]);
-    return this.hiccups > 0 && random.chance(this.hiccups) ? random.pick(["before", "after", "after", "hang"]) : "none";
+    return this.hiccups > 0 && random.chance(this.hiccups)
+      ? random.pick(["before", "after", "after", "hang"])
+      : "none";
   }
 }
 
@@ -112,5 +123,9 @@ function copyOf(stored: Stored | undefined): Stored | undefined {
 /** The process goes on with its objects; the store keeps what they were. */
 function onlyBytes(entry: Entry): Entry {
   assert.ok(entry.data instanceof Uint8Array, "a record left the process unsealed");
-  return { ...entry, data: Uint8Array.from(entry.data), ...(entry.summary && { summary: Uint8Array.from(entry.summary) }) };
+  return {
+    ...entry,
+    data: Uint8Array.from(entry.data),
+    ...(entry.summary && { summary: Uint8Array.from(entry.summary) }),
+  };
 }

@@ -8,7 +8,9 @@ export interface Process {
   crashed: boolean;
 }
 
-/** On whose behalf something happens: what a step causes is its owner's too, until the next step. */
+/**
+ * On whose behalf something happens: what a step causes is its owner's too, until the next step.
+ */
 export interface Owner {
   readonly process: Process | undefined;
   readonly actor: Actor | undefined;
@@ -18,7 +20,10 @@ export interface Actor {
   /** `probe#2` */
   readonly name: string;
   readonly kind: string;
-  /** How readily its steps are chosen, against 1: some are slow enough for others to do all their work meanwhile. */
+  /**
+   * How readily its steps are chosen, against 1: some are slow enough for others to do all their
+   * work meanwhile.
+   */
   readonly pace: number;
   /** A fault was injected into something that it did. */
   faulted: boolean;
@@ -72,8 +77,9 @@ const LAG = 50;
 const NOBODY: Owner = { process: undefined, actor: undefined };
 
 /**
- * Decides everything: which pending step runs next, when time passes, what fails. Everything that runs between two steps
- * is what the first of them caused; there is no I/O, so two turns of the event loop settle it.
+ * Decides everything: which pending step runs next, when time passes, what fails. Everything that
+ * runs between two steps is what the first of them caused; there is no I/O, so two turns of the
+ * event loop settle it.
  */
 export class Scheduler {
   readonly clock = new TestClock();
@@ -81,7 +87,10 @@ export class Scheduler {
   readonly trace: string[] = [];
   /** Told of what happens, by kind. */
   readonly count: (kind: string) => void;
-  /** Steps in the order they came, no time lost, no faults: for preparing and for looking at the end. */
+  /**
+   * Steps in the order they came, no time lost, no faults: for preparing and for looking at the
+   * end.
+   */
   orderly = false;
   /** Time stands still while anything can be done. */
   prompt = false;
@@ -101,18 +110,27 @@ export class Scheduler {
   }
 
   /** Something that happens when its turn comes. */
-  add(label: string, owner: Owner, run: () => void, { delay = 0, steps = 0 }: { delay?: number; steps?: number } = {}): void {
+  add(
+    label: string,
+    owner: Owner,
+    run: () => void,
+    { delay = 0, steps = 0 }: { delay?: number; steps?: number } = {},
+  ): void {
     const notBefore = this.clock.monotonic() + delay;
     this.#steps.push({ label, owner, run, notBefore, notBeforeStep: this.#stepsTaken + steps });
   }
 
-  /** The clock of one process: its timers are steps as any other, once they are due, and die with it. */
+  /**
+   * The clock of one process: its timers are steps as any other, once they are due, and die with
+   * it.
+   */
   clockOf(process: Process): Clock {
     const { clock } = this;
     return {
       now: () => clock.now(),
       monotonic: () => clock.monotonic(),
-      timer: (milliseconds, task) => this.#timer(milliseconds, { process, actor: this.current.actor }, task),
+      timer: (milliseconds, task) =>
+        this.#timer(milliseconds, { process, actor: this.current.actor }, task),
     };
   }
 
@@ -143,21 +161,29 @@ export class Scheduler {
       const giveUp = (error: Error | undefined) => {
         if (state === "over") return;
         if (owner.actor !== undefined) owner.actor.faulted = true;
-        const arrives = state === "worked" ? "done" : this.random.pick(["soon", "late", "never", "never"]);
+        const arrives =
+          state === "worked" ? "done" : this.random.pick(["soon", "late", "never", "never"]);
         end();
         lost?.();
-        this.#note(`${label}: nobody waits for the answer any more, the work arrives ${arrives}`, owner);
+        this.#note(
+          `${label}: nobody waits for the answer any more, the work arrives ${arrives}`,
+          owner,
+        );
         const orphan: Owner = { process: undefined, actor: owner.actor };
         // Whatever comes of it, nobody is told.
         const arrive = () => void (async () => work())().catch(() => undefined);
         if (arrives === "soon" || arrives === "late") {
-          this.add(`${label} arrives ${arrives}`, orphan, arrive, { steps: arrives === "soon" ? 0 : this.random.below(12) });
+          this.add(`${label} arrives ${arrives}`, orphan, arrive, {
+            steps: arrives === "soon" ? 0 : this.random.below(12),
+          });
         }
         if (error !== undefined) reject(error);
       };
       const onAbort = () => giveUp(failure("timeout"));
       const cancelTimer =
-        operation.timeout === undefined ? undefined : this.#timer(operation.timeout, owner, () => giveUp(failure("timeout")));
+        operation.timeout === undefined
+          ? undefined
+          : this.#timer(operation.timeout, owner, () => giveUp(failure("timeout")));
       signal?.addEventListener("abort", onAbort);
       const refuse = () => {
         if (owner.actor !== undefined) owner.actor.faulted = true;
@@ -212,7 +238,8 @@ export class Scheduler {
   /** The process is gone: what it waited for never continues, and it asks for nothing any more. */
   crash(process: Process): void {
     process.crashed = true;
-    for (const outstanding of [...this.#outstanding]) if (outstanding.process === process) outstanding.abandon();
+    for (const outstanding of [...this.#outstanding])
+      if (outstanding.process === process) outstanding.abandon();
     this.#steps = this.#steps.filter(({ owner }) => owner.process !== process);
     this.#timers = this.#timers.filter(({ owner }) => owner.process !== process);
   }
@@ -240,13 +267,16 @@ export class Scheduler {
   #choose(): { label: string; owner: Owner; run: () => void } | undefined {
     const now = this.clock.monotonic();
     const due = this.#timers.filter((timer) => timer.due <= now);
-    const ready = this.#steps.filter((step) => step.notBefore <= now && step.notBeforeStep <= this.#stepsTaken);
+    const ready = this.#steps.filter(
+      (step) => step.notBefore <= now && step.notBeforeStep <= this.#stepsTaken,
+    );
     // When only steps wait that are to come later, later is now.
     const early = this.#steps.filter((step) => step.notBefore <= now);
     const steps = ready.length > 0 || due.length > 0 || this.#timers.length > 0 ? ready : early;
     const all = due.length + steps.length;
     if (all === 0) return undefined;
-    if (!this.orderly && !this.prompt && due.length === 0 && this.random.chance(0.15)) return undefined;
+    if (!this.orderly && !this.prompt && due.length === 0 && this.random.chance(0.15))
+      return undefined;
     const index = this.orderly ? 0 : this.#weigh([...steps, ...due]);
     const step = steps[index];
     if (step !== undefined) {
@@ -269,7 +299,10 @@ export class Scheduler {
   /** To the next moment at which something can happen, or a part of the way there. */
   #passTime(): boolean {
     const now = this.clock.monotonic();
-    const moments = [...this.#timers.map(({ due }) => due), ...this.#steps.map(({ notBefore }) => notBefore)].filter((at) => at > now);
+    const moments = [
+      ...this.#timers.map(({ due }) => due),
+      ...this.#steps.map(({ notBefore }) => notBefore),
+    ].filter((at) => at > now);
     if (moments.length === 0) {
       if (this.#steps.length + this.#timers.length === 0) return false;
       this.clock.advance(this.random.below(500));
@@ -277,7 +310,10 @@ export class Scheduler {
       return true;
     }
     const whole = Math.min(...moments) - now;
-    const part = this.orderly || this.random.chance(0.7) ? whole + (this.orderly ? 0 : this.random.below(LAG)) : this.random.below(whole);
+    const part =
+      this.orderly || this.random.chance(0.7)
+        ? whole + (this.orderly ? 0 : this.random.below(LAG))
+        : this.random.below(whole);
     this.clock.advance(part);
     this.#stepsTaken += 1;
     return true;
@@ -289,7 +325,9 @@ export class Scheduler {
 
   #note(text: string, { process, actor }: Owner): void {
     const seconds = (this.clock.monotonic() / 1000).toFixed(3).padStart(9);
-    this.trace.push(`${seconds} ${(process?.name ?? "").padEnd(3)} ${(actor?.name ?? "").padEnd(12)} ${text}`);
+    this.trace.push(
+      `${seconds} ${(process?.name ?? "").padEnd(3)} ${(actor?.name ?? "").padEnd(12)} ${text}`,
+    );
   }
 }
 

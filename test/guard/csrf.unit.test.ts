@@ -5,7 +5,18 @@ import type { IdpRequest } from "../../src/http/request.js";
 const OWN = "https://app.example";
 
 const SAFE = ["GET", "HEAD", "OPTIONS", "TRACE"];
-const UNSAFE = ["POST", "PUT", "PATCH", "DELETE", "CONNECT", "PROPFIND", "LOCK", "QUERY", "get", "X"];
+const UNSAFE = [
+  "POST",
+  "PUT",
+  "PATCH",
+  "DELETE",
+  "CONNECT",
+  "PROPFIND",
+  "LOCK",
+  "QUERY",
+  "get",
+  "X",
+];
 const TYPES = [
   undefined,
   "application/x-www-form-urlencoded",
@@ -17,7 +28,8 @@ const TYPES = [
   "",
 ];
 const OWN_SITES = ["same-origin", "none"];
-// Node joins the lines of a repeated header with a comma, and an adapter gives the value as the browser sent it.
+// Node joins the lines of a repeated header with a comma, and an adapter gives the value as the
+// browser sent it.
 const OTHER_SITES = [
   "same-site",
   "cross-site",
@@ -69,7 +81,13 @@ function passes({ method, type, site, origin, program }: Sent, own: string | nul
     origin,
     "x-idpauth": program,
   };
-  const request: IdpRequest = { method, target: "/items", scheme: "https", host: "app.example", header: (name) => headers[name] };
+  const request: IdpRequest = {
+    method,
+    target: "/items",
+    scheme: "https",
+    host: "app.example",
+    header: (name) => headers[name],
+  };
   return passesCsrf(request, () => own ?? undefined);
 }
 
@@ -82,7 +100,9 @@ function* corpus(
 ): Generator<Sent> {
   for (const method of methods)
     for (const type of TYPES)
-      for (const site of sites) for (const origin of origins) for (const program of programs) yield { method, type, site, origin, program };
+      for (const site of sites)
+        for (const origin of origins)
+          for (const program of programs) yield { method, type, site, origin, program };
 }
 
 /** The requests of which the rule decides otherwise than expected. */
@@ -96,7 +116,9 @@ describe("[CSRF-1] a request with an unsafe method", () => {
   });
 
   it("is refused with any other Sec-Fetch-Site, with any other headers", () => {
-    expect(wrong(corpus(UNSAFE, OTHER_SITES, [undefined, OWN, ...OTHER_ORIGINS]), false)).toEqual([]);
+    expect(wrong(corpus(UNSAFE, OTHER_SITES, [undefined, OWN, ...OTHER_ORIGINS]), false)).toEqual(
+      [],
+    );
   });
 
   it("without Sec-Fetch-Site passes with the own Origin", () => {

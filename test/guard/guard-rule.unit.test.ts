@@ -5,11 +5,14 @@ import type { GuardRule } from "../../src/index.js";
 import { meetsStepUp, stepUpOf } from "../../src/guard/guard-rule.js";
 
 describe("a wrong rule", () => {
-  it.each(["allow", "maxAge", "acr"])("`%s` that is undefined is refused: its route would be open to every user", (name) => {
-    expect(() => {
-      assertGuardOptions({ [name]: undefined });
-    }).toThrow(`It got nothing as \`${name}\`.`);
-  });
+  it.each(["allow", "maxAge", "acr"])(
+    "`%s` that is undefined is refused: its route would be open to every user",
+    (name) => {
+      expect(() => {
+        assertGuardOptions({ [name]: undefined });
+      }).toThrow(`It got nothing as \`${name}\`.`);
+    },
+  );
 
   it("`acr` is a string without spaces or a list of such strings; anything else is refused", () => {
     for (const acr of ["gold", ["gold", "silver"]]) {
@@ -26,8 +29,13 @@ describe("a wrong rule", () => {
 
   it("is refused by `guard` on fetch too, which has no idpRequiredWith before it", async () => {
     const auth = fetchStyle();
-    const rules = [{ allow: undefined }, { maxAge: Number.NaN }, { alow: () => false }] as unknown as GuardRule[];
-    for (const rule of rules) await expect(auth.guard(new Request("http://app.example/"), rule)).rejects.toThrow(TypeError);
+    const rules = [
+      { allow: undefined },
+      { maxAge: Number.NaN },
+      { alow: () => false },
+    ] as unknown as GuardRule[];
+    for (const rule of rules)
+      await expect(auth.guard(new Request("http://app.example/"), rule)).rejects.toThrow(TypeError);
   });
 });
 
@@ -40,7 +48,10 @@ describe("what a rule requires of the authentication", () => {
   it("contains only what the rule names, with `acr` as a list", () => {
     expect(stepUpOf({ maxAge: 60 })).toStrictEqual({ max_age: 60 });
     expect(stepUpOf({ acr: "gold" })).toStrictEqual({ acr: ["gold"] });
-    expect(stepUpOf({ maxAge: 60, acr: ["gold", "silver"] })).toStrictEqual({ max_age: 60, acr: ["gold", "silver"] });
+    expect(stepUpOf({ maxAge: 60, acr: ["gold", "silver"] })).toStrictEqual({
+      max_age: 60,
+      acr: ["gold", "silver"],
+    });
   });
 
   it("is a copy of the rule's list", () => {
@@ -54,8 +65,10 @@ describe("what a rule requires of the authentication", () => {
 describe("an authentication", () => {
   const now = 10_000;
   const tolerance = 5;
-  const meets = (claims: Record<string, unknown> | undefined, rule: { max_age?: number; acr?: string[] }) =>
-    meetsStepUp(claims, rule, now, tolerance);
+  const meets = (
+    claims: Record<string, unknown> | undefined,
+    rule: { max_age?: number; acr?: string[] },
+  ) => meetsStepUp(claims, rule, now, tolerance);
 
   it.each<[string, unknown, boolean]>([
     ["as old as `maxAge`", now - 60, true],
@@ -87,7 +100,11 @@ describe("an authentication", () => {
     ["`acr` is a list", { acr: ["gold"] }, false],
     ["`acrs` contains one of the required", { acrs: ["c1", "gold"] }, true],
     ["`acrs` contains none of the required", { acrs: ["c1"] }, false],
-    ["`acr` is another, and `acrs` contains one of the required", { acr: "1", acrs: ["gold"] }, true],
+    [
+      "`acr` is another, and `acrs` contains one of the required",
+      { acr: "1", acrs: ["gold"] },
+      true,
+    ],
     ["`acrs` is a string that contains a required one", { acrs: "gold" }, false],
     ["both claims are missing", {}, false],
   ])("whose %s: whether it is strong enough", (_what, claims, passes) => {

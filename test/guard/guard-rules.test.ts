@@ -1,7 +1,12 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Blocked, GuardRule } from "../../src/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import {
+  startApplication,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "../support/application.js";
 
 const PAGE = { headers: { accept: "text/html" } };
 const SCRIPT = { headers: { accept: "application/json" } };
@@ -16,8 +21,12 @@ async function signedIn(options: ApplicationOptions = {}): Promise<TestUser> {
 
 afterEach(() => application.stop());
 
-const guard = (user: TestUser, rule: GuardRule, as = PAGE, target = "/transfer?to=7"): Promise<Blocked | undefined> =>
-  application.auth.guard(user.request(target, as), rule);
+const guard = (
+  user: TestUser,
+  rule: GuardRule,
+  as = PAGE,
+  target = "/transfer?to=7",
+): Promise<Blocked | undefined> => application.auth.guard(user.request(target, as), rule);
 
 describe("allow", () => {
   it("lets only `true` pass; anything else is 403 and no redirect", async () => {
@@ -53,7 +62,8 @@ describe("allow", () => {
   it("sees user, claims and data", async () => {
     const user = await signedIn({ onSignIn: () => ({ data: { role: "admin" } }) });
     const rule: GuardRule = {
-      allow: ({ user: { email }, claims, data }) => email === "ada@example.com" && claims.email === email && data["role"] === "admin",
+      allow: ({ user: { email }, claims, data }) =>
+        email === "ada@example.com" && claims.email === email && data["role"] === "admin",
     };
     expect(await guard(user, rule)).toBeUndefined();
   });
@@ -88,7 +98,9 @@ describe("step-up", () => {
     const query = new URL(login.location).searchParams;
     expect([query.get("max_age"), query.get("acr_values")]).toEqual(["60", "gold"]);
     const callback = new URL(await application.provider.signInCode(login.location));
-    expect((await other.get(`${callback.pathname}${callback.search}`)).location).toBe("http://app.example/transfer?to=7");
+    expect((await other.get(`${callback.pathname}${callback.search}`)).location).toBe(
+      "http://app.example/transfer?to=7",
+    );
     expect(await guard(other, { maxAge: 60, acr: "gold" })).toBeUndefined();
   });
 
@@ -113,7 +125,9 @@ describe("step-up", () => {
     expect(await guard(user, { maxAge: 3600 })).toBeUndefined();
     application.clock.advance(3_700_000);
     expect((await guard(user, { maxAge: 3600 }))?.kind).toBe("stepUp");
-    expect(application.provider.requestsTo("token", { grant_type: "refresh_token" })).toHaveLength(1);
+    expect(application.provider.requestsTo("token", { grant_type: "refresh_token" })).toHaveLength(
+      1,
+    );
   });
 
   it("an acr that the provider does not reach: 403 step_up_failed, no loop, and the session stays", async () => {
@@ -138,7 +152,11 @@ describe("step-up", () => {
   });
 
   it.each([
-    ["the user who is signed in: the tokens are dropped, since the session may use their grant", true, 0],
+    [
+      "the user who is signed in: the tokens are dropped, since the session may use their grant",
+      true,
+      0,
+    ],
     ["a user who is not: the tokens are revoked", false, 1],
   ])("a login that does not reach the acr, by %s", async (_who, isSignedIn, revocations) => {
     const user = await signedIn({ provider: { acrValues: ["bronze"] } });
@@ -155,14 +173,21 @@ describe("step-up", () => {
   it("another user's: 403, and the present session stays", async () => {
     const user = await signedIn();
     const login = await user.get("/idpauth/login/?max_age=60");
-    const callback = new URL(await application.provider.signInCode(login.location, { sub: "grace", email: "grace@example.com" }));
+    const callback = new URL(
+      await application.provider.signInCode(login.location, {
+        sub: "grace",
+        email: "grace@example.com",
+      }),
+    );
     const back = await user.get(`${callback.pathname}${callback.search}`, SCRIPT);
     expect([back.status, (back.json() as { code: unknown }).code]).toEqual([403, "step_up_failed"]);
     expect((await application.auth.getUser(user.request("/")))?.email).toBe("ada@example.com");
   });
 
   it("keeps the same user's data", async () => {
-    const user = await signedIn({ onSignIn: ({ data }) => (data === undefined ? { data: { n: 1 } } : undefined) });
+    const user = await signedIn({
+      onSignIn: ({ data }) => (data === undefined ? { data: { n: 1 } } : undefined),
+    });
     await application.auth.updateData(user.request("/"), () => ({ n: 2 }));
     const login = await user.get("/idpauth/login/?max_age=60");
     const callback = new URL(await application.provider.signInCode(login.location));
@@ -189,6 +214,10 @@ describe("step-up", () => {
     auth.declareGuard({ maxAge: 60 });
     auth.start();
     auth.declareGuard({ maxAge: 90 });
-    expect(application.log.filter(({ code }) => code === "W016").map(({ message }) => message.includes("`maxAge`"))).toEqual([true]);
+    expect(
+      application.log
+        .filter(({ code }) => code === "W016")
+        .map(({ message }) => message.includes("`maxAge`")),
+    ).toEqual([true]);
   });
 });

@@ -1,5 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { ConfigurationError, StoreUnavailableError, type Blocked, type IdpRequest } from "../../src/index.js";
+import {
+  ConfigurationError,
+  StoreUnavailableError,
+  type Blocked,
+  type IdpRequest,
+} from "../../src/index.js";
 import {
   startApplication,
   OWN_ORIGIN,
@@ -26,8 +31,11 @@ async function start(options: ApplicationOptions = {}): Promise<TestUser> {
   return application.user();
 }
 
-const guard = (user: TestUser, target: string, options?: CallOptions): Promise<Blocked | undefined> =>
-  application.auth.guard(user.request(target, options));
+const guard = (
+  user: TestUser,
+  target: string,
+  options?: CallOptions,
+): Promise<Blocked | undefined> => application.auth.guard(user.request(target, options));
 const pass = (seconds: number) => {
   application.clock.advance(seconds * 1000);
 };
@@ -53,12 +61,19 @@ describe("[CK-7] [ASVS-14.3.2] idpRequired, signed out", () => {
     ["a browser's Accept", { headers: BROWSER }],
     ["Accept: text/html", { headers: { accept: "text/html" } }],
     ["Sec-Fetch-Mode: navigate", { headers: { "sec-fetch-mode": "navigate" } }],
-    ["Sec-Fetch-Mode: navigate with any Accept", { headers: { "sec-fetch-mode": "navigate", accept: "*/*" } }],
+    [
+      "Sec-Fetch-Mode: navigate with any Accept",
+      { headers: { "sec-fetch-mode": "navigate", accept: "*/*" } },
+    ],
     ["HEAD with a browser's Accept", { method: "HEAD", headers: BROWSER }],
   ])("blocks a navigation (%s) with 302 to login and back to the page", async (_name, options) => {
     const blocked = await guard(application.user(), "/reports?year=2024&x=a%2Fb", options);
     expect(pageOf(blocked)).toBe(`${OWN_ORIGIN}/reports?year=2024&x=a%2Fb`);
-    expect(blocked).toMatchObject({ reason: "no_credentials", loginPath: "/idpauth/login/", origin: OWN_ORIGIN });
+    expect(blocked).toMatchObject({
+      reason: "no_credentials",
+      loginPath: "/idpauth/login/",
+      origin: OWN_ORIGIN,
+    });
     expect(blocked).toMatchObject({ loginUrl: blocked?.reply.headers["Location"] });
     expect(blocked?.reply.headers["Cache-Control"]).toBe("no-store");
     expect(blocked?.reply.body).toBeUndefined();
@@ -90,7 +105,13 @@ describe("[CK-7] [ASVS-14.3.2] idpRequired, signed out", () => {
     expect(blocked?.reply.headers["Content-Type"]).toBe("application/json; charset=utf-8");
     expect(blocked?.reply.headers["Cache-Control"]).toBe("no-store");
     expect(blocked?.reply.body).toBe(
-      JSON.stringify({ authenticated: false, user: null, error: "login_required", reason: "no_credentials", login_url: "/idpauth/login/" }),
+      JSON.stringify({
+        authenticated: false,
+        user: null,
+        error: "login_required",
+        reason: "no_credentials",
+        login_url: "/idpauth/login/",
+      }),
     );
   });
 
@@ -106,26 +127,44 @@ describe("[CK-7] [ASVS-14.3.2] idpRequired, signed out", () => {
     ["*", `${OWN_ORIGIN}/`],
     ["", `${OWN_ORIGIN}/`],
     ["/x\r\nSet-Cookie: a=b", `${OWN_ORIGIN}/x\r\nSet-Cookie: a=b`],
-    ["/x&scheme=DEFAULT&origin_url=http://evil.example/#y", `${OWN_ORIGIN}/x&scheme=DEFAULT&origin_url=http://evil.example/#y`],
+    [
+      "/x&scheme=DEFAULT&origin_url=http://evil.example/#y",
+      `${OWN_ORIGIN}/x&scheme=DEFAULT&origin_url=http://evil.example/#y`,
+    ],
   ])("target %j never redirects elsewhere", async (target, page) => {
     const user = application.user();
     const blocked = await guard(user, target, { headers: BROWSER });
     expect(pageOf(blocked)).toBe(page);
     expect(blocked?.reply.headers["Location"]).not.toMatch(/[\r\n\\]/);
     await user.get(blocked?.reply.headers["Location"] ?? "");
-    const end = String((await application.auth.readSessionRecord(user.request("/")))?.["final_redirect"]);
+    const end = String(
+      (await application.auth.readSessionRecord(user.request("/")))?.["final_redirect"],
+    );
     expect(new URL(end, OWN_ORIGIN).origin).toBe(OWN_ORIGIN);
     expect(end.startsWith("//")).toBe(false);
   });
 
-  it.each([undefined, "", "a b", "evil.example/x"])("a Host of %j does not break it", async (host) => {
-    const request: IdpRequest = { ...application.user().request("/reports", { headers: BROWSER }), host };
-    expect((await application.auth.guard(request))?.reply.status).toBe(302);
-  });
+  it.each([undefined, "", "a b", "evil.example/x"])(
+    "a Host of %j does not break it",
+    async (host) => {
+      const request: IdpRequest = {
+        ...application.user().request("/reports", { headers: BROWSER }),
+        host,
+      };
+      expect((await application.auth.guard(request))?.reply.status).toBe(302);
+    },
+  );
 
   it("forwarded headers do not count", async () => {
-    const headers = { ...BROWSER, "x-forwarded-host": "evil.example", "x-forwarded-proto": "https", "x-original-url": "/evil" };
-    expect(pageOf(await guard(application.user(), "/reports", { headers }))).toBe(`${OWN_ORIGIN}/reports`);
+    const headers = {
+      ...BROWSER,
+      "x-forwarded-host": "evil.example",
+      "x-forwarded-proto": "https",
+      "x-original-url": "/evil",
+    };
+    expect(pageOf(await guard(application.user(), "/reports", { headers }))).toBe(
+      `${OWN_ORIGIN}/reports`,
+    );
   });
 
   it("leaves no store entry", async () => {
@@ -141,13 +180,21 @@ describe("the requested page", () => {
 
   it("is at BASE_URL where that is set", async () => {
     const user = await start({ baseUrl: "https://app.example" });
-    expect(pageOf(await guard(user, "/reports", { headers: BROWSER, host: "10.0.0.7:3000" }))).toBe("https://app.example/reports");
+    expect(pageOf(await guard(user, "/reports", { headers: BROWSER, host: "10.0.0.7:3000" }))).toBe(
+      "https://app.example/reports",
+    );
   });
 
   it("follows forwarded headers with trustProxy", async () => {
     const user = await start({ trustProxy: true });
-    const headers = { ...BROWSER, "x-forwarded-host": "public.example", "x-forwarded-proto": "https" };
-    expect(pageOf(await guard(user, "/reports", { headers }))).toBe("https://public.example/reports");
+    const headers = {
+      ...BROWSER,
+      "x-forwarded-host": "public.example",
+      "x-forwarded-proto": "https",
+    };
+    expect(pageOf(await guard(user, "/reports", { headers }))).toBe(
+      "https://public.example/reports",
+    );
   });
 });
 
@@ -162,14 +209,17 @@ describe("idpRequired and the policy", () => {
 
   it("lets a signed-in user pass, with every method", async () => {
     const user = await signedIn();
-    for (const method of ["GET", "HEAD", "POST", "PUT", "DELETE"]) expect(await guard(user, "/reports", { method })).toBeUndefined();
+    for (const method of ["GET", "HEAD", "POST", "PUT", "DELETE"])
+      expect(await guard(user, "/reports", { method })).toBeUndefined();
   });
 
   it("refreshes like the probe", async () => {
     const user = await signedIn();
     pass(HOUR);
     expect(await guard(user, "/reports")).toBeUndefined();
-    expect(application.provider.requestsTo("token", { grant_type: "refresh_token" })).toHaveLength(1);
+    expect(application.provider.requestsTo("token", { grant_type: "refresh_token" })).toHaveLength(
+      1,
+    );
   });
 
   it("slides the idle stamp", async () => {
@@ -187,21 +237,34 @@ describe("idpRequired and the policy", () => {
     ["idle timeout", { sessionIdleTimeout: 600 }, 601, "idle"],
     ["no automatic refresh", { sessionAutoRefresh: false }, HOUR, "auto_refresh_off"],
     ["no refresh token", { provider: { issueRefreshToken: false } }, HOUR, "no_refresh_token"],
-  ])("blocks a session ended by %s and names the reason in the 401", async (_name, options, seconds, reason) => {
-    const user = await signedIn(options);
-    pass(seconds - 1);
-    expect(await guard(user, "/api", {})).toBeUndefined();
-    pass(seconds);
-    const blocked = await guard(user, "/api", {});
-    expect(JSON.parse(blocked?.reply.body ?? "")).toMatchObject({ authenticated: false, user: null, error: "login_required", reason });
-    expect(pageOf(await guard(user, "/reports", { headers: BROWSER }))).toBe(`${OWN_ORIGIN}/reports`);
-  });
+  ])(
+    "blocks a session ended by %s and names the reason in the 401",
+    async (_name, options, seconds, reason) => {
+      const user = await signedIn(options);
+      pass(seconds - 1);
+      expect(await guard(user, "/api", {})).toBeUndefined();
+      pass(seconds);
+      const blocked = await guard(user, "/api", {});
+      expect(JSON.parse(blocked?.reply.body ?? "")).toMatchObject({
+        authenticated: false,
+        user: null,
+        error: "login_required",
+        reason,
+      });
+      expect(pageOf(await guard(user, "/reports", { headers: BROWSER }))).toBe(
+        `${OWN_ORIGIN}/reports`,
+      );
+    },
+  );
 
   it("blocks with refresh_rejected when the provider refused", async () => {
     const user = await signedIn();
     application.provider.revokeAll();
     pass(HOUR);
-    expect(await guard(user, "/api")).toMatchObject({ kind: "unauthenticated", reason: "refresh_rejected" });
+    expect(await guard(user, "/api")).toMatchObject({
+      kind: "unauthenticated",
+      reason: "refresh_rejected",
+    });
   });
 
   it.each([
@@ -274,7 +337,11 @@ describe("requireSession", () => {
     pass(5);
     expect(await auth.getSession(request)).toBeNull();
     const session = await auth.requireSession(request);
-    expect(session).toMatchObject({ user: { id: "ada-1815" }, lastActive: signedInAt, expiresAt: signedInAt + HOUR });
+    expect(session).toMatchObject({
+      user: { id: "ada-1815" },
+      lastActive: signedInAt,
+      expiresAt: signedInAt + HOUR,
+    });
   });
 
   it("rejects for a request that the guard blocked, and for one that a guard of another component let pass", async () => {
@@ -286,7 +353,9 @@ describe("requireSession", () => {
     await expect(auth.requireSession(signedOut)).rejects.toMatchObject(missing);
     await user.signIn();
     const forbidden = user.request("/reports");
-    expect(await auth.guard(forbidden, { allow: () => false })).toMatchObject({ kind: "forbidden" });
+    expect(await auth.guard(forbidden, { allow: () => false })).toMatchObject({
+      kind: "forbidden",
+    });
     await expect(auth.requireSession(forbidden)).rejects.toMatchObject(missing);
     const elsewhere = user.request("/reports");
     expect(await application.another().guard(elsewhere)).toBeUndefined();
@@ -304,17 +373,23 @@ describe("getSession with ifUnavailable", () => {
     expect((await ask())?.user.id).toBe("ada-1815");
     store.isDown = true;
     expect(await ask()).toBeUndefined();
-    expect(await application.auth.getSession(application.user().request("/"), { ifUnavailable: "away" })).toBeNull();
+    expect(
+      await application.auth.getSession(application.user().request("/"), { ifUnavailable: "away" }),
+    ).toBeNull();
   });
 
   it("hides neither a configuration error nor a missing value", async () => {
     const user = await start();
     await user.signIn();
     const broken = application.another({ secretKey: "" });
-    await expect(broken.getSession(user.request("/"), { ifUnavailable: null })).rejects.toBeInstanceOf(ConfigurationError);
+    await expect(
+      broken.getSession(user.request("/"), { ifUnavailable: null }),
+    ).rejects.toBeInstanceOf(ConfigurationError);
     store.isDown = true;
     const misspelt = { ifUnavailabel: null } as unknown as { ifUnavailable: null };
-    await expect(application.auth.getSession(user.request("/"), misspelt)).rejects.toBeInstanceOf(StoreUnavailableError);
+    await expect(application.auth.getSession(user.request("/"), misspelt)).rejects.toBeInstanceOf(
+      StoreUnavailableError,
+    );
   });
 });
 
@@ -326,11 +401,20 @@ describe("[SM-8] a pending login while Object.prototype has credentials", () => 
     async (kind) => {
       const clock = new TestClock();
       store = watchedStore(clock);
-      application = await startApplication({ clock, store: kind === "the memory store" ? store : new SealingStore(clock) });
+      application = await startApplication({
+        clock,
+        store: kind === "the memory store" ? store : new SealingStore(clock),
+      });
       const user = application.user();
       await user.approve();
       const { auth } = application;
-      const credentials = { token: "evil", token_uri: "", client_id: application.provider.clientId, client_secret: "", scopes: [] };
+      const credentials = {
+        token: "evil",
+        token_uri: "",
+        client_id: application.provider.clientId,
+        client_secret: "",
+        scopes: [],
+      };
       const id_info = {
         sub: "eve",
         iss: application.provider.issuer,

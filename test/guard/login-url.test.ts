@@ -1,26 +1,41 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createIdpAuth, type IdpRequest, type LoginUrlOptions } from "../../src/index.js";
-import { startApplication, OWN_ORIGIN, type Application, type CallOptions } from "../support/application.js";
+import {
+  startApplication,
+  OWN_ORIGIN,
+  type Application,
+  type CallOptions,
+} from "../support/application.js";
 
 const LOGIN = "/idpauth/login/";
 const BROWSER = { headers: { accept: "text/html" } };
 
 let application: Application;
 beforeAll(async () => {
-  application = await startApplication({ loginParams: ["login_hint", "ui_locales", "prompt", "__proto__"] });
+  application = await startApplication({
+    loginParams: ["login_hint", "ui_locales", "prompt", "__proto__"],
+  });
 });
 afterAll(() => application.stop());
 
-const backTo = (page: string) => `${LOGIN}?${new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: page }).toString()}`;
-const loginUrl = (options?: LoginUrlOptions, target = "/here?a=b%2Fc", call: CallOptions = BROWSER) =>
-  application.auth.loginUrl(application.user().request(target, call), options);
+const backTo = (page: string) =>
+  `${LOGIN}?${new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: page }).toString()}`;
+const loginUrl = (
+  options?: LoginUrlOptions,
+  target = "/here?a=b%2Fc",
+  call: CallOptions = BROWSER,
+) => application.auth.loginUrl(application.user().request(target, call), options);
 /** As JavaScript may call it, whatever the types say. */
 const careless = (options: unknown) => loginUrl(options as LoginUrlOptions);
 
 describe("the page that a login returns to", () => {
   it.each<[name: string, call: CallOptions, expected: string]>([
     ["a navigation", BROWSER, backTo(`${OWN_ORIGIN}/here?a=b%2Fc`)],
-    ["a navigation by Sec-Fetch-Mode", { headers: { "sec-fetch-mode": "navigate" } }, backTo(`${OWN_ORIGIN}/here?a=b%2Fc`)],
+    [
+      "a navigation by Sec-Fetch-Mode",
+      { headers: { "sec-fetch-mode": "navigate" } },
+      backTo(`${OWN_ORIGIN}/here?a=b%2Fc`),
+    ],
     ["a script", { headers: { accept: "application/json" } }, LOGIN],
     ["a POST", { ...BROWSER, method: "POST" }, LOGIN],
     ["a HEAD", { ...BROWSER, method: "HEAD" }, LOGIN],
@@ -63,20 +78,30 @@ describe("the page that a login returns to", () => {
   });
 
   it("null is left out, also on a navigation", () => {
-    expect(loginUrl({ returnTo: null, params: { login_hint: "ada" } })).toBe(`${LOGIN}?login_hint=ada`);
+    expect(loginUrl({ returnTo: null, params: { login_hint: "ada" } })).toBe(
+      `${LOGIN}?login_hint=ada`,
+    );
   });
 
   it.each([1, {}, [], true, new URL(OWN_ORIGIN)])("%j is a TypeError", (returnTo) => {
-    expect(() => careless({ returnTo })).toThrow(new TypeError("loginUrl: `returnTo` must be a URL or a path, as a string."));
+    expect(() => careless({ returnTo })).toThrow(
+      new TypeError("loginUrl: `returnTo` must be a URL or a path, as a string."),
+    );
   });
 
-  it.each(["a b", "", "evil\r\nx", "user@evil.example"])("is left out or harmless at an invalid Host %j", (host) => {
-    expect(loginUrl({ returnTo: "/reports" }, "/here", { ...BROWSER, host })).toBe(LOGIN);
-    expect(loginUrl(undefined, "/here", { ...BROWSER, host })).toBe(backTo("/here"));
-  });
+  it.each(["a b", "", "evil\r\nx", "user@evil.example"])(
+    "is left out or harmless at an invalid Host %j",
+    (host) => {
+      expect(loginUrl({ returnTo: "/reports" }, "/here", { ...BROWSER, host })).toBe(LOGIN);
+      expect(loginUrl(undefined, "/here", { ...BROWSER, host })).toBe(backTo("/here"));
+    },
+  );
 
   it("is of one request, not of the one before", () => {
-    expect([loginUrl({}, "/a"), loginUrl({}, "/b")]).toEqual([backTo(`${OWN_ORIGIN}/a`), backTo(`${OWN_ORIGIN}/b`)]);
+    expect([loginUrl({}, "/a"), loginUrl({}, "/b")]).toEqual([
+      backTo(`${OWN_ORIGIN}/a`),
+      backTo(`${OWN_ORIGIN}/b`),
+    ]);
   });
 });
 
@@ -91,14 +116,20 @@ describe("the parameters of a login", () => {
     expect(loginUrl({ returnTo: null, params })).toBe(`${LOGIN}?${query}`);
     expect(loginUrl({ returnTo: "/x", params })).toBe(`${backTo(`${OWN_ORIGIN}/x`)}&${query}`);
     const { location } = await application.user().get(loginUrl({ params }));
-    for (const [name, value] of new URLSearchParams(query)) expect(new URL(location).searchParams.getAll(name)).toEqual([value]);
+    for (const [name, value] of new URLSearchParams(query))
+      expect(new URL(location).searchParams.getAll(name)).toEqual([value]);
   });
 
-  it.each(["organization", "scope", "scheme", "origin_url", "Login_Hint", "constructor", ""])("%j is not listed: a TypeError", (name) => {
-    expect(() => careless({ params: { [name]: "hunter2" } })).toThrow(
-      new TypeError(`loginUrl: ${JSON.stringify(name)} isn't in IDP_LOGIN_PARAMS (option loginParams). Add it there.`),
-    );
-  });
+  it.each(["organization", "scope", "scheme", "origin_url", "Login_Hint", "constructor", ""])(
+    "%j is not listed: a TypeError",
+    (name) => {
+      expect(() => careless({ params: { [name]: "hunter2" } })).toThrow(
+        new TypeError(
+          `loginUrl: ${JSON.stringify(name)} isn't in IDP_LOGIN_PARAMS (option loginParams). Add it there.`,
+        ),
+      );
+    },
+  );
 
   it.each([
     ["513 characters", `hunter2${"x".repeat(506)}`],
@@ -108,32 +139,55 @@ describe("the parameters of a login", () => {
     ["a list", ["hunter2"]],
   ])("%s is a TypeError without the value", (_name, value) => {
     expect(() => careless({ params: { login_hint: value } })).toThrow(
-      new TypeError("loginUrl: the parameter login_hint takes one value of at most 512 characters, without control characters."),
+      new TypeError(
+        "loginUrl: the parameter login_hint takes one value of at most 512 characters, without control characters.",
+      ),
     );
   });
 });
 
 describe("the address", () => {
-  const settings = { env: {}, secretKey: "a secret key of at least 32 bytes", clientId: "c", clientSecret: "s", scope: "openid" };
+  const settings = {
+    env: {},
+    secretKey: "a secret key of at least 32 bytes",
+    clientId: "c",
+    clientSecret: "s",
+    scope: "openid",
+  };
   const authOf = (options: object) =>
-    createIdpAuth<IdpRequest>({ ...settings, ...options, log: false }, { name: "plain", request: (raw) => raw });
-  const request = (target: string) => application.user().request(target, { ...BROWSER, host: "other.example" });
+    createIdpAuth<IdpRequest>(
+      { ...settings, ...options, log: false },
+      { name: "plain", request: (raw) => raw },
+    );
+  const request = (target: string) =>
+    application.user().request(target, { ...BROWSER, host: "other.example" });
 
   it("has the path prefix, BASE_URL's origin and the mount path", () => {
-    const auth = authOf({ pathPrefix: "/portal", baseUrl: "https://app.example", mountPath: "/auth/" });
+    const auth = authOf({
+      pathPrefix: "/portal",
+      baseUrl: "https://app.example",
+      mountPath: "/auth/",
+    });
     const url = (page: string) =>
       `/portal/auth/login/?${new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: page }).toString()}`;
     expect(auth.loginUrl(request("/here"))).toBe(url("https://app.example/portal/here"));
     // A path is one that browsers use.
-    expect(auth.loginUrl(request("/here"), { returnTo: "/portal/x" })).toBe(url("https://app.example/portal/x"));
-    expect(auth.loginUrl(request("/here"), { returnTo: "http://other.example/x" })).toBe("/portal/auth/login/");
+    expect(auth.loginUrl(request("/here"), { returnTo: "/portal/x" })).toBe(
+      url("https://app.example/portal/x"),
+    );
+    expect(auth.loginUrl(request("/here"), { returnTo: "http://other.example/x" })).toBe(
+      "/portal/auth/login/",
+    );
   });
 
   it("needs no session", () => {
     const session = () => {
       throw new Error("the session was opened");
     };
-    const auth = createIdpAuth<IdpRequest>({ ...settings, session: "host", log: false }, { name: "plain", request: (raw) => raw, session });
+    const auth = createIdpAuth<IdpRequest>(
+      { ...settings, session: "host", log: false },
+      { name: "plain", request: (raw) => raw, session },
+    );
     auth.start({ sessionMiddleware: "present" });
     expect(auth.loginUrl(request("/here"), { returnTo: null })).toBe(LOGIN);
   });

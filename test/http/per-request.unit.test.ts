@@ -12,16 +12,28 @@ describe("what is remembered of a request", () => {
     expect([other.get(request), one.get(another)]).toEqual([undefined, undefined]);
     other.set(request, "of the second");
     one.set(another, "of another request");
-    expect([one.get(request), other.get(request), one.get(another)]).toEqual(["of the first", "of the second", "of another request"]);
+    expect([one.get(request), other.get(request), one.get(another)]).toEqual([
+      "of the first",
+      "of the second",
+      "of another request",
+    ]);
     one.set(request, "newer");
     expect([one.get(request), other.get(request)]).toEqual(["newer", "of the second"]);
   });
 
   it("cannot be seen on the request by anybody else", () => {
     const request = new IncomingMessage(new Socket());
-    const before = [Reflect.ownKeys(request), Object.getPrototypeOf(request), Object.entries(request).length];
+    const before = [
+      Reflect.ownKeys(request),
+      Object.getPrototypeOf(request),
+      Object.entries(request).length,
+    ];
     new PerRequest<string>().set(request, "a secret");
-    expect([Reflect.ownKeys(request), Object.getPrototypeOf(request), Object.entries(request).length]).toEqual(before);
+    expect([
+      Reflect.ownKeys(request),
+      Object.getPrototypeOf(request),
+      Object.entries(request).length,
+    ]).toEqual(before);
     expect(request).toBeInstanceOf(IncomingMessage);
   });
 
@@ -29,7 +41,11 @@ describe("what is remembered of a request", () => {
     const kept = new PerRequest<string>();
     const [request, another] = [Object.freeze({ url: "/" }), Object.freeze({ url: "/" })];
     kept.set(request, "x");
-    expect([kept.get(request), kept.get(another), new PerRequest<string>().get(request)]).toEqual(["x", undefined, undefined]);
+    expect([kept.get(request), kept.get(another), new PerRequest<string>().get(request)]).toEqual([
+      "x",
+      undefined,
+      undefined,
+    ]);
   });
 
   it("is still known, and can change, after the application has frozen the request", () => {
@@ -47,6 +63,9 @@ describe("what is remembered of a request", () => {
     const kept = new PerRequest<string>();
     const request = {};
     kept.set(request, "x");
-    expect([kept.get(Object.create(request) as object), kept.get(new Proxy(request, {}))]).toEqual([undefined, undefined]);
+    expect([kept.get(Object.create(request) as object), kept.get(new Proxy(request, {}))]).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
 });

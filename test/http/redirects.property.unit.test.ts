@@ -4,13 +4,17 @@ import { requestOrigin, sameOriginUrl } from "../../src/http/redirects.js";
 import { redirectCorpus } from "../support/redirect-corpus.js";
 
 /**
- * RFC 3986 (section 3) as one strict expression for http and https: an authority without user info, registered names of
- * ASCII only. It stands for the parsers that are not browsers: proxies, CDNs, mobile clients.
+ * RFC 3986 (section 3) as one strict expression for http and https: an authority without user info,
+ * registered names of ASCII only. It stands for the parsers that are not browsers: proxies, CDNs,
+ * mobile clients.
  */
 const RFC_3986 =
   /^(?<scheme>https?):\/\/(?<authority>(?<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+,;=-]+)(?::(?<port>[0-9]*))?)(?<path>(?:\/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*)*)(?:\?(?<query>(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*))?(?:#(?<fragment>(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*))?$/;
 
-/** What even a sloppy parser takes for the authority: everything up to the first slash, question mark or hash (RFC 3986 appendix B). */
+/**
+ * What even a sloppy parser takes for the authority: everything up to the first slash, question
+ * mark or hash (RFC 3986 appendix B).
+ */
 const APPENDIX_B = /^(?:([^:/?#]+):)?(?:\/\/([^/?#]*))?([^?#]*)(\?([^#]*))?(#(.*))?/s;
 
 const OWN_ORIGINS = [
@@ -40,9 +44,25 @@ const fragment = fc.oneof(
 const wounded = (own: string) =>
   fc.oneof(
     { weight: 6, arbitrary: fc.constant(own) },
-    { weight: 1, arbitrary: fc.tuple(fc.nat(own.length), fragment).map(([at, text]) => own.slice(0, at) + text + own.slice(at)) },
-    { weight: 1, arbitrary: fc.nat(own.length - 1).map((at) => own.slice(0, at) + own.slice(at + 1)) },
-    { weight: 1, arbitrary: fc.constantFrom(own.toUpperCase(), encodeURIComponent(own), own.replace("//", "/"), own.replace(/^\w+:/, "")) },
+    {
+      weight: 1,
+      arbitrary: fc
+        .tuple(fc.nat(own.length), fragment)
+        .map(([at, text]) => own.slice(0, at) + text + own.slice(at)),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.nat(own.length - 1).map((at) => own.slice(0, at) + own.slice(at + 1)),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(
+        own.toUpperCase(),
+        encodeURIComponent(own),
+        own.replace("//", "/"),
+        own.replace(/^\w+:/, ""),
+      ),
+    },
   );
 
 const nasty = fc
@@ -50,16 +70,32 @@ const nasty = fc
   .chain(([own, before, after]) =>
     wounded(own).chain((middle) =>
       fc
-        .oneof({ weight: 8, arbitrary: fc.constant("") }, { weight: 1, arbitrary: fc.constant(before.join("")) })
+        .oneof(
+          { weight: 8, arbitrary: fc.constant("") },
+          { weight: 1, arbitrary: fc.constant(before.join("")) },
+        )
         .map((start) => ({ own: own, raw: start + middle + after.join("") })),
     ),
   );
 
-const CORPUS = new Map(OWN_ORIGINS.map((own) => [own, redirectCorpus(own).filter(({ value }) => value.length < 300)]));
+const CORPUS = new Map(
+  OWN_ORIGINS.map((own) => [own, redirectCorpus(own).filter(({ value }) => value.length < 300)]),
+);
 
 /** One change to a text: where is taken modulo its length. */
 const change = fc.record({
-  kind: fc.constantFrom("insert", "delete", "replace", "double", "encode", "decode", "upper", "wide", "splice", "swap" as const),
+  kind: fc.constantFrom(
+    "insert",
+    "delete",
+    "replace",
+    "double",
+    "encode",
+    "decode",
+    "upper",
+    "wide",
+    "splice",
+    "swap" as const,
+  ),
   at: fc.nat(),
   length: fc.integer({ min: 1, max: 6 }),
   text: fragment,
@@ -72,7 +108,11 @@ function changed(
   corpus: readonly string[],
 ): string {
   const from = at % (raw.length + 1);
-  const [before, piece, after] = [raw.slice(0, from), raw.slice(from, from + length), raw.slice(from + length)];
+  const [before, piece, after] = [
+    raw.slice(0, from),
+    raw.slice(from, from + length),
+    raw.slice(from + length),
+  ];
   switch (kind) {
     case "insert":
       return before + text + piece + after;
@@ -85,11 +125,20 @@ function changed(
     case "encode":
       return before + encodeURIComponent(piece.toWellFormed()) + after;
     case "decode":
-      return before + (piece + after).replace(/%([0-9a-f]{2})/i, (_all, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+      return (
+        before +
+        (piece + after).replace(/%([0-9a-f]{2})/i, (_all, hex: string) =>
+          String.fromCharCode(Number.parseInt(hex, 16)),
+        )
+      );
     case "upper":
       return before + piece.toUpperCase() + after;
     case "wide":
-      return before + piece.replace(/[!-~]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) + 0xfee0)) + after;
+      return (
+        before +
+        piece.replace(/[!-~]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) + 0xfee0)) +
+        after
+      );
     case "splice":
       return before + (corpus[other % corpus.length] ?? "").slice(-(1 + (at % 24)));
     case "swap":
@@ -97,14 +146,22 @@ function changed(
   }
 }
 
-/** A value of the redirect corpus, changed in one to four places: close to what people really try. */
+/**
+ * A value of the redirect corpus, changed in one to four places: close to what people really try.
+ */
 const mutated = ownOrigin.chain((own) => {
   const cases = CORPUS.get(own) ?? [];
   const corpus = cases.map(({ value }) => value);
   const kept = cases.filter(({ location }) => location !== null).map(({ value }) => value);
   return fc
-    .tuple(fc.oneof(fc.constantFrom(...kept), fc.constantFrom(...corpus)), fc.array(change, { minLength: 1, maxLength: 4 }))
-    .map(([value, changes]) => ({ own: own, raw: changes.reduce((raw, each) => changed(raw, each, corpus), value) }));
+    .tuple(
+      fc.oneof(fc.constantFrom(...kept), fc.constantFrom(...corpus)),
+      fc.array(change, { minLength: 1, maxLength: 4 }),
+    )
+    .map(([value, changes]) => ({
+      own: own,
+      raw: changes.reduce((raw, each) => changed(raw, each, corpus), value),
+    }));
 });
 
 /** Well-formed by construction, so that the rule is also seen to accept. */
@@ -136,11 +193,14 @@ function staysHome(own: string, raw: string): void {
   // What was sent, not only what was made of it, leads home too.
   expect(new URL(raw, "https://evil.test/").origin).toBe(own);
   expect(`${APPENDIX_B.exec(raw)?.[1] ?? ""}://${APPENDIX_B.exec(raw)?.[2] ?? ""}`).toBe(own);
-  // And a strict parser, which knows nothing of the WHATWG's leniency, agrees once what it does not know is encoded.
+  // And a strict parser, which knows nothing of the WHATWG's leniency, agrees once what it does not
+  // know is encoded.
   const strict = RFC_3986.exec(
     accepted
       .replace(/%(?![0-9A-Fa-f]{2})/g, "%25")
-      .replace(/[{}|^`[\]]/g, (character, at: number) => (at < own.length ? character : encodeURIComponent(character)))
+      .replace(/[{}|^`[\]]/g, (character, at: number) =>
+        at < own.length ? character : encodeURIComponent(character),
+      )
       .replace(/(?<=#.*)#/gs, "%23"),
   );
   expect(strict, accepted).not.toBeNull();
@@ -193,7 +253,9 @@ describe("[BCP-1] every address that sameOriginUrl accepts, every parser puts on
     ["mixtures", nasty],
     ["changes of the corpus", mutated],
   ])("the generator of %s does its work: it makes both kinds in numbers", (_name, values) => {
-    const accepted = fc.sample(values, { numRuns: 5_000, seed: 11 }).filter(({ own, raw }) => sameOriginUrl(raw, own) !== undefined);
+    const accepted = fc
+      .sample(values, { numRuns: 5_000, seed: 11 })
+      .filter(({ own, raw }) => sameOriginUrl(raw, own) !== undefined);
     expect(accepted.length).toBeGreaterThan(300);
     expect(accepted.length).toBeLessThan(4_000);
   });

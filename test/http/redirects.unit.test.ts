@@ -249,7 +249,11 @@ const HOSTILE: Record<string, readonly string[]> = {
 
 describe("an origin that is not ours is rejected", () => {
   const corpus = Object.entries(HOSTILE).flatMap(([group, values]) =>
-    values.map((value): [string, string, string] => [group, JSON.stringify(value).slice(0, 90), value]),
+    values.map((value): [string, string, string] => [
+      group,
+      JSON.stringify(value).slice(0, 90),
+      value,
+    ]),
   );
 
   it("the corpus is as large as it should be, and nothing is in it twice", () => {
@@ -337,7 +341,8 @@ describe("an origin of ours is accepted, in the browser's own spelling", () => {
     "app.example",
     "",
   ])("an own origin that browsers would not write so, %j, accepts nothing", (own) => {
-    for (const rest of ["", "/", "/x", "?x", "#x", "//app.example/"]) expect(sameOriginUrl(own + rest, own)).toBeUndefined();
+    for (const rest of ["", "/", "/x", "?x", "#x", "//app.example/"])
+      expect(sameOriginUrl(own + rest, own)).toBeUndefined();
   });
 
   it("is pure: the same result twice", () => {
@@ -486,12 +491,14 @@ describe("our own origin, from scheme and Host", () => {
     `${"a".repeat(100_000)}!`,
     `${"a.".repeat(120)}!`,
   ];
-  it.each(hostile.map((host): [string, string | undefined] => [JSON.stringify(host ?? null).slice(0, 60), host]))(
-    "a Host of %s gives none",
-    (_shown, host) => {
-      expect(requestOrigin("https", host)).toBeUndefined();
-    },
-  );
+  it.each(
+    hostile.map((host): [string, string | undefined] => [
+      JSON.stringify(host ?? null).slice(0, 60),
+      host,
+    ]),
+  )("a Host of %s gives none", (_shown, host) => {
+    expect(requestOrigin("https", host)).toBeUndefined();
+  });
 
   it("its result is an origin that sameOriginUrl can work with", () => {
     for (const host of ["App.Example:443", "[0:0::1]:3000", "127.0.0.1:80"]) {
@@ -503,7 +510,12 @@ describe("our own origin, from scheme and Host", () => {
 
 describe("the options of login and logout", () => {
   it("are those of the specification", () => {
-    expect(SCHEMES).toEqual(["PRESERVE_ORIGIN_QP", "PRESERVE_ORIGIN_HP", "LANDING_PAGE", "DEFAULT"]);
+    expect(SCHEMES).toEqual([
+      "PRESERVE_ORIGIN_QP",
+      "PRESERVE_ORIGIN_HP",
+      "LANDING_PAGE",
+      "DEFAULT",
+    ]);
     expect([...LOGIN_RESPONSES].sort()).toEqual(["json", "popup", "redirect"]);
     expect([...LOGOUT_RESPONSES].sort()).toEqual(["json", "redirect"]);
   });

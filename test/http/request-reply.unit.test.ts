@@ -12,23 +12,43 @@ describe("which of HTML and JSON an Accept header prefers", () => {
       "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7",
       "html",
     ],
-    ["Firefox, navigation", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "html"],
+    [
+      "Firefox, navigation",
+      "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+      "html",
+    ],
     [
       "Firefox before 128, navigation",
       "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/png,image/svg+xml,*/*;q=0.8",
       "html",
     ],
-    ["Safari, navigation", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "html"],
-    ["Edge Legacy, navigation", "text/html, application/xhtml+xml, application/xml; q=0.9, */*; q=0.8", "html"],
+    [
+      "Safari, navigation",
+      "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+      "html",
+    ],
+    [
+      "Edge Legacy, navigation",
+      "text/html, application/xhtml+xml, application/xml; q=0.9, */*; q=0.8",
+      "html",
+    ],
     ["Internet Explorer, navigation", "text/html, application/xhtml+xml, image/jxr, */*", "html"],
-    ["Lynx", "text/html, text/plain, text/sgml, text/css, application/xhtml+xml, */*;q=0.01", "html"],
+    [
+      "Lynx",
+      "text/html, text/plain, text/sgml, text/css, application/xhtml+xml, */*;q=0.01",
+      "html",
+    ],
     ["fetch without a header", "*/*", undefined],
     ["curl", "*/*", undefined],
     ["axios", "application/json, text/plain, */*", "json"],
     ["jQuery, dataType json", "application/json, text/javascript, */*; q=0.01", "json"],
     ["superagent and others", "application/json", "json"],
     ["a problem-aware client", "application/problem+json", "json"],
-    ["a problem-aware client that takes pages too", "application/problem+json, text/html;q=0.5", "json"],
+    [
+      "a problem-aware client that takes pages too",
+      "application/problem+json, text/html;q=0.5",
+      "json",
+    ],
     ["image", "image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5", undefined],
     ["stylesheet", "text/css,*/*;q=0.1", undefined],
     ["event stream", "text/event-stream", undefined],
@@ -100,7 +120,11 @@ describe("path and query of a request target", () => {
     ["/idpauth/session", "/idpauth/session", ""],
     ["/idpauth/session?", "/idpauth/session", ""],
     ["/idpauth/session?slide=false", "/idpauth/session", "slide=false"],
-    ["/idpauth/login/?origin_url=https://a.example/?x=1", "/idpauth/login/", "origin_url=https://a.example/?x=1"],
+    [
+      "/idpauth/login/?origin_url=https://a.example/?x=1",
+      "/idpauth/login/",
+      "origin_url=https://a.example/?x=1",
+    ],
     ["/a?b?c", "/a", "b?c"],
     ["/a%3Fb?c", "/a%3Fb", "c"],
     ["//evil.test/idpauth/session", "//evil.test/idpauth/session", ""],
@@ -138,7 +162,13 @@ describe("path and query of a request target", () => {
 });
 
 function requestWith(headers: Record<string, string>): IdpRequest {
-  return { method: "GET", target: "/idpauth/login/", scheme: "https", host: "app.example", header: (name) => headers[name] };
+  return {
+    method: "GET",
+    target: "/idpauth/login/",
+    scheme: "https",
+    host: "app.example",
+    header: (name) => headers[name],
+  };
 }
 
 describe("a prefetch", () => {
@@ -164,7 +194,12 @@ describe("a prefetch", () => {
   });
 });
 
-const COMMON = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", Vary: "Cookie" };
+const COMMON = {
+  "Cache-Control": "no-store",
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  Vary: "Cookie",
+};
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
 describe("[BCP-15] [ASVS-3.4.4] responses", () => {
@@ -194,7 +229,10 @@ describe("[BCP-15] [ASVS-3.4.4] responses", () => {
   });
 
   it("further headers come along and leave the shared ones unchanged", () => {
-    expect(json({}, 503, { "Retry-After": "5" })).toMatchObject({ status: 503, headers: { ...COMMON, "Retry-After": "5" } });
+    expect(json({}, 503, { "Retry-After": "5" })).toMatchObject({
+      status: 503,
+      headers: { ...COMMON, "Retry-After": "5" },
+    });
     expect(json({}).headers).not.toHaveProperty("Retry-After");
     expect(Object.isFrozen(json({}).headers)).toBe(true);
   });
@@ -210,7 +248,10 @@ describe("[BCP-15] [ASVS-3.4.4] responses", () => {
 
   it("a redirect is a 302 without a body", () => {
     const reply = redirect("https://app.example/x");
-    expect(reply).toMatchObject({ status: 302, headers: { Location: "https://app.example/x", "Content-Length": "0" } });
+    expect(reply).toMatchObject({
+      status: 302,
+      headers: { Location: "https://app.example/x", "Content-Length": "0" },
+    });
     expect(reply.body).toBeUndefined();
   });
 
@@ -229,23 +270,39 @@ describe("[BCP-15] [ASVS-3.4.4] responses", () => {
   });
 
   it("a problem takes further properties and headers", () => {
-    const reply = problem("invalid_parameter", "x", { members: { valid_options: { scheme: ["A"] } }, headers: { Allow: "GET" } });
+    const reply = problem("invalid_parameter", "x", {
+      members: { valid_options: { scheme: ["A"] } },
+      headers: { Allow: "GET" },
+    });
     expect(JSON.parse(reply.body ?? "")).toMatchObject({ valid_options: { scheme: ["A"] } });
     expect(reply.headers["Allow"]).toBe("GET");
   });
 
   it("a page runs no script, is framed by nobody, and may load its stylesheet", () => {
     const { headers, status, body } = page(400, "<p>");
-    expect([status, body, headers["Content-Type"]]).toEqual([400, "<p>", "text/html; charset=utf-8"]);
+    expect([status, body, headers["Content-Type"]]).toEqual([
+      400,
+      "<p>",
+      "text/html; charset=utf-8",
+    ]);
     const policy = headers["Content-Security-Policy"]?.split("; ") ?? [];
-    expect(policy).toEqual(expect.arrayContaining(["default-src 'none'", "style-src 'self'", "base-uri 'none'", "frame-ancestors 'none'"]));
+    expect(policy).toEqual(
+      expect.arrayContaining([
+        "default-src 'none'",
+        "style-src 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+      ]),
+    );
     expect(policy.join()).not.toMatch(/script-src|unsafe|img-src|\*/);
     expect(headers["X-Frame-Options"]).toBe("DENY");
   });
 
   it("a page with pictures allows their origins alone", () => {
-    expect(page(200, "", { images: ["'self'", "https://pictures.example"] }).headers["Content-Security-Policy"]).toContain(
-      "img-src 'self' https://pictures.example;",
-    );
+    expect(
+      page(200, "", { images: ["'self'", "https://pictures.example"] }).headers[
+        "Content-Security-Policy"
+      ],
+    ).toContain("img-src 'self' https://pictures.example;");
   });
 });

@@ -5,7 +5,8 @@ import { errorStates } from "./states.mjs";
 import { tagsOf, textOf } from "./tags.js";
 
 const publicPath = "/idpauth/";
-const linksOf = (page: string) => tagsOf(page).flatMap((tag) => (tag.name === "a" && !tag.end ? [tag.attributes.get("href")] : []));
+const linksOf = (page: string) =>
+  tagsOf(page).flatMap((tag) => (tag.name === "a" && !tag.end ? [tag.attributes.get("href")] : []));
 const codes = Object.keys(ERRORS) as ErrorCode[];
 
 describe("an error page", () => {
@@ -17,26 +18,37 @@ describe("an error page", () => {
     expect(textOf(page)).toContain(`Error ${ERRORS[code].status}`);
     expect(tags.filter((tag) => tag.name === "h1" && !tag.end)).toHaveLength(1);
     expect(tags.filter((tag) => ["script", "style"].includes(tag.name))).toEqual([]);
-    expect(tags.flatMap((tag) => [...tag.attributes.keys()]).filter((name) => name === "style" || name.startsWith("on"))).toEqual([]);
+    expect(
+      tags
+        .flatMap((tag) => [...tag.attributes.keys()])
+        .filter((name) => name === "style" || name.startsWith("on")),
+    ).toEqual([]);
   });
 
   it.each(Object.entries(errorStates))("%s has a way on", (_name, model) => {
     expect(linksOf(errorPage(model))).toHaveLength(1);
   });
 
-  it.each(["login_link_invalid", "sign_in_refused"] as const)("for %s starts the sign-in again", (code) => {
-    expect(linksOf(errorPage({ publicPath, code }))).toEqual(["/idpauth/login/"]);
-  });
+  it.each(["login_link_invalid", "sign_in_refused"] as const)(
+    "for %s starts the sign-in again",
+    (code) => {
+      expect(linksOf(errorPage({ publicPath, code }))).toEqual(["/idpauth/login/"]);
+    },
+  );
 
   it("for login_link_invalid says what is the matter", () => {
-    expect(textOf(errorPage({ publicPath, code: "login_link_invalid" }))).toContain("This sign-in link is no longer valid");
+    expect(textOf(errorPage({ publicPath, code: "login_link_invalid" }))).toContain(
+      "This sign-in link is no longer valid",
+    );
   });
 
   it.each(["provider_unavailable", "store_unavailable", "session_missing"] as const)(
     "for %s says that the user has not been signed out, and offers to try again",
     (code) => {
       const page = errorPage({ publicPath, code, detail: "Words of the endpoint.", retryAfter: 5 });
-      expect(textOf(page)).toContain("Words of the endpoint. You have not been signed out. Try again in 5 seconds. Try again");
+      expect(textOf(page)).toContain(
+        "Words of the endpoint. You have not been signed out. Try again in 5 seconds. Try again",
+      );
       expect(linksOf(page)).toEqual([""]);
     },
   );
@@ -47,11 +59,17 @@ describe("an error page", () => {
     [1.2, "2 seconds."],
     [60, "60 seconds."],
   ])("says a retryAfter of %d as %s", (retryAfter, words) => {
-    expect(textOf(errorPage({ publicPath, code: "store_unavailable", retryAfter }))).toContain(`Try again in ${words}`);
+    expect(textOf(errorPage({ publicPath, code: "store_unavailable", retryAfter }))).toContain(
+      `Try again in ${words}`,
+    );
   });
 
   it("for invalid_parameter lists the valid options", () => {
-    const page = errorPage({ publicPath, code: "invalid_parameter", validOptions: { scheme: ["A", "<B>"], response: ["json"] } });
+    const page = errorPage({
+      publicPath,
+      code: "invalid_parameter",
+      validOptions: { scheme: ["A", "<B>"], response: ["json"] },
+    });
     expect(textOf(page)).toContain("scheme A <B> response json");
     expect(tagsOf(page).filter((tag) => tag.name === "dd" && !tag.end)).toHaveLength(3);
   });
@@ -63,13 +81,22 @@ describe("an error page", () => {
       detail: `"<script>"`,
       action: { label: "action.continue", href: `/?a="b"&c` },
     });
-    expect(textOf(page)).toBe(`There is no page at this address "<script>" Continue Error 404 not_found`);
+    expect(textOf(page)).toBe(
+      `There is no page at this address "<script>" Continue Error 404 not_found`,
+    );
     expect(linksOf(page)).toEqual([`/?a="b"&c`]);
   });
 
-  it.each(["/reports?x=1", "/", "", "https://app.example/x", "http://127.0.0.1:3000/"])("links to %j", (href) => {
-    expect(linksOf(errorPage({ publicPath, code: "not_found", action: { label: "action.continue", href } }))).toEqual([href]);
-  });
+  it.each(["/reports?x=1", "/", "", "https://app.example/x", "http://127.0.0.1:3000/"])(
+    "links to %j",
+    (href) => {
+      expect(
+        linksOf(
+          errorPage({ publicPath, code: "not_found", action: { label: "action.continue", href } }),
+        ),
+      ).toEqual([href]);
+    },
+  );
 
   it.each([
     "javascript:alert(1)",
@@ -80,6 +107,10 @@ describe("an error page", () => {
     "/\t/evil.example",
     "evil",
   ])("leaves out a link to %j", (href) => {
-    expect(linksOf(errorPage({ publicPath, code: "not_found", action: { label: "action.continue", href } }))).toEqual([]);
+    expect(
+      linksOf(
+        errorPage({ publicPath, code: "not_found", action: { label: "action.continue", href } }),
+      ),
+    ).toEqual([]);
   });
 });

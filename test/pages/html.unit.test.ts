@@ -11,7 +11,9 @@ describe("the html tag", () => {
     [undefined, ""],
     [["a<", ["b>"], undefined], "a&lt;b&gt;"],
   ])("writes %j as %s", (value, written) => {
-    expect(html`<p title="${value}">${value}</p>`.toString()).toBe(`<p title="${written}">${written}</p>`);
+    expect(html`<p title="${value}">${value}</p>`.toString()).toBe(
+      `<p title="${written}">${written}</p>`,
+    );
   });
 
   it("keeps markup as it is, alone and in a list", () => {

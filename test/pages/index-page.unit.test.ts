@@ -8,9 +8,15 @@ import { indexStates } from "./states.mjs";
 import { tagsOf, textOf } from "./tags.js";
 
 const publicPath = "/idpauth/";
-const ada = { email: "ada@example.com", name: "Ada Lovelace", picture: "https://pictures.example/ada.png" };
-const show = (state: IndexState, signInError?: string) => indexPage({ publicPath, state, signInError });
-const linksOf = (page: string) => tagsOf(page).flatMap((tag) => (tag.name === "a" && !tag.end ? [tag.attributes.get("href")] : []));
+const ada = {
+  email: "ada@example.com",
+  name: "Ada Lovelace",
+  picture: "https://pictures.example/ada.png",
+};
+const show = (state: IndexState, signInError?: string) =>
+  indexPage({ publicPath, state, signInError });
+const linksOf = (page: string) =>
+  tagsOf(page).flatMap((tag) => (tag.name === "a" && !tag.end ? [tag.attributes.get("href")] : []));
 const titleOf = (page: string) => /<title>(.*)<\/title>/.exec(page)?.[1];
 
 describe("signed out", () => {
@@ -45,15 +51,18 @@ describe("signed in", () => {
     });
   });
 
-  it.each(["javascript:alert(1)", "data:image/svg+xml,<svg onload=alert(1)>", "//pictures.example/a.png", 'x" onerror="alert(1)', null])(
-    "shows an initial instead of the picture %j",
-    (picture) => {
-      const { html, pictureOrigin } = show({ kind: "signed_in", user: { ...ada, picture } });
-      expect(pictureOrigin).toBeUndefined();
-      expect(tagsOf(html).map((tag) => tag.name)).not.toContain("img");
-      expect(html).toMatch(/aria-hidden="true">A<\/span>/);
-    },
-  );
+  it.each([
+    "javascript:alert(1)",
+    "data:image/svg+xml,<svg onload=alert(1)>",
+    "//pictures.example/a.png",
+    'x" onerror="alert(1)',
+    null,
+  ])("shows an initial instead of the picture %j", (picture) => {
+    const { html, pictureOrigin } = show({ kind: "signed_in", user: { ...ada, picture } });
+    expect(pictureOrigin).toBeUndefined();
+    expect(tagsOf(html).map((tag) => tag.name)).not.toContain("img");
+    expect(html).toMatch(/aria-hidden="true">A<\/span>/);
+  });
 
   it.each([
     ["ada", "ada@example.com", "A"],
@@ -61,13 +70,22 @@ describe("signed in", () => {
     ["  «ß»", null, "S"],
     ["李小龍", null, "李"],
   ])("the initial of %j and %j is %s", (name, email, initial) => {
-    expect(show({ kind: "signed_in", user: { name, email, picture: null } }).html).toContain(`aria-hidden="true">${initial}</span>`);
+    expect(show({ kind: "signed_in", user: { name, email, picture: null } }).html).toContain(
+      `aria-hidden="true">${initial}</span>`,
+    );
   });
 
-  it.each([[true], [false], [undefined]])("links to the user's sessions only if there is such a page: %s", (sessionsPage) => {
-    const { html } = indexPage({ publicPath, state: { kind: "signed_in", user: ada }, sessionsPage });
-    expect(linksOf(html).includes("/idpauth/sessions")).toBe(sessionsPage === true);
-  });
+  it.each([[true], [false], [undefined]])(
+    "links to the user's sessions only if there is such a page: %s",
+    (sessionsPage) => {
+      const { html } = indexPage({
+        publicPath,
+        state: { kind: "signed_in", user: ada },
+        sessionsPage,
+      });
+      expect(linksOf(html).includes("/idpauth/sessions")).toBe(sessionsPage === true);
+    },
+  );
 
   it("without a name, the email stands in its place, once", () => {
     const { html } = show({ kind: "signed_in", user: { ...ada, name: null } });
@@ -75,13 +93,16 @@ describe("signed in", () => {
   });
 
   it("without name and email, says so", () => {
-    expect(textOf(show({ kind: "signed_in", user: { email: null, name: null, picture: null } }).html)).toContain(
-      "Your provider sent no name",
-    );
+    expect(
+      textOf(show({ kind: "signed_in", user: { email: null, name: null, picture: null } }).html),
+    ).toContain("Your provider sent no name");
   });
 
   it("isolates the writing direction of name and email", () => {
-    const { html } = show({ kind: "signed_in", user: { ...ada, name: "\u202eadA", email: "\u2067a@b.example" } });
+    const { html } = show({
+      kind: "signed_in",
+      user: { ...ada, name: "\u202eadA", email: "\u2067a@b.example" },
+    });
     expect(html).toContain("<bdi>adA</bdi>");
     expect(html).toContain("<bdi>a@b.example</bdi>");
   });
@@ -89,25 +110,52 @@ describe("signed in", () => {
 
 describe("ended", () => {
   it.each([
-    ["max_age", { name: "IDP_SESSION_MAX_AGE", value: "28800" }, ["IDP_SESSION_MAX_AGE = 28800 seconds", "8 hours"]],
+    [
+      "max_age",
+      { name: "IDP_SESSION_MAX_AGE", value: "28800" },
+      ["IDP_SESSION_MAX_AGE = 28800 seconds", "8 hours"],
+    ],
     ["max_age", { name: "IDP_SESSION_MAX_AGE", value: "0" }, ["IDP_SESSION_MAX_AGE = 0 seconds"]],
     ["max_age", undefined, ["IDP_SESSION_MAX_AGE"]],
-    ["idle", { name: "IDP_SESSION_IDLE_TIMEOUT", value: "1800" }, ["IDP_SESSION_IDLE_TIMEOUT = 1800 seconds", "30 minutes"]],
-    ["idle", { name: "IDP_SESSION_IDLE_TIMEOUT", value: "1" }, ["IDP_SESSION_IDLE_TIMEOUT = 1 second"]],
-    ["auto_refresh_off", { name: "IDP_SESSION_AUTO_REFRESH", value: "off" }, ["IDP_SESSION_AUTO_REFRESH off"]],
+    [
+      "idle",
+      { name: "IDP_SESSION_IDLE_TIMEOUT", value: "1800" },
+      ["IDP_SESSION_IDLE_TIMEOUT = 1800 seconds", "30 minutes"],
+    ],
+    [
+      "idle",
+      { name: "IDP_SESSION_IDLE_TIMEOUT", value: "1" },
+      ["IDP_SESSION_IDLE_TIMEOUT = 1 second"],
+    ],
+    [
+      "auto_refresh_off",
+      { name: "IDP_SESSION_AUTO_REFRESH", value: "off" },
+      ["IDP_SESSION_AUTO_REFRESH off"],
+    ],
     ["auto_refresh_off", undefined, ["IDP_SESSION_AUTO_REFRESH off"]],
     ["no_refresh_token", undefined, ["the provider did not send a refresh token"]],
     ["refresh_rejected", undefined, ["the provider refused to renew it"]],
     [
       "signed_in_before",
       { name: "IDP_SESSIONS_NOT_BEFORE", value: "2026-11-22T12:00:00.000Z" },
-      ["everyone who signed in before a certain time", "IDP_SESSIONS_NOT_BEFORE = 2026-11-22T12:00:00.000Z"],
+      [
+        "everyone who signed in before a certain time",
+        "IDP_SESSIONS_NOT_BEFORE = 2026-11-22T12:00:00.000Z",
+      ],
     ],
     ["signed_in_before", undefined, ["everyone who signed in before a certain time"]],
     ["session_expiry", undefined, ["the time limit that the identity provider set"]],
     ["logged_out_at_provider", undefined, ["You were signed out by your organization."]],
-    ["ended_everywhere", undefined, ["This session was ended on another device, or by an administrator."]],
-    ["too_many_sessions", undefined, ["You signed in on too many devices, and this session had been unused the longest."]],
+    [
+      "ended_everywhere",
+      undefined,
+      ["This session was ended on another device, or by an administrator."],
+    ],
+    [
+      "too_many_sessions",
+      undefined,
+      ["You signed in on too many devices, and this session had been unused the longest."],
+    ],
   ] as const)("by %s with %j, names it and offers to sign in again", (reason, setting, words) => {
     const { html } = show({ kind: "ended", reason, setting, user: ada });
     expect(titleOf(html)).toBe("Session ended");
@@ -119,7 +167,9 @@ describe("ended", () => {
 
   it("names only the setting that ended it", () => {
     const names = ["IDP_SESSION_MAX_AGE", "IDP_SESSION_IDLE_TIMEOUT", "IDP_SESSION_AUTO_REFRESH"];
-    const named = (["max_age", "idle", "auto_refresh_off", "no_refresh_token", "refresh_rejected"] as const).map((reason) => {
+    const named = (
+      ["max_age", "idle", "auto_refresh_off", "no_refresh_token", "refresh_rejected"] as const
+    ).map((reason) => {
       const text = textOf(show({ kind: "ended", reason, user: ada }).html);
       return names.filter((name) => text.includes(name));
     });
@@ -135,57 +185,99 @@ describe("ended", () => {
   });
 
   it("without credentials is signed out", () => {
-    expect(show({ kind: "ended", reason: "no_credentials", user: ada }).html).toContain("You are signed out");
+    expect(show({ kind: "ended", reason: "no_credentials", user: ada }).html).toContain(
+      "You are signed out",
+    );
   });
 });
 
 describe("a sign-in error", () => {
-  const kinds: IndexState[] = [{ kind: "signed_out" }, { kind: "signed_in", user: ada }, { kind: "ended", reason: "idle", user: ada }];
+  const kinds: IndexState[] = [
+    { kind: "signed_out" },
+    { kind: "signed_in", user: ada },
+    { kind: "ended", reason: "idle", user: ada },
+  ];
 
-  it.each(Object.keys(SIGN_IN_ERRORS) as SignInErrorCode[])("%s is shown in its fixed words, above every state", (code) => {
-    for (const state of kinds) {
-      const { html } = show(state, code);
-      expect(titleOf(html)).toMatch(/^Sign-in not completed – /);
-      const text = textOf(html);
-      expect(text).toContain(SIGN_IN_ERRORS[code]);
-      expect(html.indexOf('role="alert"')).toBeGreaterThan(0);
-      expect(html.indexOf('role="alert"')).toBeLessThan(html.indexOf("<h1>"));
-      expect(text.slice(text.indexOf(SIGN_IN_ERRORS[code]))).toContain(textOf(show(state).html));
-    }
-  });
+  it.each(Object.keys(SIGN_IN_ERRORS) as SignInErrorCode[])(
+    "%s is shown in its fixed words, above every state",
+    (code) => {
+      for (const state of kinds) {
+        const { html } = show(state, code);
+        expect(titleOf(html)).toMatch(/^Sign-in not completed – /);
+        const text = textOf(html);
+        expect(text).toContain(SIGN_IN_ERRORS[code]);
+        expect(html.indexOf('role="alert"')).toBeGreaterThan(0);
+        expect(html.indexOf('role="alert"')).toBeLessThan(html.indexOf("<h1>"));
+        expect(text.slice(text.indexOf(SIGN_IN_ERRORS[code]))).toContain(textOf(show(state).html));
+      }
+    },
+  );
 
   it.each(["", "nonsense", "<script>alert(1)</script>", "__proto__", "constructor"])(
     "%j is shown as provider_error and not echoed",
     (raw) => {
-      expect(show({ kind: "signed_out" }, raw)).toEqual(show({ kind: "signed_out" }, "provider_error"));
+      expect(show({ kind: "signed_out" }, raw)).toEqual(
+        show({ kind: "signed_out" }, "provider_error"),
+      );
     },
   );
 });
 
 describe("every state", () => {
-  it.each(Object.entries(indexStates("https://pictures.example")))("%s is one well-formed page without anything inline", (_name, model) => {
-    expectOrderly(indexPage(model).html);
-  });
+  it.each(Object.entries(indexStates("https://pictures.example")))(
+    "%s is one well-formed page without anything inline",
+    (_name, model) => {
+      expectOrderly(indexPage(model).html);
+    },
+  );
 
   it("stays under another mount path", () => {
-    const { html } = indexPage({ publicPath: "/auth/sign-in/", state: { kind: "signed_in", user: ada } });
+    const { html } = indexPage({
+      publicPath: "/auth/sign-in/",
+      state: { kind: "signed_in", user: ada },
+    });
     expect(html).not.toContain("/idpauth/");
     expect(html).toContain('href="/auth/sign-in/style.css"');
     expect(linksOf(html).every((href) => href?.startsWith("/auth/sign-in/"))).toBe(true);
   });
 
   it("has the same tags for any name that the provider gives the user", () => {
-    const benign = tagsOf(show({ kind: "signed_in", user: ada }).html).map((tag) => [tag.name, tag.end, [...tag.attributes.keys()]]);
+    const benign = tagsOf(show({ kind: "signed_in", user: ada }).html).map((tag) => [
+      tag.name,
+      tag.end,
+      [...tag.attributes.keys()],
+    ]);
     const hostile = fc.oneof(
       fc.string({ unit: "binary" }),
       fc
-        .array(fc.constantFrom("<script>", "</bdi>", '"', "'", ">", "&", "onload=", "-->", "<!--", "\u0000", "`", "{{", " x "))
+        .array(
+          fc.constantFrom(
+            "<script>",
+            "</bdi>",
+            '"',
+            "'",
+            ">",
+            "&",
+            "onload=",
+            "-->",
+            "<!--",
+            "\u0000",
+            "`",
+            "{{",
+            " x ",
+          ),
+        )
         .map((parts) => parts.join("")),
     );
     fc.assert(
       fc.property(hostile, hostile, (name, email) => {
-        const { html } = show({ kind: "signed_in", user: { ...ada, name: `a${name}`, email: `a${email}` } });
-        expect(tagsOf(html).map((tag) => [tag.name, tag.end, [...tag.attributes.keys()]])).toEqual(benign);
+        const { html } = show({
+          kind: "signed_in",
+          user: { ...ada, name: `a${name}`, email: `a${email}` },
+        });
+        expect(tagsOf(html).map((tag) => [tag.name, tag.end, [...tag.attributes.keys()]])).toEqual(
+          benign,
+        );
       }),
     );
   });
@@ -213,7 +305,9 @@ describe("the error code of a sign-in", () => {
 
   it.each(CODES)("%s stays as it is and has words of its own", (code) => {
     expect(signInErrorCode(code)).toBe(code);
-    expect(Object.values(SIGN_IN_ERRORS).filter((words) => words === SIGN_IN_ERRORS[code])).toHaveLength(1);
+    expect(
+      Object.values(SIGN_IN_ERRORS).filter((words) => words === SIGN_IN_ERRORS[code]),
+    ).toHaveLength(1);
   });
 
   it.each([

@@ -1,13 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { ERRORS, type ErrorCode } from "../../src/errors.js";
-import { isLanguage, LANGUAGES, preferredLanguage, type Language } from "../../src/pages/languages.js";
+import {
+  isLanguage,
+  LANGUAGES,
+  preferredLanguage,
+  type Language,
+} from "../../src/pages/languages.js";
 import { en } from "../../src/pages/locales/en.js";
 import type { Message } from "../../src/pages/locales/message.js";
 import { placeholdersOf, type MessageKey } from "../../src/pages/messages.js";
 import { languages, MESSAGES, textsIn } from "./texts-in.js";
 
 const keys = Object.keys(en) as MessageKey[];
-const formsOf = (message: Message): readonly string[] => (typeof message === "string" ? [message] : Object.values(message));
+const formsOf = (message: Message): readonly string[] =>
+  typeof message === "string" ? [message] : Object.values(message);
 
 /** Words of durations, times past and dates. Versions of ICU differ in the rest. */
 const WORDS: Readonly<Record<Language, readonly [RegExp, RegExp, RegExp]>> = {
@@ -19,7 +25,10 @@ const WORDS: Readonly<Record<Language, readonly [RegExp, RegExp, RegExp]>> = {
   ar: [/يوم.*ساعة.*دقيقة.*ثانية/, /ساعتين/, /22 نوفمبر.*2026.*12:00 UTC/],
 };
 
-/** The codes without a page of their own among the errors: exceptions, responses that are always JSON, and the page of two users. */
+/**
+ * The codes without a page of their own among the errors: exceptions, responses that are always
+ * JSON, and the page of two users.
+ */
 const WITHOUT_PAGE: readonly ErrorCode[] = [
   "other_user_signed_in",
   "configuration_invalid",
@@ -47,26 +56,33 @@ describe.each(languages)("the language %s", (language) => {
     expect(Object.keys(messages).sort()).toEqual(keys.toSorted());
   });
 
-  it.each(keys)("%s has the placeholders of the English text, no markup and no space at its ends", (key) => {
-    const [english = ""] = formsOf(en[key]).slice(-1);
-    for (const text of formsOf(messages[key] ?? "")) {
-      expect(placeholdersOf(text)).toEqual(placeholdersOf(english));
-      expect(text).not.toMatch(/[<>]|&[a-z#]|^\s|\s$|^$/);
-      // A brace that is no placeholder is a mistake of the translator.
-      expect(text.replace(/\{[a-zA-Z]+\}/g, "")).not.toMatch(/[{}]/);
-    }
-  });
+  it.each(keys)(
+    "%s has the placeholders of the English text, no markup and no space at its ends",
+    (key) => {
+      const [english = ""] = formsOf(en[key]).slice(-1);
+      for (const text of formsOf(messages[key] ?? "")) {
+        expect(placeholdersOf(text)).toEqual(placeholdersOf(english));
+        expect(text).not.toMatch(/[<>]|&[a-z#]|^\s|\s$|^$/);
+        // A brace that is no placeholder is a mistake of the translator.
+        expect(text.replace(/\{[a-zA-Z]+\}/g, "")).not.toMatch(/[{}]/);
+      }
+    },
+  );
 
   it("has a form for each plural category of its language", () => {
-    const categories = new Intl.PluralRules(LANGUAGES[language].formats).resolvedOptions().pluralCategories;
+    const categories = new Intl.PluralRules(LANGUAGES[language].formats).resolvedOptions()
+      .pluralCategories;
     for (const message of Object.values(messages)) {
-      if (typeof message !== "string") expect(Object.keys(message).sort()).toEqual([...categories].sort());
+      if (typeof message !== "string")
+        expect(Object.keys(message).sort()).toEqual([...categories].sort());
     }
   });
 
   it("says no text in English", () => {
     const own = ["title.named", "rule.duration", "time.utc", "error.code"];
-    const same = keys.filter((key) => !own.includes(key) && JSON.stringify(messages[key]) === JSON.stringify(en[key]));
+    const same = keys.filter(
+      (key) => !own.includes(key) && JSON.stringify(messages[key]) === JSON.stringify(en[key]),
+    );
     expect(same).toEqual(language === "en" ? keys.filter((key) => !own.includes(key)) : []);
   });
 
@@ -78,7 +94,12 @@ describe.each(languages)("the language %s", (language) => {
     expect(plain(texts.duration(90_061))).toMatch(units);
     expect(plain(texts.ago(7_200))).toMatch(past);
     expect(plain(texts.time(1_795_348_800))).toMatch(date);
-    const written = [texts.duration(90_061), texts.seconds(28_800), texts.ago(7_200), texts.time(1_795_348_800)].join("");
+    const written = [
+      texts.duration(90_061),
+      texts.seconds(28_800),
+      texts.ago(7_200),
+      texts.time(1_795_348_800),
+    ].join("");
     expect(written).toContain("28800");
     expect(written).not.toMatch(/(?![0-9])\p{Nd}/u);
   });
@@ -86,7 +107,9 @@ describe.each(languages)("the language %s", (language) => {
 
 it("has a title for each error that a page shows: the English one is that of the table of errors", () => {
   const codes = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !WITHOUT_PAGE.includes(code));
-  const titles = Object.fromEntries(codes.map((code) => [code, (en as Readonly<Record<string, unknown>>)[`error.${code}`]]));
+  const titles = Object.fromEntries(
+    codes.map((code) => [code, (en as Readonly<Record<string, unknown>>)[`error.${code}`]]),
+  );
   expect(titles).toEqual(Object.fromEntries(codes.map((code) => [code, ERRORS[code].title])));
 });
 
@@ -129,12 +152,17 @@ describe("the language of a request", () => {
     expect(preferredLanguage(`${" ".repeat(500_000)};${"-".repeat(500_000)}, de`)).toBe("de");
   });
 
-  it.each(["", "EN", "de-AT", "constructor", "hasOwnProperty"])("%j is no language of the pages", (tag) => {
-    expect(isLanguage(tag)).toBe(false);
-  });
+  it.each(["", "EN", "de-AT", "constructor", "hasOwnProperty"])(
+    "%j is no language of the pages",
+    (tag) => {
+      expect(isLanguage(tag)).toBe(false);
+    },
+  );
 });
 
 it("a placeholder without a value stays as it is, and a value is never read as a placeholder", () => {
   const texts = textsIn("en", { "rule.duration": "{duration} {nothing} {__proto__} {rule}" });
-  expect(texts.say("rule.duration", { rule: "{duration}", duration: "8 hours" })).toBe("8 hours {nothing} {__proto__} {duration}");
+  expect(texts.say("rule.duration", { rule: "{duration}", duration: "8 hours" })).toBe(
+    "8 hours {nothing} {__proto__} {duration}",
+  );
 });

@@ -10,11 +10,18 @@ const messagesOf = (pages: unknown) => pageFindings(pages).map(({ message }) => 
 const FULL: PagesOptions = {
   name: "Example Shop",
   logo: { src: "https://cdn.example/logo.svg", alt: "Example Shop", width: 160, height: 40 },
-  colors: { accent: "#0a5c36", background: "#F4F4F4", dark: { accent: "#7ddba9", background: "#101010" } },
+  colors: {
+    accent: "#0a5c36",
+    background: "#F4F4F4",
+    dark: { accent: "#7ddba9", background: "#101010" },
+  },
   homeHref: "/shop?from=sign-in",
   locale: "auto",
   messages: {
-    en: { "signedOut.text": "Sign in with your staff account.", "sessions.hidden": { one: "{count} more.", other: "{count} more." } },
+    en: {
+      "signedOut.text": "Sign in with your staff account.",
+      "sessions.hidden": { one: "{count} more.", other: "{count} more." },
+    },
     ar: { "sessions.hidden": "{count}", "time.utc": "{time}" },
   },
   render: () => undefined,
@@ -26,7 +33,10 @@ describe("the option pages", () => {
     ["empty", {}],
     ["complete", FULL],
     ["with the path of a logo, and a name", { name: "Shop", logo: "/logo.svg" }],
-    ["with a logo of this machine", { logo: { src: "http://localhost:3000/logo.svg", alt: "Shop" } }],
+    [
+      "with a logo of this machine",
+      { logo: { src: "http://localhost:3000/logo.svg", alt: "Shop" } },
+    ],
   ])("is accepted: %s", (_title, pages) => {
     expect(pageFindings(pages)).toEqual([]);
   });
@@ -49,9 +59,15 @@ describe("the option pages", () => {
     [{ name: "S", logo: {} }, "`pages.logo.src` is missing."],
     [{ name: "S", logo: { src: "/a", width: 0.5 } }, "`pages.logo.width` is a fraction (0.5)"],
     [{ logo: "/logo.svg" }, "`pages.logo` has no `alt`, and `pages.name` isn't set."],
-    [{ colors: { accent: "blue" } }, '`pages.colors.accent` is a string ("blue"); allowed: a color as `#rrggbb`.'],
+    [
+      { colors: { accent: "blue" } },
+      '`pages.colors.accent` is a string ("blue"); allowed: a color as `#rrggbb`.',
+    ],
     [{ colors: { accent: "#123" } }, "`pages.colors.accent` is a string"],
-    [{ colors: { accent: "#123456; } body { display: none" } }, "`pages.colors.accent` is a string"],
+    [
+      { colors: { accent: "#123456; } body { display: none" } },
+      "`pages.colors.accent` is a string",
+    ],
     [{ colors: { accent: "#123456\n" } }, "`pages.colors.accent` is a string"],
     [{ colors: { dark: { acent: "#ffffff" } } }, 'There is no option "pages.colors.dark.acent".'],
     [{ homeHref: "" }, "`pages.homeHref` is an empty string"],
@@ -60,13 +76,31 @@ describe("the option pages", () => {
     [{ locale: "it" }, '`pages.locale` is a string ("it"); allowed: auto, en, de, fr, es, ja, ar.'],
     [{ locale: "constructor" }, "`pages.locale` is a string"],
     [{ messages: { it: {} } }, 'There is no option "pages.messages.it".'],
-    [{ messages: { de: { "signedOut.headng": "x" } } }, 'There is no option "pages.messages.de.signedOut.headng".'],
+    [
+      { messages: { de: { "signedOut.headng": "x" } } },
+      'There is no option "pages.messages.de.signedOut.headng".',
+    ],
     [{ messages: { de: { toString: "x" } } }, 'There is no option "pages.messages.de.toString".'],
-    [{ messages: { de: { "signedOut.text": "{name}" } } }, "`pages.messages.de.signedOut.text` has no placeholder {name}."],
-    [{ messages: { de: { "signedOut.text": " " } } }, "`pages.messages.de.signedOut.text` is a blank string; allowed: a string."],
-    [{ messages: { de: { "signedOut.text": { other: "x" } } } }, "`pages.messages.de.signedOut.text` is an object; allowed: a string."],
-    [{ messages: { de: { "sessions.hidden": { one: "x" } } } }, "`pages.messages.de.sessions.hidden.other` is missing."],
-    [{ messages: { de: { "sessions.hidden": { other: "{n}" } } } }, "`pages.messages.de.sessions.hidden.other` has no placeholder {n}."],
+    [
+      { messages: { de: { "signedOut.text": "{name}" } } },
+      "`pages.messages.de.signedOut.text` has no placeholder {name}.",
+    ],
+    [
+      { messages: { de: { "signedOut.text": " " } } },
+      "`pages.messages.de.signedOut.text` is a blank string; allowed: a string.",
+    ],
+    [
+      { messages: { de: { "signedOut.text": { other: "x" } } } },
+      "`pages.messages.de.signedOut.text` is an object; allowed: a string.",
+    ],
+    [
+      { messages: { de: { "sessions.hidden": { one: "x" } } } },
+      "`pages.messages.de.sessions.hidden.other` is missing.",
+    ],
+    [
+      { messages: { de: { "sessions.hidden": { other: "{n}" } } } },
+      "`pages.messages.de.sessions.hidden.other` has no placeholder {n}.",
+    ],
     [{ messages: { de: null } }, "`pages.messages.de` is null"],
     [{ render: "<p>" }, "`pages.render` is a string"],
   ])("is refused with E021: %j", (pages, message) => {
@@ -75,7 +109,12 @@ describe("the option pages", () => {
   });
 
   it("reports every error at once, each with a remedy", () => {
-    const findings = pageFindings({ name: 1, locale: "xx", colors: { accent: 1, dark: { accent: 2 } }, messages: { de: { a: "b" } } });
+    const findings = pageFindings({
+      name: 1,
+      locale: "xx",
+      colors: { accent: 1, dark: { accent: 2 } },
+      messages: { de: { a: "b" } },
+    });
     expect(findings).toHaveLength(5);
     for (const { remedy, severity } of findings) {
       expect(severity).toBe("error");
@@ -84,14 +123,30 @@ describe("the option pages", () => {
   });
 
   it("suggests the name that a misspelt one probably means", () => {
-    expect(pageFindings({ messages: { de: { "signedOut.headng": "x" } } })[0]?.remedy).toContain("`signedOut.heading`");
-    expect(pageFindings({ messages: { de: { "error.retry": "{seconds}" } } })[0]?.remedy).toBe("Use {duration}.");
+    expect(pageFindings({ messages: { de: { "signedOut.headng": "x" } } })[0]?.remedy).toContain(
+      "`signedOut.heading`",
+    );
+    expect(pageFindings({ messages: { de: { "error.retry": "{seconds}" } } })[0]?.remedy).toBe(
+      "Use {duration}.",
+    );
   });
 
   it("has a finding or none for any value, and never throws", () => {
     fc.assert(
       fc.property(
-        fc.object({ key: fc.constantFrom("name", "logo", "colors", "dark", "accent", "messages", "de", "src", "x") }),
+        fc.object({
+          key: fc.constantFrom(
+            "name",
+            "logo",
+            "colors",
+            "dark",
+            "accent",
+            "messages",
+            "de",
+            "src",
+            "x",
+          ),
+        }),
         (pages) => {
           for (const { code } of pageFindings(pages)) expect(["E021", "W017"]).toContain(code);
         },
@@ -112,13 +167,17 @@ describe("the contrast of colors", () => {
   });
 
   it("below 4.5 is warning W017, which names the ratio", () => {
-    const findings = pageFindings({ colors: { accent: "#ff9900", background: "#808080", dark: { accent: "#303030" } } });
+    const findings = pageFindings({
+      colors: { accent: "#ff9900", background: "#808080", dark: { accent: "#303030" } },
+    });
     expect(findings.map(({ code, severity }) => [code, severity])).toEqual([
       ["W017", "warning"],
       ["W017", "warning"],
       ["W017", "warning"],
     ]);
-    expect(findings[0]?.message).toBe("`pages.colors.accent` (#ff9900) has a contrast of 1.9:1 against #fff5e6; text needs 4.5:1.");
+    expect(findings[0]?.message).toBe(
+      "`pages.colors.accent` (#ff9900) has a contrast of 1.9:1 against #fff5e6; text needs 4.5:1.",
+    );
     expect(findings[1]?.message).toContain("`pages.colors.background` (#808080)");
     expect(findings[2]?.message).toContain("`pages.colors.dark.accent` (#303030)");
   });

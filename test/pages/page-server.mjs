@@ -1,8 +1,16 @@
 import { createServer } from "node:http";
-import { chooserStates, errorStates, indexStates, otherUserStates, popupStates, sessionsStates } from "./states.mjs";
+import {
+  chooserStates,
+  errorStates,
+  indexStates,
+  otherUserStates,
+  popupStates,
+  sessionsStates,
+} from "./states.mjs";
 
-// Serves every state under the headers that the component gives its pages, so that their policy is tried with them. The
-// modules are handed in: the tests bring the sources, the screenshots the build.
+// Serves every state under the headers that the component gives its pages, so that their policy is
+// tried with them. The modules are handed in: the tests bring the sources, the screenshots the
+// build.
 
 /**
  * @typedef {import("../../src/http/reply.js").Reply} Reply
@@ -12,13 +20,19 @@ import { chooserStates, errorStates, indexStates, otherUserStates, popupStates, 
  * @property {typeof import("../../src/http/reply.js").stylesheet} stylesheet
  */
 
-const svg = (/** @type {string} */ content) => `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96">${content}</svg>`;
+const svg = (/** @type {string} */ content) =>
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96">${content}</svg>`;
 const PICTURE = svg(
   `<rect width="96" height="96" fill="#f2b8a0"/><circle cx="48" cy="38" r="17" fill="#5b3a29"/><path d="M14 96c3-24 17-34 34-34s31 10 34 34z" fill="#31547a"/>`,
 );
-const LOGO = svg(`<rect width="96" height="96" rx="20" fill="#0a5c36"/><path d="M26 30h44l-6 36H32z" fill="#ffffff"/>`);
+const LOGO = svg(
+  `<rect width="96" height="96" rx="20" fill="#0a5c36"/><path d="M26 30h44l-6 36H32z" fill="#ffffff"/>`,
+);
 
-/** The looks of the pages: English ones have no prefix in their addresses. @type {Readonly<Record<string, PagesOptions>>} */
+/**
+ * The looks of the pages: English ones have no prefix in their addresses.
+ * @type {Readonly<Record<string, PagesOptions>>}
+ */
 export const LOOKS = {
   "": {},
   de: { locale: "de" },
@@ -50,7 +64,11 @@ export async function startPageServer({ createPages, stylesheet }) {
   async function respond(request, response) {
     const path = request.url ?? "/";
     requests.push(path);
-    const reply = (await replies.get(path.replace(/\?.*/, ""))?.()) ?? { status: 404, headers: {}, body: "Nothing here." };
+    const reply = (await replies.get(path.replace(/\?.*/, ""))?.()) ?? {
+      status: 404,
+      headers: {},
+      body: "Nothing here.",
+    };
     for (const [name, value] of Object.entries(reply.headers)) response.setHeader(name, value);
     response.statusCode = reply.status;
     response.end(reply.body);
@@ -58,14 +76,20 @@ export async function startPageServer({ createPages, stylesheet }) {
   const server = createServer((request, response) => void respond(request, response));
   await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
   const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("The page server has no port.");
+  if (address === null || typeof address === "string")
+    throw new Error("The page server has no port.");
   const origin = `http://127.0.0.1:${address.port}`;
 
-  const image = (/** @type {string} */ body) => () => ({ status: 200, headers: { "Content-Type": "image/svg+xml" }, body });
+  const image = (/** @type {string} */ body) => () => ({
+    status: 200,
+    headers: { "Content-Type": "image/svg+xml" },
+    body,
+  });
   replies.set("/picture.svg", image(PICTURE));
   replies.set("/logo.svg", image(LOGO));
   replies.set("/favicon.ico", () => ({ status: 204, headers: {} }));
-  for (const [look, options] of Object.entries(LOOKS)) addLook(replies, createPages, stylesheet, origin, look, options);
+  for (const [look, options] of Object.entries(LOOKS))
+    addLook(replies, createPages, stylesheet, origin, look, options);
 
   return {
     url: (state, look = "") => `${origin}${prefixOf(look)}${state}`,
@@ -91,22 +115,45 @@ const prefixOf = (/** @type {string} */ look) => (look === "" ? "/" : `/${look}/
 function addLook(replies, createPages, stylesheet, origin, look, options) {
   const prefix = prefixOf(look);
   const publicPath = `${prefix}idpauth/`;
-  const pages = createPages({ publicPath, address: { baseUrl: origin, trustProxy: false }, sessionsPage: true, options });
-  const request = { method: "GET", target: "/", scheme: /** @type {const} */ ("http"), host: undefined, header: () => undefined };
+  const pages = createPages({
+    publicPath,
+    address: { baseUrl: origin, trustProxy: false },
+    sessionsPage: true,
+    options,
+  });
+  const request = {
+    method: "GET",
+    target: "/",
+    scheme: /** @type {const} */ ("http"),
+    host: undefined,
+    header: () => undefined,
+  };
   replies.set(`${publicPath}style.css`, async () => stylesheet(await pages.style()));
   // It only has to load: what it does is tested elsewhere.
-  replies.set(`${publicPath}popup.js`, () => ({ status: 200, headers: { "Content-Type": "text/javascript" }, body: "" }));
+  replies.set(`${publicPath}popup.js`, () => ({
+    status: 200,
+    headers: { "Content-Type": "text/javascript" },
+    body: "",
+  }));
   for (const [name, model] of Object.entries(indexStates(origin)))
     replies.set(`${prefix}index-${name}`, () => pages.landing(model, request));
   for (const [name, model] of Object.entries(sessionsStates))
     replies.set(`${prefix}sessions-${name}`, () => pages.sessions(model, request));
-  for (const [name, model] of Object.entries(popupStates)) replies.set(`${prefix}popup-${name}`, () => pages.popup(model, request));
-  for (const [name, model] of Object.entries(chooserStates)) replies.set(`${prefix}chooser-${name}`, () => pages.chooser(model, request));
+  for (const [name, model] of Object.entries(popupStates))
+    replies.set(`${prefix}popup-${name}`, () => pages.popup(model, request));
+  for (const [name, model] of Object.entries(chooserStates))
+    replies.set(`${prefix}chooser-${name}`, () => pages.chooser(model, request));
   // Always 200: a browser's console reports an error status, and the tests want it silent.
   for (const [name, model] of Object.entries(otherUserStates)) {
-    replies.set(`${prefix}other-user-${name}`, async () => ({ ...(await pages.otherUser(model, request)), status: 200 }));
+    replies.set(`${prefix}other-user-${name}`, async () => ({
+      ...(await pages.otherUser(model, request)),
+      status: 200,
+    }));
   }
   for (const [name, model] of Object.entries(errorStates)) {
-    replies.set(`${prefix}error-${name}`, async () => ({ ...(await pages.error(model, request)), status: 200 }));
+    replies.set(`${prefix}error-${name}`, async () => ({
+      ...(await pages.error(model, request)),
+      status: 200,
+    }));
   }
 }

@@ -6,7 +6,14 @@ import { stylesheet } from "../../src/http/reply.js";
 import { createPages } from "../../src/pages/pages.js";
 import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
 import { LOOKS, startPageServer } from "./page-server.mjs";
-import { chooserStates, errorStates, indexStates, otherUserStates, popupStates, sessionsStates } from "./states.mjs";
+import {
+  chooserStates,
+  errorStates,
+  indexStates,
+  otherUserStates,
+  popupStates,
+  sessionsStates,
+} from "./states.mjs";
 
 const executablePath = await chromiumForTests();
 const STATES = Object.entries({
@@ -24,8 +31,15 @@ const SCREENS = [
   ["desktop", "dark", 1280],
 ] as const;
 
-const OVERFLOW = "Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth)";
-const AXE_IN_LOOKS = new Set(["index-signed-in", "index-ended-idle", "index-sign-in-error", "sessions-several", "error-invalid-parameter"]);
+const OVERFLOW =
+  "Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth)";
+const AXE_IN_LOOKS = new Set([
+  "index-signed-in",
+  "index-ended-idle",
+  "index-sign-in-error",
+  "sessions-several",
+  "error-invalid-parameter",
+]);
 
 interface AxeResult {
   readonly violations: readonly {
@@ -54,7 +68,9 @@ describe.skipIf(executablePath === undefined)("the pages in a browser", IN_A_BRO
   async function expectAccessible(tab: Page): Promise<void> {
     await tab.evaluate(axe);
     const { violations, passes } = await tab.evaluate<AxeResult>("axe.run()");
-    expect(violations.map(({ id, nodes }) => ({ id, nodes: nodes.map((node) => node.failureSummary) }))).toEqual([]);
+    expect(
+      violations.map(({ id, nodes }) => ({ id, nodes: nodes.map((node) => node.failureSummary) })),
+    ).toEqual([]);
     expect(passes.map(({ id }) => id)).toContain("color-contrast");
   }
 
@@ -75,20 +91,33 @@ describe.skipIf(executablePath === undefined)("the pages in a browser", IN_A_BRO
     });
     afterAll(() => tab.close());
 
-    it.each(STATES)("%s: axe finds nothing, nothing scrolls sideways, the policy refuses nothing, nothing is inline", async (state) => {
-      complaints.length = 0;
-      outside.length = 0;
-      await tab.goto(server.url(state), { waitUntil: "load" });
-      expect(await tab.evaluate("document.querySelectorAll('script:not([src]), style, [style], iframe').length")).toBe(0);
-      expect(await tab.evaluate("document.querySelectorAll('form').length")).toBe(state.startsWith("sessions-") ? 1 : 0);
-      expect(await tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")).toBeLessThanOrEqual(0);
-      // The stylesheet has arrived, and in the scheme asked for.
-      const background = await tab.evaluate("getComputedStyle(document.body).backgroundColor");
-      expect(background).toBe(colorScheme === "light" ? "rgb(238, 241, 246)" : "rgb(15, 19, 25)");
-      await expectAccessible(tab);
-      expect(complaints).toEqual([]);
-      expect(outside).toEqual([]);
-    });
+    it.each(STATES)(
+      "%s: axe finds nothing, nothing scrolls sideways, the policy refuses nothing, nothing is inline",
+      async (state) => {
+        complaints.length = 0;
+        outside.length = 0;
+        await tab.goto(server.url(state), { waitUntil: "load" });
+        expect(
+          await tab.evaluate(
+            "document.querySelectorAll('script:not([src]), style, [style], iframe').length",
+          ),
+        ).toBe(0);
+        expect(await tab.evaluate("document.querySelectorAll('form').length")).toBe(
+          state.startsWith("sessions-") ? 1 : 0,
+        );
+        expect(
+          await tab.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+          ),
+        ).toBeLessThanOrEqual(0);
+        // The stylesheet has arrived, and in the scheme asked for.
+        const background = await tab.evaluate("getComputedStyle(document.body).backgroundColor");
+        expect(background).toBe(colorScheme === "light" ? "rgb(238, 241, 246)" : "rgb(15, 19, 25)");
+        await expectAccessible(tab);
+        expect(complaints).toEqual([]);
+        expect(outside).toEqual([]);
+      },
+    );
   });
 
   describe.each(Object.keys(LOOKS).filter((look) => look !== ""))("in the style %s", (look) => {
@@ -98,16 +127,19 @@ describe.skipIf(executablePath === undefined)("the pages in a browser", IN_A_BRO
         const tab = await browser.newPage({ colorScheme });
         const complaints: string[] = [];
         tab.on("console", (message) => {
-          if (!message.location().url.endsWith("/gone.png")) complaints.push(`${tab.url()}: ${message.text()}`);
+          if (!message.location().url.endsWith("/gone.png"))
+            complaints.push(`${tab.url()}: ${message.text()}`);
         });
         try {
           for (const state of STATES) {
             await tab.setViewportSize({ width: 320, height: 640 });
             await tab.goto(server.url(state, look), { waitUntil: "load" });
             expect([state, await tab.evaluate(OVERFLOW)]).toEqual([state, 0]);
-            // Looks differ in texts, direction and colors, not in structure. axe judges no contrast of text in Arabic letters alone.
+            // Looks differ in texts, direction and colors, not in structure. axe judges no contrast
+            // of text in Arabic letters alone.
             if (AXE_IN_LOOKS.has(state)) await expectAccessible(tab);
-            // A desktop of 1280 pixels at 200 %, with letters of twice the size besides (WCAG 2.2, 1.4.4 and 1.4.10).
+            // A desktop of 1280 pixels at 200 %, with letters of twice the size besides
+            // (WCAG 2.2, 1.4.4 and 1.4.10).
             await tab.setViewportSize({ width: 640, height: 360 });
             expect([state, await tab.evaluate(OVERFLOW)]).toEqual([state, 0]);
             await tab.evaluate("document.documentElement.style.fontSize = '200%'");
@@ -126,11 +158,15 @@ describe.skipIf(executablePath === undefined)("the pages in a browser", IN_A_BRO
     try {
       await tab.goto(server.url("sessions-several", "ar"));
       const [name, button] = await Promise.all(
-        ["li:nth-child(2) .name", "li:nth-child(2) button"].map((selector) => tab.locator(`.sessions ${selector}`).boundingBox()),
+        ["li:nth-child(2) .name", "li:nth-child(2) button"].map((selector) =>
+          tab.locator(`.sessions ${selector}`).boundingBox(),
+        ),
       );
       expect(name?.x).toBeGreaterThan(button?.x ?? Infinity);
       await tab.goto(server.url("index-ended-idle", "ar"));
-      expect(await tab.evaluate("getComputedStyle(document.querySelector('code')).direction")).toBe("ltr");
+      expect(await tab.evaluate("getComputedStyle(document.querySelector('code')).direction")).toBe(
+        "ltr",
+      );
     } finally {
       await tab.close();
     }
@@ -141,7 +177,11 @@ describe.skipIf(executablePath === undefined)("the pages in a browser", IN_A_BRO
     try {
       await tab.goto(server.url("index-ended-idle"));
       for (const selector of [".card", ".button", ".rule", ".emblem"]) {
-        expect(await tab.evaluate(`getComputedStyle(document.querySelector('${selector}')).borderTopStyle`)).toBe("solid");
+        expect(
+          await tab.evaluate(
+            `getComputedStyle(document.querySelector('${selector}')).borderTopStyle`,
+          ),
+        ).toBe("solid");
       }
     } finally {
       await tab.close();
@@ -152,8 +192,12 @@ describe.skipIf(executablePath === undefined)("the pages in a browser", IN_A_BRO
     const tab = await browser.newPage();
     try {
       await tab.goto(server.url("index-signed-in", "own"), { waitUntil: "load" });
-      expect(await tab.evaluate("document.querySelector('.brand img').naturalWidth")).toBeGreaterThan(0);
-      expect(await tab.getByRole("banner").getByRole("link", { name: "Example Shop" }).count()).toBe(1);
+      expect(
+        await tab.evaluate("document.querySelector('.brand img').naturalWidth"),
+      ).toBeGreaterThan(0);
+      expect(
+        await tab.getByRole("banner").getByRole("link", { name: "Example Shop" }).count(),
+      ).toBe(1);
       await tab.keyboard.press("Tab");
       await tab.keyboard.press("Enter");
       await expect.poll(() => tab.url()).toBe(server.url("shop"));
@@ -169,7 +213,9 @@ describe.skipIf(executablePath === undefined)("the pages in a browser", IN_A_BRO
       ["/logo.svg?v=2", "loaded"],
       ["/picture.svg", "refused"],
     ] as const) {
-      expect(await inFreshTab(browser, server.url("index-signed-out", "own"), outcome(src))).toBe(expected);
+      expect(await inFreshTab(browser, server.url("index-signed-out", "own"), outcome(src))).toBe(
+        expected,
+      );
     }
   });
 
@@ -180,7 +226,9 @@ describe.skipIf(executablePath === undefined)("the pages in a browser", IN_A_BRO
       const reached: unknown[] = [];
       for (let step = 0; step < 6; step += 1) {
         await tab.keyboard.press("Tab");
-        expect(await tab.evaluate("getComputedStyle(document.activeElement).outlineStyle")).toBe("solid");
+        expect(await tab.evaluate("getComputedStyle(document.activeElement).outlineStyle")).toBe(
+          "solid",
+        );
         reached.push(await tab.evaluate("document.activeElement.textContent"));
       }
       expect(reached).toEqual([
@@ -212,7 +260,9 @@ describe.skipIf(executablePath === undefined)("the pages in a browser", IN_A_BRO
       await tab.goto(server.url("index-signed-out"));
       await tab.keyboard.press("Tab");
       expect(await tab.evaluate("document.activeElement.textContent")).toBe("Sign in");
-      expect(await tab.evaluate("getComputedStyle(document.activeElement).outlineStyle")).toBe("solid");
+      expect(await tab.evaluate("getComputedStyle(document.activeElement).outlineStyle")).toBe(
+        "solid",
+      );
       await tab.keyboard.press("Enter");
       await expect.poll(() => tab.url()).toBe(server.url("idpauth/login/"));
     } finally {
@@ -224,7 +274,11 @@ describe.skipIf(executablePath === undefined)("the pages in a browser", IN_A_BRO
     const tab = await browser.newPage({ reducedMotion: "reduce" });
     try {
       await tab.goto(server.url("index-signed-out"));
-      expect(await tab.evaluate("getComputedStyle(document.querySelector('.button')).transitionDuration")).toBe("0s");
+      expect(
+        await tab.evaluate(
+          "getComputedStyle(document.querySelector('.button')).transitionDuration",
+        ),
+      ).toBe("0s");
     } finally {
       await tab.close();
     }

@@ -24,11 +24,16 @@ function requestIn(language?: string): IdpRequest {
 }
 
 function signedOut(options: PagesOptions, language?: string, parts?: Partial<PagesParts>) {
-  return createPages({ publicPath, address, options, ...parts }).landing({ state: { kind: "signed_out" } }, requestIn(language));
+  return createPages({ publicPath, address, options, ...parts }).landing(
+    { state: { kind: "signed_out" } },
+    requestIn(language),
+  );
 }
 
-const policyOf = ({ headers }: { headers: Readonly<Record<string, string>> }) => headers["Content-Security-Policy"]?.split("; ") ?? [];
-const imagesOf = (reply: { headers: Readonly<Record<string, string>> }) => policyOf(reply).filter((line) => line.startsWith("img-src"));
+const policyOf = ({ headers }: { headers: Readonly<Record<string, string>> }) =>
+  headers["Content-Security-Policy"]?.split("; ") ?? [];
+const imagesOf = (reply: { headers: Readonly<Record<string, string>> }) =>
+  policyOf(reply).filter((line) => line.startsWith("img-src"));
 
 describe("name, logo and start page", () => {
   it("stand in the header and in the title", async () => {
@@ -47,14 +52,17 @@ describe("name, logo and start page", () => {
   });
 
   it("a start page without a name has a link in the page's language", async () => {
-    expect(textOf((await signedOut({ homeHref: "/", locale: "de" })).body ?? "")).toMatch(/^Startseite /);
+    expect(textOf((await signedOut({ homeHref: "/", locale: "de" })).body ?? "")).toMatch(
+      /^Startseite /,
+    );
   });
 
   it("the page of a signed-in user continues to the start page", async () => {
-    const { body = "" } = await createPages({ publicPath, address, options: { homeHref: "/shop" } }).landing(
-      { state: { kind: "signed_in", user: ada } },
-      requestIn(),
-    );
+    const { body = "" } = await createPages({
+      publicPath,
+      address,
+      options: { homeHref: "/shop" },
+    }).landing({ state: { kind: "signed_in", user: ada } }, requestIn());
     expect(body).toContain('<a class="button" href="/shop">Continue</a>');
   });
 
@@ -73,24 +81,45 @@ describe("name, logo and start page", () => {
     [null, "https://app.example/logo.svg"],
     // A policy cannot name an IPv6 address.
     ["http://[::1]:3000", "'self'"],
-  ])("with the BASE_URL %s, the policy allows the path of the logo at that origin", async (baseUrl, source) => {
-    const parts = { address: { baseUrl, trustProxy: false } };
-    expect(imagesOf(await signedOut({ name: "Shop", logo: "/logo.svg" }, undefined, parts))).toEqual([`img-src ${source}`]);
-  });
+  ])(
+    "with the BASE_URL %s, the policy allows the path of the logo at that origin",
+    async (baseUrl, source) => {
+      const parts = { address: { baseUrl, trustProxy: false } };
+      expect(
+        imagesOf(await signedOut({ name: "Shop", logo: "/logo.svg" }, undefined, parts)),
+      ).toEqual([`img-src ${source}`]);
+    },
+  );
 
   it("the policy allows the whole own origin where the request has no usable Host header and BASE_URL is unset", async () => {
-    const pages = createPages({ publicPath, address: { baseUrl: null, trustProxy: false }, options: { name: "Shop", logo: "/logo.svg" } });
+    const pages = createPages({
+      publicPath,
+      address: { baseUrl: null, trustProxy: false },
+      options: { name: "Shop", logo: "/logo.svg" },
+    });
     for (const host of [undefined, "a b", "x;script-src *"]) {
-      expect(imagesOf(await pages.landing({ state: { kind: "signed_out" } }, { ...requestIn(), host }))).toEqual(["img-src 'self'"]);
+      expect(
+        imagesOf(await pages.landing({ state: { kind: "signed_out" } }, { ...requestIn(), host })),
+      ).toEqual(["img-src 'self'"]);
     }
   });
 
   it("the policy allows the logo and the user's picture together", async () => {
     const options = { name: "Shop", logo: { src: "/logo.svg", width: 160, height: 40 } };
-    const reply = await createPages({ publicPath, address, options }).landing({ state: { kind: "signed_in", user: ada } }, requestIn());
-    expect(imagesOf(reply)).toEqual(["img-src https://app.example/logo.svg https://pictures.example"]);
+    const reply = await createPages({ publicPath, address, options }).landing(
+      { state: { kind: "signed_in", user: ada } },
+      requestIn(),
+    );
+    expect(imagesOf(reply)).toEqual([
+      "img-src https://app.example/logo.svg https://pictures.example",
+    ]);
     const logo = tagsOf(reply.body ?? "").find(({ name }) => name === "img")?.attributes;
-    expect(Object.fromEntries(logo ?? [])).toEqual({ src: "/logo.svg", alt: "Shop", width: "160", height: "40" });
+    expect(Object.fromEntries(logo ?? [])).toEqual({
+      src: "/logo.svg",
+      alt: "Shop",
+      width: "160",
+      height: "40",
+    });
   });
 });
 
@@ -98,13 +127,19 @@ describe("the language", () => {
   it("is English, for any language of the browser, and the response does not vary by it", async () => {
     const reply = await signedOut({}, "de");
     expect(reply.body).toContain('<html lang="en" dir="ltr">');
-    expect([reply.headers["Vary"], reply.headers["Content-Language"]]).toEqual(["Cookie", undefined]);
+    expect([reply.headers["Vary"], reply.headers["Content-Language"]]).toEqual([
+      "Cookie",
+      undefined,
+    ]);
   });
 
   it("with `auto` is the browser's, and the response says so", async () => {
     const reply = await signedOut({ locale: "auto" }, "fr;q=0.2, ar-MA;q=0.9");
     expect(reply.body).toContain('<html lang="ar" dir="rtl">');
-    expect([reply.headers["Vary"], reply.headers["Content-Language"]]).toEqual(["Cookie, Accept-Language", "ar"]);
+    expect([reply.headers["Vary"], reply.headers["Content-Language"]]).toEqual([
+      "Cookie, Accept-Language",
+      "ar",
+    ]);
   });
 
   it("reaches every page", async () => {
@@ -116,7 +151,9 @@ describe("the language", () => {
       pages.error({ code: "store_unavailable", retryAfter: 5 }, requestIn()),
     ]);
     for (const { body } of replies) expect(body).toContain('<html lang="de" dir="ltr">');
-    expect(textOf(replies[3].body ?? "")).toContain("Sie wurden nicht abgemeldet. Versuchen Sie es in 5 Sekunden noch einmal.");
+    expect(textOf(replies[3].body ?? "")).toContain(
+      "Sie wurden nicht abgemeldet. Versuchen Sie es in 5 Sekunden noch einmal.",
+    );
   });
 
   it.each<[string, string | undefined, string]>([
@@ -125,7 +162,10 @@ describe("the language", () => {
   ])(
     "%s that cannot be loaded is English, with the application's own lines, and the next page tries again",
     async (locale, header, heading) => {
-      const messages = { en: { "signedOut.heading": heading }, de: { "signedOut.heading": "Hallo" } };
+      const messages = {
+        en: { "signedOut.heading": heading },
+        de: { "signedOut.heading": "Hallo" },
+      };
       let fails = true;
       const failed: unknown[] = [];
       const missing = new Error("Cannot find module");
@@ -158,9 +198,15 @@ describe("the language", () => {
     const pages = createPages({ publicPath, address, options: { locale: "auto" }, load });
     expect(loaded).toEqual([]);
     const bodies = await Promise.all(
-      ["de", "fr", "de"].map((language) => pages.landing({ state: { kind: "signed_out" } }, requestIn(language))),
+      ["de", "fr", "de"].map((language) =>
+        pages.landing({ state: { kind: "signed_out" } }, requestIn(language)),
+      ),
     );
-    expect(bodies.map(({ body }) => /lang="(..)"/.exec(body ?? "")?.[1])).toEqual(["de", "fr", "de"]);
+    expect(bodies.map(({ body }) => /lang="(..)"/.exec(body ?? "")?.[1])).toEqual([
+      "de",
+      "fr",
+      "de",
+    ]);
     expect(loaded).toEqual(["de", "fr"]);
   });
 
@@ -189,7 +235,9 @@ describe("the language", () => {
 
 describe("the application's own lines", () => {
   it("replace those of their language, and are escaped after substitution", async () => {
-    const messages = { de: { "signedOut.heading": "<b>Hallo</b>", "title.named": "{name}: {title}" } };
+    const messages = {
+      de: { "signedOut.heading": "<b>Hallo</b>", "title.named": "{name}: {title}" },
+    };
     const { body = "" } = await signedOut({ locale: "de", name: "<i>", messages });
     expect(body).toContain("<h1>&lt;b&gt;Hallo&lt;/b&gt;</h1>");
     expect(body).toContain("<title>&lt;i&gt;: Abgemeldet</title>");
@@ -212,7 +260,8 @@ describe("the application's own lines", () => {
 });
 
 describe("colors", () => {
-  const styleWith = (options: PagesOptions) => createPages({ publicPath, address, options }).style();
+  const styleWith = (options: PagesOptions) =>
+    createPages({ publicPath, address, options }).style();
 
   it("without the option, the stylesheet is the default one", async () => {
     expect(await styleWith({})).toBe(STYLE);
@@ -220,7 +269,9 @@ describe("colors", () => {
   });
 
   it("are added to the stylesheet, with a legible color on the accent", async () => {
-    const added = (await styleWith({ colors: { accent: "#0A5C36", background: "#f4f4f4" } })).slice(STYLE.length);
+    const added = (await styleWith({ colors: { accent: "#0A5C36", background: "#f4f4f4" } })).slice(
+      STYLE.length,
+    );
     expect(added).toContain(":root { --page: #f4f4f4; --accent: #0a5c36;");
     expect(added).toContain("--on-accent: #ffffff;");
     expect(await styleWith({ colors: { accent: "#ffd400" } })).toContain("--on-accent: #000000;");
@@ -236,7 +287,9 @@ describe("colors", () => {
   });
 
   it("never stand in a page", async () => {
-    expect((await signedOut({ colors: { accent: "#0a5c36" } })).body).toBe((await signedOut({})).body);
+    expect((await signedOut({ colors: { accent: "#0a5c36" } })).body).toBe(
+      (await signedOut({})).body,
+    );
   });
 });
 
@@ -245,17 +298,34 @@ describe("render", () => {
     const pages: PageDescription[] = [];
     return {
       pages,
-      options: { name: "Shop", render: (page) => (pages.push(page), `<!doctype html><title>${String(page.status)}</title>`) },
+      options: {
+        name: "Shop",
+        render: (page) => (
+          pages.push(page),
+          `<!doctype html><title>${String(page.status)}</title>`
+        ),
+      },
     };
   };
 
   it("writes the page under the headers of idpauth", async () => {
     const { pages, options } = described();
-    const reply = await createPages({ publicPath, address, options }).error({ code: "store_unavailable", retryAfter: 5 }, requestIn(), {
-      "Retry-After": "5",
-    });
-    expect([reply.status, reply.body, reply.headers["Retry-After"]]).toEqual([503, "<!doctype html><title>503</title>", "5"]);
-    const own = await createPages({ publicPath, address }).error({ code: "store_unavailable" }, requestIn());
+    const reply = await createPages({ publicPath, address, options }).error(
+      { code: "store_unavailable", retryAfter: 5 },
+      requestIn(),
+      {
+        "Retry-After": "5",
+      },
+    );
+    expect([reply.status, reply.body, reply.headers["Retry-After"]]).toEqual([
+      503,
+      "<!doctype html><title>503</title>",
+      "5",
+    ]);
+    const own = await createPages({ publicPath, address }).error(
+      { code: "store_unavailable" },
+      requestIn(),
+    );
     expect(policyOf(reply)).toEqual(policyOf(own));
     expect(pages[0]).toMatchObject({
       kind: "error",
@@ -271,8 +341,16 @@ describe("render", () => {
 
   it("gets everything that the page of idpauth says", async () => {
     const { pages, options } = described();
-    const all = createPages({ publicPath, address, options: { ...options, homeHref: "/" }, sessionsPage: true });
-    await all.landing({ state: { kind: "ended", reason: "idle", user: ada }, signInError: "access_denied" }, requestIn());
+    const all = createPages({
+      publicPath,
+      address,
+      options: { ...options, homeHref: "/" },
+      sessionsPage: true,
+    });
+    await all.landing(
+      { state: { kind: "ended", reason: "idle", user: ada }, signInError: "access_denied" },
+      requestIn(),
+    );
     const sessions = [{ id: "a", loginAt: 0, lastActive: null, label: "<Firefox>", current: true }];
     await all.sessions({ sessions, now: 60 }, requestIn());
     await all.popup({ isSignedIn: true, loginHref: "/l", homeHref: "/h" }, requestIn());
@@ -280,8 +358,13 @@ describe("render", () => {
       kind: "ended",
       reason: "idle",
       user: ada,
-      alert: "The sign-in was not completed. You did not give your consent, or your account is not allowed to use this application.",
-      links: { home: { label: "Shop", href: "/" }, login: { href: "/idpauth/login/" }, sessions: { href: "/idpauth/sessions" } },
+      alert:
+        "The sign-in was not completed. You did not give your consent, or your account is not allowed to use this application.",
+      links: {
+        home: { label: "Shop", href: "/" },
+        login: { href: "/idpauth/login/" },
+        sessions: { href: "/idpauth/sessions" },
+      },
       stylesheet: "/idpauth/style.css",
     });
     expect(pages[1]?.sessions).toEqual([
@@ -293,13 +376,20 @@ describe("render", () => {
         current: true,
       },
     ]);
-    expect(pages[2]).toMatchObject({ kind: "popup", script: "/idpauth/popup.js", action: { href: "/h" } });
+    expect(pages[2]).toMatchObject({
+      kind: "popup",
+      script: "/idpauth/popup.js",
+      action: { href: "/h" },
+    });
   });
 
   it("gets no picture that the policy does not allow", async () => {
     const { pages, options } = described();
     const user = { ...ada, picture: "javascript:alert(1)" };
-    await createPages({ publicPath, address, options }).landing({ state: { kind: "signed_in", user } }, requestIn());
+    await createPages({ publicPath, address, options }).landing(
+      { state: { kind: "signed_in", user } },
+      requestIn(),
+    );
     expect(pages[0]?.user?.picture).toBeNull();
   });
 
@@ -318,7 +408,9 @@ describe("render", () => {
   ])("that gives %s redirects to the page of idpauth", async (_title, render, isFailure) => {
     const failures: string[] = [];
     const options = { render } as PagesOptions;
-    const reply = await signedOut(options, undefined, { onRenderFailed: (kind) => failures.push(kind) });
+    const reply = await signedOut(options, undefined, {
+      onRenderFailed: (kind) => failures.push(kind),
+    });
     expect(reply).toEqual(await signedOut({}));
     expect(failures).toEqual(isFailure ? ["signed-out"] : []);
   });

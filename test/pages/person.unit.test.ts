@@ -1,16 +1,37 @@
 import { describe, expect, it } from "vitest";
 import { page } from "../../src/pages/page-reply.js";
-import { acceptablePicture, MAX_PICTURE_URL_LENGTH, MAX_SHOWN_CODE_POINTS, shownText } from "../../src/pages/person.js";
+import {
+  acceptablePicture,
+  MAX_PICTURE_URL_LENGTH,
+  MAX_SHOWN_CODE_POINTS,
+  shownText,
+} from "../../src/pages/person.js";
 
 const longest = `https://pictures.example/${"a".repeat(MAX_PICTURE_URL_LENGTH - "https://pictures.example/".length)}`;
 
 describe("a picture is acceptable", () => {
   it.each([
-    ["https://pictures.example/a/b.png?s=96#x", "https://pictures.example/a/b.png?s=96#x", "https://pictures.example"],
-    ["https://pictures.example:8443/a", "https://pictures.example:8443/a", "https://pictures.example:8443"],
+    [
+      "https://pictures.example/a/b.png?s=96#x",
+      "https://pictures.example/a/b.png?s=96#x",
+      "https://pictures.example",
+    ],
+    [
+      "https://pictures.example:8443/a",
+      "https://pictures.example:8443/a",
+      "https://pictures.example:8443",
+    ],
     ["HTTPS://Pictures.Example:443/a", "https://pictures.example/a", "https://pictures.example"],
-    ["https://bücher.example/ü.png", "https://xn--bcher-kva.example/%C3%BC.png", "https://xn--bcher-kva.example"],
-    ['https://pictures.example/"><script>', "https://pictures.example/%22%3E%3Cscript%3E", "https://pictures.example"],
+    [
+      "https://bücher.example/ü.png",
+      "https://xn--bcher-kva.example/%C3%BC.png",
+      "https://xn--bcher-kva.example",
+    ],
+    [
+      'https://pictures.example/"><script>',
+      "https://pictures.example/%22%3E%3Cscript%3E",
+      "https://pictures.example",
+    ],
     ["http://127.0.0.1:4000/p.svg", "http://127.0.0.1:4000/p.svg", "http://127.0.0.1:4000"],
     ["http://localhost/p.svg", "http://localhost/p.svg", "http://localhost"],
     [longest, longest, "https://pictures.example"],
@@ -61,8 +82,12 @@ describe("a picture is not acceptable", () => {
 
   it("and what is accepted adds one source and nothing else to the page's policy", () => {
     const picture = acceptablePicture("https://pictures.example/a.png");
-    const policy = page(200, "", { images: picture === undefined ? [] : [picture.origin] }).headers["Content-Security-Policy"];
-    expect(policy?.split("; ").filter((directive) => directive.startsWith("img-src"))).toEqual(["img-src https://pictures.example"]);
+    const policy = page(200, "", { images: picture === undefined ? [] : [picture.origin] }).headers[
+      "Content-Security-Policy"
+    ];
+    expect(policy?.split("; ").filter((directive) => directive.startsWith("img-src"))).toEqual([
+      "img-src https://pictures.example",
+    ]);
   });
 });
 
@@ -70,7 +95,11 @@ describe("a claim as a page shows it", () => {
   it.each([
     ["plain", "Ada Lovelace", "Ada Lovelace"],
     ["with white space folded", "  Ada \t\n Lovelace ", "Ada Lovelace"],
-    ["without overrides of writing direction", "\u202eecalevoL\u202c \u2066adA\u2069\u200f", "ecalevoL adA"],
+    [
+      "without overrides of writing direction",
+      "\u202eecalevoL\u202c \u2066adA\u2069\u200f",
+      "ecalevoL adA",
+    ],
     ["without control characters", "A\u0000d\u001ba\u0085\u007f", "A d a"],
     ["without separators of lines", "Ada\u2028Lovelace\u2029", "Ada Lovelace"],
     ["without half characters", "Ada \ud83d", "Ada"],
@@ -96,7 +125,9 @@ describe("a claim as a page shows it", () => {
 
   it("shows at most 200 code points, and an ellipsis for the rest", () => {
     expect(shownText("👩".repeat(MAX_SHOWN_CODE_POINTS))).toBe("👩".repeat(MAX_SHOWN_CODE_POINTS));
-    expect(shownText("👩".repeat(MAX_SHOWN_CODE_POINTS + 1))).toBe(`${"👩".repeat(MAX_SHOWN_CODE_POINTS)}…`);
+    expect(shownText("👩".repeat(MAX_SHOWN_CODE_POINTS + 1))).toBe(
+      `${"👩".repeat(MAX_SHOWN_CODE_POINTS)}…`,
+    );
     expect(shownText("a".repeat(1_000_000))).toBe(`${"a".repeat(MAX_SHOWN_CODE_POINTS)}…`);
   });
 });

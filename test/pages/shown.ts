@@ -3,7 +3,10 @@ import { indexPage as indexContent, type IndexModel } from "../../src/pages/inde
 import type { Language } from "../../src/pages/languages.js";
 import { layout } from "../../src/pages/layout.js";
 import type { PageContent } from "../../src/pages/page-description.js";
-import { sessionsPage as sessionsContent, type SessionsModel } from "../../src/pages/sessions-page.js";
+import {
+  sessionsPage as sessionsContent,
+  type SessionsModel,
+} from "../../src/pages/sessions-page.js";
 import { textsIn } from "./texts-in.js";
 
 // The document of each page, as the component sends it.
@@ -12,9 +15,15 @@ export function errorPage(model: ErrorModel, language: Language = "en"): string 
   return documentOf(errorContent(model, textsIn(language)), model.publicPath, language);
 }
 
-export function indexPage(model: IndexModel, language: Language = "en"): { html: string; pictureOrigin: string | undefined } {
+export function indexPage(
+  model: IndexModel,
+  language: Language = "en",
+): { html: string; pictureOrigin: string | undefined } {
   const content = indexContent(model, textsIn(language));
-  return { html: documentOf(content, model.publicPath, language), pictureOrigin: content.picture?.origin };
+  return {
+    html: documentOf(content, model.publicPath, language),
+    pictureOrigin: content.picture?.origin,
+  };
 }
 
 export function sessionsPage(model: SessionsModel, language: Language = "en"): string {

@@ -23,54 +23,123 @@ export function indexStates(pictures) {
     "signed-out": { publicPath, state: { kind: "signed_out" } },
     "signed-in": { publicPath, state: { kind: "signed_in", user: withPicture } },
     "signed-in-no-picture": { publicPath, state: { kind: "signed_in", user: ada } },
-    "signed-in-nameless": { publicPath, state: { kind: "signed_in", user: { email: null, name: null, picture: null } } },
+    "signed-in-nameless": {
+      publicPath,
+      state: { kind: "signed_in", user: { email: null, name: null, picture: null } },
+    },
     "signed-in-long": {
       publicPath,
       state: {
         kind: "signed_in",
-        user: { email: `${long}@${long}.example`, name: `\u202e${long} ${long}`, picture: `${pictures}/gone.png` },
+        user: {
+          email: `${long}@${long}.example`,
+          name: `\u202e${long} ${long}`,
+          picture: `${pictures}/gone.png`,
+        },
       },
     },
     "ended-max-age": {
       publicPath,
-      state: { kind: "ended", reason: "max_age", setting: { name: "IDP_SESSION_MAX_AGE", value: "28800" }, user: withPicture },
+      state: {
+        kind: "ended",
+        reason: "max_age",
+        setting: { name: "IDP_SESSION_MAX_AGE", value: "28800" },
+        user: withPicture,
+      },
     },
     "ended-idle": {
       publicPath,
-      state: { kind: "ended", reason: "idle", setting: { name: "IDP_SESSION_IDLE_TIMEOUT", value: "1800" }, user: ada },
+      state: {
+        kind: "ended",
+        reason: "idle",
+        setting: { name: "IDP_SESSION_IDLE_TIMEOUT", value: "1800" },
+        user: ada,
+      },
     },
     "ended-auto-refresh-off": {
       publicPath,
-      state: { kind: "ended", reason: "auto_refresh_off", setting: { name: "IDP_SESSION_AUTO_REFRESH", value: "off" }, user: ada },
+      state: {
+        kind: "ended",
+        reason: "auto_refresh_off",
+        setting: { name: "IDP_SESSION_AUTO_REFRESH", value: "off" },
+        user: ada,
+      },
     },
-    "ended-no-refresh-token": { publicPath, state: { kind: "ended", reason: "no_refresh_token", user: ada } },
-    "ended-session-expiry": { publicPath, state: { kind: "ended", reason: "session_expiry", user: ada } },
+    "ended-no-refresh-token": {
+      publicPath,
+      state: { kind: "ended", reason: "no_refresh_token", user: ada },
+    },
+    "ended-session-expiry": {
+      publicPath,
+      state: { kind: "ended", reason: "session_expiry", user: ada },
+    },
     "ended-at-provider": { publicPath, state: { kind: "ended", reason: "logged_out_at_provider" } },
     "ended-everywhere": { publicPath, state: { kind: "ended", reason: "ended_everywhere" } },
-    "ended-too-many-sessions": { publicPath, state: { kind: "ended", reason: "too_many_sessions" } },
-    "ended-refresh-rejected": { publicPath, state: { kind: "ended", reason: "refresh_rejected", user: ada } },
-    "ended-long": { publicPath, state: { kind: "ended", reason: "refresh_rejected", user: { email: long, name: long, picture: null } } },
+    "ended-too-many-sessions": {
+      publicPath,
+      state: { kind: "ended", reason: "too_many_sessions" },
+    },
+    "ended-refresh-rejected": {
+      publicPath,
+      state: { kind: "ended", reason: "refresh_rejected", user: ada },
+    },
+    "ended-long": {
+      publicPath,
+      state: {
+        kind: "ended",
+        reason: "refresh_rejected",
+        user: { email: long, name: long, picture: null },
+      },
+    },
     "sign-in-error": { publicPath, state: { kind: "signed_out" }, signInError: "access_denied" },
-    "signed-in-sign-in-error": { publicPath, state: { kind: "signed_in", user: ada }, signInError: "temporarily_unavailable" },
+    "signed-in-sign-in-error": {
+      publicPath,
+      state: { kind: "signed_in", user: ada },
+      signInError: "temporarily_unavailable",
+    },
   };
 }
 
 const now = 1_795_348_800; // 22 Nov 2026 12:00 UTC
-const here = { id: "here", loginAt: now - 7_200, lastActive: now - 20, label: "Firefox on Linux", current: true };
-const phone = { id: "phone", loginAt: now - 90_000, lastActive: now - 3_700, label: "Safari on iPhone", current: false };
+const here = {
+  id: "here",
+  loginAt: now - 7_200,
+  lastActive: now - 20,
+  label: "Firefox on Linux",
+  current: true,
+};
+const phone = {
+  id: "phone",
+  loginAt: now - 90_000,
+  lastActive: now - 3_700,
+  label: "Safari on iPhone",
+  current: false,
+};
 
 /** @type {Record<string, SessionsModel>} */
 export const sessionsStates = {
   several: {
     publicPath,
     now,
-    sessions: [here, phone, { ...phone, id: "old", loginAt: now - 900_000, lastActive: now - 260_000, label: null }],
+    sessions: [
+      here,
+      phone,
+      { ...phone, id: "old", loginAt: now - 900_000, lastActive: now - 260_000, label: null },
+    ],
   },
   one: { publicPath, now, sessions: [here] },
   long: { publicPath, now, sessions: [{ ...phone, label: `\u202e${long} ${long}` }, here] },
-  unknown: { publicPath, now, sessions: [{ id: "x", loginAt: null, lastActive: 1e300, label: " ", current: false }] },
+  unknown: {
+    publicPath,
+    now,
+    sessions: [{ id: "x", loginAt: null, lastActive: 1e300, label: " ", current: false }],
+  },
   provider: { publicPath, now, sessions: [here, phone], provider: `Customer account ${long}` },
-  many: { publicPath, now, sessions: Array.from({ length: 250 }, (_, index) => ({ ...phone, id: `phone-${index}` })) },
+  many: {
+    publicPath,
+    now,
+    sessions: Array.from({ length: 250 }, (_, index) => ({ ...phone, id: `phone-${index}` })),
+  },
   more: { publicPath, now, sessions: [here, phone], hasMore: true },
 };
 
@@ -83,8 +152,12 @@ const provider = (key, name) => ({
 
 /** @type {Record<string, ChooserModel>} */
 export const chooserStates = {
-  two: { providers: [provider("staff", "Example staff"), provider("customers", "Customer account")] },
-  many: { providers: Array.from({ length: 12 }, (_, index) => provider(`p${index}`, `Partner ${index}`)) },
+  two: {
+    providers: [provider("staff", "Example staff"), provider("customers", "Customer account")],
+  },
+  many: {
+    providers: Array.from({ length: 12 }, (_, index) => provider(`p${index}`, `Partner ${index}`)),
+  },
   names: {
     providers: [
       provider("long", `\u202e${long}`),
@@ -103,7 +176,10 @@ export const popupStates = {
   "signed-out": { ...popup, isSignedIn: false },
 };
 
-const otherUser = { stayHref: "/reports", continueHref: `${publicPath}login/?login_hint=grace%40example.com` };
+const otherUser = {
+  stayHref: "/reports",
+  continueHref: `${publicPath}login/?login_hint=grace%40example.com`,
+};
 
 /** @type {Record<string, OtherUserModel>} */
 export const otherUserStates = {
@@ -118,9 +194,16 @@ export const errorStates = {
   "invalid-parameter": {
     publicPath,
     code: "invalid_parameter",
-    validOptions: { scheme: ["PRESERVE_ORIGIN_QP", "PRESERVE_ORIGIN_HP", "LANDING_PAGE", "DEFAULT"], response: ["redirect", "json"] },
+    validOptions: {
+      scheme: ["PRESERVE_ORIGIN_QP", "PRESERVE_ORIGIN_HP", "LANDING_PAGE", "DEFAULT"],
+      response: ["redirect", "json"],
+    },
   },
-  "login-loop": { publicPath, code: "login_loop", detail: "The login was sent to BASE_URL and came back with another Host header." },
+  "login-loop": {
+    publicPath,
+    code: "login_loop",
+    detail: "The login was sent to BASE_URL and came back with another Host header.",
+  },
   "provider-unavailable": { publicPath, code: "provider_unavailable", retryAfter: 5 },
   "store-unavailable": { publicPath, code: "store_unavailable", retryAfter: 1 },
   "session-missing": { publicPath, code: "session_missing" },

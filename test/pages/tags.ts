@@ -10,8 +10,9 @@ const ATTRIBUTE = /([a-zA-Z][a-zA-Z-]*)="([^"]*)"/g;
 const VOID = new Set(["meta", "link", "img"]);
 
 /**
- * Reads a page more strictly than a browser does: every attribute in double quotes, every other `<` or `>` written as an
- * entity, every element closed. Throws at the first place where a browser might see something else than was meant.
+ * Reads a page more strictly than a browser does: every attribute in double quotes, every other `<`
+ * or `>` written as an entity, every element closed. Throws at the first place where a browser
+ * might see something else than was meant.
  */
 export function tagsOf(page: string): Tag[] {
   const doctype = "<!doctype html>";
@@ -31,7 +32,8 @@ export function tagsOf(page: string): Tag[] {
     const [whole, slash, name = "", attributeText = ""] = match;
     const attributes = new Map<string, string>();
     for (const [, attribute = "", value = ""] of attributeText.matchAll(ATTRIBUTE)) {
-      if (attributes.has(attribute)) throw new Error(`The attribute ${attribute} stands twice in ${whole}`);
+      if (attributes.has(attribute))
+        throw new Error(`The attribute ${attribute} stands twice in ${whole}`);
       attributes.set(attribute, unescape(value));
     }
     tags.push({ name, end: slash === "/", attributes });
@@ -51,6 +53,12 @@ export function textOf(page: string): string {
 }
 
 function unescape(text: string): string {
-  const entities: Readonly<Record<string, string>> = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'" };
+  const entities: Readonly<Record<string, string>> = {
+    "&amp;": "&",
+    "&lt;": "<",
+    "&gt;": ">",
+    "&quot;": '"',
+    "&#39;": "'",
+  };
   return text.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => entities[entity] ?? entity);
 }

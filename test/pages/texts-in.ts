@@ -6,7 +6,9 @@ export const languages = Object.keys(LANGUAGES) as Language[];
 
 /** The texts of every language, loaded. */
 export const MESSAGES = Object.fromEntries(
-  await Promise.all(languages.map(async (language) => [language, await loadMessages(language)] as const)),
+  await Promise.all(
+    languages.map(async (language) => [language, await loadMessages(language)] as const),
+  ),
 ) as Readonly<Record<Language, Messages>>;
 
 export function textsIn(language: Language, overrides?: MessageOverrides): Texts {

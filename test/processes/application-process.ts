@@ -30,7 +30,10 @@ export interface AskOptions {
   readonly form?: URLSearchParams;
   /** The user goes away. */
   readonly signal?: AbortSignal;
-  /** Whether 503 is a response as any other, as during an outage. Otherwise the request is repeated, as 503 asks. */
+  /**
+   * Whether 503 is a response as any other, as during an outage. Otherwise the request is repeated,
+   * as 503 asks.
+   */
   readonly allowsUnavailable?: boolean;
 }
 
@@ -67,7 +70,10 @@ export class ApplicationProcess {
     });
   }
 
-  static async start(options: ProcessOptions, startOptions: StartOptions): Promise<ApplicationProcess> {
+  static async start(
+    options: ProcessOptions,
+    startOptions: StartOptions,
+  ): Promise<ApplicationProcess> {
     // It names the package as a stranger does, so the build is what runs.
     await buildPackage();
     const started = new ApplicationProcess(options, startOptions);
@@ -84,13 +90,17 @@ export class ApplicationProcess {
   async ask(target: string, options: AskOptions = {}): Promise<Answer> {
     for (;;) {
       const answer = await this.#askOnce(target, options);
-      // A process without processor time can exceed the time limits of its store, which changes nothing for its users.
+      // A process without processor time can exceed the time limits of its store, which changes
+      // nothing for its users.
       if (answer.status !== 503 || options.allowsUnavailable === true) return answer;
       await new Promise((resolve) => setTimeout(resolve, RETRY));
     }
   }
 
-  async #askOnce(target: string, { cookie, navigates = false, form, signal }: AskOptions): Promise<Answer> {
+  async #askOnce(
+    target: string,
+    { cookie, navigates = false, form, signal }: AskOptions,
+  ): Promise<Answer> {
     const headers = {
       host: "app.example",
       accept: navigates ? "text/html" : "application/json",
@@ -102,7 +112,15 @@ export class ApplicationProcess {
     const method = form === undefined ? "GET" : "POST";
     const answer = await new Promise<Answer>((resolve, reject) => {
       const outgoing = httpRequest(
-        { host: "127.0.0.1", port: this.port, path: target, method, agent: this.#agent, headers, ...(signal && { signal }) },
+        {
+          host: "127.0.0.1",
+          port: this.port,
+          path: target,
+          method,
+          agent: this.#agent,
+          headers,
+          ...(signal && { signal }),
+        },
         (message) => {
           answerOf(message).then(resolve, reject);
         },
@@ -113,11 +131,14 @@ export class ApplicationProcess {
       outgoing.end(form?.toString());
     });
     this.#tally.requests += 1;
-    if (answer.status === 200 && answer.text.includes('"authenticated":true')) this.#tally.signedIn += 1;
+    if (answer.status === 200 && answer.text.includes('"authenticated":true'))
+      this.#tally.signedIn += 1;
     return answer;
   }
 
-  async kill(signal: "SIGKILL" | "SIGTERM" = "SIGKILL"): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }> {
+  async kill(
+    signal: "SIGKILL" | "SIGTERM" = "SIGKILL",
+  ): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }> {
     this.#isEnding = true;
     this.#child.kill(signal);
     return this.ended;
@@ -143,7 +164,9 @@ export class ApplicationProcess {
       });
       void this.ended.then(({ code, signal }) => {
         clearTimeout(late);
-        reject(new Error(`an application process ended with ${String(code ?? signal)}: ${this.stderr}`));
+        reject(
+          new Error(`an application process ended with ${String(code ?? signal)}: ${this.stderr}`),
+        );
       });
     });
   }
@@ -154,10 +177,14 @@ export class NoAnswerError extends Error {
   /** Nobody has taken the request, so a balancer asks the next process. */
   readonly isRetryable: boolean;
 
-  /** @param mayBeClosed a kept connection, which the server may have closed meanwhile, or one that was never accepted */
+  /**
+   * @param mayBeClosed a kept connection, which the server may have closed meanwhile, or one that
+   *   was never accepted
+   */
   constructor(cause: NodeJS.ErrnoException, mayBeClosed: boolean) {
     super(`no answer: ${cause.code ?? cause.message}`, { cause });
-    this.isRetryable = cause.code === "ECONNREFUSED" || (cause.code === "ECONNRESET" && mayBeClosed);
+    this.isRetryable =
+      cause.code === "ECONNREFUSED" || (cause.code === "ECONNRESET" && mayBeClosed);
   }
 }
 

@@ -1,5 +1,5 @@
-// One real process of an application: Express over the package as it is published. Says its port when it is ready, and
-// ends on SIGTERM when all that it has begun is finished.
+// One real process of an application: Express over the package as it is published. Says its port
+// when it is ready, and ends on SIGTERM when all that it has begun is finished.
 import express from "express";
 import { isOutage } from "idpauth";
 import { idpAuth } from "idpauth/express";
@@ -8,9 +8,20 @@ import { openStore } from "./open-store.mjs";
 
 /** @type {import("./process-options.js").ProcessOptions} */
 const options = JSON.parse(process.argv[2] ?? "{}");
-const { secretKey, secretKeyFallbacks = [], issuer, clientId, clientSecret, httpTimeout, speed = 1 } = options;
+const {
+  secretKey,
+  secretKeyFallbacks = [],
+  issuer,
+  clientId,
+  clientSecret,
+  httpTimeout,
+  speed = 1,
+} = options;
 
-/** Waits and deadlines pass faster, so that nobody waits 40 s for a lease; the date stays, since tokens are dated by the provider. */
+/**
+ * Waits and deadlines pass faster, so that nobody waits 40 s for a lease; the date stays, since
+ * tokens are dated by the provider.
+ */
 const clock = {
   now: () => Date.now(),
   monotonic: () => performance.now() * speed,
@@ -60,7 +71,8 @@ app.get("/token/:api", async (request, response) => {
   response.json({ token: await auth.getAccessToken(request, { api: request.params.api }) });
 });
 
-// An outage between the guard and the handler is no mistake of the application. Any other error is printed, and fails the scenario.
+// An outage between the guard and the handler is no mistake of the application. Any other error is
+// printed, and fails the scenario.
 /** @type {import("express").ErrorRequestHandler} */
 const respondToOutage = (error, _request, response, next) =>
   isOutage(error) ? void response.status(503).json({ code: error.code }) : next(error);
@@ -81,7 +93,8 @@ const server = app.listen(0, "127.0.0.1", () => {
   process.send?.({ port: typeof address === "object" ? address?.port : undefined });
 });
 
-// Longer than any scenario: a request must not meet a connection that is being closed for having been idle.
+// Longer than any scenario: a request must not meet a connection that is being closed for having
+// been idle.
 server.keepAliveTimeout = 300_000;
 
 // As docs/how-to/production.md asks. A refresh goes on when its user has left.

@@ -1,5 +1,6 @@
 /**
- * A store whose process dies of one of its writes, as by `kill -9`: nothing is finished, nobody is told.
+ * A store whose process dies of one of its writes, as by `kill -9`: nothing is finished, nobody is
+ * told.
  *
  * @param {import("idpauth").SessionStore} store
  * @param {import("./process-options.js").Death | undefined} death

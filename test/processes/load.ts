@@ -11,8 +11,17 @@ export interface LoadOptions {
   readonly workers: number;
 }
 
-const PATHS = ["/idpauth/session", "/guarded", "/idpauth/session?details=true", "/guarded", "/idpauth/login/"];
-/** A new login keeps the user's cookie; more of them than a record keeps would only push each other out. */
+const PATHS = [
+  "/idpauth/session",
+  "/guarded",
+  "/idpauth/session?details=true",
+  "/guarded",
+  "/idpauth/login/",
+];
+/**
+ * A new login keeps the user's cookie; more of them than a record keeps would only push each other
+ * out.
+ */
 const LOGIN_EVERY = 20;
 
 /** Users who keep asking, until they are told to stop, and who look closely at every answer. */
@@ -65,19 +74,30 @@ export class Load {
       try {
         return await process.ask(path, { cookie, allowsUnavailable: true });
       } catch (error) {
-        if (!(error instanceof NoAnswerError) || !error.isRetryable || attempt > 2 * processes.length) throw error;
+        if (
+          !(error instanceof NoAnswerError) ||
+          !error.isRetryable ||
+          attempt > 2 * processes.length
+        )
+          throw error;
       }
     }
   }
 
-  #mistakeIn({ status, setCookies, text }: Answer, path: string, { email }: TestUser): string | undefined {
+  #mistakeIn(
+    { status, setCookies, text }: Answer,
+    path: string,
+    { email }: TestUser,
+  ): string | undefined {
     // Neither cleared nor replaced: nothing here gives a reason for a cookie.
     if (setCookies.length > 0) return `${path} ${String(status)} sets a cookie`;
     if (status === 503 && this.#options.allowsUnavailable) return undefined;
     if (path === "/idpauth/login/") return status === 302 ? undefined : `${path} ${String(status)}`;
     if (status !== 200) return `${path} ${String(status)} ${text.slice(0, 100)}`;
     if (!text.includes('"authenticated":true')) return `${path} says signed out`;
-    return text.includes(`"email":"${email}"`) ? undefined : `${path} gives somebody else's session`;
+    return text.includes(`"email":"${email}"`)
+      ? undefined
+      : `${path} gives somebody else's session`;
   }
 
   #note(mistake: string): void {

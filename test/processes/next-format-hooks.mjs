@@ -1,4 +1,5 @@
-// Module hooks: the package by its name is the build's single modules, in which the format's version can be changed.
+// Module hooks: the package by its name is the build's single modules, in which the format's
+// version can be changed.
 const BUILD = new URL("../../build/", import.meta.url);
 
 /** @type {Readonly<Record<string, string>>} */
@@ -13,7 +14,9 @@ const ENTRIES = {
 /** @type {import("node:module").ResolveHook} */
 export async function resolve(specifier, context, nextResolve) {
   const entry = ENTRIES[specifier];
-  return entry === undefined ? nextResolve(specifier, context) : { url: new URL(entry, BUILD).href, shortCircuit: true };
+  return entry === undefined
+    ? nextResolve(specifier, context)
+    : { url: new URL(entry, BUILD).href, shortCircuit: true };
 }
 
 /** @type {import("node:module").LoadHook} */
@@ -22,6 +25,7 @@ export async function load(url, context, nextLoad) {
   if (url !== new URL("record/record.js", BUILD).href) return loaded;
   const source = Buffer.from(/** @type {Uint8Array} */ (loaded.source)).toString("utf8");
   const next = source.replace("RECORD_VERSION = 1", "RECORD_VERSION = 2");
-  if (next === source) throw new Error("build/record/record.js names its format's version in another way");
+  if (next === source)
+    throw new Error("build/record/record.js names its format's version in another way");
   return { ...loaded, source: next };
 }

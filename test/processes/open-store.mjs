@@ -1,6 +1,9 @@
 /** @typedef {{ store: import("idpauth").SessionStore, close: () => Promise<unknown> }} OpenStore */
 
-/** Milliseconds between two attempts to reach a server that is away, and for which one attempt may take. */
+/**
+ * Milliseconds between two attempts to reach a server that is away, and for which one attempt may
+ * take.
+ */
 const RECONNECT = 100;
 const CONNECT = 10_000;
 

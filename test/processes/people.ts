@@ -7,7 +7,10 @@ export interface TestUser {
   cookie: string;
 }
 
-/** Seconds that ID tokens of one person live: the one of the sign-in, and those of refreshes. 0: expired on arrival. */
+/**
+ * Seconds that ID tokens of one person live: the one of the sign-in, and those of refreshes. 0:
+ * expired on arrival.
+ */
 export interface TokenLife {
   readonly first: number;
   readonly later: number;
@@ -15,7 +18,10 @@ export interface TokenLife {
 
 const HOUR = 3_600;
 
-/** Who the provider knows, and what it gave to whom. It is the provider's own memory of it, not the application's. */
+/**
+ * Who the provider knows, and what it gave to whom. It is the provider's own memory of it, not the
+ * application's.
+ */
 export class People {
   readonly #lives = new Map<string, TokenLife>();
   readonly #ownerOf = new Map<string, string>();
@@ -26,12 +32,17 @@ export class People {
   constructor(provider: TestProvider) {
     provider.mutateIdToken = (draft) => {
       const life = this.#lives.get(String(draft.claims["sub"])) ?? { first: HOUR, later: HOUR };
-      draft.claims["exp"] = Number(draft.claims["iat"]) + (draft.grant === "authorization_code" ? life.first : life.later);
+      draft.claims["exp"] =
+        Number(draft.claims["iat"]) +
+        (draft.grant === "authorization_code" ? life.first : life.later);
       return draft;
     };
     provider.tokenResponse = (answer) => {
       const [, claims = ""] = String(answer["id_token"]).split(".");
-      const { sub, sid = "" } = JSON.parse(Buffer.from(claims, "base64url").toString("utf8")) as { sub: string; sid?: string };
+      const { sub, sid = "" } = JSON.parse(Buffer.from(claims, "base64url").toString("utf8")) as {
+        sub: string;
+        sid?: string;
+      };
       this.#sids.set(sub, sid);
       this.#ownerOf.set(String(answer["access_token"]), sub);
       const given = this.#refreshTokens.get(sub) ?? [];
@@ -40,7 +51,11 @@ export class People {
     };
   }
 
-  add(life: Partial<TokenLife> = {}): { readonly sub: string; readonly email: string; readonly claims: PersonClaims } {
+  add(life: Partial<TokenLife> = {}): {
+    readonly sub: string;
+    readonly email: string;
+    readonly claims: PersonClaims;
+  } {
     this.#count += 1;
     const sub = `person-${String(this.#count)}`;
     const email = `${sub}@example.com`;

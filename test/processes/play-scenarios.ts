@@ -18,7 +18,10 @@ type Scenario = (stage: Stage) => Promise<void>;
 
 type NamedScenario = readonly [name: string, play: Scenario];
 
-/** What each store's server has a part in: one writer wins, all read what was written, ends are announced, and it dies. */
+/**
+ * What each store's server has a part in: one writer wins, all read what was written, ends are
+ * announced, and it dies.
+ */
 export const OF_THE_SERVER: readonly NamedScenario[] = [
   ["[R1] 4 processes x 125 requests, one refresh", oneRefresh],
   ["4 processes x 50 requests for two APIs, one refresh for each", apiTokens],
@@ -26,7 +29,10 @@ export const OF_THE_SERVER: readonly NamedScenario[] = [
   ["a logout at the provider is seen by all, and closes open connections", providerLogoutSeenByAll],
   [
     "[S1] [S3] kill -9 of the store under load",
-    (stage) => (stage.store.server === undefined ? writerKilled(stage) : serverOutage(stage, stage.store.server)),
+    (stage) =>
+      stage.store.server === undefined
+        ? writerKilled(stage)
+        : serverOutage(stage, stage.store.server),
   ],
 ];
 
@@ -42,8 +48,14 @@ export const OF_THE_PROCESSES: readonly NamedScenario[] = [
   ["[S8] rolling restart by SIGTERM under load", rollingRestart],
 ];
 
-/** Declares each of the scenarios as a test over each of the stores. The tests print a table of what they did. */
-export function playScenarios(rigs: readonly StoreRig[], scenarios: readonly NamedScenario[]): void {
+/**
+ * Declares each of the scenarios as a test over each of the stores. The tests print a table of what
+ * they did.
+ */
+export function playScenarios(
+  rigs: readonly StoreRig[],
+  scenarios: readonly NamedScenario[],
+): void {
   const rows: Row[] = [];
 
   afterAll(() => {

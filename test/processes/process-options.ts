@@ -1,11 +1,16 @@
-/** Which store an application process opens, and how. Plain values: they travel on a command line. */
+/**
+ * Which store an application process opens, and how. Plain values: they travel on a command line.
+ */
 export type StoreOptions =
   | { readonly kind: "sqlite"; readonly path: string }
   | { readonly kind: "redis"; readonly client: "redis" | "ioredis"; readonly port: number }
   | { readonly kind: "redis-cluster"; readonly ports: readonly number[] }
   | { readonly kind: "postgres"; readonly url: string; readonly listens: boolean };
 
-/** Where a process kills itself: around the n-th call of one kind that it makes of its store, counted from 1. */
+/**
+ * Where a process kills itself: around the n-th call of one kind that it makes of its store,
+ * counted from 1.
+ */
 export interface Death {
   readonly method: "insert" | "replace" | "delete";
   readonly number: number;
@@ -22,7 +27,10 @@ export interface ProcessOptions {
   readonly clientSecret: string;
   /** Seconds of the process's own clock that a user waits for a refresh. */
   readonly httpTimeout: number;
-  /** How many times as fast as real time its waits and deadlines pass, the lease's among them; the date is the real one. Default 1. */
+  /**
+   * How many times as fast as real time its waits and deadlines pass, the lease's among them; the
+   * date is the real one. Default 1.
+   */
   readonly speed?: number;
   readonly death?: Death;
 }

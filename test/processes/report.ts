@@ -11,23 +11,37 @@ export interface Row {
   readonly passed: boolean;
 }
 
-const HEADINGS = ["scenario", "store", "requests", "token requests", "signed-in answers", "seconds", ""] as const;
+const HEADINGS = [
+  "scenario",
+  "store",
+  "requests",
+  "token requests",
+  "signed-in answers",
+  "seconds",
+  "",
+] as const;
 
 /** The table of a run, as text. */
 export function tableOf(rows: readonly Row[]): string {
-  const lines = rows.map(({ scenario, store, requests, refreshes, signedIn, milliseconds, passed }) => [
-    scenario,
-    store,
-    String(requests),
-    String(refreshes),
-    String(signedIn),
-    (milliseconds / 1000).toFixed(1),
-    passed ? "passed" : "FAILED",
-  ]);
-  const widths = HEADINGS.map((heading, column) => Math.max(heading.length, ...lines.map((line) => line[column]!.length)));
+  const lines = rows.map(
+    ({ scenario, store, requests, refreshes, signedIn, milliseconds, passed }) => [
+      scenario,
+      store,
+      String(requests),
+      String(refreshes),
+      String(signedIn),
+      (milliseconds / 1000).toFixed(1),
+      passed ? "passed" : "FAILED",
+    ],
+  );
+  const widths = HEADINGS.map((heading, column) =>
+    Math.max(heading.length, ...lines.map((line) => line[column]!.length)),
+  );
   const format = (cells: readonly string[]) =>
     cells
-      .map((cell, column) => (column < 2 || column > 5 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
+      .map((cell, column) =>
+        column < 2 || column > 5 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!),
+      )
       .join("  ")
       .trimEnd();
   return [HEADINGS, widths.map((width) => "-".repeat(width)), ...lines].map(format).join("\n");

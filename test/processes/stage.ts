@@ -12,7 +12,9 @@ const HTTP_TIMEOUT = 20;
 
 type Changes = Partial<Omit<ProcessOptions, "store">>;
 
-/** One store with a provider before it and application processes over it: where a scenario plays. */
+/**
+ * One store with a provider before it and application processes over it: where a scenario plays.
+ */
 export class Stage {
   readonly provider: TestProvider;
   readonly people: People;
@@ -41,8 +43,18 @@ export class Stage {
 
   async start(changes: Changes = {}, { nextFormat = false } = {}): Promise<ApplicationProcess> {
     const { issuer, clientId, clientSecret } = this.provider;
-    const own = { store: this.store.options, secretKey: SECRET_KEY, issuer, clientId, clientSecret, httpTimeout: HTTP_TIMEOUT };
-    const started = await ApplicationProcess.start({ ...own, ...changes }, { nextFormat, tally: this.tally });
+    const own = {
+      store: this.store.options,
+      secretKey: SECRET_KEY,
+      issuer,
+      clientId,
+      clientSecret,
+      httpTimeout: HTTP_TIMEOUT,
+    };
+    const started = await ApplicationProcess.start(
+      { ...own, ...changes },
+      { nextFormat, tally: this.tally },
+    );
     this.#started.push(started);
     return started;
   }
@@ -60,19 +72,33 @@ export class Stage {
   }
 
   /** A sign-in that begins at one process and ends at another. */
-  async signIn(begin: ApplicationProcess, end: ApplicationProcess, life?: Partial<TokenLife>): Promise<TestUser> {
+  async signIn(
+    begin: ApplicationProcess,
+    end: ApplicationProcess,
+    life?: Partial<TokenLife>,
+  ): Promise<TestUser> {
     const { sub, email, claims } = this.people.add(life);
     for (;;) {
       const login = await begin.ask("/idpauth/login/");
-      assert.equal(login.status, 302, `the login was answered ${String(login.status)}: ${login.text}`);
+      assert.equal(
+        login.status,
+        302,
+        `the login was answered ${String(login.status)}: ${login.text}`,
+      );
       const callback = new URL(await this.provider.signInCode(login.location ?? "", claims));
       const pending = cookieOf(login);
       assert.ok(pending !== undefined, "the login set no cookie");
-      const signedIn = await end.ask(callback.pathname + callback.search, { cookie: pending, allowsUnavailable: true });
+      const signedIn = await end.ask(callback.pathname + callback.search, {
+        cookie: pending,
+        allowsUnavailable: true,
+      });
       // The state may be used up, so the user begins again.
       if (signedIn.status === 503) continue;
       const cookie = cookieOf(signedIn);
-      assert.ok(cookie !== undefined, `the callback set no cookie: ${String(signedIn.status)} ${signedIn.text}`);
+      assert.ok(
+        cookie !== undefined,
+        `the callback set no cookie: ${String(signedIn.status)} ${signedIn.text}`,
+      );
       return { sub, email, cookie };
     }
   }
@@ -101,10 +127,16 @@ export class Stage {
     const { email, sub } = user;
     const guarded = await process.ask("/guarded", { cookie: user.cookie, navigates: true });
     assert.equal(guarded.status, 302);
-    const login = await process.ask(guarded.location ?? "", { cookie: user.cookie, navigates: true });
+    const login = await process.ask(guarded.location ?? "", {
+      cookie: user.cookie,
+      navigates: true,
+    });
     assert.equal(login.status, 302, login.text);
     const callback = new URL(await this.provider.signInCode(login.location ?? "", { sub, email }));
-    const done = await process.ask(callback.pathname + callback.search, { cookie: cookieOf(login) ?? user.cookie, navigates: true });
+    const done = await process.ask(callback.pathname + callback.search, {
+      cookie: cookieOf(login) ?? user.cookie,
+      navigates: true,
+    });
     assert.equal(done.status, 302, done.text);
     assert.equal(done.location, "http://app.example/guarded");
     user.cookie = cookieOf(done) ?? "";
@@ -112,10 +144,16 @@ export class Stage {
 
   /** That nothing has crashed and nothing leaked into what processes wrote. */
   check(): void {
-    for (const process of this.fleet) assert.ok(process.isRunning, `a process of the fleet is gone: ${process.stderr}`);
+    for (const process of this.fleet)
+      assert.ok(process.isRunning, `a process of the fleet is gone: ${process.stderr}`);
     for (const { stderr } of this.#started) {
-      assert.doesNotMatch(stderr, /Error|Unhandled|\bat .+:\d+:\d+/, "a process has reported an error that nobody handled");
-      for (const { kind, value } of this.provider.issued) assert.ok(!stderr.includes(value), `a ${kind} stands in what a process wrote`);
+      assert.doesNotMatch(
+        stderr,
+        /Error|Unhandled|\bat .+:\d+:\d+/,
+        "a process has reported an error that nobody handled",
+      );
+      for (const { kind, value } of this.provider.issued)
+        assert.ok(!stderr.includes(value), `a ${kind} stands in what a process wrote`);
     }
   }
 
@@ -133,7 +171,10 @@ export function cookieOf({ setCookies }: Answer): string | undefined {
 /** The answer says that this very user is signed in, and sets no cookie. */
 export function assertSignedIn(answer: Answer, { email }: TestUser, when = ""): void {
   assert.equal(answer.status, 200, `${when} answered ${String(answer.status)}: ${answer.text}`);
-  const body = JSON.parse(answer.text) as { authenticated: boolean; user: { email: string } | null };
+  const body = JSON.parse(answer.text) as {
+    authenticated: boolean;
+    user: { email: string } | null;
+  };
   assert.equal(body.authenticated, true, `${when} signed out`);
   assert.equal(body.user?.email, email, `${when} somebody else's session`);
   assert.deepEqual(answer.setCookies, []);
@@ -142,5 +183,9 @@ export function assertSignedIn(answer: Answer, { email }: TestUser, when = ""): 
 /** The answer says that nobody is signed in, which is not what an outage says. */
 export function assertSignedOut(answer: Answer, when = ""): void {
   assert.equal(answer.status, 200, `${when} answered ${String(answer.status)}: ${answer.text}`);
-  assert.equal((JSON.parse(answer.text) as { authenticated: boolean }).authenticated, false, `${when} still signed in`);
+  assert.equal(
+    (JSON.parse(answer.text) as { authenticated: boolean }).authenticated,
+    false,
+    `${when} still signed in`,
+  );
 }

@@ -47,7 +47,11 @@ function redis(client: "redis" | "ioredis"): StoreRig {
     async start() {
       if ((await redisForTests()) === undefined) return undefined;
       const server = await startRedis({ durable: true });
-      return { options: { kind: "redis", client, port: server.port }, server, stop: () => server.stop() };
+      return {
+        options: { kind: "redis", client, port: server.port },
+        server,
+        stop: () => server.stop(),
+      };
     },
   };
 }
@@ -74,14 +78,19 @@ export const POSTGRES: StoreRig = {
   async start() {
     if ((await ensurePostgres()) === undefined) return undefined;
     const server = await startPostgres();
-    return { options: { kind: "postgres", url: server.url, listens: true }, server, stop: () => server.stop() };
+    return {
+      options: { kind: "postgres", url: server.url, listens: true },
+      server,
+      stop: () => server.stop(),
+    };
   },
 };
 
 export const PGBOUNCER: StoreRig = {
   name: "postgres, pgbouncer",
   async start() {
-    if ((await ensurePostgres()) === undefined || (await ensurePgBouncer()) === undefined) return undefined;
+    if ((await ensurePostgres()) === undefined || (await ensurePgBouncer()) === undefined)
+      return undefined;
     const server = await startPostgres();
     const stops = [() => server.stop()];
     const stop = async (): Promise<void> => {

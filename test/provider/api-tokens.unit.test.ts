@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { TokenTarget } from "../../src/ports/provider.js";
 import type { SpentRefresh } from "../../src/record/credentials.js";
-import { askedAtLogin, checkAudience, missingScopes, targetParameters } from "../../src/provider/api-tokens.js";
+import {
+  askedAtLogin,
+  checkAudience,
+  missingScopes,
+  targetParameters,
+} from "../../src/provider/api-tokens.js";
 
 const ANY = "https://idp.example";
 const ENTRA = "https://login.microsoftonline.com/11111111-2222-4333-8444-555555555555/v2.0";
@@ -24,14 +29,24 @@ describe("what a refresh for an API sends", () => {
       { scope: "api://x/read api://x/write" },
       { scope: "api://x/read api://x/write" },
     ],
-    ["an audience", { audience: ["api://x", "guid"] }, { audience: "api://x" }, { scope: "api://x/.default" }],
+    [
+      "an audience",
+      { audience: ["api://x", "guid"] },
+      { audience: "api://x" },
+      { scope: "api://x/.default" },
+    ],
     [
       "a resource and scopes",
       { resource: "api://x", scope: ["api://x/read"] },
       { resource: "api://x", scope: "api://x/read" },
       { scope: "api://x/read" },
     ],
-    ["a resource and audiences", { resource: "api://x", audience: ["guid"] }, { resource: "api://x" }, { scope: "api://x/.default" }],
+    [
+      "a resource and audiences",
+      { resource: "api://x", audience: ["guid"] },
+      { resource: "api://x" },
+      { scope: "api://x/.default" },
+    ],
   ])("for %s; Entra ID gets one scope parameter", (_name, changes, any, entra) => {
     expect(targetParameters(target(changes), ANY)).toEqual(any);
     expect(targetParameters(target(changes), ENTRA)).toEqual(entra);
@@ -47,7 +62,12 @@ describe("what a login requests", () => {
   ];
   it.each<[string, string | undefined, string, object]>([
     ["at most providers", undefined, ANY, { resources: ["api://a"], scopes: ["api://b/read"] }],
-    ["with an API of a later consent", "d", ANY, { resources: ["api://a", "api://d"], scopes: ["api://b/read", "d"] }],
+    [
+      "with an API of a later consent",
+      "d",
+      ANY,
+      { resources: ["api://a", "api://d"], scopes: ["api://b/read", "d"] },
+    ],
     [
       "at Entra ID, which has no resource parameter",
       undefined,
@@ -60,7 +80,8 @@ describe("what a login requests", () => {
 });
 
 describe("whether a token is for the API", () => {
-  const jwt = (claims: unknown) => `${btoa("{}")}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.x`;
+  const jwt = (claims: unknown) =>
+    `${btoa("{}")}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.x`;
   const spent = (accessToken: string | undefined, resources?: string[]): SpentRefresh => ({
     accessToken,
     refreshToken: undefined,
@@ -70,7 +91,12 @@ describe("whether a token is for the API", () => {
     receivedAt: 0,
     accessTokenExpiresAt: undefined,
   });
-  const reasonOf = (token: string, changes: Partial<TokenTarget>, issuer = ANY, resources?: string[]) => {
+  const reasonOf = (
+    token: string,
+    changes: Partial<TokenTarget>,
+    issuer = ANY,
+    resources?: string[],
+  ) => {
     try {
       checkAudience(spent(token, resources), target(changes), issuer);
       return "ok";
@@ -81,10 +107,28 @@ describe("whether a token is for the API", () => {
 
   it.each<[string, string, Partial<TokenTarget>, string, string]>([
     ["an opaque token", "opaque", { audience: ["x"] }, ANY, "ok"],
-    ["an opaque token of Auth0 for an audience", "opaque", { audience: ["x"] }, AUTH0, "api_token_opaque"],
-    ["an encrypted token of Auth0 for an audience", "a.b.c.d.e", { audience: ["x"] }, AUTH0, "api_token_opaque"],
+    [
+      "an opaque token of Auth0 for an audience",
+      "opaque",
+      { audience: ["x"] },
+      AUTH0,
+      "api_token_opaque",
+    ],
+    [
+      "an encrypted token of Auth0 for an audience",
+      "a.b.c.d.e",
+      { audience: ["x"] },
+      AUTH0,
+      "api_token_opaque",
+    ],
     ["an opaque token of Auth0 for scopes alone", "opaque", { scope: ["x"] }, AUTH0, "ok"],
-    ["a JWT of Auth0 for its default audience", jwt({ aud: "default" }), { audience: ["x"] }, AUTH0, "api_token_audience"],
+    [
+      "a JWT of Auth0 for its default audience",
+      jwt({ aud: "default" }),
+      { audience: ["x"] },
+      AUTH0,
+      "api_token_audience",
+    ],
     [
       "a JWT of Auth0 for the audience and userinfo",
       jwt({ aud: ["x", "https://example.eu.auth0.com/userinfo"] }),
@@ -92,35 +136,72 @@ describe("whether a token is for the API", () => {
       AUTH0,
       "ok",
     ],
-    ["a JWT of Entra ID for the GUID in a list", jwt({ aud: "guid" }), { resource: "api://x", audience: ["guid"] }, ENTRA, "ok"],
-    ["a JWT for the resource, which isn't in the list", jwt({ aud: "api://x" }), { resource: "api://x", audience: ["guid"] }, ANY, "ok"],
-    ["a JWT whose audience only begins the same", jwt({ aud: "api://x/" }), { resource: "api://x" }, ANY, "api_token_audience"],
-    ["a JWT with an odd audience", jwt({ aud: [null, 7, { x: 1 }] }), { resource: "api://x" }, ANY, "api_token_audience"],
+    [
+      "a JWT of Entra ID for the GUID in a list",
+      jwt({ aud: "guid" }),
+      { resource: "api://x", audience: ["guid"] },
+      ENTRA,
+      "ok",
+    ],
+    [
+      "a JWT for the resource, which isn't in the list",
+      jwt({ aud: "api://x" }),
+      { resource: "api://x", audience: ["guid"] },
+      ANY,
+      "ok",
+    ],
+    [
+      "a JWT whose audience only begins the same",
+      jwt({ aud: "api://x/" }),
+      { resource: "api://x" },
+      ANY,
+      "api_token_audience",
+    ],
+    [
+      "a JWT with an odd audience",
+      jwt({ aud: [null, 7, { x: 1 }] }),
+      { resource: "api://x" },
+      ANY,
+      "api_token_audience",
+    ],
     ["a JWT that is a list", jwt([]), { resource: "api://x" }, ANY, "ok"],
   ])("%s", (_name, token, changes, issuer, expected) => {
     expect(reasonOf(token, changes, issuer)).toBe(expected);
   });
 
   it("the response's `resource` counts only if the API has one", () => {
-    expect(reasonOf("opaque", { resource: "api://x" }, ANY, ["api://y"])).toBe("api_token_resource");
+    expect(reasonOf("opaque", { resource: "api://x" }, ANY, ["api://y"])).toBe(
+      "api_token_resource",
+    );
     expect(reasonOf("opaque", { resource: "api://x" }, ANY, ["api://y", "api://x"])).toBe("ok");
     expect(reasonOf("opaque", { audience: ["x"] }, ANY, ["api://y"])).toBe("ok");
   });
 
-  it.each(["https://auth0.com.evil.example", "https://evilauth0.com", "https://login.example.com/auth0.com"])(
-    "%s isn't taken for Auth0",
-    (issuer) => {
-      expect(reasonOf("opaque", { audience: ["x"] }, issuer)).toBe("ok");
-    },
-  );
+  it.each([
+    "https://auth0.com.evil.example",
+    "https://evilauth0.com",
+    "https://login.example.com/auth0.com",
+  ])("%s isn't taken for Auth0", (issuer) => {
+    expect(reasonOf("opaque", { audience: ["x"] }, issuer)).toBe("ok");
+  });
 });
 
 describe("the scopes that are missing", () => {
   it.each<[string, string[], string[] | undefined, string[]]>([
     ["none, if the response names none", ["a"], undefined, []],
     ["those that were not granted", ["a", "b"], ["b", "c"], ["a"]],
-    ["never those of OpenID Connect, nor `.default`", ["openid", "email", "offline_access", "api://x/.default"], ["api://x/read"], []],
-    ["not those that Entra ID names in short", ["https://graph.microsoft.com/User.Read"], ["user.read", "openid"], []],
+    [
+      "never those of OpenID Connect, nor `.default`",
+      ["openid", "email", "offline_access", "api://x/.default"],
+      ["api://x/read"],
+      [],
+    ],
+    [
+      "not those that Entra ID names in short",
+      ["https://graph.microsoft.com/User.Read"],
+      ["user.read", "openid"],
+      [],
+    ],
   ])("are %s", (_name, scope, granted, expected) => {
     expect(missingScopes(target({ scope }), granted)).toEqual(expected);
   });

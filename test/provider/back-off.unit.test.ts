@@ -6,7 +6,11 @@ import { TestClock } from "../../src/testing/test-clock.js";
 function rig(random = () => 1) {
   const clock = new TestClock();
   const backOff = createBackOff(clock, random);
-  return { clock, backOff, fail: (retryAfter?: string) => backOff.failed(clock.monotonic(), { retryAfter }) };
+  return {
+    clock,
+    backOff,
+    fail: (retryAfter?: string) => backOff.failed(clock.monotonic(), { retryAfter }),
+  };
 }
 
 describe("[F18] backing off from an endpoint", () => {

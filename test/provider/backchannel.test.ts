@@ -3,7 +3,11 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/clock.js";
-import { createBackchannel, MAX_RESPONSE_BYTES, untilAborted } from "../../src/provider/provider-connection.js";
+import {
+  createBackchannel,
+  MAX_RESPONSE_BYTES,
+  untilAborted,
+} from "../../src/provider/provider-connection.js";
 import { rejection, unavailable } from "./rig.js";
 
 let server: Server | undefined;
@@ -47,7 +51,9 @@ describe("one request to the provider", () => {
 
   it("[F6] counts the bytes of a compressed body after decoding, and stops reading", async () => {
     const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024));
-    const url = await serve((response) => response.writeHead(200, { "Content-Encoding": "gzip" }).end(bomb));
+    const url = await serve((response) =>
+      response.writeHead(200, { "Content-Encoding": "gzip" }).end(bomb),
+    );
     const before = process.memoryUsage().rss;
     expect(await rejection(patient.send(url, GET))).toBe(unavailable("too_large"));
     expect(process.memoryUsage().rss - before).toBeLessThan(50 * 1024 * 1024);
@@ -55,7 +61,10 @@ describe("one request to the provider", () => {
 
   it.each([
     ["[F2] an answer that never begins", () => undefined],
-    ["[F3] a body that never ends", (response: ServerResponse) => response.writeHead(200).write("{")],
+    [
+      "[F3] a body that never ends",
+      (response: ServerResponse) => response.writeHead(200).write("{"),
+    ],
     [
       "[F3] a body that drips",
       (response: ServerResponse) => {
@@ -69,13 +78,19 @@ describe("one request to the provider", () => {
   ])("[F2] [F3] one deadline for connecting, headers and body: %s", async (_name, answer) => {
     const url = await serve(answer);
     expect(await rejection(backchannel.send(url, GET))).toBe(unavailable("timeout"));
-    expect(await rejection(patient.send(url, GET, AbortSignal.timeout(30)))).toBe(unavailable("timeout"));
+    expect(await rejection(patient.send(url, GET, AbortSignal.timeout(30)))).toBe(
+      unavailable("timeout"),
+    );
     // F2 The socket is given back.
     await expect.poll(() => held).toBe(0);
   });
 
   it("the deadline also ends the wait for a fetch that ignores its signal", async () => {
-    const deaf = createBackchannel({ clock: systemClock, timeout: 0.02, fetch: () => new Promise(() => undefined) });
+    const deaf = createBackchannel({
+      clock: systemClock,
+      timeout: 0.02,
+      fetch: () => new Promise(() => undefined),
+    });
     expect(await rejection(deaf.send("http://127.0.0.1/", GET))).toBe(unavailable("timeout"));
   });
 
@@ -92,7 +107,9 @@ describe("one request to the provider", () => {
     const waiting = rejection(untilAborted(controller.signal, () => task));
     controller.abort();
     expect(await waiting).toBe(unavailable("timeout"));
-    expect(await rejection(untilAborted(controller.signal, () => task))).toBe(unavailable("timeout"));
+    expect(await rejection(untilAborted(controller.signal, () => task))).toBe(
+      unavailable("timeout"),
+    );
     finish(1);
     expect(await untilAborted(undefined, () => task)).toBe(1);
   });

@@ -22,10 +22,13 @@ beforeEach(() => {
 const fetches = () => rig.idp.requestsTo("discovery").length;
 
 describe("[ASVS-10.5.1] the discovery document", () => {
-  it.each([[true], [false]])("reports the issuer and whether it sends iss (%s)", async (announceIss) => {
-    rig.idp.settings.announceIss = announceIss;
-    expect(await rig.provider.facts()).toEqual({ issuer: rig.idp.issuer, sendsIss: announceIss });
-  });
+  it.each([[true], [false]])(
+    "reports the issuer and whether it sends iss (%s)",
+    async (announceIss) => {
+      rig.idp.settings.announceIss = announceIss;
+      expect(await rig.provider.facts()).toEqual({ issuer: rig.idp.issuer, sendsIss: announceIss });
+    },
+  );
 
   it("is not fetched before it is needed, then once for many", async () => {
     expect(fetches()).toBe(0);
@@ -98,23 +101,40 @@ describe("[ASVS-10.5.1] the discovery document", () => {
     ["no authorization endpoint", { authorization_endpoint: "" }, "discovery_endpoint"],
     ["no keys", { jwks_uri: 1 }, "discovery_endpoint"],
     ["a relative address", { jwks_uri: "/jwks" }, "discovery_endpoint"],
-    ["an address that no request can reach", { token_endpoint: "file:///etc/passwd" }, "discovery_endpoint"],
-    ["an address with user info", { token_endpoint: "https://a:b@idp.example/" }, "discovery_endpoint"],
+    [
+      "an address that no request can reach",
+      { token_endpoint: "file:///etc/passwd" },
+      "discovery_endpoint",
+    ],
+    [
+      "an address with user info",
+      { token_endpoint: "https://a:b@idp.example/" },
+      "discovery_endpoint",
+    ],
   ])("operator's error, loud in the log: %s", async (_name, changes, reason) => {
-    const changed = "issuer" in changes && changes.issuer === "SLASH" ? { issuer: `${rig.idp.issuer}/` } : changes;
+    const changed =
+      "issuer" in changes && changes.issuer === "SLASH"
+        ? { issuer: `${rig.idp.issuer}/` }
+        : changes;
     rig.idp.discoveryDocument = (document) => ({ ...document, ...changed });
     expect(await rejection(rig.provider.facts())).toBe(unavailable(reason));
     expect(rig.logged).toEqual([expect.objectContaining({ level: "error" })]);
   });
 
   it("operator's error: a redirect elsewhere, with status and target in the log", async () => {
-    rig.idp.fault("discovery", { kind: "redirect", status: 301, location: "https://elsewhere.example/x" });
+    rig.idp.fault("discovery", {
+      kind: "redirect",
+      status: 301,
+      location: "https://elsewhere.example/x",
+    });
     expect(await rejection(rig.provider.facts())).toBe(unavailable("redirect"));
     expect(rig.logged).toEqual([
       expect.objectContaining({
         level: "error",
         code: "provider_misconfigured",
-        message: expect.stringContaining('redirects (301) to "https://elsewhere.example/x"') as string,
+        message: expect.stringContaining(
+          'redirects (301) to "https://elsewhere.example/x"',
+        ) as string,
       }),
     ]);
     expect(rig.idp.requestsTo("unknown")).toHaveLength(0);
@@ -123,7 +143,11 @@ describe("[ASVS-10.5.1] the discovery document", () => {
   it("both issuers stand in the log exactly, and one line reports an error until the provider works again", async () => {
     rig.idp.discoveryDocument = (document) => ({ ...document, issuer: `${rig.idp.issuer}/` });
     for (let round = 0; round < 3; round += 1) {
-      await expect(rig.provider.facts()).rejects.toMatchObject({ code: "provider_misconfigured", status: 503, retryAfter: 60 });
+      await expect(rig.provider.facts()).rejects.toMatchObject({
+        code: "provider_misconfigured",
+        status: 503,
+        retryAfter: 60,
+      });
       rig.clock.advance(60_000);
     }
     expect(rig.logged.map(({ message }) => message)).toEqual([
@@ -140,24 +164,35 @@ describe("[ASVS-10.5.1] the discovery document", () => {
   it("during the back-off after an error, the error still says that sign-in is not set up correctly", async () => {
     rig.idp.fault("discovery", { kind: "status", status: 404 });
     await rejection(rig.provider.facts());
-    await expect(rig.provider.facts()).rejects.toMatchObject({ code: "provider_misconfigured", reason: "backing_off" });
+    await expect(rig.provider.facts()).rejects.toMatchObject({
+      code: "provider_misconfigured",
+      reason: "backing_off",
+    });
   });
 
-  it.each(["/", ""])("one redirect that only adds or removes a trailing slash is followed (to a path that ends with %j)", async (end) => {
-    const redirects: string[] = [];
-    const fetchBy: typeof fetch = (input, init) => {
-      const url = input as string;
-      if (!url.includes(".well-known")) return fetch(url, init);
-      redirects.push(url);
-      // A provider that serves the document under the other spelling only.
-      const other = url.endsWith("/") ? url.slice(0, -1) : `${url}/`;
-      const target = end === "/" ? `${url.replace(/\/$/, "")}/` : other;
-      if (redirects.length === 1) return Promise.resolve(new Response(null, { status: 301, headers: { location: target } }));
-      return fetch(url.replace(/\/$/, ""), init);
-    };
-    await expect(rig.settingsWith({}, fetchBy).facts()).resolves.toMatchObject({ issuer: rig.idp.issuer });
-    expect(redirects).toHaveLength(2);
-  });
+  it.each(["/", ""])(
+    "one redirect that only adds or removes a trailing slash is followed (to a path that ends with %j)",
+    async (end) => {
+      const redirects: string[] = [];
+      const fetchBy: typeof fetch = (input, init) => {
+        const url = input as string;
+        if (!url.includes(".well-known")) return fetch(url, init);
+        redirects.push(url);
+        // A provider that serves the document under the other spelling only.
+        const other = url.endsWith("/") ? url.slice(0, -1) : `${url}/`;
+        const target = end === "/" ? `${url.replace(/\/$/, "")}/` : other;
+        if (redirects.length === 1)
+          return Promise.resolve(
+            new Response(null, { status: 301, headers: { location: target } }),
+          );
+        return fetch(url.replace(/\/$/, ""), init);
+      };
+      await expect(rig.settingsWith({}, fetchBy).facts()).resolves.toMatchObject({
+        issuer: rig.idp.issuer,
+      });
+      expect(redirects).toHaveLength(2);
+    },
+  );
 
   it("a second redirect is not followed", async () => {
     let requests = 0;
@@ -172,8 +207,14 @@ describe("[ASVS-10.5.1] the discovery document", () => {
   });
 
   it("IDP_PROVIDER_METADATA overrides and completes single endpoints", async () => {
-    rig.idp.discoveryDocument = ({ token_endpoint: _gone, ...document }) => ({ ...document, jwks_uri: "https://127.0.0.1:1/" });
-    const providerMetadata = { token_endpoint: `${rig.idp.issuer}/token`, jwks_uri: `${rig.idp.issuer}/jwks` };
+    rig.idp.discoveryDocument = ({ token_endpoint: _gone, ...document }) => ({
+      ...document,
+      jwks_uri: "https://127.0.0.1:1/",
+    });
+    const providerMetadata = {
+      token_endpoint: `${rig.idp.issuer}/token`,
+      jwks_uri: `${rig.idp.issuer}/jwks`,
+    };
     await expect(rig.exchange(rig.settingsWith({ providerMetadata }))).resolves.toBeDefined();
   });
 
@@ -203,11 +244,17 @@ describe("[START-3] http", () => {
     expect(allowsHttp({ issuer, debug })).toBe(expected);
   });
 
-  /** A client of a provider on this machine whose document names an address elsewhere, and whom it asks; the network leads back. */
+  /**
+   * A client of a provider on this machine whose document names an address elsewhere, and whom it
+   * asks; the network leads back.
+   */
   function elsewhere(name: string, debug: boolean) {
     const asked: string[] = [];
     rig.idp.settings.claimsInIdToken = false;
-    rig.idp.discoveryDocument = (document) => ({ ...document, [name]: (document[name] as string).replace("127.0.0.1", "192.0.2.1") });
+    rig.idp.discoveryDocument = (document) => ({
+      ...document,
+      [name]: (document[name] as string).replace("127.0.0.1", "192.0.2.1"),
+    });
     const provider = rig.settingsWith({ debug }, (input, init) => {
       const url = new URL(input);
       asked.push(url.hostname);
@@ -220,48 +267,64 @@ describe("[START-3] http", () => {
   it.each(["authorization_endpoint", "token_endpoint", "jwks_uri"])(
     "a provider on this machine may not send us elsewhere: %s",
     async (name) => {
-      expect(await rejection(elsewhere(name, false).provider.facts())).toBe(unavailable("discovery_endpoint"));
+      expect(await rejection(elsewhere(name, false).provider.facts())).toBe(
+        unavailable("discovery_endpoint"),
+      );
       await expect(elsewhere(name, true).provider.facts()).resolves.toBeDefined();
     },
   );
 
-  it.each(["userinfo_endpoint", "revocation_endpoint"])("what can be done without is not requested elsewhere: %s", async (name) => {
-    for (const debug of [false, true]) {
-      const { provider, asked } = elsewhere(name, debug);
-      const { credentials } = await rig.exchange(provider);
-      await provider.revoke(credentials.token, "access_token");
-      expect(asked.includes("192.0.2.1")).toBe(debug);
-    }
-  });
+  it.each(["userinfo_endpoint", "revocation_endpoint"])(
+    "what can be done without is not requested elsewhere: %s",
+    async (name) => {
+      for (const debug of [false, true]) {
+        const { provider, asked } = elsewhere(name, debug);
+        const { credentials } = await rig.exchange(provider);
+        await provider.revoke(credentials.token, "access_token");
+        expect(asked.includes("192.0.2.1")).toBe(debug);
+      }
+    },
+  );
 
   it("a provider on this machine may send us to it by another of its names", async () => {
     const { port } = new URL(rig.idp.issuer);
-    rig.idp.discoveryDocument = (document) => ({ ...document, token_endpoint: `http://localhost:${port}/token` });
+    rig.idp.discoveryDocument = (document) => ({
+      ...document,
+      token_endpoint: `http://localhost:${port}/token`,
+    });
     await expect(rig.exchange()).resolves.toBeDefined();
   });
 
-  it.each(["authorization_endpoint", "token_endpoint", "jwks_uri"])("an https provider may not send us to http: %s", async (name) => {
-    const document: Record<string, unknown> = {
-      issuer: "https://idp.example",
-      authorization_endpoint: "https://idp.example/a",
-      token_endpoint: "https://idp.example/t",
-      jwks_uri: "https://idp.example/j",
-    };
-    const provider = (changes: object) =>
-      createOpenIdProvider({
-        settings: {
-          issuer: "https://idp.example",
-          clientId: "c",
-          clientSecret: "s",
-          httpTimeout: 5,
-          debug: false,
-          providerMetadata: {},
-        } as unknown as ProviderSettings,
-        clock: new TestClock(),
-        events: new EventHub(() => undefined, new TestClock()),
-        fetch: () => Promise.resolve(Response.json({ ...document, ...changes })),
+  it.each(["authorization_endpoint", "token_endpoint", "jwks_uri"])(
+    "an https provider may not send us to http: %s",
+    async (name) => {
+      const document: Record<string, unknown> = {
+        issuer: "https://idp.example",
+        authorization_endpoint: "https://idp.example/a",
+        token_endpoint: "https://idp.example/t",
+        jwks_uri: "https://idp.example/j",
+      };
+      const provider = (changes: object) =>
+        createOpenIdProvider({
+          settings: {
+            issuer: "https://idp.example",
+            clientId: "c",
+            clientSecret: "s",
+            httpTimeout: 5,
+            debug: false,
+            providerMetadata: {},
+          } as unknown as ProviderSettings,
+          clock: new TestClock(),
+          events: new EventHub(() => undefined, new TestClock()),
+          fetch: () => Promise.resolve(Response.json({ ...document, ...changes })),
+        });
+      await expect(provider({}).facts()).resolves.toEqual({
+        issuer: "https://idp.example",
+        sendsIss: false,
       });
-    await expect(provider({}).facts()).resolves.toEqual({ issuer: "https://idp.example", sendsIss: false });
-    await expect(provider({ [name]: "http://idp.example/x" }).facts()).rejects.toBeInstanceOf(ProviderUnavailableError);
-  });
+      await expect(provider({ [name]: "http://idp.example/x" }).facts()).rejects.toBeInstanceOf(
+        ProviderUnavailableError,
+      );
+    },
+  );
 });

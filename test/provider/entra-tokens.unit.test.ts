@@ -7,11 +7,25 @@ import { TestClock } from "../../src/testing/test-clock.js";
 
 const ISSUER = "https://login.microsoftonline.com/11111111-2222-4333-8444-555555555555/v2.0";
 
-const target = (api: string, scope: string[]): TokenTarget => ({ api, scope, audience: [], consentLater: false });
-const TARGETS = [target("graph", ["https://graph.microsoft.com/User.Read"]), target("orders", ["api://orders/read"])];
+const target = (api: string, scope: string[]): TokenTarget => ({
+  api,
+  scope,
+  audience: [],
+  consentLater: false,
+});
+const TARGETS = [
+  target("graph", ["https://graph.microsoft.com/User.Read"]),
+  target("orders", ["api://orders/read"]),
+];
 
-/** What the token endpoint of Entra ID is sent for a code, a refresh of the session, and one for each API. */
-async function scopesSent(issuer: string, targets: readonly TokenTarget[]): Promise<(string | null)[]> {
+/**
+ * What the token endpoint of Entra ID is sent for a code, a refresh of the session, and one for
+ * each API.
+ */
+async function scopesSent(
+  issuer: string,
+  targets: readonly TokenTarget[],
+): Promise<(string | null)[]> {
   const sent: (string | null)[] = [];
   const clock = new TestClock();
   const provider = createOpenIdProvider({
@@ -39,12 +53,30 @@ async function scopesSent(issuer: string, targets: readonly TokenTarget[]): Prom
         return Promise.resolve(Response.json({ error: "consent_required" }, { status: 400 }));
       }
       const at = (path: string) => `${issuer}/${path}`;
-      const document = { issuer, authorization_endpoint: at("authorize"), token_endpoint: at("token"), jwks_uri: at("keys") };
-      return Promise.resolve(Response.json({ ...document, response_types_supported: ["code"], subject_types_supported: ["public"] }));
+      const document = {
+        issuer,
+        authorization_endpoint: at("authorize"),
+        token_endpoint: at("token"),
+        jwks_uri: at("keys"),
+      };
+      return Promise.resolve(
+        Response.json({
+          ...document,
+          response_types_supported: ["code"],
+          subject_types_supported: ["public"],
+        }),
+      );
     },
   });
   const refresh = { refreshToken: "rt", session: "session", signal: new AbortController().signal };
-  await provider.exchange({ code: "code", nonce: "nonce", verifier: "v".repeat(43), redirectUri: "https://app.example/cb" }).catch(() => 0);
+  await provider
+    .exchange({
+      code: "code",
+      nonce: "nonce",
+      verifier: "v".repeat(43),
+      redirectUri: "https://app.example/cb",
+    })
+    .catch(() => 0);
   await provider.refresh(refresh).catch(() => 0);
   for (const one of targets) await provider.refresh({ ...refresh, target: one }).catch(() => 0);
   return sent;
@@ -52,7 +84,12 @@ async function scopesSent(issuer: string, targets: readonly TokenTarget[]): Prom
 
 it("Entra ID is sent the session's scopes with a code and its refresh, and one API's scopes with each other refresh", async () => {
   const own = "openid email offline_access";
-  expect(await scopesSent(ISSUER, TARGETS)).toEqual([own, own, "https://graph.microsoft.com/User.Read", "api://orders/read"]);
+  expect(await scopesSent(ISSUER, TARGETS)).toEqual([
+    own,
+    own,
+    "https://graph.microsoft.com/User.Read",
+    "api://orders/read",
+  ]);
 });
 
 it("Entra ID without APIs, and another provider with them, are sent no scopes for the session", async () => {

@@ -15,7 +15,12 @@ import type { IdTokenDraft, MutatedIdToken } from "../../src/testing/provider/te
 import { refused, rejection, startRig, type Rig } from "./rig.js";
 
 const readIdToken = (token: string, algorithms: readonly string[]) =>
-  readJwt(token, algorithms, ["jwt", undefined], (what) => new ProviderRefusedError(`id_token_${what}`));
+  readJwt(
+    token,
+    algorithms,
+    ["jwt", undefined],
+    (what) => new ProviderRefusedError(`id_token_${what}`),
+  );
 
 let rig: Rig;
 let signedIn: SignIn;
@@ -43,7 +48,9 @@ const claim =
   ({ claims }) => ({ claims: { ...claims, [name]: value } });
 const without =
   (name: string): Mutation =>
-  ({ claims }) => ({ claims: Object.fromEntries(Object.entries(claims).filter(([key]) => key !== name)) });
+  ({ claims }) => ({
+    claims: Object.fromEntries(Object.entries(claims).filter(([key]) => key !== name)),
+  });
 const header =
   (changes: Record<string, unknown>): Mutation =>
   (draft) => ({ header: { ...draft.header, ...changes } });
@@ -56,7 +63,11 @@ const rewritten =
     change(sign(header, claims));
 
 const NOT_ONLY_AT_REFRESH: [string, string, Mutation][] = [
-  ["[IDT-1] iss with a trailing slash", "iss", (draft) => ({ claims: { ...draft.claims, iss: `${String(draft.claims["iss"])}/` } })],
+  [
+    "[IDT-1] iss with a trailing slash",
+    "iss",
+    (draft) => ({ claims: { ...draft.claims, iss: `${String(draft.claims["iss"])}/` } }),
+  ],
   [
     "[IDT-1] iss in another letter case",
     "iss",
@@ -65,10 +76,16 @@ const NOT_ONLY_AT_REFRESH: [string, string, Mutation][] = [
   [
     "[IDT-1] iss over https",
     "iss",
-    (draft) => ({ claims: { ...draft.claims, iss: String(draft.claims["iss"]).replace("http:", "https:") } }),
+    (draft) => ({
+      claims: { ...draft.claims, iss: String(draft.claims["iss"]).replace("http:", "https:") },
+    }),
   ],
   ["[IDT-1] iss missing", "iss", without("iss")],
-  ["[IDT-1] iss as a list", "iss", (draft) => ({ claims: { ...draft.claims, iss: [draft.claims["iss"]] } })],
+  [
+    "[IDT-1] iss as a list",
+    "iss",
+    (draft) => ({ claims: { ...draft.claims, iss: [draft.claims["iss"]] } }),
+  ],
   ["[IDT-2] aud of another client", "aud", claim("aud", "other")],
   ["[IDT-2] aud missing", "aud", without("aud")],
   ["[IDT-2] aud an empty list", "aud", claim("aud", [])],
@@ -82,7 +99,9 @@ const NOT_ONLY_AT_REFRESH: [string, string, Mutation][] = [
   [
     "[IDT-4] several audiences without azp",
     "azp",
-    ({ claims }) => ({ claims: { ...claims, aud: ["test-client", "test-client"], azp: undefined } }),
+    ({ claims }) => ({
+      claims: { ...claims, aud: ["test-client", "test-client"], azp: undefined },
+    }),
   ],
   [
     "[IDT-5] a flipped bit in the signature",
@@ -94,13 +113,23 @@ const NOT_ONLY_AT_REFRESH: [string, string, Mutation][] = [
     "signature",
     rewritten((token) => {
       const [head, , signature] = token.split(".");
-      const claims = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as object;
+      const claims = JSON.parse(
+        Buffer.from(token.split(".")[1] ?? "", "base64url").toString(),
+      ) as object;
       return `${String(head)}.${Buffer.from(JSON.stringify({ ...claims, email: "eve@example.com" })).toString("base64url")}.${String(signature)}`;
     }),
   ],
-  ["[IDT-5] another key under the right kid", "signature", (draft) => draft.sign(draft.header, draft.claims, stranger)],
+  [
+    "[IDT-5] another key under the right kid",
+    "signature",
+    (draft) => draft.sign(draft.header, draft.claims, stranger),
+  ],
   ["[IDT-5] a truncated signature", "signature", rewritten((token) => token.slice(0, -20))],
-  ["[IDT-5] an empty third part", "signature", rewritten((token) => `${token.split(".").slice(0, 2).join(".")}.`)],
+  [
+    "[IDT-5] an empty third part",
+    "signature",
+    rewritten((token) => `${token.split(".").slice(0, 2).join(".")}.`),
+  ],
   ["[IDT-6] alg none", "alg", header({ alg: "none" })],
   ["[IDT-6] alg None", "alg", header({ alg: "None" })],
   ["[IDT-6] alg nOnE", "alg", header({ alg: "nOnE" })],
@@ -108,12 +137,18 @@ const NOT_ONLY_AT_REFRESH: [string, string, Mutation][] = [
   [
     "[IDT-6] HS256 keyed with the public key",
     "alg",
-    (draft) => draft.sign({ ...draft.header, alg: "HS256" }, draft.claims, Buffer.from(draft.publicKeyPem)),
+    (draft) =>
+      draft.sign({ ...draft.header, alg: "HS256" }, draft.claims, Buffer.from(draft.publicKeyPem)),
   ],
   [
     "[IDT-6] HS256 keyed with the client secret",
     "alg",
-    (draft) => draft.sign({ ...draft.header, alg: "HS256" }, draft.claims, Buffer.from(rig.idp.clientSecret)),
+    (draft) =>
+      draft.sign(
+        { ...draft.header, alg: "HS256" },
+        draft.claims,
+        Buffer.from(rig.idp.clientSecret),
+      ),
   ],
   ["[IDT-6] PS256 although only RS256 is announced", "alg", header({ alg: "PS256" })],
   [
@@ -124,12 +159,22 @@ const NOT_ONLY_AT_REFRESH: [string, string, Mutation][] = [
   [
     "[IDT-7] a key embedded in the header",
     "signature",
-    (draft) => draft.sign({ ...draft.header, jwk: stranger.export({ format: "jwk" }) }, draft.claims, stranger),
+    (draft) =>
+      draft.sign(
+        { ...draft.header, jwk: stranger.export({ format: "jwk" }) },
+        draft.claims,
+        stranger,
+      ),
   ],
   [
     "[IDT-7] addresses of keys in the header",
     "signature",
-    (draft) => draft.sign({ ...draft.header, jku: `${rig.idp.issuer}/evil`, x5u: `${rig.idp.issuer}/evil` }, draft.claims, stranger),
+    (draft) =>
+      draft.sign(
+        { ...draft.header, jku: `${rig.idp.issuer}/evil`, x5u: `${rig.idp.issuer}/evil` },
+        draft.claims,
+        stranger,
+      ),
   ],
   ["[IDT-8] an unknown critical extension", "crit", header({ crit: ["x"], x: 1 })],
   ["[IDT-8] an empty list of critical extensions", "crit", header({ crit: [] })],
@@ -162,12 +207,20 @@ const NOT_ONLY_AT_REFRESH: [string, string, Mutation][] = [
   ["[IDT-17] padding", "format", rewritten((token) => token.replace(".", "=."))],
   ["[IDT-17] the other base64 alphabet", "format", rewritten((token) => `${token}+/`)],
   ["[IDT-17] a line break", "format", rewritten((token) => `${token}\n`)],
-  ["[IDT-17] a nested token", "format", (draft) => draft.sign(draft.header, `"${draft.sign(draft.header, draft.claims)}"`)],
+  [
+    "[IDT-17] a nested token",
+    "format",
+    (draft) => draft.sign(draft.header, `"${draft.sign(draft.header, draft.claims)}"`),
+  ],
   ["[IDT-17] a list of claims", "format", (draft) => draft.sign(draft.header, "[]")],
   ["[IDT-17] claims that are no JSON", "format", (draft) => draft.sign(draft.header, "{")],
   ["[IDT-17] a header that is no object", "format", (draft) => draft.sign("null", draft.claims)],
   ["a kid that is no string", "kid", header({ kid: 1 })],
-  ["a token beyond the size limit", "size", ({ claims }) => ({ claims: { ...claims, filler: "x".repeat(MAX_ID_TOKEN_LENGTH) } })],
+  [
+    "a token beyond the size limit",
+    "size",
+    ({ claims }) => ({ claims: { ...claims, filler: "x".repeat(MAX_ID_TOKEN_LENGTH) } }),
+  ],
 ];
 
 describe("[ASVS-9.1.1] an ID token is refused at the callback", () => {
@@ -205,7 +258,9 @@ describe("an ID token is refused at a refresh", () => {
     ["[RFR-1] the session was opened by another issuer", { iss: "https://other.example" }, "iss"],
     ["[RFR-4] azp was absent before", { azp: undefined }, "azp"],
   ])("%s", async (_name, changes, what) => {
-    expect(await rejection(rig.renew({ ...signedIn, idInfo: { ...signedIn.idInfo, ...changes } }))).toBe(refused(`id_token_${what}`));
+    expect(
+      await rejection(rig.renew({ ...signedIn, idInfo: { ...signedIn.idInfo, ...changes } })),
+    ).toBe(refused(`id_token_${what}`));
   });
 
   it("[RFR-6] another auth_time: the sign-in's stays", async () => {
@@ -217,11 +272,20 @@ describe("an ID token is refused at a refresh", () => {
 
 describe("an ID token is accepted, at callback and refresh,", () => {
   it.each([
-    ["[IDT-2] with aud as a list", ({ claims }) => ({ claims: { ...claims, aud: [claims["aud"]] } })],
+    [
+      "[IDT-2] with aud as a list",
+      ({ claims }) => ({ claims: { ...claims, aud: [claims["aud"]] } }),
+    ],
     ["[IDT-5] as the provider makes it", (draft) => draft],
-    ["[IDT-9] without typ", ({ header, claims, sign }) => sign({ alg: header["alg"], kid: header["kid"] }, claims)],
+    [
+      "[IDT-9] without typ",
+      ({ header, claims, sign }) => sign({ alg: header["alg"], kid: header["kid"] }, claims),
+    ],
     ["[IDT-9] with typ in lower case", header({ typ: "jwt" })],
-    ["[IDT-7] with a key of the sender's in the header that did not sign it", header({ jwk: { kty: "RSA" }, jku: "http://127.0.0.1:1/" })],
+    [
+      "[IDT-7] with a key of the sender's in the header that did not sign it",
+      header({ jwk: { kty: "RSA" }, jku: "http://127.0.0.1:1/" }),
+    ],
     ["[IDT-10] with an exp within the tolerance", relative("exp", -4)],
     ["[IDT-10] with a fractional exp", relative("exp", 10.5)],
     ["[IDT-11] with an iat within the tolerance", relative("iat", 5)],
@@ -234,7 +298,9 @@ describe("an ID token is accepted, at callback and refresh,", () => {
     ],
     [
       "[IDT-18] with claims of unexpected types",
-      ({ claims }) => ({ claims: { ...claims, name: { __proto__: 1 }, picture: 7, email: ["<b>"] } }),
+      ({ claims }) => ({
+        claims: { ...claims, name: { __proto__: 1 }, picture: 7, email: ["<b>"] },
+      }),
     ],
   ] satisfies [string, Mutation][])("%s", async (_name, mutation) => {
     rig.idp.mutateIdToken = mutation;
@@ -250,12 +316,19 @@ describe("an ID token is accepted, at callback and refresh,", () => {
 
   it("[IDT-3] with an additional audience that is trusted by configuration", async () => {
     rig.idp.mutateIdToken = claim("aud", ["test-client", "partner"]);
-    await expect(rig.exchange(rig.settingsWith({ trustedAudiences: ["partner"] }))).resolves.toBeDefined();
+    await expect(
+      rig.exchange(rig.settingsWith({ trustedAudiences: ["partner"] })),
+    ).resolves.toBeDefined();
   });
 
   it("[IDT-6] with any asymmetric algorithm that the discovery document advertises", async () => {
-    rig.idp.discoveryDocument = (document) => ({ ...document, id_token_signing_alg_values_supported: ["HS256", "none", "RS256", "PS256"] });
-    rig.idp.jwks.publish({ keys: rig.idp.jwks.document().keys.map(({ alg: _alg, ...key }) => key) });
+    rig.idp.discoveryDocument = (document) => ({
+      ...document,
+      id_token_signing_alg_values_supported: ["HS256", "none", "RS256", "PS256"],
+    });
+    rig.idp.jwks.publish({
+      keys: rig.idp.jwks.document().keys.map(({ alg: _alg, ...key }) => key),
+    });
     const provider = rig.settingsWith({});
     rig.idp.mutateIdToken = header({ alg: "PS256" });
     await expect(rig.exchange(provider)).resolves.toBeDefined();
@@ -267,7 +340,13 @@ describe("an ID token is accepted, at callback and refresh,", () => {
 });
 
 describe("pure parts", () => {
-  const expected = { issuer: "https://idp.example", clientId: "c", trustedAudiences: [], now: 1000, clockTolerance: 5 };
+  const expected = {
+    issuer: "https://idp.example",
+    clientId: "c",
+    trustedAudiences: [],
+    now: 1000,
+    clockTolerance: 5,
+  };
   const claims = { iss: "https://idp.example", aud: "c", sub: "s", exp: 2000, iat: 1000 };
   const outcome = (check: () => unknown) => {
     try {
@@ -277,7 +356,8 @@ describe("pure parts", () => {
       return (error as { reason?: string }).reason ?? String(error);
     }
   };
-  const checked = (...parameters: Parameters<typeof checkClaims>) => outcome(() => checkClaims(...parameters));
+  const checked = (...parameters: Parameters<typeof checkClaims>) =>
+    outcome(() => checkClaims(...parameters));
 
   it.each([[NaN], [Infinity], [{}], [true]])("exp %j is no date", (exp) => {
     expect(() => {
@@ -290,7 +370,10 @@ describe("pure parts", () => {
     ["an iat and an nbf of 1970", { iat: 0, nbf: 0 }],
     ["no azp with one audience in a list", { aud: ["c"] }],
     ["an azp that names this client", { azp: "c" }],
-    ["every visible ASCII character and the blank in sub", { sub: String.fromCharCode(...Array.from({ length: 95 }, (_, at) => 32 + at)) }],
+    [
+      "every visible ASCII character and the blank in sub",
+      { sub: String.fromCharCode(...Array.from({ length: 95 }, (_, at) => 32 + at)) },
+    ],
   ])("%s is accepted", (_name, changes) => {
     expect(checked({ ...claims, ...changes }, expected)).toBe("accepted");
   });
@@ -305,7 +388,9 @@ describe("pure parts", () => {
     ["several audiences, trusted, without azp", "azp", { aud: ["c", "partner"] }],
     ["a trusted audience alone", "aud", { aud: ["partner"] }],
   ])("%s is refused", (_name, what, changes) => {
-    expect(checked({ ...claims, ...changes }, { ...expected, trustedAudiences: ["partner"] })).toBe(`id_token_${what}`);
+    expect(checked({ ...claims, ...changes }, { ...expected, trustedAudiences: ["partner"] })).toBe(
+      `id_token_${what}`,
+    );
   });
 
   it.each([
@@ -325,30 +410,49 @@ describe("pure parts", () => {
     const part = (json: string | Buffer) => Buffer.from(json).toString("base64url");
     const token = (header: object | string, claims: string | Buffer = "{}") =>
       `${part(typeof header === "string" ? header : JSON.stringify(header))}.${part(claims)}.c2ln`;
-    const read = (text: string, algorithms: readonly string[] = ["RS256"]) => outcome(() => readIdToken(text, algorithms));
+    const read = (text: string, algorithms: readonly string[] = ["RS256"]) =>
+      outcome(() => readIdToken(text, algorithms));
 
     it("gives its algorithm, its kid when there is one, and nothing else of its header", () => {
       const header = { alg: "RS256", typ: "JWT", jku: "https://evil.example", x5c: ["MII"] };
-      expect(readIdToken(token(header, '{"sub":"s"}'), ["RS256"])).toStrictEqual({ header: { alg: "RS256" }, claims: { sub: "s" } });
-      expect(readIdToken(token({ ...header, kid: "k" }), ["RS256"]).header).toStrictEqual({ alg: "RS256", kid: "k" });
+      expect(readIdToken(token(header, '{"sub":"s"}'), ["RS256"])).toStrictEqual({
+        header: { alg: "RS256" },
+        claims: { sub: "s" },
+      });
+      expect(readIdToken(token({ ...header, kid: "k" }), ["RS256"]).header).toStrictEqual({
+        alg: "RS256",
+        kid: "k",
+      });
     });
 
-    it.each(["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"])(
-      "%s is taken if the provider advertises it, and only there",
+    it.each([
+      "RS256",
+      "RS384",
+      "RS512",
+      "PS256",
+      "PS384",
+      "PS512",
+      "ES256",
+      "ES384",
+      "ES512",
+      "EdDSA",
+      "Ed25519",
+    ])("%s is taken if the provider advertises it, and only there", (alg) => {
+      expect(read(token({ alg }), [alg])).toBe("accepted");
+      expect(
+        read(
+          token({ alg }),
+          SIGNING_ALGORITHMS.filter((other) => other !== alg),
+        ),
+      ).toBe("id_token_alg");
+    });
+
+    it.each(["none", "HS256", "HS384", "HS512", "RS1", "dir", ""])(
+      "%j is not taken, although the provider advertises it",
       (alg) => {
-        expect(read(token({ alg }), [alg])).toBe("accepted");
-        expect(
-          read(
-            token({ alg }),
-            SIGNING_ALGORITHMS.filter((other) => other !== alg),
-          ),
-        ).toBe("id_token_alg");
+        expect(read(token({ alg }), [alg])).toBe("id_token_alg");
       },
     );
-
-    it.each(["none", "HS256", "HS384", "HS512", "RS1", "dir", ""])("%j is not taken, although the provider advertises it", (alg) => {
-      expect(read(token({ alg }), [alg])).toBe("id_token_alg");
-    });
 
     it("of exactly the longest length is read, of one character more is not", () => {
       const short = token({ alg: "RS256" });
@@ -360,7 +464,10 @@ describe("pure parts", () => {
 
     it.each<[string, string]>([
       ["text before it", ` ${token({ alg: "RS256" })}`],
-      ["claims in UTF-8 that is broken", token({ alg: "RS256" }, Buffer.from('{"sub":"\xff"}', "latin1"))],
+      [
+        "claims in UTF-8 that is broken",
+        token({ alg: "RS256" }, Buffer.from('{"sub":"\xff"}', "latin1")),
+      ],
       ["a byte order mark before its claims", token({ alg: "RS256" }, '\ufeff{"sub":"s"}')],
       ["a header that is no JSON", token("alg")],
       ["a header that is a list", token("[]")],
@@ -401,7 +508,9 @@ describe("pure parts", () => {
       ["a nonce where there was none", {}, { nonce: undefined }, "id_token_nonce"],
       ["the same azp", { azp: "c" }, { azp: "c" }, "accepted"],
     ])("with %s", (_name, changes, before, expected) => {
-      expect(outcome(() => checkContinuity({ ...previous, ...changes }, { ...previous, ...before }, 5))).toBe(expected);
+      expect(
+        outcome(() => checkContinuity({ ...previous, ...changes }, { ...previous, ...before }, 5)),
+      ).toBe(expected);
     });
   });
 });
@@ -414,9 +523,21 @@ describe("IDP_CLOCK_TOLERANCE", () => {
     [60, 60, "id_token_exp"],
     [300, 299, "accepted"],
   ])("of %i s: an ID token that expired %i s ago is %s", (clockTolerance, secondsAgo, expected) => {
-    const claims = { iss: "https://idp.example", aud: "c", sub: "s", exp: 2000 - secondsAgo, iat: 1000 };
+    const claims = {
+      iss: "https://idp.example",
+      aud: "c",
+      sub: "s",
+      exp: 2000 - secondsAgo,
+      iat: 1000,
+    };
     const check = () => {
-      checkClaims(claims, { issuer: "https://idp.example", clientId: "c", trustedAudiences: [], now: 2000, clockTolerance });
+      checkClaims(claims, {
+        issuer: "https://idp.example",
+        clientId: "c",
+        trustedAudiences: [],
+        now: 2000,
+        clockTolerance,
+      });
       return "accepted";
     };
     if (expected === "accepted") expect(check()).toBe("accepted");

@@ -26,7 +26,8 @@ const EXPECTED: Expected = {
 const CLAIMS: IdInfo = { iss: "https://idp.example", aud: "c", sub: "ada", exp: 2_000, iat: 1_000 };
 const TENANT = "https://idp.example/tenant-1/v2.0";
 
-const part = (json: object | string) => Buffer.from(typeof json === "string" ? json : JSON.stringify(json)).toString("base64url");
+const part = (json: object | string) =>
+  Buffer.from(typeof json === "string" ? json : JSON.stringify(json)).toString("base64url");
 const token = (header: object, claims: object = CLAIMS) => `${part(header)}.${part(claims)}.c2ln`;
 const refused = (what: string) => new ProviderRefusedError(what);
 /** Returns what a check found. */
@@ -44,7 +45,8 @@ function keys(isSigned = true) {
   const verify = vi.fn<Jwks["verify"]>().mockResolvedValue(isSigned);
   return { jwks: { verify } as unknown as Jwks, verify };
 }
-const tenants = (keyFits: Tenants["keyFits"] = () => true) => ({ issuerFor: () => TENANT, keyFits }) as unknown as Tenants;
+const tenants = (keyFits: Tenants["keyFits"] = () => true) =>
+  ({ issuerFor: () => TENANT, keyFits }) as unknown as Tenants;
 
 describe("the type of a token", () => {
   const read = (typ: unknown, types: readonly (string | undefined)[]) =>
@@ -73,18 +75,31 @@ describe("the type of a token", () => {
 
 describe("an encrypted token", () => {
   const JWE = { alg: "RSA-OAEP-256", enc: "A256GCM" };
-  const read = (text: string) => outcome(() => readJwt(text, ["RS256"], ["jwt", undefined], refused));
+  const read = (text: string) =>
+    outcome(() => readJwt(text, ["RS256"], ["jwt", undefined], refused));
 
   it.each<[string, string, string]>([
     ["five parts and `enc` in the header", `${part(JWE)}.a2V5.aXY.Y2lwaGVy.dGFn`, "encrypted"],
-    ["`enc` and an empty key, as with a shared one", `${part(JWE)}..aXY.Y2lwaGVy.dGFn`, "encrypted"],
+    [
+      "`enc` and an empty key, as with a shared one",
+      `${part(JWE)}..aXY.Y2lwaGVy.dGFn`,
+      "encrypted",
+    ],
     ["`enc`, but three parts", `${part(JWE)}.${part(CLAIMS)}.c2ln`, "alg"],
     ["`enc`, but four parts", `${part(JWE)}.a2V5.aXY.Y2lwaGVy`, "format"],
     ["`enc`, but six parts", `${part(JWE)}.a2V5.aXY.Y2lwaGVy.dGFn.bW9yZQ`, "format"],
-    ["`enc`, and characters that aren't base64url in one of five parts", `${part(JWE)}.a2V5.aXY.Y2=waGVy.dGFn`, "format"],
+    [
+      "`enc`, and characters that aren't base64url in one of five parts",
+      `${part(JWE)}.a2V5.aXY.Y2=waGVy.dGFn`,
+      "format",
+    ],
     ["`enc`, and text before the five parts", ` ${part(JWE)}.a2V5.aXY.Y2lwaGVy.dGFn`, "format"],
     ["five parts without `enc`", `${part({ alg: "RS256" })}.a2V5.aXY.Y2lwaGVy.dGFn`, "format"],
-    ["five parts and an `enc` that isn't a string", `${part({ ...JWE, enc: 1 })}.a2V5.aXY.Y2lwaGVy.dGFn`, "format"],
+    [
+      "five parts and an `enc` that isn't a string",
+      `${part({ ...JWE, enc: 1 })}.a2V5.aXY.Y2lwaGVy.dGFn`,
+      "format",
+    ],
     ["five parts whose header isn't JSON", `${part("no")}.a2V5.aXY.Y2lwaGVy.dGFn`, "format"],
     ["five parts without a header", `.a2V5.aXY.Y2lwaGVy.dGFn`, "format"],
   ])("is recognized by its parts and `enc`: %s", (_what, text, result) => {
@@ -93,9 +108,12 @@ describe("an encrypted token", () => {
 
   it("isn't the fault of one sign-in: it is an outage that an operator must correct", async () => {
     const { jwks, verify } = keys();
-    const error: unknown = await verifyIdToken(`${part(JWE)}.a2V5.aXY.Y2lwaGVy.dGFn`, EXPECTED, jwks, () => undefined).catch(
-      (thrown: unknown) => thrown,
-    );
+    const error: unknown = await verifyIdToken(
+      `${part(JWE)}.a2V5.aXY.Y2lwaGVy.dGFn`,
+      EXPECTED,
+      jwks,
+      () => undefined,
+    ).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ProviderUnavailableError);
     expect(error).toMatchObject({ reason: "id_token_encrypted", isMisconfiguration: true });
     expect(verify).not.toHaveBeenCalled();
@@ -120,11 +138,18 @@ describe("the signature", () => {
     );
     expect(claims).toEqual(CLAIMS);
     expect(checked).toEqual([CLAIMS]);
-    expect(verify).toHaveBeenCalledExactlyOnceWith(text, { alg: "RS256", kid: "k" }, signal, undefined);
+    expect(verify).toHaveBeenCalledExactlyOnceWith(
+      text,
+      { alg: "RS256", kid: "k" },
+      signal,
+      undefined,
+    );
   });
 
   it("that is wrong refuses the token", async () => {
-    await expect(verifyIdToken(token({ alg: "RS256" }), EXPECTED, keys(false).jwks, () => undefined)).rejects.toMatchObject({
+    await expect(
+      verifyIdToken(token({ alg: "RS256" }), EXPECTED, keys(false).jwks, () => undefined),
+    ).rejects.toMatchObject({
       reason: "id_token_signature",
     });
   });
@@ -137,12 +162,16 @@ describe("the signature", () => {
     };
     await expect(verifyIdToken(token({ alg: "RS256" }), EXPECTED, jwks, refuse)).rejects.toBe(own);
     const wrong = token({ alg: "RS256" }, { ...CLAIMS, at_hash: "AAAA" });
-    await expect(verifyIdToken(wrong, EXPECTED, jwks, () => undefined)).rejects.toMatchObject({ reason: "id_token_at_hash" });
+    await expect(verifyIdToken(wrong, EXPECTED, jwks, () => undefined)).rejects.toMatchObject({
+      reason: "id_token_at_hash",
+    });
     expect(verify).not.toHaveBeenCalled();
   });
 
   it("counts only under a key of the token's own tenant", async () => {
-    const keyFits = vi.fn<Tenants["keyFits"]>().mockImplementation((issuerOfKey) => issuerOfKey === "fits");
+    const keyFits = vi
+      .fn<Tenants["keyFits"]>()
+      .mockImplementation((issuerOfKey) => issuerOfKey === "fits");
     const { jwks, verify } = keys();
     await verifyIdToken(
       token({ alg: "RS256" }, { ...CLAIMS, iss: TENANT }),
@@ -161,7 +190,10 @@ describe("the signature", () => {
 
 describe("the issuer", () => {
   it("and the time of issue are returned after the check", () => {
-    expect(checkIssuance(CLAIMS, EXPECTED, refused)).toEqual({ issuer: "https://idp.example", iat: 1_000 });
+    expect(checkIssuance(CLAIMS, EXPECTED, refused)).toEqual({
+      issuer: "https://idp.example",
+      iat: 1_000,
+    });
   });
 
   it("of a provider with several tenants is that of the token's tenant", () => {

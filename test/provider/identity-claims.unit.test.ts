@@ -1,28 +1,67 @@
 import { describe, expect, it } from "vitest";
-import { confirmedByUserinfo, refreshedClaims, withAllOfUserinfo, withoutUserinfo } from "../../src/provider/identity-claims.js";
+import {
+  confirmedByUserinfo,
+  refreshedClaims,
+  withAllOfUserinfo,
+  withoutUserinfo,
+} from "../../src/provider/identity-claims.js";
 import { lacksIdentity } from "../../src/provider/userinfo-endpoint.js";
 
 describe("identity claims of a refreshed ID token", () => {
   it("keep their old values where the new token lacks them; all other claims are replaced", () => {
-    const previous = { sub: "s", exp: 1, email: "a@example.com", name: "A", picture: "p", email_verified: true, hd: "x" };
+    const previous = {
+      sub: "s",
+      exp: 1,
+      email: "a@example.com",
+      name: "A",
+      picture: "p",
+      email_verified: true,
+      hd: "x",
+    };
     expect(refreshedClaims({ sub: "s", exp: 2, name: "B" }, previous, [])).toStrictEqual({
-      idInfo: { sub: "s", exp: 2, name: "B", email: "a@example.com", email_verified: true, picture: "p" },
+      idInfo: {
+        sub: "s",
+        exp: 2,
+        name: "B",
+        email: "a@example.com",
+        email_verified: true,
+        picture: "p",
+      },
       userinfoClaims: [],
     });
   });
 
   it.each([
     ["a new address without a flag", { email: "b@example.com" }, { email: "b@example.com" }],
-    ["the same address without a flag", { email: "a@example.com" }, { email: "a@example.com", email_verified: true }],
-    ["a flag without an address", { email_verified: false }, { email: "a@example.com", email_verified: true }],
+    [
+      "the same address without a flag",
+      { email: "a@example.com" },
+      { email: "a@example.com", email_verified: true },
+    ],
+    [
+      "a flag without an address",
+      { email_verified: false },
+      { email: "a@example.com", email_verified: true },
+    ],
     ["neither", {}, { email: "a@example.com", email_verified: true }],
-    ["both", { email: "b@example.com", email_verified: false }, { email: "b@example.com", email_verified: false }],
-  ])("email and email_verified come from one document: the new token has %s", (_name, claims, expected) => {
-    expect(refreshedClaims(claims, { email: "a@example.com", email_verified: true }, []).idInfo).toStrictEqual(expected);
-  });
+    [
+      "both",
+      { email: "b@example.com", email_verified: false },
+      { email: "b@example.com", email_verified: false },
+    ],
+  ])(
+    "email and email_verified come from one document: the new token has %s",
+    (_name, claims, expected) => {
+      expect(
+        refreshedClaims(claims, { email: "a@example.com", email_verified: true }, []).idInfo,
+      ).toStrictEqual(expected);
+    },
+  );
 
   it("a flag of the old token is not attached to an address that only the new one has", () => {
-    expect(refreshedClaims({ email: "b@example.com" }, { email_verified: true }, []).idInfo).toStrictEqual({ email: "b@example.com" });
+    expect(
+      refreshedClaims({ email: "b@example.com" }, { email_verified: true }, []).idInfo,
+    ).toStrictEqual({ email: "b@example.com" });
   });
 
   it("that neither token has stay absent", () => {
@@ -31,19 +70,25 @@ describe("identity claims of a refreshed ID token", () => {
 
   it("remember which of the kept ones userinfo gave", () => {
     const previous = { email: "a@example.com", name: "A", picture: "p" };
-    expect(refreshedClaims({ name: "B" }, previous, ["email", "name"]).userinfoClaims).toEqual(["email"]);
+    expect(refreshedClaims({ name: "B" }, previous, ["email", "name"]).userinfoClaims).toEqual([
+      "email",
+    ]);
   });
 
   it("keep what userinfo gave when the user signed in and the new token lacks", () => {
     const previous = { sub: "s", groups: ["staff"], locale: "en", hd: "x" };
-    expect(refreshedClaims({ sub: "s", locale: "de" }, previous, ["groups", "locale"])).toStrictEqual({
+    expect(
+      refreshedClaims({ sub: "s", locale: "de" }, previous, ["groups", "locale"]),
+    ).toStrictEqual({
       idInfo: { sub: "s", groups: ["staff"], locale: "de" },
       userinfoClaims: ["groups"],
     });
   });
 
   it.each(["auth_time", "acr", "amr"])("[RFR-6] %s stays that of the sign-in", (name) => {
-    expect(refreshedClaims({ [name]: "newer" }, { [name]: "older" }, []).idInfo).toStrictEqual({ [name]: "older" });
+    expect(refreshedClaims({ [name]: "newer" }, { [name]: "older" }, []).idInfo).toStrictEqual({
+      [name]: "older",
+    });
     expect(refreshedClaims({ [name]: "newer" }, {}, []).idInfo).toStrictEqual({});
     expect(refreshedClaims({}, { [name]: "older" }, []).idInfo).toStrictEqual({ [name]: "older" });
   });
@@ -51,15 +96,29 @@ describe("identity claims of a refreshed ID token", () => {
 
 describe("an ID token that userinfo completes", () => {
   it.each(["email", "name", "picture"])("%s alone is an identity", (name) => {
-    expect([lacksIdentity({ sub: "s" }), lacksIdentity({ sub: "s", [name]: "x" })]).toEqual([true, false]);
+    expect([lacksIdentity({ sub: "s" }), lacksIdentity({ sub: "s", [name]: "x" })]).toEqual([
+      true,
+      false,
+    ]);
   });
 });
 
 describe("a refresh that userinfo has confirmed", () => {
   it("replaces what userinfo gave before, removes what it gives no more, and keeps all other claims", () => {
-    const previous = { sub: "s", exp: 1, iat: 0, auth_time: 0, name: "A", email: "a@example.com", email_verified: true, picture: "p" };
+    const previous = {
+      sub: "s",
+      exp: 1,
+      iat: 0,
+      auth_time: 0,
+      name: "A",
+      email: "a@example.com",
+      email_verified: true,
+      picture: "p",
+    };
     const userinfo = { sub: "s", email: "b@example.com", name: "Other", iss: "evil", exp: 9 };
-    expect(confirmedByUserinfo(previous, ["email", "email_verified", "picture"], userinfo, 100)).toStrictEqual({
+    expect(
+      confirmedByUserinfo(previous, ["email", "email_verified", "picture"], userinfo, 100),
+    ).toStrictEqual({
       idInfo: { sub: "s", exp: 100, iat: 0, auth_time: 0, name: "A", email: "b@example.com" },
       userinfoClaims: ["email", "email_verified", "picture"],
     });
@@ -67,7 +126,9 @@ describe("a refresh that userinfo has confirmed", () => {
 
   it("takes the flag with the address", () => {
     const userinfo = { sub: "s", email: "b@example.com", email_verified: true };
-    expect(confirmedByUserinfo({ email: "a@example.com" }, ["email"], userinfo, 1).idInfo).toStrictEqual({
+    expect(
+      confirmedByUserinfo({ email: "a@example.com" }, ["email"], userinfo, 1).idInfo,
+    ).toStrictEqual({
       email: "b@example.com",
       email_verified: true,
       exp: 1,
@@ -88,7 +149,10 @@ describe("all of userinfo's claims, added to an ID token", () => {
     ...["iss", "sub", "aud", "azp", "exp", "iat", "nonce", "auth_time", "acr", "amr", "sid", "tid"],
     ...["_claim_names", "_claim_sources", "__proto__"],
   ])("%s never comes from userinfo", (name) => {
-    const userinfo = JSON.parse(`{"${name}": {"admin": true}, "groups": []}`) as Record<string, unknown>;
+    const userinfo = JSON.parse(`{"${name}": {"admin": true}, "groups": []}`) as Record<
+      string,
+      unknown
+    >;
     const { idInfo, userinfoClaims } = withAllOfUserinfo({}, userinfo);
     expect(Object.getOwnPropertyNames(idInfo)).toEqual(["groups"]);
     expect(Object.getPrototypeOf(idInfo)).toBe(Object.prototype);
@@ -105,21 +169,47 @@ describe("all of userinfo's claims, added to an ID token", () => {
 
   it.each([
     ["an address of its own", { email: "a@example.com" }, { email: "a@example.com" }],
-    ["an address with a flag", { email: "a@example.com", email_verified: false }, { email: "a@example.com", email_verified: false }],
-    ["the same address without a flag", { email: "b@example.com" }, { email: "b@example.com", email_verified: true }],
-    ["a flag without an address", { email_verified: false }, { email: "b@example.com", email_verified: true }],
+    [
+      "an address with a flag",
+      { email: "a@example.com", email_verified: false },
+      { email: "a@example.com", email_verified: false },
+    ],
+    [
+      "the same address without a flag",
+      { email: "b@example.com" },
+      { email: "b@example.com", email_verified: true },
+    ],
+    [
+      "a flag without an address",
+      { email_verified: false },
+      { email: "b@example.com", email_verified: true },
+    ],
     ["an address that is a list", { email: ["b@example.com"] }, { email: ["b@example.com"] }],
     ["neither", {}, { email: "b@example.com", email_verified: true }],
-  ])("email and email_verified come from one document: the ID token has %s", (_name, claims, expected) => {
-    expect(withAllOfUserinfo(claims, { email: "b@example.com", email_verified: true }).idInfo).toStrictEqual(expected);
-  });
+  ])(
+    "email and email_verified come from one document: the ID token has %s",
+    (_name, claims, expected) => {
+      expect(
+        withAllOfUserinfo(claims, { email: "b@example.com", email_verified: true }).idInfo,
+      ).toStrictEqual(expected);
+    },
+  );
 
   it("do not include a flag without its address", () => {
-    expect(withAllOfUserinfo({}, { email_verified: true })).toStrictEqual({ idInfo: {}, userinfoClaims: [] });
+    expect(withAllOfUserinfo({}, { email_verified: true })).toStrictEqual({
+      idInfo: {},
+      userinfoClaims: [],
+    });
   });
 
   it("are removed before a refresh adds the new ones, and the flag goes with its address", () => {
-    const claims = { sub: "s", name: "A", email: "a@example.com", email_verified: true, groups: [] };
+    const claims = {
+      sub: "s",
+      name: "A",
+      email: "a@example.com",
+      email_verified: true,
+      groups: [],
+    };
     expect(withoutUserinfo(claims, ["email", "groups"])).toStrictEqual({ sub: "s", name: "A" });
     expect(withoutUserinfo(claims, ["groups"])).toHaveProperty("email_verified", true);
   });

@@ -22,7 +22,8 @@ beforeEach(async () => {
   rig.idp.requests.length = 0;
 });
 
-const byStranger: Rig["idp"]["mutateIdToken"] = ({ header, claims, sign }) => sign(header, claims, stranger);
+const byStranger: Rig["idp"]["mutateIdToken"] = ({ header, claims, sign }) =>
+  sign(header, claims, stranger);
 const fetches = () => rig.idp.requestsTo("jwks").length;
 const accepted = expect.objectContaining({ sub: "ada-1815" }) as unknown;
 const signInAgain = async () => (await rig.exchange()).idInfo;
@@ -40,11 +41,14 @@ describe("the life of the provider's keys", () => {
     expect(rig.idp.requestsTo("discovery")).toHaveLength(1);
   });
 
-  it.each([[true], [false]])("[F8] a rotation is followed with one fetch (old key kept: %s)", async (keepOld) => {
-    await rig.idp.rotateKeys({ keepOld });
-    expect(await rig.renew(signedIn)).toEqual(accepted);
-    expect(fetches()).toBe(1);
-  });
+  it.each([[true], [false]])(
+    "[F8] a rotation is followed with one fetch (old key kept: %s)",
+    async (keepOld) => {
+      await rig.idp.rotateKeys({ keepOld });
+      expect(await rig.renew(signedIn)).toEqual(accepted);
+      expect(fetches()).toBe(1);
+    },
+  );
 
   it("[F8] an old key that was removed signs nothing any more", async () => {
     const { sign } = await draftOf(rig);
@@ -55,7 +59,10 @@ describe("the life of the provider's keys", () => {
   });
 
   it("[F8] a kid that is used again for another key is followed with one fetch", async () => {
-    await rig.idp.rotateKeys({ keepOld: false, kid: rig.idp.jwks.document().keys[0]?.["kid"] as string });
+    await rig.idp.rotateKeys({
+      keepOld: false,
+      kid: rig.idp.jwks.document().keys[0]?.["kid"] as string,
+    });
     expect(await rig.renew(signedIn)).toEqual(accepted);
     expect(fetches()).toBe(1);
   });
@@ -98,7 +105,9 @@ describe("the life of the provider's keys", () => {
     rig.idp.fault("jwks", { kind: "status", status: 500 });
     rig.idp.mutateIdToken = (draft) => ({ header: { ...draft.header, kid: "nobody-knows" } });
     for (let second = 0; second < 30; second++) {
-      expect([unavailable("jwks"), unavailable("backing_off")]).toContain(await rejection(rig.exchange()));
+      expect([unavailable("jwks"), unavailable("backing_off")]).toContain(
+        await rejection(rig.exchange()),
+      );
       rig.clock.advance(1000);
     }
     expect(fetches()).toBe(1);
@@ -107,8 +116,11 @@ describe("the life of the provider's keys", () => {
   it("[F9] a flood of tokens with different unknown kids forces ten fetches per 30 s", async () => {
     let count = 0;
     const flood = async () => {
-      rig.idp.mutateIdToken = (draft) => ({ header: { ...draft.header, kid: `unknown-${String((count += 1))}` } });
-      for (let attempt = 0; attempt < 15; attempt++) expect(await rejection(rig.exchange())).toBe(unavailable("unknown_key"));
+      rig.idp.mutateIdToken = (draft) => ({
+        header: { ...draft.header, kid: `unknown-${String((count += 1))}` },
+      });
+      for (let attempt = 0; attempt < 15; attempt++)
+        expect(await rejection(rig.exchange())).toBe(unavailable("unknown_key"));
     };
     await flood();
     expect(fetches()).toBe(10);
@@ -120,7 +132,8 @@ describe("the life of the provider's keys", () => {
   it("[F9] an unknown kid fails its own sign-in only: no other sign-in or refresh is delayed, and none fails", async () => {
     const others = await Promise.all(Array.from({ length: 3 }, () => rig.exchange()));
     rig.idp.mutateIdToken = (draft) => ({ header: { ...draft.header, kid: "nobody-knows" } });
-    for (let attempt = 0; attempt < 3; attempt++) expect(await rejection(rig.exchange())).toBe(unavailable("unknown_key"));
+    for (let attempt = 0; attempt < 3; attempt++)
+      expect(await rejection(rig.exchange())).toBe(unavailable("unknown_key"));
     rig.idp.mutateIdToken = undefined;
     expect(await signInAgain()).toEqual(accepted);
     for (const other of others) expect(await rig.renew(other)).toEqual(accepted);
@@ -168,7 +181,10 @@ describe("the life of the provider's keys", () => {
     expect(await rejection(rig.renew(signedIn))).toBe(refused("id_token_signature"));
     // The key changes under the same kid in the 30 s after that fetch.
     rig.idp.mutateIdToken = undefined;
-    await rig.idp.rotateKeys({ keepOld: false, kid: rig.idp.jwks.document().keys[0]?.["kid"] as string });
+    await rig.idp.rotateKeys({
+      keepOld: false,
+      kid: rig.idp.jwks.document().keys[0]?.["kid"] as string,
+    });
     const spent = await rig.refresh(other.credentials.refresh_token ?? "", "session-2");
     expect(await rejection(rig.verify(spent, other))).toBe(unavailable("unknown_key"));
     rig.clock.advance(30_000);
@@ -251,8 +267,12 @@ describe("the life of the provider's keys", () => {
 
   it("keys of unknown kinds, broken, private, too short or for encryption are skipped", async () => {
     const good = rig.idp.jwks.document().keys;
-    const short = (await generate("rsa", { modulusLength: 1024 })).publicKey.export({ format: "jwk" });
-    const secret = (await generate("ec", { namedCurve: "P-256" })).privateKey.export({ format: "jwk" });
+    const short = (await generate("rsa", { modulusLength: 1024 })).publicKey.export({
+      format: "jwk",
+    });
+    const secret = (await generate("ec", { namedCurve: "P-256" })).privateKey.export({
+      format: "jwk",
+    });
     rig.idp.jwks.publish({
       keys: [
         { kty: "AKP", alg: "ML-DSA-99", pub: "x" },
@@ -270,7 +290,10 @@ describe("the life of the provider's keys", () => {
 
   it("[L3] no more than 100 keys are read", async () => {
     const [good] = rig.idp.jwks.document().keys;
-    const decoys = Array.from({ length: 100 }, (_, index) => ({ ...good, kid: `decoy-${String(index)}` }));
+    const decoys = Array.from({ length: 100 }, (_, index) => ({
+      ...good,
+      kid: `decoy-${String(index)}`,
+    }));
     rig.idp.jwks.publish({ keys: [...decoys, good] });
     expect(await rejection(rig.exchange(rig.settingsWith({})))).toBe(unavailable("unknown_key"));
     rig.idp.jwks.publish({ keys: [...decoys.slice(1), good] });
@@ -292,7 +315,10 @@ describe("the life of the provider's keys", () => {
 });
 
 /** Signs with the key of now, also after a rotation. */
-async function draftOf({ idp, exchange }: Rig): Promise<{ sign: (claims: Record<string, unknown>) => string }> {
+async function draftOf({
+  idp,
+  exchange,
+}: Rig): Promise<{ sign: (claims: Record<string, unknown>) => string }> {
   let sign: ((claims: Record<string, unknown>) => string) | undefined;
   idp.mutateIdToken = (draft) => {
     sign = (claims) => draft.sign(draft.header, claims, draft.privateKey);

@@ -13,8 +13,16 @@ describe("a logout token", () => {
     rig = await startRig();
     const { idp, provider } = rig;
     const iat = Math.floor(idp.clock.now() / 1000);
-    expect(await provider.verifyLogoutToken(idp.logoutToken({ sub: "ada" }))).toEqual({ sub: "ada", iat, issuer: idp.issuer });
-    expect(await provider.verifyLogoutToken(idp.logoutToken({ sid: "s" }))).toEqual({ sid: "s", iat, issuer: idp.issuer });
+    expect(await provider.verifyLogoutToken(idp.logoutToken({ sub: "ada" }))).toEqual({
+      sub: "ada",
+      iat,
+      issuer: idp.issuer,
+    });
+    expect(await provider.verifyLogoutToken(idp.logoutToken({ sid: "s" }))).toEqual({
+      sid: "s",
+      iat,
+      issuer: idp.issuer,
+    });
   });
 
   it.each([
@@ -41,22 +49,30 @@ describe("a logout token", () => {
     ["typ", { header: { typ: "JWT" } }],
     ["typ", { header: { typ: undefined } }],
     ["alg", { header: { alg: "none" } }],
-    ["alg", { header: { alg: "HS256" }, key: createSecretKey(Buffer.from("test secret")).export() }],
+    [
+      "alg",
+      { header: { alg: "HS256" }, key: createSecretKey(Buffer.from("test secret")).export() },
+    ],
     ["crit", { header: { crit: ["b64"] } }],
     ["signature", { key: generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey }],
   ])("[ASVS-10.5.5] is refused: %s %j", async (what, options) => {
     rig = await startRig();
-    expect(await rejection(rig.provider.verifyLogoutToken(rig.idp.logoutToken({ sub: "ada", ...options })))).toBe(
-      refused(`logout_token_${what}`),
-    );
+    expect(
+      await rejection(
+        rig.provider.verifyLogoutToken(rig.idp.logoutToken({ sub: "ada", ...options })),
+      ),
+    ).toBe(refused(`logout_token_${what}`));
   });
 
-  it.each(["", "a.b.c", `${"a".repeat(16_385)}.a.a`])("is refused: no JWT, or too long", async (token) => {
-    rig = await startRig();
-    expect(await rejection(rig.provider.verifyLogoutToken(token))).toBe(
-      refused(token.length > 16_384 ? "logout_token_size" : "logout_token_format"),
-    );
-  });
+  it.each(["", "a.b.c", `${"a".repeat(16_385)}.a.a`])(
+    "is refused: no JWT, or too long",
+    async (token) => {
+      rig = await startRig();
+      expect(await rejection(rig.provider.verifyLogoutToken(token))).toBe(
+        refused(token.length > 16_384 ? "logout_token_size" : "logout_token_format"),
+      );
+    },
+  );
 
   it("has a sid of at most 1,000 characters, and so does the ID token of a sign-in", async () => {
     rig = await startRig();
@@ -73,14 +89,21 @@ describe("a logout token", () => {
     rig = await startRig();
     const provider = rig.settingsWith({ trustedAudiences: ["partner"] });
     const nbf = Math.floor(rig.clock.now() / 1000);
-    const token = rig.idp.logoutToken({ sub: "ada", claims: { aud: ["test-client", "partner"], nbf } });
+    const token = rig.idp.logoutToken({
+      sub: "ada",
+      claims: { aud: ["test-client", "partner"], nbf },
+    });
     expect(await provider.verifyLogoutToken(token)).toMatchObject({ sub: "ada" });
   });
 
   it("that is encrypted is refused, without a request to the provider", async () => {
     rig = await startRig();
-    const header = Buffer.from(JSON.stringify({ alg: "RSA-OAEP", enc: "A256GCM" })).toString("base64url");
-    expect(await rejection(rig.provider.verifyLogoutToken(`${header}.a.b.c.d`))).toBe(refused("logout_token_encrypted"));
+    const header = Buffer.from(JSON.stringify({ alg: "RSA-OAEP", enc: "A256GCM" })).toString(
+      "base64url",
+    );
+    expect(await rejection(rig.provider.verifyLogoutToken(`${header}.a.b.c.d`))).toBe(
+      refused("logout_token_encrypted"),
+    );
     expect(rig.idp.requests).toEqual([]);
   });
 
@@ -89,10 +112,16 @@ describe("a logout token", () => {
     const { idp, provider } = rig;
     const tokenWith = (claims: Record<string, unknown>) => idp.logoutToken({ sub: "ada", claims });
     idp.fault("discovery", { kind: "reset" });
-    expect(await rejection(provider.verifyLogoutToken(tokenWith({ aud: "another" })))).toBe(refused("logout_token_aud"));
-    expect(await rejection(provider.verifyLogoutToken(tokenWith({ iss: "https://evil.example" })))).toBe(refused("logout_token_iss"));
+    expect(await rejection(provider.verifyLogoutToken(tokenWith({ aud: "another" })))).toBe(
+      refused("logout_token_aud"),
+    );
+    expect(
+      await rejection(provider.verifyLogoutToken(tokenWith({ iss: "https://evil.example" }))),
+    ).toBe(refused("logout_token_iss"));
     expect(idp.requests).toEqual([]);
-    await expect(provider.verifyLogoutToken(tokenWith({}))).rejects.toBeInstanceOf(ProviderUnavailableError);
+    await expect(provider.verifyLogoutToken(tokenWith({}))).rejects.toBeInstanceOf(
+      ProviderUnavailableError,
+    );
   });
 
   it("whose signature is wrong is refused only under a key that was fetched after it came", async () => {
@@ -108,15 +137,21 @@ describe("a logout token", () => {
 
   it("an ID token is none, and a logout token is no ID token", async () => {
     rig = await startRig();
-    expect(await rejection(rig.provider.verifyLogoutToken(rig.idp.logoutToken({ sub: "ada", header: { typ: "at+jwt" } })))).toBe(
-      refused("logout_token_typ"),
-    );
+    expect(
+      await rejection(
+        rig.provider.verifyLogoutToken(
+          rig.idp.logoutToken({ sub: "ada", header: { typ: "at+jwt" } }),
+        ),
+      ),
+    ).toBe(refused("logout_token_typ"));
   });
 
   it("keys that cannot be fetched are an outage, not a refusal", async () => {
     rig = await startRig();
     rig.idp.fault("jwks", { kind: "status", status: 503 });
-    await expect(rig.provider.verifyLogoutToken(rig.idp.logoutToken({ sub: "ada" }))).rejects.toBeInstanceOf(ProviderUnavailableError);
+    await expect(
+      rig.provider.verifyLogoutToken(rig.idp.logoutToken({ sub: "ada" })),
+    ).rejects.toBeInstanceOf(ProviderUnavailableError);
   });
 
   it("a new key is found, and keys for strangers' tokens are fetched once in 5 seconds", async () => {
@@ -125,11 +160,15 @@ describe("a logout token", () => {
     await provider.verifyLogoutToken(idp.logoutToken({ sub: "ada" }));
     await idp.rotateKeys();
     rig.clock.advance(5_000);
-    expect(await provider.verifyLogoutToken(idp.logoutToken({ sub: "ada" }))).toMatchObject({ sub: "ada" });
+    expect(await provider.verifyLogoutToken(idp.logoutToken({ sub: "ada" }))).toMatchObject({
+      sub: "ada",
+    });
     const fetches = idp.requestsTo("jwks").length;
     for (let count = 0; count < 20; count += 1) {
       const token = idp.logoutToken({ sub: "ada", header: { kid: `unknown-${String(count)}` } });
-      await expect(provider.verifyLogoutToken(token)).rejects.toBeInstanceOf(ProviderUnavailableError);
+      await expect(provider.verifyLogoutToken(token)).rejects.toBeInstanceOf(
+        ProviderUnavailableError,
+      );
     }
     expect(idp.requestsTo("jwks").length).toBe(fetches);
     provider.assertReadyToExchange();
@@ -141,7 +180,9 @@ describe("a logout token", () => {
     await rig.exchange();
     rig.idp.fault("jwks", { kind: "status", status: 500, times: 1 });
     const token = rig.idp.logoutToken({ sub: "ada", header: { kid: "unknown" } });
-    await expect(rig.provider.verifyLogoutToken(token)).rejects.toBeInstanceOf(ProviderUnavailableError);
+    await expect(rig.provider.verifyLogoutToken(token)).rejects.toBeInstanceOf(
+      ProviderUnavailableError,
+    );
     await rig.idp.rotateKeys({ keepOld: false });
     expect((await rig.exchange()).idInfo.sub).toBe("ada-1815");
   });

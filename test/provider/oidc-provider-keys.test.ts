@@ -9,8 +9,8 @@ import { systemClock } from "../../src/clock.js";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { confirmLogout, startOidcProvider, type OidcProvider } from "../support/oidc-provider.js";
 
-// Signing in with a key at oidc-provider, which checks each assertion with code that this project did not write, and fetches the keys from
-// the application.
+// Signing in with a key at oidc-provider, which checks each assertion with code that this project
+// did not write, and fetches the keys from the application.
 
 const next = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
 
@@ -26,7 +26,11 @@ interface Started {
   readonly auth: ExpressIdpAuth;
 }
 
-async function start(privateKey: readonly KeyObject[], requirePushed = false, options: Partial<IdpAuthOptions> = {}): Promise<Started> {
+async function start(
+  privateKey: readonly KeyObject[],
+  requirePushed = false,
+  options: Partial<IdpAuthOptions> = {},
+): Promise<Started> {
   const app = express();
   server = createServer(app);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -47,7 +51,9 @@ async function start(privateKey: readonly KeyObject[], requirePushed = false, op
   auth.mount(app);
   app.get("/token", (request, response, fail) => {
     // A token is renewed after half of its life.
-    auth.getAccessToken(request, { minValidity: 86_400 }).then((token) => response.json({ token }), fail);
+    auth
+      .getAccessToken(request, { minValidity: 86_400 })
+      .then((token) => response.json({ token }), fail);
   });
   return { browser: new CookieBrowser({ origin }), auth };
 }
@@ -65,21 +71,24 @@ it.each<[string, () => KeyObject]>([
   ["RSA", () => generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey],
   ["P-256", () => next],
   ["Ed25519", () => generateKeyPairSync("ed25519").privateKey],
-])("oidc-provider accepts an %s key for a sign-in, a refresh and a revocation", async (_name, key) => {
-  const { browser, auth } = await start([key()]);
-  const revoked: unknown[] = [];
-  auth.on("logout", (event) => revoked.push(event.revoked));
-  await browser.follow("/idpauth/login/");
-  const tokenNow = async () => ((await browser.get("/token")).json() as { token: unknown }).token;
-  const first = await tokenNow();
-  ahead = 1_900_000;
-  const second = await tokenNow();
-  expect([typeof first, typeof second]).toEqual(["string", "string"]);
-  expect(first).not.toBe(second);
-  await browser.get("/idpauth/logout/?response=json");
-  await auth.idle();
-  expect(revoked).toEqual([true]);
-});
+])(
+  "oidc-provider accepts an %s key for a sign-in, a refresh and a revocation",
+  async (_name, key) => {
+    const { browser, auth } = await start([key()]);
+    const revoked: unknown[] = [];
+    auth.on("logout", (event) => revoked.push(event.revoked));
+    await browser.follow("/idpauth/login/");
+    const tokenNow = async () => ((await browser.get("/token")).json() as { token: unknown }).token;
+    const first = await tokenNow();
+    ahead = 1_900_000;
+    const second = await tokenNow();
+    expect([typeof first, typeof second]).toEqual(["string", "string"]);
+    expect(first).not.toBe(second);
+    await browser.get("/idpauth/logout/?response=json");
+    await auth.idle();
+    expect(revoked).toEqual([true]);
+  },
+);
 
 it("the JWK set contains the public halves alone, the signing key's first", async () => {
   const { browser } = await start([next, generateKeyPairSync("ed25519").privateKey]);

@@ -50,7 +50,9 @@ async function signIn(person: string): Promise<CookieBrowser> {
 }
 
 async function userOf(browser: CookieBrowser): Promise<string | undefined> {
-  const { user } = (await browser.get("/idpauth/session")).json() as { user: { name: string } | null };
+  const { user } = (await browser.get("/idpauth/session")).json() as {
+    user: { name: string } | null;
+  };
   return user?.name;
 }
 
@@ -62,7 +64,8 @@ async function asksAgain(browser: CookieBrowser): Promise<boolean> {
 }
 
 /** Signs out at the provider's own page. The application takes no part. */
-const leaveProvider = async (browser: CookieBrowser) => confirmLogout(browser, await browser.follow(`${provider.issuer}/session/end`));
+const leaveProvider = async (browser: CookieBrowser) =>
+  confirmLogout(browser, await browser.follow(`${provider.issuer}/session/end`));
 
 describe("logoutAtProvider with oidc-provider", () => {
   it("ends the provider's session with the hint, comes back, and then revokes the token", async () => {
@@ -85,7 +88,9 @@ describe("logoutAtProvider with oidc-provider", () => {
   it("gives a script an address without the hint, which ends the provider's session too", async () => {
     await start({ logoutAtProvider: true });
     const browser = await signIn("ada");
-    const { redirect_to } = (await browser.get("/idpauth/logout/?response=json")).json() as { redirect_to: string };
+    const { redirect_to } = (await browser.get("/idpauth/logout/?response=json")).json() as {
+      redirect_to: string;
+    };
     expect(new URL(redirect_to).searchParams.has("id_token_hint")).toBe(false);
     const back = await confirmLogout(browser, await browser.follow(redirect_to));
     expect(back.url.href).toBe(`${origin}/idpauth/`);
@@ -104,18 +109,34 @@ describe("logoutAtProvider with oidc-provider", () => {
 describe("backchannelLogout with oidc-provider", () => {
   it("ends the session of the token's sid; the user's other sessions and other users stay signed in", async () => {
     await start({ backchannelLogout: true });
-    const [first, second, other] = [await signIn("ada"), await signIn("ada"), await signIn("grace")];
+    const [first, second, other] = [
+      await signIn("ada"),
+      await signIn("ada"),
+      await signIn("grace"),
+    ];
     await leaveProvider(first);
     expect(provider.delivered).toEqual(["ok"]);
-    expect(await Promise.all([first, second, other].map(userOf))).toEqual([undefined, "The user ada", "The user grace"]);
+    expect(await Promise.all([first, second, other].map(userOf))).toEqual([
+      undefined,
+      "The user ada",
+      "The user grace",
+    ]);
   });
 
   it("ends all sessions of the user if the token has sub alone", async () => {
     await start({ backchannelLogout: true }, false);
-    const [first, second, other] = [await signIn("ada"), await signIn("ada"), await signIn("grace")];
+    const [first, second, other] = [
+      await signIn("ada"),
+      await signIn("ada"),
+      await signIn("grace"),
+    ];
     await leaveProvider(first);
     expect(provider.delivered).toEqual(["ok"]);
-    expect(await Promise.all([first, second, other].map(userOf))).toEqual([undefined, undefined, "The user grace"]);
+    expect(await Promise.all([first, second, other].map(userOf))).toEqual([
+      undefined,
+      undefined,
+      "The user grace",
+    ]);
   });
 
   it("works during the logout that the application has started", async () => {

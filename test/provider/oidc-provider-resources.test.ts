@@ -7,9 +7,14 @@ import { ApiTokenError, type IdpAuthOptions } from "../../src/index.js";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { startOidcProvider, type OidcProvider } from "../support/oidc-provider.js";
 
-// Tokens for several resources of oidc-provider, whose resource indicators (RFC 8707) this project did not write.
+// Tokens for several resources of oidc-provider, whose resource indicators (RFC 8707) this project
+// did not write.
 
-const [ORDERS, BILLING, OTHER] = ["https://orders.example.com", "https://billing.example.com", "urn:another:resource"] as const;
+const [ORDERS, BILLING, OTHER] = [
+  "https://orders.example.com",
+  "https://billing.example.com",
+  "urn:another:resource",
+] as const;
 
 let provider: OidcProvider;
 let server: Server;
@@ -35,7 +40,10 @@ async function start(apis: NonNullable<IdpAuthOptions["apis"]>): Promise<CookieB
   app.get("/token/:api", (request, response, fail) => {
     auth.getAccessToken(request, { api: request.params.api }).then(
       (token) => response.json({ token }),
-      (error: unknown) => (error instanceof ApiTokenError ? response.json({ code: error.code, reason: error.reason }) : fail(error)),
+      (error: unknown) =>
+        error instanceof ApiTokenError
+          ? response.json({ code: error.code, reason: error.reason })
+          : fail(error),
     );
   });
   return new CookieBrowser({ origin });
@@ -58,11 +66,14 @@ it("oidc-provider issues a JWT for each resource of the login, and none for anot
     other: { url, resource: OTHER, consent: "later" },
   });
   await browser.follow("/idpauth/login/");
-  const ask = async (api: string) => (await browser.get(`/token/${api}`)).json() as { token: string };
+  const ask = async (api: string) =>
+    (await browser.get(`/token/${api}`)).json() as { token: string };
   const audiences = [];
   for (const api of ["orders", "billing", "orders"]) {
     const [, claims = ""] = (await ask(api)).token.split(".");
-    audiences.push((JSON.parse(Buffer.from(claims, "base64url").toString()) as { aud: unknown }).aud);
+    audiences.push(
+      (JSON.parse(Buffer.from(claims, "base64url").toString()) as { aud: unknown }).aud,
+    );
   }
   expect(audiences).toEqual([ORDERS, BILLING, ORDERS]);
   expect(await ask("other")).toEqual({ code: "api_sign_in_required", reason: "invalid_target" });

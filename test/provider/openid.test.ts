@@ -5,7 +5,18 @@ import { ProviderUnavailableError } from "../../src/errors.js";
 import type { AuthorizationRequest } from "../../src/ports/provider.js";
 import type { SignIn } from "../../src/record/credentials.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
-import { NONCE, REDIRECT_URI, refused, rejection, renewed, SESSION, startRig, unavailable, VERIFIER, type Rig } from "./rig.js";
+import {
+  NONCE,
+  REDIRECT_URI,
+  refused,
+  rejection,
+  renewed,
+  SESSION,
+  startRig,
+  unavailable,
+  VERIFIER,
+  type Rig,
+} from "./rig.js";
 
 let rig: Rig;
 let settings: Rig["idp"]["settings"];
@@ -33,10 +44,29 @@ describe("the authorization request", () => {
   it("has exactly the known parameters, each once", async () => {
     // The example of RFC 7636 appendix B.
     const verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
-    const url = new URL((await rig.provider.authorizationUrl({ redirectUri: REDIRECT_URI, state: "s", nonce: NONCE, verifier })).url);
+    const url = new URL(
+      (
+        await rig.provider.authorizationUrl({
+          redirectUri: REDIRECT_URI,
+          state: "s",
+          nonce: NONCE,
+          verifier,
+        })
+      ).url,
+    );
     expect(url.origin + url.pathname).toBe(`${rig.idp.issuer}/authorize`);
     expect([...url.searchParams.keys()].sort()).toEqual(
-      ["client_id", "code_challenge", "code_challenge_method", "nonce", "prompt", "redirect_uri", "response_type", "scope", "state"].sort(),
+      [
+        "client_id",
+        "code_challenge",
+        "code_challenge_method",
+        "nonce",
+        "prompt",
+        "redirect_uri",
+        "response_type",
+        "scope",
+        "state",
+      ].sort(),
     );
     expect(Object.fromEntries(url.searchParams)).toMatchObject({
       response_type: "code",
@@ -51,18 +81,40 @@ describe("the authorization request", () => {
 
   it("[ASVS-10.2.1] an explicit SCOPE is sent exactly", async () => {
     const provider = rig.settingsWith({ scope: ["openid", "email"], scopeIsDefault: false });
-    const url = new URL((await provider.authorizationUrl({ redirectUri: REDIRECT_URI, state: "s", nonce: NONCE, verifier: VERIFIER })).url);
+    const url = new URL(
+      (
+        await provider.authorizationUrl({
+          redirectUri: REDIRECT_URI,
+          state: "s",
+          nonce: NONCE,
+          verifier: VERIFIER,
+        })
+      ).url,
+    );
     expect(url.searchParams.get("scope")).toBe("openid email");
     expect(url.searchParams.has("prompt")).toBe(false);
   });
 
-  const requested = async (settings: Parameters<Rig["settingsWith"]>[0], more: Partial<AuthorizationRequest> = {}) => {
-    const request = { redirectUri: REDIRECT_URI, state: "s", nonce: NONCE, verifier: VERIFIER, ...more };
+  const requested = async (
+    settings: Parameters<Rig["settingsWith"]>[0],
+    more: Partial<AuthorizationRequest> = {},
+  ) => {
+    const request = {
+      redirectUri: REDIRECT_URI,
+      state: "s",
+      nonce: NONCE,
+      verifier: VERIFIER,
+      ...more,
+    };
     return new URL((await rig.settingsWith(settings).authorizationUrl(request)).url).searchParams;
   };
 
   it("carries IDP_AUTHORIZATION_PARAMS, a list as a repeated parameter, and encodes the values", async () => {
-    const authorizationParams = { audience: "https://api.example/?a=1&b=2", resource: ["urn:a", "urn:b c"], claims_locales: "de fr" };
+    const authorizationParams = {
+      audience: "https://api.example/?a=1&b=2",
+      resource: ["urn:a", "urn:b c"],
+      claims_locales: "de fr",
+    };
     const query = await requested({ authorizationParams });
     expect(query.getAll("audience")).toEqual(["https://api.example/?a=1&b=2"]);
     expect(query.getAll("resource")).toEqual(["urn:a", "urn:b c"]);
@@ -78,9 +130,18 @@ describe("the authorization request", () => {
   });
 
   it("never lets a further parameter replace one of the protocol, and knows no name of Object.prototype", async () => {
-    const parameters = { state: "evil", scope: "evil", redirect_uri: "https://evil.example", ["__proto__"]: "x" };
+    const parameters = {
+      state: "evil",
+      scope: "evil",
+      redirect_uri: "https://evil.example",
+      ["__proto__"]: "x",
+    };
     const query = await requested({ authorizationParams: { nonce: ["a", "b"] } }, { parameters });
-    expect([query.getAll("state"), query.getAll("nonce"), query.getAll("redirect_uri")]).toEqual([["s"], [NONCE], [REDIRECT_URI]]);
+    expect([query.getAll("state"), query.getAll("nonce"), query.getAll("redirect_uri")]).toEqual([
+      ["s"],
+      [NONCE],
+      [REDIRECT_URI],
+    ]);
     expect(query.getAll("scope")).toEqual(["openid email profile offline_access"]);
     expect(query.getAll("__proto__")).toEqual(["x"]);
   });
@@ -97,7 +158,12 @@ describe("the authorization request", () => {
   it.each<[string, Parameters<Rig["settingsWith"]>[0], Partial<AuthorizationRequest>, string]>([
     ["the default", {}, {}, "consent"],
     ["IDP_LOGIN_PROMPT over the default", { loginPrompt: "login" }, {}, "login"],
-    ["the login's own over IDP_LOGIN_PROMPT", { loginPrompt: "login" }, { parameters: { prompt: "none" } }, "none"],
+    [
+      "the login's own over IDP_LOGIN_PROMPT",
+      { loginPrompt: "login" },
+      { parameters: { prompt: "none" } },
+      "none",
+    ],
     [
       "IDP_AUTHORIZATION_PARAMS over both",
       { loginPrompt: "login", authorizationParams: { prompt: "consent login" } },
@@ -110,7 +176,12 @@ describe("the authorization request", () => {
       { parameters: { prompt: "none" }, selectAccount: true },
       "login",
     ],
-    ["step-up by acr keeps others", { loginPrompt: "select_account" }, { stepUp: { acr: ["mfa"] } }, "select_account"],
+    [
+      "step-up by acr keeps others",
+      { loginPrompt: "select_account" },
+      { stepUp: { acr: ["mfa"] } },
+      "select_account",
+    ],
   ])("has one prompt: %s", async (_name, settings, more, prompt) => {
     expect((await requested(settings, more)).getAll("prompt")).toEqual([prompt]);
   });
@@ -167,7 +238,11 @@ describe("a refresh token that comes although a warning said that there might be
     const { credentials } = await rig.exchange();
     const restarted = rig.settingsWith({ scopeIsDefault: false, scope: ["openid"] });
     const signal = new AbortController().signal;
-    await restarted.refresh({ refreshToken: credentials.refresh_token ?? "", session: SESSION, signal });
+    await restarted.refresh({
+      refreshToken: credentials.refresh_token ?? "",
+      session: SESSION,
+      signal,
+    });
     expect(lines()).toEqual(["warn refresh_token_given"]);
   });
 });
@@ -175,13 +250,16 @@ describe("a refresh token that comes although a warning said that there might be
 describe("ID tokens without sid", () => {
   const codes = () => rig.logged.map(({ code }) => code);
 
-  it.each([{ backchannelLogout: true }, { frontchannelLogout: true }])("are said once in the log: %j", async (settings) => {
-    rig.idp.settings.sid = "ignored";
-    const provider = rig.settingsWith(settings);
-    await rig.exchange(provider);
-    await rig.exchange(provider);
-    expect(codes()).toEqual(["sid_missing"]);
-  });
+  it.each([{ backchannelLogout: true }, { frontchannelLogout: true }])(
+    "are said once in the log: %j",
+    async (settings) => {
+      rig.idp.settings.sid = "ignored";
+      const provider = rig.settingsWith(settings);
+      await rig.exchange(provider);
+      await rig.exchange(provider);
+      expect(codes()).toEqual(["sid_missing"]);
+    },
+  );
 
   it("are nothing to say where they have one, or where both logouts are off", async () => {
     await rig.exchange(rig.settingsWith({ backchannelLogout: true, frontchannelLogout: true }));
@@ -213,7 +291,13 @@ describe("the code exchange", () => {
       client_secret: rig.idp.clientSecret,
       scopes: ["openid", "email", "profile", "offline_access"],
     });
-    expect(idInfo).toMatchObject({ sub: "ada-1815", email: "ada@example.com", iss: rig.idp.issuer, aud: rig.idp.clientId, nonce: NONCE });
+    expect(idInfo).toMatchObject({
+      sub: "ada-1815",
+      email: "ada@example.com",
+      iss: rig.idp.issuer,
+      aud: rig.idp.clientId,
+      nonce: NONCE,
+    });
     expect(accessTokenExpiresAt).toBe(at(rig, 3600));
     expect(rig.idp.requestsTo("userinfo")).toHaveLength(0);
   });
@@ -222,21 +306,40 @@ describe("the code exchange", () => {
     ["client_secret_basic", "my-app.v1_*", "s-1.2_3*", "my-app.v1_*:s-1.2_3*"],
     ["client_secret_basic", "a b", "ü:+%&=~!'()", "a+b:%C3%BC%3A%2B%25%26%3D%7E%21%27%28%29"],
     ["client_secret_basic_raw", "my-app", "ü:+%&= ~", "my-app:ü:+%&= ~"],
-  ] as const)("%s sends client ID %j and secret %j as %j", async (tokenEndpointAuthMethod, clientId, clientSecret, expected) => {
-    const provider = rig.settingsWith({ tokenEndpointAuthMethod, clientId, clientSecret });
-    await rejection(provider.exchange({ code: "c", redirectUri: REDIRECT_URI, nonce: NONCE, verifier: VERIFIER }));
-    const [, credentials = ""] = rig.idp.requestsTo("token")[0]?.headers.authorization?.split(" ") ?? [];
-    expect(Buffer.from(credentials, "base64").toString()).toBe(expected);
-    expect(rig.idp.requestsTo("token")[0]?.params.has("client_secret")).toBe(false);
-  });
+  ] as const)(
+    "%s sends client ID %j and secret %j as %j",
+    async (tokenEndpointAuthMethod, clientId, clientSecret, expected) => {
+      const provider = rig.settingsWith({ tokenEndpointAuthMethod, clientId, clientSecret });
+      await rejection(
+        provider.exchange({
+          code: "c",
+          redirectUri: REDIRECT_URI,
+          nonce: NONCE,
+          verifier: VERIFIER,
+        }),
+      );
+      const [, credentials = ""] =
+        rig.idp.requestsTo("token")[0]?.headers.authorization?.split(" ") ?? [];
+      expect(Buffer.from(credentials, "base64").toString()).toBe(expected);
+      expect(rig.idp.requestsTo("token")[0]?.params.has("client_secret")).toBe(false);
+    },
+  );
 
   it.each(["client_secret_post", "client_secret_basic", "client_secret_basic_raw"] as const)(
     "invalid_client is reported once, with the name of the method: %s",
     async (tokenEndpointAuthMethod) => {
       const provider = rig.settingsWith({ tokenEndpointAuthMethod, clientSecret: "wrong" });
       for (let round = 0; round < 3; round += 1) {
-        const exchange = provider.exchange({ code: "c", redirectUri: REDIRECT_URI, nonce: NONCE, verifier: VERIFIER });
-        await expect(exchange).rejects.toMatchObject({ code: "provider_misconfigured", retryAfter: 60 });
+        const exchange = provider.exchange({
+          code: "c",
+          redirectUri: REDIRECT_URI,
+          nonce: NONCE,
+          verifier: VERIFIER,
+        });
+        await expect(exchange).rejects.toMatchObject({
+          code: "provider_misconfigured",
+          retryAfter: 60,
+        });
         rig.clock.advance(60_000);
       }
       expect(rig.logged.map(({ code }) => code)).toEqual(["provider_misconfigured"]);
@@ -248,7 +351,10 @@ describe("the code exchange", () => {
   it("an encrypted ID token is a misconfiguration that the log names", async () => {
     rig.idp.tokenResponse = (answer) => ({ ...answer, id_token: ENCRYPTED });
     for (let signIn = 0; signIn < 3; signIn += 1) {
-      await expect(rig.exchange()).rejects.toMatchObject({ code: "provider_misconfigured", reason: "id_token_encrypted" });
+      await expect(rig.exchange()).rejects.toMatchObject({
+        code: "provider_misconfigured",
+        reason: "id_token_encrypted",
+      });
     }
     expect(rig.logged.map(({ message }) => message)).toEqual([
       expect.stringContaining("encrypts its ID tokens, which idpauth doesn't support"),
@@ -260,23 +366,35 @@ describe("the code exchange", () => {
     async (method) => {
       rig.idp.settings.tokenEndpointAuthMethods = [method];
       rig.idp.settings.clientSecret = "a:b+c%d e\u00fc&=";
-      await rig.exchange(rig.settingsWith({ tokenEndpointAuthMethod: method, clientSecret: rig.idp.clientSecret }));
+      await rig.exchange(
+        rig.settingsWith({ tokenEndpointAuthMethod: method, clientSecret: rig.idp.clientSecret }),
+      );
       const [request] = rig.idp.requestsTo("token");
       expect(request?.params.get("code_verifier")).toBe(VERIFIER);
       expect(request?.params.get("redirect_uri")).toBe(REDIRECT_URI);
-      expect(request?.headers.authorization?.startsWith("Basic ") ?? false).toBe(method === "client_secret_basic");
+      expect(request?.headers.authorization?.startsWith("Basic ") ?? false).toBe(
+        method === "client_secret_basic",
+      );
     },
   );
 
   it("the requested scopes, if the provider does not name the granted ones", async () => {
     rig.idp.tokenResponse = ({ scope: _scope, ...answer }) => answer;
-    expect((await rig.exchange()).credentials.scopes).toEqual(["openid", "email", "profile", "offline_access"]);
+    expect((await rig.exchange()).credentials.scopes).toEqual([
+      "openid",
+      "email",
+      "profile",
+      "offline_access",
+    ]);
   });
 
-  it.each([[undefined], ["soon"], [-1], [1e30], [null], [[]]])("expires_in %j is as good as none", async (expires_in) => {
-    rig.idp.tokenResponse = (answer) => ({ ...answer, expires_in });
-    expect((await rig.exchange()).accessTokenExpiresAt).toBeUndefined();
-  });
+  it.each([[undefined], ["soon"], [-1], [1e30], [null], [[]]])(
+    "expires_in %j is as good as none",
+    async (expires_in) => {
+      rig.idp.tokenResponse = (answer) => ({ ...answer, expires_in });
+      expect((await rig.exchange()).accessTokenExpiresAt).toBeUndefined();
+    },
+  );
 
   it("a refresh token that is null is as good as none", async () => {
     rig.idp.tokenResponse = (answer) => ({ ...answer, refresh_token: null });
@@ -284,11 +402,23 @@ describe("the code exchange", () => {
   });
 
   it.each([
-    ["a code that was used", { kind: "status", status: 400, body: { error: "invalid_grant" } }, refused("invalid_grant")],
+    [
+      "a code that was used",
+      { kind: "status", status: 400, body: { error: "invalid_grant" } },
+      refused("invalid_grant"),
+    ],
     ["400 without a body", { kind: "status", status: 400 }, refused("http_400")],
-    ["invalid_client", { kind: "status", status: 401, body: { error: "invalid_client" } }, unavailable("invalid_client")],
+    [
+      "invalid_client",
+      { kind: "status", status: 401, body: { error: "invalid_client" } },
+      unavailable("invalid_client"),
+    ],
     ["403", { kind: "status", status: 403 }, refused("http_403")],
-    ["403 with an unknown error", { kind: "status", status: 403, body: { error: "denied_by_rule" } }, refused("denied_by_rule")],
+    [
+      "403 with an unknown error",
+      { kind: "status", status: 403, body: { error: "denied_by_rule" } },
+      refused("denied_by_rule"),
+    ],
     ["404", { kind: "status", status: 404 }, refused("http_404")],
     ["500", { kind: "status", status: 500 }, unavailable("http_500")],
     ["no JSON", { kind: "garbage" }, unavailable("not_json")],
@@ -297,13 +427,25 @@ describe("the code exchange", () => {
     ["an answer cut off", { kind: "truncated" }, unavailable("network")],
     ["an oversized answer", { kind: "oversized", before: false }, unavailable("too_large")],
     ["a redirect", { kind: "redirect" }, unavailable("redirect")],
-  ] satisfies [string, Fault, string][])("[F4] is never tried twice: %s", async (_name, fault, expected) => {
-    const code = await rig.code();
-    rig.idp.fault("token", fault);
-    expect(await rejection(rig.provider.exchange({ code, redirectUri: REDIRECT_URI, nonce: NONCE, verifier: VERIFIER }))).toBe(expected);
-    expect(rig.idp.requestsTo("token")).toHaveLength(1);
-    expect(rig.idp.requestsTo("unknown")).toHaveLength(0);
-  });
+  ] satisfies [string, Fault, string][])(
+    "[F4] is never tried twice: %s",
+    async (_name, fault, expected) => {
+      const code = await rig.code();
+      rig.idp.fault("token", fault);
+      expect(
+        await rejection(
+          rig.provider.exchange({
+            code,
+            redirectUri: REDIRECT_URI,
+            nonce: NONCE,
+            verifier: VERIFIER,
+          }),
+        ),
+      ).toBe(expected);
+      expect(rig.idp.requestsTo("token")).toHaveLength(1);
+      expect(rig.idp.requestsTo("unknown")).toHaveLength(0);
+    },
+  );
 
   it.each([
     ["no ID token", { id_token: undefined }, "id_token_missing"],
@@ -318,15 +460,24 @@ describe("the code exchange", () => {
   });
 
   it("an empty code is refused without a request", async () => {
-    expect(await rejection(rig.provider.exchange({ code: "", redirectUri: REDIRECT_URI, nonce: NONCE, verifier: VERIFIER }))).toBe(
-      refused("code_missing"),
-    );
+    expect(
+      await rejection(
+        rig.provider.exchange({
+          code: "",
+          redirectUri: REDIRECT_URI,
+          nonce: NONCE,
+          verifier: VERIFIER,
+        }),
+      ),
+    ).toBe(refused("code_missing"));
     expect(rig.idp.requestsTo("token")).toHaveLength(0);
   });
 
   it("[F20] an access token of 64 KB is taken as it is", async () => {
     rig.idp.tokenResponse = (answer) => ({ ...answer, access_token: "x".repeat(65_536) });
-    rig.idp.mutateIdToken = ({ claims }) => ({ claims: Object.fromEntries(Object.entries(claims).filter(([name]) => name !== "at_hash")) });
+    rig.idp.mutateIdToken = ({ claims }) => ({
+      claims: Object.fromEntries(Object.entries(claims).filter(([name]) => name !== "at_hash")),
+    });
     expect((await rig.exchange()).credentials.token).toHaveLength(65_536);
   });
 });
@@ -337,24 +488,45 @@ describe("userinfo, when the ID token says only which account it is", () => {
   });
 
   it("fills in the claims that the ID token lacks", async () => {
-    rig.idp.userinfoResponse = (claims) => ({ ...claims, hd: "example.com", iss: "https://evil.example", exp: 1 });
+    rig.idp.userinfoResponse = (claims) => ({
+      ...claims,
+      hd: "example.com",
+      iss: "https://evil.example",
+      exp: 1,
+    });
     const { idInfo } = await rig.exchange();
-    expect(idInfo).toMatchObject({ email: "ada@example.com", name: "Ada Lovelace", email_verified: true, iss: rig.idp.issuer });
+    expect(idInfo).toMatchObject({
+      email: "ada@example.com",
+      name: "Ada Lovelace",
+      email_verified: true,
+      iss: rig.idp.issuer,
+    });
     expect(idInfo).toMatchObject({ hd: "example.com" });
     expect(rig.idp.requestsTo("userinfo")).toHaveLength(1);
     expect(rig.idp.requestsTo("userinfo")[0]?.headers.authorization).toMatch(/^Bearer at_/);
   });
 
   it.each([
-    ["names another sub", () => (rig.idp.userinfoResponse = (claims) => ({ ...claims, sub: "somebody-else" }))],
+    [
+      "names another sub",
+      () => (rig.idp.userinfoResponse = (claims) => ({ ...claims, sub: "somebody-else" })),
+    ],
     [
       "names no sub",
-      () => (rig.idp.userinfoResponse = (claims) => Object.fromEntries(Object.entries(claims).filter(([name]) => name !== "sub"))),
+      () =>
+        (rig.idp.userinfoResponse = (claims) =>
+          Object.fromEntries(Object.entries(claims).filter(([name]) => name !== "sub"))),
     ],
     ["is no JSON", () => rig.idp.fault("userinfo", { kind: "garbage" })],
     [
       "is a token",
-      () => rig.idp.fault("userinfo", { kind: "status", status: 200, headers: { "content-type": "application/jwt" }, body: "a.b.c" }),
+      () =>
+        rig.idp.fault("userinfo", {
+          kind: "status",
+          status: 200,
+          headers: { "content-type": "application/jwt" },
+          body: "a.b.c",
+        }),
     ],
     ["is an outage", () => rig.idp.fault("userinfo", { kind: "status", status: 500 })],
     ["is a refusal", () => rig.idp.fault("userinfo", { kind: "status", status: 401 })],
@@ -393,7 +565,10 @@ describe("a refresh response without an ID token", () => {
   it("a claim that userinfo gave at the sign-in follows userinfo", async () => {
     rig.idp.settings.claimsInIdToken = false;
     const signedIn = await rig.exchange();
-    rig.idp.userinfoResponse = ({ name: _gone, ...claims }) => ({ ...claims, email: "new@example.com" });
+    rig.idp.userinfoResponse = ({ name: _gone, ...claims }) => ({
+      ...claims,
+      email: "new@example.com",
+    });
     const idInfo = await rig.renew(signedIn);
     expect(idInfo).toMatchObject({ email: "new@example.com" });
     expect(idInfo).not.toHaveProperty("name");
@@ -404,7 +579,9 @@ describe("a refresh response without an ID token", () => {
     ["a short expires_in", 60, 60],
     ["no expires_in", undefined, 300],
   ])("exp moves by at most an hour: %s", async (_name, expires_in, expected) => {
-    rig.idp.mutateIdToken = ({ claims }) => ({ claims: { ...claims, exp: (claims["iat"] as number) + 300 } });
+    rig.idp.mutateIdToken = ({ claims }) => ({
+      claims: { ...claims, exp: (claims["iat"] as number) + 300 },
+    });
     const signedIn = await rig.exchange();
     rig.idp.tokenResponse = ({ id_token: _none, ...answer }) => ({ ...answer, expires_in });
     rig.clock.advance(1_000_000);
@@ -425,24 +602,38 @@ describe("a refresh response without an ID token", () => {
     ["503", { kind: "status", status: 503 }, "http_503"],
     ["403", { kind: "status", status: 403 }, "http_403"],
     ["no JSON", { kind: "garbage" }, "not_json"],
-  ] satisfies [string, Fault, string][])("a userinfo endpoint that does not respond is an outage: %s", async (_name, fault, reason) => {
-    const signedIn = await rig.exchange();
-    const spent = await rig.refresh(signedIn.credentials.refresh_token ?? "");
-    const withdraw = rig.idp.fault("userinfo", fault);
-    expect(await rejection(rig.verify(spent, signedIn))).toBe(unavailable(reason));
-    // No further refresh token is spent meanwhile.
-    expect(await rejection(rig.refresh(spent.refreshToken ?? ""))).toBe(unavailable("backing_off"));
-    withdraw();
-    rig.clock.advance(60_000);
-    const again = await rig.refresh(spent.refreshToken ?? "");
-    await expect(rig.verify(again, signedIn)).resolves.toMatchObject({ sub: signedIn.idInfo.sub });
-  });
+  ] satisfies [string, Fault, string][])(
+    "a userinfo endpoint that does not respond is an outage: %s",
+    async (_name, fault, reason) => {
+      const signedIn = await rig.exchange();
+      const spent = await rig.refresh(signedIn.credentials.refresh_token ?? "");
+      const withdraw = rig.idp.fault("userinfo", fault);
+      expect(await rejection(rig.verify(spent, signedIn))).toBe(unavailable(reason));
+      // No further refresh token is spent meanwhile.
+      expect(await rejection(rig.refresh(spent.refreshToken ?? ""))).toBe(
+        unavailable("backing_off"),
+      );
+      withdraw();
+      rig.clock.advance(60_000);
+      const again = await rig.refresh(spent.refreshToken ?? "");
+      await expect(rig.verify(again, signedIn)).resolves.toMatchObject({
+        sub: signedIn.idInfo.sub,
+      });
+    },
+  );
 
   it("signed userinfo cannot stand in, and a log line names it", async () => {
     const signedIn = await rig.exchange();
-    rig.idp.fault("userinfo", { kind: "status", status: 200, headers: { "content-type": "application/jwt" }, body: "a.b.c" });
+    rig.idp.fault("userinfo", {
+      kind: "status",
+      status: 200,
+      headers: { "content-type": "application/jwt" },
+      body: "a.b.c",
+    });
     expect(await rejection(rig.renew(signedIn))).toBe(refused("id_token_missing"));
-    expect(rig.logged.map(({ message }) => message).join()).toContain("(application/jwt), which idpauth doesn't support");
+    expect(rig.logged.map(({ message }) => message).join()).toContain(
+      "(application/jwt), which idpauth doesn't support",
+    );
   });
 
   it.each([
@@ -453,10 +644,16 @@ describe("a refresh response without an ID token", () => {
     if (isGone) rig.idp.discoveryDocument = ({ userinfo_endpoint: _gone, ...document }) => document;
     const provider = rig.settingsWith(changes);
     const spent = await rig.refresh(signedIn.credentials.refresh_token ?? "");
-    expect(await rejection(rig.verify(spent, signedIn, provider))).toBe(refused("id_token_missing"));
+    expect(await rejection(rig.verify(spent, signedIn, provider))).toBe(
+      refused("id_token_missing"),
+    );
     const again = await rig.refresh(spent.refreshToken ?? "");
-    expect(await rejection(rig.verify(again, signedIn, provider))).toBe(refused("id_token_missing"));
-    expect(rig.logged.map(({ message }) => message)).toEqual([expect.stringContaining("IDP_REFRESH_WITHOUT_ID_TOKEN")]);
+    expect(await rejection(rig.verify(again, signedIn, provider))).toBe(
+      refused("id_token_missing"),
+    );
+    expect(rig.logged.map(({ message }) => message)).toEqual([
+      expect.stringContaining("IDP_REFRESH_WITHOUT_ID_TOKEN"),
+    ]);
     expect(rig.idp.requestsTo("userinfo")).toHaveLength(0);
   });
 });
@@ -477,7 +674,12 @@ describe("the response to a refresh", () => {
     expect(spent.refreshToken).not.toBe(refreshToken);
     expect(spent.accessTokenExpiresAt).toBe(at(rig, 3600));
     const idInfo = await rig.verify(spent, signedIn);
-    expect(idInfo).toMatchObject({ email: "ada@example.com", name: "Ada Lovelace", email_verified: true, exp: at(rig, 3600) });
+    expect(idInfo).toMatchObject({
+      email: "ada@example.com",
+      name: "Ada Lovelace",
+      email_verified: true,
+      exp: at(rig, 3600),
+    });
     expect(idInfo).not.toHaveProperty("nonce");
   });
 
@@ -492,12 +694,15 @@ describe("the response to a refresh", () => {
     ["without an access token", { access_token: undefined }, "access_token_missing"],
     ["with another token type", { token_type: "mac" }, "access_token_missing"],
     ["with an ID token that is no token", { id_token: "x" }, "id_token_format"],
-  ])("200 %s: refused, and the rotated refresh token was given first", async (_name, changes, reason) => {
-    rig.idp.tokenResponse = (answer) => ({ ...answer, ...changes });
-    const spent = await rig.refresh(refreshToken);
-    expect(spent.refreshToken).toMatch(/^rt_/);
-    expect(await rejection(rig.verify(spent, signedIn))).toBe(refused(reason));
-  });
+  ])(
+    "200 %s: refused, and the rotated refresh token was given first",
+    async (_name, changes, reason) => {
+      rig.idp.tokenResponse = (answer) => ({ ...answer, ...changes });
+      const spent = await rig.refresh(refreshToken);
+      expect(spent.refreshToken).toMatch(/^rt_/);
+      expect(await rejection(rig.verify(spent, signedIn))).toBe(refused(reason));
+    },
+  );
 
   it("200 while the keys are unreachable: outage, and the rotated refresh token was given first", async () => {
     const spent = await rig.refresh(refreshToken);
@@ -506,9 +711,11 @@ describe("the response to a refresh", () => {
     expect(spent.refreshToken).toMatch(/^rt_/);
     expect(await rejection(rig.verify(spent, signedIn, cold))).toBe(unavailable("jwks"));
     // And no further refresh token is spent while nothing could be verified.
-    expect(await rejection(cold.refresh({ refreshToken: spent.refreshToken ?? "", session: SESSION, signal: never }))).toBe(
-      unavailable("backing_off"),
-    );
+    expect(
+      await rejection(
+        cold.refresh({ refreshToken: spent.refreshToken ?? "", session: SESSION, signal: never }),
+      ),
+    ).toBe(unavailable("backing_off"));
     expect(rig.idp.requestsTo("token")).toHaveLength(1);
     rig.idp.clearFaults();
     rig.clock.advance(1000);
@@ -524,7 +731,8 @@ describe("the response to a refresh", () => {
   it.each<[string, () => void, number[]]>([
     [
       "the key is unknown, up to 5 min",
-      () => (rig.idp.mutateIdToken = ({ header }) => ({ header: { ...header, kid: "nobody-knows" } })),
+      () =>
+        (rig.idp.mutateIdToken = ({ header }) => ({ header: { ...header, kid: "nobody-knows" } })),
       [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300],
     ],
     [
@@ -543,32 +751,39 @@ describe("the response to a refresh", () => {
       },
       [1, 2, 4, 8, 16, 30, 30],
     ],
-  ])("a session whose new tokens cannot be verified backs off alone: %s", async (_what, spoil, waits) => {
-    const before = rig.idp.mutateIdToken;
-    spoil();
-    let token = signedIn.credentials.refresh_token ?? "";
-    for (const seconds of waits) {
-      const spent = await rig.refresh(token);
-      token = spent.refreshToken ?? "";
-      await expect(rig.verify(spent, signedIn)).rejects.toMatchObject({ retryAfter: seconds });
-      rig.clock.advance(seconds * 1000 - 1);
-      expect(await rejection(rig.refresh(token))).toBe(unavailable("backing_off"));
-      rig.provider.assertReadyToRefresh("another session");
-      rig.provider.assertReadyToExchange();
-      rig.clock.advance(1);
-    }
-    // Verified once, it starts again at 1 s.
-    rig.idp.clearFaults();
-    [rig.idp.mutateIdToken, rig.idp.tokenResponse] = [before, undefined];
-    const good = await rig.refresh(token);
-    await rig.verify(good, signedIn);
-    spoil();
-    const spent = await rig.refresh(good.refreshToken ?? "");
-    await expect(rig.verify(spent, signedIn)).rejects.toMatchObject({ retryAfter: 1 });
-  });
+  ])(
+    "a session whose new tokens cannot be verified backs off alone: %s",
+    async (_what, spoil, waits) => {
+      const before = rig.idp.mutateIdToken;
+      spoil();
+      let token = signedIn.credentials.refresh_token ?? "";
+      for (const seconds of waits) {
+        const spent = await rig.refresh(token);
+        token = spent.refreshToken ?? "";
+        await expect(rig.verify(spent, signedIn)).rejects.toMatchObject({ retryAfter: seconds });
+        rig.clock.advance(seconds * 1000 - 1);
+        expect(await rejection(rig.refresh(token))).toBe(unavailable("backing_off"));
+        rig.provider.assertReadyToRefresh("another session");
+        rig.provider.assertReadyToExchange();
+        rig.clock.advance(1);
+      }
+      // Verified once, it starts again at 1 s.
+      rig.idp.clearFaults();
+      [rig.idp.mutateIdToken, rig.idp.tokenResponse] = [before, undefined];
+      const good = await rig.refresh(token);
+      await rig.verify(good, signedIn);
+      spoil();
+      const spent = await rig.refresh(good.refreshToken ?? "");
+      await expect(rig.verify(spent, signedIn)).rejects.toMatchObject({ retryAfter: 1 });
+    },
+  );
 
   const REFUSED: [string, Fault, string][] = [
-    ["400 invalid_grant", { kind: "status", status: 400, body: { error: "invalid_grant" } }, "invalid_grant"],
+    [
+      "400 invalid_grant",
+      { kind: "status", status: 400, body: { error: "invalid_grant" } },
+      "invalid_grant",
+    ],
     ["400 with a web page", { kind: "status", status: 400, body: "<p>no" }, "http_400"],
     ["400 without a body", { kind: "status", status: 400 }, "http_400"],
   ];
@@ -593,12 +808,20 @@ describe("the response to a refresh", () => {
     operator(403),
     operator(404),
     operator(422),
-  ])("%s: the operator's error, loud in the log, otherwise an outage", async (_name, fault, reason) => {
-    rig.idp.fault("token", fault);
-    expect(await rejection(rig.refresh(refreshToken))).toBe(unavailable(reason));
-    expect(rig.logged).toEqual([expect.objectContaining({ level: "error", details: expect.objectContaining({ reason }) as object })]);
-    expect(JSON.stringify(rig.logged)).not.toContain("secret words");
-  });
+  ])(
+    "%s: the operator's error, loud in the log, otherwise an outage",
+    async (_name, fault, reason) => {
+      rig.idp.fault("token", fault);
+      expect(await rejection(rig.refresh(refreshToken))).toBe(unavailable(reason));
+      expect(rig.logged).toEqual([
+        expect.objectContaining({
+          level: "error",
+          details: expect.objectContaining({ reason }) as object,
+        }),
+      ]);
+      expect(JSON.stringify(rig.logged)).not.toContain("secret words");
+    },
+  );
 
   const OUTAGES: [string, Fault, string][] = [
     ["a reset connection", { kind: "reset" }, "network"],
@@ -629,12 +852,17 @@ describe("the response to a refresh", () => {
     await rig.idp.resume();
   });
 
-  it.each(["hang", "drip"] as const)("no complete response by the refresher's deadline (%s): outage", async (kind) => {
-    rig.idp.fault("token", { kind });
-    expect(await rejection(rig.provider.refresh({ refreshToken, session: SESSION, signal: AbortSignal.timeout(50) }))).toBe(
-      unavailable("timeout"),
-    );
-  });
+  it.each(["hang", "drip"] as const)(
+    "no complete response by the refresher's deadline (%s): outage",
+    async (kind) => {
+      rig.idp.fault("token", { kind });
+      expect(
+        await rejection(
+          rig.provider.refresh({ refreshToken, session: SESSION, signal: AbortSignal.timeout(50) }),
+        ),
+      ).toBe(unavailable("timeout"));
+    },
+  );
 
   it("IDP_HTTP_TIMEOUT does not end a refresh: that has a deadline of its own", async () => {
     const hold = rig.idp.hold("token");
@@ -646,13 +874,24 @@ describe("the response to a refresh", () => {
   });
 
   it("an outage keeps this process away for a while, then the session can be refreshed again", async () => {
-    const withdraw = rig.idp.fault("token", { kind: "status", status: 503, headers: { "retry-after": "7" } });
-    await expect(rig.refresh(refreshToken)).rejects.toMatchObject({ reason: "http_503", retryAfter: 7, status: 503 });
+    const withdraw = rig.idp.fault("token", {
+      kind: "status",
+      status: 503,
+      headers: { "retry-after": "7" },
+    });
+    await expect(rig.refresh(refreshToken)).rejects.toMatchObject({
+      reason: "http_503",
+      retryAfter: 7,
+      status: 503,
+    });
     expect(() => {
       rig.provider.assertReadyToRefresh(SESSION);
     }).toThrow(ProviderUnavailableError);
     rig.clock.advance(6000);
-    await expect(rig.refresh(refreshToken)).rejects.toMatchObject({ reason: "backing_off", retryAfter: 1 });
+    await expect(rig.refresh(refreshToken)).rejects.toMatchObject({
+      reason: "backing_off",
+      retryAfter: 1,
+    });
     expect(rig.idp.requestsTo("token")).toHaveLength(1);
     withdraw();
     rig.clock.advance(1000);
@@ -661,7 +900,12 @@ describe("the response to a refresh", () => {
   });
 
   it("[F17] invalid_client backs off longer each time, until the secret is repaired", async () => {
-    rig.idp.fault("token", { kind: "status", status: 401, body: { error: "invalid_client" }, times: 3 });
+    rig.idp.fault("token", {
+      kind: "status",
+      status: 401,
+      body: { error: "invalid_client" },
+      times: 3,
+    });
     const waits: number[] = [];
     const isReady = () => {
       try {
@@ -672,7 +916,10 @@ describe("the response to a refresh", () => {
       }
     };
     for (let round = 0; round < 3; round++) {
-      await expect(rig.refresh(refreshToken)).rejects.toMatchObject({ code: "provider_misconfigured", retryAfter: 60 });
+      await expect(rig.refresh(refreshToken)).rejects.toMatchObject({
+        code: "provider_misconfigured",
+        retryAfter: 60,
+      });
       let seconds = 0;
       for (; !isReady(); seconds += 1) rig.clock.advance(1000);
       waits.push(seconds);
@@ -717,7 +964,12 @@ describe("the response to a refresh", () => {
       .exchange({ code, redirectUri: REDIRECT_URI, nonce: NONCE, verifier: VERIFIER })
       .catch((error: unknown) => errors.push(error));
     const seen = inspect(errors, { depth: 20 }) + JSON.stringify(rig.logged);
-    for (const secret of [...rig.idp.issued.map(({ value }) => value), rig.idp.clientSecret, NONCE, VERIFIER])
+    for (const secret of [
+      ...rig.idp.issued.map(({ value }) => value),
+      rig.idp.clientSecret,
+      NONCE,
+      VERIFIER,
+    ])
       expect(seen).not.toContain(secret);
   });
 });
@@ -727,7 +979,8 @@ describe("revocation", () => {
     "[REV-1] posts the token with client authentication and its hint: %s",
     async (hint) => {
       const { credentials } = await rig.exchange();
-      const token = hint === "refresh_token" ? (credentials.refresh_token ?? "") : credentials.token;
+      const token =
+        hint === "refresh_token" ? (credentials.refresh_token ?? "") : credentials.token;
       expect(await rig.provider.revoke(token, hint)).toBe(true);
       expect(rig.idp.isActive(token)).toBe(false);
       const [request] = rig.idp.requestsTo("revoke");
@@ -755,13 +1008,16 @@ describe("revocation", () => {
     ["a reset connection", { kind: "reset" }],
     ["a huge body", { kind: "oversized", bytes: Infinity }],
     ["a redirect", { kind: "redirect", status: 307 }],
-  ] satisfies [string, Fault][])("[REV-3] false and one line in the log, never a rejection: %s", async (_name, fault) => {
-    await rig.provider.facts();
-    rig.idp.fault("revoke", fault);
-    expect(await rig.provider.revoke("the-token", "refresh_token")).toBe(false);
-    expect(rig.logged).toEqual([expect.objectContaining({ level: "warn" })]);
-    expect(JSON.stringify(rig.logged)).not.toContain("the-token");
-  });
+  ] satisfies [string, Fault][])(
+    "[REV-3] false and one line in the log, never a rejection: %s",
+    async (_name, fault) => {
+      await rig.provider.facts();
+      rig.idp.fault("revoke", fault);
+      expect(await rig.provider.revoke("the-token", "refresh_token")).toBe(false);
+      expect(rig.logged).toEqual([expect.objectContaining({ level: "warn" })]);
+      expect(JSON.stringify(rig.logged)).not.toContain("the-token");
+    },
+  );
 
   it("false when the response does not come within IDP_HTTP_TIMEOUT", async () => {
     await rig.provider.facts();

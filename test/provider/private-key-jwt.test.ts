@@ -1,4 +1,10 @@
-import { createHash, createPublicKey, generateKeyPairSync, sign, X509Certificate } from "node:crypto";
+import {
+  createHash,
+  createPublicKey,
+  generateKeyPairSync,
+  sign,
+  X509Certificate,
+} from "node:crypto";
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createCertificate } from "../../scripts/certificate.mjs";
@@ -12,7 +18,8 @@ const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
 const ec = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
 const edwards = generateKeyPairSync("ed25519").privateKey;
 const keysOf = (value: unknown): readonly ClientKey[] => privateKeys.fromCode(value) ?? [];
-const published = (keys: readonly ClientKey[]) => keys.flatMap(({ publicJwk }) => (publicJwk === undefined ? [] : [publicJwk]));
+const published = (keys: readonly ClientKey[]) =>
+  keys.flatMap(({ publicJwk }) => (publicJwk === undefined ? [] : [publicJwk]));
 
 let rig: Rig;
 let settings: Rig["idp"]["settings"];
@@ -37,48 +44,72 @@ function clientWith(keys: readonly ClientKey[], changes: Partial<ProviderSetting
   return rig.settingsWith({ clientSecret: "", privateKey: keys, ...changes });
 }
 
-const assertions = (endpoint: "token" | "revoke") => rig.idp.requestsTo(endpoint).map(({ params }) => params.get("client_assertion") ?? "");
+const assertions = (endpoint: "token" | "revoke") =>
+  rig.idp.requestsTo(endpoint).map(({ params }) => params.get("client_assertion") ?? "");
 
 describe("a client that authenticates with its private key", () => {
   it.each([
     ["RSA", rsa, "PS256"],
     ["P-256", ec, "ES256"],
     ["Ed25519", edwards, "EdDSA"],
-  ])("signs in, refreshes and revokes with an %s key, and never sends a secret", async (_name, key, alg) => {
-    const provider = clientWith(keysOf(key));
-    const signIn = await rig.exchange(provider);
-    expect(signIn.credentials.client_secret).toBe("");
-    const refreshToken = signIn.credentials.refresh_token ?? "";
-    const spent = await provider.refresh({ refreshToken, session: "s", signal: new AbortController().signal });
-    expect(await provider.revoke(spent.refreshToken ?? "", "refresh_token")).toBe(true);
-    const sent = [...assertions("token"), ...assertions("revoke")];
-    expect(sent).toHaveLength(3);
-    expect(new Set(sent.map((assertion) => decodeJwt(assertion).jti)).size).toBe(3);
-    for (const assertion of sent) {
-      const now = Math.floor(rig.clock.now() / 1000);
-      expect(decodeProtectedHeader(assertion)).toEqual({ alg, typ: "JWT", kid: keysOf(key)[0]?.kid });
-      const { clientId, issuer } = rig.idp;
-      expect(decodeJwt(assertion)).toMatchObject({ iss: clientId, sub: clientId, aud: issuer, iat: now, exp: now + 60 });
-    }
-    for (const { params, headers } of rig.idp.requests) {
-      expect(params.has("client_secret")).toBe(false);
-      expect(headers.authorization ?? "").not.toMatch(/^Basic/);
-    }
-  });
+  ])(
+    "signs in, refreshes and revokes with an %s key, and never sends a secret",
+    async (_name, key, alg) => {
+      const provider = clientWith(keysOf(key));
+      const signIn = await rig.exchange(provider);
+      expect(signIn.credentials.client_secret).toBe("");
+      const refreshToken = signIn.credentials.refresh_token ?? "";
+      const spent = await provider.refresh({
+        refreshToken,
+        session: "s",
+        signal: new AbortController().signal,
+      });
+      expect(await provider.revoke(spent.refreshToken ?? "", "refresh_token")).toBe(true);
+      const sent = [...assertions("token"), ...assertions("revoke")];
+      expect(sent).toHaveLength(3);
+      expect(new Set(sent.map((assertion) => decodeJwt(assertion).jti)).size).toBe(3);
+      for (const assertion of sent) {
+        const now = Math.floor(rig.clock.now() / 1000);
+        expect(decodeProtectedHeader(assertion)).toEqual({
+          alg,
+          typ: "JWT",
+          kid: keysOf(key)[0]?.kid,
+        });
+        const { clientId, issuer } = rig.idp;
+        expect(decodeJwt(assertion)).toMatchObject({
+          iss: clientId,
+          sub: clientId,
+          aud: issuer,
+          iat: now,
+          exp: now + 60,
+        });
+      }
+      for (const { params, headers } of rig.idp.requests) {
+        expect(params.has("client_secret")).toBe(false);
+        expect(headers.authorization ?? "").not.toMatch(/^Basic/);
+      }
+    },
+  );
 
-  it.each(["issuer", "token_endpoint", "endpoint"] as const)("[BCP-18] sends the one audience %s to each endpoint", async (audience) => {
-    const provider = clientWith(keysOf(ec), { clientAssertionAudience: audience });
-    rig.idp.settings.clientAssertionAudience = audience;
-    const { credentials } = await rig.exchange(provider);
-    expect(await provider.revoke(credentials.refresh_token ?? "", "refresh_token")).toBe(true);
-  });
+  it.each(["issuer", "token_endpoint", "endpoint"] as const)(
+    "[BCP-18] sends the one audience %s to each endpoint",
+    async (audience) => {
+      const provider = clientWith(keysOf(ec), { clientAssertionAudience: audience });
+      rig.idp.settings.clientAssertionAudience = audience;
+      const { credentials } = await rig.exchange(provider);
+      expect(await provider.revoke(credentials.refresh_token ?? "", "refresh_token")).toBe(true);
+    },
+  );
 
   it("signs with the first of several keys, so that a new one can be registered before it is used", async () => {
     const [old, next] = [keysOf(ec)[0]!, keysOf(rsa)[0]!];
     await rig.exchange(clientWith([old, next]));
     const rotated = rig.settingsWith({ clientSecret: "", privateKey: [next, old] });
     await rig.exchange(rotated);
-    expect(assertions("token").map((assertion) => decodeProtectedHeader(assertion).kid)).toEqual([old.kid, next.kid]);
+    expect(assertions("token").map((assertion) => decodeProtectedHeader(assertion).kid)).toEqual([
+      old.kid,
+      next.kid,
+    ]);
   });
 
   it("is refused with a key that the provider doesn't know: the configuration is wrong, and the line names the settings", async () => {
@@ -93,9 +124,13 @@ describe("a client that authenticates with its private key", () => {
 
   it("names its certificate by the thumbprint", async () => {
     const { cert } = createCertificate({ name: "client", publicKey: createPublicKey(ec) });
-    const provider = clientWith(keysOf(ec), { certificate: certificateKind.fromText(cert) ?? null });
+    const provider = clientWith(keysOf(ec), {
+      certificate: certificateKind.fromText(cert) ?? null,
+    });
     await rig.exchange(provider);
-    const thumbprint = createHash("sha256").update(new X509Certificate(cert).raw).digest("base64url");
+    const thumbprint = createHash("sha256")
+      .update(new X509Certificate(cert).raw)
+      .digest("base64url");
     expect(decodeProtectedHeader(assertions("token")[0] ?? "")["x5t#S256"]).toBe(thumbprint);
   });
 });
@@ -111,7 +146,10 @@ describe("a key of a key management service", () => {
 
   it("signs the assertions", async () => {
     await rig.exchange(withRemote(local.sign));
-    expect(decodeProtectedHeader(assertions("token")[0] ?? "")).toMatchObject({ alg: "ES256", kid: local.kid });
+    expect(decodeProtectedHeader(assertions("token")[0] ?? "")).toMatchObject({
+      alg: "ES256",
+      kid: local.kid,
+    });
   });
 
   it.each<[string, SignAssertion]>([
@@ -147,7 +185,11 @@ describe("a key of a key management service", () => {
   it("may return an ArrayBuffer, as crypto.subtle does", async () => {
     const { buffer } = new Uint8Array(await local.sign(new Uint8Array(1), { alg: "ES256" }));
     expect(buffer.byteLength).toBe(64);
-    await rig.exchange(withRemote(async (input, options) => new Uint8Array(await local.sign(input, options)).buffer as never));
+    await rig.exchange(
+      withRemote(
+        async (input, options) => new Uint8Array(await local.sign(input, options)).buffer as never,
+      ),
+    );
   });
 
   it("that doesn't respond leaves a refresh the time for its request", async () => {
@@ -157,14 +199,18 @@ describe("a key of a key management service", () => {
       return new Promise(() => undefined);
     });
     await provider.facts();
-    const refresh = rejection(provider.refresh({ refreshToken: "r", session: "s", signal: new AbortController().signal }));
+    const refresh = rejection(
+      provider.refresh({ refreshToken: "r", session: "s", signal: new AbortController().signal }),
+    );
     await expect.poll(() => signatures).toBe(1);
     rig.clock.advance(5_000);
     expect(await refresh).toBe(unavailable("client_assertion"));
   });
 
   it("that fails while a token is revoked: the token isn't revoked, and nothing is thrown", async () => {
-    expect(await withRemote(() => Promise.reject(new Error())).revoke("token", "refresh_token")).toBe(false);
+    expect(
+      await withRemote(() => Promise.reject(new Error())).revoke("token", "refresh_token"),
+    ).toBe(false);
   });
 });
 
@@ -182,9 +228,12 @@ describe("the algorithm and the audience", () => {
     [["ES256"] as const, undefined, "https://idp.example", "ES256"],
     [["ES256"] as const, ["RS256"], "https://idp.example", undefined],
     [["EdDSA"] as const, ["RS256", "EdDSA"], "https://idp.example", "EdDSA"],
-  ])("a key that can sign with %j, at a provider that accepts %j: %s gets %s", (ofKey, accepted, issuer, expected) => {
-    expect(assertionAlgorithm(ofKey, accepted, issuer)).toBe(expected);
-  });
+  ])(
+    "a key that can sign with %j, at a provider that accepts %j: %s gets %s",
+    (ofKey, accepted, issuer, expected) => {
+      expect(assertionAlgorithm(ofKey, accepted, issuer)).toBe(expected);
+    },
+  );
 
   it("a provider that accepts none of the key's algorithms is a wrong configuration", async () => {
     rig.idp.discoveryDocument = (document) => {
@@ -203,6 +252,8 @@ describe("the algorithm and the audience", () => {
     ["https://idp.example", "endpoint" as const, "https://revoke"],
   ])("for %s with the setting %s, `aud` is %s", (issuer, clientAssertionAudience, expected) => {
     const settings = { issuer, clientAssertionAudience };
-    expect(assertionAudience(settings, "https://revoke", { token_endpoint: "https://token" })).toBe(expected);
+    expect(assertionAudience(settings, "https://revoke", { token_endpoint: "https://token" })).toBe(
+      expected,
+    );
   });
 });

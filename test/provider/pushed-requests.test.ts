@@ -5,7 +5,12 @@ import { privateKeys } from "../../src/config/key-kinds.js";
 import type { Events } from "../../src/index.js";
 import { startTestProvider, type Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import {
+  startApplication,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "../support/application.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 
 const LOGIN = "/idpauth/login/";
@@ -16,7 +21,10 @@ let application: Application;
 let store: WatchedStore;
 let failures: Events["failure"][];
 
-async function start({ provider = REQUIRED, ...options }: ApplicationOptions = {}): Promise<TestUser> {
+async function start({
+  provider = REQUIRED,
+  ...options
+}: ApplicationOptions = {}): Promise<TestUser> {
   const clock = new TestClock();
   store = watchedStore(clock);
   application = await startApplication({ clock, store, ...options, provider });
@@ -28,10 +36,17 @@ afterEach(() => application.stop());
 
 const pushes = () => application.provider.requestsTo("par");
 const namesIn = (location: string) => [...new URL(location).searchParams.keys()];
-const logged = (code: string) => application.log.filter((entry) => entry.code === code).map(({ message }) => message);
+const logged = (code: string) =>
+  application.log.filter((entry) => entry.code === code).map(({ message }) => message);
 
 describe("a login", () => {
-  it.each<[pushedRequests: ApplicationOptions["pushedRequests"], provider: ApplicationOptions["provider"], isPushed: boolean]>([
+  it.each<
+    [
+      pushedRequests: ApplicationOptions["pushedRequests"],
+      provider: ApplicationOptions["provider"],
+      isPushed: boolean,
+    ]
+  >([
     [undefined, {}, false],
     [undefined, { pushedRequests: true }, false],
     [undefined, REQUIRED, true],
@@ -39,13 +54,19 @@ describe("a login", () => {
     ["never", { pushedRequests: true }, false],
     // The provider may except this client.
     ["never", REQUIRED, false],
-  ])("with pushedRequests %s at a provider with %o: pushed %s", async (pushedRequests, provider = {}, isPushed) => {
-    const user = await start({ provider, ...(pushedRequests !== undefined && { pushedRequests }) });
-    const { location } = await user.get(LOGIN);
-    expect(pushes()).toHaveLength(isPushed ? 1 : 0);
-    expect(new URL(location).searchParams.has("request_uri")).toBe(isPushed);
-    expect(new URL(location).searchParams.has("state")).toBe(!isPushed);
-  });
+  ])(
+    "with pushedRequests %s at a provider with %o: pushed %s",
+    async (pushedRequests, provider = {}, isPushed) => {
+      const user = await start({
+        provider,
+        ...(pushedRequests !== undefined && { pushedRequests }),
+      });
+      const { location } = await user.get(LOGIN);
+      expect(pushes()).toHaveLength(isPushed ? 1 : 0);
+      expect(new URL(location).searchParams.has("request_uri")).toBe(isPushed);
+      expect(new URL(location).searchParams.has("state")).toBe(!isPushed);
+    },
+  );
 
   it("has its parameters in the pushed request alone, and the browser carries client_id and request_uri", async () => {
     const user = await start({
@@ -64,7 +85,8 @@ describe("a login", () => {
       code_challenge_method: "S256",
     });
     expect(pushed?.params.getAll("resource")).toEqual(["https://a.example", "https://b.example"]);
-    for (const name of ["state", "nonce", "code_challenge"]) expect(pushed?.params.get(name)).toMatch(/^[\w-]{43}$/);
+    for (const name of ["state", "nonce", "code_challenge"])
+      expect(pushed?.params.get(name)).toMatch(/^[\w-]{43}$/);
   });
 
   it("signs the user in once with each address", async () => {
@@ -73,13 +95,18 @@ describe("a login", () => {
     const callback = new URL(await application.provider.signInCode(location));
     expect((await user.get(callback.pathname + callback.search)).status).toBe(302);
     expect(await user.isSignedIn()).toBe(true);
-    await expect(application.provider.signInCode(location)).rejects.toThrow("request_uri is unknown, expired or used");
+    await expect(application.provider.signInCode(location)).rejects.toThrow(
+      "request_uri is unknown, expired or used",
+    );
     expect((await user.get(LOGIN)).location).not.toBe(location);
   });
 
   it("that a script starts gets the seconds for which its address works", async () => {
     const user = await start({ provider: { ...REQUIRED, pushedRequestSeconds: 90 } });
-    expect((await user.get(JSON_LOGIN)).json()).toEqual({ redirect_to: expect.stringContaining("request_uri="), expires_in: 90 });
+    expect((await user.get(JSON_LOGIN)).json()).toEqual({
+      redirect_to: expect.stringContaining("request_uri="),
+      expires_in: 90,
+    });
   });
 
   it("that isn't pushed has no such limit", async () => {
@@ -92,7 +119,9 @@ describe("a login", () => {
     const { location } = await user.get(LOGIN);
     const callback = new URL(await application.provider.signInCode(location));
     expect(callback.searchParams.get("error")).toBe("login_required");
-    const reply = await user.get(callback.pathname + callback.search, { headers: { accept: "text/html" } });
+    const reply = await user.get(callback.pathname + callback.search, {
+      headers: { accept: "text/html" },
+    });
     expect([reply.status, reply.location]).toEqual([302, "/idpauth/"]);
   });
 
@@ -112,32 +141,60 @@ describe("a login", () => {
   it("is pushed to the provider that the user chose, and to no other", async () => {
     await start({ provider: { pushedRequests: true }, pushedRequests: "always" });
     const other = await startTestProvider({ clock: application.clock, ...REQUIRED });
-    const of = ({ issuer, clientId, clientSecret }: typeof other) => ({ issuer, clientId, clientSecret });
-    const providers = { staff: { ...of(application.provider), pushedRequests: "never" as const }, customers: of(other) };
-    const auth = application.another({ issuer: undefined, clientId: undefined, clientSecret: undefined, providers });
+    const of = ({ issuer, clientId, clientSecret }: typeof other) => ({
+      issuer,
+      clientId,
+      clientSecret,
+    });
+    const providers = {
+      staff: { ...of(application.provider), pushedRequests: "never" as const },
+      customers: of(other),
+    };
+    const auth = application.another({
+      issuer: undefined,
+      clientId: undefined,
+      clientSecret: undefined,
+      providers,
+    });
     const user = application.user().at(auth);
     expect(namesIn((await user.get(`${LOGIN}?provider=staff`)).location)).toContain("state");
-    expect((await user.get(`${LOGIN}?provider=customers`)).location).toContain(`${other.issuer}/authorize?`);
+    expect((await user.get(`${LOGIN}?provider=customers`)).location).toContain(
+      `${other.issuer}/authorize?`,
+    );
     expect([pushes().length, other.requestsTo("par").length]).toEqual([0, 1]);
     await other.stop();
   });
 });
 
 describe("the client of a pushed login", () => {
-  it.each(["client_secret_post", "client_secret_basic"] as const)("authenticates as at the token endpoint: %s", async (method) => {
-    const user = await start({ tokenEndpointAuthMethod: method, provider: { ...REQUIRED, tokenEndpointAuthMethods: [method] } });
-    expect((await user.signIn()).status).toBe(302);
-    expect(await user.isSignedIn()).toBe(true);
-  });
+  it.each(["client_secret_post", "client_secret_basic"] as const)(
+    "authenticates as at the token endpoint: %s",
+    async (method) => {
+      const user = await start({
+        tokenEndpointAuthMethod: method,
+        provider: { ...REQUIRED, tokenEndpointAuthMethods: [method] },
+      });
+      expect((await user.signIn()).status).toBe(302);
+      expect(await user.isSignedIn()).toBe(true);
+    },
+  );
 
   it("[BCP-18] authenticates with its key, and each attempt has a new assertion", async () => {
     const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-    const clientJwks = (privateKeys.fromCode(privateKey) ?? []).flatMap(({ publicJwk }) => publicJwk ?? []);
-    const user = await start({ clientSecret: undefined, privateKey, provider: { ...REQUIRED, clientJwks } });
+    const clientJwks = (privateKeys.fromCode(privateKey) ?? []).flatMap(
+      ({ publicJwk }) => publicJwk ?? [],
+    );
+    const user = await start({
+      clientSecret: undefined,
+      privateKey,
+      provider: { ...REQUIRED, clientJwks },
+    });
     application.provider.fault("par", { kind: "status", status: 503, before: false, times: 1 });
     expect((await user.get(LOGIN)).status).toBe(503);
     expect((await user.signIn()).status).toBe(302);
-    const sent = [...pushes(), ...application.provider.requestsTo("token")].map(({ params }) => params);
+    const sent = [...pushes(), ...application.provider.requestsTo("token")].map(
+      ({ params }) => params,
+    );
     const claims = sent.map((params) => decodeJwt(params.get("client_assertion") ?? ""));
     expect(sent).toHaveLength(3);
     expect(new Set(claims.map(({ jti }) => jti)).size).toBe(3);
@@ -145,13 +202,23 @@ describe("the client of a pushed login", () => {
     for (const params of sent) expect(params.has("client_secret")).toBe(false);
   });
 
-  it.each(["token_endpoint", "endpoint"] as const)("sends the audience %s", async (clientAssertionAudience) => {
-    const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-    const clientJwks = (privateKeys.fromCode(privateKey) ?? []).flatMap(({ publicJwk }) => publicJwk ?? []);
-    const provider = { ...REQUIRED, clientJwks, clientAssertionAudience };
-    const user = await start({ clientSecret: undefined, privateKey, clientAssertionAudience, provider });
-    expect((await user.signIn()).status).toBe(302);
-  });
+  it.each(["token_endpoint", "endpoint"] as const)(
+    "sends the audience %s",
+    async (clientAssertionAudience) => {
+      const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+      const clientJwks = (privateKeys.fromCode(privateKey) ?? []).flatMap(
+        ({ publicJwk }) => publicJwk ?? [],
+      );
+      const provider = { ...REQUIRED, clientJwks, clientAssertionAudience };
+      const user = await start({
+        clientSecret: undefined,
+        privateKey,
+        clientAssertionAudience,
+        provider,
+      });
+      expect((await user.signIn()).status).toBe(302);
+    },
+  );
 });
 
 describe("an outage of the endpoint for pushed requests", () => {
@@ -162,13 +229,23 @@ describe("an outage of the endpoint for pushed requests", () => {
     ["not_json", { kind: "garbage" }],
     ["too_large", { kind: "oversized" }],
     ["par_response", { kind: "status", status: 201, body: { expires_in: 60 } }],
-    ["par_response", { kind: "status", status: 201, body: { request_uri: `urn:${"x".repeat(2048)}`, expires_in: 60 } }],
+    [
+      "par_response",
+      {
+        kind: "status",
+        status: 201,
+        body: { request_uri: `urn:${"x".repeat(2048)}`, expires_in: 60 },
+      },
+    ],
   ];
   it.each(FAULTS)("is the 503 page, and nothing is stored: %s", async (reason, fault) => {
     const user = await start();
     application.provider.fault("par", fault);
     const reply = await user.get(LOGIN, { headers: { accept: "text/html" } });
-    expect([reply.status, reply.headers["Content-Type"]]).toEqual([503, "text/html; charset=utf-8"]);
+    expect([reply.status, reply.headers["Content-Type"]]).toEqual([
+      503,
+      "text/html; charset=utf-8",
+    ]);
     expect(Number(reply.headers["Retry-After"])).toBeGreaterThan(0);
     expect(reply.body).toContain('href="/idpauth/login/"');
     expect(reply.setCookies ?? []).toEqual([]);
@@ -252,7 +329,12 @@ describe("a refusal of a pushed request", () => {
   it("keeps the user's existing session", async () => {
     const user = await start();
     await user.signIn();
-    application.provider.fault("par", { kind: "status", status: 400, body: { error: "invalid_request" }, times: 1 });
+    application.provider.fault("par", {
+      kind: "status",
+      status: 400,
+      body: { error: "invalid_request" },
+      times: 1,
+    });
     expect((await user.get(LOGIN)).status).toBe(400);
     expect(await user.isSignedIn()).toBe(true);
   });
@@ -263,9 +345,16 @@ it("pushing without an endpoint in the discovery document is a misconfiguration,
   expect((await user.get(LOGIN)).status).toBe(503);
   expect(logged("provider_misconfigured")[0]).toContain("IDP_PUSHED_REQUESTS");
   application.provider.settings.pushedRequests = true;
-  application.provider.discoveryDocument = ({ pushed_authorization_request_endpoint: _left, ...document }) => document;
-  const providerMetadata = { pushed_authorization_request_endpoint: `${application.provider.issuer}/par` };
-  const corrected = application.user().at(application.another({ pushedRequests: "always", providerMetadata }));
+  application.provider.discoveryDocument = ({
+    pushed_authorization_request_endpoint: _left,
+    ...document
+  }) => document;
+  const providerMetadata = {
+    pushed_authorization_request_endpoint: `${application.provider.issuer}/par`,
+  };
+  const corrected = application
+    .user()
+    .at(application.another({ pushedRequests: "always", providerMetadata }));
   expect(namesIn((await corrected.get(LOGIN)).location)).toContain("request_uri");
 });
 
@@ -290,16 +379,27 @@ describe("many logins at once", () => {
   it("wait at one provider while the logins at another are pushed", async () => {
     await start();
     const other = await startTestProvider({ clock: application.clock, ...REQUIRED });
-    const of = ({ issuer, clientId, clientSecret }: typeof other) => ({ issuer, clientId, clientSecret });
+    const of = ({ issuer, clientId, clientSecret }: typeof other) => ({
+      issuer,
+      clientId,
+      clientSecret,
+    });
     const providers = { staff: of(application.provider), customers: of(other) };
-    const auth = application.another({ issuer: undefined, clientId: undefined, clientSecret: undefined, providers });
+    const auth = application.another({
+      issuer: undefined,
+      clientId: undefined,
+      clientSecret: undefined,
+      providers,
+    });
     const login = (key: string) => application.user().at(auth).get(`${LOGIN}?provider=${key}`);
     const held = application.provider.hold("par", { count: 50 });
     const waiting = Array.from({ length: 60 }, () => login("staff"));
     await held.arrived;
     expect((await login("customers")).status).toBe(302);
     held.release();
-    expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set([302]));
+    expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(
+      new Set([302]),
+    );
     await other.stop();
   });
 });

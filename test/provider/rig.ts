@@ -6,7 +6,11 @@ import type { IdInfo } from "../../src/record/identity.js";
 import type { SessionRecord } from "../../src/record/record.js";
 import { createOpenIdProvider } from "../../src/provider/openid-provider.js";
 import type { ProviderSettings } from "../../src/provider/provider-settings.js";
-import { startTestProvider, type TestProvider, type TestProviderOptions } from "../../src/testing/provider/test-provider.js";
+import {
+  startTestProvider,
+  type TestProvider,
+  type TestProviderOptions,
+} from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 export const REDIRECT_URI = "http://127.0.0.1:3000/idpauth/login-callback";
@@ -36,12 +40,20 @@ export async function startRig(options: TestProviderOptions = {}): Promise<Rig> 
   return rigAround(await startTestProvider({ clock, ...options }), clock);
 }
 
-/** The same test provider as if it had just been started, and a client that knows nothing of it. Making keys is slow. */
+/**
+ * The same test provider as if it had just been started, and a client that knows nothing of it.
+ * Making keys is slow.
+ */
 export function renewed({ idp, clock }: Rig, settings: TestProvider["settings"]): Rig {
   Object.assign(idp.settings, settings);
   idp.clearFaults();
   idp.jwks.reset();
-  idp.mutateIdToken = idp.tokenResponse = idp.authorizationResponse = idp.discoveryDocument = idp.userinfoResponse = undefined;
+  idp.mutateIdToken =
+    idp.tokenResponse =
+    idp.authorizationResponse =
+    idp.discoveryDocument =
+    idp.userinfoResponse =
+      undefined;
   idp.requests.length = 0;
   idp.signedIn.clear();
   return rigAround(idp, clock);
@@ -93,14 +105,29 @@ function rigAround(idp: TestProvider, clock: TestClock): Rig {
     logged,
     settingsWith,
     async code(by = provider) {
-      const { url } = await by.authorizationUrl({ redirectUri: REDIRECT_URI, state: "s", nonce: NONCE, verifier: VERIFIER });
+      const { url } = await by.authorizationUrl({
+        redirectUri: REDIRECT_URI,
+        state: "s",
+        nonce: NONCE,
+        verifier: VERIFIER,
+      });
       return new URL(await idp.signInCode(url)).searchParams.get("code") ?? "";
     },
     exchange: async (by = provider) =>
-      by.exchange({ code: await rig.code(by), redirectUri: REDIRECT_URI, nonce: NONCE, verifier: VERIFIER }),
-    refresh: (refreshToken, session = SESSION) => provider.refresh({ refreshToken, session, signal: never }),
+      by.exchange({
+        code: await rig.code(by),
+        redirectUri: REDIRECT_URI,
+        nonce: NONCE,
+        verifier: VERIFIER,
+      }),
+    refresh: (refreshToken, session = SESSION) =>
+      provider.refresh({ refreshToken, session, signal: never }),
     async verify(spent, signedIn, by = provider) {
-      const request = { refreshToken: signedIn.credentials.refresh_token ?? "", session: SESSION, signal: never };
+      const request = {
+        refreshToken: signedIn.credentials.refresh_token ?? "",
+        session: SESSION,
+        signal: never,
+      };
       return (await by.verifyRefreshed(spent, recordOf(signedIn), request)).idInfo;
     },
     async renew(signedIn) {
@@ -111,8 +138,17 @@ function rigAround(idp: TestProvider, clock: TestClock): Rig {
 }
 
 /** The record that a sign-in leaves. */
-export function recordOf({ credentials, idInfo, userinfoClaims, receivedAt }: SignIn): SessionRecord {
-  return { credentials, id_info: idInfo, idp_state: { v: 1, userinfo_claims: userinfoClaims, tokens_received_at: receivedAt } };
+export function recordOf({
+  credentials,
+  idInfo,
+  userinfoClaims,
+  receivedAt,
+}: SignIn): SessionRecord {
+  return {
+    credentials,
+    id_info: idInfo,
+    idp_state: { v: 1, userinfo_claims: userinfoClaims, tokens_received_at: receivedAt },
+  };
 }
 
 /** What a rejected call says: kind and reason. */

@@ -3,7 +3,16 @@ import { issuerTemplate } from "../../src/config/issuers.js";
 import type { Provider } from "../../src/ports/provider.js";
 import type { SignIn, VerifiedRefresh } from "../../src/record/credentials.js";
 import { tenantsOf } from "../../src/provider/allowed-tenants.js";
-import { recordOf, refused, rejection, renewed, SESSION, startRig, unavailable, type Rig } from "./rig.js";
+import {
+  recordOf,
+  refused,
+  rejection,
+  renewed,
+  SESSION,
+  startRig,
+  unavailable,
+  type Rig,
+} from "./rig.js";
 
 const TENANT = "11111111-2222-4333-8444-555555555555";
 const OTHER = "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee";
@@ -33,13 +42,20 @@ const template = () => issuerOf("{tenantid}");
 const messages = () => rig.logged.map(({ message }) => message);
 
 /** Signs in with other claims in the ID token. */
-async function signInWith(changes: Readonly<Record<string, unknown>>, by = provider): Promise<SignIn> {
+async function signInWith(
+  changes: Readonly<Record<string, unknown>>,
+  by = provider,
+): Promise<SignIn> {
   rig.idp.mutateIdToken = ({ claims }) => ({ claims: { ...claims, ...changes } });
   return rig.exchange(by);
 }
 
 async function renew(signedIn: SignIn, by = provider): Promise<VerifiedRefresh> {
-  const request = { refreshToken: signedIn.credentials.refresh_token ?? "", session: SESSION, signal: never };
+  const request = {
+    refreshToken: signedIn.credentials.refresh_token ?? "",
+    session: SESSION,
+    signal: never,
+  };
   return by.verifyRefreshed(await by.refresh(request), recordOf(signedIn), request);
 }
 
@@ -52,7 +68,10 @@ describe("the issuer in the discovery document", () => {
   it.each([
     [`${MICROSOFT}/organizations/v2.0`, `${MICROSOFT}/{tenantid}/v2.0`],
     [`${MICROSOFT}/common/v2.0`, `${MICROSOFT}/{tenantid}/v2.0`],
-    ["https://login.microsoftonline.us/common/v2.0", "https://login.microsoftonline.us/{tenantid}/v2.0"],
+    [
+      "https://login.microsoftonline.us/common/v2.0",
+      "https://login.microsoftonline.us/{tenantid}/v2.0",
+    ],
     ["http://127.0.0.1:9400/organizations/v2.0", "http://127.0.0.1:9400/{tenantid}/v2.0"],
     [`${MICROSOFT}/common/v2.0/`, undefined],
     [`${MICROSOFT}/common`, undefined],
@@ -84,8 +103,13 @@ describe("the issuer in the discovery document", () => {
     rig.idp.settings.tenant = undefined;
     rig.idp.discoveryDocument = (document) => ({ ...document, issuer: template() });
     const single = rig.settingsWith({ allowedTenants: null });
-    await expect(single.facts()).rejects.toMatchObject({ code: "provider_misconfigured", reason: "issuer_template" });
-    expect(messages()).toEqual([expect.stringMatching(/set IDP_ISSUER to exactly .*IDP_ALLOWED_TENANTS/)]);
+    await expect(single.facts()).rejects.toMatchObject({
+      code: "provider_misconfigured",
+      reason: "issuer_template",
+    });
+    expect(messages()).toEqual([
+      expect.stringMatching(/set IDP_ISSUER to exactly .*IDP_ALLOWED_TENANTS/),
+    ]);
   });
 });
 
@@ -96,18 +120,46 @@ describe("an ID token of a provider with several tenants", () => {
   });
 
   it.each<[string, () => Readonly<Record<string, unknown>>, string]>([
-    ["another tenant, which is not allowed", () => ({ tid: OTHER, iss: issuerOf(OTHER) }), "id_token_tenant"],
+    [
+      "another tenant, which is not allowed",
+      () => ({ tid: OTHER, iss: issuerOf(OTHER) }),
+      "id_token_tenant",
+    ],
     ["an allowed issuer, but the tid of another tenant", () => ({ tid: OTHER }), "id_token_tenant"],
-    ["the tid of an allowed tenant, but another issuer", () => ({ iss: issuerOf(OTHER) }), "id_token_iss"],
+    [
+      "the tid of an allowed tenant, but another issuer",
+      () => ({ iss: issuerOf(OTHER) }),
+      "id_token_iss",
+    ],
     ["the template as issuer", () => ({ iss: template() }), "id_token_iss"],
     ["the address of all tenants as issuer", () => ({ iss: rig.idp.issuer }), "id_token_iss"],
-    ["the issuer of its tenant on another server", () => ({ iss: `${MICROSOFT}/${TENANT}/v2.0` }), "id_token_iss"],
+    [
+      "the issuer of its tenant on another server",
+      () => ({ iss: `${MICROSOFT}/${TENANT}/v2.0` }),
+      "id_token_iss",
+    ],
     ["no tid", () => ({ tid: undefined }), "id_token_tid"],
-    ["a tid that is no GUID", () => ({ tid: "organizations", iss: issuerOf("organizations") }), "id_token_tid"],
-    ["a tid with a line break", () => ({ tid: `${TENANT}\n`, iss: issuerOf(`${TENANT}\n`) }), "id_token_tid"],
-    ["a tid in upper case", () => ({ tid: OTHER.toUpperCase(), iss: issuerOf(OTHER.toUpperCase()) }), "id_token_tid"],
+    [
+      "a tid that is no GUID",
+      () => ({ tid: "organizations", iss: issuerOf("organizations") }),
+      "id_token_tid",
+    ],
+    [
+      "a tid with a line break",
+      () => ({ tid: `${TENANT}\n`, iss: issuerOf(`${TENANT}\n`) }),
+      "id_token_tid",
+    ],
+    [
+      "a tid in upper case",
+      () => ({ tid: OTHER.toUpperCase(), iss: issuerOf(OTHER.toUpperCase()) }),
+      "id_token_tid",
+    ],
     ["a tid that is a list", () => ({ tid: [TENANT] }), "id_token_tid"],
-    ["a tid that is the placeholder", () => ({ tid: "{tenantid}", iss: template() }), "id_token_tid"],
+    [
+      "a tid that is the placeholder",
+      () => ({ tid: "{tenantid}", iss: template() }),
+      "id_token_tid",
+    ],
     ["a tid with a pattern of replace", () => ({ tid: "$&", iss: template() }), "id_token_tid"],
   ])("is refused with %s", async (_name, changes, reason) => {
     expect(await rejection(signInWith(changes()))).toBe(refused(reason));
@@ -117,16 +169,24 @@ describe("an ID token of a provider with several tenants", () => {
     ["any", OTHER],
     ["any", PERSONAL],
     [[TENANT, OTHER], OTHER],
-  ] as const)("with IDP_ALLOWED_TENANTS %j may be of the tenant %s", async (allowedTenants, tid) => {
-    const { idInfo } = await signInWith({ tid, iss: issuerOf(tid) }, rig.settingsWith({ allowedTenants }));
-    expect(idInfo).toMatchObject({ tid, iss: issuerOf(tid) });
-  });
+  ] as const)(
+    "with IDP_ALLOWED_TENANTS %j may be of the tenant %s",
+    async (allowedTenants, tid) => {
+      const { idInfo } = await signInWith(
+        { tid, iss: issuerOf(tid) },
+        rig.settingsWith({ allowedTenants }),
+      );
+      expect(idInfo).toMatchObject({ tid, iss: issuerOf(tid) });
+    },
+  );
 
   it("with IDP_ALLOWED_TENANTS any still needs a tid that its issuer contains", async () => {
     const any = rig.settingsWith({ allowedTenants: "any" });
     expect(await rejection(signInWith({ tid: OTHER }, any))).toBe(refused("id_token_iss"));
     expect(await rejection(signInWith({ tid: undefined }, any))).toBe(refused("id_token_tid"));
-    expect(await rejection(signInWith({ tid: "common", iss: issuerOf("common") }, any))).toBe(refused("id_token_tid"));
+    expect(await rejection(signInWith({ tid: "common", iss: issuerOf("common") }, any))).toBe(
+      refused("id_token_tid"),
+    );
   });
 });
 
@@ -159,7 +219,9 @@ describe("a signing key's own issuer", () => {
   it("is ignored for a provider with one issuer", async () => {
     rig.idp.settings.tenant = undefined;
     publish(issuerOf(OTHER));
-    expect((await rig.exchange(rig.settingsWith({ allowedTenants: null }))).idInfo).toMatchObject({ iss: rig.idp.issuer });
+    expect((await rig.exchange(rig.settingsWith({ allowedTenants: null }))).idInfo).toMatchObject({
+      iss: rig.idp.issuer,
+    });
   });
 
   it("decides between two keys of one name", async () => {
@@ -181,39 +243,56 @@ describe.each([
   beforeEach(prepare);
 
   it("keeps the tenant and its issuer", async () => {
-    expect((await renew(await rig.exchange(provider))).idInfo).toMatchObject({ tid: TENANT, iss: issuerOf(TENANT) });
+    expect((await renew(await rig.exchange(provider))).idInfo).toMatchObject({
+      tid: TENANT,
+      iss: issuerOf(TENANT),
+    });
   });
 
   it("is refused if the tenant is not allowed any more", async () => {
     const signedIn = await rig.exchange(provider);
-    expect(await rejection(renew(signedIn, rig.settingsWith({ allowedTenants: [OTHER] })))).toBe(refused("id_token_tenant"));
+    expect(await rejection(renew(signedIn, rig.settingsWith({ allowedTenants: [OTHER] })))).toBe(
+      refused("id_token_tenant"),
+    );
   });
 
   it("is refused if the stored claims have no tenant", async () => {
     const signedIn = await rig.exchange(provider);
     const { tid: _tid, ...idInfo } = signedIn.idInfo;
     expect(await rejection(renew({ ...signedIn, idInfo }))).toBe(refused("id_token_tid"));
-    expect(await rejection(renew({ ...(await rig.exchange(provider)), idInfo: { ...signedIn.idInfo, iss: template() } }))).toBe(
-      refused("id_token_iss"),
-    );
+    expect(
+      await rejection(
+        renew({
+          ...(await rig.exchange(provider)),
+          idInfo: { ...signedIn.idInfo, iss: template() },
+        }),
+      ),
+    ).toBe(refused("id_token_iss"));
   });
 });
 
 it("a refresh does not change the tenant, even to another that is allowed", async () => {
   const both = rig.settingsWith({ allowedTenants: [TENANT, OTHER] });
   const signedIn = await rig.exchange(both);
-  rig.idp.mutateIdToken = ({ claims }) => ({ claims: { ...claims, tid: OTHER, iss: issuerOf(OTHER) } });
+  rig.idp.mutateIdToken = ({ claims }) => ({
+    claims: { ...claims, tid: OTHER, iss: issuerOf(OTHER) },
+  });
   expect(await rejection(renew(signedIn, both))).toBe(refused("id_token_iss"));
 });
 
 it("a wrong tenant is refused while the keys cannot be fetched, a correct one is an outage", async () => {
   rig.idp.fault("jwks", { kind: "reset" });
-  expect(await rejection(signInWith({ tid: OTHER, iss: issuerOf(OTHER) }))).toBe(refused("id_token_tenant"));
+  expect(await rejection(signInWith({ tid: OTHER, iss: issuerOf(OTHER) }))).toBe(
+    refused("id_token_tenant"),
+  );
   expect(await rejection(signInWith({}))).toBe(unavailable("jwks"));
 });
 
 describe("iss of an authorization response", () => {
-  const tenants = tenantsOf({ issuer: `${MICROSOFT}/organizations/v2.0`, allowedTenants: [TENANT] });
+  const tenants = tenantsOf({
+    issuer: `${MICROSOFT}/organizations/v2.0`,
+    allowedTenants: [TENANT],
+  });
 
   it.each([
     [`${MICROSOFT}/{tenantid}/v2.0`, true],

@@ -2,7 +2,19 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { DroppedTokens, Provider } from "../../src/ports/provider.js";
 import type { SignIn, VerifiedRefresh } from "../../src/record/credentials.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
-import { NONCE, recordOf, REDIRECT_URI, refused, rejection, renewed, SESSION, startRig, unavailable, VERIFIER, type Rig } from "./rig.js";
+import {
+  NONCE,
+  recordOf,
+  REDIRECT_URI,
+  refused,
+  rejection,
+  renewed,
+  SESSION,
+  startRig,
+  unavailable,
+  VERIFIER,
+  type Rig,
+} from "./rig.js";
 
 let rig: Rig;
 let settings: Rig["idp"]["settings"];
@@ -23,13 +35,21 @@ afterAll(async () => {
 });
 
 const never = new AbortController().signal;
-const SIGNED = { kind: "status", status: 200, headers: { "content-type": "application/jwt" }, body: "a.b.c" } as const;
+const SIGNED = {
+  kind: "status",
+  status: 200,
+  headers: { "content-type": "application/jwt" },
+  body: "a.b.c",
+} as const;
 const userinfoRequests = () => rig.idp.requestsTo("userinfo").length;
 const messages = () => rig.logged.map(({ message }) => message);
 const noUserinfo = ({ userinfo_endpoint: _gone, ...document }: Record<string, unknown>) => document;
 
 /** Refreshes with the provider of this test. */
-async function renew(signedIn: SignIn, refreshToken = signedIn.credentials.refresh_token ?? ""): Promise<VerifiedRefresh> {
+async function renew(
+  signedIn: SignIn,
+  refreshToken = signedIn.credentials.refresh_token ?? "",
+): Promise<VerifiedRefresh> {
   const request = { refreshToken, session: SESSION, signal: never };
   return provider.verifyRefreshed(await provider.refresh(request), recordOf(signedIn), request);
 }
@@ -47,16 +67,30 @@ const OUTAGES = [
   ["403", { kind: "status", status: 403 }, "http_403"],
   ["no JSON", { kind: "garbage" }, "not_json"],
   ["a list", { kind: "garbage", body: "[]" }, "not_json"],
-  ["more than an ID token may have", { kind: "garbage", body: `{"sub":"ada-1815","x":"${"x".repeat(262_144)}"}` }, "too_large"],
+  [
+    "more than an ID token may have",
+    { kind: "garbage", body: `{"sub":"ada-1815","x":"${"x".repeat(262_144)}"}` },
+    "too_large",
+  ],
   ["more than 1 MiB", { kind: "oversized" }, "too_large"],
   ["a redirect", { kind: "redirect" }, "http_302"],
 ] satisfies [string, Fault, string][];
 
 describe("a sign-in with IDP_USERINFO=always", () => {
   it("adds userinfo's claims to those of the ID token, and gives them as they came too", async () => {
-    rig.idp.userinfoResponse = (claims) => ({ ...claims, name: "Other", groups: ["staff"], exp: 1, acr: "high" });
+    rig.idp.userinfoResponse = (claims) => ({
+      ...claims,
+      name: "Other",
+      groups: ["staff"],
+      exp: 1,
+      acr: "high",
+    });
     const { idInfo, userinfo, userinfoClaims } = await rig.exchange(provider);
-    expect(idInfo).toMatchObject({ name: "Ada Lovelace", email: "ada@example.com", groups: ["staff"] });
+    expect(idInfo).toMatchObject({
+      name: "Ada Lovelace",
+      email: "ada@example.com",
+      groups: ["staff"],
+    });
     expect([idInfo.exp === 1, "acr" in idInfo]).toEqual([false, false]);
     expect(userinfo).toMatchObject({ sub: "ada-1815", name: "Other", exp: 1, acr: "high" });
     expect(userinfoClaims).toEqual(["groups"]);
@@ -64,41 +98,66 @@ describe("a sign-in with IDP_USERINFO=always", () => {
   });
 
   it("drops distributed and aggregated claims, but gives them as they came", async () => {
-    const references = { _claim_names: { groups: "src1" }, _claim_sources: { src1: { endpoint: "https://graph.example/groups" } } };
+    const references = {
+      _claim_names: { groups: "src1" },
+      _claim_sources: { src1: { endpoint: "https://graph.example/groups" } },
+    };
     rig.idp.userinfoResponse = (claims) => ({ ...claims, ...references });
     const { idInfo, userinfo } = await rig.exchange(provider);
     expect(Object.keys(idInfo).filter((name) => name.startsWith("_"))).toEqual([]);
     expect(userinfo).toMatchObject(references);
   });
 
-  it.each(OUTAGES)("is an outage if userinfo responds with %s, and its tokens are handed back", async (_name, fault, reason) => {
-    rig.idp.fault("userinfo", fault);
-    const dropped: DroppedTokens[] = [];
-    const code = await rig.code(provider);
-    const exchange = provider.exchange({
-      ...{ code, redirectUri: REDIRECT_URI, nonce: NONCE, verifier: VERIFIER },
-      dropped: (tokens) => dropped.push(tokens),
-    });
-    expect(await rejection(exchange)).toBe(unavailable(reason));
-    const newest = (kind: string) => rig.idp.issued.findLast((issued) => issued.kind === kind)?.value;
-    expect(dropped).toEqual([{ accessToken: newest("access_token"), refreshToken: newest("refresh_token") }]);
-    expect(messages().join()).toContain("The sign-in stops, since IDP_USERINFO is always.");
-  });
+  it.each(OUTAGES)(
+    "is an outage if userinfo responds with %s, and its tokens are handed back",
+    async (_name, fault, reason) => {
+      rig.idp.fault("userinfo", fault);
+      const dropped: DroppedTokens[] = [];
+      const code = await rig.code(provider);
+      const exchange = provider.exchange({
+        ...{ code, redirectUri: REDIRECT_URI, nonce: NONCE, verifier: VERIFIER },
+        dropped: (tokens) => dropped.push(tokens),
+      });
+      expect(await rejection(exchange)).toBe(unavailable(reason));
+      const newest = (kind: string) =>
+        rig.idp.issued.findLast((issued) => issued.kind === kind)?.value;
+      expect(dropped).toEqual([
+        { accessToken: newest("access_token"), refreshToken: newest("refresh_token") },
+      ]);
+      expect(messages().join()).toContain("The sign-in stops, since IDP_USERINFO is always.");
+    },
+  );
 
   it.each([
-    ["another sub", (claims: Record<string, unknown>) => ({ ...claims, sub: "somebody-else" }), "userinfo_sub"],
+    [
+      "another sub",
+      (claims: Record<string, unknown>) => ({ ...claims, sub: "somebody-else" }),
+      "userinfo_sub",
+    ],
     ["no sub", ({ sub: _none, ...claims }: Record<string, unknown>) => claims, "userinfo_sub"],
-    ["a sub that is a list", (claims: Record<string, unknown>) => ({ ...claims, sub: ["ada-1815"] }), "userinfo_sub"],
-  ])("is refused if userinfo names %s, and its tokens are handed back", async (_name, change, reason) => {
-    rig.idp.userinfoResponse = change;
-    let handedBack = 0;
-    const exchange = provider.exchange({
-      ...{ code: await rig.code(provider), redirectUri: REDIRECT_URI, nonce: NONCE, verifier: VERIFIER },
-      dropped: () => (handedBack += 1),
-    });
-    expect(await rejection(exchange)).toBe(refused(reason));
-    expect(handedBack).toBe(1);
-  });
+    [
+      "a sub that is a list",
+      (claims: Record<string, unknown>) => ({ ...claims, sub: ["ada-1815"] }),
+      "userinfo_sub",
+    ],
+  ])(
+    "is refused if userinfo names %s, and its tokens are handed back",
+    async (_name, change, reason) => {
+      rig.idp.userinfoResponse = change;
+      let handedBack = 0;
+      const exchange = provider.exchange({
+        ...{
+          code: await rig.code(provider),
+          redirectUri: REDIRECT_URI,
+          nonce: NONCE,
+          verifier: VERIFIER,
+        },
+        dropped: () => (handedBack += 1),
+      });
+      expect(await rejection(exchange)).toBe(refused(reason));
+      expect(handedBack).toBe(1);
+    },
+  );
 
   it("is refused if userinfo does not accept the access token", async () => {
     rig.idp.fault("userinfo", { kind: "status", status: 401 });
@@ -122,15 +181,27 @@ describe("a sign-in with IDP_USERINFO=always", () => {
   it("is not set up correctly if userinfo is signed, and the log says so once", async () => {
     rig.idp.fault("userinfo", SIGNED);
     for (const _signIn of [1, 2])
-      await expect(rig.exchange(provider)).rejects.toMatchObject({ code: "provider_misconfigured", reason: "userinfo_signed" });
-    expect(messages()).toEqual([expect.stringContaining("(application/jwt), which idpauth doesn't support")]);
+      await expect(rig.exchange(provider)).rejects.toMatchObject({
+        code: "provider_misconfigured",
+        reason: "userinfo_signed",
+      });
+    expect(messages()).toEqual([
+      expect.stringContaining("(application/jwt), which idpauth doesn't support"),
+    ]);
   });
 
   it("does not begin without a userinfo endpoint, and the log says once what to set", async () => {
     rig.idp.discoveryDocument = noUserinfo;
     for (const _login of [1, 2])
-      await expect(rig.code(provider)).rejects.toMatchObject({ code: "provider_misconfigured", reason: "userinfo_endpoint_missing" });
-    expect(messages()).toEqual([expect.stringMatching(/IDP_USERINFO is always.*Set IDP_USERINFO to when-needed.*IDP_PROVIDER_METADATA/)]);
+      await expect(rig.code(provider)).rejects.toMatchObject({
+        code: "provider_misconfigured",
+        reason: "userinfo_endpoint_missing",
+      });
+    expect(messages()).toEqual([
+      expect.stringMatching(
+        /IDP_USERINFO is always.*Set IDP_USERINFO to when-needed.*IDP_PROVIDER_METADATA/,
+      ),
+    ]);
     expect(rig.idp.requestsTo("authorize")).toEqual([]);
   });
 });
@@ -165,11 +236,26 @@ describe.each([
   beforeEach(prepare);
 
   it("replaces the claims that userinfo gave before, removes absent ones, and adds new ones", async () => {
-    rig.idp.userinfoResponse = (claims) => ({ ...claims, groups: ["staff", "admin"], locale: "en", name: "Other" });
+    rig.idp.userinfoResponse = (claims) => ({
+      ...claims,
+      groups: ["staff", "admin"],
+      locale: "en",
+      name: "Other",
+    });
     const signedIn = await rig.exchange(provider);
-    rig.idp.userinfoResponse = (claims) => ({ ...claims, groups: ["staff"], department: "engines", name: "Other", auth_time: 1 });
+    rig.idp.userinfoResponse = (claims) => ({
+      ...claims,
+      groups: ["staff"],
+      department: "engines",
+      name: "Other",
+      auth_time: 1,
+    });
     const { idInfo, userinfo, userinfoClaims } = await renew(signedIn);
-    expect(idInfo).toMatchObject({ groups: ["staff"], department: "engines", name: "Ada Lovelace" });
+    expect(idInfo).toMatchObject({
+      groups: ["staff"],
+      department: "engines",
+      name: "Ada Lovelace",
+    });
     expect(["locale" in idInfo, "auth_time" in idInfo]).toEqual([false, false]);
     expect(userinfo).toMatchObject({ groups: ["staff"], name: "Other", auth_time: 1 });
     expect([...userinfoClaims].sort()).toEqual(["department", "groups"]);
@@ -180,22 +266,37 @@ describe.each([
     rig.idp.settings.claimsInIdToken = false;
     const signedIn = await rig.exchange(provider);
     expect(signedIn.idInfo).toMatchObject({ email: "ada@example.com", email_verified: true });
-    rig.idp.userinfoResponse = ({ email_verified: _flag, ...claims }) => ({ ...claims, email: "new@example.com" });
+    rig.idp.userinfoResponse = ({ email_verified: _flag, ...claims }) => ({
+      ...claims,
+      email: "new@example.com",
+    });
     const { idInfo } = await renew(signedIn);
     expect(idInfo.email).toBe("new@example.com");
     expect(idInfo).not.toHaveProperty("email_verified");
   });
 
-  it.each(OUTAGES)("is an outage if userinfo responds with %s, and the next refresh works", async (_outage, fault, reason) => {
-    const signedIn = await rig.exchange(provider);
-    const withdraw = rig.idp.fault("userinfo", fault);
-    const request = { refreshToken: signedIn.credentials.refresh_token ?? "", session: SESSION, signal: never };
-    const spent = await provider.refresh(request);
-    expect(await rejection(provider.verifyRefreshed(spent, recordOf(signedIn), request))).toBe(unavailable(reason));
-    withdraw();
-    rig.clock.advance(60_000);
-    expect((await renew(signedIn, spent.refreshToken)).idInfo).toMatchObject({ sub: "ada-1815", name: "Ada Lovelace" });
-  });
+  it.each(OUTAGES)(
+    "is an outage if userinfo responds with %s, and the next refresh works",
+    async (_outage, fault, reason) => {
+      const signedIn = await rig.exchange(provider);
+      const withdraw = rig.idp.fault("userinfo", fault);
+      const request = {
+        refreshToken: signedIn.credentials.refresh_token ?? "",
+        session: SESSION,
+        signal: never,
+      };
+      const spent = await provider.refresh(request);
+      expect(await rejection(provider.verifyRefreshed(spent, recordOf(signedIn), request))).toBe(
+        unavailable(reason),
+      );
+      withdraw();
+      rig.clock.advance(60_000);
+      expect((await renew(signedIn, spent.refreshToken)).idInfo).toMatchObject({
+        sub: "ada-1815",
+        name: "Ada Lovelace",
+      });
+    },
+  );
 
   it("is refused if userinfo names another sub", async () => {
     const signedIn = await rig.exchange(provider);
@@ -206,7 +307,10 @@ describe.each([
   it("is not set up correctly if userinfo is signed; the session is kept, and backs off", async () => {
     const signedIn = await rig.exchange(provider);
     rig.idp.fault("userinfo", SIGNED);
-    await expect(renew(signedIn)).rejects.toMatchObject({ code: "provider_misconfigured", reason: "userinfo_signed" });
+    await expect(renew(signedIn)).rejects.toMatchObject({
+      code: "provider_misconfigured",
+      reason: "userinfo_signed",
+    });
     expect(await rejection(renew(signedIn))).toBe(unavailable("backing_off"));
   });
 
@@ -215,7 +319,10 @@ describe.each([
     rig.idp.discoveryDocument = noUserinfo;
     provider = rig.settingsWith({ userinfo: "always" });
     const before = rig.idp.requestsTo("token").length;
-    await expect(renew(signedIn)).rejects.toMatchObject({ code: "provider_misconfigured", reason: "userinfo_endpoint_missing" });
+    await expect(renew(signedIn)).rejects.toMatchObject({
+      code: "provider_misconfigured",
+      reason: "userinfo_endpoint_missing",
+    });
     expect(rig.idp.requestsTo("token")).toHaveLength(before);
   });
 });

@@ -19,13 +19,20 @@ export interface PageServer {
  *
  * @param react the folder with the packages `react` and `react-dom`
  */
-export async function bundle(file: string, react = path.join(ROOT, "node_modules")): Promise<string> {
+export async function bundle(
+  file: string,
+  react = path.join(ROOT, "node_modules"),
+): Promise<string> {
   const bundled = await rolldown({
     input: path.join(import.meta.dirname, file),
     platform: "browser",
     resolve: {
       extensionAlias: { ".js": [".ts"] },
-      alias: { react: path.join(react, "react"), "react-dom": path.join(react, "react-dom"), scheduler: path.join(react, "scheduler") },
+      alias: {
+        react: path.join(react, "react"),
+        "react-dom": path.join(react, "react-dom"),
+        scheduler: path.join(react, "scheduler"),
+      },
     },
     tsconfig: false,
     checks: { moduleLevelDirective: false },
@@ -46,7 +53,10 @@ export async function startPageServer(script: string): Promise<PageServer> {
   };
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url!, "http://server");
-    const [type, body] = files[pathname] ?? ["text/html; charset=utf-8", page(searchParams.get("markup") ?? "")];
+    const [type, body] = files[pathname] ?? [
+      "text/html; charset=utf-8",
+      page(searchParams.get("markup") ?? ""),
+    ];
     response.setHeader("Content-Type", type).setHeader("Content-Security-Policy", POLICY).end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

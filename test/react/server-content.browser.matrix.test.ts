@@ -32,12 +32,22 @@ describe.skipIf(executablePath === undefined)("ServerContent", IN_A_BROWSER, () 
     });
     tab.on("pageerror", (error) => complaints.push(error.message));
     await tab.goto(server.url());
-    await tab.evaluate((one) => content.start(one === "signed out" ? content.signedOut : content.signedIn({}, one)), who);
+    await tab.evaluate(
+      (one) => content.start(one === "signed out" ? content.signedOut : content.signedIn({}, one)),
+      who,
+    );
   }
   const now = (who: Who) =>
-    tab.evaluate((one) => content.client.set(one === "signed out" ? content.signedOut : content.signedIn({}, one)), who);
+    tab.evaluate(
+      (one) =>
+        content.client.set(one === "signed out" ? content.signedOut : content.signedIn({}, one)),
+      who,
+    );
   const serve = (account: string | null) => tab.evaluate((one) => content.serve(one), account);
-  /** What the user sees, how often the page was to be refreshed, and how often the client was to probe. */
+  /**
+   * What the user sees, how often the page was to be refreshed, and how often the client was to
+   * probe.
+   */
   async function expectPage(text: string, refreshes: number, probes = 0): Promise<void> {
     await expect
       .poll(() =>

@@ -17,18 +17,26 @@ describe("rendered on a server", () => {
   ])("SignedIn and SignedOut show their children by the state: %s", (_name, state, name, shown) => {
     const html = renderToString(createElement(Application, { client: fakeClient(state) }));
     expect(html).toContain(`${state.status}: ${name}`);
-    expect(["For users only.", "Please sign in."].filter((text) => html.includes(text))).toEqual(shown);
+    expect(["For users only.", "Please sign in."].filter((text) => html.includes(text))).toEqual(
+      shown,
+    );
   });
 
   it("shows the initial state, even if the state has changed by then", () => {
     const client = fakeClient(ADA);
     client.set(SIGNED_OUT);
-    expect(renderToString(createElement(Application, { client }))).toContain("signed-in: Ada Lovelace");
+    expect(renderToString(createElement(Application, { client }))).toContain(
+      "signed-in: Ada Lovelace",
+    );
   });
 
   it("the warning is an empty, closed dialog, even when the session is about to end", () => {
-    const html = renderToString(createElement(Application, { client: fakeClient(signedIn({ idle: 5 })) }));
-    expect(html).toContain('<dialog role="alertdialog" class="session-warning" aria-labelledby="session-warning"></dialog>');
+    const html = renderToString(
+      createElement(Application, { client: fakeClient(signedIn({ idle: 5 })) }),
+    );
+    expect(html).toContain(
+      '<dialog role="alertdialog" class="session-warning" aria-labelledby="session-warning"></dialog>',
+    );
   });
 });
 

@@ -28,7 +28,8 @@ describe.skipIf(executablePath === undefined)("SessionWarning", IN_A_BROWSER, ()
   const open = async (limits: Limits, options?: OpenOptions) => {
     page = await openWarningPage(browser, server, limits, options);
   };
-  const settle = (limits: Limits) => page.tab.evaluate((one) => fixture.client.settle(fixture.signedIn(one)), limits);
+  const settle = (limits: Limits) =>
+    page.tab.evaluate((one) => fixture.client.settle(fixture.signedIn(one)), limits);
   const focused = () =>
     page.tab.evaluate(() => {
       const { activeElement } = document;
@@ -41,7 +42,11 @@ describe.skipIf(executablePath === undefined)("SessionWarning", IN_A_BROWSER, ()
     ["idle", { idle: 65, maxAge: 3600 }, ["Stay signed in", "Sign out"]],
     ["maximum age", { maxAge: 65, idle: 66 }, ["Sign in again", "Sign out", "Close"]],
     ["provider's own", { sessionExpiry: 65, idle: 66 }, ["Sign in again", "Sign out", "Close"]],
-    ["ID token's, without a refresh token,", { idToken: 65, idle: 66 }, ["Sign in again", "Sign out", "Close"]],
+    [
+      "ID token's, without a refresh token,",
+      { idToken: 65, idle: 66 },
+      ["Sign in again", "Sign out", "Close"],
+    ],
   ])(
     "the %s limit: opens 60 seconds before the end, is exact at each second, and says when the session has ended",
     async (_name, limits, buttons) => {
@@ -83,12 +88,15 @@ describe.skipIf(executablePath === undefined)("SessionWarning", IN_A_BROWSER, ()
     await open({ idle: 120 });
     const before = await page.tab.evaluate(() => {
       const count = { changes: 0 };
-      new MutationObserver((records) => (count.changes += records.length)).observe(document.querySelector("dialog")!, {
-        subtree: true,
-        childList: true,
-        characterData: true,
-        attributes: true,
-      });
+      new MutationObserver((records) => (count.changes += records.length)).observe(
+        document.querySelector("dialog")!,
+        {
+          subtree: true,
+          childList: true,
+          characterData: true,
+          attributes: true,
+        },
+      );
       return Object.assign(globalThis, { count }).count.changes;
     });
     await page.run(59.9);
@@ -114,7 +122,11 @@ describe.skipIf(executablePath === undefined)("SessionWarning", IN_A_BROWSER, ()
       visited.add(await focused());
     }
     // Between the last and the first button, the focus is on the browser's own controls.
-    expect([...visited].filter((name) => !["Stay signed in", "Sign out", "the browser"].includes(String(name)))).toEqual([]);
+    expect(
+      [...visited].filter(
+        (name) => !["Stay signed in", "Sign out", "the browser"].includes(String(name)),
+      ),
+    ).toEqual([]);
     await page.tab.getByRole("button", { name: "Stay signed in" }).focus();
     await page.tab.keyboard.press("Enter");
     expect(await page.calls()).toEqual(["keepAlive"]);
@@ -129,7 +141,9 @@ describe.skipIf(executablePath === undefined)("SessionWarning", IN_A_BROWSER, ()
     await title("Your session ends in 60 s");
     await page.tab.keyboard.press("Escape");
     await expect.poll(page.calls).toEqual(["keepAlive"]);
-    await page.tab.evaluate(() => fixture.client.settle(fixture.unavailable(fixture.client.getState())));
+    await page.tab.evaluate(() =>
+      fixture.client.settle(fixture.unavailable(fixture.client.getState())),
+    );
     await page.tab.getByText("That failed. Try again.").waitFor();
     await title("Your session ends in 60 s");
     await page.tab.keyboard.press("Escape");
@@ -157,7 +171,11 @@ describe.skipIf(executablePath === undefined)("SessionWarning", IN_A_BROWSER, ()
     await open({ maxAge: 65, idle: 600 });
     await page.run(5);
     await title("Your session ends in 60 s");
-    expect(await page.tab.getByText("To continue, you have to sign in again. This page stays open.").count()).toBe(1);
+    expect(
+      await page.tab
+        .getByText("To continue, you have to sign in again. This page stays open.")
+        .count(),
+    ).toBe(1);
     await page.tab.keyboard.press("Escape");
     await title(null);
     expect(await focused()).toBe("note");
@@ -222,7 +240,8 @@ describe.skipIf(executablePath === undefined)("SessionWarning", IN_A_BROWSER, ()
 
   it("after a click on Close, another request that meets the end opens the dialog again", async () => {
     await open({ idle: 3600 });
-    const meetTheEnd = () => page.tab.evaluate(() => fixture.client.set({ ...fixture.states["signed-out"] }));
+    const meetTheEnd = () =>
+      page.tab.evaluate(() => fixture.client.set({ ...fixture.states["signed-out"] }));
     await meetTheEnd();
     await title("Your session has ended");
     await page.tab.getByRole("button", { name: "Close" }).click();
@@ -237,15 +256,21 @@ describe.skipIf(executablePath === undefined)("SessionWarning", IN_A_BROWSER, ()
     await title("Your session has ended");
     await page.tab.getByRole("button", { name: "Close" }).click();
     await title(null);
-    await page.tab.evaluate(() => fixture.client.set({ ...fixture.states["signed-out"], reason: "ended_everywhere" }));
+    await page.tab.evaluate(() =>
+      fixture.client.set({ ...fixture.states["signed-out"], reason: "ended_everywhere" }),
+    );
     await page.run(1);
     await title(null);
     for (const seconds of [0, 10]) {
       await page.run(seconds);
-      await page.tab.evaluate(() => fixture.client.set(fixture.unavailable(fixture.client.getState())));
+      await page.tab.evaluate(() =>
+        fixture.client.set(fixture.unavailable(fixture.client.getState())),
+      );
       await page.run(1);
       await title(null);
-      await page.tab.evaluate(() => fixture.client.set({ ...fixture.states["signed-out"], reason: "ended_everywhere" }));
+      await page.tab.evaluate(() =>
+        fixture.client.set({ ...fixture.states["signed-out"], reason: "ended_everywhere" }),
+      );
       await page.run(1);
       await title(null);
     }
@@ -254,7 +279,9 @@ describe.skipIf(executablePath === undefined)("SessionWarning", IN_A_BROWSER, ()
   it("an outage in the last minute changes nothing: the countdown goes on", async () => {
     await open({ idle: 65 });
     await page.run(15);
-    await page.tab.evaluate(() => fixture.client.set(fixture.unavailable(fixture.client.getState())));
+    await page.tab.evaluate(() =>
+      fixture.client.set(fixture.unavailable(fixture.client.getState())),
+    );
     await title("Your session ends in 50 s");
     await page.run(1);
     await title("Your session ends in 49 s");
@@ -309,7 +336,9 @@ describe.skipIf(executablePath === undefined)("SessionWarning", IN_A_BROWSER, ()
     const all = [first, await shown()].join("\n");
     await page.tab.evaluate(() => fixture.client.set(fixture.signedIn({ idle: 20 })));
     await title("Noch 20 Sekunden angemeldet");
-    const lines = `${all}\n${await shown()}`.split(/\n+/).filter((line) => !line.startsWith("Noch"));
+    const lines = `${all}\n${await shown()}`
+      .split(/\n+/)
+      .filter((line) => !line.startsWith("Noch"));
     expect(new Set(lines)).toEqual(new Set(Object.values(texts).slice(1)));
   });
 });

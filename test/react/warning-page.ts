@@ -23,7 +23,9 @@ export interface WarningPage {
 
 export type OpenOptions = BrowserContextOptions & { readonly warning?: SessionWarningProps };
 
-/** Opens the page with a user whose session has these limits, in seconds. The focus is in the field. */
+/**
+ * Opens the page with a user whose session has these limits, in seconds. The focus is in the field.
+ */
 export async function openWarningPage(
   browser: Browser,
   server: PageServer,
@@ -39,7 +41,10 @@ export async function openWarningPage(
   await tab.clock.install({ time: NOON });
   await tab.goto(server.url());
   await tab.clock.pauseAt(NOON + 3_600_000);
-  await tab.evaluate(([one, props]) => fixture.start(fixture.signedIn(one), props), [limits, warning] as const);
+  await tab.evaluate(([one, props]) => fixture.start(fixture.signedIn(one), props), [
+    limits,
+    warning,
+  ] as const);
   await tab.locator("#note").focus();
   return {
     tab,

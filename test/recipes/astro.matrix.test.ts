@@ -1,9 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { attackRecipe } from "./attacks.js";
-import { attacksOn, breachesBy, MARK, ranAt, reachedBy, signedOut, signInAt, type Attack } from "./hostile.js";
+import {
+  attacksOn,
+  breachesBy,
+  MARK,
+  ranAt,
+  reachedBy,
+  signedOut,
+  signInAt,
+  type Attack,
+} from "./hostile.js";
 import { canRun, ORIGIN, PREPARATION, startRecipe, type RunningRecipe } from "./recipe.js";
 
-// Needs a network for the first installation of test/recipes/astro and, with a Node older than 24, of test/recipes/node.
+// Needs a network for the first installation of test/recipes/astro and, with a Node older than 24,
+// of test/recipes/node.
 
 const FRAMEWORK = "astro";
 const installed = await canRun(FRAMEWORK);
@@ -11,7 +21,16 @@ const installed = await canRun(FRAMEWORK);
 const PATHS = attacksOn(["/members", "/members/report", "/members/x", "/moved"]);
 
 const JSON_BODY = { headers: { "content-type": "application/json" }, body: "{}" };
-const NAMES = ["rename", "send", "members.remind", "%72ename", "members%2Eremind", "m%65mbers.remind", "x/_actions/rename", "rename/"];
+const NAMES = [
+  "rename",
+  "send",
+  "members.remind",
+  "%72ename",
+  "members%2Eremind",
+  "m%65mbers.remind",
+  "x/_actions/rename",
+  "rename/",
+];
 const ACTIONS = NAMES.flatMap((name): Attack[] => [
   ...[
     `/_actions/${name}`,
@@ -20,8 +39,20 @@ const ACTIONS = NAMES.flatMap((name): Attack[] => [
     `/x/../_actions/${name}`,
     `/idpauth/../_actions/${name}`,
     `/_actions/${name}?x`,
-  ].flatMap((target): Attack[] => [{ target }, { target, method: "POST" }, { target, method: "POST", ...JSON_BODY }]),
-  ...["/", "//", "/ran", "/members", "/idpauth/session", "/nowhere", "/_server-islands/Report"].flatMap((page): Attack[] => [
+  ].flatMap((target): Attack[] => [
+    { target },
+    { target, method: "POST" },
+    { target, method: "POST", ...JSON_BODY },
+  ]),
+  ...[
+    "/",
+    "//",
+    "/ran",
+    "/members",
+    "/idpauth/session",
+    "/nowhere",
+    "/_server-islands/Report",
+  ].flatMap((page): Attack[] => [
     { target: `${page}?_action=${name}`, method: "POST" },
     { target: `${page}?_%61ction=${encodeURIComponent(name)}`, method: "POST" },
     { target: `${page}?x&_action=${name}`, method: "POST", ...JSON_BODY },
@@ -43,13 +74,21 @@ describe.skipIf(!installed)("docs/how-to/fetch-frameworks.md, Astro", () => {
   afterAll(() => recipe.stop());
 
   /** The island's address, with what Astro encrypted into it for a signed-in user. */
-  const islandIn = (page: string) => /\/_server-islands\/[^"'`\s]+/.exec(page.replaceAll("&amp;", "&"))?.[0] ?? "no island";
+  const islandIn = (page: string) =>
+    /\/_server-islands\/[^"'`\s]+/.exec(page.replaceAll("&amp;", "&"))?.[0] ?? "no island";
 
   const islands = (address: string): Attack[] => {
     const at = address.replace("/_server-islands", "");
-    return ["/_server-islands", "//_server-islands", "/_server%2dislands", "/x/../_server-islands", "/_server-islands/."].flatMap(
-      (path) => [{ target: path + at }, { target: path + at, headers: { "sec-fetch-mode": "navigate", accept: "text/html" } }],
-    );
+    return [
+      "/_server-islands",
+      "//_server-islands",
+      "/_server%2dislands",
+      "/x/../_server-islands",
+      "/_server-islands/.",
+    ].flatMap((path) => [
+      { target: path + at },
+      { target: path + at, headers: { "sec-fetch-mode": "navigate", accept: "text/html" } },
+    ]);
   };
 
   it("serves and runs nothing of a guarded route for signed-out users, however they spell its path", async () => {
@@ -69,7 +108,10 @@ describe.skipIf(!installed)("docs/how-to/fetch-frameworks.md, Astro", () => {
 
   it("sends a signed-out user's navigation to the login, and reports it to a script", async () => {
     const page = await signedOut(recipe).navigate("/members?month=10");
-    expect([page.status, new URL(page.location!, ORIGIN).searchParams.get("origin_url")]).toEqual([302, `${ORIGIN}/members?month=10`]);
+    expect([page.status, new URL(page.location!, ORIGIN).searchParams.get("origin_url")]).toEqual([
+      302,
+      `${ORIGIN}/members?month=10`,
+    ]);
     const script = await signedOut(recipe).get("/members/report");
     expect([script.status, script.json().error]).toEqual([401, "login_required"]);
     expect((await signedOut(recipe).navigate("/")).text).toContain("Public");
@@ -79,15 +121,42 @@ describe.skipIf(!installed)("docs/how-to/fetch-frameworks.md, Astro", () => {
     const user = await signInAt(recipe, "/members?month=10");
     const before = (await ranAt(recipe)).length;
     const page = await user.navigate("/members?month=10");
-    expect([page.status, page.text]).toEqual([200, expect.stringContaining(`${MARK} for Ada Lovelace`)]);
+    expect([page.status, page.text]).toEqual([
+      200,
+      expect.stringContaining(`${MARK} for Ada Lovelace`),
+    ]);
     expect((await user.get(islandIn(page.text))).text).toContain(MARK);
     expect((await user.get("/members/report")).text).toContain(MARK);
-    expect((await user.post("/_actions/rename", {}, { headers: { origin: ORIGIN } })).text).toContain(MARK);
-    expect((await user.post("/members?_action=send", new URLSearchParams({ x: "1" }), { headers: { origin: ORIGIN } })).status).toBe(200);
-    expect((await ranAt(recipe)).slice(before)).toEqual(["page", "island", "endpoint", "action", "form action", "page"]);
-    const everything = ["action", "dynamic page", "endpoint", "form action", "nested action", "page"];
+    expect(
+      (await user.post("/_actions/rename", {}, { headers: { origin: ORIGIN } })).text,
+    ).toContain(MARK);
+    expect(
+      (
+        await user.post("/members?_action=send", new URLSearchParams({ x: "1" }), {
+          headers: { origin: ORIGIN },
+        })
+      ).status,
+    ).toBe(200);
+    expect((await ranAt(recipe)).slice(before)).toEqual([
+      "page",
+      "island",
+      "endpoint",
+      "action",
+      "form action",
+      "page",
+    ]);
+    const everything = [
+      "action",
+      "dynamic page",
+      "endpoint",
+      "form action",
+      "nested action",
+      "page",
+    ];
     expect(await reachedBy(recipe, [...PATHS, ...ACTIONS], user.cookie)).toEqual(everything);
-    expect((await user.get("/idpauth/logout/?response=json")).json()).toEqual({ status: "logged_out" });
+    expect((await user.get("/idpauth/logout/?response=json")).json()).toEqual({
+      status: "logged_out",
+    });
     expect((await user.navigate("/members")).status).toBe(302);
   });
 

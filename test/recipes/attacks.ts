@@ -21,14 +21,31 @@ function publicLooking(page: string): string[] {
     "?.js",
     "/%0ax.css",
   ];
-  return [page, `/${page}`, ...suffixes.map((suffix) => page + suffix), `/static/..%2f${page.slice(1)}`, `/assets/../${page.slice(1)}`];
+  return [
+    page,
+    `/${page}`,
+    ...suffixes.map((suffix) => page + suffix),
+    `/static/..%2f${page.slice(1)}`,
+    `/assets/../${page.slice(1)}`,
+  ];
 }
 
-/** What signed-out users get by other requests is in {@link breachesBy}. @param page shows {@link MARK} to a signed-in user's navigation */
+/**
+ * What signed-out users get by other requests is in {@link breachesBy}.
+ * @param page shows {@link MARK} to a signed-in user's navigation
+ */
 export function attackRecipe(recipe: () => RunningRecipe, page: string): void {
   const send = (target: string, headers: Readonly<Record<string, string>>) => {
-    const lines = Object.entries({ host, "x-forwarded-proto": "https", ...headers, connection: "close" });
-    return rawRequest(recipe().port, `GET ${target} HTTP/1.1\r\n${lines.map((line) => line.join(": ")).join("\r\n")}\r\n\r\n`);
+    const lines = Object.entries({
+      host,
+      "x-forwarded-proto": "https",
+      ...headers,
+      connection: "close",
+    });
+    return rawRequest(
+      recipe().port,
+      `GET ${target} HTTP/1.1\r\n${lines.map((line) => line.join(": ")).join("\r\n")}\r\n\r\n`,
+    );
   };
 
   it("[ATT-8] a link to the page that ends like a public file, opened by a signed-in user, gives a cache in front nothing to store", async () => {
@@ -42,7 +59,9 @@ export function attackRecipe(recipe: () => RunningRecipe, page: string): void {
         const response = await send(target, { ...kind, cookie });
         if (!response.raw.includes(MARK)) continue;
         shown.push(target);
-        expect(response.header("cache-control") ?? "none", target).toMatch(/^(?=.*\bprivate\b)(?=.*\bno-store\b)/);
+        expect(response.header("cache-control") ?? "none", target).toMatch(
+          /^(?=.*\bprivate\b)(?=.*\bno-store\b)/,
+        );
         expect(response.header("vary")?.toLowerCase() ?? "none", target).toContain("cookie");
       }
     }
@@ -66,16 +85,25 @@ export function attackRecipe(recipe: () => RunningRecipe, page: string): void {
     ];
     for (const headers of forged) {
       for (const target of [`${base}/idpauth/login/`, page]) {
-        const response = await send(target, { accept: "text/html", "sec-fetch-mode": "navigate", ...headers });
+        const response = await send(target, {
+          accept: "text/html",
+          "sec-fetch-mode": "navigate",
+          ...headers,
+        });
         expect(response.raw).not.toContain(MARK);
         const location = response.header("location");
         if (location === undefined) {
-          expect(response.status, `${target} ${JSON.stringify(headers)}`).toBeGreaterThanOrEqual(400);
+          expect(response.status, `${target} ${JSON.stringify(headers)}`).toBeGreaterThanOrEqual(
+            400,
+          );
           continue;
         }
         const { origin, searchParams } = new URL(location, ORIGIN);
-        expect([ORIGIN, issuer], `${target} ${JSON.stringify(headers)}: ${location}`).toContain(origin);
-        for (const name of ["redirect_uri", "origin_url"]) expect(new URL(searchParams.get(name) ?? ORIGIN).origin, location).toBe(ORIGIN);
+        expect([ORIGIN, issuer], `${target} ${JSON.stringify(headers)}: ${location}`).toContain(
+          origin,
+        );
+        for (const name of ["redirect_uri", "origin_url"])
+          expect(new URL(searchParams.get(name) ?? ORIGIN).origin, location).toBe(ORIGIN);
       }
     }
   });
@@ -87,7 +115,9 @@ export function attackRecipe(recipe: () => RunningRecipe, page: string): void {
     expect((await ada.get(`${recipe().base}/idpauth/logout/?response=json`)).status).toBe(200);
     const [breaches, ...pages] = await Promise.all([
       breachesBy(recipe(), attacksOn([page]), cookie),
-      ...Array.from({ length: 20 }, () => signedOut(recipe()).navigate(page, { headers: { cookie: grace.cookie } })),
+      ...Array.from({ length: 20 }, () =>
+        signedOut(recipe()).navigate(page, { headers: { cookie: grace.cookie } }),
+      ),
     ]);
     // What ran meanwhile ran for the other user.
     expect(breaches.filter((breach) => breach.startsWith("served"))).toEqual([]);

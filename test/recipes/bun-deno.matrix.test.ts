@@ -20,7 +20,10 @@ await testHandlerRecipe({
   authFile: "auth.ts",
   change: (_, code) =>
     witnessed(code, "./ran.ts")
-      .replace("const routes = [", '$&\n  { pattern: new URLPattern({ pathname: "/ran" }), handler: () => Response.json(ran) },')
+      .replace(
+        "const routes = [",
+        '$&\n  { pattern: new URLPattern({ pathname: "/ran" }), handler: () => Response.json(ran) },',
+      )
       .replace("{ port:", '{ hostname: "127.0.0.1", port:'),
   runtime: runtime("deno", "deno/bin.cjs"),
   serve: ["run", "--quiet", "--allow-all", "--no-check", "server.ts"],

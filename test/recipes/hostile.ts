@@ -4,8 +4,8 @@ import { signIn } from "../../src/testing/sign-in/sign-in.js";
 import type { TestBrowser } from "../../src/testing/sign-in/test-browser.js";
 import { ORIGIN, type RunningRecipe } from "./recipe.js";
 
-// What signed-out users try, and how to tell that nothing was served or run: protected code prints its mark into what it serves,
-// and each run of it is on the list at /ran.
+// What signed-out users try, and how to tell that nothing was served or run: protected code prints
+// its mark into what it serves, and each run of it is on the list at /ran.
 
 /** In everything that only members may see. */
 export const MARK = "MEMBERS ONLY";
@@ -62,8 +62,17 @@ const OTHER_METHODS = ["PUT", "PATCH", "DELETE", "OPTIONS", "QUERY", "PROPFIND",
 const DISGUISES = [
   { accept: "text/html", "sec-fetch-mode": "navigate" },
   { accept: "application/json" },
-  { "x-original-url": "/", "x-rewrite-url": "/", "x-forwarded-uri": "/", "x-forwarded-prefix": "/idpauth" },
-  { "x-http-method-override": "GET", "x-middleware-subrequest": "middleware:middleware:middleware", "x-forwarded-host": "other.example" },
+  {
+    "x-original-url": "/",
+    "x-rewrite-url": "/",
+    "x-forwarded-uri": "/",
+    "x-forwarded-prefix": "/idpauth",
+  },
+  {
+    "x-http-method-override": "GET",
+    "x-middleware-subrequest": "middleware:middleware:middleware",
+    "x-forwarded-host": "other.example",
+  },
 ] as const;
 
 export interface Attack {
@@ -87,13 +96,21 @@ export function attacksOn(paths: readonly string[]): Attack[] {
  *
  * @param cookie none: of a signed-out user
  */
-export async function breachesBy(recipe: RunningRecipe, attacks: readonly Attack[], cookie?: string): Promise<string[]> {
+export async function breachesBy(
+  recipe: RunningRecipe,
+  attacks: readonly Attack[],
+  cookie?: string,
+): Promise<string[]> {
   const breaches: string[] = [];
   let before = await ranAt(recipe);
   const queue = [...attacks];
   while (queue.length > 0) {
     const some = queue.splice(0, 40);
-    const found = await Promise.all(some.map(async (attack) => ((await answerTo(recipe, attack, cookie)).includes(MARK) ? [attack] : [])));
+    const found = await Promise.all(
+      some.map(async (attack) =>
+        (await answerTo(recipe, attack, cookie)).includes(MARK) ? [attack] : [],
+      ),
+    );
     breaches.push(...found.flat().map((attack) => `served: ${nameOf(attack)}`));
     const now = await ranAt(recipe);
     if (now.length !== before.length) {
@@ -110,10 +127,18 @@ export async function breachesBy(recipe: RunningRecipe, attacks: readonly Attack
   return breaches;
 }
 
-const nameOf = ({ method = "GET", target, headers }: Attack) => `${method} ${target} ${JSON.stringify(headers ?? {})}`;
+const nameOf = ({ method = "GET", target, headers }: Attack) =>
+  `${method} ${target} ${JSON.stringify(headers ?? {})}`;
 
-/** What the same requests of a signed-in user run, each once: they would reach it, were it not for the guard. */
-export async function reachedBy(recipe: RunningRecipe, attacks: readonly Attack[], cookie: string): Promise<string[]> {
+/**
+ * What the same requests of a signed-in user run, each once: they would reach it, were it not for
+ * the guard.
+ */
+export async function reachedBy(
+  recipe: RunningRecipe,
+  attacks: readonly Attack[],
+  cookie: string,
+): Promise<string[]> {
   const before = (await ranAt(recipe)).length;
   for (const attack of attacks) await answerTo(recipe, attack, cookie);
   return [...new Set((await ranAt(recipe)).slice(before))].sort();
@@ -131,32 +156,52 @@ async function answerTo(
     ...(cookie !== undefined && { cookie }),
     ...(method === "GET" || method === "HEAD"
       ? {}
-      : { "content-type": "application/x-www-form-urlencoded", "content-length": String(Buffer.byteLength(body)) }),
+      : {
+          "content-type": "application/x-www-form-urlencoded",
+          "content-length": String(Buffer.byteLength(body)),
+        }),
     ...headers,
     connection: "close",
   };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  return (await rawRequest(port, `${method} ${target} HTTP/1.1\r\n${lines.join("")}\r\n${body}`)).raw;
+  return (await rawRequest(port, `${method} ${target} HTTP/1.1\r\n${lines.join("")}\r\n${body}`))
+    .raw;
 }
 
 /** What protected code has run so far. */
 export async function ranAt({ port, base }: RunningRecipe): Promise<readonly string[]> {
-  const answer = await new CookieBrowser({ origin: ORIGIN, proxied: { [ORIGIN]: port } }).get(`${base}/ran`);
+  const answer = await new CookieBrowser({ origin: ORIGIN, proxied: { [ORIGIN]: port } }).get(
+    `${base}/ran`,
+  );
   expect(answer.status).toBe(200);
   return answer.json() as string[];
 }
 
-export const signedOut = ({ port }: RunningRecipe) => new CookieBrowser({ origin: ORIGIN, proxied: { [ORIGIN]: port } });
+export const signedOut = ({ port }: RunningRecipe) =>
+  new CookieBrowser({ origin: ORIGIN, proxied: { [ORIGIN]: port } });
 
-/** Signs in by the real flow; the login comes back to this page. The ID token has just expired, so that the first probe refreshes it. */
-export async function signInAt({ port, provider, base }: RunningRecipe, returnTo: string): Promise<TestBrowser> {
+/**
+ * Signs in by the real flow; the login comes back to this page. The ID token has just expired, so
+ * that the first probe refreshes it.
+ */
+export async function signInAt(
+  { port, provider, base }: RunningRecipe,
+  returnTo: string,
+): Promise<TestBrowser> {
   const refreshes = () => provider.requestsTo("token", { grant_type: "refresh_token" }).length;
   const before = refreshes();
   // Within the clock tolerance at sign-in.
   provider.mutateIdToken = ({ claims, grant }) => ({
-    claims: grant === "refresh_token" ? claims : { ...claims, iat: Number(claims["iat"]) - 60, exp: Number(claims["iat"]) - 1 },
+    claims:
+      grant === "refresh_token"
+        ? claims
+        : { ...claims, iat: Number(claims["iat"]) - 60, exp: Number(claims["iat"]) - 1 },
   });
-  const user = await signIn(`http://127.0.0.1:${String(port)}`, undefined, { origin: ORIGIN, returnTo, mountPath: `${base}/idpauth/` });
+  const user = await signIn(`http://127.0.0.1:${String(port)}`, undefined, {
+    origin: ORIGIN,
+    returnTo,
+    mountPath: `${base}/idpauth/`,
+  });
   expect([user.returnedTo?.href, refreshes()]).toEqual([ORIGIN + returnTo, before + 1]);
   return user;
 }

@@ -23,25 +23,39 @@ it("docs/how-to/fetch-frameworks.md has the recipes that are tested, and no othe
   const headings = [...PAGE.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
   expect(headings.slice(1)).toEqual(Object.keys(RECIPES));
   const tests = readdirSync(import.meta.dirname).filter((file) => file.endsWith(".test.ts"));
-  const texts = tests.map((file) => readFileSync(path.join(import.meta.dirname, file), "utf8")).join("\n");
-  expect(Object.keys(RECIPES).filter((heading) => !texts.includes(`section: "${heading}"`))).toEqual([]);
+  const texts = tests
+    .map((file) => readFileSync(path.join(import.meta.dirname, file), "utf8"))
+    .join("\n");
+  expect(
+    Object.keys(RECIPES).filter((heading) => !texts.includes(`section: "${heading}"`)),
+  ).toEqual([]);
 });
 
 it("every code block of docs/how-to/fetch-frameworks.md names its file, and is part of a recipe or of what all recipes share", () => {
-  const inRecipes = ["Guard by the route", ...Object.keys(RECIPES)].map((heading) => blocksOf(sectionOf(heading)).size);
+  const inRecipes = ["Guard by the route", ...Object.keys(RECIPES)].map(
+    (heading) => blocksOf(sectionOf(heading)).size,
+  );
   expect(inRecipes.reduce((sum, size) => sum + size)).toBe(PAGE.match(/^```\w+$/gm)?.length);
 });
 
-it.each(Object.entries(RECIPES))("the recipe of %s names the versions that it is tested with", (heading, folder) => {
-  const [, sentence = ""] = /^Tested with (.*?)\./m.exec(sectionOf(heading).replaceAll(/(\d)\.(?=\d)/g, "$1_")) ?? [];
-  const named = [...sentence.replaceAll("_", ".").matchAll(/`([^`]+)` ([\d.]+\d)/g)].map(([, name = "", version]) => [name, version]);
-  const { dependencies } = JSON.parse(readFileSync(path.join(import.meta.dirname, folder, "package.json"), "utf8")) as {
-    dependencies: Record<string, string>;
-  };
-  expect(named.length).toBeGreaterThan(0);
-  expect(named).toEqual(named.map(([name = ""]) => [name, lockedVersion(folder, name)]));
-  expect(dependencies).toMatchObject(Object.fromEntries(named) as object);
-});
+it.each(Object.entries(RECIPES))(
+  "the recipe of %s names the versions that it is tested with",
+  (heading, folder) => {
+    const [, sentence = ""] =
+      /^Tested with (.*?)\./m.exec(sectionOf(heading).replaceAll(/(\d)\.(?=\d)/g, "$1_")) ?? [];
+    const named = [...sentence.replaceAll("_", ".").matchAll(/`([^`]+)` ([\d.]+\d)/g)].map(
+      ([, name = "", version]) => [name, version],
+    );
+    const { dependencies } = JSON.parse(
+      readFileSync(path.join(import.meta.dirname, folder, "package.json"), "utf8"),
+    ) as {
+      dependencies: Record<string, string>;
+    };
+    expect(named.length).toBeGreaterThan(0);
+    expect(named).toEqual(named.map(([name = ""]) => [name, lockedVersion(folder, name)]));
+    expect(dependencies).toMatchObject(Object.fromEntries(named) as object);
+  },
+);
 
 it("README.md and docs/how-to/mounting.md name the frameworks that have a recipe, and no other", () => {
   for (const file of ["README.md", "docs/how-to/mounting.md"]) {

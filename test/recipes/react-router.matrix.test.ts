@@ -1,14 +1,30 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { attackRecipe } from "./attacks.js";
-import { attacksOn, breachesBy, MARK, ranAt, reachedBy, signedOut, signInAt, type Attack } from "./hostile.js";
+import {
+  attacksOn,
+  breachesBy,
+  MARK,
+  ranAt,
+  reachedBy,
+  signedOut,
+  signInAt,
+  type Attack,
+} from "./hostile.js";
 import { canRun, ORIGIN, PREPARATION, program, startRecipe, type RunningRecipe } from "./recipe.js";
 
-// Needs a network for the first installation of test/recipes/react-router and, with a Node older than 24, of test/recipes/node.
+// Needs a network for the first installation of test/recipes/react-router and, with a Node older
+// than 24, of test/recipes/node.
 
 const FRAMEWORK = "react-router";
 const installed = await canRun(FRAMEWORK);
 
-const PATHS = attacksOn(["/members", "/members.data", "/members/_.data", "/members/report", "/members/report.data"]);
+const PATHS = attacksOn([
+  "/members",
+  "/members.data",
+  "/members/_.data",
+  "/members/report",
+  "/members/report.data",
+]);
 
 const ROUTES = [
   "",
@@ -33,15 +49,19 @@ const DATA: readonly Attack[] = [
   ]
     .flatMap((path) =>
       ROUTES.flatMap((route) =>
-        [`_routes=${route}`, `_routes=${encodeURIComponent(route)}`, `index&_routes=${route}`].map((query) => `${path}?${query}`),
+        [`_routes=${route}`, `_routes=${encodeURIComponent(route)}`, `index&_routes=${route}`].map(
+          (query) => `${path}?${query}`,
+        ),
       ),
     )
     .flatMap((target): Attack[] => [{ target }, { target, method: "POST", body: "name=x" }]),
-  ...["/members", "/members?index", "/?index", "/", "//members", "/members/"].map((target): Attack => ({
-    target,
-    method: "POST",
-    body: "name=x",
-  })),
+  ...["/members", "/members?index", "/?index", "/", "//members", "/members/"].map(
+    (target): Attack => ({
+      target,
+      method: "POST",
+      body: "name=x",
+    }),
+  ),
 ];
 
 describe.skipIf(!installed)("docs/how-to/fetch-frameworks.md, React Router", () => {
@@ -53,7 +73,10 @@ describe.skipIf(!installed)("docs/how-to/fetch-frameworks.md, React Router", () 
       section: "React Router",
       authFile: "app/auth.server.ts",
       // The application's own route, which tells the test what ran.
-      change: (file, code) => (file === "app/routes.ts" ? code.replace("export default [", '$&\n  route("ran", "routes/ran.ts"),') : code),
+      change: (file, code) =>
+        file === "app/routes.ts"
+          ? code.replace("export default [", '$&\n  route("ran", "routes/ran.ts"),')
+          : code,
       build: ["@react-router/dev", "build"],
       serve: [program(FRAMEWORK, "@react-router/serve"), "build/server/index.js"],
     });
@@ -70,7 +93,10 @@ describe.skipIf(!installed)("docs/how-to/fetch-frameworks.md, React Router", () 
 
   it("sends a signed-out user's navigation, also a client-side one, to the login, and reports it to a script", async () => {
     const page = await signedOut(recipe).navigate("/members?month=10");
-    expect([page.status, new URL(page.location!, ORIGIN).searchParams.get("origin_url")]).toEqual([302, `${ORIGIN}/members?month=10`]);
+    expect([page.status, new URL(page.location!, ORIGIN).searchParams.get("origin_url")]).toEqual([
+      302,
+      `${ORIGIN}/members?month=10`,
+    ]);
     const data = await signedOut(recipe).get("/members.data?month=10&_routes=routes%2Fmembers");
     expect([data.status, data.text]).toEqual([
       202,
@@ -86,14 +112,39 @@ describe.skipIf(!installed)("docs/how-to/fetch-frameworks.md, React Router", () 
     const user = await signInAt(recipe, "/members?month=10");
     const before = (await ranAt(recipe)).length;
     const page = await user.navigate("/members?month=10");
-    expect([page.status, page.text]).toEqual([200, expect.stringContaining(`${MARK} for Ada Lovelace`)]);
+    expect([page.status, page.text]).toEqual([
+      200,
+      expect.stringContaining(`${MARK} for Ada Lovelace`),
+    ]);
     expect((await user.get("/members.data")).text).toContain(MARK);
-    expect((await user.post("/members.data", new URLSearchParams({ name: "x" }), { headers: { origin: ORIGIN } })).text).toContain(MARK);
+    expect(
+      (
+        await user.post("/members.data", new URLSearchParams({ name: "x" }), {
+          headers: { origin: ORIGIN },
+        })
+      ).text,
+    ).toContain(MARK);
     expect((await user.get("/members/report")).text).toContain(MARK);
-    expect((await user.post("/members/report", new URLSearchParams(), { headers: { origin: ORIGIN } })).text).toContain(MARK);
-    expect((await ranAt(recipe)).slice(before)).toEqual(["loader", "loader", "action", "report", "report action"]);
-    expect(await reachedBy(recipe, [...PATHS, ...DATA], user.cookie)).toEqual(["action", "loader", "report", "report action"]);
-    expect((await user.get("/idpauth/logout/?response=json")).json()).toEqual({ status: "logged_out" });
+    expect(
+      (await user.post("/members/report", new URLSearchParams(), { headers: { origin: ORIGIN } }))
+        .text,
+    ).toContain(MARK);
+    expect((await ranAt(recipe)).slice(before)).toEqual([
+      "loader",
+      "loader",
+      "action",
+      "report",
+      "report action",
+    ]);
+    expect(await reachedBy(recipe, [...PATHS, ...DATA], user.cookie)).toEqual([
+      "action",
+      "loader",
+      "report",
+      "report action",
+    ]);
+    expect((await user.get("/idpauth/logout/?response=json")).json()).toEqual({
+      status: "logged_out",
+    });
     expect((await user.navigate("/members")).status).toBe(302);
   });
 

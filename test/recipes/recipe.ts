@@ -6,13 +6,17 @@ import { startTestProvider, type TestProvider } from "../../src/testing/provider
 import { PackedPackage, installPackage } from "../examples/example-process.js";
 import { freePort } from "../support/free-port.js";
 
-// One recipe of docs/how-to/fetch-frameworks.md in a real application: the code blocks of its section as they are, between pages out of
-// test/recipes/FRAMEWORK/application/, built and served as in production, over the packed package.
+// One recipe of docs/how-to/fetch-frameworks.md in a real application: the code blocks of its
+// section as they are, between pages out of test/recipes/FRAMEWORK/application/, built and served
+// as in production, over the packed package.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const PAGE = readFileSync(path.join(ROOT, "docs/how-to/fetch-frameworks.md"), "utf8");
 
-/** The release of Node that the frameworks of today ask for; test/recipes/node has it for machines with an older one. */
+/**
+ * The release of Node that the frameworks of today ask for; test/recipes/node has it for machines
+ * with an older one.
+ */
 const NODE = 24;
 
 /** Where users reach the application: over https, as in production, by a proxy before it. */
@@ -39,7 +43,10 @@ export interface RecipeOptions {
   readonly runtime?: string;
   /** Its arguments. */
   readonly serve: readonly string[];
-  /** The path that the application runs below, such as `/app`. Its configuration reads it from BASE_PATH. */
+  /**
+   * The path that the application runs below, such as `/app`. Its configuration reads it from
+   * BASE_PATH.
+   */
   readonly base?: string;
   /** What the application's own settings say beside PORT, HOST and idpauth's. */
   readonly env?: Readonly<Record<string, string>>;
@@ -61,19 +68,31 @@ export interface RunningRecipe {
 /** The text of the section with this heading. */
 export function sectionOf(heading: string): string {
   const section = PAGE.split(/^(?=## )/m).find((text) => text.startsWith(`## ${heading}`));
-  if (section === undefined) throw new Error(`docs/how-to/fetch-frameworks.md has no section ${heading}`);
+  if (section === undefined)
+    throw new Error(`docs/how-to/fetch-frameworks.md has no section ${heading}`);
   return section;
 }
 
 /** The code blocks of a text, by the file that each names. */
 export function blocksOf(text: string): Map<string, string> {
-  return new Map([...text.matchAll(/^`([^`\n]+)`:\n\n```\w+\n(.*?)^```$/gms)].map(([, file = "", code = ""]) => [file, code]));
+  return new Map(
+    [...text.matchAll(/^`([^`\n]+)`:\n\n```\w+\n(.*?)^```$/gms)].map(([, file = "", code = ""]) => [
+      file,
+      code,
+    ]),
+  );
 }
 
-/** Installs what a framework's recipe needs; false: there is no network, and the reason is on stderr. */
+/**
+ * Installs what a framework's recipe needs; false: there is no network, and the reason is on
+ * stderr.
+ */
 export async function canRun(framework: string): Promise<boolean> {
   const needsNode = Number.parseInt(process.versions.node) < NODE;
-  return (!needsNode || (await installFramework(path.join(import.meta.dirname, "node")))) && installFramework(folderOf(framework));
+  return (
+    (!needsNode || (await installFramework(path.join(import.meta.dirname, "node")))) &&
+    installFramework(folderOf(framework))
+  );
 }
 
 const folderOf = (framework: string) => path.join(import.meta.dirname, framework);
@@ -86,7 +105,9 @@ function nodeBinary(): string {
 
 /** The version of a package that a recipe is tested with, out of the lock file. */
 export function lockedVersion(framework: string, name: string): string | undefined {
-  const lock = JSON.parse(readFileSync(path.join(folderOf(framework), "package-lock.json"), "utf8")) as {
+  const lock = JSON.parse(
+    readFileSync(path.join(folderOf(framework), "package-lock.json"), "utf8"),
+  ) as {
     packages: Record<string, { version: string } | undefined>;
   };
   return lock.packages[`node_modules/${name}`]?.version;
@@ -103,8 +124,10 @@ export async function startRecipe(options: RecipeOptions): Promise<RunningRecipe
     write(folder, "package.json", readFileSync(path.join(source, "package.json"), "utf8"));
     const { change = (_, code) => code, base = "" } = options;
     const shared = blocksOf(sectionOf("Guard by the route"));
-    for (const [file, code] of shared) write(folder, file === "auth.ts" ? options.authFile : file, code);
-    for (const [file, code] of blocksOf(sectionOf(options.section))) write(folder, file, change(file, code));
+    for (const [file, code] of shared)
+      write(folder, file === "auth.ts" ? options.authFile : file, code);
+    for (const [file, code] of blocksOf(sectionOf(options.section)))
+      write(folder, file, change(file, code));
     const packed = await PackedPackage.pack();
     try {
       installPackage(packed, path.join(folder, "node_modules"));
@@ -135,7 +158,8 @@ export async function startRecipe(options: RecipeOptions): Promise<RunningRecipe
       const [builder = "", ...args] = options.build;
       await run([program(options.framework, builder), ...args], folder, surroundings);
     }
-    // Without the recorder of the scan for secrets: some frameworks print each request with its query, the callback's included.
+    // Without the recorder of the scan for secrets: some frameworks print each request with its
+    // query, the callback's included.
     const serving = { ...surroundings, HOST: "127.0.0.1", PORT: String(port), ...settings };
     let server = await serve(options, folder, serving, port);
     return {
@@ -168,7 +192,9 @@ function write(folder: string, file: string, text: string): void {
 /** The program that a package brings, as `npx` would find it. */
 export function program(framework: string, packageName: string): string {
   const folder = path.join(folderOf(framework), "node_modules", packageName);
-  const { bin } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8")) as { bin: string | Record<string, string> };
+  const { bin } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8")) as {
+    bin: string | Record<string, string>;
+  };
   return path.join(folder, typeof bin === "string" ? bin : Object.values(bin)[0]!);
 }
 
@@ -176,7 +202,8 @@ async function run(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv)
   const child = spawn(nodeBinary(), args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
   const output = outputOf(child);
   const code = await new Promise((resolve) => child.on("close", resolve));
-  if (code !== 0) throw new Error(`node ${args.join(" ")} ended with ${String(code)}:\n${output()}`);
+  if (code !== 0)
+    throw new Error(`node ${args.join(" ")} ended with ${String(code)}:\n${output()}`);
 }
 
 async function serve(
@@ -186,11 +213,19 @@ async function serve(
   port: number,
 ): Promise<ChildProcess> {
   // A group of its own: some programs are a small one that starts the real one.
-  const child = spawn(runtime, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], detached: process.platform !== "win32" });
+  const child = spawn(runtime, args, {
+    cwd,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: process.platform !== "win32",
+  });
   const output = outputOf(child);
   const deadline = Date.now() + START;
   for (;;) {
-    if (child.exitCode !== null) throw new Error(`${runtime} ${args.join(" ")} ended with ${String(child.exitCode)}:\n${output()}`);
+    if (child.exitCode !== null)
+      throw new Error(
+        `${runtime} ${args.join(" ")} ended with ${String(child.exitCode)}:\n${output()}`,
+      );
     // A server that answers may still answer with an error, which is the test's to judge.
     const answered = await fetch(`http://127.0.0.1:${String(port)}/`, { redirect: "manual" }).then(
       () => true,

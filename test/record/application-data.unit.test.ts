@@ -1,6 +1,12 @@
 import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it } from "vitest";
-import { isApplicationData, jsonCopy, mergedData, withData, withReview } from "../../src/record/application-data.js";
+import {
+  isApplicationData,
+  jsonCopy,
+  mergedData,
+  withData,
+  withReview,
+} from "../../src/record/application-data.js";
 import { nextTurn } from "../../src/clock.js";
 import { withRejection, withTokens } from "../../src/record/refresh-changes.js";
 import { judge } from "../../src/record/session-policy.js";
@@ -16,14 +22,19 @@ function thrownBy(action: () => unknown): string {
   return expect.fail("it didn't throw");
 }
 
-const nested = (levels: number): Record<string, unknown> => (levels === 0 ? {} : { a: nested(levels - 1) });
+const nested = (levels: number): Record<string, unknown> =>
+  levels === 0 ? {} : { a: nested(levels - 1) };
 
 describe("jsonCopy", () => {
   it("copies JSON, and leaves out properties that are undefined or not enumerable", () => {
-    const value = Object.defineProperty({ a: [1, null, "x", { b: false }], c: undefined, d: 1.5 }, "hidden", {
-      value: 1,
-      enumerable: false,
-    });
+    const value = Object.defineProperty(
+      { a: [1, null, "x", { b: false }], c: undefined, d: 1.5 },
+      "hidden",
+      {
+        value: 1,
+        enumerable: false,
+      },
+    );
     const copy = jsonCopy(value, "It");
     expect(copy).toEqual({ a: [1, null, "x", { b: false }], d: 1.5 });
     expect(Object.keys(copy)).toEqual(["a", "d"]);
@@ -31,7 +42,9 @@ describe("jsonCopy", () => {
   });
 
   it("takes objects without a prototype, and of another realm", () => {
-    expect(jsonCopy(Object.assign(Object.create(null) as object, { a: 1 }), "It")).toEqual({ a: 1 });
+    expect(jsonCopy(Object.assign(Object.create(null) as object, { a: 1 }), "It")).toEqual({
+      a: 1,
+    });
     expect(jsonCopy(runInNewContext("({ a: { b: [1] } })"), "It")).toEqual({ a: { b: [1] } });
   });
 
@@ -56,8 +69,16 @@ describe("jsonCopy", () => {
     ["a function", () => ({}), /^It must be a plain object/],
     ["a function inside", { a: () => 1 }, /^It\.a must be JSON/],
     ["an object of a class", { a: new URL("https://app.example") }, /^It\.a must be JSON/],
-    ["too deep in lists", { a: JSON.parse("[".repeat(64) + "]".repeat(64)) as unknown }, /nested too deeply/],
-    ["__proto__", JSON.parse('{"a":{"__proto__":1}}'), /^It\.a can't contain the property `__proto__`/],
+    [
+      "too deep in lists",
+      { a: JSON.parse("[".repeat(64) + "]".repeat(64)) as unknown },
+      /nested too deeply/,
+    ],
+    [
+      "__proto__",
+      JSON.parse('{"a":{"__proto__":1}}'),
+      /^It\.a can't contain the property `__proto__`/,
+    ],
     ["too deep", nested(64), /nested too deeply/],
   ])("refuses %s", (_name, value, message) => {
     expect(() => jsonCopy(value, "It")).toThrow(message);
@@ -105,7 +126,9 @@ describe("jsonCopy", () => {
 
     it("refuses it, and the promise's rejection doesn't end the process", async () => {
       process.on("unhandledRejection", note);
-      expect(() => jsonCopy(Promise.reject(new Error("too late")), "It")).toThrow(/^It must be a plain object/);
+      expect(() => jsonCopy(Promise.reject(new Error("too late")), "It")).toThrow(
+        /^It must be a plain object/,
+      );
       await nextTurn();
       expect(unhandled).toEqual([]);
     });
@@ -113,7 +136,9 @@ describe("jsonCopy", () => {
 
   it("counts the bytes of its JSON in UTF-8", () => {
     expect(jsonCopy({ a: "é" }, "It", 10)).toEqual({ a: "é" });
-    expect(() => jsonCopy({ a: "é" }, "It", 9)).toThrow("It has 10 bytes as JSON. The limit is 9 bytes.");
+    expect(() => jsonCopy({ a: "é" }, "It", 9)).toThrow(
+      "It has 10 bytes as JSON. The limit is 9 bytes.",
+    );
     expect(jsonCopy(nested(63), "It")).toEqual(nested(63));
   });
 });
@@ -139,14 +164,42 @@ describe("merging the application's change with the newest data", () => {
     ["an unchanged value keeps the newest one", { a: 1 }, { a: 1 }, { a: 2 }, { a: 2 }, false],
     ["a changed value replaces one that stayed", { a: 1 }, { a: 2 }, { a: 1 }, { a: 2 }, false],
     ["a new key is added to the newest data", {}, { b: 1 }, { a: 1 }, { a: 1, b: 1 }, false],
-    ["a key that another request added stays", { a: 1 }, { a: 2 }, { a: 1, b: 1 }, { a: 2, b: 1 }, false],
-    ["a removed key becomes undefined", { a: 1, b: 1 }, { b: 1 }, { a: 1, b: 2 }, { a: undefined, b: 2 }, false],
-    ["a change to a nested value counts for its top-level key", { a: { x: 1 } }, { a: { x: 2 } }, { a: { x: 1 } }, { a: { x: 2 } }, false],
+    [
+      "a key that another request added stays",
+      { a: 1 },
+      { a: 2 },
+      { a: 1, b: 1 },
+      { a: 2, b: 1 },
+      false,
+    ],
+    [
+      "a removed key becomes undefined",
+      { a: 1, b: 1 },
+      { b: 1 },
+      { a: 1, b: 2 },
+      { a: undefined, b: 2 },
+      false,
+    ],
+    [
+      "a change to a nested value counts for its top-level key",
+      { a: { x: 1 } },
+      { a: { x: 2 } },
+      { a: { x: 1 } },
+      { a: { x: 2 } },
+      false,
+    ],
     ["two different changes of one key overwrite", { a: 1 }, { a: 2 }, { a: 3 }, { a: 2 }, true],
     ["the same change twice overwrites nothing", { a: 1 }, { a: 2 }, { a: 2 }, { a: 2 }, false],
     ["removing a key that changed overwrites", { a: 1 }, {}, { a: 2 }, { a: undefined }, true],
     ["changing a key that was removed overwrites", { a: 1 }, { a: 2 }, {}, { a: 2 }, true],
-    ["one overwritten key of two counts", { a: 1, b: 1 }, { a: 2, b: 2 }, { a: 1, b: 3 }, { a: 2, b: 2 }, true],
+    [
+      "one overwritten key of two counts",
+      { a: 1, b: 1 },
+      { a: 2, b: 2 },
+      { a: 1, b: 3 },
+      { a: 2, b: 2 },
+      true,
+    ],
   ])("%s", (_name, read, returned, newest, data, isOverwritten) => {
     const merged = mergedData(read as never, returned as never, newest as never);
     expect(merged.data).toStrictEqual({ ...data });
@@ -158,65 +211,118 @@ describe("merging the application's change with the newest data", () => {
       const merged = mergedData({}, { a: 1 }, {});
       expect([Object.entries(merged.data), merged.isOverwritten]).toEqual([[["a", 1]], false]);
       expect(mergedData({}, { role: "admin" }, {}).data).toHaveProperty("role", "admin");
-      expect(Object.entries(mergedData({}, { role: "admin" }, {}).data)).toEqual([["role", "admin"]]);
+      expect(Object.entries(mergedData({}, { role: "admin" }, {}).data)).toEqual([
+        ["role", "admin"],
+      ]);
     });
   });
 });
 
 const NO_LIMITS = { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null };
 const RECORD: SessionRecord = {
-  credentials: { token: "a", refresh_token: "r", token_uri: "u", client_id: "c", client_secret: "s", scopes: [] },
+  credentials: {
+    token: "a",
+    refresh_token: "r",
+    token_uri: "u",
+    client_id: "c",
+    client_secret: "s",
+    scopes: [],
+  },
   id_info: { iss: "i", sub: "s" },
   idp_state: { v: 1, lease: { nonce: "n", taken_at: 1 }, review_due: true, data: { n: 1 } },
 };
 
 describe("changes", () => {
   it("withData replaces the data only", () => {
-    expect(withData(RECORD, { m: 2 })).toEqual({ ...RECORD, idp_state: { ...RECORD.idp_state, data: { m: 2 } } });
+    expect(withData(RECORD, { m: 2 })).toEqual({
+      ...RECORD,
+      idp_state: { ...RECORD.idp_state, data: { m: 2 } },
+    });
   });
 
   it("withReview ends the review and the lease, and keeps what the application did not decide", () => {
     expect(withReview(RECORD, {}).idp_state).toEqual({ v: 1, data: { n: 1 } });
     const claims = { output: { groups: [] }, version: "2" };
-    expect(withReview(RECORD, { claims, changeData: ({ n }) => ({ n: (n as number) + 1 }) }).idp_state).toEqual({
+    expect(
+      withReview(RECORD, { claims, changeData: ({ n }) => ({ n: (n as number) + 1 }) }).idp_state,
+    ).toEqual({
       v: 1,
       claims: { groups: [] },
       claims_version: "2",
       data: { n: 2 },
     });
     const without = { ...RECORD, idp_state: { v: 1 as const } };
-    expect(withReview(without, { changeData: (data) => ({ ...data, m: 1 }) }).idp_state).toEqual({ v: 1, data: { m: 1 } });
+    expect(withReview(without, { changeData: (data) => ({ ...data, m: 1 }) }).idp_state).toEqual({
+      v: 1,
+      data: { m: 1 },
+    });
   });
 
-  const spent = { accessToken: "b", refreshToken: "q", idToken: "t", scopes: undefined, receivedAt: 5, accessTokenExpiresAt: undefined };
+  const spent = {
+    accessToken: "b",
+    refreshToken: "q",
+    idToken: "t",
+    scopes: undefined,
+    receivedAt: 5,
+    accessTokenExpiresAt: undefined,
+  };
 
   it("a refresh by a process without a schema drops another process's output, which was about the old claims", () => {
-    const state = { v: 1 as const, claims: { groups: ["admin"] }, claims_version: "1", data: { n: 1 } };
+    const state = {
+      v: 1 as const,
+      claims: { groups: ["admin"] },
+      claims_version: "1",
+      data: { n: 1 },
+    };
     const verified = { idInfo: { iss: "i", sub: "s", exp: 9, groups: [] }, userinfoClaims: [] };
     const refreshed = withTokens({ ...RECORD, idp_state: state }, spent, verified);
-    expect(refreshed.idp_state).toEqual({ v: 1, tokens_received_at: 5, id_token: "t", data: { n: 1 } });
-    expect(judge(refreshed, { ...NO_LIMITS, claimsVersion: "1" }, 8)).toEqual({ kind: "refresh", reason: "review_due" });
-    expect(withReview({ ...RECORD, idp_state: { ...state, review_due: true } }, {}).idp_state).toEqual({ v: 1, data: { n: 1 } });
+    expect(refreshed.idp_state).toEqual({
+      v: 1,
+      tokens_received_at: 5,
+      id_token: "t",
+      data: { n: 1 },
+    });
+    expect(judge(refreshed, { ...NO_LIMITS, claimsVersion: "1" }, 8)).toEqual({
+      kind: "refresh",
+      reason: "review_due",
+    });
+    expect(
+      withReview({ ...RECORD, idp_state: { ...state, review_due: true } }, {}).idp_state,
+    ).toEqual({ v: 1, data: { n: 1 } });
   });
 
   it("withRejection takes the refresh token away, and keeps it for the logout if it is to be revoked", () => {
     const { credentials, idp_state: state } = withRejection(RECORD, "denied", true);
     expect(credentials).not.toHaveProperty("refresh_token");
     expect(state).toEqual({ v: 1, rejected: "denied", dropped_token: "r", data: { n: 1 } });
-    expect(withRejection(RECORD, "claims_rejected", false).idp_state).toEqual({ v: 1, rejected: "claims_rejected", data: { n: 1 } });
+    expect(withRejection(RECORD, "claims_rejected", false).idp_state).toEqual({
+      v: 1,
+      rejected: "claims_rejected",
+      data: { n: 1 },
+    });
   });
 
   it("withTokens keeps the lease until the application's code has accepted the tokens", () => {
     const verified = { idInfo: { iss: "i", sub: "s", exp: 9 }, userinfoClaims: [] };
-    const fresh = { ...RECORD, idp_state: { v: 1 as const, lease: { nonce: "n", taken_at: 1 }, data: { n: 1 } } };
+    const fresh = {
+      ...RECORD,
+      idp_state: { v: 1 as const, lease: { nonce: "n", taken_at: 1 }, data: { n: 1 } },
+    };
     expect(withTokens(fresh, spent, verified, true).idp_state).toEqual({
       ...fresh.idp_state,
       tokens_received_at: 5,
       id_token: "t",
       review_due: true,
     });
-    expect(withTokens(fresh, spent, verified).idp_state).toEqual({ v: 1, tokens_received_at: 5, id_token: "t", data: { n: 1 } });
+    expect(withTokens(fresh, spent, verified).idp_state).toEqual({
+      v: 1,
+      tokens_received_at: 5,
+      id_token: "t",
+      data: { n: 1 },
+    });
     const gone = { idp_state: fresh.idp_state };
-    expect(withTokens(gone, spent, verified, true)).toEqual({ idp_state: { v: 1, data: { n: 1 } } });
+    expect(withTokens(gone, spent, verified, true)).toEqual({
+      idp_state: { v: 1, data: { n: 1 } },
+    });
   });
 });

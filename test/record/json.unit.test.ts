@@ -1,18 +1,33 @@
 import { describe, expect, it } from "vitest";
 import { isApplicationData } from "../../src/record/application-data.js";
-import { deepFreeze, frozenCopy, isObject, isTooDeep, MAX_DEPTH, MAX_RECORD_DEPTH, ownProperties } from "../../src/record/json.js";
+import {
+  deepFreeze,
+  frozenCopy,
+  isObject,
+  isTooDeep,
+  MAX_DEPTH,
+  MAX_RECORD_DEPTH,
+  ownProperties,
+} from "../../src/record/json.js";
 import { polluted } from "../support/polluted.js";
 
-const nested = (levels: number): Record<string, unknown> => (levels === 0 ? {} : { inner: nested(levels - 1) });
+const nested = (levels: number): Record<string, unknown> =>
+  levels === 0 ? {} : { inner: nested(levels - 1) };
 
 describe("isObject", () => {
-  it.each([[{}], [{ a: 1 }], [Object.create(null) as object], [new Date(0)]])("%j is an object", (value) => {
-    expect(isObject(value)).toBe(true);
-  });
+  it.each([[{}], [{ a: 1 }], [Object.create(null) as object], [new Date(0)]])(
+    "%j is an object",
+    (value) => {
+      expect(isObject(value)).toBe(true);
+    },
+  );
 
-  it.each([[null], [undefined], [[]], [[{}]], ["text"], [""], [1], [true], [() => ({})]])("%j isn't an object", (value) => {
-    expect(isObject(value)).toBe(false);
-  });
+  it.each([[null], [undefined], [[]], [[{}]], ["text"], [""], [1], [true], [() => ({})]])(
+    "%j isn't an object",
+    (value) => {
+      expect(isObject(value)).toBe(false);
+    },
+  );
 });
 
 describe("the depth of what a provider sends", () => {
@@ -26,16 +41,25 @@ describe("the depth of what a provider sends", () => {
     ["lists", (inner) => [1, inner]],
     ["objects", (inner) => ({ first: null, inner, last: 1 })],
   ])("%s are taken down to the last level, and no further", (_name, wrap) => {
-    expect([isTooDeep(nestedIn(MAX_DEPTH, wrap)), isTooDeep(nestedIn(MAX_DEPTH + 1, wrap))]).toEqual([false, true]);
+    expect([
+      isTooDeep(nestedIn(MAX_DEPTH, wrap)),
+      isTooDeep(nestedIn(MAX_DEPTH + 1, wrap)),
+    ]).toEqual([false, true]);
     expect(isTooDeep(nestedIn(100_000, wrap))).toBe(true);
   });
 
-  it.each([[null], [[null, { a: null }]], ["text"], [1], [undefined], [{}], [[]], [Array.from({ length: 1_000 }, () => [])]])(
-    "%j is not deep",
-    (value) => {
-      expect(isTooDeep(value)).toBe(false);
-    },
-  );
+  it.each([
+    [null],
+    [[null, { a: null }]],
+    ["text"],
+    [1],
+    [undefined],
+    [{}],
+    [[]],
+    [Array.from({ length: 1_000 }, () => [])],
+  ])("%j is not deep", (value) => {
+    expect(isTooDeep(value)).toBe(false);
+  });
 });
 
 describe("the depth of a stored record", () => {
@@ -53,7 +77,11 @@ describe("frozenCopy", () => {
     const original = { roles: ["admin"], address: { city: "Graz" } };
     const copy = frozenCopy(original);
     expect(copy).toEqual(original);
-    expect([copy, copy.roles, copy.address].map((part) => Object.isFrozen(part))).toEqual([true, true, true]);
+    expect([copy, copy.roles, copy.address].map((part) => Object.isFrozen(part))).toEqual([
+      true,
+      true,
+      true,
+    ]);
     original.roles.push("more");
     original.address.city = "Wien";
     expect(copy).toEqual({ roles: ["admin"], address: { city: "Graz" } });
@@ -64,7 +92,11 @@ describe("deepFreeze", () => {
   it("freezes to the leaves and gives the same object back", () => {
     const value = { list: [{ leaf: { x: 1 } }], text: "t", nothing: null };
     expect(deepFreeze(value)).toBe(value);
-    expect([value, value.list, value.list[0], value.list[0]?.leaf].every((part) => Object.isFrozen(part))).toBe(true);
+    expect(
+      [value, value.list, value.list[0], value.list[0]?.leaf].every((part) =>
+        Object.isFrozen(part),
+      ),
+    ).toBe(true);
   });
 
   it("ends at an object that contains itself", () => {
@@ -88,7 +120,11 @@ describe("ownProperties", () => {
     const object = Object.assign(Object.create({ inherited: 1 }) as object, { own: { a: 1 } });
     await polluted({ added: 1 }, () => {
       const copy = ownProperties(object) as Record<string, unknown>;
-      expect([copy["inherited"], copy["added"], copy.toString]).toEqual([undefined, undefined, undefined]);
+      expect([copy["inherited"], copy["added"], copy.toString]).toEqual([
+        undefined,
+        undefined,
+        undefined,
+      ]);
       expect(Object.entries(copy)).toEqual([["own", object.own]]);
     });
     expect(Object.getPrototypeOf(ownProperties({}))).toBeNull();
@@ -105,7 +141,10 @@ describe("ownProperties", () => {
     expect(ownProperties(object)).toBe(object);
   });
 
-  it.each([[["a", { b: 1 }]], [[]], ["text"], [""], [7], [true], [null], [undefined]])("returns %j as it is", (value: unknown) => {
-    expect(ownProperties(value)).toBe(value);
-  });
+  it.each([[["a", { b: 1 }]], [[]], ["text"], [""], [7], [true], [null], [undefined]])(
+    "returns %j as it is",
+    (value: unknown) => {
+      expect(ownProperties(value)).toBe(value);
+    },
+  );
 });

@@ -13,7 +13,12 @@ import type { Review } from "../../src/record/application-data.js";
 import type { SignIn } from "../../src/record/credentials.js";
 import type { IdInfo } from "../../src/record/identity.js";
 import { deepFreeze } from "../../src/record/json.js";
-import { EMPTY_RECORD, withoutInherited, type PendingLogin, type SessionRecord } from "../../src/record/record.js";
+import {
+  EMPTY_RECORD,
+  withoutInherited,
+  type PendingLogin,
+  type SessionRecord,
+} from "../../src/record/record.js";
 
 const NOW = 1_800_000_000;
 
@@ -30,10 +35,19 @@ function login(state: string, startedAt = NOW): PendingLogin {
 }
 
 const started = (...logins: PendingLogin[]): SessionRecord =>
-  logins.reduce<SessionRecord>((record, each) => deepFreeze(withLogin(record, each, each.started_at)), EMPTY_RECORD);
+  logins.reduce<SessionRecord>(
+    (record, each) => deepFreeze(withLogin(record, each, each.started_at)),
+    EMPTY_RECORD,
+  );
 const statesOf = (record: SessionRecord) => record.idp_state.logins?.map(({ state }) => state);
 
-const CREDENTIALS = { token: "access", token_uri: "https://idp.example/token", client_id: "c", client_secret: "s", scopes: ["openid"] };
+const CREDENTIALS = {
+  token: "access",
+  token_uri: "https://idp.example/token",
+  client_id: "c",
+  client_secret: "s",
+  scopes: ["openid"],
+};
 
 describe("a started login", () => {
   it("is all that an empty record then has, mirrors included", () => {
@@ -86,11 +100,11 @@ describe("a login that comes back", () => {
 
   it("is found by its own state only", () => {
     const record = started(login("a"), login("b"));
-    expect([findLogin(record, "b", NOW), findLogin(record, "a", NOW), findLogin(record, "c", NOW)]).toEqual([
-      login("b"),
-      login("a"),
-      undefined,
-    ]);
+    expect([
+      findLogin(record, "b", NOW),
+      findLogin(record, "a", NOW),
+      findLogin(record, "c", NOW),
+    ]).toEqual([login("b"), login("a"), undefined]);
     expect(findLogin(EMPTY_RECORD, "a", NOW)).toBeUndefined();
   });
 });
@@ -128,19 +142,24 @@ describe("a login that is used up", () => {
   it("records when it failed, if it was silent and the provider needs the user", () => {
     const record = started(login("a"), login("b"));
     const failed = withoutLogin(record, "a", "hash of a", NOW + 5);
-    expect(failed.idp_state).toStrictEqual({ v: 1, logins: [login("b")], used: ["hash of a"], silent_failed_at: NOW + 5 });
+    expect(failed.idp_state).toStrictEqual({
+      v: 1,
+      logins: [login("b")],
+      used: ["hash of a"],
+      silent_failed_at: NOW + 5,
+    });
     expect(withoutLogin(failed, "b", "hash of b").idp_state.silent_failed_at).toBe(NOW + 5);
     expect(withoutLogin(record, "a", "hash of a").idp_state).not.toHaveProperty("silent_failed_at");
   });
 
   it("is known by its hash, and nothing else is", () => {
     const record: SessionRecord = { idp_state: { v: 1, used: ["1", "2"] } };
-    expect([isUsedState(record, "1"), isUsedState(record, "2"), isUsedState(record, "3"), isUsedState(EMPTY_RECORD, "1")]).toEqual([
-      true,
-      true,
-      false,
-      false,
-    ]);
+    expect([
+      isUsedState(record, "1"),
+      isUsedState(record, "2"),
+      isUsedState(record, "3"),
+      isUsedState(EMPTY_RECORD, "1"),
+    ]).toEqual([true, true, false, false]);
   });
 });
 
@@ -174,7 +193,9 @@ describe("a completed callback", () => {
       receivedAt: NOW - 1,
       accessTokenExpiresAt: NOW + 300,
     };
-    expect(signedIn(before, { signIn, login: login("a"), now: NOW, stampsActivity: true })).toStrictEqual({
+    expect(
+      signedIn(before, { signIn, login: login("a"), now: NOW, stampsActivity: true }),
+    ).toStrictEqual({
       credentials: CREDENTIALS,
       id_info: { sub: "ada" },
       oauth_state: "b",
@@ -231,7 +252,10 @@ describe("a completed callback", () => {
 
 describe("[R12] who a login may finish for", () => {
   const ADA = { iss: "https://idp.example", sub: "ada" };
-  const present = (idInfo: IdInfo | undefined): SessionRecord => ({ ...(idInfo && { id_info: idInfo }), idp_state: { v: 1 } });
+  const present = (idInfo: IdInfo | undefined): SessionRecord => ({
+    ...(idInfo && { id_info: idInfo }),
+    idp_state: { v: 1 },
+  });
   const carried: PendingLogin = { ...login("a"), carried: true };
 
   it.each<[string, IdInfo, IdInfo | undefined, boolean]>([
@@ -286,19 +310,25 @@ describe("[R12] who a login may finish for", () => {
 
 describe("the state that a sign-in adds", () => {
   it("contains the provider's session, the time of the ID token and the provider's time limit", () => {
-    expect(stateOfSignIn({ sid: "s", iat: NOW, session_expiry: NOW + 60, exp: NOW + 9 })).toStrictEqual({
+    expect(
+      stateOfSignIn({ sid: "s", iat: NOW, session_expiry: NOW + 60, exp: NOW + 9 }),
+    ).toStrictEqual({
       sid: "s",
       signed_in_iat: NOW,
       session_expiry: NOW + 60,
     });
   });
 
-  it.each<[IdInfo]>([[{}], [{ sid: "" }], [{ sid: 7 }], [{ sid: ["s"] }], [{ iat: String(NOW) }], [{ iat: null }]])(
-    "contains nothing of the claims %j",
-    (claims) => {
-      expect(stateOfSignIn(claims)).toStrictEqual({});
-    },
-  );
+  it.each<[IdInfo]>([
+    [{}],
+    [{ sid: "" }],
+    [{ sid: 7 }],
+    [{ sid: ["s"] }],
+    [{ iat: String(NOW) }],
+    [{ iat: null }],
+  ])("contains nothing of the claims %j", (claims) => {
+    expect(stateOfSignIn(claims)).toStrictEqual({});
+  });
 
   it("keeps a time limit that isn't a number, so that the policy can end the session", () => {
     expect(stateOfSignIn({ session_expiry: null })).toStrictEqual({ session_expiry: null });
@@ -323,9 +353,18 @@ describe("a sign-in that the application's code accepted", () => {
     accessTokenExpiresAt: undefined,
   };
   const withDataOf = (idInfo: IdInfo | undefined): SessionRecord =>
-    deepFreeze({ ...(idInfo && { id_info: idInfo }), idp_state: { v: 1, data: { cart: ["book"] } } });
+    deepFreeze({
+      ...(idInfo && { id_info: idInfo }),
+      idp_state: { v: 1, data: { cart: ["book"] } },
+    });
   const after = (record: SessionRecord, review?: Review, idInfo: IdInfo = ADA) =>
-    signedIn(record, { signIn: { ...signIn, idInfo }, login: login("a"), now: NOW, stampsActivity: false, ...(review && { review }) });
+    signedIn(record, {
+      signIn: { ...signIn, idInfo },
+      login: login("a"),
+      now: NOW,
+      stampsActivity: false,
+      ...(review && { review }),
+    });
 
   it("keeps the application's data if the same user signs in again", () => {
     expect(dataOfSameUser(withDataOf(ADA), { ...ADA, name: "Ada" })).toEqual({ cart: ["book"] });
@@ -340,7 +379,9 @@ describe("a sign-in that the application's code accepted", () => {
     expect(dataOfSameUser(withDataOf(idInfo), ADA)).toBeUndefined();
     expect(after(withDataOf(idInfo)).idp_state).not.toHaveProperty("data");
     const seen: unknown[] = [];
-    const changed = after(withDataOf(idInfo), { changeData: (data) => (seen.push(data), { ...data, visits: 1 }) });
+    const changed = after(withDataOf(idInfo), {
+      changeData: (data) => (seen.push(data), { ...data, visits: 1 }),
+    });
     expect([seen, changed.idp_state.data]).toEqual([[{}], { visits: 1 }]);
   });
 
@@ -351,7 +392,12 @@ describe("a sign-in that the application's code accepted", () => {
 
   it("remembers the APIs that the same user's logins requested, until one requests none", () => {
     const asking = (record: SessionRecord, api?: string, idInfo: IdInfo = ADA) =>
-      signedIn(record, { signIn: { ...signIn, idInfo }, login: { ...login("a"), ...(api && { api }) }, now: NOW, stampsActivity: false });
+      signedIn(record, {
+        signIn: { ...signIn, idInfo },
+        login: { ...login("a"), ...(api && { api }) },
+        now: NOW,
+        stampsActivity: false,
+      });
     const both = asking(asking(asking(EMPTY_RECORD, "orders"), "graph"), "orders");
     expect(both.idp_state.asked_apis).toEqual(["orders", "graph"]);
     expect(asking(both, "graph", EVE).idp_state.asked_apis).toEqual(["graph"]);
@@ -359,13 +405,22 @@ describe("a sign-in that the application's code accepted", () => {
   });
 
   it("stores the output of the claims schema with its version", () => {
-    const { idp_state: state } = after(withDataOf(EVE), { claims: { output: { groups: ["admin"] }, version: "2" } });
+    const { idp_state: state } = after(withDataOf(EVE), {
+      claims: { output: { groups: ["admin"] }, version: "2" },
+    });
     expect(state).toMatchObject({ claims: { groups: ["admin"] }, claims_version: "2" });
-    expect(Object.keys(after(withDataOf(ADA)).idp_state)).not.toEqual(expect.arrayContaining(["claims"]));
+    expect(Object.keys(after(withDataOf(ADA)).idp_state)).not.toEqual(
+      expect.arrayContaining(["claims"]),
+    );
   });
 
   it("stores the provider's session and its time limit, for a logout by the provider", () => {
-    const { idp_state: state } = after(EMPTY_RECORD, undefined, { ...ADA, sid: "s", iat: NOW - 1, session_expiry: NOW + 60 });
+    const { idp_state: state } = after(EMPTY_RECORD, undefined, {
+      ...ADA,
+      sid: "s",
+      iat: NOW - 1,
+      session_expiry: NOW + 60,
+    });
     expect(state).toMatchObject({ sid: "s", signed_in_iat: NOW - 1, session_expiry: NOW + 60 });
   });
 
@@ -391,7 +446,12 @@ describe("a sign-in that the application's code accepted", () => {
       id_info: ADA,
       final_redirect: "https://app.example/a",
       idp_login_at: NOW,
-      idp_state: { v: 1, issuer: "https://idp.example", id_token: "an ID token", tokens_received_at: NOW },
+      idp_state: {
+        v: 1,
+        issuer: "https://idp.example",
+        id_token: "an ID token",
+        tokens_received_at: NOW,
+      },
     });
   });
 

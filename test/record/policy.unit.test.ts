@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { isWithinLimits, judge, MAX_FUTURE_SECONDS, remaining, untilEnd, type PolicySettings } from "../../src/record/session-policy.js";
+import {
+  isWithinLimits,
+  judge,
+  MAX_FUTURE_SECONDS,
+  remaining,
+  untilEnd,
+  type PolicySettings,
+} from "../../src/record/session-policy.js";
 import { deepFreeze } from "../../src/record/json.js";
 import type { SessionRecord } from "../../src/record/record.js";
 
@@ -7,8 +14,16 @@ const NOW = 1_800_000_000;
 const MAX = 3600;
 const IDLE = 600;
 
-const NO_CAPS: PolicySettings = { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null };
-const BOTH_CAPS: PolicySettings = { sessionAutoRefresh: true, sessionMaxAge: MAX, sessionIdleTimeout: IDLE };
+const NO_CAPS: PolicySettings = {
+  sessionAutoRefresh: true,
+  sessionMaxAge: null,
+  sessionIdleTimeout: null,
+};
+const BOTH_CAPS: PolicySettings = {
+  sessionAutoRefresh: true,
+  sessionMaxAge: MAX,
+  sessionIdleTimeout: IDLE,
+};
 
 interface Facts {
   readonly exp?: unknown;
@@ -19,7 +34,9 @@ interface Facts {
   readonly lastActive?: unknown;
 }
 
-/** A signed-in session with a valid ID token and a refresh token, unless the facts say otherwise. */
+/**
+ * A signed-in session with a valid ID token and a refresh token, unless the facts say otherwise.
+ */
 function session(facts: Facts = {}): SessionRecord {
   const { exp = NOW + 1 } = facts;
   return deepFreeze<SessionRecord>({
@@ -38,7 +55,10 @@ function session(facts: Facts = {}): SessionRecord {
   });
 }
 
-function outcome(record: SessionRecord | undefined, settings: Partial<PolicySettings> = {}): string {
+function outcome(
+  record: SessionRecord | undefined,
+  settings: Partial<PolicySettings> = {},
+): string {
   const verdict = judge(record, { ...NO_CAPS, ...settings }, NOW);
   return verdict.kind === "ended" ? verdict.reason : verdict.kind;
 }
@@ -70,20 +90,27 @@ describe("IDP_SESSIONS_NOT_BEFORE", () => {
     ["by a clock that is ahead", NOW + MAX_FUTURE_SECONDS, "valid"],
   ])("a session that was signed in %s", (_name, loginAt, expected) => {
     expect(outcome(session({ loginAt }), SINCE)).toBe(expected);
-    expect(outcome(session({ loginAt, exp: 0 }), SINCE)).toBe(expected === "valid" ? "refresh" : expected);
+    expect(outcome(session({ loginAt, exp: 0 }), SINCE)).toBe(
+      expected === "valid" ? "refresh" : expected,
+    );
     expect(outcome(session({ loginAt }))).toBe("valid");
   });
 
   it("ends a session without a time of the sign-in, or with an invalid one", () => {
     expect(outcome(session(), SINCE)).toBe("signed_in_before");
-    for (const [name, loginAt] of BROKEN) expect(outcome(session({ loginAt }), SINCE), name).toBe("signed_in_before");
+    for (const [name, loginAt] of BROKEN)
+      expect(outcome(session({ loginAt }), SINCE), name).toBe("signed_in_before");
   });
 
   it("is decided after the maximum age and the idle timeout, and before the ID token", () => {
     const old = { loginAt: NOW - MAX - 1, lastActive: NOW - IDLE - 1, exp: 0 };
     expect(outcome(session(old), { ...BOTH_CAPS, ...SINCE })).toBe("max_age");
-    expect(outcome(session({ ...old, loginAt: NOW - 101 }), { ...BOTH_CAPS, ...SINCE })).toBe("idle");
-    expect(outcome(session({ ...old, refreshToken: false }), { ...SINCE, sessionAutoRefresh: false })).toBe("signed_in_before");
+    expect(outcome(session({ ...old, loginAt: NOW - 101 }), { ...BOTH_CAPS, ...SINCE })).toBe(
+      "idle",
+    );
+    expect(
+      outcome(session({ ...old, refreshToken: false }), { ...SINCE, sessionAutoRefresh: false }),
+    ).toBe("signed_in_before");
   });
 });
 
@@ -92,7 +119,10 @@ describe("no session", () => {
     ["no record", undefined],
     ["an empty record", { idp_state: { v: 1 } }],
     ["claims without credentials", { id_info: { exp: NOW + 60 }, idp_state: { v: 1 } }],
-    ["a pending login only", { oauth_state: "state", final_redirect: "/", idp_state: { v: 1, logins: [] } }],
+    [
+      "a pending login only",
+      { oauth_state: "state", final_redirect: "/", idp_state: { v: 1, logins: [] } },
+    ],
     ["a remembered refusal without credentials", { idp_state: { v: 1, refresh_rejected: true } }],
   ] as [string, SessionRecord | undefined][])("%s: no_credentials", (_name, record) => {
     expect(outcome(record)).toBe("no_credentials");
@@ -135,7 +165,9 @@ describe("[F13] step 1: IDP_SESSION_MAX_AGE, measured from idp_login_at", () => 
     "without a maximum age, a stamp that is %s is not read",
     (_name, loginAt) => {
       expect(outcome(session({ loginAt }))).toBe("valid");
-      expect(outcome(session({ loginAt, lastActive: NOW }), { sessionIdleTimeout: IDLE })).toBe("valid");
+      expect(outcome(session({ loginAt, lastActive: NOW }), { sessionIdleTimeout: IDLE })).toBe(
+        "valid",
+      );
     },
   );
 
@@ -148,7 +180,9 @@ describe("[F13] step 1: IDP_SESSION_MAX_AGE, measured from idp_login_at", () => 
   });
 
   it("the maximum age is fixed: activity does not move it", () => {
-    expect(outcome(session({ loginAt: NOW - MAX - 1, lastActive: NOW }), BOTH_CAPS)).toBe("max_age");
+    expect(outcome(session({ loginAt: NOW - MAX - 1, lastActive: NOW }), BOTH_CAPS)).toBe(
+      "max_age",
+    );
   });
 });
 
@@ -228,34 +262,73 @@ describe("steps 4 and 5: expired", () => {
     [false, true, true, "auto_refresh_off"],
     [false, false, false, "auto_refresh_off"],
     [false, false, true, "auto_refresh_off"],
-  ])("auto-refresh %s, refresh token %s, refused before %s: %s", (sessionAutoRefresh, hasRefreshToken, isRejected, expected) => {
-    const facts: Facts = { exp: NOW, ...(!hasRefreshToken && { refreshToken: false }), ...(isRejected && { rejected: true }) };
-    expect(outcome(session(facts), { sessionAutoRefresh })).toBe(expected);
-  });
+  ])(
+    "auto-refresh %s, refresh token %s, refused before %s: %s",
+    (sessionAutoRefresh, hasRefreshToken, isRejected, expected) => {
+      const facts: Facts = {
+        exp: NOW,
+        ...(!hasRefreshToken && { refreshToken: false }),
+        ...(isRejected && { rejected: true }),
+      };
+      expect(outcome(session(facts), { sessionAutoRefresh })).toBe(expected);
+    },
+  );
 
   it.each([
     [NOW - MAX, NOW - IDLE, "refresh"],
     [NOW - MAX - 1, NOW - IDLE, "max_age"],
     [NOW - MAX, NOW - IDLE - 1, "idle"],
-  ])("a refresh extends only what is within every session limit: login at %i, active at %i is %s", (loginAt, lastActive, expected) => {
-    expect(outcome(session({ exp: NOW - 1, loginAt, lastActive }), BOTH_CAPS)).toBe(expected);
-  });
+  ])(
+    "a refresh extends only what is within every session limit: login at %i, active at %i is %s",
+    (loginAt, lastActive, expected) => {
+      expect(outcome(session({ exp: NOW - 1, loginAt, lastActive }), BOTH_CAPS)).toBe(expected);
+    },
+  );
 });
 
 describe("when several apply, the first of the specification's order is named", () => {
-  const everything: Facts = { exp: 0, refreshToken: false, rejected: true, loginAt: 0, lastActive: 0 };
+  const everything: Facts = {
+    exp: 0,
+    refreshToken: false,
+    rejected: true,
+    loginAt: 0,
+    lastActive: 0,
+  };
   const off: Partial<PolicySettings> = { sessionAutoRefresh: false };
   it.each([
     ["both caps, expired, off, refused", everything, { ...BOTH_CAPS, ...off }, "max_age"],
-    ["idle, expired, off, refused", { ...everything, loginAt: NOW }, { ...BOTH_CAPS, ...off }, "idle"],
-    ["expired, off, refused", { ...everything, loginAt: NOW, lastActive: NOW }, { ...BOTH_CAPS, ...off }, "auto_refresh_off"],
-    ["expired, refused", { ...everything, loginAt: NOW, lastActive: NOW }, BOTH_CAPS, "refresh_rejected"],
+    [
+      "idle, expired, off, refused",
+      { ...everything, loginAt: NOW },
+      { ...BOTH_CAPS, ...off },
+      "idle",
+    ],
+    [
+      "expired, off, refused",
+      { ...everything, loginAt: NOW, lastActive: NOW },
+      { ...BOTH_CAPS, ...off },
+      "auto_refresh_off",
+    ],
+    [
+      "expired, refused",
+      { ...everything, loginAt: NOW, lastActive: NOW },
+      BOTH_CAPS,
+      "refresh_rejected",
+    ],
     ["both caps, ID token still valid", { loginAt: 0, lastActive: 0 }, BOTH_CAPS, "max_age"],
     ["idle with a broken login stamp", { loginAt: "x", lastActive: 0 }, BOTH_CAPS, "max_age"],
-    ["only the idle cap set, both exceeded", { loginAt: 0, lastActive: 0 }, { sessionIdleTimeout: IDLE }, "idle"],
-  ] as [string, Facts, Partial<PolicySettings>, string][])("%s", (_name, facts, settings, expected) => {
-    expect(outcome(session(facts), settings)).toBe(expected);
-  });
+    [
+      "only the idle cap set, both exceeded",
+      { loginAt: 0, lastActive: 0 },
+      { sessionIdleTimeout: IDLE },
+      "idle",
+    ],
+  ] as [string, Facts, Partial<PolicySettings>, string][])(
+    "%s",
+    (_name, facts, settings, expected) => {
+      expect(outcome(session(facts), settings)).toBe(expected);
+    },
+  );
 });
 
 describe("the gate is pure", () => {
@@ -301,29 +374,54 @@ describe("remaining", () => {
       BOTH_CAPS,
       { idToken: 0, maxAge: 0, idle: 0, sessionExpiry: null },
     ],
-    ["no stamps", session(), BOTH_CAPS, { idToken: 1, maxAge: null, idle: null, sessionExpiry: null }],
+    [
+      "no stamps",
+      session(),
+      BOTH_CAPS,
+      { idToken: 1, maxAge: null, idle: null, sessionExpiry: null },
+    ],
     [
       "stamps in the future count as now",
       session({ loginAt: NOW + 300, lastActive: NOW + 1 }),
       BOTH_CAPS,
       { idToken: 1, maxAge: MAX, idle: IDLE, sessionExpiry: null },
     ],
-    ["broken stamps", session({ loginAt: "x", lastActive: NOW + 301 }), BOTH_CAPS, { idToken: 1, maxAge: 0, idle: 0, sessionExpiry: null }],
+    [
+      "broken stamps",
+      session({ loginAt: "x", lastActive: NOW + 301 }),
+      BOTH_CAPS,
+      { idToken: 1, maxAge: 0, idle: 0, sessionExpiry: null },
+    ],
     [
       "stamps without caps",
       session({ loginAt: NOW, lastActive: NOW }),
       NO_CAPS,
       { idToken: 1, maxAge: null, idle: null, sessionExpiry: null },
     ],
-    ["no id_info", session({ idInfo: "none" }), NO_CAPS, { idToken: null, maxAge: null, idle: null, sessionExpiry: null }],
-    ["exp that is no number", session({ exp: "soon" }), NO_CAPS, { idToken: null, maxAge: null, idle: null, sessionExpiry: null }],
+    [
+      "no id_info",
+      session({ idInfo: "none" }),
+      NO_CAPS,
+      { idToken: null, maxAge: null, idle: null, sessionExpiry: null },
+    ],
+    [
+      "exp that is no number",
+      session({ exp: "soon" }),
+      NO_CAPS,
+      { idToken: null, maxAge: null, idle: null, sessionExpiry: null },
+    ],
     [
       "exp beyond every number",
       session({ exp: JSON.parse("1e999") }),
       NO_CAPS,
       { idToken: null, maxAge: null, idle: null, sessionExpiry: null },
     ],
-    ["exp that is not a number any more", session({ exp: NaN }), NO_CAPS, { idToken: null, maxAge: null, idle: null, sessionExpiry: null }],
+    [
+      "exp that is not a number any more",
+      session({ exp: NaN }),
+      NO_CAPS,
+      { idToken: null, maxAge: null, idle: null, sessionExpiry: null },
+    ],
   ])("%s", (_name, record, settings, expected) => {
     expect(remaining(record, settings, NOW)).toEqual(expected);
   });
@@ -334,32 +432,56 @@ describe("the application's code", () => {
     const record = session(facts);
     return deepFreeze({ ...record, idp_state: { ...record.idp_state, ...state } });
   };
-  const verdict = (record: SessionRecord, settings: Partial<PolicySettings> = {}) => judge(record, { ...NO_CAPS, ...settings }, NOW);
+  const verdict = (record: SessionRecord, settings: Partial<PolicySettings> = {}) =>
+    judge(record, { ...NO_CAPS, ...settings }, NOW);
 
-  it.each(["claims_rejected", "denied"] as const)("that has ended the session with %s ends it, though its tokens are valid", (rejected) => {
-    expect(verdict(with_({ rejected }))).toEqual({ kind: "ended", reason: rejected });
-  });
+  it.each(["claims_rejected", "denied"] as const)(
+    "that has ended the session with %s ends it, though its tokens are valid",
+    (rejected) => {
+      expect(verdict(with_({ rejected }))).toEqual({ kind: "ended", reason: rejected });
+    },
+  );
 
   it("session limits come before its decision, and its decision before the refresh", () => {
-    expect(outcome(with_({ rejected: "denied" }, { loginAt: NOW - MAX - 1 }), BOTH_CAPS)).toBe("max_age");
+    expect(outcome(with_({ rejected: "denied" }, { loginAt: NOW - MAX - 1 }), BOTH_CAPS)).toBe(
+      "max_age",
+    );
     expect(outcome(with_({ rejected: "denied" }, { exp: NOW - 1 }))).toBe("denied");
-    expect(outcome(with_({ rejected: "denied" }, { exp: NOW - 1, refreshToken: false, rejected: true }))).toBe("denied");
+    expect(
+      outcome(with_({ rejected: "denied" }, { exp: NOW - 1, refreshToken: false, rejected: true })),
+    ).toBe("denied");
   });
 
   it("has to accept new tokens before the session is valid", () => {
     expect(verdict(with_({ review_due: true }))).toEqual({ kind: "refresh", reason: "review_due" });
-    expect(verdict(with_({ review_due: true }), { sessionAutoRefresh: false })).toEqual({ kind: "refresh", reason: "review_due" });
+    expect(verdict(with_({ review_due: true }), { sessionAutoRefresh: false })).toEqual({
+      kind: "refresh",
+      reason: "review_due",
+    });
   });
 
   it("does not hide that the ID token has expired", () => {
-    expect(verdict(with_({ review_due: true }, { exp: NOW }))).toEqual({ kind: "refresh", reason: "id_token_expired" });
-    expect(outcome(with_({ review_due: true }, { exp: NOW }), { sessionAutoRefresh: false })).toBe("auto_refresh_off");
+    expect(verdict(with_({ review_due: true }, { exp: NOW }))).toEqual({
+      kind: "refresh",
+      reason: "id_token_expired",
+    });
+    expect(outcome(with_({ review_due: true }, { exp: NOW }), { sessionAutoRefresh: false })).toBe(
+      "auto_refresh_off",
+    );
   });
 
   it("a schema of another version has to accept the claims; without a schema, a stored version does not count", () => {
-    expect(verdict(with_({}), { claimsVersion: "1" })).toEqual({ kind: "refresh", reason: "review_due" });
-    expect(verdict(with_({ claims_version: "1" }), { claimsVersion: "2" })).toEqual({ kind: "refresh", reason: "review_due" });
-    expect(verdict(with_({ claims_version: "2" }), { claimsVersion: "2" })).toEqual({ kind: "valid" });
+    expect(verdict(with_({}), { claimsVersion: "1" })).toEqual({
+      kind: "refresh",
+      reason: "review_due",
+    });
+    expect(verdict(with_({ claims_version: "1" }), { claimsVersion: "2" })).toEqual({
+      kind: "refresh",
+      reason: "review_due",
+    });
+    expect(verdict(with_({ claims_version: "2" }), { claimsVersion: "2" })).toEqual({
+      kind: "valid",
+    });
     expect(verdict(with_({ claims_version: "2" }))).toEqual({ kind: "valid" });
   });
 });
@@ -367,7 +489,10 @@ describe("the application's code", () => {
 describe("the provider's time limit, session_expiry", () => {
   const until = (expiry: unknown, facts: Facts = {}): SessionRecord => {
     const record = session(facts);
-    return deepFreeze({ ...record, idp_state: { ...record.idp_state, ...(expiry !== undefined && { session_expiry: expiry }) } });
+    return deepFreeze({
+      ...record,
+      idp_state: { ...record.idp_state, ...(expiry !== undefined && { session_expiry: expiry }) },
+    });
   };
 
   it.each<[string, unknown, string]>([
@@ -392,9 +517,13 @@ describe("the provider's time limit, session_expiry", () => {
   it("is checked after the application's session limits, and before the ID token", () => {
     expect(outcome(until(NOW, { loginAt: NOW - MAX - 1 }), BOTH_CAPS)).toBe("max_age");
     expect(outcome(until(NOW, { lastActive: NOW - IDLE - 1 }), BOTH_CAPS)).toBe("idle");
-    expect(outcome(until(NOW, { loginAt: NOW - 101 }), { sessionsNotBefore: NOW - 100 })).toBe("signed_in_before");
+    expect(outcome(until(NOW, { loginAt: NOW - 101 }), { sessionsNotBefore: NOW - 100 })).toBe(
+      "signed_in_before",
+    );
     expect(outcome(until(NOW, { exp: NOW - 1 }))).toBe("session_expiry");
-    expect(outcome(until(NOW, { exp: NOW - 1, refreshToken: false }), { sessionAutoRefresh: false })).toBe("session_expiry");
+    expect(
+      outcome(until(NOW, { exp: NOW - 1, refreshToken: false }), { sessionAutoRefresh: false }),
+    ).toBe("session_expiry");
   });
 
   it.each([
@@ -407,7 +536,9 @@ describe("the provider's time limit, session_expiry", () => {
 });
 
 describe("isWithinLimits", () => {
-  it.each<[string, { readonly idp_login_at?: unknown; readonly idp_last_active?: unknown }, boolean]>([
+  it.each<
+    [string, { readonly idp_login_at?: unknown; readonly idp_last_active?: unknown }, boolean]
+  >([
     ["new", { idp_login_at: NOW, idp_last_active: NOW }, true],
     ["at both limits", { idp_login_at: NOW - MAX, idp_last_active: NOW - IDLE }, true],
     ["older than the maximum age", { idp_login_at: NOW - MAX - 1, idp_last_active: NOW }, false],
@@ -420,14 +551,20 @@ describe("isWithinLimits", () => {
 });
 
 describe("untilEnd", () => {
-  const seconds = (record: SessionRecord, settings: Partial<PolicySettings> = {}) => untilEnd(record, { ...NO_CAPS, ...settings }, NOW);
+  const seconds = (record: SessionRecord, settings: Partial<PolicySettings> = {}) =>
+    untilEnd(record, { ...NO_CAPS, ...settings }, NOW);
   const facts: Facts = { exp: NOW + 60, loginAt: NOW - 100, lastActive: NOW - 10 };
 
   it("is the nearest of the session limits", () => {
     expect(seconds(session(facts), BOTH_CAPS)).toBe(IDLE - 10);
     expect(seconds(session(facts), { sessionMaxAge: MAX })).toBe(MAX - 100);
     const record = session(facts);
-    expect(seconds({ ...record, idp_state: { ...record.idp_state, session_expiry: NOW + 7 } }, BOTH_CAPS)).toBe(7);
+    expect(
+      seconds(
+        { ...record, idp_state: { ...record.idp_state, session_expiry: NOW + 7 } },
+        BOTH_CAPS,
+      ),
+    ).toBe(7);
   });
 
   it("is never, if a refresh can always renew the tokens and no limit is set", () => {
@@ -437,7 +574,9 @@ describe("untilEnd", () => {
   it("is the ID token's exp, if nothing can refresh it", () => {
     expect(seconds(session({ ...facts, refreshToken: false }))).toBe(60);
     expect(seconds(session(facts), { sessionAutoRefresh: false })).toBe(60);
-    expect(seconds(session({ ...facts, refreshToken: false }), { sessionIdleTimeout: 30 })).toBe(20);
+    expect(seconds(session({ ...facts, refreshToken: false }), { sessionIdleTimeout: 30 })).toBe(
+      20,
+    );
   });
 
   it("reads a record without credentials", () => {

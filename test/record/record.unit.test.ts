@@ -1,7 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { credentialsToDict, frozenCredentials, type ProviderCredentials } from "../../src/record/credentials.js";
-import { claimsWithOutput, hasSubject, isSameUser, sessionUser, userPayload } from "../../src/record/identity.js";
+import {
+  credentialsToDict,
+  frozenCredentials,
+  type ProviderCredentials,
+} from "../../src/record/credentials.js";
+import {
+  claimsWithOutput,
+  hasSubject,
+  isSameUser,
+  sessionUser,
+  userPayload,
+} from "../../src/record/identity.js";
 import { apiEntry, withApiEntry } from "../../src/record/api-tokens.js";
 import { deepFreeze } from "../../src/record/json.js";
 import {
@@ -13,11 +23,25 @@ import {
   withoutInherited,
   type SessionRecord,
 } from "../../src/record/record.js";
-import { FIXED_KEYS, parseRecord, specifiedKeys, storedForm, type KeyNames } from "../../src/record/stored-form.js";
+import {
+  FIXED_KEYS,
+  parseRecord,
+  specifiedKeys,
+  storedForm,
+  type KeyNames,
+} from "../../src/record/stored-form.js";
 import { hasEpochTimePassed } from "../../src/clock.js";
 
-const NAMES: KeyNames = { credentials: "credentials", oauth_state: "oauth_state", final_redirect: "final_redirect" };
-const OTHER_NAMES: KeyNames = { credentials: "idp.credentials", oauth_state: "State-Key", final_redirect: "zurück" };
+const NAMES: KeyNames = {
+  credentials: "credentials",
+  oauth_state: "oauth_state",
+  final_redirect: "final_redirect",
+};
+const OTHER_NAMES: KeyNames = {
+  credentials: "idp.credentials",
+  oauth_state: "State-Key",
+  final_redirect: "zurück",
+};
 
 const LOGIN = {
   state: "state",
@@ -42,7 +66,14 @@ const CREDENTIALS = {
 function full(): Record<string, unknown> {
   return {
     credentials: { ...CREDENTIALS },
-    id_info: { sub: "ada", iss: "https://idp.example", aud: "client", exp: 1_800_003_600, email: "ada@example.com", name: "Ada" },
+    id_info: {
+      sub: "ada",
+      iss: "https://idp.example",
+      aud: "client",
+      exp: 1_800_003_600,
+      email: "ada@example.com",
+      name: "Ada",
+    },
     oauth_state: "state",
     final_redirect: "https://app.example/reports",
     debug: { anything: [1, null] },
@@ -50,7 +81,15 @@ function full(): Record<string, unknown> {
     idp_last_active: 1_800_000_100,
     idp_state: {
       v: 1,
-      logins: [{ ...LOGIN, cross_site: true, silent: true, step_up: { max_age: 60, acr: ["gold"] }, api: "orders" }],
+      logins: [
+        {
+          ...LOGIN,
+          cross_site: true,
+          silent: true,
+          step_up: { max_age: 60, acr: ["gold"] },
+          api: "orders",
+        },
+      ],
       silent_failed_at: 1_800_000_000,
       used: ["hash"],
       lease: { nonce: "holder", taken_at: 1_800_000_000 },
@@ -60,7 +99,13 @@ function full(): Record<string, unknown> {
       tokens_received_at: 1_800_000_000,
       forced_at: 1_800_000_000,
       apis: {
-        orders: { target: "[]", at: 1_800_000_000, token: "for orders", expires_at: 1_800_003_600, forced: true },
+        orders: {
+          target: "[]",
+          at: 1_800_000_000,
+          token: "for orders",
+          expires_at: 1_800_003_600,
+          forced: true,
+        },
         billing: { target: "[]", at: 1_800_000_000, refused: "consent_required" },
       },
       asked_apis: ["orders"],
@@ -96,7 +141,8 @@ describe("reading a stored record", () => {
   it("a full record is read, under any three names", () => {
     const record = parseRecord(full(), NAMES);
     expect(record).toEqual(full());
-    for (const names of [NAMES, OTHER_NAMES]) expect(parseRecord(storedForm(record!, names), names)).toEqual(record);
+    for (const names of [NAMES, OTHER_NAMES])
+      expect(parseRecord(storedForm(record!, names), names)).toEqual(record);
   });
 
   it("an empty record is a record", () => {
@@ -123,16 +169,23 @@ describe("reading a stored record", () => {
   });
 
   it("what is not stored is not stored again, not even as undefined", () => {
-    expect(storedForm(parseRecord({ idp_state: { v: 1 } }, NAMES)!, NAMES)).toStrictEqual({ idp_state: { v: 1 } });
+    expect(storedForm(parseRecord({ idp_state: { v: 1 } }, NAMES)!, NAMES)).toStrictEqual({
+      idp_state: { v: 1 },
+    });
   });
 
   it("eight pending logins and eight used states are still a session", () => {
-    const state = { v: 1, logins: Array.from({ length: 8 }, () => LOGIN), used: Array.from({ length: 8 }, () => "hash") };
+    const state = {
+      v: 1,
+      logins: Array.from({ length: 8 }, () => LOGIN),
+      used: Array.from({ length: 8 }, () => "hash"),
+    };
     expect(parseRecord({ idp_state: state }, NAMES)).toEqual({ idp_state: state });
   });
 
   it("a record with tokens for nine APIs is no session, and the eight of the name `__proto__` and others are only entries", () => {
-    const named = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, { target: "[]", at: 1, token: "t" }]));
+    const named = (names: readonly string[]) =>
+      Object.fromEntries(names.map((name) => [name, { target: "[]", at: 1, token: "t" }]));
     const names = ["__proto__", "constructor", "toString", "a", "b", "c", "d", "e"];
     const record = parseRecord(changed("idp_state.apis", named(names)), NAMES);
     expect(Object.keys(record?.idp_state.apis ?? {})).toEqual(names);
@@ -165,9 +218,12 @@ describe("reading a stored record", () => {
     expect(parseRecord(changed("idp_state.apis", apis), NAMES)).toBeUndefined();
   });
 
-  it.each([undefined, 0, 2, "1", 1.5, true, null, [1], {}, -1])("format version %j is no session", (v) => {
-    expect(parseRecord(changed("idp_state.v", v), NAMES)).toBeUndefined();
-  });
+  it.each([undefined, 0, 2, "1", 1.5, true, null, [1], {}, -1])(
+    "format version %j is no session",
+    (v) => {
+      expect(parseRecord(changed("idp_state.v", v), NAMES)).toBeUndefined();
+    },
+  );
 
   const WRONG: Record<string, readonly unknown[]> = {
     idp_state: [undefined, null, 1, "1", [], [{ v: 1 }], true],
@@ -177,11 +233,29 @@ describe("reading a stored record", () => {
     "credentials.token_uri": [undefined, null, 1, {}],
     "credentials.client_id": [undefined, null, 1, {}],
     "credentials.client_secret": [undefined, null, 1, {}],
-    "credentials.scopes": [undefined, null, "openid email", {}, [1], [null], [["openid"]], { length: 1, 0: "openid" }],
+    "credentials.scopes": [
+      undefined,
+      null,
+      "openid email",
+      {},
+      [1],
+      [null],
+      [["openid"]],
+      { length: 1, 0: "openid" },
+    ],
     id_info: [null, "claims", 1, [], true],
     oauth_state: [null, 1, {}, [], true],
     final_redirect: [null, 1, {}, [], true],
-    "idp_state.logins": [null, {}, "x", [null], [{}], ["x"], [[]], Array.from({ length: MAX_PENDING_LOGINS + 1 }, () => LOGIN)],
+    "idp_state.logins": [
+      null,
+      {},
+      "x",
+      [null],
+      [{}],
+      ["x"],
+      [[]],
+      Array.from({ length: MAX_PENDING_LOGINS + 1 }, () => LOGIN),
+    ],
     "idp_state.logins.0.state": [undefined, null, "", 1],
     "idp_state.logins.0.nonce": [undefined, null, "", 1],
     "idp_state.logins.0.verifier": [undefined, null, "", 1],
@@ -193,7 +267,14 @@ describe("reading a stored record", () => {
     "idp_state.logins.0.cross_site": [null, false, "true", 1, {}],
     "idp_state.silent_failed_at": [null, "1", true, {}, [1]],
     "idp_state.logins.0.started_at": [undefined, null, "", "1800000000", {}],
-    "idp_state.used": [null, "hash", {}, [1], [null], Array.from({ length: MAX_USED_STATES + 1 }, () => "hash")],
+    "idp_state.used": [
+      null,
+      "hash",
+      {},
+      [1],
+      [null],
+      Array.from({ length: MAX_USED_STATES + 1 }, () => "hash"),
+    ],
     "idp_state.lease": [
       null,
       "holder",
@@ -222,11 +303,24 @@ describe("reading a stored record", () => {
     "idp_state.claims_version": [null, 1, {}, []],
     "idp_state.review_due": [false, null, 1, "true"],
     "idp_state.rejected": [true, null, 1, "idle", ""],
-    "idp_state.logins.0.step_up": [null, 1, "x", [], { max_age: "60" }, { acr: "gold" }, { acr: [""] }, { acr: [1] }],
+    "idp_state.logins.0.step_up": [
+      null,
+      1,
+      "x",
+      [],
+      { max_age: "60" },
+      { acr: "gold" },
+      { acr: [""] },
+      { acr: [1] },
+    ],
   };
   it.each(
     Object.entries(WRONG).flatMap(([path, values]) =>
-      values.map((value): [string, string, unknown] => [path, value === undefined ? "missing" : JSON.stringify(value).slice(0, 40), value]),
+      values.map((value): [string, string, unknown] => [
+        path,
+        value === undefined ? "missing" : JSON.stringify(value).slice(0, 40),
+        value,
+      ]),
     ),
   )("%s is %s: no session", (path, _shown, value) => {
     expect(parseRecord(changed(path, value), NAMES)).toBeUndefined();
@@ -285,10 +379,22 @@ describe("reading a stored record", () => {
 
   it("another API's entry drops what has expired, but no refusal of the last minute", () => {
     const record = parseRecord(full(), NAMES)!;
-    const refused = { target: "[]", at: 1_800_003_590, token: "old", expires_at: 1_800_003_600, refused: "invalid_scope" };
-    const before = { ...record, idp_state: { ...record.idp_state, apis: { ...record.idp_state.apis, graph: refused } } };
+    const refused = {
+      target: "[]",
+      at: 1_800_003_590,
+      token: "old",
+      expires_at: 1_800_003_600,
+      refused: "invalid_scope",
+    };
+    const before = {
+      ...record,
+      idp_state: { ...record.idp_state, apis: { ...record.idp_state.apis, graph: refused } },
+    };
     const names = (now: number) =>
-      Object.keys(withApiEntry(before, "new", { target: "[]", at: now, token: "t" }, now).idp_state.apis ?? {});
+      Object.keys(
+        withApiEntry(before, "new", { target: "[]", at: now, token: "t" }, now).idp_state.apis ??
+          {},
+      );
     expect(names(1_800_003_649)).toEqual(["graph", "new"]);
     expect(names(1_800_003_650)).toEqual(["new"]);
   });
@@ -296,7 +402,11 @@ describe("reading a stored record", () => {
   it("the names decide: what is stored under another name is not seen", () => {
     const record = parseRecord(full(), OTHER_NAMES);
     expect(record).toBeDefined();
-    expect([record?.credentials, record?.oauth_state, record?.final_redirect]).toEqual([undefined, undefined, undefined]);
+    expect([record?.credentials, record?.oauth_state, record?.final_redirect]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   it("keys that belong to nobody are left behind", () => {
@@ -304,26 +414,39 @@ describe("reading a stored record", () => {
     expect(record).toEqual(full());
   });
 
-  it.each(["__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "valueOf", "__defineGetter__"])(
-    "a key called %s pollutes nothing and supplies nothing",
-    (key) => {
-      const poison = JSON.stringify({ v: 1, polluted: true, token: "x", credentials: CREDENTIALS, idp_state: { v: 1 } });
-      const text = `{"${key}":${poison},"idp_state":{"v":1,"${key}":${poison}},"id_info":{"${key}":${poison}}}`;
-      const record = parseRecord(JSON.parse(text), NAMES);
-      expect(record?.credentials).toBeUndefined();
-      expect(Object.getPrototypeOf(record)).toBeNull();
-      expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
-      expect(userPayload(record?.id_info)).toEqual({ email: null, name: null, picture: null });
-      expect(parseRecord(JSON.parse(`{"${key}":${poison}}`), NAMES)).toBeUndefined();
-    },
-  );
+  it.each([
+    "__proto__",
+    "constructor",
+    "prototype",
+    "toString",
+    "hasOwnProperty",
+    "valueOf",
+    "__defineGetter__",
+  ])("a key called %s pollutes nothing and supplies nothing", (key) => {
+    const poison = JSON.stringify({
+      v: 1,
+      polluted: true,
+      token: "x",
+      credentials: CREDENTIALS,
+      idp_state: { v: 1 },
+    });
+    const text = `{"${key}":${poison},"idp_state":{"v":1,"${key}":${poison}},"id_info":{"${key}":${poison}}}`;
+    const record = parseRecord(JSON.parse(text), NAMES);
+    expect(record?.credentials).toBeUndefined();
+    expect(Object.getPrototypeOf(record)).toBeNull();
+    expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+    expect(userPayload(record?.id_info)).toEqual({ email: null, name: null, picture: null });
+    expect(parseRecord(JSON.parse(`{"${key}":${poison}}`), NAMES)).toBeUndefined();
+  });
 
   it("deep nesting and great length neither throw nor recurse", () => {
     let deep: unknown = 1;
     for (let level = 0; level < 50_000; level += 1) deep = [deep];
     expect(parseRecord({ ...full(), debug: deep }, NAMES)?.debug).toBe(deep);
     expect(parseRecord({ ...full(), credentials: deep }, NAMES)).toBeUndefined();
-    expect(parseRecord(changed("oauth_state", "x".repeat(10_000_000)), NAMES)?.oauth_state).toHaveLength(10_000_000);
+    expect(
+      parseRecord(changed("oauth_state", "x".repeat(10_000_000)), NAMES)?.oauth_state,
+    ).toHaveLength(10_000_000);
   });
 });
 
@@ -333,12 +456,20 @@ const hostileRecord = fc
     Object.fromEntries(
       [...Object.values(NAMES), ...FIXED_KEYS, "__proto__", "constructor"].map((key) => [
         key,
-        fc.oneof({ weight: 2, arbitrary: fc.constant(full()[key] as fc.JsonValue) }, { weight: 1, arbitrary: fc.jsonValue() }),
+        fc.oneof(
+          { weight: 2, arbitrary: fc.constant(full()[key] as fc.JsonValue) },
+          { weight: 1, arbitrary: fc.jsonValue() },
+        ),
       ]),
     ),
     { requiredKeys: [] },
   )
-  .chain((record) => fc.oneof({ weight: 8, arbitrary: fc.constant(record as unknown) }, { weight: 1, arbitrary: fc.jsonValue() }));
+  .chain((record) =>
+    fc.oneof(
+      { weight: 8, arbitrary: fc.constant(record as unknown) },
+      { weight: 1, arbitrary: fc.jsonValue() },
+    ),
+  );
 
 /** The settings refuse what every object inherits, and the fixed keys. */
 const keyName = fc
@@ -346,11 +477,18 @@ const keyName = fc
   .filter((name) => !(name in {}) && !(FIXED_KEYS as readonly string[]).includes(name));
 const keyNames: fc.Arbitrary<KeyNames> = fc
   .uniqueArray(keyName, { minLength: 3, maxLength: 3 })
-  .map(([credentials = "", oauth_state = "", final_redirect = ""]) => ({ credentials, oauth_state, final_redirect }));
+  .map(([credentials = "", oauth_state = "", final_redirect = ""]) => ({
+    credentials,
+    oauth_state,
+    final_redirect,
+  }));
 
 const text = fc.string({ minLength: 1, maxLength: 12 });
 const claims = fc
-  .dictionary(fc.oneof(fc.constantFrom("email", "name", "picture", "sub", "exp"), text), fc.jsonValue() as fc.Arbitrary<unknown>)
+  .dictionary(
+    fc.oneof(fc.constantFrom("email", "name", "picture", "sub", "exp"), text),
+    fc.jsonValue() as fc.Arbitrary<unknown>,
+  )
   .map((value) => JSON.parse(JSON.stringify(value)) as Record<string, unknown>);
 const login = fc.record({
   state: text,
@@ -403,7 +541,9 @@ describe("the stored form", () => {
       fc.property(hostileRecord, (stored) => {
         const record = parseRecord(JSON.parse(JSON.stringify(stored)), NAMES);
         if (record === undefined) return;
-        expect(parseRecord(JSON.parse(JSON.stringify(storedForm(record, NAMES))), NAMES)).toEqual(record);
+        expect(parseRecord(JSON.parse(JSON.stringify(storedForm(record, NAMES))), NAMES)).toEqual(
+          record,
+        );
       }),
       { numRuns: 1_000 },
     );
@@ -421,13 +561,23 @@ describe("the stored form", () => {
 
   it("has the specification's keys, the private one, and nothing undefined", () => {
     const record = parseRecord(full(), NAMES)!;
-    expect(Object.keys(storedForm(record, NAMES)).sort()).toEqual([...Object.values(NAMES), ...FIXED_KEYS].sort());
+    expect(Object.keys(storedForm(record, NAMES)).sort()).toEqual(
+      [...Object.values(NAMES), ...FIXED_KEYS].sort(),
+    );
     expect(Object.keys(storedForm(EMPTY_RECORD, NAMES))).toEqual(["idp_state"]);
-    expect(Object.keys(storedForm(record, OTHER_NAMES))).toEqual(expect.arrayContaining(Object.values(OTHER_NAMES)));
+    expect(Object.keys(storedForm(record, OTHER_NAMES))).toEqual(
+      expect.arrayContaining(Object.values(OTHER_NAMES)),
+    );
   });
 
   it("of the fixed keys stays under the same names from release to release", () => {
-    expect([...FIXED_KEYS]).toEqual(["id_info", "debug", "idp_login_at", "idp_last_active", "idp_state"]);
+    expect([...FIXED_KEYS]).toEqual([
+      "id_info",
+      "debug",
+      "idp_login_at",
+      "idp_last_active",
+      "idp_state",
+    ]);
   });
 
   it("the specified keys are those without the private one", () => {
@@ -453,13 +603,9 @@ describe("credentialsToDict", () => {
   });
 
   it.each([undefined, null, ""])("a refresh token of %j leaves the key out", (refreshToken) => {
-    expect(Object.keys(credentialsToDict({ ...PROVIDER_CREDENTIALS, refreshToken })).sort()).toEqual([
-      "client_id",
-      "client_secret",
-      "scopes",
-      "token",
-      "token_uri",
-    ]);
+    expect(
+      Object.keys(credentialsToDict({ ...PROVIDER_CREDENTIALS, refreshToken })).sort(),
+    ).toEqual(["client_id", "client_secret", "scopes", "token", "token_uri"]);
   });
 
   it("takes nothing else along", () => {
@@ -506,8 +652,18 @@ describe("withoutInherited", () => {
   it("returns every object of a record without a prototype", () => {
     const record = withoutInherited(JSON.parse(JSON.stringify(full())) as SessionRecord);
     const { idp_state: state } = record;
-    const parts = [record, record.credentials, record.id_info, record.debug, state, state.lease, state.logins?.[0]];
-    expect(parts.map((part) => Object.getPrototypeOf(part) as unknown)).toEqual(parts.map(() => null));
+    const parts = [
+      record,
+      record.credentials,
+      record.id_info,
+      record.debug,
+      state,
+      state.lease,
+      state.logins?.[0],
+    ];
+    expect(parts.map((part) => Object.getPrototypeOf(part) as unknown)).toEqual(
+      parts.map(() => null),
+    );
     expect(record).toEqual(full());
   });
 
@@ -519,30 +675,60 @@ describe("withoutInherited", () => {
 
   it("returns a claim with the name of a private key as the provider sent it", () => {
     const claims = { sub: "ada", logins: [{ at: "desk" }], lease: { months: 12 } };
-    const { id_info: read } = withoutInherited({ id_info: claims, idp_state: { v: 1 } }) as SessionRecord;
+    const { id_info: read } = withoutInherited({
+      id_info: claims,
+      idp_state: { v: 1 },
+    }) as SessionRecord;
     expect([read?.["logins"], read?.["lease"]]).toStrictEqual([[{ at: "desk" }], { months: 12 }]);
   });
 
-  it.each([[null], ["text"], [7], [[{ v: 1 }]], [undefined]])("leaves a private state of %j for the checks to refuse", (state) => {
-    expect(withoutInherited({ idp_state: state }).idp_state).toBe(state);
-  });
+  it.each([[null], ["text"], [7], [[{ v: 1 }]], [undefined]])(
+    "leaves a private state of %j for the checks to refuse",
+    (state) => {
+      expect(withoutInherited({ idp_state: state }).idp_state).toBe(state);
+    },
+  );
 
-  it.each([[null], ["text"], [7], [{ 0: LOGIN, length: 1 }]])("leaves logins of %j for the checks to refuse", (logins) => {
-    expect(withoutInherited({ idp_state: { v: 1, logins } }).idp_state).toEqual({ v: 1, logins });
-    expect(parseRecord({ idp_state: { v: 1, logins } }, NAMES)).toBeUndefined();
-  });
+  it.each([[null], ["text"], [7], [{ 0: LOGIN, length: 1 }]])(
+    "leaves logins of %j for the checks to refuse",
+    (logins) => {
+      expect(withoutInherited({ idp_state: { v: 1, logins } }).idp_state).toEqual({ v: 1, logins });
+      expect(parseRecord({ idp_state: { v: 1, logins } }, NAMES)).toBeUndefined();
+    },
+  );
 });
 
 describe("whose a record is", () => {
   const client = { issuer: "https://idp.example", clientId: "client" };
-  const { issuer: _issuer, ...anonymous } = { ...(full()["idp_state"] as SessionRecord["idp_state"]) };
+  const { issuer: _issuer, ...anonymous } = {
+    ...(full()["idp_state"] as SessionRecord["idp_state"]),
+  };
   it.each<[string, SessionRecord, boolean]>([
     ["this client's at this issuer", full() as unknown as SessionRecord, true],
     ["one that does not say its issuer", { credentials: CREDENTIALS, idp_state: anonymous }, true],
-    ["another issuer's", { credentials: CREDENTIALS, idp_state: { v: 1, issuer: "https://idp.example/" } }, false],
-    ["another client's", { credentials: { ...CREDENTIALS, client_id: "other" }, idp_state: { v: 1, issuer: client.issuer } }, false],
-    ["another client's, without an issuer", { credentials: { ...CREDENTIALS, client_id: "" }, idp_state: { v: 1 } }, false],
-    ["nobody's yet, whatever issuer it names", { idp_state: { v: 1, issuer: "https://other.example" } }, true],
+    [
+      "another issuer's",
+      { credentials: CREDENTIALS, idp_state: { v: 1, issuer: "https://idp.example/" } },
+      false,
+    ],
+    [
+      "another client's",
+      {
+        credentials: { ...CREDENTIALS, client_id: "other" },
+        idp_state: { v: 1, issuer: client.issuer },
+      },
+      false,
+    ],
+    [
+      "another client's, without an issuer",
+      { credentials: { ...CREDENTIALS, client_id: "" }, idp_state: { v: 1 } },
+      false,
+    ],
+    [
+      "nobody's yet, whatever issuer it names",
+      { idp_state: { v: 1, issuer: "https://other.example" } },
+      true,
+    ],
   ])("%s", (_name, record, expected) => {
     expect(isOfClients(record, [client])).toBe(expected);
   });
@@ -595,19 +781,47 @@ describe("the user of a session, for the server", () => {
   it.each([
     [{}, { id: "ada", email: null, name: null, picture: null, email_verified: null }],
     [
-      { email: "ada@example.com", name: "Ada", picture: "https://idp.example/ada.png", email_verified: true },
-      { id: "ada", email: "ada@example.com", name: "Ada", picture: "https://idp.example/ada.png", email_verified: true },
+      {
+        email: "ada@example.com",
+        name: "Ada",
+        picture: "https://idp.example/ada.png",
+        email_verified: true,
+      },
+      {
+        id: "ada",
+        email: "ada@example.com",
+        name: "Ada",
+        picture: "https://idp.example/ada.png",
+        email_verified: true,
+      },
     ],
-    [{ email_verified: false }, { id: "ada", email: null, name: null, picture: null, email_verified: false }],
-    [{ email_verified: "true" }, { id: "ada", email: null, name: null, picture: null, email_verified: null }],
-    [{ email_verified: 1 }, { id: "ada", email: null, name: null, picture: null, email_verified: null }],
+    [
+      { email_verified: false },
+      { id: "ada", email: null, name: null, picture: null, email_verified: false },
+    ],
+    [
+      { email_verified: "true" },
+      { id: "ada", email: null, name: null, picture: null, email_verified: null },
+    ],
+    [
+      { email_verified: 1 },
+      { id: "ada", email: null, name: null, picture: null, email_verified: null },
+    ],
   ])("with claims %j is %j", (more, user) => {
     expect(sessionUser({ ...ADA, ...more })).toEqual(user);
   });
 
   it("is known only if issuer and subject are strings and not empty", () => {
     expect(hasSubject(ADA)).toBe(true);
-    for (const claims of [undefined, {}, { iss: ADA.iss }, { sub: ADA.sub }, { ...ADA, iss: "" }, { ...ADA, sub: "" }, { ...ADA, sub: 7 }])
+    for (const claims of [
+      undefined,
+      {},
+      { iss: ADA.iss },
+      { sub: ADA.sub },
+      { ...ADA, iss: "" },
+      { ...ADA, sub: "" },
+      { ...ADA, sub: 7 },
+    ])
       expect(hasSubject(claims), JSON.stringify(claims)).toBe(false);
     expect(hasSubject({ ...ADA, iss: ["https://idp.example"] })).toBe(false);
   });
@@ -616,13 +830,19 @@ describe("the user of a session, for the server", () => {
     expect(isSameUser(ADA, { ...ADA, name: "Ada" })).toBe(true);
     expect(isSameUser(ADA, { ...ADA, sub: "eve" })).toBe(false);
     expect(isSameUser(ADA, { ...ADA, iss: "https://other.example" })).toBe(false);
-    expect([isSameUser(ADA, undefined), isSameUser(undefined, ADA), isSameUser(undefined, undefined)]).toEqual([false, false, false]);
+    expect([
+      isSameUser(ADA, undefined),
+      isSameUser(undefined, ADA),
+      isSameUser(undefined, undefined),
+    ]).toEqual([false, false, false]);
     expect(isSameUser({}, {})).toBe(false);
   });
 
   it("gets the output of the application's schema, which can't change issuer or subject", () => {
     const claims = { ...ADA, groups: ["a"], name: "Ada" };
-    expect(claimsWithOutput(claims, { groups: ["admin"], iss: "https://evil.example", sub: "eve" })).toEqual({
+    expect(
+      claimsWithOutput(claims, { groups: ["admin"], iss: "https://evil.example", sub: "eve" }),
+    ).toEqual({
       ...ADA,
       groups: ["admin"],
       name: "Ada",
@@ -662,23 +882,35 @@ describe("hasEpochTimePassed", () => {
 describe("helpers without side effects have none", () => {
   const record = () => parseRecord(full(), NAMES)!;
   it.each([
-    ["credentialsToDict", () => structuredClone(PROVIDER_CREDENTIALS), (input: unknown) => credentialsToDict(input as ProviderCredentials)],
-    ["userPayload", () => structuredClone(full()["id_info"]), (input: unknown) => userPayload(input as Record<string, unknown>)],
+    [
+      "credentialsToDict",
+      () => structuredClone(PROVIDER_CREDENTIALS),
+      (input: unknown) => credentialsToDict(input as ProviderCredentials),
+    ],
+    [
+      "userPayload",
+      () => structuredClone(full()["id_info"]),
+      (input: unknown) => userPayload(input as Record<string, unknown>),
+    ],
     [
       "hasEpochTimePassed",
       () => ({ target: 5, now: 6 }),
-      (input: unknown) => hasEpochTimePassed((input as { target: number }).target, (input as { now: number }).now),
+      (input: unknown) =>
+        hasEpochTimePassed((input as { target: number }).target, (input as { now: number }).now),
     ],
     ["storedForm", record, (input: unknown) => storedForm(input as SessionRecord, OTHER_NAMES)],
     ["specifiedKeys", record, (input: unknown) => specifiedKeys(input as SessionRecord, NAMES)],
     ["parseRecord", full, (input: unknown) => parseRecord(input, NAMES)],
-  ])("%s: a frozen input is left as it was, and the result is the same twice", (_name, make, run) => {
-    const input: unknown = deepFreeze<unknown>(make());
-    const before = JSON.stringify(input);
-    const [first, second] = [run(input), run(input)];
-    expect(second).toEqual(first);
-    expect(JSON.stringify(input)).toBe(before);
-  });
+  ])(
+    "%s: a frozen input is left as it was, and the result is the same twice",
+    (_name, make, run) => {
+      const input: unknown = deepFreeze<unknown>(make());
+      const before = JSON.stringify(input);
+      const [first, second] = [run(input), run(input)];
+      expect(second).toEqual(first);
+      expect(JSON.stringify(input)).toBe(before);
+    },
+  );
 });
 
 describe("the empty record", () => {

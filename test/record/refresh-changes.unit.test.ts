@@ -97,18 +97,31 @@ describe("a session that the application's code ended", () => {
   });
 
   it("keeps its refresh token until the provider has revoked it, if it will be revoked", () => {
-    const { idp_state: state } = withRejection(record({ review_due: true }), "claims_rejected", true);
-    expect(state).toStrictEqual({ v: 1, data: { n: 1 }, dropped_token: "old refresh", rejected: "claims_rejected" });
+    const { idp_state: state } = withRejection(
+      record({ review_due: true }),
+      "claims_rejected",
+      true,
+    );
+    expect(state).toStrictEqual({
+      v: 1,
+      data: { n: 1 },
+      dropped_token: "old refresh",
+      rejected: "claims_rejected",
+    });
   });
 
   it("names the reason even if the record has no credentials", () => {
-    expect(withRejection(SIGNED_OUT, "denied", true)).toStrictEqual({ idp_state: { v: 1, rejected: "denied" } });
+    expect(withRejection(SIGNED_OUT, "denied", true)).toStrictEqual({
+      idp_state: { v: 1, rejected: "denied" },
+    });
   });
 });
 
 describe("a dropped token that the provider has revoked", () => {
   it("is removed, and nothing else changes", () => {
-    expect(withoutDroppedToken(record({ dropped_token: "dropped" }), "dropped")).toStrictEqual(record());
+    expect(withoutDroppedToken(record({ dropped_token: "dropped" }), "dropped")).toStrictEqual(
+      record(),
+    );
   });
 
   it("doesn't remove another one, which a later refresh dropped", () => {
@@ -128,9 +141,20 @@ describe("a successful refresh", () => {
   });
 
   it("stores what the response contains", () => {
-    const spent = { ...SPENT, refreshToken: "new refresh", idToken: "an ID token", scopes: ["openid"], accessTokenExpiresAt: 400 };
+    const spent = {
+      ...SPENT,
+      refreshToken: "new refresh",
+      idToken: "an ID token",
+      scopes: ["openid"],
+      accessTokenExpiresAt: 400,
+    };
     const after = withTokens(record(), spent, { ...VERIFIED, userinfoClaims: ["name"] });
-    expect(after.credentials).toStrictEqual({ ...CREDENTIALS, token: "new access", refresh_token: "new refresh", scopes: ["openid"] });
+    expect(after.credentials).toStrictEqual({
+      ...CREDENTIALS,
+      token: "new access",
+      refresh_token: "new refresh",
+      scopes: ["openid"],
+    });
     expect(after.idp_state).toStrictEqual({
       v: 1,
       data: { n: 1 },
@@ -149,31 +173,52 @@ describe("a successful refresh", () => {
       ended: "idle",
       tokens_received_at: 1,
     });
-    expect(withTokens(before, SPENT, VERIFIED).idp_state).toStrictEqual({ v: 1, data: { n: 1 }, tokens_received_at: 100 });
+    expect(withTokens(before, SPENT, VERIFIED).idp_state).toStrictEqual({
+      v: 1,
+      data: { n: 1 },
+      tokens_received_at: 100,
+    });
   });
 
   it("keeps the ID token of the sign-in if the response has none", () => {
-    expect(withTokens(record({ id_token: "first" }), SPENT, VERIFIED).idp_state.id_token).toBe("first");
+    expect(withTokens(record({ id_token: "first" }), SPENT, VERIFIED).idp_state.id_token).toBe(
+      "first",
+    );
   });
 
   it("removes a schema's output for the old claims, so that the schema runs again", () => {
     const before = record({ claims: { groups: [] }, claims_version: "2" });
-    expect(withTokens(before, SPENT, VERIFIED).idp_state).toStrictEqual({ v: 1, data: { n: 1 }, tokens_received_at: 100 });
+    expect(withTokens(before, SPENT, VERIFIED).idp_state).toStrictEqual({
+      v: 1,
+      data: { n: 1 },
+      tokens_received_at: 100,
+    });
   });
 
   it("that the application's code has to accept keeps the lease and the old output until then", () => {
     const before = record({ claims: { groups: [] }, claims_version: "2" });
     const after = withTokens(before, SPENT, VERIFIED, true);
     expect(after.credentials?.token).toBe("new access");
-    expect(after.idp_state).toStrictEqual({ ...before.idp_state, tokens_received_at: 100, review_due: true });
+    expect(after.idp_state).toStrictEqual({
+      ...before.idp_state,
+      tokens_received_at: 100,
+      review_due: true,
+    });
   });
 
-  it.each([true, false])("changes nothing in a record without credentials but the lease; reviewed: %s", (isReviewed) => {
-    expect(withTokens(SIGNED_OUT, SPENT, VERIFIED, isReviewed)).toStrictEqual({ idp_state: { v: 1 } });
-  });
+  it.each([true, false])(
+    "changes nothing in a record without credentials but the lease; reviewed: %s",
+    (isReviewed) => {
+      expect(withTokens(SIGNED_OUT, SPENT, VERIFIED, isReviewed)).toStrictEqual({
+        idp_state: { v: 1 },
+      });
+    },
+  );
 
   it("without an access token stores nothing and gives the lease back", () => {
-    expect(withTokens(record(), { ...SPENT, accessToken: undefined }, VERIFIED)).toStrictEqual(withoutLease(record()));
+    expect(withTokens(record(), { ...SPENT, accessToken: undefined }, VERIFIED)).toStrictEqual(
+      withoutLease(record()),
+    );
   });
 
   it.each<[string, unknown, unknown, unknown]>([
@@ -187,7 +232,10 @@ describe("a successful refresh", () => {
     ["sets no limit without one", undefined, undefined, undefined],
   ])("%s of the provider's session", (_what, stored, claimed, limit) => {
     const before = record(stored === undefined ? {} : { session_expiry: stored });
-    const idInfo = { ...VERIFIED.idInfo, ...(claimed !== undefined && { session_expiry: claimed }) };
+    const idInfo = {
+      ...VERIFIED.idInfo,
+      ...(claimed !== undefined && { session_expiry: claimed }),
+    };
     const { idp_state: state } = withTokens(before, SPENT, { ...VERIFIED, idInfo });
     expect(state.session_expiry).toBe(limit);
     expect("session_expiry" in state).toBe(limit !== undefined);

@@ -1,9 +1,8 @@
 // @ts-check
-// Holds the fetch host, and Hono, of the built package to the suite in this very process, served by Bun or Deno themselves.
-//
+// Holds the fetch host, and Hono, of the built package to the suite in this very process,
+// served by Bun or Deno themselves.
 //   bun test/runtimes/fetch-suite.mjs [fetch|hono]
 //   deno run --allow-all test/runtimes/fetch-suite.mjs [fetch|hono]
-//
 // Prints the report, and in the last line how many requirements hold, as JSON for run.mjs.
 import { idpAuth as fetchAuth } from "idpauth/fetch";
 import { idpAuth as honoAuth } from "idpauth/hono";
@@ -12,11 +11,16 @@ import { checkAdapter, formatAdapterReport } from "idpauth/testing";
 /** @typedef {import("../adapters/applications/fetch.js").Serve} Serve */
 /** @typedef {import("idpauth/testing").AdapterFeature} AdapterFeature */
 
-// Types are only stripped here, never checked; the names are computed, since compilers want them without .ts.
+// Types are only stripped here, never checked; the names are computed, since compilers want them
+// without .ts.
 /** @type {typeof import("../adapters/applications/fetch.js")} */
-const { startFetch } = await import(new URL("../adapters/applications/fetch.ts", import.meta.url).href);
+const { startFetch } = await import(
+  new URL("../adapters/applications/fetch.ts", import.meta.url).href
+);
 /** @type {typeof import("../adapters/applications/hono.js")} */
-const { startHono } = await import(new URL("../adapters/applications/hono.ts", import.meta.url).href);
+const { startHono } = await import(
+  new URL("../adapters/applications/hono.ts", import.meta.url).href
+);
 
 /** What no Bun and no Deno types are installed for. */
 const { Bun, Deno } = /** @type {any} */ (globalThis);
@@ -24,11 +28,20 @@ const { Bun, Deno } = /** @type {any} */ (globalThis);
 /** @type {Serve} */
 async function serve(fetch) {
   if (Bun !== undefined) {
-    const server = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, maxRequestBodySize: Number.MAX_SAFE_INTEGER, fetch });
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      idleTimeout: 0,
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      fetch,
+    });
     return { port: server.port, stop: () => server.stop(true) };
   }
   const stopping = new AbortController();
-  const server = Deno.serve({ port: 0, hostname: "127.0.0.1", signal: stopping.signal, onListen: () => undefined }, fetch);
+  const server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", signal: stopping.signal, onListen: () => undefined },
+    fetch,
+  );
   return {
     port: server.addr.port,
     stop() {
@@ -39,19 +52,28 @@ async function serve(fetch) {
 }
 
 /**
- * Deno's fetch sends a POST again when a connection that it kept open breaks, and a refresh token is spent once. A client
- * that keeps no connection sends once, so docs/how-to/fetch-frameworks.md has applications do this.
+ * Deno's fetch sends a POST again when a connection that it kept open breaks, and a refresh token
+ * is spent once. A client that keeps no connection sends once, so docs/how-to/fetch-frameworks.md
+ * has applications do this.
  */
 const client = Deno?.createHttpClient({ poolMaxIdlePerHost: 0 });
-const once = Deno && { fetch: (/** @type {any} */ url, /** @type {any} */ init) => fetch(url, { ...init, client }) };
+const once = Deno && {
+  fetch: (/** @type {any} */ url, /** @type {any} */ init) => fetch(url, { ...init, client }),
+};
 
 /** @type {AdapterFeature[]} */
 const lacks = ["host sessions", "own trust-proxy setting", "raw targets"];
 const asked = process.argv[2] ?? "fetch";
 const host =
   asked === "hono"
-    ? { name: "Hono 4", start: startHono.bind(undefined, (options) => honoAuth({ ...once, ...options }), serve) }
-    : { name: "fetch", start: startFetch.bind(undefined, (options) => fetchAuth({ ...once, ...options }), serve) };
+    ? {
+        name: "Hono 4",
+        start: startHono.bind(undefined, (options) => honoAuth({ ...once, ...options }), serve),
+      }
+    : {
+        name: "fetch",
+        start: startFetch.bind(undefined, (options) => fetchAuth({ ...once, ...options }), serve),
+      };
 
 const report = await checkAdapter({ ...host, lacks });
 console.log(formatAdapterReport(report));

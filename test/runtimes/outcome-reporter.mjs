@@ -1,6 +1,6 @@
 // @ts-check
-// A reporter of vitest that counts for run.mjs. Vitest itself counts a test that is expected to fail as passed; a table of what
-// holds must not.
+// A reporter of vitest that counts for run.mjs. Vitest itself counts a test that is expected to
+// fail as passed; a table of what holds must not.
 import { writeFileSync } from "node:fs";
 
 export default class OutcomeReporter {

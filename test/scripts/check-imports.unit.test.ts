@@ -10,8 +10,16 @@ function check(files: Record<string, string>): string[] {
 describe("imports point down only", () => {
   it.each([
     ["record imports record", "src/record/session-policy.ts", 'import { a } from "./record.js";'],
-    ["provider imports oauth4webapi and the clock", "src/provider/openid-provider.ts", 'import "oauth4webapi";\nimport "../clock.js";'],
-    ["a store uses Node's own modules", "src/stores/file.ts", 'import { open } from "node:fs/promises";'],
+    [
+      "provider imports oauth4webapi and the clock",
+      "src/provider/openid-provider.ts",
+      'import "oauth4webapi";\nimport "../clock.js";',
+    ],
+    [
+      "a store uses Node's own modules",
+      "src/stores/file.ts",
+      'import { open } from "node:fs/promises";',
+    ],
     [
       "an adapter imports the public entry and its framework",
       "src/adapters/express/express.ts",
@@ -22,13 +30,21 @@ describe("imports point down only", () => {
       "src/adapters/connect/connect.ts",
       'import "../../index.js";\nimport type { Server } from "connect";\nimport "node:http";',
     ],
-    ["a new store imports a port", "src/stores/example/example-store.ts", 'import "../../record/record.js";'],
+    [
+      "a new store imports a port",
+      "src/stores/example/example-store.ts",
+      'import "../../record/record.js";',
+    ],
     [
       "the command line loads the test provider",
       "src/cli/provider/provider-server.ts",
       'import "../../testing/provider/provider-endpoints.js";\nimport "../../pages/layout.js";',
     ],
-    ["the command line loads what its user names", "src/cli/store.ts", "export const load = (file: string) => import(file);"],
+    [
+      "the command line loads what its user names",
+      "src/cli/store.ts",
+      "export const load = (file: string) => import(file);",
+    ],
     [
       "an import that stands in a comment or a text is none",
       "src/record/session-policy.ts",
@@ -36,7 +52,12 @@ describe("imports point down only", () => {
     ],
   ])("allowed: %s", (_, file, source) => {
     expect(
-      check({ "src/index.ts": "", "src/testing/provider/provider-endpoints.ts": "", "src/pages/layout.ts": "", [file]: source }),
+      check({
+        "src/index.ts": "",
+        "src/testing/provider/provider-endpoints.ts": "",
+        "src/pages/layout.ts": "",
+        [file]: source,
+      }),
     ).toEqual([]);
   });
 
@@ -65,11 +86,36 @@ describe("imports point down only", () => {
       'export * from "../provider/openid-provider.js";',
       "may not import src/provider",
     ],
-    ["record uses Node's own modules", "src/record/session-policy.ts", 'import { createHash } from "node:crypto";', "built-in"],
-    ["record imports a package", "src/record/session-policy.ts", 'import "jose";', "may not import this package"],
-    ["pages import endpoints", "src/pages/layout.ts", 'import "../endpoints/login.js";', "may not import src/endpoints"],
-    ["a store imports sessions", "src/stores/memory/memory-store.ts", 'import "../../sessions/seal.js";', "may not import src/sessions"],
-    ["endpoints import oauth4webapi", "src/endpoints/login.ts", 'import * as client from "oauth4webapi";', "may not import this package"],
+    [
+      "record uses Node's own modules",
+      "src/record/session-policy.ts",
+      'import { createHash } from "node:crypto";',
+      "built-in",
+    ],
+    [
+      "record imports a package",
+      "src/record/session-policy.ts",
+      'import "jose";',
+      "may not import this package",
+    ],
+    [
+      "pages import endpoints",
+      "src/pages/layout.ts",
+      'import "../endpoints/login.js";',
+      "may not import src/endpoints",
+    ],
+    [
+      "a store imports sessions",
+      "src/stores/memory/memory-store.ts",
+      'import "../../sessions/seal.js";',
+      "may not import src/sessions",
+    ],
+    [
+      "endpoints import oauth4webapi",
+      "src/endpoints/login.ts",
+      'import * as client from "oauth4webapi";',
+      "may not import this package",
+    ],
     [
       "endpoints import oauth4webapi when they run",
       "src/endpoints/login.ts",
@@ -82,7 +128,12 @@ describe("imports point down only", () => {
       'import "../../clock.js";',
       "may not import src/clock.ts",
     ],
-    ["a new adapter imports another's framework", "src/adapters/connect/connect.ts", 'import "koa";', "may not import this package"],
+    [
+      "a new adapter imports another's framework",
+      "src/adapters/connect/connect.ts",
+      'import "koa";',
+      "may not import this package",
+    ],
     [
       "an adapter imports another",
       "src/adapters/connect/connect.ts",
@@ -95,10 +146,30 @@ describe("imports point down only", () => {
       'import "../memory/memory-store.js";',
       "src/stores/example may not import src/stores/memory",
     ],
-    ["an adapter imports another's framework", "src/adapters/express/express.ts", 'import "koa";', "may not import this package"],
-    ["the demo reaches into the sources", "demo/main.ts", 'import "../src/clock.js";', "may not import src/clock.ts"],
-    ["the demo imports an entry that is not public", "demo/main.ts", 'import "idpauth/core";', "may not import this package"],
-    ["the address is computed", "src/record/session-policy.ts", "await import(`./${name}.js`);", "cannot be checked"],
+    [
+      "an adapter imports another's framework",
+      "src/adapters/express/express.ts",
+      'import "koa";',
+      "may not import this package",
+    ],
+    [
+      "the demo reaches into the sources",
+      "demo/main.ts",
+      'import "../src/clock.js";',
+      "may not import src/clock.ts",
+    ],
+    [
+      "the demo imports an entry that is not public",
+      "demo/main.ts",
+      'import "idpauth/core";',
+      "may not import this package",
+    ],
+    [
+      "the address is computed",
+      "src/record/session-policy.ts",
+      "await import(`./${name}.js`);",
+      "cannot be checked",
+    ],
     ["the ending is missing", "src/record/session-policy.ts", 'import "./record";', "ends in .js"],
     ["the file is missing", "src/record/session-policy.ts", 'import "./clock.js";', "no such file"],
     ["a built-in module goes without node:", "src/stores/file.ts", 'import "fs";', "write node:"],
@@ -117,15 +188,18 @@ describe("imports point down only", () => {
   });
 
   it("no folder may import the command line", () => {
-    expect(Object.entries(RULES).filter(([, { folders }]) => folders.some((folder) => /^src\/cli(?:\/|$)/.test(folder)))).toEqual([]);
+    expect(
+      Object.entries(RULES).filter(([, { folders }]) =>
+        folders.some((folder) => /^src\/cli(?:\/|$)/.test(folder)),
+      ),
+    ).toEqual([]);
   });
 
   it("names the line of each offence", () => {
     const source = '\nimport "./record.js";\n\nimport "jose";\nimport "express";\n';
-    expect(check({ "src/record/session-policy.ts": source }).map((line) => line.split(" ")[0])).toEqual([
-      "src/record/session-policy.ts:4:",
-      "src/record/session-policy.ts:5:",
-    ]);
+    expect(
+      check({ "src/record/session-policy.ts": source }).map((line) => line.split(" ")[0]),
+    ).toEqual(["src/record/session-policy.ts:4:", "src/record/session-policy.ts:5:"]);
   });
 
   it("finds a cycle, also one of types alone, and names it once", () => {
@@ -136,7 +210,9 @@ describe("imports point down only", () => {
       "src/record/d.ts": 'import "./a.js";',
     };
     expect(check(files)).toEqual([
-      expect.stringContaining("a cycle: src/record/a.ts -> src/record/b.ts -> src/record/c.ts -> src/record/a.ts"),
+      expect.stringContaining(
+        "a cycle: src/record/a.ts -> src/record/b.ts -> src/record/c.ts -> src/record/a.ts",
+      ),
     ]);
   });
 });

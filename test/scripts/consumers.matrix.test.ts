@@ -9,7 +9,8 @@ import { installFramework } from "../../scripts/framework-install.mjs";
 import { npm } from "../../scripts/run.mjs";
 import { buildPackage } from "../support/build.js";
 
-// CommonJS, and the versions of TypeScript that docs/about/support.md names, with the packed package.
+// CommonJS, and the versions of TypeScript that docs/about/support.md names, with the packed
+// package.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const TOOLS = path.join(ROOT, "scripts/check-project");
@@ -18,7 +19,19 @@ const run = promisify(execFile);
 const installed = (await installFramework(TOOLS)) && (await installFramework(NEXT));
 
 /** What the entries and the application below import. */
-const PACKAGES = ["jose", "oauth4webapi", "express", "fastify", "hono", "koa", "next", "react", "@types", "csstype", "undici-types"];
+const PACKAGES = [
+  "jose",
+  "oauth4webapi",
+  "express",
+  "fastify",
+  "hono",
+  "koa",
+  "next",
+  "react",
+  "@types",
+  "csstype",
+  "undici-types",
+];
 
 const compilers = {
   oldest: path.join(TOOLS, "node_modules/typescript-oldest/bin/tsc"),
@@ -62,13 +75,19 @@ describe.skipIf(!installed)("an application with the packed package", () => {
     folder = mkdtempSync(path.join(tmpdir(), "idpauth-consumer-"));
     const own = path.join(folder, "node_modules/idpauth");
     mkdirSync(own, { recursive: true });
-    const [{ filename }] = JSON.parse(npm(["pack", "--json", "--ignore-scripts", "--pack-destination", folder])) as [{ filename: string }];
+    const [{ filename }] = JSON.parse(
+      npm(["pack", "--json", "--ignore-scripts", "--pack-destination", folder]),
+    ) as [{ filename: string }];
     execFileSync("tar", ["-xzf", path.join(folder, filename), "-C", own, "--strip-components=1"]);
     for (const name of PACKAGES) {
-      const found = [ROOT, NEXT].map((place) => path.join(place, "node_modules", name)).find((place) => existsSync(place));
-      if (found !== undefined) symlinkSync(found, path.join(folder, "node_modules", name), "junction");
+      const found = [ROOT, NEXT]
+        .map((place) => path.join(place, "node_modules", name))
+        .find((place) => existsSync(place));
+      if (found !== undefined)
+        symlinkSync(found, path.join(folder, "node_modules", name), "junction");
     }
-    for (const file of ["application.mts", "application.cts"]) writeFileSync(path.join(folder, file), APPLICATION);
+    for (const file of ["application.mts", "application.cts"])
+      writeFileSync(path.join(folder, file), APPLICATION);
   }, 300_000);
 
   afterAll(() => {
@@ -119,10 +138,24 @@ describe.skipIf(!installed)("an application with the packed package", () => {
   });
 
   it("module resolution node10, which doesn't read `exports`, finds no entry", async () => {
-    const options = { module: "commonjs", moduleResolution: "node10", ignoreDeprecations: "6.0", esModuleInterop: true };
+    const options = {
+      module: "commonjs",
+      moduleResolution: "node10",
+      ignoreDeprecations: "6.0",
+      esModuleInterop: true,
+    };
     writeFileSync(path.join(folder, "node10.ts"), APPLICATION);
     const text = await check(compilers.own, ["node10.ts"], options);
-    const missing = Array.from(text.matchAll(/error TS2307: Cannot find module '([^']+)'/g), ([, name]) => name);
-    expect(missing).toEqual(["idpauth", "idpauth/express", "idpauth/fetch", "idpauth/redis", "idpauth/testing"]);
+    const missing = Array.from(
+      text.matchAll(/error TS2307: Cannot find module '([^']+)'/g),
+      ([, name]) => name,
+    );
+    expect(missing).toEqual([
+      "idpauth",
+      "idpauth/express",
+      "idpauth/fetch",
+      "idpauth/redis",
+      "idpauth/testing",
+    ]);
   });
 });

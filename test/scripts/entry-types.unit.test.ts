@@ -16,7 +16,8 @@ describe("the types that the package publishes", () => {
           "/** How to start. */\nexport interface Options {\n    /** Of the tests. */\n    readonly clock?: Clock;\n}\n" +
           "export declare function stop(internal: Internal): void;\n/** Starts. */\nexport declare function start(): typeof state;\n" +
           "declare const state: State;\ntype State = string;\nexport {};\n",
-        "clock.d.ts": "export interface Clock {\n    now(): number;\n}\nexport interface Unneeded {\n}\n",
+        "clock.d.ts":
+          "export interface Clock {\n    now(): number;\n}\nexport interface Unneeded {\n}\n",
       },
       "index.d.ts",
     );
@@ -53,8 +54,14 @@ describe("the types that the package publishes", () => {
 
   it("of two entries share a file that has what both need", () => {
     const shared = "export type A = 1;\nexport type B = 2;\nexport type C = 3;\n";
-    const files = { "a.d.ts": 'export { A } from "./shared.js";\n', "b.d.ts": 'export { B } from "./shared.js";\n', "shared.d.ts": shared };
-    expect(typesOf(files, "a.d.ts", "b.d.ts")["shared.d.ts"]).toBe("export type A = 1;\nexport type B = 2;\n");
+    const files = {
+      "a.d.ts": 'export { A } from "./shared.js";\n',
+      "b.d.ts": 'export { B } from "./shared.js";\n',
+      "shared.d.ts": shared,
+    };
+    expect(typesOf(files, "a.d.ts", "b.d.ts")["shared.d.ts"]).toBe(
+      "export type A = 1;\nexport type B = 2;\n",
+    );
   });
 
   it.each([
@@ -66,6 +73,8 @@ describe("the types that the package publishes", () => {
     "export default 1;",
   ])("are refused if a file has %s", (statement) => {
     const files = { "index.d.ts": `export declare const x: 1;\n${statement}\n` };
-    expect(() => typesOf(files, "index.d.ts")).toThrow(/^index\.d\.ts: .* cannot tell what this declares: /);
+    expect(() => typesOf(files, "index.d.ts")).toThrow(
+      /^index\.d\.ts: .* cannot tell what this declares: /,
+    );
   });
 });

@@ -20,7 +20,9 @@ async function processThatHoldsTheLock() {
   const script = `
     import { withFileLock } from ${JSON.stringify(new URL("../../scripts/file-lock.mjs", import.meta.url).href)};
     await withFileLock(${JSON.stringify(lock)}, () => new Promise(() => { console.log("held"); setInterval(() => {}, 1000); }));`;
-  const child = spawn(process.execPath, ["--input-type=module", "--eval", script], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   await once(child.stdout, "data");
   return child;
 }
@@ -43,13 +45,17 @@ describe("a file lock", () => {
   });
 
   it("is free again after work that failed", async () => {
-    await expect(withFileLock(lock, () => Promise.reject(new Error("work failed")))).rejects.toThrow("work failed");
+    await expect(
+      withFileLock(lock, () => Promise.reject(new Error("work failed"))),
+    ).rejects.toThrow("work failed");
     expect(await withFileLock(lock, () => "next")).toBe("next");
   });
 
   it("is not given while another process holds it; is taken over by one waiting process when that process has died", async () => {
     const child = await processThatHoldsTheLock();
-    await expect(withFileLock(lock, () => "too early", { seconds: 0 })).rejects.toThrow(/still locked/);
+    await expect(withFileLock(lock, () => "too early", { seconds: 0 })).rejects.toThrow(
+      /still locked/,
+    );
     child.kill("SIGKILL");
     await once(child, "close");
     let inside = 0;
@@ -58,7 +64,11 @@ describe("a file lock", () => {
       await new Promise(setImmediate);
       inside -= 1;
     };
-    await Promise.all([withFileLock(lock, work), withFileLock(lock, work), withFileLock(lock, work)]);
+    await Promise.all([
+      withFileLock(lock, work),
+      withFileLock(lock, work),
+      withFileLock(lock, work),
+    ]);
     expect(readdirSync(folder)).toEqual([]);
   });
 
@@ -66,7 +76,9 @@ describe("a file lock", () => {
     // What a slow process sees that read the dead holder's name before another process took over.
     const live = `${String(process.pid)} someone`;
     writeFileSync(lock, live);
-    await expect(withFileLock(lock, () => "too early", { seconds: 0 })).rejects.toThrow(/still locked/);
+    await expect(withFileLock(lock, () => "too early", { seconds: 0 })).rejects.toThrow(
+      /still locked/,
+    );
     expect(readFileSync(lock, "utf8")).toBe(live);
   });
 });

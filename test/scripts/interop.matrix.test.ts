@@ -19,8 +19,11 @@ it("docs/evidence/interop.md shows the expected result of each configuration and
 });
 
 it("docs/evidence/interop.md names each step and the versions that the lock file installs", () => {
-  for (const [index, { title }] of STEPS.entries()) expect(page).toContain(`\n${index + 1}. ${title}\n`);
-  const lock = JSON.parse(readFileSync(path.join(root, "scripts/interop/package-lock.json"), "utf8")) as {
+  for (const [index, { title }] of STEPS.entries())
+    expect(page).toContain(`\n${index + 1}. ${title}\n`);
+  const lock = JSON.parse(
+    readFileSync(path.join(root, "scripts/interop/package-lock.json"), "utf8"),
+  ) as {
     packages: Record<string, { version: string; resolved?: string }>;
   };
   for (const name of ["better-auth", "@better-auth/oauth-provider", "oidc-provider"]) {

@@ -5,16 +5,27 @@ import { describe, expect, it } from "vitest";
 import { packageEntries, sourcePaths } from "../../scripts/entries.mjs";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
-const read = (file: string) => JSON.parse(readFileSync(path.join(ROOT, file), "utf8")) as Record<string, Record<string, unknown>>;
+const read = (file: string) =>
+  JSON.parse(readFileSync(path.join(ROOT, file), "utf8")) as Record<
+    string,
+    Record<string, unknown>
+  >;
 
 describe("the project's package.json", () => {
   it("has scripts that cmd.exe runs, too: programs of Node.js and npm, joined by &&", () => {
-    const commands = Object.values(read("package.json")["scripts"]!).flatMap((script) => String(script).split(" && "));
-    expect(commands.filter((command) => !/^(?:node|npm run|prettier|eslint|tsc) [\w ./:-]+$/.test(command))).toEqual([]);
+    const commands = Object.values(read("package.json")["scripts"]!).flatMap((script) =>
+      String(script).split(" && "),
+    );
+    expect(
+      commands.filter(
+        (command) => !/^(?:node|npm run|prettier|eslint|tsc) [\w ./:-]+$/.test(command),
+      ),
+    ).toEqual([]);
   });
 
   it("names entries that are built from a file of src/, with the types next to the JavaScript", () => {
-    for (const { module } of packageEntries()) expect(existsSync(path.join(ROOT, `src/${module}.ts`)), module).toBe(true);
+    for (const { module } of packageEntries())
+      expect(existsSync(path.join(ROOT, `src/${module}.ts`)), module).toBe(true);
     for (const target of Object.values(read("package.json")["exports"]!)) {
       if (typeof target === "string") continue;
       const { types, default: file } = target as { types: string; default: string };
@@ -23,7 +34,9 @@ describe("the project's package.json", () => {
   });
 
   it("and tsconfig.json name the same entries", () => {
-    const { config } = ts.readConfigFile(path.join(ROOT, "tsconfig.json"), (file) => readFileSync(file, "utf8")) as {
+    const { config } = ts.readConfigFile(path.join(ROOT, "tsconfig.json"), (file) =>
+      readFileSync(file, "utf8"),
+    ) as {
       config: { compilerOptions: { paths: unknown } };
     };
     expect(config.compilerOptions.paths).toEqual(sourcePaths());
@@ -31,12 +44,21 @@ describe("the project's package.json", () => {
 
   it("does not install what only one framework's tests or one command need", () => {
     const installed = Object.keys(read("package-lock.json")["packages"]!);
-    const own = ["test/adapters/next-application", "scripts/mutation", "scripts/check-package", "scripts/check-project"].flatMap((folder) =>
-      Object.keys(read(`${folder}/package.json`)["devDependencies"]!).map((name) => `node_modules/${name}`),
+    const own = [
+      "test/adapters/next-application",
+      "scripts/mutation",
+      "scripts/check-package",
+      "scripts/check-project",
+    ].flatMap((folder) =>
+      Object.keys(read(`${folder}/package.json`)["devDependencies"]!).map(
+        (name) => `node_modules/${name}`,
+      ),
     );
     expect(own.length).toBeGreaterThan(5);
     // The demo and `idpauth/react` use React as well.
-    const shared = ["react", "react-dom", "@types/react", "@types/react-dom"].map((name) => `node_modules/${name}`);
+    const shared = ["react", "react-dom", "@types/react", "@types/react-dom"].map(
+      (name) => `node_modules/${name}`,
+    );
     expect(installed.filter((name) => own.includes(name) && !shared.includes(name))).toEqual([]);
   });
 });

@@ -13,8 +13,10 @@ describe("the merged types", () => {
           'import type { Clock } from "../clock.js";\nimport { Limit } from "./inner/limit.js";\nexport { type Limit };\n' +
           "/** How to start. */\nexport interface Options {\n    readonly limit: Limit;\n    readonly clock: Clock;\n}\n" +
           "export declare function start(): void;\n",
-        "core/inner/limit.d.ts": 'import { Clock, systemClock } from "../../clock.js";\nexport type Limit = typeof systemClock | Clock;\n',
-        "clock.d.ts": "export interface Clock {\n    now(): number;\n}\nexport declare const systemClock: Clock;\n",
+        "core/inner/limit.d.ts":
+          'import { Clock, systemClock } from "../../clock.js";\nexport type Limit = typeof systemClock | Clock;\n',
+        "clock.d.ts":
+          "export interface Clock {\n    now(): number;\n}\nexport declare const systemClock: Clock;\n",
       },
       "index.d.ts",
     );
@@ -24,33 +26,45 @@ describe("the merged types", () => {
         'import { Clock, systemClock } from "../types.js";\n' +
         "/** How to start. */\nexport interface Options {\n    readonly limit: Limit;\n    readonly clock: Clock;\n}\n" +
         "export declare function start(): void;\nexport type Limit = typeof systemClock | Clock;\n",
-      "types.d.ts": "export interface Clock {\n    now(): number;\n}\nexport declare const systemClock: Clock;\n",
+      "types.d.ts":
+        "export interface Clock {\n    now(): number;\n}\nexport declare const systemClock: Clock;\n",
     });
   });
 
   it("keep the adapters apart, what comes from packages, and an import inside a type", () => {
     const types = merged(
       {
-        "adapters/koa/koa.d.ts": 'import type Koa from "koa";\nimport type { Next } from "koa";\nexport { text } from "./message.js";\n',
-        "adapters/koa/message.d.ts": 'export declare const text: import("../node/message.js").Text;\n',
+        "adapters/koa/koa.d.ts":
+          'import type Koa from "koa";\nimport type { Next } from "koa";\nexport { text } from "./message.js";\n',
+        "adapters/koa/message.d.ts":
+          'export declare const text: import("../node/message.js").Text;\n',
         "adapters/node/message.d.ts": "export type Text = string;\n",
       },
       "adapters/koa/koa.d.ts",
     );
     expect(types).toEqual({
-      "adapters/koa/koa.d.ts": 'import { type Next } from "koa";\nimport type Koa from "koa";\nexport { text } from "./types.js";\n',
+      "adapters/koa/koa.d.ts":
+        'import { type Next } from "koa";\nimport type Koa from "koa";\nexport { text } from "./types.js";\n',
       "adapters/koa/types.d.ts": 'export declare const text: import("../node/types.js").Text;\n',
       "adapters/node/types.d.ts": "export type Text = string;\n",
     });
   });
 
   it("are refused if two files of a part declare one name", () => {
-    const files = { "core/a.d.ts": "type Row = 1;\nexport type A = Row;\n", "core/b.d.ts": "interface Row {\n}\nexport type B = Row;\n" };
-    expect(() => merged(files)).toThrow("core/a.d.ts and core/b.d.ts both declare Row, and the package needs both. Rename one.");
+    const files = {
+      "core/a.d.ts": "type Row = 1;\nexport type A = Row;\n",
+      "core/b.d.ts": "interface Row {\n}\nexport type B = Row;\n",
+    };
+    expect(() => merged(files)).toThrow(
+      "core/a.d.ts and core/b.d.ts both declare Row, and the package needs both. Rename one.",
+    );
   });
 
   it("are refused if a file renames what its part declares", () => {
-    const files = { "core/a.d.ts": "export type A = 1;\n", "core/b.d.ts": 'import { A as B } from "./a.js";\nexport type C = B;\n' };
+    const files = {
+      "core/a.d.ts": "export type A = 1;\n",
+      "core/b.d.ts": 'import { A as B } from "./a.js";\nexport type C = B;\n',
+    };
     expect(() => merged(files)).toThrow("core/b.d.ts gives a name of its own part another name: ");
   });
 });

@@ -1,7 +1,13 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { manifestWithLinks, messageBase, messageWithLinks, missingAddresses, pageWithLinks } from "../../scripts/project-links.mjs";
+import {
+  manifestWithLinks,
+  messageBase,
+  messageWithLinks,
+  missingAddresses,
+  pageWithLinks,
+} from "../../scripts/project-links.mjs";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(path.join(ROOT, file), "utf8");
@@ -31,15 +37,18 @@ describe("the addresses in project.json", () => {
     { documentation: "https://idpauth.example/" },
     { contact: "idpauth" },
   ])("%j has the wrong form", (wrong) => {
-    expect(missingAddresses({ ...PROJECT, ...wrong })).toEqual([expect.stringContaining(JSON.stringify(Object.values(wrong)[0]))]);
+    expect(missingAddresses({ ...PROJECT, ...wrong })).toEqual([
+      expect.stringContaining(JSON.stringify(Object.values(wrong)[0])),
+    ]);
   });
 
-  it.each([{}, { contact: "https://idpauth.example/contact" }, { documentation: "https://idpauth.example/docs" }])(
-    "%j is complete",
-    (other) => {
-      expect(missingAddresses({ ...PROJECT, ...other })).toEqual([]);
-    },
-  );
+  it.each([
+    {},
+    { contact: "https://idpauth.example/contact" },
+    { documentation: "https://idpauth.example/docs" },
+  ])("%j is complete", (other) => {
+    expect(missingAddresses({ ...PROJECT, ...other })).toEqual([]);
+  });
 });
 
 describe("with addresses", () => {
@@ -54,15 +63,43 @@ describe("with addresses", () => {
   });
 
   it.each([
-    ["README.md", "[CSRF](docs/how-to/csrf.md#own-routes)", "[CSRF](https://idpauth.example/how-to/csrf.html#own-routes)"],
+    [
+      "README.md",
+      "[CSRF](docs/how-to/csrf.md#own-routes)",
+      "[CSRF](https://idpauth.example/how-to/csrf.html#own-routes)",
+    ],
     ["README.md", "[policy](SECURITY.md)", `[policy](${FILES}/SECURITY.md)`],
-    ["README.md", "[quick start](#quick-start), [x](https://x.example/a.md)", "[quick start](#quick-start), [x](https://x.example/a.md)"],
-    ["README.md", "```md\n[CSRF](docs/how-to/csrf.md)\n```", "```md\n[CSRF](docs/how-to/csrf.md)\n```"],
-    ["docs/how-to/csrf.md", "[x](sessions.md) [y](../reference/errors.md#e001)", "[x](sessions.md) [y](../reference/errors.md#e001)"],
+    [
+      "README.md",
+      "[quick start](#quick-start), [x](https://x.example/a.md)",
+      "[quick start](#quick-start), [x](https://x.example/a.md)",
+    ],
+    [
+      "README.md",
+      "```md\n[CSRF](docs/how-to/csrf.md)\n```",
+      "```md\n[CSRF](docs/how-to/csrf.md)\n```",
+    ],
+    [
+      "docs/how-to/csrf.md",
+      "[x](sessions.md) [y](../reference/errors.md#e001)",
+      "[x](sessions.md) [y](../reference/errors.md#e001)",
+    ],
     ["docs/evidence/security.md", "[x](../../test/attacks)", `[x](${FILES}/test/attacks)`],
-    ["docs/how-to/csrf.md", "In the\nrepository, x.", "In [the\nrepository](https://git.example/idpauth/idpauth), x."],
-    ["docs/how-to/csrf.md", "The repository's folder `src/a/` x", `[The repository's folder \`src/a/\`](${FILES}/src/a) x`],
-    ["docs/how-to/csrf.md", "[the repository](../x.md) `of the repository`", "[the repository](../x.md) `of the repository`"],
+    [
+      "docs/how-to/csrf.md",
+      "In the\nrepository, x.",
+      "In [the\nrepository](https://git.example/idpauth/idpauth), x.",
+    ],
+    [
+      "docs/how-to/csrf.md",
+      "The repository's folder `src/a/` x",
+      `[The repository's folder \`src/a/\`](${FILES}/src/a) x`,
+    ],
+    [
+      "docs/how-to/csrf.md",
+      "[the repository](../x.md) `of the repository`",
+      "[the repository](../x.md) `of the repository`",
+    ],
     ["docs/how-to/csrf.md", "## In the repository", "## In the repository"],
   ])("%s: %j gets its links", (file, text, expected) => {
     expect(pageWithLinks(text, file, PROJECT, "1.2.3")).toBe(expected);
@@ -70,8 +107,12 @@ describe("with addresses", () => {
 
   it("the security policy names the form and the contact", () => {
     const text = pageWithLinks(read("SECURITY.md"), "SECURITY.md", PROJECT, "1.2.3");
-    expect(text).toContain('["Report a vulnerability" form](https://git.example/idpauth/idpauth/security/advisories/new)');
-    expect(text).toContain("or write to [security@idpauth.example](mailto:security@idpauth.example).");
+    expect(text).toContain(
+      '["Report a vulnerability" form](https://git.example/idpauth/idpauth/security/advisories/new)',
+    );
+    expect(text).toContain(
+      "or write to [security@idpauth.example](mailto:security@idpauth.example).",
+    );
   });
 
   it("the README has no link that works only in the repository", () => {
@@ -87,7 +128,10 @@ describe("with addresses", () => {
     ["`See docs/reference/errors.md#${code}`", "`See https://idpauth.example/e/${code}`"],
     ["docs/reference/errors.md#step_up_failed", "https://idpauth.example/e/step_up_failed"],
     ["docs/reference/errors.md has them", "https://idpauth.example/reference/errors.html has them"],
-    ["See docs/how-to/step-up.md#google.", "See https://idpauth.example/how-to/step-up.html#google."],
+    [
+      "See docs/how-to/step-up.md#google.",
+      "See https://idpauth.example/how-to/step-up.html#google.",
+    ],
     ["https://x.example/docs/reference/errors.md", "https://x.example/docs/reference/errors.md"],
     ["docs/evidence/security.md", "docs/evidence/security.md"],
   ])("the message %j becomes %j", (text, expected) => {

@@ -18,7 +18,9 @@ const PROJECT = {
 const DIST = path.resolve(import.meta.dirname, "../../dist");
 const read = (file: string) => readFileSync(path.join(DIST, file), "utf8");
 const built = () => {
-  const files = readdirSync(DIST, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".js"));
+  const files = readdirSync(DIST, { recursive: true, encoding: "utf8" }).filter((file) =>
+    file.endsWith(".js"),
+  );
   return new Map(files.map((file) => [file.replaceAll(path.sep, "/"), read(file)]));
 };
 
@@ -27,29 +29,53 @@ beforeAll(buildPackage);
 describe("the built package", () => {
   it("loads no server with an entry of the Fetch kind, and the command line and the test kit with no other entry", () => {
     const entries = packageEntries();
-    expect(entries.map(({ name }) => name)).toEqual(expect.arrayContaining(["idpauth/fetch", "idpauth/hono", "idpauth/next"]));
+    expect(entries.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["idpauth/fetch", "idpauth/hono", "idpauth/next"]),
+    );
     expect(misplacedModules(built(), entries)).toEqual([]);
   });
 
   it.each([
-    ["adapters/hono/hono.js", 'import { createServer } from "node:http";', ["idpauth/hono loads node:http"]],
-    ["chunks/fetch.js", 'await import("node:https");', ["hono", "fetch", "next"].map((name) => `idpauth/${name} loads node:https`)],
-    ["adapters/koa/koa.js", 'export * from "../../testing/index.js";', [expect.stringMatching(/^idpauth\/koa loads src\/testing\//)]],
-    ["testing/index.js", 'import "../cli/idpauth.js";', ["idpauth/testing loads src/cli/idpauth.ts"]],
+    [
+      "adapters/hono/hono.js",
+      'import { createServer } from "node:http";',
+      ["idpauth/hono loads node:http"],
+    ],
+    [
+      "chunks/fetch.js",
+      'await import("node:https");',
+      ["hono", "fetch", "next"].map((name) => `idpauth/${name} loads node:https`),
+    ],
+    [
+      "adapters/koa/koa.js",
+      'export * from "../../testing/index.js";',
+      [expect.stringMatching(/^idpauth\/koa loads src\/testing\//)],
+    ],
+    [
+      "testing/index.js",
+      'import "../cli/idpauth.js";',
+      ["idpauth/testing loads src/cli/idpauth.ts"],
+    ],
   ])("is refused if %s has the line %s", (file, line, found) => {
     const files = built().set(file, `${read(file)}\n${line}`);
     expect(misplacedModules(files, packageEntries())).toEqual(expect.arrayContaining(found));
   });
 
   it("has a type file for each entry, and no type file that no entry needs", () => {
-    const types = readdirSync(DIST, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".d.ts"));
+    const types = readdirSync(DIST, { recursive: true, encoding: "utf8" }).filter((file) =>
+      file.endsWith(".d.ts"),
+    );
     const entries = packageEntries().filter(({ isProgram }) => !isProgram);
-    expect(types).toEqual(expect.arrayContaining(entries.map(({ module }) => path.normalize(`${module}.d.ts`))));
+    expect(types).toEqual(
+      expect.arrayContaining(entries.map(({ module }) => path.normalize(`${module}.d.ts`))),
+    );
     expect(types.filter((file) => file.startsWith(`cli${path.sep}`))).toEqual([]);
   });
 
   it("has types that compile with the library check on, and none that no entry names", () => {
-    const ours = readdirSync(DIST, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".d.ts"));
+    const ours = readdirSync(DIST, { recursive: true, encoding: "utf8" }).filter((file) =>
+      file.endsWith(".d.ts"),
+    );
     const files = ours.map((file) => path.join(DIST, file));
     const program = ts.createProgram([...files, path.resolve(DIST, "../types/next.d.ts")], {
       target: ts.ScriptTarget.ES2023,
@@ -58,14 +84,30 @@ describe("the built package", () => {
       noEmit: true,
       types: ["node"],
     });
-    const mistakes = files.flatMap((file) => program.getSemanticDiagnostics(program.getSourceFile(file)));
+    const mistakes = files.flatMap((file) =>
+      program.getSemanticDiagnostics(program.getSourceFile(file)),
+    );
     expect(mistakes.map(({ file, messageText }) => [file?.fileName, messageText])).toEqual([]);
-    expect(files.map((file) => readFileSync(file, "utf8")).filter((text) => /\b(?:CHECKS|LOG_CODES)\b/.test(text))).toEqual([]);
+    expect(
+      files
+        .map((file) => readFileSync(file, "utf8"))
+        .filter((text) => /\b(?:CHECKS|LOG_CODES)\b/.test(text)),
+    ).toEqual([]);
   }, 60_000);
 
   it.each([
-    ["by its page", undefined, "See docs/reference/errors.md#e003", "See docs/reference/errors.md#w001"],
-    ["by its address, in a release", PROJECT, "See https://idpauth.example/e/E003", "See https://idpauth.example/e/W001"],
+    [
+      "by its page",
+      undefined,
+      "See docs/reference/errors.md#e003",
+      "See docs/reference/errors.md#w001",
+    ],
+    [
+      "by its address, in a release",
+      PROJECT,
+      "See https://idpauth.example/e/E003",
+      "See https://idpauth.example/e/W001",
+    ],
   ])("names the explanation of each finding %s", (_, project, error, warning) => {
     let folder = path.dirname(DIST);
     if (project !== undefined) {
@@ -85,7 +127,8 @@ describe("the built package", () => {
         console.log(message);
       }
       idpAuth({ ...options, clientId: "app", clientSecret: "secret", log: ({ message }) => console.log(message) }).start();`;
-    const run = (...args: string[]) => spawnSync(process.execPath, args, { encoding: "utf8", env: {} }).stdout;
+    const run = (...args: string[]) =>
+      spawnSync(process.execPath, args, { encoding: "utf8", env: {} }).stdout;
     const lines = run("--input-type=module", "--eval", code).split("\n");
     expect(lines).toContain(`       ${error}`);
     expect(lines.filter((line) => line.endsWith(`. ${warning}`))).toHaveLength(1);
@@ -100,10 +143,13 @@ describe("the built package", () => {
     });
     cpSync(DIST, path.join(copy, "dist"), { recursive: true });
     writeFileSync(path.join(copy, "package.json"), '{ "type": "module" }');
-    const languages = [...built()].flatMap(([file, text]) => (/^\/\/ src\/pages\/locales\/(?!en\.)/m.test(text) ? [file] : []));
+    const languages = [...built()].flatMap(([file, text]) =>
+      /^\/\/ src\/pages\/locales\/(?!en\.)/m.test(text) ? [file] : [],
+    );
     expect(languages.map((file) => modulesOf(read(file)).length)).toEqual([1, 1, 1, 1, 1]);
     for (const file of languages) rmSync(path.join(copy, "dist", file));
-    const entry = (name: string) => pathToFileURL(path.join(copy, `dist/adapters/${name}/${name}.js`)).href;
+    const entry = (name: string) =>
+      pathToFileURL(path.join(copy, `dist/adapters/${name}/${name}.js`)).href;
     const code = `
       const options = {
         clientId: "app", clientSecret: "secret", secretKey: "${"k".repeat(32)}", baseUrl: "https://app.example",
@@ -116,7 +162,9 @@ describe("the built package", () => {
         const response = await auth.fetch(new Request("https://app.example/idpauth/" + path, { headers: { accept: "text/html" } }));
         console.log(response.status, /<html[^>]*>/.exec(await response.text())[0]);
       }`;
-    const output = execFileSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" });
+    const output = execFileSync(process.execPath, ["--input-type=module", "-e", code], {
+      encoding: "utf8",
+    });
     expect(output.trim().split("\n")).toEqual([
       '{"language":"de","reason":"ERR_MODULE_NOT_FOUND"}',
       '200 <html lang="en" dir="ltr">',
@@ -128,8 +176,11 @@ describe("the built package", () => {
     const entry = pathToFileURL(path.join(DIST, "adapters/fetch/fetch.js")).href;
     const code = `const { idpAuth } = await import("${entry}");
       try { idpAuth().idpRequired("no function"); } catch (error) { console.log(error.stack); }`;
-    const stack = execFileSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" });
-    const [, file, line] = /at assertUsage \(.*\/dist\/(chunks\/core\.js):(\d+):\d+\)/.exec(stack) ?? [];
+    const stack = execFileSync(process.execPath, ["--input-type=module", "-e", code], {
+      encoding: "utf8",
+    });
+    const [, file, line] =
+      /at assertUsage \(.*\/dist\/(chunks\/core\.js):(\d+):\d+\)/.exec(stack) ?? [];
     expect(file, stack).toBe("chunks/core.js");
     expect(modulesOf(read(file!), Number(line)).at(-1)).toBe("src/guard/gate.ts");
   });

@@ -12,7 +12,9 @@ const { version } = readJson(path.join(ROOT, "package.json")) as { version: stri
 
 it("`npm run release -- --check` lists what is missing", async () => {
   const { text, code } = await output(["scripts/release.mjs", "--check"]);
-  const missing = missingAddresses(readJson(path.join(ROOT, "project.json")) as Parameters<typeof missingAddresses>[0]);
+  const missing = missingAddresses(
+    readJson(path.join(ROOT, "project.json")) as Parameters<typeof missingAddresses>[0],
+  );
   const listed = text.split("\n").filter((line) => line.startsWith("project.json: "));
   expect(listed).toEqual(missing);
   expect(text).not.toContain("CHANGELOG.md has no notes");
@@ -30,7 +32,13 @@ describe("`npm run release -- --rehearse`", () => {
     expect(code, text).toBe(0);
     said = text;
     folder = mkdtempSync(path.join(tmpdir(), "idpauth-released-"));
-    execFileSync("tar", ["-xzf", path.join(ROOT, `release/rehearsal/idpauth-${version}.tgz`), "-C", folder, "--strip-components=1"]);
+    execFileSync("tar", [
+      "-xzf",
+      path.join(ROOT, `release/rehearsal/idpauth-${version}.tgz`),
+      "-C",
+      folder,
+      "--strip-components=1",
+    ]);
     return () => {
       rmSync(folder, { recursive: true, force: true });
     };
@@ -49,7 +57,9 @@ describe("`npm run release -- --rehearse`", () => {
       repository: { type: "git", url: "git+https://git.example/idpauth/idpauth.git" },
       bugs: { url: "https://git.example/idpauth/idpauth/issues" },
     });
-    expect(read("README.md")).toContain("[when a user signs out](https://idpauth.example/how-to/signing-out.html)");
+    expect(read("README.md")).toContain(
+      "[when a user signs out](https://idpauth.example/how-to/signing-out.html)",
+    );
     expect(read("SECURITY.md")).toContain("(mailto:x@idpauth.example)");
     const notes = readFileSync(path.join(ROOT, "release/rehearsal/notes.md"), "utf8");
     expect(notes).toContain("[off by default](https://idpauth.example/how-to/signing-out.html)");
@@ -66,7 +76,9 @@ describe("`npm run release -- --rehearse`", () => {
   });
 
   it("lists what an application gets with the package", () => {
-    const { metadata, components } = readJson(path.join(ROOT, "release/rehearsal/sbom.cdx.json")) as {
+    const { metadata, components } = readJson(
+      path.join(ROOT, "release/rehearsal/sbom.cdx.json"),
+    ) as {
       metadata: { component: { name: string; version: string } };
       components: { name: string }[];
     };

@@ -6,7 +6,8 @@ const project = {
   documentation: "https://idpauth.example",
   contact: "x@idpauth.example",
 };
-const changelog = "# Changelog\n\n## 0.2.0, 2026-01-02\n\n- One.\n\n### Sessions\n\n- Two.\n\n## 0.1.0\n\n- First.\n\n## 0.0.1\n";
+const changelog =
+  "# Changelog\n\n## 0.2.0, 2026-01-02\n\n- One.\n\n### Sessions\n\n- Two.\n\n## 0.1.0\n\n- First.\n\n## 0.0.1\n";
 const ready = { project, version: "0.1.0", changelog, changes: [], isTaken: false };
 
 it("nothing is missing if the addresses, the notes and all commits are there", () => {
@@ -18,7 +19,10 @@ it.each([
   [{ version: "0.3.0" }, 'CHANGELOG.md has no notes below the heading "## 0.3.0".'],
   [{ version: "0.0.1" }, 'CHANGELOG.md has no notes below the heading "## 0.0.1".'],
   [{ changes: ["src/index.ts"] }, "Not committed: src/index.ts"],
-  [{ isTaken: true }, "The tag v0.1.0 belongs to another commit. Raise the version in package.json."],
+  [
+    { isTaken: true },
+    "The tag v0.1.0 belongs to another commit. Raise the version in package.json.",
+  ],
 ])("%j stops a release", (change, reason) => {
   expect(reasonsAgainst({ ...ready, ...change })).toEqual([reason]);
 });

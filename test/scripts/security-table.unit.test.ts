@@ -18,31 +18,65 @@ const PASSED = reportOf(["[X-1] a logout works", "passed"]);
 
 const mistakes = (rows: readonly string[], report = PASSED) =>
   mistakesIn(
-    rowsOf(`| A | B |\n|---|---|\n| not a row | x |\n\n| Id | Requirement |\n|---|---|\n${rows.map((row) => `| ${row} |`).join("\n")}`),
+    rowsOf(
+      `| A | B |\n|---|---|\n| not a row | x |\n\n| Id | Requirement |\n|---|---|\n${rows.map((row) => `| ${row} |`).join("\n")}`,
+    ),
     report,
   );
 
 describe("the tables of docs/evidence/security.md", () => {
   it.each([
     ["a row with a test that passed", ["X-1 | a logout works"], PASSED],
-    ["a row whose id is in the name of a group", ["X-1 | a"], { testResults: [inGroup("[X-1] logout", "works")] }],
-    ["a row with a test that passed and one for longer runs", ["X-1 | a"], reportOf(["[X-1] a", "passed"], ["[X-1] b", "skipped"])],
+    [
+      "a row whose id is in the name of a group",
+      ["X-1 | a"],
+      { testResults: [inGroup("[X-1] logout", "works")] },
+    ],
+    [
+      "a row with a test that passed and one for longer runs",
+      ["X-1 | a"],
+      reportOf(["[X-1] a", "passed"], ["[X-1] b", "skipped"]),
+    ],
     ["a test with several ids", ["X-1 | a", "Y2 | b"], reportOf(["[X-1] [Y2] both", "passed"])],
     ["a row with a bar", ["X-1 | a \\| b"], PASSED],
-    ["a row that does not apply", ["X-1 | a", "X-2 | n/a: no such endpoint. It is not needed."], PASSED],
+    [
+      "a row that does not apply",
+      ["X-1 | a", "X-2 | n/a: no such endpoint. It is not needed."],
+      PASSED,
+    ],
   ])("accept %s", (_name, rows, report) => {
     expect(mistakes(rows, report)).toEqual([]);
   });
 
   it.each([
     ["a row without a test", ["X-1 | a", "X-2 | b"], PASSED, "X-2: no test has this id"],
-    ["a row whose tests were skipped", ["X-1 | a"], reportOf(["[X-1] a", "skipped"]), "X-1: no test with this id passed"],
-    ["a row whose test failed", ["X-1 | a"], reportOf(["[X-1] a", "failed"]), "X-1: no test with this id passed"],
-    ["an id without a row", ["X-1 | a"], reportOf(["[X-1] [X-2] a", "passed"]), "X-2: a test has this id, the table has not"],
+    [
+      "a row whose tests were skipped",
+      ["X-1 | a"],
+      reportOf(["[X-1] a", "skipped"]),
+      "X-1: no test with this id passed",
+    ],
+    [
+      "a row whose test failed",
+      ["X-1 | a"],
+      reportOf(["[X-1] a", "failed"]),
+      "X-1: no test with this id passed",
+    ],
+    [
+      "an id without a row",
+      ["X-1 | a"],
+      reportOf(["[X-1] [X-2] a", "passed"]),
+      "X-2: a test has this id, the table has not",
+    ],
     ["two rows with one id", ["X-1 | a", "X-1 | b"], PASSED, "X-1: has two rows"],
     ["a row whose id is no id", ["X-1 | a", "x | b"], PASSED, "x: is not an id"],
     ["a row without a requirement", ["X-1 | "], PASSED, "X-1: says nothing"],
-    ["a row that does not apply although a test has its id", ["X-1 | n/a: b"], PASSED, "X-1: does not apply, but a test has its id"],
+    [
+      "a row that does not apply although a test has its id",
+      ["X-1 | n/a: b"],
+      PASSED,
+      "X-1: does not apply, but a test has its id",
+    ],
   ])("do not accept %s", (_name, rows, report, mistake) => {
     expect(mistakes(rows, report)).toEqual([mistake]);
   });
@@ -55,10 +89,14 @@ describe("the tables of docs/evidence/security.md", () => {
 });
 
 function inGroup(group: string, title: string) {
-  return { name: path.join(root, "test/a.test.ts"), assertionResults: [{ ancestorTitles: [group], title, status: "passed" }] };
+  return {
+    name: path.join(root, "test/a.test.ts"),
+    assertionResults: [{ ancestorTitles: [group], title, status: "passed" }],
+  };
 }
 
 it("a row with other spaces hides neither itself nor the rows after it", () => {
-  const table = "| Id | Requirement |\n|---|---|\n|X-1| something |\n  | X-2 | something |\n| X-3 | something |";
+  const table =
+    "| Id | Requirement |\n|---|---|\n|X-1| something |\n  | X-2 | something |\n| X-3 | something |";
   expect(rowsOf(table).map(({ id }) => id)).toEqual(["X-1", "X-2", "X-3"]);
 });

@@ -1,10 +1,21 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-// `npm start` in a checkout of its own, in which sources can be changed. Ten processes on a busy machine need their time.
+// `npm start` in a checkout of its own, in which sources can be changed. Ten processes on a busy
+// machine need their time.
 const PATIENCE = 240_000;
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
@@ -14,8 +25,18 @@ const running: Start[] = [];
 
 beforeEach(() => {
   checkout = mkdtempSync(path.join(tmpdir(), "idpauth-checkout-"));
-  for (const name of ["package.json", "package-lock.json", "tsconfig.json", "scripts", "src", "demo"])
-    cpSync(path.join(ROOT, name), path.join(checkout, name), { recursive: true, filter: (file) => path.basename(file) !== "node_modules" });
+  for (const name of [
+    "package.json",
+    "package-lock.json",
+    "tsconfig.json",
+    "scripts",
+    "src",
+    "demo",
+  ])
+    cpSync(path.join(ROOT, name), path.join(checkout, name), {
+      recursive: true,
+      filter: (file) => path.basename(file) !== "node_modules",
+    });
   symlinkSync(path.join(ROOT, "node_modules"), path.join(checkout, "node_modules"), "junction");
   mkdirSync(path.join(checkout, "tmp"));
 });
@@ -36,7 +57,14 @@ class Start {
     const { PATH, HOME } = process.env;
     this.#child = spawn("npm", ["start"], {
       cwd: checkout,
-      env: { PATH, HOME, TMPDIR: path.join(checkout, "tmp"), PORT: "0", npm_config_logs_max: "0", npm_config_update_notifier: "false" },
+      env: {
+        PATH,
+        HOME,
+        TMPDIR: path.join(checkout, "tmp"),
+        PORT: "0",
+        npm_config_logs_max: "0",
+        npm_config_update_notifier: "false",
+      },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => (this.stdout += text));
@@ -46,7 +74,9 @@ class Start {
   }
 
   get builds(): string[] {
-    return [...this.stderr.matchAll(/^Built: +\.builds\/(\w+) in [\d.]+ s$/gm)].map(([, name = ""]) => name);
+    return [...this.stderr.matchAll(/^Built: +\.builds\/(\w+) in [\d.]+ s$/gm)].map(
+      ([, name = ""]) => name,
+    );
   }
 
   /** Where the demo says that it listens. Rejects when it ends instead. */
@@ -101,7 +131,10 @@ describe("npm start", () => {
       const second = new Start();
       expect([await second.status(), second.builds]).toEqual([200, []]);
 
-      appendFileSync(path.join(checkout, "demo/main.ts"), "\nconsole.log('This is the changed source.');\n");
+      appendFileSync(
+        path.join(checkout, "demo/main.ts"),
+        "\nconsole.log('This is the changed source.');\n",
+      );
       const third = new Start();
       expect(await third.status()).toBe(200);
       expect(third.stdout).toContain("This is the changed source.");
@@ -120,7 +153,10 @@ describe("npm start", () => {
       const [name = ""] = first.builds;
       const builds = path.join(checkout, ".builds");
       rmSync(path.join(builds, name), { recursive: true });
-      writeFileSync(path.join(builds, `${name}.lock`), `${String(await pidOfEndedProcess())} someone`);
+      writeFileSync(
+        path.join(builds, `${name}.lock`),
+        `${String(await pidOfEndedProcess())} someone`,
+      );
       for (const [folder, hours] of Object.entries({ young: 23, old: 25, "old.1.part": 25 })) {
         mkdirSync(path.join(builds, folder, "demo"), { recursive: true });
         const used = new Date(Date.now() - hours * 3_600_000);

@@ -7,8 +7,16 @@ const ROOT = path.resolve(import.meta.dirname, "../..");
 
 /** Runs the command as npm does, without what this run of vitest put into the environment. */
 function testCommand(...args: readonly string[]) {
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^VITEST|^(?:TEST|NODE_ENV|NODE_OPTIONS)$/.test(name)));
-  const { status, stdout } = spawnSync(process.execPath, ["scripts/test.mjs", ...args], { cwd: ROOT, env, encoding: "utf8" });
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^VITEST|^(?:TEST|NODE_ENV|NODE_OPTIONS)$/.test(name),
+    ),
+  );
+  const { status, stdout } = spawnSync(process.execPath, ["scripts/test.mjs", ...args], {
+    cwd: ROOT,
+    env,
+    encoding: "utf8",
+  });
   return { status, lastLine: stdout.trimEnd().split("\n").at(-1), stdout };
 }
 
@@ -21,7 +29,10 @@ describe("a test command", () => {
   });
 
   it("fails when a path names no test", () => {
-    expect(testCommand("unit", "test/no-such-test")).toMatchObject({ status: 1, lastLine: "0 passed, 1 failed" });
+    expect(testCommand("unit", "test/no-such-test")).toMatchObject({
+      status: 1,
+      lastLine: "0 passed, 1 failed",
+    });
   });
 
   it("is unit, main or matrix", () => {
@@ -33,7 +44,8 @@ describe("the checks", () => {
   const lines: string[] = [];
   beforeEach(() => {
     lines.length = 0;
-    for (const method of ["log", "error"] as const) vi.spyOn(console, method).mockImplementation((text: string) => void lines.push(text));
+    for (const method of ["log", "error"] as const)
+      vi.spyOn(console, method).mockImplementation((text: string) => void lines.push(text));
   });
   afterEach(() => vi.restoreAllMocks());
 

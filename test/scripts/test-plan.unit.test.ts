@@ -14,13 +14,28 @@ const files = readdirSync(path.join(ROOT, "test"), { recursive: true, encoding: 
 
 describe("the rings of the tests", () => {
   it("keep the guarantees in `npm test`", () => {
-    const guards = ["test/guarantees/", "test/stores/", "test/endpoints/", "test/access/", "test/sessions/"];
+    const guards = [
+      "test/guarantees/",
+      "test/stores/",
+      "test/endpoints/",
+      "test/access/",
+      "test/sessions/",
+    ];
     const guarding = files.filter((file) => guards.some((folder) => file.startsWith(folder)));
     expect(guarding.length).toBeGreaterThan(20);
-    // ioredis over a Cluster. `npm test` has ioredis over one server, and a Cluster with node-redis.
-    expect(guarding.filter((file) => file.endsWith(".matrix.test.ts"))).toEqual(["test/stores/redis-cluster.matrix.test.ts"]);
+    // ioredis over a Cluster. `npm test` has ioredis over one server, and a Cluster with
+    // node-redis.
+    expect(guarding.filter((file) => file.endsWith(".matrix.test.ts"))).toEqual([
+      "test/stores/redis-cluster.matrix.test.ts",
+    ]);
     // A browser, the requirements of an adapter once, and several processes over each server.
-    const others = ["browser/sign-in.browser", "adapters/conformance.node", "processes/sqlite", "processes/redis", "processes/postgres"];
+    const others = [
+      "browser/sign-in.browser",
+      "adapters/conformance.node",
+      "processes/sqlite",
+      "processes/redis",
+      "processes/postgres",
+    ];
     for (const name of others) expect(files).toContain(`test/${name}.test.ts`);
   });
 
@@ -48,34 +63,60 @@ describe("a test command", () => {
   it("`npm test` runs the checks, then the rings unit and main", () => {
     const plan = planOf("main", []);
     expect(plan).toMatchObject({ checks: true, recorder: false, table: false });
-    expect(plan.vitest).toEqual(["run", "--project=unit", "--project=main", "--project=main-isolated"]);
+    expect(plan.vitest).toEqual([
+      "run",
+      "--project=unit",
+      "--project=main",
+      "--project=main-isolated",
+    ]);
   });
 
   it("`npm test -- PATH` runs these tests of any ring, without checks and recorder", () => {
     const plan = planOf("main", ["test/record", "-t", "name"]);
-    expect(plan).toMatchObject({ checks: false, build: false, packageCheck: false, recorder: false, table: false });
+    expect(plan).toMatchObject({
+      checks: false,
+      build: false,
+      packageCheck: false,
+      recorder: false,
+      table: false,
+    });
     expect(plan.vitest).toEqual(["run", "test/record", "-t", "name"]);
   });
 
   it("`npm run test:adapter NAME` runs that adapter's tests of any ring, and those of all adapters", () => {
     const plan = planOf("adapter", ["koa", "-t", "name"]);
-    expect(plan).toMatchObject({ checks: false, build: false, packageCheck: false, recorder: false, fuzz: false, table: false });
+    expect(plan).toMatchObject({
+      checks: false,
+      build: false,
+      packageCheck: false,
+      recorder: false,
+      fuzz: false,
+      table: false,
+    });
     expect(plan.vitest.slice(-2)).toEqual(["-t", "name"]);
     const tests = testsOf("adapter", "koa");
     expect(plan.vitest).toEqual(expect.arrayContaining([...tests]));
-    for (const name of ["koa", "conformance.koa.matrix", "stream-replies"]) expect(tests).toContain(`test/adapters/${name}.test.ts`);
-    expect(tests.filter((file) => /express|fastify|fetch|hono|nestjs|next|node/.test(file))).toEqual([]);
+    for (const name of ["koa", "conformance.koa.matrix", "stream-replies"])
+      expect(tests).toContain(`test/adapters/${name}.test.ts`);
+    expect(
+      tests.filter((file) => /express|fastify|fetch|hono|nestjs|next|node/.test(file)),
+    ).toEqual([]);
   });
 
   it("`npm run test:store NAME` runs that store's tests, and those of all stores", () => {
     const tests = testsOf("store", "redis");
-    for (const name of ["stores/redis", "stores/redis-cluster", "stores/ends.unit"]) expect(tests).toContain(`test/${name}.test.ts`);
+    for (const name of ["stores/redis", "stores/redis-cluster", "stores/ends.unit"])
+      expect(tests).toContain(`test/${name}.test.ts`);
     expect(tests.filter((file) => /memory|postgres|sqlite/.test(file))).toEqual([]);
     expect(testsOf("adapter", "next").filter((file) => file.includes("nestjs"))).toEqual([]);
   });
 
   it.each([
-    ["adapter", "coa", 'No adapter has the name "coa". Choose one of: express, fastify, fetch, hono, koa, nestjs, next, node'],
+    [
+      "adapter",
+      "coa",
+      'No adapter has the name "coa". Choose one of: express, fastify, fetch, hono, koa, nestjs, next, node',
+    ],
     ["store", "", 'No store has the name "". Choose one of: memory, postgres, redis, sqlite'],
   ] as const)("names each %s if it doesn't know %j", (kind, name, message) => {
     expect(() => planOf(kind, [name])).toThrow(message);
@@ -83,7 +124,14 @@ describe("a test command", () => {
 
   it("`npm run test:matrix` runs all rings for longer, with coverage, recorder, new fuzzing inputs and security table", () => {
     const plan = planOf("matrix", []);
-    expect(plan).toMatchObject({ checks: false, build: true, packageCheck: true, recorder: true, fuzz: true, table: true });
+    expect(plan).toMatchObject({
+      checks: false,
+      build: true,
+      packageCheck: true,
+      recorder: true,
+      fuzz: true,
+      table: true,
+    });
     expect(plan.env).toMatchObject({ INTERLEAVINGS: "3000" });
     expect(plan.vitest).toEqual(["run", "--coverage"]);
   });

@@ -15,13 +15,16 @@ const TOOLS = path.join(ROOT, "scripts/check-project");
 const run = promisify(execFile);
 const installed = await installFramework(TOOLS);
 
-const filesOf = (folder: string) => readdirSync(path.join(ROOT, folder)).map((file) => `${folder}/${file}`);
+const filesOf = (folder: string) =>
+  readdirSync(path.join(ROOT, folder)).map((file) => `${folder}/${file}`);
 const WORKFLOWS = filesOf(".github/workflows");
 const FORMS = filesOf(".github/ISSUE_TEMPLATE").filter((file) => !file.endsWith("/config.yml"));
 const read = (file: string) => readFileSync(path.join(ROOT, file), "utf8");
 
 const validate = (file: string) =>
-  run(process.execPath, [path.join(TOOLS, "node_modules/@action-validator/cli/cli.mjs"), file], { cwd: ROOT });
+  run(process.execPath, [path.join(TOOLS, "node_modules/@action-validator/cli/cli.mjs"), file], {
+    cwd: ROOT,
+  });
 
 interface Form {
   readonly name: string;
@@ -34,7 +37,9 @@ interface Form {
 }
 
 describe.skipIf(!installed)("the files for GitHub", () => {
-  const yaml = createRequire(path.join(TOOLS, "package.json")) as (name: "yaml") => { parse(text: string): unknown };
+  const yaml = createRequire(path.join(TOOLS, "package.json")) as (name: "yaml") => {
+    parse(text: string): unknown;
+  };
   const parse = (file: string) => yaml("yaml").parse(read(file));
 
   it.each(WORKFLOWS)("%s is a valid workflow", async (file) => {
@@ -46,14 +51,22 @@ describe.skipIf(!installed)("the files for GitHub", () => {
     onTestFinished(() => rm(folder, { recursive: true }));
     const file = path.join(folder, ".github/workflows/test.yml");
     await mkdir(path.dirname(file), { recursive: true });
-    await writeFile(file, read(".github/workflows/test.yml").replace("runs-on: ubuntu-latest", "run-on: ubuntu-latest"));
+    await writeFile(
+      file,
+      read(".github/workflows/test.yml").replace("runs-on: ubuntu-latest", "run-on: ubuntu-latest"),
+    );
     await expect(validate(file)).rejects.toThrow();
   });
 
   it("the tests run on three systems, with every supported version of Node.js", () => {
-    const { jobs } = parse(".github/workflows/test.yml") as { jobs: Record<string, { strategy: { matrix: Record<string, unknown> } }> };
+    const { jobs } = parse(".github/workflows/test.yml") as {
+      jobs: Record<string, { strategy: { matrix: Record<string, unknown> } }>;
+    };
     const matrices = Object.values(jobs).map(({ strategy }) => strategy.matrix);
-    expect(matrices).toEqual([{ node: [20, 22, 24, 26] }, { os: ["macos-latest", "windows-latest"], node: [20, 22, 24, 26] }]);
+    expect(matrices).toEqual([
+      { node: [20, 22, 24, 26] },
+      { os: ["macos-latest", "windows-latest"], node: [20, 22, 24, 26] },
+    ]);
   });
 
   it("a release runs the tests first, and publishes with provenance what `npm run release` has checked", () => {
@@ -63,13 +76,19 @@ describe.skipIf(!installed)("the files for GitHub", () => {
     expect(jobs.publish).toMatchObject({ needs: "test", permissions: { "id-token": "write" } });
     const commands = jobs.publish.steps.flatMap((step) => step.run ?? []);
     const release = commands.indexOf("npm run release");
-    expect(commands.findIndex((command) => command.includes("npm publish release/*.tgz --provenance"))).toBeGreaterThan(release);
+    expect(
+      commands.findIndex((command) => command.includes("npm publish release/*.tgz --provenance")),
+    ).toBeGreaterThan(release);
     expect(release).toBeGreaterThan(0);
   });
 
   it.each(WORKFLOWS)("%s uses actions of GitHub by their major version", (file) => {
     const actions = Array.from(read(file).matchAll(/uses: (\S+)/g), ([, action = ""]) => action);
-    expect(actions.filter((action) => !/^(?:actions\/[\w-]+@v\d+|\.\/\.github\/workflows\/test\.yml)$/.test(action))).toEqual([]);
+    expect(
+      actions.filter(
+        (action) => !/^(?:actions\/[\w-]+@v\d+|\.\/\.github\/workflows\/test\.yml)$/.test(action),
+      ),
+    ).toEqual([]);
   });
 
   it.each(FORMS)("%s is a form", (file) => {
@@ -79,7 +98,9 @@ describe.skipIf(!installed)("the files for GitHub", () => {
     expect(fields.length).toBeGreaterThan(1);
     for (const { type, attributes } of body) {
       expect(["markdown", "textarea", "input"]).toContain(type);
-      expect(type === "markdown" ? attributes.value : attributes.label).toEqual(expect.stringMatching(/\w/));
+      expect(type === "markdown" ? attributes.value : attributes.label).toEqual(
+        expect.stringMatching(/\w/),
+      );
     }
     const ids = fields.map(({ id }) => id);
     expect(ids.every((id) => /^[\w-]+$/.test(id ?? ""))).toBe(true);
@@ -87,9 +108,14 @@ describe.skipIf(!installed)("the files for GitHub", () => {
   });
 
   it("every folder whose packages are updated exists", () => {
-    const { updates } = parse(".github/dependabot.yml") as { updates: { directories?: string[] }[] };
-    const folders = updates.flatMap(({ directories = [] }) => directories).filter((folder) => !folder.endsWith("*"));
+    const { updates } = parse(".github/dependabot.yml") as {
+      updates: { directories?: string[] }[];
+    };
+    const folders = updates
+      .flatMap(({ directories = [] }) => directories)
+      .filter((folder) => !folder.endsWith("*"));
     expect(folders.length).toBeGreaterThan(2);
-    for (const folder of folders) expect(read(path.join(folder, "package.json"))).toContain("ependencies");
+    for (const folder of folders)
+      expect(read(path.join(folder, "package.json"))).toContain("ependencies");
   });
 });

@@ -1,6 +1,7 @@
-// Loaded into every Node process of a test run (`node --import`) when SECRET_SCAN_FOLDER is set: writes down there what must stay
-// secret, and everything that the component sends to browsers, says in its log and tells in its events, and that applications
-// print. scripts/secret-scan.mjs then looks for the first in the second. Secrets are learnt on the wire, from whatever provider:
+// Loaded into every Node process of a test run (`node --import`) when SECRET_SCAN_FOLDER is set:
+// writes down there what must stay secret, and everything that the component sends to browsers,
+// says in its log and tells in its events, and that applications print. scripts/secret-scan.mjs
+// then looks for the first in the second. Secrets are learnt on the wire, from whatever provider:
 // what its token endpoint answers, what is posted to it, and what an authorization URL carries.
 import { createHash } from "node:crypto";
 import { subscribe } from "node:diagnostics_channel";
@@ -30,7 +31,16 @@ function record(into) {
   Object.assign(globalThis, { [Symbol.for("idpauth.secret-scan")]: said });
   watchAnswers(said, secret);
   watchFetch(secret);
-  for (const name of ["login", "refresh", "logout", "blocked", "ended", "failure", "outage", "log"]) {
+  for (const name of [
+    "login",
+    "refresh",
+    "logout",
+    "blocked",
+    "ended",
+    "failure",
+    "outage",
+    "log",
+  ]) {
     subscribe(`idpauth:${name}`, (message) => {
       said(name === "log" ? "log" : "event", JSON.stringify(message));
     });
@@ -94,10 +104,17 @@ function watchAnswers(said, secret) {
   for (const { prototype } of [ServerResponse, Http2ServerResponse]) {
     /** @type {WeakMap<object, string>} */
     const bodies = new WeakMap();
-    const { write, end } = /** @type {{ write: Function, end: Function }} */ (/** @type {unknown} */ (prototype));
+    const { write, end } = /** @type {{ write: Function, end: Function }} */ (
+      /** @type {unknown} */ (prototype)
+    );
     /** @param {object} response @param {unknown} chunk */
     const take = (response, chunk) => {
-      const text = typeof chunk === "string" ? chunk : chunk instanceof Uint8Array ? Buffer.from(chunk).toString("utf8") : "";
+      const text =
+        typeof chunk === "string"
+          ? chunk
+          : chunk instanceof Uint8Array
+            ? Buffer.from(chunk).toString("utf8")
+            : "";
       const before = bodies.get(response) ?? "";
       if (before.length < MOST) bodies.set(response, before + text);
     };
@@ -107,7 +124,11 @@ function watchAnswers(said, secret) {
         take(this, chunk);
         return write.call(this, chunk, ...rest);
       },
-      /** @this {ServerResponse & { _header?: string }} @param {unknown} chunk @param {unknown[]} rest */
+      /**
+       * @this {ServerResponse & { _header?: string }}
+       * @param {unknown} chunk
+       * @param {unknown[]} rest
+       */
       end(chunk, ...rest) {
         take(this, chunk);
         const body = bodies.get(this) ?? "";
@@ -138,7 +159,8 @@ function headOf(response) {
 function look(head, body, said, secret) {
   if (/"(?:access|refresh|id)_token"/.test(body) && !isComponents(head)) {
     for (const kind of ["access_token", "refresh_token", "id_token"]) {
-      for (const [, value] of body.matchAll(new RegExp(`"${kind}"\\s*:\\s*"([^"]*)"`, "g"))) secret(kind, value);
+      for (const [, value] of body.matchAll(new RegExp(`"${kind}"\\s*:\\s*"([^"]*)"`, "g")))
+        secret(kind, value);
     }
   }
   if (!isComponents(head)) return;
@@ -152,9 +174,15 @@ function look(head, body, said, secret) {
   said("body", body);
 }
 
-/** The component's own answers, whatever serves them, all carry these headers; a test application may print what it likes. */
+/**
+ * The component's own answers, whatever serves them, all carry these headers; a test application
+ * may print what it likes.
+ */
 function isComponents(/** @type {string} */ head) {
-  return /^referrer-policy: no-referrer\r?$/im.test(head) && /^x-content-type-options: nosniff\r?$/im.test(head);
+  return (
+    /^referrer-policy: no-referrer\r?$/im.test(head) &&
+    /^x-content-type-options: nosniff\r?$/im.test(head)
+  );
 }
 
 /** @param {(kind: string, value: unknown) => void} secret */
@@ -162,10 +190,18 @@ function watchFetch(secret) {
   const { fetch } = globalThis;
   globalThis.fetch = function (input, init) {
     const body = init?.body;
-    const text = body instanceof URLSearchParams ? body.toString() : typeof body === "string" ? body : "";
+    const text =
+      body instanceof URLSearchParams ? body.toString() : typeof body === "string" ? body : "";
     if (text.includes("grant_type=")) {
       const form = new URLSearchParams(text);
-      for (const name of ["code", "code_verifier", "client_assertion", "client_secret", "refresh_token"]) secret(name, form.get(name));
+      for (const name of [
+        "code",
+        "code_verifier",
+        "client_assertion",
+        "client_secret",
+        "refresh_token",
+      ])
+        secret(name, form.get(name));
     }
     return fetch(input, init);
   };

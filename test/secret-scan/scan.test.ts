@@ -12,12 +12,24 @@ const STATE = "sta_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789abc";
 const NONCE = "non_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789abc";
 const VERIFIER = "ver_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789abc";
 const COOKIE = "coo_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789abc";
-const JWT = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZGEtMTgxNSIsIm5vbmNlIjoieCJ9.c2lnbmF0dXJlLXRoYXQtaXMtbG9uZy1lbm91Z2g";
+const JWT =
+  "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZGEtMTgxNSIsIm5vbmNlIjoieCJ9.c2lnbmF0dXJlLXRoYXQtaXMtbG9uZy1lbm91Z2g";
 const AUTHORIZE = `http://idp.example/authorize?state=${STATE}&nonce=${NONCE}&code_challenge=x`;
 const LOGOUT = `http://idp.example/end?id_token_hint=${JWT}&client_id=a&post_logout_redirect_uri=b&state=c`;
 
-/** Runs one process of an application under the record: a provider, and an answer of the component's own with these parts. */
-async function leaking({ body = "", head = {}, more = "" }: { body?: string; head?: Record<string, string>; more?: string }) {
+/**
+ * Runs one process of an application under the record: a provider, and an answer of the component's
+ * own with these parts.
+ */
+async function leaking({
+  body = "",
+  head = {},
+  more = "",
+}: {
+  body?: string;
+  head?: Record<string, string>;
+  more?: string;
+}) {
   const program = `
     import { createServer } from "node:http";
     import { channel } from "node:diagnostics_channel";
@@ -41,9 +53,13 @@ async function leaking({ body = "", head = {}, more = "" }: { body?: string; hea
       ${more}
       server.close();
     });`;
-  await promisify(execFile)(process.execPath, ["--import", RECORD, "--input-type=module", "-e", program], {
-    env: { PATH: process.env["PATH"], SECRET_SCAN_FOLDER: folder },
-  });
+  await promisify(execFile)(
+    process.execPath,
+    ["--import", RECORD, "--input-type=module", "-e", program],
+    {
+      env: { PATH: process.env["PATH"], SECRET_SCAN_FOLDER: folder },
+    },
+  );
   return scan(folder);
 }
 
@@ -53,27 +69,83 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe("the secret scan finds", () => {
   it.each<[string, Parameters<typeof leaking>[0], { kind: string; where: string }]>([
-    ["an access token in a page", { body: `<p>${TOKEN}</p>` }, { kind: "access_token", where: "body" }],
-    ["the payload of an ID token alone", { body: JWT.split(".")[1] ?? "" }, { kind: "id_token", where: "body" }],
-    ["a token written for a URL", { head: { Location: `/?t=%22${TOKEN}%22` } }, { kind: "access_token", where: "head" }],
-    ["a token in a cookie", { head: { "Set-Cookie": `t=${TOKEN}` } }, { kind: "access_token", where: "set-cookie" }],
+    [
+      "an access token in a page",
+      { body: `<p>${TOKEN}</p>` },
+      { kind: "access_token", where: "body" },
+    ],
+    [
+      "the payload of an ID token alone",
+      { body: JWT.split(".")[1] ?? "" },
+      { kind: "id_token", where: "body" },
+    ],
+    [
+      "a token written for a URL",
+      { head: { Location: `/?t=%22${TOKEN}%22` } },
+      { kind: "access_token", where: "head" },
+    ],
+    [
+      "a token in a cookie",
+      { head: { "Set-Cookie": `t=${TOKEN}` } },
+      { kind: "access_token", where: "set-cookie" },
+    ],
     ["a verifier", { body: VERIFIER }, { kind: "code_verifier", where: "body" }],
-    ["a client secret of odd characters", { body: "odd:secret+é" }, { kind: "client_secret", where: "body" }],
-    ["the same written as in a form", { body: "client_secret=odd%3Asecret%2B%C3%A9&x=1" }, { kind: "client_secret", where: "body" }],
-    ["a token after an escaped line end", { body: JSON.stringify(`a\n${TOKEN}`) }, { kind: "access_token", where: "body" }],
-    ["the state outside the authorization URL", { head: { Location: AUTHORIZE }, body: STATE }, { kind: "state", where: "body" }],
-    ["the nonce outside the authorization URL", { head: { Location: AUTHORIZE }, body: NONCE }, { kind: "nonce", where: "body" }],
-    ["a token inside the authorization URL", { head: { Location: `${AUTHORIZE}&hint=${TOKEN}` } }, { kind: "access_token", where: "head" }],
-    ["an ID token in a hint outside a redirect", { body: LOGOUT }, { kind: "id_token", where: "body" }],
+    [
+      "a client secret of odd characters",
+      { body: "odd:secret+é" },
+      { kind: "client_secret", where: "body" },
+    ],
+    [
+      "the same written as in a form",
+      { body: "client_secret=odd%3Asecret%2B%C3%A9&x=1" },
+      { kind: "client_secret", where: "body" },
+    ],
+    [
+      "a token after an escaped line end",
+      { body: JSON.stringify(`a\n${TOKEN}`) },
+      { kind: "access_token", where: "body" },
+    ],
+    [
+      "the state outside the authorization URL",
+      { head: { Location: AUTHORIZE }, body: STATE },
+      { kind: "state", where: "body" },
+    ],
+    [
+      "the nonce outside the authorization URL",
+      { head: { Location: AUTHORIZE }, body: NONCE },
+      { kind: "nonce", where: "body" },
+    ],
+    [
+      "a token inside the authorization URL",
+      { head: { Location: `${AUTHORIZE}&hint=${TOKEN}` } },
+      { kind: "access_token", where: "head" },
+    ],
+    [
+      "an ID token in a hint outside a redirect",
+      { body: LOGOUT },
+      { kind: "id_token", where: "body" },
+    ],
     [
       "an access token beside the hint",
       { head: { Location: LOGOUT.replace("state=", `t=${TOKEN}&state=`) } },
       { kind: "access_token", where: "head" },
     ],
     ["the cookie's value in a page", { body: COOKIE }, { kind: "cookie", where: "body" }],
-    ["a token in a log line", { more: `channel("idpauth:log").publish({ message: "${TOKEN}" });` }, { kind: "access_token", where: "log" }],
-    ["a token in an event", { more: `channel("idpauth:login").publish({ x: "${TOKEN}" });` }, { kind: "access_token", where: "event" }],
-    ["a token on the console", { more: `console.log("${TOKEN}");` }, { kind: "access_token", where: "output" }],
+    [
+      "a token in a log line",
+      { more: `channel("idpauth:log").publish({ message: "${TOKEN}" });` },
+      { kind: "access_token", where: "log" },
+    ],
+    [
+      "a token in an event",
+      { more: `channel("idpauth:login").publish({ x: "${TOKEN}" });` },
+      { kind: "access_token", where: "event" },
+    ],
+    [
+      "a token on the console",
+      { more: `console.log("${TOKEN}");` },
+      { kind: "access_token", where: "output" },
+    ],
   ])("%s", async (_name, parts, leak) => {
     const { leaks } = await leaking(parts);
     // Where a percent-encoded text is read both ways, once is enough.
@@ -85,14 +157,27 @@ describe("the secret scan finds", () => {
     expect((await leaking({ head: { Location: LOGOUT } })).leaks).toEqual([]);
     await rm(folder, { recursive: true });
     folder = await mkdtemp(path.join(tmpdir(), "idpauth-scan-"));
-    const result = await leaking({ head: { Location: AUTHORIZE }, body: JSON.stringify({ redirect_to: AUTHORIZE }) });
+    const result = await leaking({
+      head: { Location: AUTHORIZE },
+      body: JSON.stringify({ redirect_to: AUTHORIZE }),
+    });
     expect(result.leaks).toEqual([]);
-    expect(result.secrets).toEqual({ access_token: 1, id_token: 1, client_secret: 1, code_verifier: 1, cookie: 1, state: 1, nonce: 1 });
+    expect(result.secrets).toEqual({
+      access_token: 1,
+      id_token: 1,
+      client_secret: 1,
+      code_verifier: 1,
+      cookie: 1,
+      state: 1,
+      nonce: 1,
+    });
     expect(result.looked).toMatchObject({ head: 1, body: 1, "set-cookie": 1 });
   });
 
   it("and repeats no secret in its report", async () => {
-    const report = formatScan(await leaking({ body: `${TOKEN} ${JWT} ${TOKEN}`, more: `console.log("${VERIFIER}");` }));
+    const report = formatScan(
+      await leaking({ body: `${TOKEN} ${JWT} ${TOKEN}`, more: `console.log("${VERIFIER}");` }),
+    );
     expect(report).toContain("found: 5");
     // Nor the beginning or end of one that stands beside another.
     for (const secret of [TOKEN, VERIFIER, ...JWT.split(".").slice(1)]) {

@@ -3,7 +3,11 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import type { Application } from "../support/application.js";
-import { startExpressApplication, type ExpressApplication, type ExpressApplicationOptions } from "../support/express-application.js";
+import {
+  startExpressApplication,
+  type ExpressApplication,
+  type ExpressApplicationOptions,
+} from "../support/express-application.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 
@@ -46,23 +50,51 @@ async function wireTap(port: number): Promise<{ readonly port: number; heard(): 
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   closing.push(() => new Promise((resolve) => server.close(() => resolve())));
-  return { port: (server.address() as AddressInfo).port, heard: () => Buffer.concat(chunks).toString("utf8") };
+  return {
+    port: (server.address() as AddressInfo).port,
+    heard: () => Buffer.concat(chunks).toString("utf8"),
+  };
 }
 
 describe("what reaches the browser", () => {
   it("[BFF-2] [ASVS-10.1.1] of every byte of a whole run none is a token, a secret or a verifier; state and nonce stand in the authorization URL only", async () => {
     const routes: ExpressApplicationOptions["routes"] = (app, auth) => {
-      app.get("/guarded", auth.idpRequired, (_request, response) => void response.send("protected"));
-      app.get("/user", (request, response, next) => void auth.getUser(request).then((user) => response.json(user), next));
+      app.get(
+        "/guarded",
+        auth.idpRequired,
+        (_request, response) => void response.send("protected"),
+      );
+      app.get(
+        "/user",
+        (request, response, next) =>
+          void auth.getUser(request).then((user) => response.json(user), next),
+      );
     };
-    await start({ debug: true, sessionMaxAge: 10 * 3600, routes, provider: { claimsInIdToken: false } });
+    await start({
+      debug: true,
+      sessionMaxAge: 10 * 3600,
+      routes,
+      provider: { claimsInIdToken: false },
+    });
     const tap = await wireTap(application.port);
     const origin = "http://app.example";
     const browser = application.browser({ origin, proxied: { [origin]: tap.port } });
     const { provider, clock } = application;
     const pages = [
-      ...["/idpauth/", "/idpauth/session", "/idpauth/session?details=true", "/idpauth/debug", "/guarded", "/user"],
-      ...["/idpauth/nothing", "/idpauth/login/?scheme=x", "/idpauth/logout/?response=x", "/idpauth/login-callback?state=x"],
+      ...[
+        "/idpauth/",
+        "/idpauth/session",
+        "/idpauth/session?details=true",
+        "/idpauth/debug",
+        "/guarded",
+        "/user",
+      ],
+      ...[
+        "/idpauth/nothing",
+        "/idpauth/login/?scheme=x",
+        "/idpauth/logout/?response=x",
+        "/idpauth/login-callback?state=x",
+      ],
     ];
     const look = async () => {
       for (const page of pages) {
@@ -80,7 +112,11 @@ describe("what reaches the browser", () => {
     provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, aud: "other" } });
     await signIn(browser);
     provider.mutateIdToken = undefined;
-    const faults: Fault[] = [{ kind: "status", status: 500 }, { kind: "garbage" }, { kind: "reset" }];
+    const faults: Fault[] = [
+      { kind: "status", status: 500 },
+      { kind: "garbage" },
+      { kind: "reset" },
+    ];
     for (const fault of faults) {
       provider.fault("token", { ...fault, times: 1 });
       await signIn(browser);
@@ -126,8 +162,14 @@ describe("what reaches the browser", () => {
     await signIn(browser);
     const [cookie, ...others] = browser.cookies.all();
     expect([cookie?.value, others]).toEqual([expect.stringMatching(/^[A-Za-z0-9_-]{43}$/), []]);
-    expect([cookie?.httpOnly, cookie?.sameSite, cookie?.path, cookie?.hostOnly]).toEqual([true, "Lax", "/", true]);
-    // 32 bytes without a structure: two sign-ins of the same user share nothing but single bytes by chance.
+    expect([cookie?.httpOnly, cookie?.sameSite, cookie?.path, cookie?.hostOnly]).toEqual([
+      true,
+      "Lax",
+      "/",
+      true,
+    ]);
+    // 32 bytes without a structure: two sign-ins of the same user share nothing but single bytes by
+    // chance.
     const decoded = Buffer.from(cookie?.value ?? "", "base64url");
     expect(decoded).toHaveLength(32);
     const again = await start();
@@ -139,15 +181,27 @@ describe("what reaches the browser", () => {
 });
 
 describe("[BFF-4] [ASVS-3.5.1] [ASVS-3.5.8] other origins", () => {
-  const FOREIGN = { origin: "https://evil.example", referer: "https://evil.example/", "sec-fetch-site": "cross-site" };
-  const TARGETS = ["/idpauth/", "/idpauth/session", "/idpauth/login/?response=json", "/idpauth/logout/?response=json", "/idpauth/nothing"];
+  const FOREIGN = {
+    origin: "https://evil.example",
+    referer: "https://evil.example/",
+    "sec-fetch-site": "cross-site",
+  };
+  const TARGETS = [
+    "/idpauth/",
+    "/idpauth/session",
+    "/idpauth/login/?response=json",
+    "/idpauth/logout/?response=json",
+    "/idpauth/nothing",
+  ];
 
   it("[BFF-4] a cross-site request, which comes without the cookie, is unauthenticated", async () => {
     const browser = await start();
     await signIn(browser);
     const stranger = application.browser();
     expect((await stranger.get("/idpauth/session", { headers: FOREIGN })).text).toBe(SIGNED_OUT);
-    expect((await stranger.get("/idpauth/logout/?response=json", { headers: FOREIGN })).status).toBe(200);
+    expect(
+      (await stranger.get("/idpauth/logout/?response=json", { headers: FOREIGN })).status,
+    ).toBe(200);
     expect((await browser.get("/idpauth/session")).json().authenticated).toBe(true);
   });
 
@@ -159,13 +213,25 @@ describe("[BFF-4] [ASVS-3.5.1] [ASVS-3.5.8] other origins", () => {
       for (const target of TARGETS) {
         const preflight = await browser.get(target, {
           method: "OPTIONS",
-          headers: { ...FOREIGN, origin, "access-control-request-method": "GET", "access-control-request-headers": "x-origin-url" },
+          headers: {
+            ...FOREIGN,
+            origin,
+            "access-control-request-method": "GET",
+            "access-control-request-headers": "x-origin-url",
+          },
         });
         const isOurs = target !== "/idpauth/nothing";
-        expect([preflight.status, preflight.text.includes("evil")]).toEqual([isOurs ? 405 : 404, false]);
-        const answer = target.includes("logout") ? preflight : await browser.get(target, { headers: { ...FOREIGN, origin } });
+        expect([preflight.status, preflight.text.includes("evil")]).toEqual([
+          isOurs ? 405 : 404,
+          false,
+        ]);
+        const answer = target.includes("logout")
+          ? preflight
+          : await browser.get(target, { headers: { ...FOREIGN, origin } });
         for (const { headers } of [preflight, answer]) {
-          expect(Object.keys(headers).filter((name) => name.startsWith("access-control-"))).toEqual([]);
+          expect(Object.keys(headers).filter((name) => name.startsWith("access-control-"))).toEqual(
+            [],
+          );
           expect(headers["cross-origin-resource-policy"]).toBe("same-origin");
         }
       }
@@ -177,15 +243,24 @@ describe("the refresh token's end", () => {
   it("[BFF-6] once refused it is not used again, for every request: no token request, nothing of it in the session, and nobody is signed in", async () => {
     const browser = await start({
       routes(app, auth) {
-        app.get("/guarded", auth.idpRequired, (_request, response) => void response.send("protected"));
+        app.get(
+          "/guarded",
+          auth.idpRequired,
+          (_request, response) => void response.send("protected"),
+        );
         app.get("/token", (request, response, next) => {
-          void Promise.all([auth.getCredentials(request), auth.getAccessToken(request)]).then((found) => response.json(found), next);
+          void Promise.all([auth.getCredentials(request), auth.getAccessToken(request)]).then(
+            (found) => response.json(found),
+            next,
+          );
         });
       },
     });
     await signIn(browser);
     const { provider, clock } = application;
-    const [token, ...others] = provider.issued.filter(({ kind }) => kind === "refresh_token").map(({ value }) => value);
+    const [token, ...others] = provider.issued
+      .filter(({ kind }) => kind === "refresh_token")
+      .map(({ value }) => value);
     const stored = async () => JSON.stringify((await store.entries()).map(({ data }) => data));
     expect([others, await stored()]).toEqual([[], expect.stringContaining(token ?? "none")]);
     expect((await browser.get("/guarded")).text).toBe("protected");
@@ -211,11 +286,14 @@ describe("the refresh token's end", () => {
     [{}, 14 * DAY],
     [{ sessionMaxAge: 8 * 3600, sessionIdleTimeout: 1800 }, 14 * DAY],
     [{ sessionMaxAge: 30 * DAY }, 31 * DAY],
-  ])("[BFF-7] with %j a stored session lives %i s: finite without a session limit, and longer than every limit", async (options, life) => {
-    const browser = await start(options);
-    await signIn(browser);
-    const [stored] = await store.entries();
-    expect((stored?.expiresAt ?? 0) - Math.floor(application.clock.now() / 1000)).toBe(life);
-    for (const cap of Object.values(options)) expect(life).toBeGreaterThan(cap);
-  });
+  ])(
+    "[BFF-7] with %j a stored session lives %i s: finite without a session limit, and longer than every limit",
+    async (options, life) => {
+      const browser = await start(options);
+      await signIn(browser);
+      const [stored] = await store.entries();
+      expect((stored?.expiresAt ?? 0) - Math.floor(application.clock.now() / 1000)).toBe(life);
+      for (const cap of Object.values(options)) expect(life).toBeGreaterThan(cap);
+    },
+  );
 });

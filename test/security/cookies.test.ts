@@ -2,9 +2,17 @@ import { createServer, request as httpRequest, type IncomingHttpHeaders } from "
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { storeKeyOf } from "../../src/sessions/cookie.js";
-import { CookieBrowser, rawRequest, type BrowserResponse } from "../../src/testing/browser/cookie-browser.js";
+import {
+  CookieBrowser,
+  rawRequest,
+  type BrowserResponse,
+} from "../../src/testing/browser/cookie-browser.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { startExpressApplication, type ExpressApplication, type ExpressApplicationOptions } from "../support/express-application.js";
+import {
+  startExpressApplication,
+  type ExpressApplication,
+  type ExpressApplicationOptions,
+} from "../support/express-application.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 
 const SIGNED_OUT = '{"authenticated":false,"user":null}';
@@ -30,20 +38,28 @@ async function signIn(browser: CookieBrowser): Promise<BrowserResponse> {
   return browser.navigate(await application.provider.signInCode(login.location ?? ""));
 }
 
-const probeWith = (cookie: string | string[]) => application.browser().get("/idpauth/session", { headers: { cookie } });
+const probeWith = (cookie: string | string[]) =>
+  application.browser().get("/idpauth/session", { headers: { cookie } });
 
 describe("[CK-1] [ASVS-3.3.1] the size of the cookie", () => {
   it("[CK-1] name and value are the same few octets for every session: 100 scopes, 200 KB of claims, one claim", async () => {
     const sizes = new Set<number>();
     for (const [scope, person] of [
       [["openid"], { sub: "x" }],
-      [["openid", ...Array.from({ length: 100 }, (_, index) => `scope-${String(index)}`)], { sub: "x", name: "N".repeat(200_000) }],
+      [
+        ["openid", ...Array.from({ length: 100 }, (_, index) => `scope-${String(index)}`)],
+        { sub: "x", name: "N".repeat(200_000) },
+      ],
     ] as const) {
-      const browser = await start({ scope: [...scope], provider: { claimsInIdToken: false, person } });
+      const browser = await start({
+        scope: [...scope],
+        provider: { claimsInIdToken: false, person },
+      });
       const done = await signIn(browser);
       expect([done.status, done.setCookies.length]).toEqual([302, 1]);
       sizes.add(Buffer.byteLength(done.setCookies[0]?.split(";")[0] ?? ""));
-      if ("name" in person) expect((await browser.get("/idpauth/session")).json().user.name).toHaveLength(200_000);
+      if ("name" in person)
+        expect((await browser.get("/idpauth/session")).json().user.name).toHaveLength(200_000);
       else await application.stop();
     }
     expect([...sizes]).toEqual(["idpauth=".length + 43]);
@@ -52,7 +68,9 @@ describe("[CK-1] [ASVS-3.3.1] the size of the cookie", () => {
   it("[CK-1] two hundred abandoned logins in one browser leave one cookie of that size", async () => {
     const browser = await start();
     for (let login = 0; login < 200; login += 1) await browser.navigate("/idpauth/login/");
-    expect(browser.cookies.all().map(({ name, value }) => [name, value.length])).toEqual([["idpauth", 43]]);
+    expect(browser.cookies.all().map(({ name, value }) => [name, value.length])).toEqual([
+      ["idpauth", 43],
+    ]);
   });
 });
 
@@ -61,15 +79,20 @@ describe("[CK-2] contradictory options", () => {
     "[CK-2] the cookie name %s with a BASE_URL of http, or none, does not start",
     async (cookieName) => {
       await start();
-      await expect(startExpressApplication({ cookieName, baseUrl: "http://app.example" })).rejects.toThrow(/E011/);
+      await expect(
+        startExpressApplication({ cookieName, baseUrl: "http://app.example" }),
+      ).rejects.toThrow(/E011/);
       await expect(startExpressApplication({ cookieName })).rejects.toThrow(/E011/);
     },
   );
 
-  it.each(["", " ", "a b", "a;b", "a=b", "a,b", 'a"b', "é", "a\r\nb", "(sid)"])("[CK-2] %j is no cookie name", async (cookieName) => {
-    await start();
-    await expect(startExpressApplication({ cookieName })).rejects.toThrow(/E006/);
-  });
+  it.each(["", " ", "a b", "a;b", "a=b", "a,b", 'a"b', "é", "a\r\nb", "(sid)"])(
+    "[CK-2] %j is no cookie name",
+    async (cookieName) => {
+      await start();
+      await expect(startExpressApplication({ cookieName })).rejects.toThrow(/E006/);
+    },
+  );
 });
 
 describe("[CK-3] [ASVS-3.3.1] deletion", () => {
@@ -77,29 +100,42 @@ describe("[CK-3] [ASVS-3.3.1] deletion", () => {
     ["http", "http://app.example", {}],
     ["https", "https://app.example", {}],
     ["https, with a name of one's own", "https://app.example", { cookieName: "sid" }],
-  ])("[CK-3] over %s a browser that keeps cookies forgets it, and only it", async (_name, origin, options) => {
-    await start({ baseUrl: origin, ...options });
-    const browser = new CookieBrowser({ origin, proxied: { [origin]: application.port } });
-    browser.cookies.plant({ name: "theme", value: "dark", domain: "app.example" });
-    await signIn(browser);
-    expect(browser.cookies.all()).toHaveLength(2);
-    await browser.navigate("/idpauth/logout/");
-    expect(browser.cookies.all().map(({ name }) => name)).toEqual(["theme"]);
-  });
+  ])(
+    "[CK-3] over %s a browser that keeps cookies forgets it, and only it",
+    async (_name, origin, options) => {
+      await start({ baseUrl: origin, ...options });
+      const browser = new CookieBrowser({ origin, proxied: { [origin]: application.port } });
+      browser.cookies.plant({ name: "theme", value: "dark", domain: "app.example" });
+      await signIn(browser);
+      expect(browser.cookies.all()).toHaveLength(2);
+      await browser.navigate("/idpauth/logout/");
+      expect(browser.cookies.all().map(({ name }) => name)).toEqual(["theme"]);
+    },
+  );
 });
 
 describe("[BFF-3] every Set-Cookie", () => {
   it.each([
     ["http", "http://app.example", "idpauth", ["HttpOnly", "Path=/", "SameSite=Lax"]],
-    ["https", "https://app.example", "__Host-Http-idpauth", ["HttpOnly", "Path=/", "SameSite=Lax", "Secure"]],
+    [
+      "https",
+      "https://app.example",
+      "__Host-Http-idpauth",
+      ["HttpOnly", "Path=/", "SameSite=Lax", "Secure"],
+    ],
   ])(
     "[BFF-3] over %s of login, further login, callback, refresh and logout has the same attributes, the deletion's included",
     async (_scheme, origin, name, attributes) => {
       await start({ baseUrl: origin, provider: { idTokenSeconds: DAY } });
       const { provider, clock } = application;
-      const browser = new CookieBrowser({ origin, proxied: { [origin]: application.port }, now: () => clock.now() });
+      const browser = new CookieBrowser({
+        origin,
+        proxied: { [origin]: application.port },
+        now: () => clock.now(),
+      });
       const lines: [string, readonly string[]][] = [];
-      const note = (what: string, { setCookies }: BrowserResponse) => lines.push([what, setCookies]);
+      const note = (what: string, { setCookies }: BrowserResponse) =>
+        lines.push([what, setCookies]);
       note("login", await browser.navigate("/idpauth/login/"));
       const login = await browser.navigate("/idpauth/login/");
       note("further login", login);
@@ -111,7 +147,12 @@ describe("[BFF-3] every Set-Cookie", () => {
       const parsed = lines.map(([what, setCookies]) => {
         const [pair = "", ...rest] = setCookies.join("\n").split("; ");
         const life = rest.find((attribute) => attribute.startsWith("Max-Age="));
-        return [what, pair.replace(/=[\w-]{43}$/, "=value"), life, rest.filter((attribute) => attribute !== life).sort()];
+        return [
+          what,
+          pair.replace(/=[\w-]{43}$/, "=value"),
+          life,
+          rest.filter((attribute) => attribute !== life).sort(),
+        ];
       });
       const set = (what: string) => [what, `${name}=value`, "Max-Age=34560000", attributes];
       expect(parsed).toEqual([
@@ -128,7 +169,12 @@ describe("[CK-5] several cookies of the name", () => {
     const browser = await start();
     await signIn(browser);
     const own = `idpauth=${browser.cookies.value("idpauth") ?? ""}`;
-    for (const planted of [`idpauth=${"A".repeat(43)}`, "idpauth=", "idpauth=x", `idpauth=${"A".repeat(8000)}`]) {
+    for (const planted of [
+      `idpauth=${"A".repeat(43)}`,
+      "idpauth=",
+      "idpauth=x",
+      `idpauth=${"A".repeat(8000)}`,
+    ]) {
       for (const header of [`${planted}; ${own}`, `${own}; ${planted}`]) {
         expect((await probeWith(header)).json().authenticated, header.slice(0, 60)).toBe(true);
       }
@@ -137,8 +183,14 @@ describe("[CK-5] several cookies of the name", () => {
         [own, planted],
       ]) {
         const head = lines.map((line) => `Cookie: ${line}\r\n`).join("");
-        const answer = await rawRequest(application.port, `GET /idpauth/session HTTP/1.1\r\nHost: x\r\n${head}Connection: close\r\n\r\n`);
-        expect([answer.status, (JSON.parse(answer.body) as { authenticated: boolean }).authenticated]).toEqual([200, true]);
+        const answer = await rawRequest(
+          application.port,
+          `GET /idpauth/session HTTP/1.1\r\nHost: x\r\n${head}Connection: close\r\n\r\n`,
+        );
+        expect([
+          answer.status,
+          (JSON.parse(answer.body) as { authenticated: boolean }).authenticated,
+        ]).toEqual([200, true]);
       }
     }
   });
@@ -149,16 +201,23 @@ describe("[CK-5] several cookies of the name", () => {
     const own = `idpauth=${browser.cookies.value("idpauth") ?? ""}`;
     const planted = Array.from({ length: 4 }, (_, index) => `idpauth=${String(index).repeat(43)}`);
     store.operations.length = 0;
-    expect((await probeWith([...planted.slice(1), own].join("; "))).json().authenticated).toBe(true);
+    expect((await probeWith([...planted.slice(1), own].join("; "))).json().authenticated).toBe(
+      true,
+    );
     expect((await probeWith([...planted, own].join("; "))).text).toBe(SIGNED_OUT);
     expect(store.operations).toEqual(Array.from({ length: 8 }, () => "get"));
   });
 });
 
 describe("[CK-6] a manipulated cookie", () => {
-  const flipped = (value: string, at: number) => `${value.slice(0, at)}${value[at] === "A" ? "B" : "A"}${value.slice(at + 1)}`;
+  const flipped = (value: string, at: number) =>
+    `${value.slice(0, at)}${value[at] === "A" ? "B" : "A"}${value.slice(at + 1)}`;
   /** By what is done to a good value, and whether what comes of it has the form of one. */
-  const MANIPULATIONS: readonly (readonly [what: string, change: (value: string) => string, wellFormed: boolean])[] = [
+  const MANIPULATIONS: readonly (readonly [
+    what: string,
+    change: (value: string) => string,
+    wellFormed: boolean,
+  ])[] = [
     ["empty", () => "", false],
     ["one letter short", (value) => value.slice(0, 42), false],
     ["one letter short in front", (value) => value.slice(1), false],
@@ -187,12 +246,21 @@ describe("[CK-6] a manipulated cookie", () => {
     ["backwards", (value) => [...value].reverse().join(""), true],
     [
       "the other letter case",
-      (value) => value.replace(/[a-z]/gi, (letter) => (letter < "a" ? letter.toLowerCase() : letter.toUpperCase())),
+      (value) =>
+        value.replace(/[a-z]/gi, (letter) =>
+          letter < "a" ? letter.toLowerCase() : letter.toUpperCase(),
+        ),
       true,
     ],
     ["another letter for the same bytes", (value) => sameBytes(value), true],
   ];
-  const ENDPOINTS = ["/idpauth/", "/idpauth/session", "/idpauth/login-callback?state=x&code=y", "/idpauth/nothing", "/idpauth/debug"];
+  const ENDPOINTS = [
+    "/idpauth/",
+    "/idpauth/session",
+    "/idpauth/login-callback?state=x&code=y",
+    "/idpauth/nothing",
+    "/idpauth/debug",
+  ];
 
   it.each(MANIPULATIONS)(
     "[CK-6] %s: no session, no failure; a wrong form costs no look-up, and the real one goes on",
@@ -208,8 +276,14 @@ describe("[CK-6] a manipulated cookie", () => {
         expect([answer.status < 500, answer.setCookies], target).toEqual([true, []]);
       }
       const login = await application.browser().get("/idpauth/login/", { headers: { cookie } });
-      expect([login.status, login.setCookies.length, login.setCookies[0]?.includes(cookie.slice(8) || "\0")]).toEqual([302, 1, false]);
-      expect((await application.browser().get("/idpauth/logout/", { headers: { cookie } })).status).toBe(302);
+      expect([
+        login.status,
+        login.setCookies.length,
+        login.setCookies[0]?.includes(cookie.slice(8) || "\0"),
+      ]).toEqual([302, 1, false]);
+      expect(
+        (await application.browser().get("/idpauth/logout/", { headers: { cookie } })).status,
+      ).toBe(302);
       expect((await browser.get("/idpauth/session")).json().authenticated).toBe(true);
     },
   );
@@ -227,14 +301,22 @@ describe("[CK-6] a manipulated cookie", () => {
   function sameBytes(value: string): string {
     const bytes = Buffer.from(value, "base64url");
     const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    const last = [...letters].find((letter) => letter !== value[42] && Buffer.from(value.slice(0, 42) + letter, "base64url").equals(bytes));
+    const last = [...letters].find(
+      (letter) =>
+        letter !== value[42] && Buffer.from(value.slice(0, 42) + letter, "base64url").equals(bytes),
+    );
     expect(last).toBeDefined();
     return value.slice(0, 42) + (last ?? "");
   }
 });
 
-/** A cache before the application, for everybody (RFC 9111), that heeds Cache-Control and no more: it knows nothing of Vary. */
-async function startCache(port: number): Promise<{ readonly origin: string; readonly stored: Set<string> }> {
+/**
+ * A cache before the application, for everybody (RFC 9111), that heeds Cache-Control and no more:
+ * it knows nothing of Vary.
+ */
+async function startCache(
+  port: number,
+): Promise<{ readonly origin: string; readonly stored: Set<string> }> {
   const kept = new Map<string, { status: number; headers: IncomingHttpHeaders; body: string }>();
   const server = createServer((incoming, response) => {
     const key = `${incoming.method ?? ""} ${incoming.url ?? ""}`;
@@ -259,8 +341,13 @@ async function startCache(port: number): Promise<{ readonly origin: string; read
       const chunks: Buffer[] = [];
       message.on("data", (chunk: Buffer) => chunks.push(chunk));
       message.on("end", () => {
-        const found = { status: message.statusCode ?? 502, headers: message.headers, body: Buffer.concat(chunks).toString("utf8") };
-        if (!/no-store|private|no-cache/i.test(message.headers["cache-control"] ?? "")) kept.set(key, found);
+        const found = {
+          status: message.statusCode ?? 502,
+          headers: message.headers,
+          body: Buffer.concat(chunks).toString("utf8"),
+        };
+        if (!/no-store|private|no-cache/i.test(message.headers["cache-control"] ?? ""))
+          kept.set(key, found);
         answer(found, "miss");
       });
     });
@@ -290,7 +377,11 @@ describe("[CK-7] [ASVS-14.3.2] caches", () => {
       debug: true,
       routes(app, auth) {
         app.get("/public", (_request, response) => void response.send("public"));
-        app.get("/guarded", auth.idpRequired, (_request, response) => void response.set("Cache-Control", "private").send("guarded"));
+        app.get(
+          "/guarded",
+          auth.idpRequired,
+          (_request, response) => void response.set("Cache-Control", "private").send("guarded"),
+        );
       },
     });
     const cache = await startCache(application.port);
@@ -319,9 +410,14 @@ describe("[CK-7] [ASVS-14.3.2] caches", () => {
     ] as const) {
       for (const target of targets) await who.navigate(target);
       const login = await who.navigate("/idpauth/login/");
-      const callback = await application.provider.signInCode(login.location ?? "", { sub, email: `${sub}@example.com`, name: sub });
+      const callback = await application.provider.signInCode(login.location ?? "", {
+        sub,
+        email: `${sub}@example.com`,
+        name: sub,
+      });
       expect((await who.navigate(callback)).setCookies).toHaveLength(1);
-      for (const target of targets) expect((await who.navigate(target)).headers["x-cache"], target).toBe("miss");
+      for (const target of targets)
+        expect((await who.navigate(target)).headers["x-cache"], target).toBe("miss");
       expect((await who.get("/idpauth/session")).json().user.email).toBe(`${sub}@example.com`);
       expect((await who.navigate("/idpauth/")).text).toContain(`${sub}@example.com`);
       expect((await nobody.get("/idpauth/session")).text).toBe(SIGNED_OUT);
@@ -352,7 +448,9 @@ describe("[CK-7] [ASVS-14.3.2] caches", () => {
     ];
     for (const { headers } of answers) {
       expect(headers["cache-control"]).toBe("no-store");
-      expect(headers.vary?.split(/, */)).toEqual(expect.arrayContaining(["Cookie", "Accept-Encoding"]));
+      expect(headers.vary?.split(/, */)).toEqual(
+        expect.arrayContaining(["Cookie", "Accept-Encoding"]),
+      );
     }
   });
 });
@@ -360,25 +458,47 @@ describe("[CK-7] [ASVS-14.3.2] caches", () => {
 describe("[CK-9] large headers", () => {
   it("[CK-9] a request with more than 16 KB of headers is 431 from Node itself, and the application goes on", async () => {
     const browser = await start();
-    for (const head of [`Cookie: idpauth=${"A".repeat(17_000)}`, `X-Origin-Url: ${"a".repeat(17_000)}`]) {
-      const answer = await rawRequest(application.port, `GET /idpauth/session HTTP/1.1\r\nHost: x\r\n${head}\r\n\r\n`);
+    for (const head of [
+      `Cookie: idpauth=${"A".repeat(17_000)}`,
+      `X-Origin-Url: ${"a".repeat(17_000)}`,
+    ]) {
+      const answer = await rawRequest(
+        application.port,
+        `GET /idpauth/session HTTP/1.1\r\nHost: x\r\n${head}\r\n\r\n`,
+      );
       expect(answer.status).toBe(431);
     }
     expect((await browser.get("/idpauth/session")).status).toBe(200);
   });
 
   it("[CK-9] no address, however long, makes the guard or a login give a header that Node would refuse", async () => {
-    await start({ routes: (app, auth) => void app.get("/reports", auth.idpRequired, (_request, response) => void response.send("seen")) });
+    await start({
+      routes: (app, auth) =>
+        void app.get(
+          "/reports",
+          auth.idpRequired,
+          (_request, response) => void response.send("seen"),
+        ),
+    });
     const long = "&".repeat(14_000);
-    for (const target of [`/reports?${long}`, `/reports?${"%22".repeat(4_600)}`, `/reports?x=${"a".repeat(14_000)}`]) {
+    for (const target of [
+      `/reports?${long}`,
+      `/reports?${"%22".repeat(4_600)}`,
+      `/reports?x=${"a".repeat(14_000)}`,
+    ]) {
       const browser = application.browser();
       const blocked = await browser.navigate(target);
       expect(blocked.status).toBe(302);
       expect(Buffer.byteLength(blocked.rawHeaders.join(""))).toBeLessThan(16_000);
       // And the way it leads to is one that can be gone.
       const login = await browser.navigate(blocked.location ?? "");
-      expect([login.status, login.location?.startsWith(application.provider.issuer)]).toEqual([302, true]);
-      const done = await browser.navigate(await application.provider.signInCode(login.location ?? ""));
+      expect([login.status, login.location?.startsWith(application.provider.issuer)]).toEqual([
+        302,
+        true,
+      ]);
+      const done = await browser.navigate(
+        await application.provider.signInCode(login.location ?? ""),
+      );
       expect([done.status, done.location]).toEqual([302, "/idpauth/"]);
     }
   });
@@ -387,9 +507,16 @@ describe("[CK-9] large headers", () => {
     const away = "http://other.example";
     await start({ baseUrl: "http://app.example" });
     const browser = new CookieBrowser({ origin: away, proxied: { [away]: application.port } });
-    for (const query of ["!".repeat(12_000), `origin_url=${"%22".repeat(4_000)}`, `scheme=DEFAULT&x=${"~'()*".repeat(2_400)}`]) {
+    for (const query of [
+      "!".repeat(12_000),
+      `origin_url=${"%22".repeat(4_000)}`,
+      `scheme=DEFAULT&x=${"~'()*".repeat(2_400)}`,
+    ]) {
       const sent = await browser.navigate(`/idpauth/login/?${query}`);
-      expect([sent.status, sent.location]).toEqual([302, `http://app.example/idpauth/login/?${query}&idp_hop=1`]);
+      expect([sent.status, sent.location]).toEqual([
+        302,
+        `http://app.example/idpauth/login/?${query}&idp_hop=1`,
+      ]);
     }
   });
 });

@@ -26,7 +26,12 @@ describe("[F14] the provider over TLS", () => {
     const yesterday = Date.now() - 86_400_000;
     certificates = {
       good: createCertificate({ name: HOST, authority }),
-      expired: createCertificate({ name: HOST, authority, from: yesterday - 86_400_000, until: yesterday }),
+      expired: createCertificate({
+        name: HOST,
+        authority,
+        from: yesterday - 86_400_000,
+        until: yesterday,
+      }),
       "of another host": createCertificate({ name: "other.example", authority }),
       "self-signed": createCertificate({ name: HOST }),
     };
@@ -40,9 +45,16 @@ describe("[F14] the provider over TLS", () => {
       const issuer = issuerOf(server);
       const isDiscovery = request.url === "/.well-known/openid-configuration";
       const body = isDiscovery
-        ? { issuer, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token`, jwks_uri: `${issuer}/jwks` }
+        ? {
+            issuer,
+            authorization_endpoint: `${issuer}/authorize`,
+            token_endpoint: `${issuer}/token`,
+            jwks_uri: `${issuer}/jwks`,
+          }
         : { error: "invalid_grant" };
-      response.writeHead(isDiscovery ? 200 : 400, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+      response
+        .writeHead(isDiscovery ? 200 : 400, { "Content-Type": "application/json" })
+        .end(JSON.stringify(body));
     });
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
     // Only the test's own host is answered by the stub; the rest goes where it always goes.
@@ -51,10 +63,16 @@ describe("[F14] the provider over TLS", () => {
         (lookup as (...all: unknown[]) => void)(host, ...rest);
         return;
       }
-      const [options, callback] = (rest.length === 1 ? [{}, rest[0]] : rest) as [{ all?: boolean }, (...result: unknown[]) => void];
+      const [options, callback] = (rest.length === 1 ? [{}, rest[0]] : rest) as [
+        { all?: boolean },
+        (...result: unknown[]) => void,
+      ];
       const address = resolve(host);
       setImmediate(() => {
-        if (address === undefined) callback(Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: "ENOTFOUND" }));
+        if (address === undefined)
+          callback(
+            Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: "ENOTFOUND" }),
+          );
         else if (options.all === true) callback(null, [{ address, family: 4 }]);
         else callback(null, address, 4);
       });
@@ -72,20 +90,32 @@ describe("[F14] the provider over TLS", () => {
     return `https://${HOST}:${String((at.address() as AddressInfo).port)}`;
   }
 
-  /** The runtime's own fetch, which also trusts the test's authority; all other checks are its own. */
+  /**
+   * The runtime's own fetch, which also trusts the test's authority; all other checks are its own.
+   */
   function trustingFetch(): typeof fetch {
-    const symbol = Object.getOwnPropertySymbols(globalThis).find(({ description }) => description?.startsWith("undici.globalDispatcher"));
+    const symbol = Object.getOwnPropertySymbols(globalThis).find(({ description }) =>
+      description?.startsWith("undici.globalDispatcher"),
+    );
     if (symbol === undefined) throw new Error("this runtime's fetch shows no dispatcher");
-    const { constructor: Agent } = (globalThis as unknown as Record<symbol, { constructor: new (options: object) => object }>)[symbol]!;
+    const { constructor: Agent } = (
+      globalThis as unknown as Record<symbol, { constructor: new (options: object) => object }>
+    )[symbol]!;
     const dispatcher = new Agent({ connect: { ca: authority.cert } });
     return (input, init) => fetch(input, { ...init, dispatcher } as RequestInit);
   }
 
   async function start(isTrusted: boolean): Promise<void> {
-    run = await startWatchedRun({ issuer: issuerOf(server), ...(isTrusted && { fetch: trustingFetch() }) });
+    run = await startWatchedRun({
+      issuer: issuerOf(server),
+      ...(isTrusted && { fetch: trustingFetch() }),
+    });
   }
 
-  const refusals = () => run.log.filter(({ code }) => code === "provider_unavailable").map(({ details }) => details?.["reason"]);
+  const refusals = () =>
+    run.log
+      .filter(({ code }) => code === "provider_unavailable")
+      .map(({ details }) => details?.["reason"]);
 
   it("[F14] a good certificate of a trusted authority is accepted, so that the refusals below mean what they say", async () => {
     await start(true);
@@ -102,15 +132,18 @@ describe("[F14] the provider over TLS", () => {
     ["of another host", true],
     ["self-signed", true],
     ["good", false],
-  ] as const)("[F14] a certificate that is %s, its authority trusted: %s: refused before anything is sent", async (name, isTrusted) => {
-    server.setSecureContext(certificates[name]);
-    await start(isTrusted);
-    const answer = await run.user().get("/idpauth/login/");
-    expect([answer.status, answer.setCookies ?? []]).toEqual([503, []]);
-    expect(requests).toEqual([]);
-    expect(refusals()).toEqual(["network"]);
-    expect(run.store.inserted).toEqual([]);
-  });
+  ] as const)(
+    "[F14] a certificate that is %s, its authority trusted: %s: refused before anything is sent",
+    async (name, isTrusted) => {
+      server.setSecureContext(certificates[name]);
+      await start(isTrusted);
+      const answer = await run.user().get("/idpauth/login/");
+      expect([answer.status, answer.setCookies ?? []]).toEqual([503, []]);
+      expect(requests).toEqual([]);
+      expect(refusals()).toEqual(["network"]);
+      expect(run.store.inserted).toEqual([]);
+    },
+  );
 
   it.each(["expired", "of another host", "self-signed"] as const)(
     "[F14] a certificate that is %s since the login: the code is not sent, and nobody is signed in",

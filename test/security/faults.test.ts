@@ -40,7 +40,9 @@ async function until(claim: () => boolean, milliseconds = 120_000): Promise<void
   }
 }
 
-/** Moves the clock while nothing is asked of the provider, for those who wait for another process. */
+/**
+ * Moves the clock while nothing is asked of the provider, for those who wait for another process.
+ */
 async function whileTimePasses<Result>(work: Promise<Result>): Promise<Result> {
   let isOpen = true as boolean;
   const done = work.finally(() => (isOpen = false));
@@ -81,37 +83,40 @@ describe("[F2] [F3] a response that does not come, or not to its end", () => {
   const openFiles = () => readdirSync("/proc/self/fd").length;
   const hasProc = process.platform === "linux";
 
-  it.skipIf(!hasProc)("[F2] 500 held connections: 503 after IDP_HTTP_TIMEOUT, and no socket is left", async () => {
-    await start();
-    const users = Array.from({ length: 500 }, () => run.user());
-    const callbacks: string[] = [];
-    for (const user of users) callbacks.push(await user.approve());
-    const before = openFiles();
-    const timers = run.clock.pendingTimers;
-    run.provider.fault("token", { kind: "hang" });
-    let answered = 0;
-    const answers = users.map(async (user, number) => {
-      const answer = await user.get(callbacks[number] ?? "");
-      answered += 1;
-      return answer;
-    });
-    // 50 reach the provider; the others wait 2 s for a slot.
-    await until(() => exchanges().length === 50);
-    expect(openFiles()).toBeGreaterThan(before + 90);
-    await run.clock.advanceAsync(1_999);
-    expect(answered).toBe(0);
-    await run.clock.advanceAsync(1);
-    await until(() => answered === 450);
-    await run.clock.advanceAsync(2_999);
-    expect(answered).toBe(450);
-    await run.clock.advanceAsync(1);
-    for (const { status } of await Promise.all(answers)) expect(status).toBe(503);
-    await until(() => openFiles() <= before + 10);
-    run.provider.clearFaults();
-    later();
-    expect(run.clock.pendingTimers).toBeLessThanOrEqual(timers);
-    expect((await run.user().signIn()).status).toBe(302);
-  });
+  it.skipIf(!hasProc)(
+    "[F2] 500 held connections: 503 after IDP_HTTP_TIMEOUT, and no socket is left",
+    async () => {
+      await start();
+      const users = Array.from({ length: 500 }, () => run.user());
+      const callbacks: string[] = [];
+      for (const user of users) callbacks.push(await user.approve());
+      const before = openFiles();
+      const timers = run.clock.pendingTimers;
+      run.provider.fault("token", { kind: "hang" });
+      let answered = 0;
+      const answers = users.map(async (user, number) => {
+        const answer = await user.get(callbacks[number] ?? "");
+        answered += 1;
+        return answer;
+      });
+      // 50 reach the provider; the others wait 2 s for a slot.
+      await until(() => exchanges().length === 50);
+      expect(openFiles()).toBeGreaterThan(before + 90);
+      await run.clock.advanceAsync(1_999);
+      expect(answered).toBe(0);
+      await run.clock.advanceAsync(1);
+      await until(() => answered === 450);
+      await run.clock.advanceAsync(2_999);
+      expect(answered).toBe(450);
+      await run.clock.advanceAsync(1);
+      for (const { status } of await Promise.all(answers)) expect(status).toBe(503);
+      await until(() => openFiles() <= before + 10);
+      run.provider.clearFaults();
+      later();
+      expect(run.clock.pendingTimers).toBeLessThanOrEqual(timers);
+      expect((await run.user().signIn()).status).toBe(302);
+    },
+  );
 
   it("[F2] refreshes that hang: given up after 30 s, places, leases and timers are free again, and everybody is served", async () => {
     await start({ refreshConcurrency: 3 });
@@ -136,28 +141,35 @@ describe("[F2] [F3] a response that does not come, or not to its end", () => {
     expect(run.provider.reuses).toBe(0);
   });
 
-  it.each([["exchange"], ["refresh"]])("[F3] one byte per second at the %s: the deadline is total", async (what) => {
-    await start();
-    const user = what === "refresh" ? await expiredUser() : run.user();
-    const target = what === "refresh" ? PROBE : await user.approve();
-    run.provider.fault("token", { kind: "drip", before: true, body: `{"access_token":"${"x".repeat(100)}"}` });
-    const before = run.provider.requestsTo("token").length;
-    let isAnswered = false;
-    const answer = user.get(target).finally(() => (isAnswered = true));
-    await until(() => run.provider.requestsTo("token").length > before);
-    for (let second = 1; second < 5; second += 1) {
+  it.each([["exchange"], ["refresh"]])(
+    "[F3] one byte per second at the %s: the deadline is total",
+    async (what) => {
+      await start();
+      const user = what === "refresh" ? await expiredUser() : run.user();
+      const target = what === "refresh" ? PROBE : await user.approve();
+      run.provider.fault("token", {
+        kind: "drip",
+        before: true,
+        body: `{"access_token":"${"x".repeat(100)}"}`,
+      });
+      const before = run.provider.requestsTo("token").length;
+      let isAnswered = false;
+      const answer = user.get(target).finally(() => (isAnswered = true));
+      await until(() => run.provider.requestsTo("token").length > before);
+      for (let second = 1; second < 5; second += 1) {
+        await run.clock.advanceAsync(1_000);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      expect(isAnswered).toBe(false);
       await run.clock.advanceAsync(1_000);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-    expect(isAnswered).toBe(false);
-    await run.clock.advanceAsync(1_000);
-    expect((await answer).status).toBe(503);
-    await run.clock.advanceAsync(30_000);
-    await run.auth.idle();
-    run.provider.clearFaults();
-    later();
-    if (what === "refresh") expect(await user.isSignedIn()).toBe(true);
-  });
+      expect((await answer).status).toBe(503);
+      await run.clock.advanceAsync(30_000);
+      await run.auth.idle();
+      run.provider.clearFaults();
+      later();
+      if (what === "refresh") expect(await user.isSignedIn()).toBe(true);
+    },
+  );
 });
 
 describe("[F4] the token endpoint fails, and says when to come back", () => {
@@ -165,30 +177,42 @@ describe("[F4] the token endpoint fails, and says when to come back", () => {
     [undefined, "7"].map((retryAfter) => [status, retryAfter] as const),
   );
   const fail = (status: number, retryAfter: string | undefined) =>
-    run.provider.fault("token", { kind: "status", status, headers: retryAfter === undefined ? {} : { "Retry-After": retryAfter } });
+    run.provider.fault("token", {
+      kind: "status",
+      status,
+      headers: retryAfter === undefined ? {} : { "Retry-After": retryAfter },
+    });
 
-  it.each(FAILURES)("[F4] with %i and Retry-After %s: a code is sent once, for every later outcome", async (status, retryAfter) => {
-    await start();
-    const user = run.user();
-    const callback = await user.approve();
-    const code = new URL(callback, "http://app.example").searchParams.get("code");
-    const sent = () => exchanges().filter(({ params }) => params.get("code") === code);
-    const withdraw = fail(status, retryAfter);
-    const answer = await user.get(callback);
-    expect([answer.status, answer.headers["Retry-After"]]).toEqual([503, retryAfter ?? "1"]);
-    expect(sent()).toHaveLength(1);
-    // The same address again: at once, from two processes at the same moment, after the back-off, and when the provider is well.
-    const elsewhere = user.at(run.another());
-    for (const { status: again } of await Promise.all([user.get(callback), elsewhere.get(callback)])) expect(again).toBe(400);
-    later();
-    expect((await user.get(callback)).status).toBe(400);
-    withdraw();
-    later();
-    expect((await elsewhere.get(callback)).status).toBe(400);
-    expect(sent()).toHaveLength(1);
-    expect(await user.isSignedIn()).toBe(false);
-    expect((await user.signIn()).status).toBe(302);
-  });
+  it.each(FAILURES)(
+    "[F4] with %i and Retry-After %s: a code is sent once, for every later outcome",
+    async (status, retryAfter) => {
+      await start();
+      const user = run.user();
+      const callback = await user.approve();
+      const code = new URL(callback, "http://app.example").searchParams.get("code");
+      const sent = () => exchanges().filter(({ params }) => params.get("code") === code);
+      const withdraw = fail(status, retryAfter);
+      const answer = await user.get(callback);
+      expect([answer.status, answer.headers["Retry-After"]]).toEqual([503, retryAfter ?? "1"]);
+      expect(sent()).toHaveLength(1);
+      // The same address again: at once, from two processes at the same moment, after the back-off,
+      // and when the provider is well.
+      const elsewhere = user.at(run.another());
+      for (const { status: again } of await Promise.all([
+        user.get(callback),
+        elsewhere.get(callback),
+      ]))
+        expect(again).toBe(400);
+      later();
+      expect((await user.get(callback)).status).toBe(400);
+      withdraw();
+      later();
+      expect((await elsewhere.get(callback)).status).toBe(400);
+      expect(sent()).toHaveLength(1);
+      expect(await user.isSignedIn()).toBe(false);
+      expect((await user.signIn()).status).toBe(302);
+    },
+  );
 
   it.each(FAILURES)(
     "[F4] with %i and Retry-After %s: a refresh token is sent once, and again only by a request after the back-off",
@@ -197,9 +221,14 @@ describe("[F4] the token endpoint fails, and says when to come back", () => {
       const user = await expiredUser();
       const withdraw = fail(status, retryAfter);
       const answers = await Promise.all([user.get(PROBE), user.get(PROBE), user.get(PROBE)]);
-      expect(answers.map((answer) => [answer.status, answer.headers["Retry-After"]])).toEqual(Array(3).fill([503, retryAfter ?? "1"]));
+      expect(answers.map((answer) => [answer.status, answer.headers["Retry-After"]])).toEqual(
+        Array(3).fill([503, retryAfter ?? "1"]),
+      );
       const [first] = refreshes();
-      const sent = () => refreshes().filter(({ params }) => params.get("refresh_token") === first?.params.get("refresh_token"));
+      const sent = () =>
+        refreshes().filter(
+          ({ params }) => params.get("refresh_token") === first?.params.get("refresh_token"),
+        );
       expect(sent()).toHaveLength(1);
       // The component itself never tries again: the time alone brings no request.
       for (let waited = 0; waited < Number(retryAfter ?? 1) - 1; waited += 1) {
@@ -225,20 +254,27 @@ describe("[F4] a code that a user has forged", () => {
   /** What a firewall, a database or a parser at the provider may say to it. */
   const STATUSES = [401, 403, 404, 405, 406, 411, 413, 414, 415, 422, 431, 451];
 
-  it.each(STATUSES)("[F4] gets %i: nobody else is kept from signing in or from a refresh", async (status) => {
-    await start();
-    const expired = await expiredUser();
-    const strange = "1' OR 1=1 -- <script>";
-    run.provider.fault("token", { kind: "status", status, when: ({ params }) => params.get("code") === strange });
-    for (let round = 0; round < 3; round += 1) {
-      const attacker = run.user();
-      const callback = new URL(await attacker.approve(), "http://app.example");
-      callback.searchParams.set("code", strange);
-      expect((await attacker.get(callback.pathname + callback.search)).status).toBe(400);
-    }
-    expect((await run.user().signIn()).status).toBe(302);
-    expect(await expired.isSignedIn()).toBe(true);
-  });
+  it.each(STATUSES)(
+    "[F4] gets %i: nobody else is kept from signing in or from a refresh",
+    async (status) => {
+      await start();
+      const expired = await expiredUser();
+      const strange = "1' OR 1=1 -- <script>";
+      run.provider.fault("token", {
+        kind: "status",
+        status,
+        when: ({ params }) => params.get("code") === strange,
+      });
+      for (let round = 0; round < 3; round += 1) {
+        const attacker = run.user();
+        const callback = new URL(await attacker.approve(), "http://app.example");
+        callback.searchParams.set("code", strange);
+        expect((await attacker.get(callback.pathname + callback.search)).status).toBe(400);
+      }
+      expect((await run.user().signIn()).status).toBe(302);
+      expect(await expired.isSignedIn()).toBe(true);
+    },
+  );
 
   it("[F4] an error that names the client is still backed off from, for every code", async () => {
     await start();
@@ -254,21 +290,26 @@ describe("[F4] a code that a user has forged", () => {
     ["letters beyond ASCII", "kód"],
     ["a lone surrogate", "\ud800"],
     ["9,000 characters", "x".repeat(9_000)],
-  ])("[F4] with %s, which no provider can have given (RFC 6749, appendix A.11), is never sent", async (_name, code) => {
-    await start();
-    const user = run.user();
-    const callback = new URL(await user.approve(), "http://app.example");
-    callback.searchParams.set("code", code);
-    expect((await user.get(callback.pathname + callback.search)).status).toBe(400);
-    expect(exchanges()).toEqual([]);
-    expect(await user.isSignedIn()).toBe(false);
-  });
+  ])(
+    "[F4] with %s, which no provider can have given (RFC 6749, appendix A.11), is never sent",
+    async (_name, code) => {
+      await start();
+      const user = run.user();
+      const callback = new URL(await user.approve(), "http://app.example");
+      callback.searchParams.set("code", code);
+      expect((await user.get(callback.pathname + callback.search)).status).toBe(400);
+      expect(exchanges()).toEqual([]);
+      expect(await user.isSignedIn()).toBe(false);
+    },
+  );
 
   it("[F4] one of 4,000 characters of any kind that the standard allows is sent as it is", async () => {
     await start();
     const user = run.user();
     const callback = new URL(await user.approve(), "http://app.example");
-    const code = Array.from({ length: 4_000 }, (_, number) => String.fromCharCode(0x20 + (number % 95))).join("");
+    const code = Array.from({ length: 4_000 }, (_, number) =>
+      String.fromCharCode(0x20 + (number % 95)),
+    ).join("");
     callback.searchParams.set("code", code);
     expect((await user.get(callback.pathname + callback.search)).status).toBe(400);
     expect(exchanges().map(({ params }) => params.get("code"))).toEqual([code]);
@@ -276,9 +317,15 @@ describe("[F4] a code that a user has forged", () => {
 });
 
 describe("[F5] a token response of 200 that is not usable", () => {
-  const TOKENS = '"access_token":"at_x","token_type":"Bearer","expires_in":3600,"refresh_token":"rt_x"';
+  const TOKENS =
+    '"access_token":"at_x","token_type":"Bearer","expires_in":3600,"refresh_token":"rt_x"';
   const JSON_TYPE = "application/json";
-  const BODIES: readonly (readonly [name: string, body: string | Uint8Array, type: string, meaning: "outage" | "refused"])[] = [
+  const BODIES: readonly (readonly [
+    name: string,
+    body: string | Uint8Array,
+    type: string,
+    meaning: "outage" | "refused",
+  ])[] = [
     ["nothing", "", JSON_TYPE, "outage"],
     ["an open brace", "{", JSON_TYPE, "outage"],
     ["a comma too much", `{${TOKENS},}`, JSON_TYPE, "outage"],
@@ -293,14 +340,39 @@ describe("[F5] a token response of 200 that is not usable", () => {
     ["true", "true", JSON_TYPE, "outage"],
     ["a byte order mark", `\uFEFF{${TOKENS}}`, JSON_TYPE, "outage"],
     ["two objects", `{${TOKENS}}{${TOKENS}}`, JSON_TYPE, "outage"],
-    ["a form", "access_token=at_x&token_type=bearer", "application/x-www-form-urlencoded", "outage"],
+    [
+      "a form",
+      "access_token=at_x&token_type=bearer",
+      "application/x-www-form-urlencoded",
+      "outage",
+    ],
     ["UTF-16", Buffer.from(`{${TOKENS}}`, "utf16le"), JSON_TYPE, "outage"],
     ["half a million brackets", "[".repeat(500_000), JSON_TYPE, "outage"],
     ["an empty object", "{}", JSON_TYPE, "refused"],
-    ["tokens that are objects", '{"access_token":{"a":1},"id_token":[],"token_type":"Bearer"}', JSON_TYPE, "refused"],
-    ["duplicate members", `{${TOKENS},"id_token":"a.b.c","id_token":"d.e.f"}`, JSON_TYPE, "refused"],
-    ["members of every object", '{"__proto__":{"access_token":"a"},"constructor":{"id_token":"b"}}', JSON_TYPE, "refused"],
-    ["bytes that are no text", Buffer.from('{"access_token":"\xff\xfe","token_type":"Bearer"}', "latin1"), JSON_TYPE, "refused"],
+    [
+      "tokens that are objects",
+      '{"access_token":{"a":1},"id_token":[],"token_type":"Bearer"}',
+      JSON_TYPE,
+      "refused",
+    ],
+    [
+      "duplicate members",
+      `{${TOKENS},"id_token":"a.b.c","id_token":"d.e.f"}`,
+      JSON_TYPE,
+      "refused",
+    ],
+    [
+      "members of every object",
+      '{"__proto__":{"access_token":"a"},"constructor":{"id_token":"b"}}',
+      JSON_TYPE,
+      "refused",
+    ],
+    [
+      "bytes that are no text",
+      Buffer.from('{"access_token":"\xff\xfe","token_type":"Bearer"}', "latin1"),
+      JSON_TYPE,
+      "refused",
+    ],
   ];
 
   const faultOf = (body: string | Uint8Array, type: string): Fault => ({
@@ -319,7 +391,9 @@ describe("[F5] a token response of 200 that is not usable", () => {
       run.provider.fault("token", faultOf(body, type));
       const answer = await user.get(callback, { headers: { accept: "application/json" } });
       const said = answer.json() as { code: string };
-      expect([answer.status, said.code]).toEqual(meaning === "outage" ? [503, "provider_unavailable"] : [400, "sign_in_refused"]);
+      expect([answer.status, said.code]).toEqual(
+        meaning === "outage" ? [503, "provider_unavailable"] : [400, "sign_in_refused"],
+      );
       expect(answer.body).not.toMatch(/at_x|rt_x|network|Busy|Unexpected/);
       expect((await user.get(PROBE)).json()).toMatchObject(SIGNED_OUT);
       later();
@@ -352,38 +426,55 @@ describe("[F5] a response that is nested without end", () => {
   /** Well-formed, and within every limit of size. */
   const deep = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
   const withDeepMember = (value: object, levels = 40_000, name = "deep") =>
-    JSON.stringify({ ...value, [name]: null }).replace(`"${name}":null`, `"${name}":${deep(levels)}`);
+    JSON.stringify({ ...value, [name]: null }).replace(
+      `"${name}":null`,
+      `"${name}":${deep(levels)}`,
+    );
 
   it("[F5] in an ID token: refused at the callback, and by a refresh, as any token of a wrong form", async () => {
     await start();
     const expired = await expiredUser();
     run.provider.mutateIdToken = ({ claims }) => ({ claims: withDeepMember(claims) });
     expect((await run.user().signIn()).status).toBe(400);
-    expect((await expired.get(PROBE)).json()).toMatchObject({ ...SIGNED_OUT, reason: "refresh_rejected" });
+    expect((await expired.get(PROBE)).json()).toMatchObject({
+      ...SIGNED_OUT,
+      reason: "refresh_rejected",
+    });
     expect(refreshes()).toHaveLength(1);
-    run.provider.mutateIdToken = ({ header, claims }) => ({ header: withDeepMember(header, 20_000), claims });
+    run.provider.mutateIdToken = ({ header, claims }) => ({
+      header: withDeepMember(header, 20_000),
+      claims,
+    });
     expect((await run.user().signIn()).status).toBe(400);
   });
 
   it("[F5] in userinfo: the sign-in stands without it", async () => {
     await start({ provider: { claimsInIdToken: false } });
     const claims = { sub: run.provider.person["sub"], name: "Ada" };
-    run.provider.fault("userinfo", { kind: "garbage", body: withDeepMember(claims, 100_000, "email") });
+    run.provider.fault("userinfo", {
+      kind: "garbage",
+      body: withDeepMember(claims, 100_000, "email"),
+    });
     const user = run.user();
     expect((await user.signIn()).status).toBe(302);
-    expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: true, user: { email: null } });
+    expect((await user.get(PROBE)).json()).toMatchObject({
+      authenticated: true,
+      user: { email: null },
+    });
   });
 
   it.each<[Endpoint, () => string]>([
     [
       "jwks",
       () =>
-        JSON.stringify({ keys: [JSON.parse(withDeepMember({}, 10)), ...run.provider.jwks.document().keys] }).replace(
-          deep(10),
-          deep(100_000),
-        ),
+        JSON.stringify({
+          keys: [JSON.parse(withDeepMember({}, 10)), ...run.provider.jwks.document().keys],
+        }).replace(deep(10), deep(100_000)),
     ],
-    ["discovery", () => withDeepMember({ issuer: run.provider.issuer }, 100_000, "scopes_supported")],
+    [
+      "discovery",
+      () => withDeepMember({ issuer: run.provider.issuer }, 100_000, "scopes_supported"),
+    ],
     ["token", () => withDeepMember({ access_token: "a", token_type: "Bearer" }, 100_000, "scope")],
   ])("[F5] in the response of %s: an outage", async (endpoint, body) => {
     await start();
@@ -419,7 +510,10 @@ describe("[F6] a response without end", () => {
     bomb = Buffer.concat(parts);
   });
 
-  /** Bytes by which this process, the provider included, grew at the most while it waited for the answer. */
+  /**
+   * Bytes by which this process, the provider included, grew at the most while it waited for the
+   * answer.
+   */
   async function growth(work: () => Promise<unknown>): Promise<number> {
     const before = process.memoryUsage().rss;
     let most = before;
@@ -440,34 +534,43 @@ describe("[F6] a response without end", () => {
   it.each([
     ["an endless body", () => endless],
     ["a gzip bomb of 100 MB", compressed],
-  ])("[F6] %s at each endpoint: an outage, the connection is given up, and memory stays", async (_name, faultOf) => {
-    await start({ provider: { claimsInIdToken: false } });
-    const expired = await expiredUser();
-    const fresh = run.another();
-    const strike = async (endpoint: Endpoint, expected: number, work: () => Promise<{ readonly status: number }>) => {
-      const grown: number[] = [];
-      for (let round = 0; round < 3; round += 1) {
-        const withdraw = run.provider.fault(endpoint, faultOf());
-        grown.push(await growth(async () => expect((await work()).status).toBe(expected)));
-        withdraw();
-        later();
-      }
-      // The first one warms up; garbage is collected when it is.
-      expect([endpoint, Math.min(...grown) < BAR]).toEqual([endpoint, true]);
-    };
-    await strike("token", 503, () => expired.get(PROBE));
-    await strike("token", 503, async () => run.user().signIn());
-    await strike("userinfo", 302, async () => run.user().signIn());
-    await strike("revoke", 302, async () => {
-      const user = run.user();
-      await user.signIn();
-      return user.get("/idpauth/logout/");
-    });
-    await strike("jwks", 503, async () => run.user().at(run.another()).signIn());
-    await strike("discovery", 503, async () => run.user().at(run.another()).get("/idpauth/login/"));
-    expect(await expired.isSignedIn()).toBe(true);
-    expect(fresh).toBeDefined();
-  });
+  ])(
+    "[F6] %s at each endpoint: an outage, the connection is given up, and memory stays",
+    async (_name, faultOf) => {
+      await start({ provider: { claimsInIdToken: false } });
+      const expired = await expiredUser();
+      const fresh = run.another();
+      const strike = async (
+        endpoint: Endpoint,
+        expected: number,
+        work: () => Promise<{ readonly status: number }>,
+      ) => {
+        const grown: number[] = [];
+        for (let round = 0; round < 3; round += 1) {
+          const withdraw = run.provider.fault(endpoint, faultOf());
+          grown.push(await growth(async () => expect((await work()).status).toBe(expected)));
+          withdraw();
+          later();
+        }
+        // The first one warms up; garbage is collected when it is.
+        expect([endpoint, Math.min(...grown) < BAR]).toEqual([endpoint, true]);
+      };
+      await strike("token", 503, () => expired.get(PROBE));
+      await strike("token", 503, async () => run.user().signIn());
+      await strike("userinfo", 302, async () => run.user().signIn());
+      await strike("revoke", 302, async () => {
+        const user = run.user();
+        await user.signIn();
+        return user.get("/idpauth/logout/");
+      });
+      await strike("jwks", 503, async () => run.user().at(run.another()).signIn());
+      await strike("discovery", 503, async () =>
+        run.user().at(run.another()).get("/idpauth/login/"),
+      );
+      expect(await expired.isSignedIn()).toBe(true);
+      expect(fresh).toBeDefined();
+    },
+  );
 });
 
 describe("[F7] a redirect instead of a response", () => {
@@ -486,7 +589,11 @@ describe("[F7] a redirect instead of a response", () => {
 
   afterEach(() => listener.close());
 
-  it.each([301, 302, 303, 307, 308].flatMap((status) => [false, true].map((isOther) => [status, isOther] as const)))(
+  it.each(
+    [301, 302, 303, 307, 308].flatMap((status) =>
+      [false, true].map((isOther) => [status, isOther] as const),
+    ),
+  )(
     "[F7] %i, to another origin: %s: never followed, from any endpoint",
     async (status, isOther) => {
       const elsewhere = await listen();
@@ -504,7 +611,10 @@ describe("[F7] a redirect instead of a response", () => {
       withdraw = run.provider.fault("userinfo", redirect);
       const user = run.user();
       expect((await user.signIn()).status).toBe(302);
-      expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: true, user: { email: null } });
+      expect((await user.get(PROBE)).json()).toMatchObject({
+        authenticated: true,
+        user: { email: null },
+      });
       withdraw();
       withdraw = run.provider.fault("revoke", redirect);
       expect((await user.get("/idpauth/logout/")).status).toBe(302);
@@ -532,42 +642,48 @@ describe("[F9] a flood of ID tokens with unknown keys", () => {
   it.each([
     [100, "up", false],
     [1_000, "down", true],
-  ])("[F9] %i at once, the session store %s: ten forced fetches of the keys in 30 s", async (count, _name, isDown) => {
-    await start();
-    await run.user().signIn();
-    const fetched = () => run.provider.requestsTo("jwks").length;
-    expect(fetched()).toBe(1);
-    run.provider.mutateIdToken = (draft) => ({ header: { ...draft.header, kid: `unknown-${String(Math.random())}` } });
-    const users = Array.from({ length: count }, () => run.user());
-    const callbacks: string[] = [];
-    for (const user of users) callbacks.push(await user.approve());
-    // As many as are exchanged at once; the others wait for a slot.
-    const hold = run.provider.hold("token", { before: false, count: 50 });
-    const answers = users.map((user, number) => user.get(callbacks[number] ?? ""));
-    await hold.arrived;
-    if (isDown) {
-      run.store.before = () => {
-        throw new Error("connection refused");
-      };
-    }
-    hold.release();
-    for (const { status } of await Promise.all(answers)) expect(status).toBe(503);
-    expect(exchanges().length).toBeGreaterThanOrEqual(51);
-    expect(fetched()).toBeLessThanOrEqual(1 + 10);
-    run.store.before = undefined;
-    // One at a time, for a minute and a half.
-    for (let second = 0; second < 90; second += 1) {
+  ])(
+    "[F9] %i at once, the session store %s: ten forced fetches of the keys in 30 s",
+    async (count, _name, isDown) => {
+      await start();
       await run.user().signIn();
-      run.clock.advance(1_000);
-    }
-    expect(fetched()).toBeLessThanOrEqual(1 + 4 * 10);
-    run.provider.mutateIdToken = undefined;
-    expect((await run.user().signIn()).status).toBe(302);
-  });
+      const fetched = () => run.provider.requestsTo("jwks").length;
+      expect(fetched()).toBe(1);
+      run.provider.mutateIdToken = (draft) => ({
+        header: { ...draft.header, kid: `unknown-${String(Math.random())}` },
+      });
+      const users = Array.from({ length: count }, () => run.user());
+      const callbacks: string[] = [];
+      for (const user of users) callbacks.push(await user.approve());
+      // As many as are exchanged at once; the others wait for a slot.
+      const hold = run.provider.hold("token", { before: false, count: 50 });
+      const answers = users.map((user, number) => user.get(callbacks[number] ?? ""));
+      await hold.arrived;
+      if (isDown) {
+        run.store.before = () => {
+          throw new Error("connection refused");
+        };
+      }
+      hold.release();
+      for (const { status } of await Promise.all(answers)) expect(status).toBe(503);
+      expect(exchanges().length).toBeGreaterThanOrEqual(51);
+      expect(fetched()).toBeLessThanOrEqual(1 + 10);
+      run.store.before = undefined;
+      // One at a time, for a minute and a half.
+      for (let second = 0; second < 90; second += 1) {
+        await run.user().signIn();
+        run.clock.advance(1_000);
+      }
+      expect(fetched()).toBeLessThanOrEqual(1 + 4 * 10);
+      run.provider.mutateIdToken = undefined;
+      expect((await run.user().signIn()).status).toBe(302);
+    },
+  );
 });
 
 describe("[F12] the provider's clock differs from ours", () => {
-  // The decisions: 5 s. An ID token from a clock that is behind is older, and good for as long as it says.
+  // The decisions: 5 s. An ID token from a clock that is behind is older, and good for as long as
+  // it says.
   const SKEWS = [-120, -60, -30, -5, 0, 4, 5, 6, 30, 60, 120];
 
   it.each(SKEWS)("[F12] by %i s: the same at callback and refresh", async (skew) => {
@@ -587,28 +703,33 @@ describe("[F12] the provider's clock differs from ours", () => {
     expect(await other.isSignedIn()).toBe(isAccepted);
   });
 
-  it.each([-120, 0])("[F12] session limits are measured by our own clock alone, with the provider's %i s off", async (skew) => {
-    const theirs = new TestClock(Date.UTC(2024, 0, 1) + skew * 1_000);
-    await start({ sessionMaxAge: 600, sessionIdleTimeout: 300, provider: { clock: theirs } });
-    const [idle, active] = [run.user(), run.user()];
-    await idle.signIn();
-    await active.signIn();
-    run.clock.advance(300_000);
-    expect(await active.isSignedIn()).toBe(true);
-    run.clock.advance(1_000);
-    expect((await idle.get(PROBE)).json()).toMatchObject({ ...SIGNED_OUT, reason: "idle" });
-    run.clock.advance(299_000);
-    expect(await active.isSignedIn()).toBe(true);
-    run.clock.advance(1_000);
-    expect((await active.get(PROBE)).json()).toMatchObject({ ...SIGNED_OUT, reason: "max_age" });
-  });
+  it.each([-120, 0])(
+    "[F12] session limits are measured by our own clock alone, with the provider's %i s off",
+    async (skew) => {
+      const theirs = new TestClock(Date.UTC(2024, 0, 1) + skew * 1_000);
+      await start({ sessionMaxAge: 600, sessionIdleTimeout: 300, provider: { clock: theirs } });
+      const [idle, active] = [run.user(), run.user()];
+      await idle.signIn();
+      await active.signIn();
+      run.clock.advance(300_000);
+      expect(await active.isSignedIn()).toBe(true);
+      run.clock.advance(1_000);
+      expect((await idle.get(PROBE)).json()).toMatchObject({ ...SIGNED_OUT, reason: "idle" });
+      run.clock.advance(299_000);
+      expect(await active.isSignedIn()).toBe(true);
+      run.clock.advance(1_000);
+      expect((await active.get(PROBE)).json()).toMatchObject({ ...SIGNED_OUT, reason: "max_age" });
+    },
+  );
 });
 
 describe("[F13] our own clock is set while sessions live", () => {
   const CAPS = { sessionMaxAge: 7_200, sessionIdleTimeout: 1_800 };
 
   /** The provider's clock is right throughout. */
-  async function startAtNoon(options: ApplicationOptions = {}): Promise<{ readonly user: TestUser; step(milliseconds: number): void }> {
+  async function startAtNoon(
+    options: ApplicationOptions = {},
+  ): Promise<{ readonly user: TestUser; step(milliseconds: number): void }> {
     const theirs = new TestClock();
     await start({ provider: { clock: theirs }, ...options });
     const user = run.user();
@@ -622,7 +743,12 @@ describe("[F13] our own clock is set while sessions live", () => {
   }
 
   const limits = async (user: TestUser) => {
-    const { max_age_expires_in: maxAge, idle_expires_in: idle, authenticated, reason } = (await user.get(PROBE)).json();
+    const {
+      max_age_expires_in: maxAge,
+      idle_expires_in: idle,
+      authenticated,
+      reason,
+    } = (await user.get(PROBE)).json();
     return { maxAge, idle, authenticated, reason };
   };
 
@@ -632,7 +758,8 @@ describe("[F13] our own clock is set while sessions live", () => {
     step(-HOUR);
     const back = await limits(user);
     expect(back).toMatchObject({ authenticated: false, reason: "max_age" });
-    for (const left of [back.maxAge, back.idle]) expect(left === null || (left >= 0 && left <= 7_200)).toBe(true);
+    for (const left of [back.maxAge, back.idle])
+      expect(left === null || (left >= 0 && left <= 7_200)).toBe(true);
     step(HOUR);
     expect(await limits(user)).toMatchObject({ authenticated: true, maxAge: 7_140, idle: 1_800 });
   });
@@ -662,34 +789,40 @@ describe("[F13] our own clock is set while sessions live", () => {
     for (const key of run.store.inserted) expect(await run.store.peek(key)).toBeUndefined();
   });
 
-  it.each([-HOUR, HOUR])("[F13] by %i ms: deadlines and back-off go by the monotonic clock", async (by) => {
-    const { step } = await startAtNoon();
-    run.provider.fault("token", { kind: "hang" });
-    const user = run.user();
-    const callback = await user.approve();
-    let isAnswered = false;
-    const answer = user.get(callback).finally(() => (isAnswered = true));
-    await until(() => exchanges().length === 2);
-    step(by);
-    await run.clock.advanceAsync(4_999);
-    expect(isAnswered).toBe(false);
-    await run.clock.advanceAsync(1);
-    expect((await answer).status).toBe(503);
-    // The back-off is neither over at once nor an hour long.
-    run.provider.clearFaults();
-    step(-by);
-    const next = await user.approve();
-    expect((await user.get(next)).status).toBe(503);
-    expect(exchanges()).toHaveLength(2);
-    run.clock.advance(2_000);
-    expect((await user.get(next)).status).toBe(302);
-  });
+  it.each([-HOUR, HOUR])(
+    "[F13] by %i ms: deadlines and back-off go by the monotonic clock",
+    async (by) => {
+      const { step } = await startAtNoon();
+      run.provider.fault("token", { kind: "hang" });
+      const user = run.user();
+      const callback = await user.approve();
+      let isAnswered = false;
+      const answer = user.get(callback).finally(() => (isAnswered = true));
+      await until(() => exchanges().length === 2);
+      step(by);
+      await run.clock.advanceAsync(4_999);
+      expect(isAnswered).toBe(false);
+      await run.clock.advanceAsync(1);
+      expect((await answer).status).toBe(503);
+      // The back-off is neither over at once nor an hour long.
+      run.provider.clearFaults();
+      step(-by);
+      const next = await user.approve();
+      expect((await user.get(next)).status).toBe(503);
+      expect(exchanges()).toHaveLength(2);
+      run.clock.advance(2_000);
+      expect((await user.get(next)).status).toBe(302);
+    },
+  );
 
   it("[F13] further on than ID tokens live: a fresh one counts as expired, which is a refusal after one request; the next sign-in works when the clock is correct", async () => {
     const { user, step } = await startAtNoon();
     step(HOUR + 10_000);
     for (let probe = 0; probe < 5; probe += 1) {
-      expect((await user.get(PROBE)).json()).toMatchObject({ ...SIGNED_OUT, reason: "refresh_rejected" });
+      expect((await user.get(PROBE)).json()).toMatchObject({
+        ...SIGNED_OUT,
+        reason: "refresh_rejected",
+      });
     }
     expect(refreshes()).toHaveLength(1);
     expect((await user.signIn()).status).toBe(400);
@@ -703,9 +836,12 @@ describe("[F16] the provider refuses the refresh token", () => {
   it("[F16] ten probes, one token request; the token is dropped and nobody is half signed in", async () => {
     await start();
     const user = await expiredUser();
-    const spent = run.provider.issued.filter(({ kind }) => kind === "refresh_token").map(({ value }) => value);
+    const spent = run.provider.issued
+      .filter(({ kind }) => kind === "refresh_token")
+      .map(({ value }) => value);
     const stored = () => run.record(user);
-    const index = async () => (await user.get("/idpauth/", { headers: { accept: "text/html" } })).body ?? "";
+    const index = async () =>
+      (await user.get("/idpauth/", { headers: { accept: "text/html" } })).body ?? "";
     expect(spent).toHaveLength(1);
     expect(await index()).toContain("You are signed in");
     expect(await stored()).toContain(spent[0]);
@@ -713,23 +849,35 @@ describe("[F16] the provider refuses the refresh token", () => {
     const another = run.another();
     run.provider.revokeAll();
     // Ten at once, over two processes, as if each were the first.
-    const first = Array.from({ length: 10 }, (_, probe) => user.at(probe % 2 === 0 ? auth : another).get(PROBE));
+    const first = Array.from({ length: 10 }, (_, probe) =>
+      user.at(probe % 2 === 0 ? auth : another).get(PROBE),
+    );
     for (const answer of await whileTimePasses(Promise.all(first)))
       expect(answer.json()).toMatchObject({ ...SIGNED_OUT, reason: "refresh_rejected" });
     expect(refreshes().map(({ params }) => params.get("refresh_token"))).toEqual(spent);
     expect(await stored()).not.toContain(spent[0]);
 
-    // And ten more, while the longest back-off goes by, each of which asks for everything there is to ask.
+    // And ten more, while the longest back-off goes by, each of which asks for everything there is
+    // to ask.
     for (let probe = 0; probe < 10; probe += 1) {
       const at = probe % 2 === 0 ? auth : another;
-      expect((await user.at(at).get(PROBE)).json()).toMatchObject({ ...SIGNED_OUT, reason: "refresh_rejected" });
+      expect((await user.at(at).get(PROBE)).json()).toMatchObject({
+        ...SIGNED_OUT,
+        reason: "refresh_rejected",
+      });
       expect(await index()).not.toContain("You are signed in");
       expect(await at.getCredentials(user.request("/"))).toBeNull();
       expect(await at.getAccessToken(user.request("/"))).toBeNull();
       expect(await at.getUser(user.request("/"))).toBeNull();
       expect(await at.checkIdpAuthentication(user.request("/"))).toBe(false);
-      expect(await at.explainIdpAuthentication(user.request("/"))).toEqual({ authenticated: false, reason: "refresh_rejected" });
-      expect(await at.guard(user.request("/page"))).toMatchObject({ kind: "unauthenticated", reply: { status: 401 } });
+      expect(await at.explainIdpAuthentication(user.request("/"))).toEqual({
+        authenticated: false,
+        reason: "refresh_rejected",
+      });
+      expect(await at.guard(user.request("/page"))).toMatchObject({
+        kind: "unauthenticated",
+        reply: { status: 401 },
+      });
       run.clock.advance(7_000);
     }
     expect(refreshes()).toHaveLength(1);
@@ -749,10 +897,15 @@ describe("[F18] the provider limits the rate", () => {
       await users.at(-1)?.signIn();
     }
     run.clock.advance(HOUR);
-    const withdraw = run.provider.fault("token", { kind: "status", status: 429, headers: { "Retry-After": "40" } });
+    const withdraw = run.provider.fault("token", {
+      kind: "status",
+      status: 429,
+      headers: { "Retry-After": "40" },
+    });
     const all = () => Promise.all(users.map((user) => user.get(PROBE)));
     for (const { status } of await all()) expect(status).toBe(503);
-    // Those that had a slot, and the one that got the first slot given back; the second 429 keeps all others away.
+    // Those that had a slot, and the one that got the first slot given back; the second 429 keeps
+    // all others away.
     expect(refreshes().length).toBeLessThanOrEqual(21);
     const first = refreshes().length;
     for (let second = 0; second < 39; second += 1) {
@@ -786,7 +939,10 @@ describe("[F19] the provider has rotated, and its response is lost on the way", 
     expect((await user.get(PROBE)).status).toBe(503);
     later();
     for (let probe = 0; probe < 5; probe += 1) {
-      expect((await user.get(PROBE)).json()).toMatchObject({ ...SIGNED_OUT, reason: "refresh_rejected" });
+      expect((await user.get(PROBE)).json()).toMatchObject({
+        ...SIGNED_OUT,
+        reason: "refresh_rejected",
+      });
     }
     expect(refreshes()).toHaveLength(2);
     expect((await user.signIn()).status).toBe(302);
@@ -807,7 +963,10 @@ it("[F19] the provider has rotated, and takes longer than 30 s to respond: one r
   hold.release();
   await run.auth.idle();
   later();
-  expect((await user.get(PROBE)).json()).toMatchObject({ ...SIGNED_OUT, reason: "refresh_rejected" });
+  expect((await user.get(PROBE)).json()).toMatchObject({
+    ...SIGNED_OUT,
+    reason: "refresh_rejected",
+  });
   expect((await user.signIn()).status).toBe(302);
 });
 
@@ -818,27 +977,35 @@ describe("[F20] tokens and scopes of every size", () => {
     ["an access token of 64 KB", { access_token: sized(65_536) }, 302],
     ["an access token of 500 KB", { access_token: sized(512_000) }, 302],
     ["a refresh token of 64 KB", { refresh_token: sized(65_536) }, 302],
-    ["500 scopes", { scope: Array.from({ length: 500 }, (_, number) => `scope-${String(number)}`).join(" ") }, 302],
+    [
+      "500 scopes",
+      { scope: Array.from({ length: 500 }, (_, number) => `scope-${String(number)}`).join(" ") },
+      302,
+    ],
     ["an access token of a megabyte", { access_token: sized(1_048_576) }, 503],
     ["a member nobody knows of 64 KB", { extra: sized(65_536) }, 302],
-  ])("[F20] %s: stored or refused, and the cookie is as small as ever", async (_name, members, status) => {
-    await start();
-    // The hash of an access token of another size would not fit.
-    run.provider.mutateIdToken = ({ claims: { at_hash: _hash, ...claims } }) => ({ claims });
-    run.provider.tokenResponse = (answer) => ({ ...answer, ...members });
-    const user = run.user();
-    const answer = await user.signIn();
-    expect(answer.status).toBe(status);
-    expect(user.cookies.get("idpauth")).toHaveLength(43);
-    expect(await user.isSignedIn()).toBe(status === 302);
-    if (status !== 302) return;
-    const credentials = await run.auth.getCredentials(user.request("/"));
-    if ("access_token" in members) expect(credentials?.token).toBe(members["access_token"]);
-    if ("refresh_token" in members) expect(credentials?.refresh_token).toBe(members["refresh_token"]);
-    if ("scope" in members) expect(credentials?.scopes).toHaveLength(500);
-    expect((await user.get("/idpauth/")).status).toBe(200);
-    expect((await user.get("/idpauth/logout/")).status).toBe(302);
-  });
+  ])(
+    "[F20] %s: stored or refused, and the cookie is as small as ever",
+    async (_name, members, status) => {
+      await start();
+      // The hash of an access token of another size would not fit.
+      run.provider.mutateIdToken = ({ claims: { at_hash: _hash, ...claims } }) => ({ claims });
+      run.provider.tokenResponse = (answer) => ({ ...answer, ...members });
+      const user = run.user();
+      const answer = await user.signIn();
+      expect(answer.status).toBe(status);
+      expect(user.cookies.get("idpauth")).toHaveLength(43);
+      expect(await user.isSignedIn()).toBe(status === 302);
+      if (status !== 302) return;
+      const credentials = await run.auth.getCredentials(user.request("/"));
+      if ("access_token" in members) expect(credentials?.token).toBe(members["access_token"]);
+      if ("refresh_token" in members)
+        expect(credentials?.refresh_token).toBe(members["refresh_token"]);
+      if ("scope" in members) expect(credentials?.scopes).toHaveLength(500);
+      expect((await user.get("/idpauth/")).status).toBe(200);
+      expect((await user.get("/idpauth/logout/")).status).toBe(302);
+    },
+  );
 
   it.each([
     [64 * 1024, 302],
@@ -846,7 +1013,9 @@ describe("[F20] tokens and scopes of every size", () => {
     [300 * 1024, 400],
   ])("[F20] an ID token of %i bytes: %i", async (bytes, status) => {
     await start();
-    run.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, padding: sized(Math.floor((bytes * 3) / 4)) } });
+    run.provider.mutateIdToken = ({ claims }) => ({
+      claims: { ...claims, padding: sized(Math.floor((bytes * 3) / 4)) },
+    });
     const user = run.user();
     expect((await user.signIn()).status).toBe(status);
     expect(user.cookies.get("idpauth")).toHaveLength(43);

@@ -3,7 +3,8 @@ import { MAX_SHOWN_CODE_POINTS } from "../../src/pages/person.js";
 import { tagsOf, textOf } from "../pages/tags.js";
 import { startApplication, type Application, type TestUser } from "../support/application.js";
 
-// Claims are data: whatever the provider says about a person, it is text on a page and nothing else.
+// Claims are data: whatever the provider says about a person, it is text on a page and nothing
+// else.
 
 const HOUR = 3_600_000;
 const MEGABYTE = 1_000_000;
@@ -47,7 +48,10 @@ const HOSTILE_TEXTS: readonly (readonly [string, string])[] = [
   ["__proto__", "__proto__"],
 ];
 
-/** The page, read more strictly than a browser does, must be what it is for a harmless person, but for its words. */
+/**
+ * The page, read more strictly than a browser does, must be what it is for a harmless person, but
+ * for its words.
+ */
 async function expectHarmlessPage(user: TestUser): Promise<string> {
   const { status, body = "", headers } = await user.get("/idpauth/");
   expect(status).toBe(200);
@@ -56,7 +60,8 @@ async function expectHarmlessPage(user: TestUser): Promise<string> {
   for (const { name, attributes } of tags) {
     for (const [attribute, value] of attributes) {
       expect(attribute).not.toMatch(/^on|^srcdoc$|^autofocus$/);
-      if (["src", "href", "action"].includes(attribute)) expect(`${name} ${value}`).toMatch(/^\w+ (?:\/idpauth\/|https:\/\/|data:,)/);
+      if (["src", "href", "action"].includes(attribute))
+        expect(`${name} ${value}`).toMatch(/^\w+ (?:\/idpauth\/|https:\/\/|data:,)/);
     }
   }
   const policy = headers["Content-Security-Policy"] ?? "";
@@ -72,8 +77,14 @@ async function userOf(user: TestUser): Promise<Record<string, unknown>> {
   return answer.json().user as Record<string, unknown>;
 }
 
-/** Both ways on which claims come in: with the sign-in, and with a refresh of somebody who was harmless until then. */
-async function bothWays(claims: Record<string, unknown>, check: (user: TestUser, way: string) => Promise<void>): Promise<void> {
+/**
+ * Both ways on which claims come in: with the sign-in, and with a refresh of somebody who was
+ * harmless until then.
+ */
+async function bothWays(
+  claims: Record<string, unknown>,
+  check: (user: TestUser, way: string) => Promise<void>,
+): Promise<void> {
   const hostile = () => {
     app.provider.mutateIdToken = (draft) => ({ claims: Object.assign(draft.claims, claims) });
   };
@@ -92,24 +103,30 @@ async function bothWays(claims: Record<string, unknown>, check: (user: TestUser,
 }
 
 describe("[IDT-18] at sign-in and refresh", () => {
-  it.each(WRONG_TYPES)("[IDT-18] email, name and picture that are %s are null, and the page is harmless", async (_name, value) => {
-    await bothWays({ email: value, name: value, picture: value }, async (user) => {
-      expect(await userOf(user)).toEqual({ email: null, name: null, picture: null });
-      expect(await expectHarmlessPage(user)).toContain("Your provider sent no name");
-      expect((Object.prototype as Record<string, unknown>)["admin"]).toBeUndefined();
-    });
-  });
+  it.each(WRONG_TYPES)(
+    "[IDT-18] email, name and picture that are %s are null, and the page is harmless",
+    async (_name, value) => {
+      await bothWays({ email: value, name: value, picture: value }, async (user) => {
+        expect(await userOf(user)).toEqual({ email: null, name: null, picture: null });
+        expect(await expectHarmlessPage(user)).toContain("Your provider sent no name");
+        expect((Object.prototype as Record<string, unknown>)["admin"]).toBeUndefined();
+      });
+    },
+  );
 
-  it.each(HOSTILE_TEXTS)("[IDT-18] email, name and picture with %s are words on the page, and no address", async (_name, value) => {
-    await bothWays({ email: value, name: value, picture: value }, async (user) => {
-      expect(await userOf(user)).toEqual({ email: value, name: value, picture: value });
-      await expectHarmlessPage(user);
-      const { body = "", headers } = await user.get("/idpauth/");
-      expect(tagsOf(body).filter(({ name }) => name === "img")).toEqual([]);
-      expect(headers["Content-Security-Policy"]).not.toMatch(/img-src (?!'none')/);
-      expect(Object.values(headers).join("")).not.toMatch(/[\r\n]/);
-    });
-  });
+  it.each(HOSTILE_TEXTS)(
+    "[IDT-18] email, name and picture with %s are words on the page, and no address",
+    async (_name, value) => {
+      await bothWays({ email: value, name: value, picture: value }, async (user) => {
+        expect(await userOf(user)).toEqual({ email: value, name: value, picture: value });
+        await expectHarmlessPage(user);
+        const { body = "", headers } = await user.get("/idpauth/");
+        expect(tagsOf(body).filter(({ name }) => name === "img")).toEqual([]);
+        expect(headers["Content-Security-Policy"]).not.toMatch(/img-src (?!'none')/);
+        expect(Object.values(headers).join("")).not.toMatch(/[\r\n]/);
+      });
+    },
+  );
 
   it("[IDT-18] a name of 150,000 characters is stored, and the page shows the beginning", async () => {
     const name = "N".repeat(150_000);
@@ -125,7 +142,9 @@ describe("[IDT-18] at sign-in and refresh", () => {
     const claims = JSON.parse(
       '{"__proto__":{"email":"eve@example.com","authenticated":true},"constructor":1,"toString":1,"hasOwnProperty":1}',
     );
-    app.provider.mutateIdToken = (draft) => ({ claims: `${JSON.stringify(draft.claims).slice(0, -1)},${JSON.stringify(claims).slice(1)}` });
+    app.provider.mutateIdToken = (draft) => ({
+      claims: `${JSON.stringify(draft.claims).slice(0, -1)},${JSON.stringify(claims).slice(1)}`,
+    });
     const user = app.user();
     expect((await user.signIn()).status).toBe(302);
     expect(await userOf(user)).toMatchObject({ email: "ada@example.com" });
@@ -137,28 +156,38 @@ describe("[IDT-18] at sign-in and refresh", () => {
 });
 
 describe("[IDT-18] a claim of a megabyte", () => {
-  it.each(IDENTITY)("[IDT-18] %s in an ID token signs nobody in, and nothing breaks", async (claim) => {
-    const user = app.user();
-    const callback = await user.approve();
-    app.provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, [claim]: "x".repeat(MEGABYTE) } });
-    // The whole answer is beyond what is read of one.
-    expect((await user.get(callback)).status).toBe(503);
-    expect(await user.isSignedIn()).toBe(false);
-  });
+  it.each(IDENTITY)(
+    "[IDT-18] %s in an ID token signs nobody in, and nothing breaks",
+    async (claim) => {
+      const user = app.user();
+      const callback = await user.approve();
+      app.provider.mutateIdToken = (draft) => ({
+        claims: { ...draft.claims, [claim]: "x".repeat(MEGABYTE) },
+      });
+      // The whole answer is beyond what is read of one.
+      expect((await user.get(callback)).status).toBe(503);
+      expect(await user.isSignedIn()).toBe(false);
+    },
+  );
 
   it("[IDT-18] at a refresh signs nobody out: it is an outage, and id_info stays", async () => {
     const user = app.user();
     await user.signIn();
     const before = (await app.auth.readSessionRecord(user.request("/")))?.["id_info"];
     app.clock.advance(HOUR);
-    app.provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, name: "x".repeat(MEGABYTE) } });
+    app.provider.mutateIdToken = (draft) => ({
+      claims: { ...draft.claims, name: "x".repeat(MEGABYTE) },
+    });
     expect((await user.get("/idpauth/session")).status).toBe(503);
     expect((await app.auth.readSessionRecord(user.request("/")))?.["id_info"]).toEqual(before);
   });
 
   it("[IDT-18] in userinfo: the sign-in stands without it", async () => {
     app.provider.settings.claimsInIdToken = false;
-    app.provider.userinfoResponse = (claims) => ({ ...claims, name: "x".repeat(MEGABYTE + 100_000) });
+    app.provider.userinfoResponse = (claims) => ({
+      ...claims,
+      name: "x".repeat(MEGABYTE + 100_000),
+    });
     const user = app.user();
     expect((await user.signIn()).status).toBe(302);
     expect(await userOf(user)).toEqual({ email: null, name: null, picture: null });
@@ -166,14 +195,22 @@ describe("[IDT-18] a claim of a megabyte", () => {
 });
 
 describe("[IDT-18] claims from userinfo", () => {
-  it.each(HOSTILE_TEXTS)("[IDT-18] with %s are words on the page, and no address", async (_name, value) => {
-    app.provider.settings.claimsInIdToken = false;
-    app.provider.userinfoResponse = (claims) => ({ ...claims, email: value, name: value, picture: value });
-    const user = app.user();
-    expect((await user.signIn()).status).toBe(302);
-    expect(await userOf(user)).toEqual({ email: value, name: value, picture: value });
-    await expectHarmlessPage(user);
-  });
+  it.each(HOSTILE_TEXTS)(
+    "[IDT-18] with %s are words on the page, and no address",
+    async (_name, value) => {
+      app.provider.settings.claimsInIdToken = false;
+      app.provider.userinfoResponse = (claims) => ({
+        ...claims,
+        email: value,
+        name: value,
+        picture: value,
+      });
+      const user = app.user();
+      expect((await user.signIn()).status).toBe(302);
+      expect(await userOf(user)).toEqual({ email: value, name: value, picture: value });
+      await expectHarmlessPage(user);
+    },
+  );
 
   it("[IDT-18] nested deep enough to exhaust the stack: the sign-in stands without them", async () => {
     app.provider.settings.claimsInIdToken = false;

@@ -4,12 +4,22 @@ import type { AddressInfo } from "node:net";
 import { MAX_DEPTH } from "../../src/record/json.js";
 import { MAX_ID_TOKEN_LENGTH } from "../../src/provider/id-token.js";
 import { createCertificate } from "../../scripts/certificate.mjs";
-import type { IdTokenDraft, JsonPart, MutatedIdToken } from "../../src/testing/provider/test-provider.js";
+import type {
+  IdTokenDraft,
+  JsonPart,
+  MutatedIdToken,
+} from "../../src/testing/provider/test-provider.js";
 
-/** Changes an ID token on its way to us. `attacker` is the address of a listener that nobody may ask for anything. */
+/**
+ * Changes an ID token on its way to us. `attacker` is the address of a listener that nobody may ask
+ * for anything.
+ */
 export type Mutation = (draft: IdTokenDraft, attacker: string) => MutatedIdToken;
 
-/** What is done, and which `id_token_…` reason it has to be refused for: a refusal for another one would prove nothing. */
+/**
+ * What is done, and which `id_token_…` reason it has to be refused for: a refusal for another one
+ * would prove nothing.
+ */
 export type Rejected = readonly [name: string, reason: string, mutation: Mutation];
 
 const CLIENT = "test-client";
@@ -18,7 +28,10 @@ const CLIENT = "test-client";
 export const STRANGER = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
 const STRANGER_EC = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
 const STRANGER_JWK = createPublicKey(STRANGER).export({ format: "jwk" });
-const STRANGER_CERTIFICATE = createCertificate({ name: "evil.example", publicKey: createPublicKey(STRANGER) });
+const STRANGER_CERTIFICATE = createCertificate({
+  name: "evil.example",
+  publicKey: createPublicKey(STRANGER),
+});
 /** RFC 7515 section 4.1.6: DER in base64, as a reader that trusted it would have it. */
 const STRANGER_X5C = [STRANGER_CERTIFICATE.cert.replace(/-----[A-Z ]+-----|\s/g, "")];
 
@@ -32,7 +45,9 @@ export const claimsOf =
 
 export const without =
   (name: string): Mutation =>
-  ({ claims }) => ({ claims: Object.fromEntries(Object.entries(claims).filter(([key]) => key !== name)) });
+  ({ claims }) => ({
+    claims: Object.fromEntries(Object.entries(claims).filter(([key]) => key !== name)),
+  });
 
 /** A claim that is a date, in seconds after now. */
 export const inSeconds =
@@ -68,7 +83,8 @@ const withPart = (index: number, change: (part: string) => string): Mutation =>
       .join("."),
   );
 
-const encoded = (value: unknown) => Buffer.from(typeof value === "string" ? value : JSON.stringify(value)).toString("base64url");
+const encoded = (value: unknown) =>
+  Buffer.from(typeof value === "string" ? value : JSON.stringify(value)).toString("base64url");
 
 /** Signed by a stranger, with what the header is made to say about the key. */
 const stranger =
@@ -134,12 +150,19 @@ export const REJECTED: readonly Rejected[] = [
   ["[IDT-5] a truncated signature", "signature", withPart(2, (sig) => sig.slice(0, -20))],
   ["[IDT-5] a longer signature", "signature", withPart(2, (sig) => `${sig}AAAA`)],
   ["[IDT-5] an empty third part", "signature", withPart(2, () => "")],
-  ["[IDT-5] a signature of zeros", "signature", withPart(2, () => Buffer.alloc(256).toString("base64url"))],
+  [
+    "[IDT-5] a signature of zeros",
+    "signature",
+    withPart(2, () => Buffer.alloc(256).toString("base64url")),
+  ],
   [
     "[IDT-5] the signature of another token",
     "signature",
     ({ sign, header, claims }) => {
-      const [first, second] = [sign(header, claims), sign(header, { ...claims, email: "eve@example.com" })];
+      const [first, second] = [
+        sign(header, claims),
+        sign(header, { ...claims, email: "eve@example.com" }),
+      ];
       return `${part(second, 0)}.${part(second, 1)}.${part(first, 2)}`;
     },
   ],
@@ -157,32 +180,82 @@ export const REJECTED: readonly Rejected[] = [
   ["[IDT-6] alg none", "alg", header({ alg: "none" })],
   ["[IDT-6] alg None", "alg", header({ alg: "None" })],
   ["[IDT-6] alg nOnE", "alg", header({ alg: "nOnE" })],
-  ["[IDT-6] alg none over a right signature", "alg", withPart(0, () => encoded({ alg: "none", typ: "JWT" }))],
+  [
+    "[IDT-6] alg none over a right signature",
+    "alg",
+    withPart(0, () => encoded({ alg: "none", typ: "JWT" })),
+  ],
   ["[IDT-6] alg empty", "alg", withPart(0, () => encoded({ alg: "", typ: "JWT" }))],
   ["[IDT-6] alg missing", "alg", header({ alg: undefined })],
   ["[IDT-6] alg a list", "alg", header({ alg: ["RS256"] })],
-  ["[IDT-6] alg in another letter case", "alg", withPart(0, () => encoded({ alg: "rs256", typ: "JWT" }))],
-  ["[IDT-6] HS256 keyed with the public key as PEM", "alg", hs256(({ publicKeyPem }) => publicKeyPem)],
-  ["[IDT-6] HS256 keyed with the public key as PEM, trimmed", "alg", hs256(({ publicKeyPem }) => publicKeyPem.trim())],
-  ["[IDT-6] HS256 keyed with the public key as DER", "alg", hs256((draft) => publicKeyOf(draft, "spki"))],
-  ["[IDT-6] HS256 keyed with the public key as PKCS #1", "alg", hs256((draft) => publicKeyOf(draft, "pkcs1"))],
-  ["[IDT-6] HS256 keyed with the public key as JWK", "alg", hs256(({ publicJwk }) => JSON.stringify(publicJwk))],
-  ["[IDT-6] HS256 keyed with the modulus", "alg", hs256(({ publicJwk }) => Buffer.from(publicJwk["n"] as string, "base64url"))],
+  [
+    "[IDT-6] alg in another letter case",
+    "alg",
+    withPart(0, () => encoded({ alg: "rs256", typ: "JWT" })),
+  ],
+  [
+    "[IDT-6] HS256 keyed with the public key as PEM",
+    "alg",
+    hs256(({ publicKeyPem }) => publicKeyPem),
+  ],
+  [
+    "[IDT-6] HS256 keyed with the public key as PEM, trimmed",
+    "alg",
+    hs256(({ publicKeyPem }) => publicKeyPem.trim()),
+  ],
+  [
+    "[IDT-6] HS256 keyed with the public key as DER",
+    "alg",
+    hs256((draft) => publicKeyOf(draft, "spki")),
+  ],
+  [
+    "[IDT-6] HS256 keyed with the public key as PKCS #1",
+    "alg",
+    hs256((draft) => publicKeyOf(draft, "pkcs1")),
+  ],
+  [
+    "[IDT-6] HS256 keyed with the public key as JWK",
+    "alg",
+    hs256(({ publicJwk }) => JSON.stringify(publicJwk)),
+  ],
+  [
+    "[IDT-6] HS256 keyed with the modulus",
+    "alg",
+    hs256(({ publicJwk }) => Buffer.from(publicJwk["n"] as string, "base64url")),
+  ],
   ["[IDT-6] HS256 keyed with the client secret", "alg", hs256(() => "test secret:+%/é")],
   ["[IDT-6] HS256 keyed with nothing", "alg", hs256(() => "")],
-  ["[IDT-6] ES256 when RS256 is expected", "alg", (draft) => draft.sign({ ...draft.header, alg: "ES256" }, draft.claims, STRANGER_EC)],
+  [
+    "[IDT-6] ES256 when RS256 is expected",
+    "alg",
+    (draft) => draft.sign({ ...draft.header, alg: "ES256" }, draft.claims, STRANGER_EC),
+  ],
   ["[IDT-6] PS256 by the right key", "alg", header({ alg: "PS256" })],
   ["[IDT-6] RS512 by the right key", "alg", header({ alg: "RS512" })],
 
   ["[IDT-7] a key embedded in the header", "signature", stranger({ jwk: STRANGER_JWK })],
-  ["[IDT-7] jku of the attacker", "signature", (draft, attacker) => stranger({ jku: `${attacker}/jwks` })(draft, attacker)],
-  ["[IDT-7] x5u of the attacker", "signature", (draft, attacker) => stranger({ x5u: `${attacker}/x5u` })(draft, attacker)],
+  [
+    "[IDT-7] jku of the attacker",
+    "signature",
+    (draft, attacker) => stranger({ jku: `${attacker}/jwks` })(draft, attacker),
+  ],
+  [
+    "[IDT-7] x5u of the attacker",
+    "signature",
+    (draft, attacker) => stranger({ x5u: `${attacker}/x5u` })(draft, attacker),
+  ],
   ["[IDT-7] x5c of the attacker", "signature", stranger({ x5c: STRANGER_X5C })],
   [
     "[IDT-7] all of them, without a kid",
     "signature",
     (draft, attacker) =>
-      stranger({ kid: undefined, jwk: STRANGER_JWK, jku: `${attacker}/jwks`, x5u: `${attacker}/x5u`, x5c: STRANGER_X5C })(draft, attacker),
+      stranger({
+        kid: undefined,
+        jwk: STRANGER_JWK,
+        jku: `${attacker}/jwks`,
+        x5u: `${attacker}/x5u`,
+        x5c: STRANGER_X5C,
+      })(draft, attacker),
   ],
 
   ["[IDT-8] an unknown critical extension", "crit", header({ crit: ["x"], x: 1 })],
@@ -205,7 +278,11 @@ export const REJECTED: readonly Rejected[] = [
   ["[IDT-10] exp negative", "exp", claim("exp", -1)],
   ["[IDT-10] exp zero", "exp", claim("exp", 0)],
   ["[IDT-10] exp NaN", "format", claimsText((text) => text.replace(/"exp":\d+/, '"exp":NaN'))],
-  ["[IDT-10] exp beyond every number", "exp", claimsText((text) => text.replace(/"exp":\d+/, '"exp":1e999'))],
+  [
+    "[IDT-10] exp beyond every number",
+    "exp",
+    claimsText((text) => text.replace(/"exp":\d+/, '"exp":1e999')),
+  ],
   ["[IDT-10] exp 1e300", "exp", claim("exp", 1e300)],
   ["[IDT-10] exp passed by the tolerance", "exp", inSeconds("exp", -5)],
   ["[IDT-10] exp passed by the tolerance and a second", "exp", inSeconds("exp", -6)],
@@ -226,7 +303,11 @@ export const REJECTED: readonly Rejected[] = [
   ["[IDT-13] nonce of another login", "nonce", claim("nonce", "another")],
   ["[IDT-13] nonce empty", "nonce", claim("nonce", "")],
   ["[IDT-13] nonce null", "nonce", claim("nonce", null)],
-  ["[IDT-13] nonce a list", "nonce", ({ claims }) => ({ claims: { ...claims, nonce: [claims["nonce"]] } })],
+  [
+    "[IDT-13] nonce a list",
+    "nonce",
+    ({ claims }) => ({ claims: { ...claims, nonce: [claims["nonce"]] } }),
+  ],
 
   ["[IDT-14] sub missing", "sub", without("sub")],
   ["[IDT-14] sub empty", "sub", claim("sub", "")],
@@ -238,7 +319,11 @@ export const REJECTED: readonly Rejected[] = [
   ["[IDT-14] sub outside ASCII", "sub", claim("sub", "j\u00fcrgen")],
   ["[IDT-14] sub with a control character", "sub", claim("sub", "ada-1815\u0000")],
 
-  ["[IDT-15] at_hash of another token", "at_hash", claim("at_hash", wholeHash("another").subarray(0, 16).toString("base64url"))],
+  [
+    "[IDT-15] at_hash of another token",
+    "at_hash",
+    claim("at_hash", wholeHash("another").subarray(0, 16).toString("base64url")),
+  ],
   [
     "[IDT-15] at_hash of the right token, whole",
     "at_hash",
@@ -261,7 +346,11 @@ export const REJECTED: readonly Rejected[] = [
   ["[IDT-17] a line break inside", "format", token((text) => text.replace(".", "\r\n."))],
   ["[IDT-17] white space before it", "format", token((text) => ` ${text}`)],
   ["[IDT-17] claims behind a byte order mark", "format", claimsText((text) => `\ufeff${text}`)],
-  ["[IDT-17] claims that are no UTF-8", "format", withPart(1, () => Buffer.from([0x7b, 0xff, 0x7d]).toString("base64url"))],
+  [
+    "[IDT-17] claims that are no UTF-8",
+    "format",
+    withPart(1, () => Buffer.from([0x7b, 0xff, 0x7d]).toString("base64url")),
+  ],
   ["[IDT-17] claims that are no JSON", "format", claimsText(() => "{")],
   ["[IDT-17] claims with something behind them", "format", claimsText((text) => `${text}x`)],
   ...(["[]", "null", "1", '"x"', "true"].map((text) => [
@@ -269,26 +358,43 @@ export const REJECTED: readonly Rejected[] = [
     "format",
     claimsText(() => text),
   ]) as Rejected[]),
-  ["[IDT-17] a nested token", "format", (draft) => draft.sign(draft.header, `"${draft.sign(draft.header, draft.claims)}"`)],
+  [
+    "[IDT-17] a nested token",
+    "format",
+    (draft) => draft.sign(draft.header, `"${draft.sign(draft.header, draft.claims)}"`),
+  ],
   ...(["[]", "null", "1", "{"].map((text) => [
     `[IDT-17] a header that is ${text}`,
     "format",
     (draft: IdTokenDraft) => draft.sign(text, draft.claims),
   ]) as Rejected[]),
-  ["[IDT-17] a duplicate member whose last is wrong", "iss", claimsText((text) => `${text.slice(0, -1)},"iss":"https://evil.example"}`)],
+  [
+    "[IDT-17] a duplicate member whose last is wrong",
+    "iss",
+    claimsText((text) => `${text.slice(0, -1)},"iss":"https://evil.example"}`),
+  ],
   [
     "[IDT-17] a duplicate alg whose last is none",
     "alg",
-    (draft) => draft.sign(`${JSON.stringify(draft.header).slice(0, -1)},"alg":"none"}` as JsonPart, draft.claims),
+    (draft) =>
+      draft.sign(
+        `${JSON.stringify(draft.header).slice(0, -1)},"alg":"none"}` as JsonPart,
+        draft.claims,
+      ),
   ],
   ["[IDT-17] a kid that is no text", "kid", header({ kid: 1 })],
-  ["[IDT-17] a token beyond the size limit", "size", claim("filler", "x".repeat(MAX_ID_TOKEN_LENGTH))],
+  [
+    "[IDT-17] a token beyond the size limit",
+    "size",
+    claim("filler", "x".repeat(MAX_ID_TOKEN_LENGTH)),
+  ],
   ["[IDT-17] claims nested one level too deep", "format", claimsText(nested(MAX_DEPTH))],
   ["[IDT-17] claims nested deep enough to exhaust the stack", "format", claimsText(nested(80_000))],
   [
     "[IDT-17] a header nested deep enough to exhaust the stack",
     "format",
-    (draft) => draft.sign(nested(80_000)(JSON.stringify(draft.header)), draft.claims, draft.privateKey),
+    (draft) =>
+      draft.sign(nested(80_000)(JSON.stringify(draft.header)), draft.claims, draft.privateKey),
   ],
 ];
 
@@ -310,7 +416,10 @@ export const ACCEPTED: readonly (readonly [name: string, mutation: Mutation])[] 
   ["[IDT-12] nbf at the end of the tolerance", inSeconds("nbf", 5)],
   ["[IDT-12] nbf that has passed", inSeconds("nbf", -60)],
   ["[IDT-15] no at_hash", without("at_hash")],
-  ["[IDT-17] a duplicate member whose last is right", claimsText((text) => `{"iss":"https://evil.example",${text.slice(1)}`)],
+  [
+    "[IDT-17] a duplicate member whose last is right",
+    claimsText((text) => `{"iss":"https://evil.example",${text.slice(1)}`),
+  ],
   ["[IDT-17] claims nested as deep as may be", claimsText(nested(MAX_DEPTH - 1))],
 ];
 

@@ -14,7 +14,8 @@ import {
   type Rejected,
 } from "./id-token-mutations.js";
 
-// What OpenID Connect Core 3.1.3.7 asks of an ID token, at the callback. The same at a refresh: id-token-refresh.test.ts.
+// What OpenID Connect Core 3.1.3.7 asks of an ID token, at the callback. The same at a refresh:
+// id-token-refresh.test.ts.
 
 let app: Application;
 let attacker: Attacker;
@@ -31,13 +32,18 @@ afterAll(async () => {
 });
 beforeEach(() => {
   app.provider.mutateIdToken = undefined;
-  // Beyond the interval in which one bad signature may force a fetch of the keys, and beyond any back-off.
+  // Beyond the interval in which one bad signature may force a fetch of the keys, and beyond any
+  // back-off.
   app.clock.advance(61_000);
   failures.length = 0;
 });
 
 /** A login that the person has agreed to, whose ID token will be this one. */
-async function approved(mutation: Mutation, user = app.user(), into = app): Promise<{ user: TestUser; callback: string }> {
+async function approved(
+  mutation: Mutation,
+  user = app.user(),
+  into = app,
+): Promise<{ user: TestUser; callback: string }> {
   const callback = await user.approve();
   into.provider.mutateIdToken = (draft) => mutation(draft, attacker.origin);
   into.provider.requests.length = 0;
@@ -47,21 +53,33 @@ async function approved(mutation: Mutation, user = app.user(), into = app): Prom
 const userinfoRequests = () => app.provider.requestsTo("userinfo").length;
 const tokenRequests = () => app.provider.requestsTo("token").length;
 
-const refusedHere: readonly Rejected[] = [...REJECTED, ["[IDT-13] nonce missing", "nonce", without("nonce")]];
+const refusedHere: readonly Rejected[] = [
+  ...REJECTED,
+  ["[IDT-13] nonce missing", "nonce", without("nonce")],
+];
 
 describe("at the callback, refused:", () => {
   it.each(refusedHere)("%s", async (_name, reason, mutation) => {
     const { user, callback } = await approved(mutation);
     const cookies = [...user.cookies];
     const answer = await user.get(callback);
-    expect([answer.status, answer.headers["Content-Type"]]).toEqual([400, "text/html; charset=utf-8"]);
-    expect(failures.map((failure) => [failure.during, failure.reason])).toEqual([["callback", `id_token_${reason}`]]);
+    expect([answer.status, answer.headers["Content-Type"]]).toEqual([
+      400,
+      "text/html; charset=utf-8",
+    ]);
+    expect(failures.map((failure) => [failure.during, failure.reason])).toEqual([
+      ["callback", `id_token_${reason}`],
+    ]);
     // BCP-7: the access token that came with it is worth nothing either.
     expect([tokenRequests(), userinfoRequests(), attacker.requests]).toEqual([1, 0, []]);
     expect(answer.setCookies ?? []).toEqual([]);
     expect([...user.cookies]).toEqual(cookies);
     const session = await app.auth.readSessionRecord(user.request("/"));
-    expect(Object.keys(session ?? {}).filter((key) => ["credentials", "id_info", "idp_login_at"].includes(key))).toEqual([]);
+    expect(
+      Object.keys(session ?? {}).filter((key) =>
+        ["credentials", "id_info", "idp_login_at"].includes(key),
+      ),
+    ).toEqual([]);
     expect(await user.isSignedIn()).toBe(false);
     // The login is used up: the same link is no second try.
     expect((await user.get(callback)).status).toBe(400);
@@ -113,7 +131,11 @@ describe("at the callback", () => {
   it("[IDT-5] a key that is not published is an outage, 503, after one forced fetch: nobody is signed in", async () => {
     const alone = await startApplication();
     await alone.user().signIn();
-    const { user, callback } = await approved((draft) => ({ header: { ...draft.header, kid: "nobody-knows" } }), alone.user(), alone);
+    const { user, callback } = await approved(
+      (draft) => ({ header: { ...draft.header, kid: "nobody-knows" } }),
+      alone.user(),
+      alone,
+    );
     const answer = await user.get(callback);
     expect(answer.status).toBe(503);
     expect(alone.provider.requestsTo("jwks")).toHaveLength(1);
@@ -124,7 +146,11 @@ describe("at the callback", () => {
 
   it("[IDT-7] the attacker's kid with the attacker's jku is looked up at our provider only", async () => {
     const { user, callback } = await approved((draft, origin) =>
-      draft.sign({ ...draft.header, kid: "attacker", jku: `${origin}/jwks` }, draft.claims, STRANGER),
+      draft.sign(
+        { ...draft.header, kid: "attacker", jku: `${origin}/jwks` },
+        draft.claims,
+        STRANGER,
+      ),
     );
     expect((await user.get(callback)).status).toBe(503);
     expect(await user.isSignedIn()).toBe(false);
@@ -140,7 +166,9 @@ describe("at the callback", () => {
     await app.user().approve();
     const sent = [...(app.provider.requestsTo("authorize").at(-1)?.query.keys() ?? [])];
     expect(sent).toContain("nonce");
-    expect(sent.filter((name) => ["max_age", "acr_values", "claims", "id_token_hint"].includes(name))).toEqual([]);
+    expect(
+      sent.filter((name) => ["max_age", "acr_values", "claims", "id_token_hint"].includes(name)),
+    ).toEqual([]);
   });
 
   it("a refused token leaves a signed-in user's session unchanged", async () => {
@@ -150,7 +178,10 @@ describe("at the callback", () => {
     const { callback } = await approved(claim("iss", "https://evil.example"), user);
     expect((await user.get(callback)).status).toBe(400);
     const after = await app.auth.readSessionRecord(user.request("/"));
-    expect([after?.["credentials"], after?.["id_info"]]).toEqual([before?.["credentials"], before?.["id_info"]]);
+    expect([after?.["credentials"], after?.["id_info"]]).toEqual([
+      before?.["credentials"],
+      before?.["id_info"],
+    ]);
     expect(await user.isSignedIn()).toBe(true);
   });
 });
@@ -166,8 +197,18 @@ describe("[IDT-3] at the callback, with a trusted audience configured", () => {
     ["[IDT-3] an additional audience is accepted", 302, ["test-client", "partner"], "test-client"],
     ["[IDT-3] another one is refused", 400, ["test-client", "partner", "other"], "test-client"],
     ["[IDT-3] the trusted one alone is refused", 400, "partner", "test-client"],
-    ["[IDT-4] several audiences with the other's azp are refused", 400, ["test-client", "partner"], "partner"],
-    ["[IDT-4] several audiences without azp are refused", 400, ["test-client", "partner"], undefined],
+    [
+      "[IDT-4] several audiences with the other's azp are refused",
+      400,
+      ["test-client", "partner"],
+      "partner",
+    ],
+    [
+      "[IDT-4] several audiences without azp are refused",
+      400,
+      ["test-client", "partner"],
+      undefined,
+    ],
   ])("%s", async (_name, status, aud, azp) => {
     const { user, callback } = await approved(claimsOf({ aud, azp }), trusting.user(), trusting);
     expect((await user.get(callback)).status).toBe(status);

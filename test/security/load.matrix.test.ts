@@ -41,8 +41,16 @@ async function start(options?: Parameters<typeof startWatchedRun>[0]): Promise<W
 }
 
 /** Sessions of one person with a refresh token each, without the trip that would make them. */
-async function manySessions({ store, clock, provider }: WatchedRun, user: TestUser, count: number): Promise<string[]> {
-  const names = { credentials: "credentials", oauth_state: "oauth_state", final_redirect: "final_redirect" };
+async function manySessions(
+  { store, clock, provider }: WatchedRun,
+  user: TestUser,
+  count: number,
+): Promise<string[]> {
+  const names = {
+    credentials: "credentials",
+    oauth_state: "oauth_state",
+    final_redirect: "final_redirect",
+  };
   const sessions = createBundledSessions({
     store: createReportedStore(store, clock),
     sealer: createSealer("a secret key of at least 32 bytes", []),
@@ -89,7 +97,10 @@ function crowdAt({ provider }: WatchedRun): () => number {
   return () => most;
 }
 
-/** 10,000 sessions that have to be refreshed, how many were at the provider at once, and somebody whose session is fresh. */
+/**
+ * 10,000 sessions that have to be refreshed, how many were at the provider at once, and somebody
+ * whose session is fresh.
+ */
 async function expiredHerd() {
   const run = await start(LIMIT);
   const person = run.user();
@@ -114,16 +125,21 @@ describe("[L1] many sessions expire in the same second", () => {
       if (answer.status === 503) refused += 1;
       return answer;
     });
-    // The provider holds the first refreshes until all others are refused. More than the limit of either ends the wait, and the test fails.
-    await until(() => (refused >= REFUSED && hold.held >= PLACES) || refused > REFUSED || hold.held > PLACES);
+    // The provider holds the first refreshes until all others are refused. More than the limit of
+    // either ends the wait, and the test fails.
+    await until(
+      () => (refused >= REFUSED && hold.held >= PLACES) || refused > REFUSED || hold.held > PLACES,
+    );
     expect({ refused, held: hold.held }).toEqual({ refused: REFUSED, held: PLACES });
     // The queue is full, and the provider does not respond: another user is served all the same.
-    for (let request = 0; request < 20; request += 1) expect(await unrelated.isSignedIn()).toBe(true);
+    for (let request = 0; request < 20; request += 1)
+      expect(await unrelated.isSignedIn()).toBe(true);
     expect({ refused, held: hold.held }).toEqual({ refused: REFUSED, held: PLACES });
     hold.release();
     const answers = await Promise.all(herd);
     expect(statusesOf(answers)).toEqual({ 200: PLACES + WAITING, 503: REFUSED });
-    for (const answer of answers) expect(answer.json()).toMatchObject(answer.status === 200 ? { authenticated: true } : {});
+    for (const answer of answers)
+      expect(answer.json()).toMatchObject(answer.status === 200 ? { authenticated: true } : {});
     expect(most()).toBe(PLACES);
     expect(refreshes()).toBe(PLACES + WAITING);
     // Users who were told to come back, one of ten, are still signed in.
@@ -133,7 +149,9 @@ describe("[L1] many sessions expire in the same second", () => {
     while (left.length > 0) {
       const wave = left.slice(0, WAITING);
       left = left.slice(WAITING);
-      for (const answer of await Promise.all(wave.map((cookie) => user().get(PROBE, { headers: { cookie } }))))
+      for (const answer of await Promise.all(
+        wave.map((cookie) => user().get(PROBE, { headers: { cookie } })),
+      ))
         expect(answer.json()).toMatchObject({ authenticated: true });
     }
     expect(most()).toBe(PLACES);
@@ -168,8 +186,12 @@ describe("[L2] the provider hangs while many probes arrive", () => {
     await clock.advanceAsync(30_000);
     provider.clearFaults();
     await clock.advanceAsync(61_000);
-    await until(() => provider.requestsTo("token", { grant_type: "refresh_token" }).length >= PLACES);
-    expect((await user().get(PROBE, { headers: { cookie: cookies[0] ?? "" } })).json()).toMatchObject({ authenticated: true });
+    await until(
+      () => provider.requestsTo("token", { grant_type: "refresh_token" }).length >= PLACES,
+    );
+    expect(
+      (await user().get(PROBE, { headers: { cookie: cookies[0] ?? "" } })).json(),
+    ).toMatchObject({ authenticated: true });
   });
 });
 
@@ -180,7 +202,10 @@ async function until(claim: () => boolean): Promise<void> {
 }
 
 describe("[L3] no input costs much processor time", () => {
-  /** Processor time in milliseconds, which other work on the machine does not add to. The least of some rounds: collections vary. */
+  /**
+   * Processor time in milliseconds, which other work on the machine does not add to. The least of
+   * some rounds: collections vary.
+   */
   async function cost(ready: () => Promise<() => Promise<unknown>>): Promise<number> {
     const rounds: number[] = [];
     for (let round = 0; round < 5; round += 1) {
@@ -217,7 +242,9 @@ describe("[L3] no input costs much processor time", () => {
       while (process.cpuUsage(before).user < milliseconds * 1_000);
     };
     expect(await cost(each(async () => spend(MOST)))).toBeGreaterThanOrEqual(MOST);
-    expect(await cost(each(() => immediate().then(() => spend(MOST))))).toBeGreaterThanOrEqual(MOST);
+    expect(await cost(each(() => immediate().then(() => spend(MOST))))).toBeGreaterThanOrEqual(
+      MOST,
+    );
     expect(await cost(each(async () => undefined))).toBeLessThan(MOST);
   });
 
@@ -253,19 +280,24 @@ describe("[L3] no input costs much processor time", () => {
     ["letters with marks", `/${"\u0301".repeat(Math.floor((REST - 1) / 6))}`],
   ];
 
-  it.each(LONGEST)("[L3] the longest origin that is read, of %s, by parameter and by header", async (_name, rest) => {
-    const { user } = await start();
-    const value = `http://app.example${rest}`;
-    expect(value.length).toBeLessThanOrEqual(MAX_ORIGIN_URL_LENGTH);
-    const byParameter = `/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(value)}`;
-    const ask = () =>
-      Promise.all([
-        user().get(byParameter),
-        user().get("/idpauth/login/?scheme=PRESERVE_ORIGIN_HP&response=json", { headers: { "x-origin-url": value } }),
-      ]);
-    expect((await ask()).map(({ status }) => status)).toEqual([302, 200]);
-    expect(await cost(each(ask))).toBeLessThan(MOST);
-  });
+  it.each(LONGEST)(
+    "[L3] the longest origin that is read, of %s, by parameter and by header",
+    async (_name, rest) => {
+      const { user } = await start();
+      const value = `http://app.example${rest}`;
+      expect(value.length).toBeLessThanOrEqual(MAX_ORIGIN_URL_LENGTH);
+      const byParameter = `/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(value)}`;
+      const ask = () =>
+        Promise.all([
+          user().get(byParameter),
+          user().get("/idpauth/login/?scheme=PRESERVE_ORIGIN_HP&response=json", {
+            headers: { "x-origin-url": value },
+          }),
+        ]);
+      expect((await ask()).map(({ status }) => status)).toEqual([302, 200]);
+      expect(await cost(each(ask))).toBeLessThan(MOST);
+    },
+  );
 
   it("[L3] every value of the redirect corpus, by parameter and by header", async () => {
     const { user } = await start();
@@ -274,7 +306,9 @@ describe("[L3] no input costs much processor time", () => {
       const parameters = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: value });
       const ask = async () => {
         await user().get(`/idpauth/login/?${parameters.toString()}`);
-        await user().get("/idpauth/login/?scheme=PRESERVE_ORIGIN_HP&response=json", { headers: { "x-origin-url": value } });
+        await user().get("/idpauth/login/?scheme=PRESERVE_ORIGIN_HP&response=json", {
+          headers: { "x-origin-url": value },
+        });
       };
       expect(await cost(each(ask)), value).toBeLessThan(MOST);
     }
@@ -282,14 +316,24 @@ describe("[L3] no input costs much processor time", () => {
 
   it("[L3] headers and cookies of 12 KB", async () => {
     const { user, auth } = await start();
-    const fillers = [" ", "\t", ";", ",", " ;", ";q=", "q=0.1;"].map((filler) => `text/html${filler.repeat(12_000 / filler.length)}x`);
+    const fillers = [" ", "\t", ";", ",", " ;", ";q=", "q=0.1;"].map(
+      (filler) => `text/html${filler.repeat(12_000 / filler.length)}x`,
+    );
     const spaced = `x${" ".repeat(6_000)}idpauth=${"A".repeat(43)}${" ".repeat(6_000)}`;
-    const nasty = [...fillers, spaced, "idpauth ".repeat(1_500), "idpauth=".repeat(1_500), "=;".repeat(6_000)];
+    const nasty = [
+      ...fillers,
+      spaced,
+      "idpauth ".repeat(1_500),
+      "idpauth=".repeat(1_500),
+      "=;".repeat(6_000),
+    ];
     const ask = () =>
       Promise.all(
         nasty.flatMap((value) => [
           user().get(PROBE, { headers: { accept: value, cookie: value, "sec-fetch-mode": value } }),
-          user().get("/idpauth/login/?scheme=PRESERVE_ORIGIN_HP&response=json", { headers: { accept: value, "x-origin-url": value } }),
+          user().get("/idpauth/login/?scheme=PRESERVE_ORIGIN_HP&response=json", {
+            headers: { accept: value, "x-origin-url": value },
+          }),
           auth.guard(user().request("/page", { headers: { accept: value, cookie: value } })),
         ]),
       );
@@ -300,11 +344,16 @@ describe("[L3] no input costs much processor time", () => {
   it("[L3] a key set of a megabyte: 100 keys are read", async () => {
     const { provider, another, user } = await start();
     const [key] = provider.jwks.document().keys;
-    const keys = Array.from({ length: 2_200 }, (_, number) => ({ ...key, kid: `k${String(number)}` }));
+    const keys = Array.from({ length: 2_200 }, (_, number) => ({
+      ...key,
+      kid: `k${String(number)}`,
+    }));
     const text = JSON.stringify({ keys: [key, ...keys] });
     expect(text.length).toBeGreaterThan(900_000);
     provider.jwks.publish(
-      text.slice(0, 1_048_576).length === text.length ? text : JSON.stringify({ keys: [key, ...keys.slice(0, 2_000)] }),
+      text.slice(0, 1_048_576).length === text.length
+        ? text
+        : JSON.stringify({ keys: [key, ...keys.slice(0, 2_000)] }),
     );
     expect(await cost(signIns("jwks", 302, () => user().at(another())))).toBeLessThan(MOST);
   });
@@ -315,7 +364,9 @@ describe("[L3] no input costs much processor time", () => {
     // As many as an answer holds; each would be a key, were it looked at.
     const { publicKey } = generateKeyPairSync("ed25519");
     const { x } = publicKey.export({ format: "jwk" });
-    const text = JSON.stringify({ keys: [key, ...Array.from({ length: 10_000 }, () => ({ kty: "OKP", crv: "Ed25519", x }))] });
+    const text = JSON.stringify({
+      keys: [key, ...Array.from({ length: 10_000 }, () => ({ kty: "OKP", crv: "Ed25519", x }))],
+    });
     expect(text.length).toBeLessThan(1_048_576);
     provider.jwks.publish(text);
     expect(await cost(signIns("jwks", 302, () => user().at(another())))).toBeLessThan(MOST);
@@ -326,13 +377,17 @@ describe("[L3] no input costs much processor time", () => {
     ["of more than a megabyte", 1_100_000, 503],
   ])("[L3] an ID token %s", async (_name, bytes, status) => {
     const { provider, user } = await start();
-    provider.mutateIdToken = ({ header, claims, sign }) => `${sign(header, claims)}${"A".repeat(bytes)}`;
+    provider.mutateIdToken = ({ header, claims, sign }) =>
+      `${sign(header, claims)}${"A".repeat(bytes)}`;
     expect(await cost(signIns("token", status, user))).toBeLessThan(MOST);
   });
 
   it("[L3] tokens of many kilobytes", async () => {
     const { provider, user } = await start();
-    provider.mutateIdToken = ({ header, claims }) => ({ header, claims: { ...claims, padding: "x".repeat(180_000) } });
+    provider.mutateIdToken = ({ header, claims }) => ({
+      header,
+      claims: { ...claims, padding: "x".repeat(180_000) },
+    });
     provider.tokenResponse = (answer) => ({ ...answer, scope: "x ".repeat(100_000) });
     expect(await cost(signIns("token", 302, user))).toBeLessThan(MOST);
   });
@@ -362,39 +417,58 @@ describe("[L6] one session starts many logins", () => {
 });
 
 describe("[L7] another site starts logins in the user's browser", () => {
-  const CROSS_SITE = { "sec-fetch-site": "cross-site", "sec-fetch-dest": "image", "sec-fetch-mode": "no-cors" };
+  const CROSS_SITE = {
+    "sec-fetch-site": "cross-site",
+    "sec-fetch-dest": "image",
+    "sec-fetch-mode": "no-cors",
+  };
 
-  // A browser sends no Lax cookie with another site's image, and keeps none that comes back; a link, which is a navigation, has it.
+  // A browser sends no Lax cookie with another site's image, and keeps none that comes back; a
+  // link, which is a navigation, has it.
   it.each([
     ["by image tags, which carry no Lax cookie", false],
     ["by navigations, which carry it", true],
-  ])("[L7] 50 of them %s: the session is not switched, and the user's own login completes", async (_name, withCookie) => {
-    const { user, provider } = await start();
-    const person = user();
-    await person.signIn();
-    const before = new Map(person.cookies);
-    const force = async () => {
-      for (let image = 0; image < 50; image += 1) {
-        if (withCookie) await person.get("/idpauth/login/", { headers: { cookie: cookieOf(person), "sec-fetch-site": "cross-site" } });
-        else await user().get("/idpauth/login/", { headers: CROSS_SITE });
-      }
-    };
-    await force();
-    expect(person.cookies).toEqual(before);
-    expect((await person.get(PROBE)).json()).toMatchObject({ authenticated: true, user: { email: "ada@example.com" } });
-    const own = await person.approve("/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=http://app.example/mine");
-    expect((await person.get(own)).location).toBe("http://app.example/mine");
-    expect(await person.isSignedIn()).toBe(true);
+  ])(
+    "[L7] 50 of them %s: the session is not switched, and the user's own login completes",
+    async (_name, withCookie) => {
+      const { user, provider } = await start();
+      const person = user();
+      await person.signIn();
+      const before = new Map(person.cookies);
+      const force = async () => {
+        for (let image = 0; image < 50; image += 1) {
+          if (withCookie)
+            await person.get("/idpauth/login/", {
+              headers: { cookie: cookieOf(person), "sec-fetch-site": "cross-site" },
+            });
+          else await user().get("/idpauth/login/", { headers: CROSS_SITE });
+        }
+      };
+      await force();
+      expect(person.cookies).toEqual(before);
+      expect((await person.get(PROBE)).json()).toMatchObject({
+        authenticated: true,
+        user: { email: "ada@example.com" },
+      });
+      const own = await person.approve(
+        "/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=http://app.example/mine",
+      );
+      expect((await person.get(own)).location).toBe("http://app.example/mine");
+      expect(await person.isSignedIn()).toBe(true);
 
-    // A login that is under way when they come: without the cookie untouched, with it the oldest of nine, which is told to start again.
-    const underWay = await person.approve("/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=http://app.example/mine");
-    const exchanged = provider.requestsTo("token").length;
-    await force();
-    const answer = await person.get(underWay);
-    expect(answer.status).toBe(withCookie ? 400 : 302);
-    expect(provider.requestsTo("token")).toHaveLength(exchanged + (withCookie ? 0 : 1));
-    expect(await person.isSignedIn()).toBe(true);
-  });
+      // A login that is under way when they come: without the cookie untouched, with it the oldest
+      // of nine, which is told to start again.
+      const underWay = await person.approve(
+        "/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=http://app.example/mine",
+      );
+      const exchanged = provider.requestsTo("token").length;
+      await force();
+      const answer = await person.get(underWay);
+      expect(answer.status).toBe(withCookie ? 400 : 302);
+      expect(provider.requestsTo("token")).toHaveLength(exchanged + (withCookie ? 0 : 1));
+      expect(await person.isSignedIn()).toBe(true);
+    },
+  );
 
   function cookieOf(user: TestUser): string {
     return [...user.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
@@ -410,15 +484,32 @@ describe("[L8] requests that are too large, over a socket", () => {
       await browser.navigate(new URL(await app.provider.signInCode(callback.location ?? "")));
       const cookie = `idpauth=${browser.cookies.value("idpauth") ?? ""}`;
       const ask = (target: string, headers = "") =>
-        rawRequest(app.port, `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1:${String(app.port)}\r\nConnection: close\r\n${headers}\r\n`);
-      const many = Array.from({ length: 1_000 }, (_, number) => `p${String(number)}=${String(number)}`).join("&");
-      const jar = Array.from({ length: 100 }, (_, number) => `c${String(number)}=${"v".repeat(20)}`).join("; ");
-      expect((await ask(PROBE, `Cookie: ${cookie}\r\nX-Long: ${"x".repeat(16_384)}\r\n`)).status).toBe(431);
+        rawRequest(
+          app.port,
+          `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1:${String(app.port)}\r\nConnection: close\r\n${headers}\r\n`,
+        );
+      const many = Array.from(
+        { length: 1_000 },
+        (_, number) => `p${String(number)}=${String(number)}`,
+      ).join("&");
+      const jar = Array.from(
+        { length: 100 },
+        (_, number) => `c${String(number)}=${"v".repeat(20)}`,
+      ).join("; ");
+      expect(
+        (await ask(PROBE, `Cookie: ${cookie}\r\nX-Long: ${"x".repeat(16_384)}\r\n`)).status,
+      ).toBe(431);
       expect((await ask(PROBE, `Cookie: ${"x".repeat(16_384)}\r\n`)).status).toBe(431);
       expect((await ask(`/idpauth/login/?${"x".repeat(16_384)}`)).status).toBe(431);
-      expect((await ask(PROBE, `Cookie: ${jar}; ${cookie}\r\n`)).body).toContain('"authenticated":true');
-      expect((await ask(PROBE, `Cookie: ${cookie}; ${jar}\r\n`)).body).toContain('"authenticated":true');
-      expect((await ask(`/idpauth/session?${many}`, `Cookie: ${cookie}\r\n`)).body).toContain('"authenticated":true');
+      expect((await ask(PROBE, `Cookie: ${jar}; ${cookie}\r\n`)).body).toContain(
+        '"authenticated":true',
+      );
+      expect((await ask(PROBE, `Cookie: ${cookie}; ${jar}\r\n`)).body).toContain(
+        '"authenticated":true',
+      );
+      expect((await ask(`/idpauth/session?${many}`, `Cookie: ${cookie}\r\n`)).body).toContain(
+        '"authenticated":true',
+      );
       expect((await ask(`/idpauth/login/?${many}`)).status).toBe(302);
       expect((await ask(`/idpauth/login-callback?${many}`)).status).toBe(400);
       expect((await ask(`/idpauth/logout/?${many}&response=json`)).status).toBe(200);
@@ -461,7 +552,9 @@ describe("[L9] users who leave during the callback", () => {
       };
       await Promise.all(Array.from({ length: AT_A_TIME }, leave));
       await app.auth.idle();
-      await until(() => app.provider.requestsTo("token").length === outcomes.answered + outcomes.failed);
+      await until(
+        () => app.provider.requestsTo("token").length === outcomes.answered + outcomes.failed,
+      );
       const codes = app.provider.requestsTo("token").map(({ params }) => params.get("code"));
       expect(new Set(codes).size).toBe(codes.length);
       expect(codes.length).toBeGreaterThan(USERS / 2);
@@ -488,7 +581,10 @@ describe("[L9] users who leave during the callback", () => {
     expect(unhandled).toEqual([]);
   });
 
-  /** Sends a request and destroys the socket after some turns of the event loop, or when the first byte comes. */
+  /**
+   * Sends a request and destroys the socket after some turns of the event loop, or when the first
+   * byte comes.
+   */
   function destroyed(port: number, request: string, turns: number): Promise<void> {
     return new Promise((resolve) => {
       const socket = connect(port, "127.0.0.1", () => {

@@ -7,8 +7,10 @@ it("a provider that once invented reasons without end does not keep later kinds 
   const clock = new TestClock();
   const lines: LogEntry[] = [];
   const log = sampled((line) => lines.push(line), clock);
-  const say = (code: string, reason: string) => void log({ level: "warn", code, message: "m", details: { reason } });
-  for (let invented = 0; invented < 300; invented += 1) say("callback_failed", `invented_${String(invented)}`);
+  const say = (code: string, reason: string) =>
+    void log({ level: "warn", code, message: "m", details: { reason } });
+  for (let invented = 0; invented < 300; invented += 1)
+    say("callback_failed", `invented_${String(invented)}`);
   clock.advance(WINDOW);
   lines.length = 0;
   for (let time = 0; time < 20; time += 1) say("callback_failed", "state");

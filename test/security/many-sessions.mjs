@@ -10,7 +10,8 @@ import { openStore } from "../processes/open-store.mjs";
  * @property {import("../processes/process-options.js").StoreOptions | { kind: "memory" }} store
  * @property {number} count
  * @property {"endAllSessions" | "logout"} by `logout`: a back-channel logout
- * @property {boolean} [collects] whether to collect garbage and measure memory meanwhile; otherwise the stops of the event loop are measured
+ * @property {boolean} [collects] whether to collect garbage and measure memory meanwhile; otherwise
+ *   the stops of the event loop are measured
  */
 
 /** Sign-ins at a time. */
@@ -25,7 +26,9 @@ if (gc === undefined) throw new Error("node --expose-gc is needed");
 
 const provider = await startTestProvider();
 const opened =
-  options.kind === "memory" ? { store: memoryStore({ maxSessions: 1_000_000 }), close: async () => undefined } : await openStore(options);
+  options.kind === "memory"
+    ? { store: memoryStore({ maxSessions: 1_000_000 }), close: async () => undefined }
+    : await openStore(options);
 const auth = createIdpAuth(
   {
     env: {},
@@ -44,7 +47,9 @@ auth.start();
 const user = { iss: provider.issuer, sub: "ada" };
 for (let number = 0; number < count; number += AT_ONCE) {
   await Promise.all(
-    Array.from({ length: Math.min(AT_ONCE, count - number) }, () => signedInAs(auth, { sub: "ada", name: "Ada ".repeat(200) })),
+    Array.from({ length: Math.min(AT_ONCE, count - number) }, () =>
+      signedInAs(auth, { sub: "ada", name: "Ada ".repeat(200) }),
+    ),
   );
 }
 
@@ -72,14 +77,24 @@ if (by === "endAllSessions") await auth.endAllSessions(user);
 const seconds = (performance.now() - began) / 1000;
 stops.disable();
 const { sessions } = { sessions: await auth.listSessions(user) };
-console.log(JSON.stringify({ status, ended, left: sessions.length, growth: most - before, seconds, longestStop: stops.max / 1e6 }));
+console.log(
+  JSON.stringify({
+    status,
+    ended,
+    left: sessions.length,
+    growth: most - before,
+    seconds,
+    longestStop: stops.max / 1e6,
+  }),
+);
 await opened.close();
 await provider.stop();
 
 /** The status of the response to a back-channel logout. */
 async function logout() {
   const body = { logout_token: provider.logoutToken({ sub: "ada" }) };
-  const header = (/** @type {string} */ name) => (name === "content-type" ? "application/x-www-form-urlencoded" : undefined);
+  const header = (/** @type {string} */ name) =>
+    name === "content-type" ? "application/x-www-form-urlencoded" : undefined;
   const reply = await auth.handle({
     method: "POST",
     target: "/idpauth/backchannel-logout",

@@ -1,5 +1,7 @@
-// How much more memory is in use after many probes, or logins that no user finishes: a process of its own, in which
-// nothing else is kept. `node --expose-gc test/security/memory-growth.mjs probes`; prints bytes, and how many there were, as JSON.
+// How much more memory is in use after many probes, or logins that no user finishes: a process of
+// its own, in which nothing else is kept.
+// `node --expose-gc test/security/memory-growth.mjs probes`; prints bytes, and how many there were,
+// as JSON.
 import { generateKeyPairSync, sign } from "node:crypto";
 import { createIdpAuth, memoryStore } from "idpauth";
 import { TestClock } from "idpauth/testing";
@@ -18,7 +20,9 @@ const DOCUMENT = {
   id_token_signing_alg_values_supported: ["EdDSA"],
   authorization_response_iss_parameter_supported: true,
 };
-const KEYS = { keys: [{ ...publicKey.export({ format: "jwk" }), kid: "k1", alg: "EdDSA", use: "sig" }] };
+const KEYS = {
+  keys: [{ ...publicKey.export({ format: "jwk" }), kid: "k1", alg: "EdDSA", use: "sig" }],
+};
 const HEADER = base64({ alg: "EdDSA", kid: "k1" });
 
 /** @param {object} value */
@@ -28,14 +32,25 @@ function base64(value) {
 
 let tokens = 0;
 
-/** A provider that remembers nothing, unlike the kit's: a code is the nonce that the ID token has to hold. */
+/**
+ * A provider that remembers nothing, unlike the kit's: a code is the nonce that the ID token has to
+ * hold.
+ */
 function answer(/** @type {string} */ path, /** @type {URLSearchParams} */ form) {
   if (path === "/.well-known/openid-configuration") return DOCUMENT;
   if (path === "/jwks") return KEYS;
   if (path === "/revoke") return {};
   const now = Math.floor(clock.now() / 1000);
   const nonce = form.get("code") ?? undefined;
-  const claims = { iss: ISSUER, aud: "client", sub: "ada", email: "ada@example.com", iat: now, exp: now + 3600, nonce };
+  const claims = {
+    iss: ISSUER,
+    aud: "client",
+    sub: "ada",
+    email: "ada@example.com",
+    iat: now,
+    exp: now + 3600,
+    nonce,
+  };
   const input = `${HEADER}.${base64(claims)}`;
   const signature = sign(null, Buffer.from(input), privateKey).toString("base64url");
   tokens += 1;
@@ -61,7 +76,9 @@ const auth = createIdpAuth(
     },
     fetch: async (input, init) => {
       const request = new Request(input, init);
-      return Response.json(answer(new URL(request.url).pathname, new URLSearchParams(await request.text())));
+      return Response.json(
+        answer(new URL(request.url).pathname, new URLSearchParams(await request.text())),
+      );
     },
     store: memoryStore({ clock, maxSessions: 200_000 }),
     clock,
@@ -93,7 +110,11 @@ const cookieOf = ({ setCookies = [] }) => setCookies[0]?.split(";")[0] ?? "";
 async function signIn() {
   const login = await get("/idpauth/login/");
   const asked = new URL(login.headers["Location"] ?? "").searchParams;
-  const query = new URLSearchParams({ state: asked.get("state") ?? "", code: asked.get("nonce") ?? "", iss: ISSUER });
+  const query = new URLSearchParams({
+    state: asked.get("state") ?? "",
+    code: asked.get("nonce") ?? "",
+    iss: ISSUER,
+  });
   return cookieOf(await get(`/idpauth/login-callback?${query.toString()}`, cookieOf(login)));
 }
 
@@ -101,12 +122,16 @@ async function signIn() {
 const QUIET = 10;
 const COLLECTIONS = 300;
 
-/** Bytes in use once further collections free nothing more: on the heap and outside it, such as buffers. */
+/**
+ * Bytes in use once further collections free nothing more: on the heap and outside it, such as
+ * buffers.
+ */
 async function inUse() {
   const { gc } = globalThis;
   if (gc === undefined) throw new Error("node --expose-gc is needed");
   let least = Infinity;
-  // Finalizers run between collections and free more; on a busy machine some of them wait for seconds.
+  // Finalizers run between collections and free more; on a busy machine some of them wait for
+  // seconds.
   for (let quiet = 0, made = 0; quiet < QUIET && made < COLLECTIONS; quiet += 1, made += 1) {
     gc();
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -123,7 +148,10 @@ let strangers = 0;
 const strange = () => `idpauth=${String((strangers += 1)).padStart(43, "A")}`;
 
 const ROUNDS = {
-  /** Half of a user who is signed in, half of strangers with a cookie each that leads nowhere. The user's tokens are refreshed. */
+  /**
+   * Half of a user who is signed in, half of strangers with a cookie each that leads nowhere. The
+   * user's tokens are refreshed.
+   */
   async probes() {
     const member = await signIn();
     return async () => {
@@ -131,7 +159,8 @@ const ROUNDS = {
         await get("/idpauth/session", strange());
         if (probe % 1_000 === 0) clock.advance(60_000);
         const { body } = await get("/idpauth/session", member);
-        if (typeof body !== "string" || !body.includes('"authenticated":true')) throw new Error("the member is signed out");
+        if (typeof body !== "string" || !body.includes('"authenticated":true'))
+          throw new Error("the member is signed out");
       }
     };
   },

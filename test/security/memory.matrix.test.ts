@@ -8,11 +8,17 @@ const MEBIBYTE = 1_048_576;
 /** A busy machine gives the process, which works for less than a minute, a tenth of its time. */
 const PATIENT = { timeout: 600_000 };
 
-/** Returns the growth in bytes for each 100,000. Without NODE_OPTIONS, because a recorder of the test run keeps what it sees. */
+/**
+ * Returns the growth in bytes for each 100,000. Without NODE_OPTIONS, because a recorder of the
+ * test run keeps what it sees.
+ */
 async function growth(what: "probes" | "logins", signal: AbortSignal): Promise<number> {
   const { NODE_OPTIONS: _recorded, ...env } = process.env;
   const program = path.join(import.meta.dirname, "memory-growth.mjs");
-  const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", program, what], { env, signal });
+  const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", program, what], {
+    env,
+    signal,
+  });
   const grown = JSON.parse(stdout) as { growth: number; of: number };
   return (grown.growth / grown.of) * 100_000;
 }
@@ -25,6 +31,10 @@ it(
   },
 );
 
-it("[L4] 100,000 logins that no user finishes: what they took is freed when they expire", PATIENT, async ({ signal }) => {
-  expect(await growth("logins", signal)).toBeLessThan(MEBIBYTE);
-});
+it(
+  "[L4] 100,000 logins that no user finishes: what they took is freed when they expire",
+  PATIENT,
+  async ({ signal }) => {
+    expect(await growth("logins", signal)).toBeLessThan(MEBIBYTE);
+  },
+);

@@ -12,7 +12,13 @@ import type { Endpoint, Fault } from "../../src/testing/provider/test-provider.j
 import { TestClock } from "../../src/testing/test-clock.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { createCertificate } from "../../scripts/certificate.mjs";
-import { startApplication, type Answer, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import {
+  startApplication,
+  type Answer,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "../support/application.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
 import { startExpressApplication } from "../support/express-application.js";
 import { watchedStore } from "../support/watched-store.js";
@@ -81,16 +87,25 @@ describe("the security best current practice (RFC 9700)", () => {
       const [member, beginner] = [application.user(), application.user()];
       await member.signIn();
       for (const user of [member, beginner]) {
-        // A used state needs somebody who may use one: of the beginner's, a sign-in that was refused.
-        if (user === beginner) provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, nonce: "other" } });
+        // A used state needs somebody who may use one: of the beginner's, a sign-in that was
+        // refused.
+        if (user === beginner)
+          provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, nonce: "other" } });
         await user.get("/idpauth/login/");
         const callback = await callbackOf(user);
-        const [stored, tokens, writes] = [await store.entries(), provider.requestsTo("token").length, store.writes.length];
+        const [stored, tokens, writes] = [
+          await store.entries(),
+          provider.requestsTo("token").length,
+          store.writes.length,
+        ];
         expect(JSON.stringify(stored)).toContain('"verifier"');
         const answer = await user.get(callback);
         const isMembersOwn = user === member && name === "a used state";
         expect([answer.status, answer.setCookies ?? []]).toEqual([isMembersOwn ? 302 : 400, []]);
-        expect([provider.requestsTo("token").length, store.writes.length]).toEqual([tokens, writes]);
+        expect([provider.requestsTo("token").length, store.writes.length]).toEqual([
+          tokens,
+          writes,
+        ]);
         expect(await store.entries()).toEqual(stored);
         expect(await user.isSignedIn()).toBe(user === member);
       }
@@ -119,7 +134,9 @@ describe("the security best current practice (RFC 9700)", () => {
   it("[BCP-4] an ID token with the nonce of another login of the same browser is refused", async () => {
     const user = await start();
     const nonces = async () => {
-      const url = new URL((await user.get("/idpauth/login/?response=json")).json().redirect_to as string);
+      const url = new URL(
+        (await user.get("/idpauth/login/?response=json")).json().redirect_to as string,
+      );
       return url.searchParams.get("nonce");
     };
     const other = await nonces();
@@ -133,7 +150,11 @@ describe("the security best current practice (RFC 9700)", () => {
     const store = memoryStore({ clock: new TestClock() });
     await start({ store });
     const restarted = application.another();
-    const seen = { state: new Set<string>(), nonce: new Set<string>(), code_challenge: new Set<string>() };
+    const seen = {
+      state: new Set<string>(),
+      nonce: new Set<string>(),
+      code_challenge: new Set<string>(),
+    };
     for (let login = 0; login < 2_000; login += 1) {
       const user = login < 1_000 ? application.user() : application.user().at(restarted);
       const { searchParams } = new URL((await user.get("/idpauth/login/")).location);
@@ -145,7 +166,8 @@ describe("the security best current practice (RFC 9700)", () => {
     }
     for (const values of Object.values(seen)) {
       expect(values.size).toBe(2_000);
-      // No place where they are all alike: 64 letters, and 16 at the last place, which carries four bits.
+      // No place where they are all alike: 64 letters, and 16 at the last place, which carries four
+      // bits.
       for (let place = 0; place < 43; place += 1) {
         const letters = new Set([...values].map((value) => value[place]));
         expect(letters.size, `place ${String(place)}`).toBe(place < 42 ? 64 : 16);
@@ -157,7 +179,9 @@ describe("the security best current practice (RFC 9700)", () => {
 
   it("[BCP-7] with another nonce no token is used: the provider sees no userinfo request, the session holds no credentials", async () => {
     const user = await start({ provider: { claimsInIdToken: false } });
-    application.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, nonce: "other" } });
+    application.provider.mutateIdToken = ({ claims }) => ({
+      claims: { ...claims, nonce: "other" },
+    });
     expect((await user.signIn()).status).toBe(400);
     expect(application.provider.requestsTo("userinfo")).toEqual([]);
     expect(await credentialsOf(user)).toBeUndefined();
@@ -173,7 +197,14 @@ describe("the security best current practice (RFC 9700)", () => {
     expect(await user.isSignedIn()).toBe(true);
     await user.get("/idpauth/logout/");
     const { provider } = application;
-    for (const endpoint of ["discovery", "authorize", "token", "jwks", "userinfo", "revoke"] as const) {
+    for (const endpoint of [
+      "discovery",
+      "authorize",
+      "token",
+      "jwks",
+      "userinfo",
+      "revoke",
+    ] as const) {
       expect(provider.requestsTo(endpoint).length, endpoint).toBeGreaterThan(0);
     }
     const secrets = secretsOf(application).filter(({ kind }) => !["state", "nonce"].includes(kind));
@@ -186,18 +217,23 @@ describe("the security best current practice (RFC 9700)", () => {
 
   it("[BCP-10] tokens in the callback's query are ignored: without a code they sign nobody in, with one they are not taken", async () => {
     const user = await start();
-    const injected = "access_token=injected&id_token=injected&token_type=Bearer&expires_in=3600&refresh_token=injected";
+    const injected =
+      "access_token=injected&id_token=injected&token_type=Bearer&expires_in=3600&refresh_token=injected";
     const callback = await user.approve();
     expect((await user.get(`${callback.replace(/code=[^&]*/, "")}&${injected}`)).status).toBe(400);
     expect(await user.isSignedIn()).toBe(false);
     expect(application.provider.requestsTo("token")).toEqual([]);
     expect((await user.get(`${await user.approve()}&${injected}`)).status).toBe(302);
-    expect(JSON.stringify(await application.auth.readSessionRecord(user.request("/")))).not.toContain("injected");
+    expect(
+      JSON.stringify(await application.auth.readSessionRecord(user.request("/"))),
+    ).not.toContain("injected");
   });
 
   it("[BCP-12] every redirect that there is has status 302", async () => {
     const user = await start({ baseUrl: "http://app.example" });
-    const guarded = await application.auth.guard(user.request("/reports", { headers: { accept: "text/html" } }));
+    const guarded = await application.auth.guard(
+      user.request("/reports", { headers: { accept: "text/html" } }),
+    );
     const refusal = (await user.approve()).replace(/code=[^&]*/, "error=access_denied");
     const callback = await user.approve();
     const replies = [
@@ -209,7 +245,9 @@ describe("the security best current practice (RFC 9700)", () => {
       await user.get(callback),
       await user.get("/idpauth/logout/"),
     ];
-    expect(replies.map((reply) => [reply?.status, reply?.headers["Location"] === undefined])).toEqual(replies.map(() => [302, false]));
+    expect(
+      replies.map((reply) => [reply?.status, reply?.headers["Location"] === undefined]),
+    ).toEqual(replies.map(() => [302, false]));
   });
 
   it.each([
@@ -230,27 +268,35 @@ describe("the security best current practice (RFC 9700)", () => {
     ["Forwarded", "host=evil.example;proto=https;for=127.0.0.1"],
     ["Front-End-Https", "on"],
     ["X_ORIGIN_URL", "http://evil.example/"],
-  ])("[BCP-13] %s: %s, which no setting trusts, changes no address, no path and no cookie", async (name, value) => {
-    const app = await startExpressApplication({
-      routes: (into, auth) => void into.get("/guarded", auth.idpRequired, (_request, response) => void response.send("protected")),
-    });
-    application = app as unknown as Application;
-    const asked = async (target: string, headers: Record<string, string>) => {
-      const answer = await app.browser().navigate(target, { headers });
-      const location = answer.location?.replace(/(state|nonce|code_challenge)=[^&]*/g, "");
-      const cookies = answer.setCookies.map((cookie) => cookie.replace(/=[^;]+/, ""));
-      return [answer.status, location, cookies, answer.text.includes("protected")];
-    };
-    for (const target of [
-      "/guarded",
-      "/idpauth/login/",
-      "/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=http%3A%2F%2Fevil.example%2F",
-      "/idpauth/",
-      "/idpauth/logout/",
-    ]) {
-      expect(await asked(target, { [name]: value }), target).toEqual(await asked(target, {}));
-    }
-  });
+  ])(
+    "[BCP-13] %s: %s, which no setting trusts, changes no address, no path and no cookie",
+    async (name, value) => {
+      const app = await startExpressApplication({
+        routes: (into, auth) =>
+          void into.get(
+            "/guarded",
+            auth.idpRequired,
+            (_request, response) => void response.send("protected"),
+          ),
+      });
+      application = app as unknown as Application;
+      const asked = async (target: string, headers: Record<string, string>) => {
+        const answer = await app.browser().navigate(target, { headers });
+        const location = answer.location?.replace(/(state|nonce|code_challenge)=[^&]*/g, "");
+        const cookies = answer.setCookies.map((cookie) => cookie.replace(/=[^;]+/, ""));
+        return [answer.status, location, cookies, answer.text.includes("protected")];
+      };
+      for (const target of [
+        "/guarded",
+        "/idpauth/login/",
+        "/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=http%3A%2F%2Fevil.example%2F",
+        "/idpauth/",
+        "/idpauth/logout/",
+      ]) {
+        expect(await asked(target, { [name]: value }), target).toEqual(await asked(target, {}));
+      }
+    },
+  );
 
   it.each(["client_secret_post", "client_secret_basic"] as const)(
     "[BCP-16] [BFF-1] the token request of %s: a form in a POST without a query, each parameter once, the client proven once",
@@ -260,7 +306,10 @@ describe("the security best current practice (RFC 9700)", () => {
       application.clock.advance(HOUR);
       expect(await user.isSignedIn()).toBe(true);
       const requests = application.provider.requestsTo("token");
-      expect(requests.map(({ params }) => params.get("grant_type"))).toEqual(["authorization_code", "refresh_token"]);
+      expect(requests.map(({ params }) => params.get("grant_type"))).toEqual([
+        "authorization_code",
+        "refresh_token",
+      ]);
       for (const { method, url, headers, params } of requests) {
         expect([method, url.includes("?"), headers["content-type"]?.split(";")[0]]).toEqual([
           "POST",
@@ -284,7 +333,9 @@ describe("the security best current practice (RFC 9700)", () => {
     await member.signIn("/idpauth/login/", { sub: "member", email: "member@example.com" });
     for (const victim of [application.user(), member]) {
       const before = (await victim.get("/idpauth/session")).body;
-      const { redirect_to } = (await attacker.get("/idpauth/login/?response=json")).json() as { redirect_to: string };
+      const { redirect_to } = (await attacker.get("/idpauth/login/?response=json")).json() as {
+        redirect_to: string;
+      };
       const callback = new URL(await application.provider.signInCode(redirect_to));
       const codes = application.provider.requestsTo("token").length;
       const answer = await victim.get(`${callback.pathname}${callback.search}`);
@@ -300,7 +351,11 @@ describe("PKCE (RFC 7636)", () => {
   it("[PKCE-1] of 100,000 verifiers, and as many states and nonces, every one is distinct, and 43 letters of the unreserved alphabet", async () => {
     const user = await start();
     // The login itself, without what would store and send its values.
-    const { settings } = readSettings({ secretKey: "a secret key of at least 32 bytes", clientId: "c", clientSecret: "s" });
+    const { settings } = readSettings({
+      secretKey: "a secret key of at least 32 bytes",
+      clientId: "c",
+      clientSecret: "s",
+    });
     const values: (string | undefined)[] = [];
     const session = {
       begin(change: Change) {
@@ -309,8 +364,16 @@ describe("PKCE (RFC 7636)", () => {
         return Promise.resolve();
       },
     };
-    const opened = new SessionRequest(user.request("/idpauth/login/"), session as unknown as UserSession, 0, settings!);
-    const provider = { authorizationUrl: () => Promise.resolve({ url: "https://idp.example/authorize", isSilent: false }) };
+    const opened = new SessionRequest(
+      user.request("/idpauth/login/"),
+      session as unknown as UserSession,
+      0,
+      settings!,
+    );
+    const provider = {
+      authorizationUrl: () =>
+        Promise.resolve({ url: "https://idp.example/authorize", isSilent: false }),
+    };
     const context = {
       settings,
       apis: new Map(),
@@ -331,8 +394,11 @@ describe("PKCE (RFC 7636)", () => {
     const verifier = request?.params.get("code_verifier") ?? "";
     expect(verifier).toMatch(RANDOM);
     const after = JSON.stringify(await application.auth.readSessionRecord(user.request("/")));
-    for (const text of [before, after, JSON.stringify(answer), callback]) expect(text).not.toContain(verifier);
-    expect(application.provider.requests.filter(({ body, url }) => (body + url).includes(verifier))).toHaveLength(1);
+    for (const text of [before, after, JSON.stringify(answer), callback])
+      expect(text).not.toContain(verifier);
+    expect(
+      application.provider.requests.filter(({ body, url }) => (body + url).includes(verifier)),
+    ).toHaveLength(1);
   });
 
   it("[PKCE-2] in the store each verifier is stored with its own state, and is gone after use, for every outcome", async () => {
@@ -348,11 +414,17 @@ describe("PKCE (RFC 7636)", () => {
     const kept = new Map((await pending()) as [string, string][]);
     expect([...kept.keys()]).toEqual(callbacks.map((callback) => parameter(callback, "state")));
     expect(new Set(kept.values()).size).toBe(3);
-    // Not in the order in which they began: one succeeds, one is refused, one is an error of the provider.
+    // Not in the order in which they began: one succeeds, one is refused, one is an error of the
+    // provider.
     const [first = "", second = "", third = ""] = callbacks;
     const ways: readonly (readonly [string, number, () => unknown])[] = [
       [second, 302, () => undefined],
-      [third, 400, () => (provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, nonce: "other" } }))],
+      [
+        third,
+        400,
+        () =>
+          (provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, nonce: "other" } })),
+      ],
       [withParameter(first, "error", "access_denied"), 302, () => undefined],
     ];
     for (const [callback, status, prepare] of ways) {
@@ -363,7 +435,9 @@ describe("PKCE (RFC 7636)", () => {
       const before = provider.requestsTo("token").length;
       expect((await user.get(callback)).status).toBe(status);
       const sent = provider.requestsTo("token").slice(before);
-      expect(sent.map(({ params }) => params.get("code_verifier"))).toEqual(callback.includes("error=") ? [] : [verifier]);
+      expect(sent.map(({ params }) => params.get("code_verifier"))).toEqual(
+        callback.includes("error=") ? [] : [verifier],
+      );
       kept.delete(state);
       expect(await pending()).toEqual([...kept]);
       expect(JSON.stringify(await store.entries())).not.toContain(verifier);
@@ -373,8 +447,12 @@ describe("PKCE (RFC 7636)", () => {
   it("[PKCE-3] a provider that knows no PKCE is sent it all the same, and signs in", async () => {
     const user = await start({ provider: { pkce: "ignored" } });
     expect((await user.signIn()).status).toBe(302);
-    expect(application.provider.requestsTo("authorize")[0]?.query.get("code_challenge_method")).toBe("S256");
-    expect(application.provider.requestsTo("token")[0]?.params.get("code_verifier")).toMatch(RANDOM);
+    expect(
+      application.provider.requestsTo("authorize")[0]?.query.get("code_challenge_method"),
+    ).toBe("S256");
+    expect(application.provider.requestsTo("token")[0]?.params.get("code_verifier")).toMatch(
+      RANDOM,
+    );
     expect(await user.isSignedIn()).toBe(true);
   });
 });
@@ -394,18 +472,25 @@ async function listener(): Promise<{ readonly origin: string; readonly requests:
 /** A server whose certificate nobody has reason to trust. */
 async function untrusted(): Promise<{ readonly origin: string; readonly requests: string[] }> {
   const requests: string[] = [];
-  const server: TlsServer = createTlsServer(createCertificate({ name: "localhost" }), (request, response) => {
-    requests.push(request.url ?? "");
-    response.end();
-  });
+  const server: TlsServer = createTlsServer(
+    createCertificate({ name: "localhost" }),
+    (request, response) => {
+      requests.push(request.url ?? "");
+      response.end();
+    },
+  );
   server.on("tlsClientError", () => undefined);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   closing.push(() => server.close().closeAllConnections());
-  return { origin: `https://localhost:${String((server.address() as AddressInfo).port)}`, requests };
+  return {
+    origin: `https://localhost:${String((server.address() as AddressInfo).port)}`,
+    requests,
+  };
 }
 
 function expectLoggedOut(answer: Answer, response: string): void {
-  if (response === "json") expect([answer.status, answer.body]).toEqual([200, '{"status":"logged_out"}']);
+  if (response === "json")
+    expect([answer.status, answer.body]).toEqual([200, '{"status":"logged_out"}']);
   else expect([answer.status, answer.location]).toEqual([302, "/idpauth/"]);
 }
 
@@ -447,11 +532,16 @@ describe("revocation (RFC 7009)", () => {
     async (response) => {
       const user = await start();
       const { origin, requests } = await untrusted();
-      application.provider.discoveryDocument = (document) => ({ ...document, revocation_endpoint: `${origin}/revoke` });
+      application.provider.discoveryDocument = (document) => ({
+        ...document,
+        revocation_endpoint: `${origin}/revoke`,
+      });
       await user.signIn();
       expectLoggedOut(await user.get(`/idpauth/logout/?response=${response}`), response);
       expect([requests, await user.isSignedIn()]).toEqual([[], false]);
-      expect(application.log.filter(({ details }) => details?.["endpoint"] === "revocation")).toHaveLength(1);
+      expect(
+        application.log.filter(({ details }) => details?.["endpoint"] === "revocation"),
+      ).toHaveLength(1);
     },
   );
 
@@ -459,7 +549,10 @@ describe("revocation (RFC 7009)", () => {
     "[REV-3] nobody listening at the revocation endpoint: the logout completes, response=%s",
     async (response) => {
       const user = await start();
-      application.provider.discoveryDocument = (document) => ({ ...document, revocation_endpoint: "http://127.0.0.1:9/revoke" });
+      application.provider.discoveryDocument = (document) => ({
+        ...document,
+        revocation_endpoint: "http://127.0.0.1:9/revoke",
+      });
       await user.signIn();
       expectLoggedOut(await user.get(`/idpauth/logout/?response=${response}`), response);
       expect(await user.isSignedIn()).toBe(false);
@@ -485,7 +578,10 @@ describe("revocation (RFC 7009)", () => {
       application.log.length = 0;
       expectLoggedOut(await user.get(`/idpauth/logout/?response=${response}`), response);
       expect(application.provider.requestsTo("revoke")).toHaveLength(2);
-      expect([application.log.filter(({ level }) => level !== "info"), await user.isSignedIn()]).toEqual([[], false]);
+      expect([
+        application.log.filter(({ level }) => level !== "info"),
+        await user.isSignedIn(),
+      ]).toEqual([[], false]);
     },
   );
 
@@ -496,7 +592,12 @@ describe("revocation (RFC 7009)", () => {
       const { provider, clock } = application;
       const { origin, requests } = await listener();
       const strike = (endpoint: Endpoint) =>
-        provider.fault(endpoint, { kind: "redirect", status, location: `${origin}/${endpoint}`, times: 1 } satisfies Fault);
+        provider.fault(endpoint, {
+          kind: "redirect",
+          status,
+          location: `${origin}/${endpoint}`,
+          times: 1,
+        } satisfies Fault);
       const during = async (endpoint: Endpoint, work: () => Promise<unknown>) => {
         const before = provider.requestsTo(endpoint).length;
         const withdraw = strike(endpoint);
@@ -539,7 +640,13 @@ describe("token responses and client authentication (RFC 6749)", () => {
     "a:b+c%d e\u00fc&=",
   ];
 
-  it.each(SECRETS.flatMap((secret) => (["client_secret_post", "client_secret_basic"] as const).map((method) => [secret, method] as const)))(
+  it.each(
+    SECRETS.flatMap((secret) =>
+      (["client_secret_post", "client_secret_basic"] as const).map(
+        (method) => [secret, method] as const,
+      ),
+    ),
+  )(
     "[TOK-4] the client secret %j by %s: sign-in, refresh and revocation prove the client",
     async (clientSecret, method) => {
       const user = await start({
@@ -600,7 +707,10 @@ describe("token responses and client authentication (RFC 6749)", () => {
       const user = await start();
       for (const second of ["same", "other"]) {
         const callback = await user.approve();
-        const once = name === "error" ? `${callback.replace(/code=[^&]*&?/, "")}&error=access_denied` : callback;
+        const once =
+          name === "error"
+            ? `${callback.replace(/code=[^&]*&?/, "")}&error=access_denied`
+            : callback;
         const value = second === "same" ? parameter(once, name) : "other";
         const answer = await user.get(`${once}&${name}=${encodeURIComponent(value)}`);
         expect([answer.status, answer.setCookies ?? []]).toEqual([400, []]);

@@ -3,8 +3,9 @@ import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { startApplication, type Application, type TestUser } from "../support/application.js";
 
 /**
- * Guarantee 7: one user's or one stranger's bad token never delays another user. Each response strikes one token only; other
- * users refresh and sign in in the same second, for the clock stands still.
+ * Guarantee 7: one user's or one stranger's bad token never delays another user. Each response
+ * strikes one token only; other users refresh and sign in in the same second, for the clock stands
+ * still.
  */
 
 let app: Application;
@@ -28,14 +29,23 @@ interface Row {
   readonly exchange: Kind;
 }
 
-const ERRORS = ["invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope", "blocked_by_rule", undefined];
+const ERRORS = [
+  "invalid_grant",
+  "unauthorized_client",
+  "unsupported_grant_type",
+  "invalid_scope",
+  "blocked_by_rule",
+  undefined,
+];
 const OPERATORS = ["unauthorized_client", "unsupported_grant_type", "invalid_scope"];
 
 const ROWS: readonly Row[] = [400, 401, 403, 404, 408, 422, 429, 500, 502, 503].flatMap((status) =>
   ERRORS.map((error): Row => {
     if (status >= 500) return { status, error, refresh: "outage", exchange: "outage" };
-    if (error === "invalid_grant") return { status, error, refresh: "refused", exchange: "refused" };
-    if (status === 408 || status === 429) return { status, error, refresh: "outage", exchange: "outage" };
+    if (error === "invalid_grant")
+      return { status, error, refresh: "refused", exchange: "refused" };
+    if (status === 408 || status === 429)
+      return { status, error, refresh: "outage", exchange: "outage" };
     const isRefused = status === 400 && !OPERATORS.includes(error ?? "");
     return { status, error, refresh: isRefused ? "refused" : "misconfigured", exchange: "refused" };
   }),
@@ -44,7 +54,12 @@ const ROWS: readonly Row[] = [400, 401, 403, 404, 408, 422, 429, 500, 502, 503].
 const nameOf = ({ status, error }: Row) => `${String(status)} ${error ?? "without an error code"}`;
 
 function responseOf({ status, error }: Row): Extract<Fault, { kind: "status" }> {
-  return { kind: "status", status, ...(error !== undefined && { body: { error } }), headers: { "retry-after": "60" } };
+  return {
+    kind: "status",
+    status,
+    ...(error !== undefined && { body: { error } }),
+    headers: { "retry-after": "60" },
+  };
 }
 
 async function signedIn(name: string): Promise<TestUser> {
@@ -60,38 +75,57 @@ async function expectOthersGood(expired: TestUser): Promise<void> {
   expect(await fresh.isSignedIn()).toBe(true);
 }
 
-async function kindOf(answer: Awaited<ReturnType<TestUser["get"]>>, ok: number): Promise<Kind | "good"> {
-  if (answer.status === 503) return (answer.body ?? "").includes("misconfigured") ? "misconfigured" : "outage";
+async function kindOf(
+  answer: Awaited<ReturnType<TestUser["get"]>>,
+  ok: number,
+): Promise<Kind | "good"> {
+  if (answer.status === 503)
+    return (answer.body ?? "").includes("misconfigured") ? "misconfigured" : "outage";
   return answer.status === ok ? "refused" : "good";
 }
 
 describe("one session whose refresh token gets a bad response", () => {
-  it.each(ROWS.map((row) => [nameOf(row), row] as const))("%s: other users refresh and sign in", async (_name, row) => {
-    const bad = await signedIn("ada");
-    const good = await signedIn("bob");
-    const [badToken] = [(await app.auth.getCredentials(bad.request("/")))?.refresh_token];
-    app.clock.advance(3_700_000);
-    app.provider.fault("token", { ...responseOf(row), when: ({ params }) => params.get("refresh_token") === badToken });
-    for (let poll = 0; poll < 3; poll += 1) {
-      const probe = await bad.get("/idpauth/session");
-      expect(probe.status).toBe(row.refresh === "refused" ? 200 : 503);
-    }
-    const refreshes = app.provider.requestsTo("token").filter(({ params }) => params.get("refresh_token") === badToken);
-    expect(refreshes, "the endpoint is not asked again for this session").toHaveLength(1);
-    await expectOthersGood(good);
-    // A refusal ends the session; after anything else it goes on.
-    app.provider.clearFaults();
-    app.clock.advance(61_000);
-    expect(await bad.isSignedIn()).toBe(row.refresh !== "refused");
-  });
+  it.each(ROWS.map((row) => [nameOf(row), row] as const))(
+    "%s: other users refresh and sign in",
+    async (_name, row) => {
+      const bad = await signedIn("ada");
+      const good = await signedIn("bob");
+      const [badToken] = [(await app.auth.getCredentials(bad.request("/")))?.refresh_token];
+      app.clock.advance(3_700_000);
+      app.provider.fault("token", {
+        ...responseOf(row),
+        when: ({ params }) => params.get("refresh_token") === badToken,
+      });
+      for (let poll = 0; poll < 3; poll += 1) {
+        const probe = await bad.get("/idpauth/session");
+        expect(probe.status).toBe(row.refresh === "refused" ? 200 : 503);
+      }
+      const refreshes = app.provider
+        .requestsTo("token")
+        .filter(({ params }) => params.get("refresh_token") === badToken);
+      expect(refreshes, "the endpoint is not asked again for this session").toHaveLength(1);
+      await expectOthersGood(good);
+      // A refusal ends the session; after anything else it goes on.
+      app.provider.clearFaults();
+      app.clock.advance(61_000);
+      expect(await bad.isSignedIn()).toBe(row.refresh !== "refused");
+    },
+  );
 
   it("two sessions whose tokens always get 403 delay no other user", async () => {
     const bad = [await signedIn("ada"), await signedIn("dan")];
     const good = await signedIn("bob");
-    const tokens = await Promise.all(bad.map(async (user) => (await app.auth.getCredentials(user.request("/")))?.refresh_token));
+    const tokens = await Promise.all(
+      bad.map(async (user) => (await app.auth.getCredentials(user.request("/")))?.refresh_token),
+    );
     app.clock.advance(3_700_000);
-    app.provider.fault("token", { kind: "status", status: 403, when: ({ params }) => tokens.includes(params.get("refresh_token") ?? "") });
-    for (const user of [...bad, ...bad]) expect((await user.get("/idpauth/session")).status).toBe(503);
+    app.provider.fault("token", {
+      kind: "status",
+      status: 403,
+      when: ({ params }) => tokens.includes(params.get("refresh_token") ?? ""),
+    });
+    for (const user of [...bad, ...bad])
+      expect((await user.get("/idpauth/session")).status).toBe(503);
     await expectOthersGood(good);
   });
 });
@@ -99,7 +133,9 @@ describe("one session whose refresh token gets a bad response", () => {
 describe("one session whose new ID tokens have an unknown key", () => {
   /** From now on, only this user's ID tokens name a key that is not published. */
   function spoil(sub: string): void {
-    app.provider.mutateIdToken = (draft) => ({ header: { ...draft.header, ...(draft.claims["sub"] === sub && { kid: "unknown" }) } });
+    app.provider.mutateIdToken = (draft) => ({
+      header: { ...draft.header, ...(draft.claims["sub"] === sub && { kid: "unknown" }) },
+    });
   }
   afterEach(() => {
     app.provider.mutateIdToken = undefined;
@@ -107,7 +143,9 @@ describe("one session whose new ID tokens have an unknown key", () => {
 
   it("[F9] polls for a minute: other users sign in and refresh all the while, also when the keys change", async () => {
     const bad = await signedIn("ada");
-    const others = await Promise.all(Array.from({ length: 20 }, (_, index) => signedIn(`user-${String(index)}`)));
+    const others = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => signedIn(`user-${String(index)}`)),
+    );
     app.clock.advance(3_700_000);
     spoil("ada");
     const before = app.provider.requestsTo("token").length;
@@ -118,7 +156,8 @@ describe("one session whose new ID tokens have an unknown key", () => {
       if (second === 40) await app.provider.rotateKeys({ keepOld: false });
       app.clock.advance(1_000);
     }
-    // 60 sign-ins, 20 refreshes, and the session's own attempts at 1, 2, 4, 8, 16 and 32 s, each up to a quarter earlier.
+    // 60 sign-ins, 20 refreshes, and the session's own attempts at 1, 2, 4, 8, 16 and 32 s, each up
+    // to a quarter earlier.
     const own = app.provider.requestsTo("token").length - before - 80;
     expect(own).toBeGreaterThanOrEqual(6);
     expect(own).toBeLessThanOrEqual(8);
@@ -133,28 +172,37 @@ describe("one session whose new ID tokens have an unknown key", () => {
     app.clock.advance(3_700_000);
     spoil("ada");
     for (let attempt = 0; attempt < 3; attempt += 1) {
-      expect((await app.user().signIn("/idpauth/login/", { sub: "ada", email: "ada@example.com" })).status).toBe(503);
+      expect(
+        (await app.user().signIn("/idpauth/login/", { sub: "ada", email: "ada@example.com" }))
+          .status,
+      ).toBe(503);
       await expectOthersGood(good);
     }
   });
 });
 
 describe("a stranger's code that gets a bad response", () => {
-  it.each(ROWS.map((row) => [nameOf(row), row] as const))("%s: other users refresh and sign in", async (_name, row) => {
-    const good = await signedIn("bob");
-    app.clock.advance(3_700_000);
-    app.provider.fault("token", { ...responseOf(row), when: ({ params }) => params.get("code") === "made-up" });
-    for (let attempt = 0; attempt < 5; attempt += 1) {
-      const stranger = app.user();
-      const login = await stranger.get("/idpauth/login/");
-      const state = new URL(login.location).searchParams.get("state") ?? "";
-      const answer = await stranger.get(
-        `/idpauth/login-callback?code=made-up&state=${state}&iss=${encodeURIComponent(app.provider.issuer)}`,
-      );
-      expect(await kindOf(answer, 400)).toBe(row.exchange);
-    }
-    await expectOthersGood(good);
-  });
+  it.each(ROWS.map((row) => [nameOf(row), row] as const))(
+    "%s: other users refresh and sign in",
+    async (_name, row) => {
+      const good = await signedIn("bob");
+      app.clock.advance(3_700_000);
+      app.provider.fault("token", {
+        ...responseOf(row),
+        when: ({ params }) => params.get("code") === "made-up",
+      });
+      for (let attempt = 0; attempt < 5; attempt += 1) {
+        const stranger = app.user();
+        const login = await stranger.get("/idpauth/login/");
+        const state = new URL(login.location).searchParams.get("state") ?? "";
+        const answer = await stranger.get(
+          `/idpauth/login-callback?code=made-up&state=${state}&iss=${encodeURIComponent(app.provider.issuer)}`,
+        );
+        expect(await kindOf(answer, 400)).toBe(row.exchange);
+      }
+      await expectOthersGood(good);
+    },
+  );
 });
 
 describe("a real outage", () => {
@@ -165,20 +213,24 @@ describe("a real outage", () => {
     ["a reset connection", { kind: "reset" }],
     ["a wrong client secret", { kind: "status", status: 401, body: { error: "invalid_client" } }],
   ];
-  it.each(OUTAGES)("%s: every user gets 503, few requests reach the provider, and all are good again afterwards", async (_name, fault) => {
-    const users = await Promise.all(["ada", "bob", "carol", "dan"].map(signedIn));
-    app.clock.advance(3_700_000);
-    app.provider.requests.length = 0;
-    app.provider.fault("token", fault);
-    for (const user of [...users, ...users]) expect((await user.get("/idpauth/session")).status).toBe(503);
-    expect(app.provider.requestsTo("token").length).toBeLessThanOrEqual(2);
-    const callback = await users[0]?.approve();
-    expect((await users[0]?.get(callback ?? ""))?.status).toBe(503);
-    app.provider.clearFaults();
-    app.clock.advance(61_000);
-    for (const user of users) expect(await user.isSignedIn()).toBe(true);
-    await expectOthersGood(users[1] ?? app.user());
-  });
+  it.each(OUTAGES)(
+    "%s: every user gets 503, few requests reach the provider, and all are good again afterwards",
+    async (_name, fault) => {
+      const users = await Promise.all(["ada", "bob", "carol", "dan"].map(signedIn));
+      app.clock.advance(3_700_000);
+      app.provider.requests.length = 0;
+      app.provider.fault("token", fault);
+      for (const user of [...users, ...users])
+        expect((await user.get("/idpauth/session")).status).toBe(503);
+      expect(app.provider.requestsTo("token").length).toBeLessThanOrEqual(2);
+      const callback = await users[0]?.approve();
+      expect((await users[0]?.get(callback ?? ""))?.status).toBe(503);
+      app.provider.clearFaults();
+      app.clock.advance(61_000);
+      for (const user of users) expect(await user.isSignedIn()).toBe(true);
+      await expectOthersGood(users[1] ?? app.user());
+    },
+  );
 });
 
 describe("code exchanges", () => {
@@ -187,7 +239,10 @@ describe("code exchanges", () => {
     const callbacks = await Promise.all(
       Array.from({ length: 51 }, async (_, index) => {
         const user = app.user();
-        return { user, target: await user.approve("/idpauth/login/", { sub: `user-${String(index)}` }) };
+        return {
+          user,
+          target: await user.approve("/idpauth/login/", { sub: `user-${String(index)}` }),
+        };
       }),
     );
     app.provider.requests.length = 0;
@@ -200,7 +255,10 @@ describe("code exchanges", () => {
     expect(app.provider.requestsTo("token")).toHaveLength(50);
     app.clock.advance(2_000);
     const answer = await waiting;
-    expect([answer?.status, answer?.headers["Retry-After"]]).toEqual([503, expect.stringMatching(/^[12]$/)]);
+    expect([answer?.status, answer?.headers["Retry-After"]]).toEqual([
+      503,
+      expect.stringMatching(/^[12]$/),
+    ]);
     hold.release();
     for (const each of await Promise.all(first)) expect(each.status).toBe(302);
     expect((await late?.user.get(late.target))?.status).toBe(302);

@@ -13,7 +13,8 @@ afterEach(() => run.finish());
 
 const refreshes = () => run.provider.requestsTo("token", { grant_type: "refresh_token" });
 const exchanges = () => run.provider.requestsTo("token", { grant_type: "authorization_code" });
-const issued = (kind: string) => run.provider.issued.filter((each) => each.kind === kind).map(({ value }) => value);
+const issued = (kind: string) =>
+  run.provider.issued.filter((each) => each.kind === kind).map(({ value }) => value);
 const keyNow = () => run.store.inserted.at(-1) ?? "";
 
 /** The same browser at another process, or with a copy of its cookies. */
@@ -58,19 +59,25 @@ describe("[R1] [R2] [BCP-14] many requests on one expired session, over several 
     [5, false],
     [50, false],
     [500, false],
-  ])("[R1] [R2] %i requests over 4 processes, rotation %s: one token request, and all are signed in", async (k, rotation) => {
-    run = await startWatchedRun({ provider: { rotation } });
-    const processes = [run.auth, run.another(), run.another(), run.another()];
-    const user = run.user();
-    await user.signIn();
-    run.clock.advance(HOUR);
-    const answers = Promise.all(Array.from({ length: k }, (_, number) => copyOf(user, processes[number % 4]).get(PROBE)));
-    for (const answer of await ticking(answers)) expect(answer.json()).toMatchObject({ authenticated: true, expires_in: 3600 });
-    expect(refreshes()).toHaveLength(1);
-    expect(run.provider.reuses).toBe(0);
-    run.clock.advance(HOUR);
-    expect(await user.isSignedIn()).toBe(true);
-  });
+  ])(
+    "[R1] [R2] %i requests over 4 processes, rotation %s: one token request, and all are signed in",
+    async (k, rotation) => {
+      run = await startWatchedRun({ provider: { rotation } });
+      const processes = [run.auth, run.another(), run.another(), run.another()];
+      const user = run.user();
+      await user.signIn();
+      run.clock.advance(HOUR);
+      const answers = Promise.all(
+        Array.from({ length: k }, (_, number) => copyOf(user, processes[number % 4]).get(PROBE)),
+      );
+      for (const answer of await ticking(answers))
+        expect(answer.json()).toMatchObject({ authenticated: true, expires_in: 3600 });
+      expect(refreshes()).toHaveLength(1);
+      expect(run.provider.reuses).toBe(0);
+      run.clock.advance(HOUR);
+      expect(await user.isSignedIn()).toBe(true);
+    },
+  );
 });
 
 /** Waiters look again after some milliseconds of the clock. */
@@ -118,16 +125,20 @@ describe("[R3] the holder of the lease, in another process, is slow", () => {
       await run.auth.idle();
       for (const answer of await ticking(waiters)) {
         if (inTime) expect(answer.json()).toMatchObject({ authenticated: true });
-        else expect([answer.status, Number(answer.headers["Retry-After"]) >= 1]).toEqual([503, true]);
+        else
+          expect([answer.status, Number(answer.headers["Retry-After"]) >= 1]).toEqual([503, true]);
       }
       // 1.5 s between two looks.
       expect(latest).toBeLessThanOrEqual(Math.min(5_000, slow + 1_500));
       // Whoever comes now is served by what the slow one has stored.
-      for (const process of [run.auth, ...others]) expect(await ticking(copyOf(user, process).isSignedIn())).toBe(true);
+      for (const process of [run.auth, ...others])
+        expect(await ticking(copyOf(user, process).isSignedIn())).toBe(true);
       expect([refreshes().length, run.provider.reuses]).toEqual([1, 0]);
       run.clock.advance(HOUR);
       expect(await ticking(copyOf(user, others[0]).isSignedIn())).toBe(true);
-      expect(refreshes().map(({ params }) => params.get("refresh_token"))).toEqual(issued("refresh_token").slice(0, 2));
+      expect(refreshes().map(({ params }) => params.get("refresh_token"))).toEqual(
+        issued("refresh_token").slice(0, 2),
+      );
     },
   );
 });
@@ -150,7 +161,9 @@ describe("[R4] a stamp by a request that read before a refresh", () => {
     expect((await a).json()).toMatchObject({ authenticated: true });
     run.clock.advance(HOUR);
     expect(await user.isSignedIn()).toBe(true);
-    expect(refreshes().map(({ params }) => params.get("refresh_token"))).toEqual(issued("refresh_token").slice(0, 2));
+    expect(refreshes().map(({ params }) => params.get("refresh_token"))).toEqual(
+      issued("refresh_token").slice(0, 2),
+    );
     expect(run.provider.reuses).toBe(0);
   });
 });
@@ -161,7 +174,11 @@ describe("[R5] a logout while a request of another process is about to write", (
     ["a login's own entry", "replace", "/idpauth/login/"],
   ];
 
-  it.each(WRITERS.flatMap(([name, method, target]) => [true, false].map((isFirst) => [name, isFirst, method, target] as const)))(
+  it.each(
+    WRITERS.flatMap(([name, method, target]) =>
+      [true, false].map((isFirst) => [name, isFirst, method, target] as const),
+    ),
+  )(
     "[R5] %s, the logout first: %s: the session is gone, then and ten seconds later",
     async (_name, isFirst, method, target) => {
       run = await startWatchedRun({ sessionIdleTimeout: 7_200 });
@@ -172,11 +189,14 @@ describe("[R5] a logout while a request of another process is about to write", (
       const kept = copyOf(user);
       run.clock.advance(60_000);
       const write = gate();
-      run.store[isFirst ? "before" : "after"] = (call) => (call.method === method && call.key === old ? write.wait() : undefined);
+      run.store[isFirst ? "before" : "after"] = (call) =>
+        call.method === method && call.key === old ? write.wait() : undefined;
       const late = copyOf(user, process).get(target);
       await write.arrived;
       run.store.before = run.store.after = undefined;
-      expect((await user.get("/idpauth/logout/?response=json")).json()).toEqual({ status: "logged_out" });
+      expect((await user.get("/idpauth/logout/?response=json")).json()).toEqual({
+        status: "logged_out",
+      });
       expect(await run.store.peek(old)).toBeUndefined();
       write.open();
       const { status, setCookies = [] } = await late;
@@ -184,7 +204,8 @@ describe("[R5] a logout while a request of another process is about to write", (
       for (const later of [0, 10_000]) {
         await run.clock.advanceAsync(later);
         expect(await run.store.peek(old)).toBeUndefined();
-        for (const auth of [run.auth, process]) expect(await copyOf(kept, auth).isSignedIn()).toBe(false);
+        for (const auth of [run.auth, process])
+          expect(await copyOf(kept, auth).isSignedIn()).toBe(false);
         for (const cookie of setCookies) {
           const stranger = run.user();
           stranger.cookies.set("idpauth", /^idpauth=([^;]*)/.exec(cookie)?.[1] ?? "");
@@ -195,28 +216,35 @@ describe("[R5] a logout while a request of another process is about to write", (
     },
   );
 
-  it.each([true, false])("[R5] a refresh, before the provider has begun: %s: the same, and its late tokens are revoked", async (before) => {
-    run = await startWatchedRun();
-    const process = run.another();
-    const user = run.user();
-    await user.signIn();
-    const old = keyNow();
-    const kept = copyOf(user);
-    run.clock.advance(HOUR);
-    const hold = run.provider.hold("token", { before });
-    const late = copyOf(user, process).get(PROBE);
-    await hold.arrived;
-    expect((await user.get("/idpauth/logout/?response=json")).json()).toEqual({ status: "logged_out" });
-    hold.release();
-    expect((await late).json()).toMatchObject({ authenticated: false });
-    await process.idle();
-    for (const later of [0, 10_000]) {
-      await run.clock.advanceAsync(later);
-      expect(await run.store.peek(old)).toBeUndefined();
-      for (const auth of [run.auth, process]) expect(await copyOf(kept, auth).isSignedIn()).toBe(false);
-    }
-    for (const token of [...issued("refresh_token"), ...issued("access_token")]) expect(run.provider.isActive(token)).toBe(false);
-  });
+  it.each([true, false])(
+    "[R5] a refresh, before the provider has begun: %s: the same, and its late tokens are revoked",
+    async (before) => {
+      run = await startWatchedRun();
+      const process = run.another();
+      const user = run.user();
+      await user.signIn();
+      const old = keyNow();
+      const kept = copyOf(user);
+      run.clock.advance(HOUR);
+      const hold = run.provider.hold("token", { before });
+      const late = copyOf(user, process).get(PROBE);
+      await hold.arrived;
+      expect((await user.get("/idpauth/logout/?response=json")).json()).toEqual({
+        status: "logged_out",
+      });
+      hold.release();
+      expect((await late).json()).toMatchObject({ authenticated: false });
+      await process.idle();
+      for (const later of [0, 10_000]) {
+        await run.clock.advanceAsync(later);
+        expect(await run.store.peek(old)).toBeUndefined();
+        for (const auth of [run.auth, process])
+          expect(await copyOf(kept, auth).isSignedIn()).toBe(false);
+      }
+      for (const token of [...issued("refresh_token"), ...issued("access_token")])
+        expect(run.provider.isActive(token)).toBe(false);
+    },
+  );
 });
 
 describe("[R6] a logout while the callback is under way", () => {
@@ -245,7 +273,8 @@ describe("[R6] a logout while the callback is under way", () => {
         const isOvertaken = calls >= at;
         expect([old, await old.isSignedIn()]).toEqual([old, false]);
         if (!isOvertaken) {
-          // The login is read and used up, and the session is stored: a callback takes three calls at the least.
+          // The login is read and used up, and the session is stored: a callback takes three calls
+          // at the least.
           expect(at).toBeGreaterThan(3);
           break;
         }
@@ -256,7 +285,8 @@ describe("[R6] a logout while the callback is under way", () => {
           expect(answer.status).toBe(400);
           expect(await user.isSignedIn()).toBe(false);
           // What came too late for a session is given back.
-          for (const token of issued("refresh_token").slice(-1)) expect(run.provider.isActive(token)).toBe(false);
+          for (const token of issued("refresh_token").slice(-1))
+            expect(run.provider.isActive(token)).toBe(false);
         }
       }
     },
@@ -300,7 +330,10 @@ describe("[R8] several tabs sign in at the same time", () => {
           expect(answer.status).toBe(400);
           expect(answer.body).toContain("login/");
         } else {
-          expect([answer.status, answer.location]).toEqual([302, `http://app.example/tab/${String(tab)}`]);
+          expect([answer.status, answer.location]).toEqual([
+            302,
+            `http://app.example/tab/${String(tab)}`,
+          ]);
           isSignedIn = true;
           expect((await user.get(PROBE)).json().user.email).toBe("p0@example.com");
         }
@@ -323,7 +356,9 @@ describe("[R8] several tabs sign in at the same time", () => {
         expect((await user.get(PROBE)).json().user.email).toBe(personOf(first!.tab).email);
       }
       await run.auth.idle();
-      expect(issued("refresh_token").filter((token) => run.provider.isActive(token))).toHaveLength(1);
+      expect(issued("refresh_token").filter((token) => run.provider.isActive(token))).toHaveLength(
+        1,
+      );
     },
   );
 
@@ -342,14 +377,17 @@ describe("[R8] several tabs sign in at the same time", () => {
       );
       const signedIn: number[] = [];
       for (const { tab, at, answer } of answers) {
-        if (answer.status === 302) expect(answer.location).toBe(`http://app.example/tab/${String(tab)}`);
+        if (answer.status === 302)
+          expect(answer.location).toBe(`http://app.example/tab/${String(tab)}`);
         else expect([answer.status, (answer.body ?? "").includes("login/")]).toEqual([400, true]);
         if ((answer.setCookies ?? []).length === 0) continue;
         signedIn.push(tab);
         expect((await at.get(PROBE)).json().user.email).toBe(`p${String(tab)}@example.com`);
       }
       expect(signedIn).toHaveLength(1);
-      expect(new Set(exchanges().map(({ params }) => params.get("code"))).size).toBe(exchanges().length);
+      expect(new Set(exchanges().map(({ params }) => params.get("code"))).size).toBe(
+        exchanges().length,
+      );
       // The cookie of before is dead for everybody.
       expect(await user.isSignedIn()).toBe(false);
     },
@@ -357,28 +395,33 @@ describe("[R8] several tabs sign in at the same time", () => {
 });
 
 describe("[R9] one callback several times at once", () => {
-  it.each([2, 5, 10])("[R9] %i times over 2 processes: one token request, one session, which nothing disturbs", async (times) => {
-    run = await startWatchedRun();
-    const other = run.another();
-    for (const isSignedInBefore of [false, true]) {
-      const user = run.user();
-      if (isSignedInBefore) await user.signIn();
-      const before = exchanges().length;
-      const callback = await user.approve();
-      const browsers = Array.from({ length: times }, (_, number) => copyOf(user, number % 2 === 0 ? run.auth : other));
-      const answers = await Promise.all(browsers.map((browser) => browser.get(callback)));
-      expect(exchanges()).toHaveLength(before + 1);
-      const cookies = new Set(answers.flatMap(({ setCookies }) => setCookies ?? []));
-      expect(cookies.size).toBe(1);
-      for (const { status, setCookies } of answers) {
-        expect([302, 400]).toContain(status);
-        // An answer that signs nobody in takes no cookie away either.
-        if (status === 400) expect(setCookies ?? []).toEqual([]);
+  it.each([2, 5, 10])(
+    "[R9] %i times over 2 processes: one token request, one session, which nothing disturbs",
+    async (times) => {
+      run = await startWatchedRun();
+      const other = run.another();
+      for (const isSignedInBefore of [false, true]) {
+        const user = run.user();
+        if (isSignedInBefore) await user.signIn();
+        const before = exchanges().length;
+        const callback = await user.approve();
+        const browsers = Array.from({ length: times }, (_, number) =>
+          copyOf(user, number % 2 === 0 ? run.auth : other),
+        );
+        const answers = await Promise.all(browsers.map((browser) => browser.get(callback)));
+        expect(exchanges()).toHaveLength(before + 1);
+        const cookies = new Set(answers.flatMap(({ setCookies }) => setCookies ?? []));
+        expect(cookies.size).toBe(1);
+        for (const { status, setCookies } of answers) {
+          expect([302, 400]).toContain(status);
+          // An answer that signs nobody in takes no cookie away either.
+          if (status === 400) expect(setCookies ?? []).toEqual([]);
+        }
+        const winner = browsers.find((_, number) => (answers[number]?.setCookies ?? []).length > 0);
+        expect(await winner?.isSignedIn()).toBe(true);
       }
-      const winner = browsers.find((_, number) => (answers[number]?.setCookies ?? []).length > 0);
-      expect(await winner?.isSignedIn()).toBe(true);
-    }
-  });
+    },
+  );
 });
 
 describe("[R10] a callback that is played again later", () => {
@@ -388,28 +431,42 @@ describe("[R10] a callback that is played again later", () => {
     ["1 s", SECOND],
     ["1 h", HOUR],
     ["13 days", 13 * 24 * HOUR],
-  ])("[R10] after %s, by the same browser and by others: no token request, and everybody's session is as it was", async (_name, later) => {
-    run = await startWatchedRun();
-    const [user, other, stranger] = [run.user(), run.user(), run.user()];
-    const callback = await user.approve("/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=http://app.example/mine");
-    await user.get(callback);
-    await other.signIn(undefined, { sub: "bob", email: "bob@example.com", name: "Bob", picture: "" });
-    run.clock.advance(later);
-    const before = exchanges().length;
-    const own = await user.get(callback);
-    expect([own.status, own.location, own.setCookies ?? []]).toEqual([302, "http://app.example/mine", []]);
-    for (const browser of [other, stranger]) {
-      const answer = await browser.get(callback);
-      expect([answer.status, answer.setCookies ?? []]).toEqual([400, []]);
-    }
-    expect(exchanges()).toHaveLength(before);
-    expect((await user.get(PROBE)).json().user.email).toBe("ada@example.com");
-    expect((await other.get(PROBE)).json().user.email).toBe("bob@example.com");
-    await user.get("/idpauth/logout/");
-    expect((await user.get(callback)).status).toBe(400);
-    expect(exchanges()).toHaveLength(before);
-    expect(await user.isSignedIn()).toBe(false);
-  });
+  ])(
+    "[R10] after %s, by the same browser and by others: no token request, and everybody's session is as it was",
+    async (_name, later) => {
+      run = await startWatchedRun();
+      const [user, other, stranger] = [run.user(), run.user(), run.user()];
+      const callback = await user.approve(
+        "/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=http://app.example/mine",
+      );
+      await user.get(callback);
+      await other.signIn(undefined, {
+        sub: "bob",
+        email: "bob@example.com",
+        name: "Bob",
+        picture: "",
+      });
+      run.clock.advance(later);
+      const before = exchanges().length;
+      const own = await user.get(callback);
+      expect([own.status, own.location, own.setCookies ?? []]).toEqual([
+        302,
+        "http://app.example/mine",
+        [],
+      ]);
+      for (const browser of [other, stranger]) {
+        const answer = await browser.get(callback);
+        expect([answer.status, answer.setCookies ?? []]).toEqual([400, []]);
+      }
+      expect(exchanges()).toHaveLength(before);
+      expect((await user.get(PROBE)).json().user.email).toBe("ada@example.com");
+      expect((await other.get(PROBE)).json().user.email).toBe("bob@example.com");
+      await user.get("/idpauth/logout/");
+      expect((await user.get(callback)).status).toBe(400);
+      expect(exchanges()).toHaveLength(before);
+      expect(await user.isSignedIn()).toBe(false);
+    },
+  );
 });
 
 describe("[R12] an attacker who knows the key from before the sign-in", () => {
@@ -433,7 +490,10 @@ describe("[R12] an attacker who knows the key from before the sign-in", () => {
         expect(answer.setCookies ?? []).toEqual([]);
       }
       // The cookie is not taken up again.
-      if (isDead) expect((await copyOf(attacker).get("/idpauth/login/")).setCookies?.[0]).not.toContain(attacker.cookies.get("idpauth"));
+      if (isDead)
+        expect((await copyOf(attacker).get("/idpauth/login/")).setCookies?.[0]).not.toContain(
+          attacker.cookies.get("idpauth"),
+        );
       isBusy = false;
     };
     expect((await user.get(callback)).status).toBe(302);
@@ -455,7 +515,9 @@ describe("[R12] an attacker who knows the key from before the sign-in", () => {
     const targets = [PROBE, "/idpauth/", "/idpauth/login-callback?state=x&code=y"];
     const hammer = Array.from({ length: 10 }, async (_, worker) => {
       for (let turn = worker; !isOver; turn += 1) {
-        const answer = await copyOf(attacker, turn % 2 === 0 ? run.auth : process).get(targets[turn % targets.length] ?? "");
+        const answer = await copyOf(attacker, turn % 2 === 0 ? run.auth : process).get(
+          targets[turn % targets.length] ?? "",
+        );
         expect(answer.body ?? "").not.toContain("ada@example.com");
         expect([200, 400]).toContain(answer.status);
         expect(answer.setCookies ?? []).toEqual([]);
@@ -474,7 +536,8 @@ describe("[R12] an attacker who knows the key from before the sign-in", () => {
         expect((await user.get(callback)).status).toBe(302);
         expect(await run.store.peek(old)).toBeUndefined();
         expect(await user.isSignedIn()).toBe(true);
-        for (const auth of [run.auth, process]) expect(await copyOf(attacker, auth).isSignedIn()).toBe(false);
+        for (const auth of [run.auth, process])
+          expect(await copyOf(attacker, auth).isSignedIn()).toBe(false);
       }
     } finally {
       isOver = true;
@@ -491,7 +554,8 @@ describe("[R12] an attacker who knows the key from before the sign-in", () => {
     const old = keyNow();
     const attacker = copyOf(user, process);
     const write = gate();
-    run.store.before = ({ method, key }) => (method === "replace" && key === old ? write.wait() : undefined);
+    run.store.before = ({ method, key }) =>
+      method === "replace" && key === old ? write.wait() : undefined;
     const login = attacker.get("/idpauth/login/");
     await write.arrived;
     run.store.before = undefined;
@@ -510,22 +574,30 @@ describe("[R12] an attacker who knows the key from before the sign-in", () => {
 });
 
 describe("[R14] the maximum age is reached while a refresh is under way", () => {
-  it.each([-1, 0, 1, 2])("[R14] session limit %i s after the response: a refresh never lifts it", async (spare) => {
-    run = await startWatchedRun({ sessionMaxAge: 3_603 + spare });
-    const user = run.user();
-    await user.signIn();
-    run.clock.advance(HOUR);
-    const hold = run.provider.hold("token", { before: false });
-    const probe = user.get(PROBE);
-    await hold.arrived;
-    run.clock.advance(3_000);
-    hold.release();
-    // Exactly at the cap is still within it.
-    expect((await probe).json()).toMatchObject(spare < 0 ? { authenticated: false, reason: "max_age" } : { authenticated: true });
-    run.clock.advance((spare + 1) * 1_000);
-    expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "max_age" });
-    expect(refreshes()).toHaveLength(1);
-  });
+  it.each([-1, 0, 1, 2])(
+    "[R14] session limit %i s after the response: a refresh never lifts it",
+    async (spare) => {
+      run = await startWatchedRun({ sessionMaxAge: 3_603 + spare });
+      const user = run.user();
+      await user.signIn();
+      run.clock.advance(HOUR);
+      const hold = run.provider.hold("token", { before: false });
+      const probe = user.get(PROBE);
+      await hold.arrived;
+      run.clock.advance(3_000);
+      hold.release();
+      // Exactly at the cap is still within it.
+      expect((await probe).json()).toMatchObject(
+        spare < 0 ? { authenticated: false, reason: "max_age" } : { authenticated: true },
+      );
+      run.clock.advance((spare + 1) * 1_000);
+      expect((await user.get(PROBE)).json()).toMatchObject({
+        authenticated: false,
+        reason: "max_age",
+      });
+      expect(refreshes()).toHaveLength(1);
+    },
+  );
 });
 
 describe("[R15] the refresh token changes between a process's read and its lease", () => {
@@ -541,7 +613,8 @@ describe("[R15] the refresh token changes between a process's read and its lease
     const a = copyOf(user).get(PROBE);
     await lease.arrived;
     run.store.before = undefined;
-    // B spends it, and keeps the second: its ID token cannot be verified, so the session still has to be refreshed.
+    // B spends it, and keeps the second: its ID token cannot be verified, so the session still has
+    // to be refreshed.
     await run.provider.rotateKeys({ keepOld: false });
     const withdraw = run.provider.fault("jwks", { kind: "reset" });
     expect((await copyOf(user, b).get(PROBE)).status).toBe(503);
@@ -549,7 +622,9 @@ describe("[R15] the refresh token changes between a process's read and its lease
     withdraw();
     lease.open();
     expect((await a).json()).toMatchObject({ authenticated: true, expires_in: 3600 });
-    expect(refreshes().map(({ params }) => params.get("refresh_token"))).toEqual(issued("refresh_token").slice(0, 2));
+    expect(refreshes().map(({ params }) => params.get("refresh_token"))).toEqual(
+      issued("refresh_token").slice(0, 2),
+    );
     expect(run.provider.reuses).toBe(0);
   });
 });
@@ -559,7 +634,11 @@ describe("[R16] processes of other settings on the same store", () => {
     run = await startWatchedRun();
     const capped = run.another({ sessionMaxAge: 600, sessionIdleTimeout: 300 });
     const manual = run.another({ sessionAutoRefresh: false });
-    const renamed = run.another({ credentialsSessionKeyName: "creds", stateKeyName: "st", finalRedirectKeyName: "fr" });
+    const renamed = run.another({
+      credentialsSessionKeyName: "creds",
+      stateKeyName: "st",
+      finalRedirectKeyName: "fr",
+    });
     const client = run.another({ clientId: "another-client" });
     const user = run.user();
     await user.signIn();
@@ -567,11 +646,21 @@ describe("[R16] processes of other settings on the same store", () => {
     for (const auth of [renamed, client]) {
       const there = copyOf(user, auth);
       const probe = await there.get(PROBE);
-      expect([probe.status, probe.json().authenticated, probe.setCookies ?? []]).toEqual([200, false, []]);
+      expect([probe.status, probe.json().authenticated, probe.setCookies ?? []]).toEqual([
+        200,
+        false,
+        [],
+      ]);
     }
     run.clock.advance(HOUR);
-    expect((await copyOf(user, capped).get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "max_age" });
-    expect((await copyOf(user, manual).get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "auto_refresh_off" });
+    expect((await copyOf(user, capped).get(PROBE)).json()).toMatchObject({
+      authenticated: false,
+      reason: "max_age",
+    });
+    expect((await copyOf(user, manual).get(PROBE)).json()).toMatchObject({
+      authenticated: false,
+      reason: "auto_refresh_off",
+    });
     expect(await user.isSignedIn()).toBe(true);
     expect(refreshes()).toHaveLength(1);
     expect(await copyOf(user, manual).isSignedIn()).toBe(true);
@@ -579,7 +668,11 @@ describe("[R16] processes of other settings on the same store", () => {
 
   it("[R16] a login at a process that knows the record by other names leaves the session that is there", async () => {
     run = await startWatchedRun();
-    const renamed = run.another({ credentialsSessionKeyName: "creds", stateKeyName: "st", finalRedirectKeyName: "fr" });
+    const renamed = run.another({
+      credentialsSessionKeyName: "creds",
+      stateKeyName: "st",
+      finalRedirectKeyName: "fr",
+    });
     const user = run.user();
     await user.signIn();
     const stored: Stored | undefined = await run.store.peek(keyNow());

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isRedirectSetting, MAX_ORIGIN_URL_LENGTH, redirectSettingInAscii, sameOriginUrl } from "../../src/http/redirects.js";
+import {
+  isRedirectSetting,
+  MAX_ORIGIN_URL_LENGTH,
+  redirectSettingInAscii,
+  sameOriginUrl,
+} from "../../src/http/redirects.js";
 import { fitsHeader, redirectCorpus } from "../support/redirect-corpus.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { startApplication, OWN_ORIGIN, type Application } from "../support/application.js";
@@ -27,17 +32,29 @@ function whatwg(value: string): string | undefined {
   }
 }
 
-/** RFC 3986 appendix B. Knows no backslash, drops nothing, and finds something in whatever it is given. */
+/**
+ * RFC 3986 appendix B. Knows no backslash, drops nothing, and finds something in whatever it is
+ * given.
+ */
 function rfc3986(value: string): string | undefined {
-  const [, scheme, authority] = /^(?:([^:/?#]+):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s.exec(value) ?? [];
-  return authority === undefined || authority.includes("@") ? undefined : `${scheme ?? ""}://${authority}`;
+  const [, scheme, authority] =
+    /^(?:([^:/?#]+):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s.exec(value) ?? [];
+  return authority === undefined || authority.includes("@")
+    ? undefined
+    : `${scheme ?? ""}://${authority}`;
 }
 
-/** As urlsplit of Python's library: strips, drops line breaks and tabs, lowers the scheme, and takes `@` for the end of user info. */
+/**
+ * As urlsplit of Python's library: strips, drops line breaks and tabs, lowers the scheme, and takes
+ * `@` for the end of user info.
+ */
 function urlsplit(value: string): string | undefined {
   const text = value.replace(/^[\u0000-\u0020]+/, "").replace(/[\t\r\n]/g, "");
   const colon = text.indexOf(":");
-  const scheme = colon > 0 && /^[a-z][a-z0-9+.-]*$/i.test(text.slice(0, colon)) ? text.slice(0, colon).toLowerCase() : "";
+  const scheme =
+    colon > 0 && /^[a-z][a-z0-9+.-]*$/i.test(text.slice(0, colon))
+      ? text.slice(0, colon).toLowerCase()
+      : "";
   const rest = scheme === "" ? text : text.slice(colon + 1);
   if (!rest.startsWith("//")) return undefined;
   const ends = ["/", "?", "#"].map((mark) => rest.indexOf(mark, 2)).filter((at) => at >= 0);
@@ -59,7 +76,9 @@ describe.each(OWN_ORIGINS)("[BCP-1] the redirect corpus at %s", (own) => {
 
   it("the rule decides each value as the corpus demands", () => {
     for (const { group, value, location } of corpus) {
-      expect(sameOriginUrl(value, own) ?? null, `${group}: ${JSON.stringify(value)}`).toBe(location);
+      expect(sameOriginUrl(value, own) ?? null, `${group}: ${JSON.stringify(value)}`).toBe(
+        location,
+      );
     }
   });
 
@@ -67,7 +86,8 @@ describe.each(OWN_ORIGINS)("[BCP-1] the redirect corpus at %s", (own) => {
     for (const { value, location } of corpus) {
       if (sameOriginUrl(value, own) === undefined || location === null) continue;
       for (const text of [value, location]) {
-        for (const [name, parse] of Object.entries(PARSERS)) expect(parse(text), `${name}: ${text}`).toBe(own);
+        for (const [name, parse] of Object.entries(PARSERS))
+          expect(parse(text), `${name}: ${text}`).toBe(own);
       }
       // Visible ASCII: no server and no proxy on the way can end the line early or spell it anew.
       expect(location).toMatch(/^[\x21-\x7e]+$/);
@@ -101,19 +121,30 @@ describe.each(OWN_ORIGINS)("[BCP-1] the redirect corpus at %s", (own) => {
 });
 
 describe("[BCP-1] the redirect corpus needs an origin as browsers write it", () => {
-  it.each(["https://app.example/", "https://APP.example", "http://app.example:80", "ftp://app.example", "null"])("not %s", (origin) => {
+  it.each([
+    "https://app.example/",
+    "https://APP.example",
+    "http://app.example:80",
+    "ftp://app.example",
+    "null",
+  ])("not %s", (origin) => {
     expect(() => redirectCorpus(origin)).toThrow(TypeError);
   });
 });
 
 describe("[BCP-1] a value that grows on its way", () => {
-  it.each(["\u3042", "\uffff", "\u{1f600}", '"'])("of %j is kept by the length that Location has", (character) => {
-    const grown = encodeURIComponent(character).length;
-    const most = Math.floor((MAX_ORIGIN_URL_LENGTH - `${OWN_ORIGIN}/`.length) / grown);
-    const longest = `${OWN_ORIGIN}/${character.repeat(most)}`;
-    expect(sameOriginUrl(longest, OWN_ORIGIN)).toBe(`${OWN_ORIGIN}/${encodeURIComponent(character).repeat(most)}`);
-    expect(sameOriginUrl(longest + character, OWN_ORIGIN)).toBeUndefined();
-  });
+  it.each(["\u3042", "\uffff", "\u{1f600}", '"'])(
+    "of %j is kept by the length that Location has",
+    (character) => {
+      const grown = encodeURIComponent(character).length;
+      const most = Math.floor((MAX_ORIGIN_URL_LENGTH - `${OWN_ORIGIN}/`.length) / grown);
+      const longest = `${OWN_ORIGIN}/${character.repeat(most)}`;
+      expect(sameOriginUrl(longest, OWN_ORIGIN)).toBe(
+        `${OWN_ORIGIN}/${encodeURIComponent(character).repeat(most)}`,
+      );
+      expect(sameOriginUrl(longest + character, OWN_ORIGIN)).toBeUndefined();
+    },
+  );
 });
 
 /** The authorization request's parameters, each of which must be there once. */
@@ -149,18 +180,29 @@ describe("[BCP-1] [ASVS-3.7.2] the redirect corpus through every way in", () => 
   ): Promise<string | undefined> {
     const user = application.user().at(auth);
     const answer = await user.get(target, { headers });
-    const url = new URL(answer.status === 302 ? answer.location : (answer.json() as { redirect_to: string }).redirect_to);
+    const url = new URL(
+      answer.status === 302
+        ? answer.location
+        : (answer.json() as { redirect_to: string }).redirect_to,
+    );
     expect([...url.searchParams.keys()].sort()).toEqual(PARAMETERS);
     expect(url.searchParams.get("redirect_uri")).toBe(`${OWN_ORIGIN}/idpauth/login-callback`);
     expect(url.searchParams.get("scope")).toBe("openid email profile offline_access");
-    return (await auth.readSessionRecord(user.request("/")))?.["final_redirect"] as string | undefined;
+    return (await auth.readSessionRecord(user.request("/")))?.["final_redirect"] as
+      string | undefined;
   }
 
   /** Where the browser ends after the login that this request begins. */
-  async function end(target: string, headers: Readonly<Record<string, string>> = {}): Promise<string> {
+  async function end(
+    target: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<string> {
     const user = application.user();
     const answer = await user.get(target, { headers });
-    const login = answer.status === 302 ? answer.location : (answer.json() as { redirect_to: string }).redirect_to;
+    const login =
+      answer.status === 302
+        ? answer.location
+        : (answer.json() as { redirect_to: string }).redirect_to;
     const callback = new URL(await application.provider.signInCode(login));
     const back = await user.get(callback.pathname + callback.search);
     expect([back.status, back.body]).toEqual([302, undefined]);
@@ -174,13 +216,16 @@ describe("[BCP-1] [ASVS-3.7.2] the redirect corpus through every way in", () => 
     ["[INC-2] the parameter, answered with a redirect", { scheme: "PRESERVE_ORIGIN_QP" }],
     ["[INC-2] the parameter, answered as JSON", { scheme: "PRESERVE_ORIGIN_QP", response: "json" }],
   ])("%s", async (_name, more) => {
-    for (const { value, location } of corpus) expect(await destination(query(value, more)), value).toBe(location ?? "/idpauth/");
+    for (const { value, location } of corpus)
+      expect(await destination(query(value, more)), value).toBe(location ?? "/idpauth/");
   });
 
   it("[INC-2] the header, with a JSON response", async () => {
     for (const { value, location } of corpus) {
       const target = "/idpauth/login/?scheme=PRESERVE_ORIGIN_HP&response=json";
-      expect(await destination(target, { "x-origin-url": value }), value).toBe(location ?? "/idpauth/");
+      expect(await destination(target, { "x-origin-url": value }), value).toBe(
+        location ?? "/idpauth/",
+      );
     }
   });
 
@@ -188,7 +233,8 @@ describe("[BCP-1] [ASVS-3.7.2] the redirect corpus through every way in", () => 
     ["the parameter", (value) => end(query(value, { scheme: "PRESERVE_ORIGIN_QP" })), corpus],
     [
       "the header",
-      (value) => end("/idpauth/login/?scheme=PRESERVE_ORIGIN_HP&response=json", { "x-origin-url": value }),
+      (value) =>
+        end("/idpauth/login/?scheme=PRESERVE_ORIGIN_HP&response=json", { "x-origin-url": value }),
       // The login stores the same address for both, as the tests above show for each value.
       corpus.filter((_, index) => index % 10 === 0),
     ],
@@ -197,42 +243,64 @@ describe("[BCP-1] [ASVS-3.7.2] the redirect corpus through every way in", () => 
     expect(ends).toEqual(values.map(({ value, location }) => [value, location ?? "/idpauth/"]));
   });
 
-  it.each([{}, { scheme: "DEFAULT" }, { scheme: "LANDING_PAGE" }, { scheme: "PRESERVE_ORIGIN_HP", response: "json" }])(
-    "a parameter that %j does not read has no effect",
-    async (more) => {
-      for (const { value } of corpus) expect(await destination(query(value, more)), value).toBe("/idpauth/");
+  it.each([
+    {},
+    { scheme: "DEFAULT" },
+    { scheme: "LANDING_PAGE" },
+    { scheme: "PRESERVE_ORIGIN_HP", response: "json" },
+  ])("a parameter that %j does not read has no effect", async (more) => {
+    for (const { value } of corpus)
+      expect(await destination(query(value, more)), value).toBe("/idpauth/");
+  });
+
+  it.each(["/start", "https://www.app.example/start?x=1#top"])(
+    "a value that is not kept redirects to the setting, %s",
+    async (setting) => {
+      const auth = application.another({ authFinalRedirectUrl: setting });
+      for (const { value, location } of corpus) {
+        expect(
+          await destination(query(value, { scheme: "PRESERVE_ORIGIN_QP" }), {}, auth),
+          value,
+        ).toBe(location ?? setting);
+      }
     },
   );
 
-  it.each(["/start", "https://www.app.example/start?x=1#top"])("a value that is not kept redirects to the setting, %s", async (setting) => {
-    const auth = application.another({ authFinalRedirectUrl: setting });
-    for (const { value, location } of corpus) {
-      expect(await destination(query(value, { scheme: "PRESERVE_ORIGIN_QP" }), {}, auth), value).toBe(location ?? setting);
-    }
-  });
-
   it("a value that is not encoded ends at its first `&`, and what follows reaches nobody", async () => {
-    const injected = "&scope=admin&redirect_uri=https://evil.example/cb&state=evil&nonce=evil&response_type=token&prompt=none";
+    const injected =
+      "&scope=admin&redirect_uri=https://evil.example/cb&state=evil&nonce=evil&response_type=token&prompt=none";
     const target = `/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${OWN_ORIGIN}/x${injected}`;
     expect(await destination(target)).toBe(`${OWN_ORIGIN}/x`);
   });
 
   it("[INC-6] any of them as the request's own target is guarded, and redirects back to our own origin", async () => {
-    for (const target of ["//evil.example/x", "/\\evil.example", "\\\\evil.example", ...corpus.map(({ value }) => value)]) {
+    for (const target of [
+      "//evil.example/x",
+      "/\\evil.example",
+      "\\\\evil.example",
+      ...corpus.map(({ value }) => value),
+    ]) {
       const user = application.user();
-      const blocked = await application.auth.guard(user.request(target, { headers: { accept: "text/html" } }));
+      const blocked = await application.auth.guard(
+        user.request(target, { headers: { accept: "text/html" } }),
+      );
       expect(blocked?.kind, target).toBe("navigation");
       const login = blocked?.reply.headers["Location"] ?? "";
       expect(login, target).toMatch(/^\/idpauth\/login\/\?[\x21-\x7e]*$/);
       const end = await destination(login);
-      expect(new URL(end ?? "", `${OWN_ORIGIN}/idpauth/login-callback`).origin, target).toBe(OWN_ORIGIN);
+      expect(new URL(end ?? "", `${OWN_ORIGIN}/idpauth/login-callback`).origin, target).toBe(
+        OWN_ORIGIN,
+      );
     }
   });
 
   it("[INC-3] one user sends all that is malformed; each gets a response, nothing piles up, and the next login works", async () => {
     const user = application.user();
     await user.get("/idpauth/login/");
-    const kept = async () => [(await store.entries()).length, application.provider.requestsTo("discovery").length];
+    const kept = async () => [
+      (await store.entries()).length,
+      application.provider.requestsTo("discovery").length,
+    ];
     const before = await kept();
     for (const { value } of corpus.filter(({ location }) => location === null)) {
       expect((await user.get(query(value, { scheme: "PRESERVE_ORIGIN_QP" }))).status).toBe(302);

@@ -3,9 +3,18 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { createIdpAuth, type IdpAuth, type IdpRequest } from "../../src/index.js";
 import { newCookieValue } from "../../src/sessions/cookie.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
-import { startTestProvider, type Endpoint, type Fault } from "../../src/testing/provider/test-provider.js";
+import {
+  startTestProvider,
+  type Endpoint,
+  type Fault,
+} from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import {
+  startApplication,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "../support/application.js";
 import { startExpressApplication } from "../support/express-application.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 
@@ -35,7 +44,8 @@ describe("session identifiers", () => {
     for (let made = 0; made < 1_000_000; made += 1) {
       const value = newCookieValue();
       seen.add(value);
-      if (made < 5_000) for (const [place, letters] of places.entries()) letters.add(value[place] ?? "");
+      if (made < 5_000)
+        for (const [place, letters] of places.entries()) letters.add(value[place] ?? "");
     }
     expect(seen.size).toBe(1_000_000);
     // The last of 43 letters carries four bits.
@@ -84,7 +94,9 @@ describe("session identifiers", () => {
     const attacker = app.user();
     const login = await attacker.get("/idpauth/login/");
     const [first, second] = await Promise.all(
-      ["attacker", "victim"].map(async (sub) => new URL(await app.provider.signInCode(login.location, { sub, email: sub }))),
+      ["attacker", "victim"].map(
+        async (sub) => new URL(await app.provider.signInCode(login.location, { sub, email: sub })),
+      ),
     );
     const victim = thief(attacker, app);
     const exchange = app.provider.hold("token");
@@ -137,7 +149,9 @@ describe("session identifiers", () => {
       const inPath = await stranger.get(`/idpauth/session;${name}=${value}`);
       expect([inPath.status === 404, inPath.setCookies]).toEqual([true, []]);
       for (const header of [name, `x-${name}`].filter((each) => each !== "cookie")) {
-        expect((await stranger.get("/idpauth/session", { headers: { [header]: value } })).text).toBe(SIGNED_OUT);
+        expect(
+          (await stranger.get("/idpauth/session", { headers: { [header]: value } })).text,
+        ).toBe(SIGNED_OUT);
       }
     }
     for (const authorization of [
@@ -146,7 +160,13 @@ describe("session identifiers", () => {
       `Basic ${Buffer.from(`idpauth:${value}`).toString("base64")}`,
       value,
     ]) {
-      expect((await stranger.get("/idpauth/session", { headers: { authorization, cookie2: `idpauth=${value}` } })).text).toBe(SIGNED_OUT);
+      expect(
+        (
+          await stranger.get("/idpauth/session", {
+            headers: { authorization, cookie2: `idpauth=${value}` },
+          })
+        ).text,
+      ).toBe(SIGNED_OUT);
     }
     const posted = await stranger.get("/idpauth/session", {
       method: "POST",
@@ -192,7 +212,11 @@ describe("the end of a session", () => {
     ["a logout as JSON", {}, (user) => user.get("/idpauth/logout/?response=json")],
     ["the maximum age", { sessionMaxAge: 600 }, (_user, { clock }) => clock.advance(601_000)],
     ["the idle timeout", { sessionIdleTimeout: 600 }, (_user, { clock }) => clock.advance(601_000)],
-    ["the ID token's expiry without renewal", { sessionAutoRefresh: false }, (_user, { clock }) => clock.advance(HOUR)],
+    [
+      "the ID token's expiry without renewal",
+      { sessionAutoRefresh: false },
+      (_user, { clock }) => clock.advance(HOUR),
+    ],
     ["the life of the record", { sessionTtl: 600 }, (_user, { clock }) => clock.advance(601_000)],
     ["a new sign-in", {}, (user) => user.signIn()],
     [
@@ -203,7 +227,11 @@ describe("the end of a session", () => {
         clock.advance(HOUR);
       },
     ],
-    ["endAllSessions", {}, (_user, { auth, provider }) => auth.endAllSessions({ iss: provider.issuer, sub: "ada-1815" })],
+    [
+      "endAllSessions",
+      {},
+      (_user, { auth, provider }) => auth.endAllSessions({ iss: provider.issuer, sub: "ada-1815" }),
+    ],
   ])(
     "[ASVS-7.4.1] [ASVS-7.4.2] by %s: a browser that kept the cookie is signed out everywhere at the backend, and stays so",
     async (_name, options, end) => {
@@ -228,21 +256,26 @@ describe("the end of a session", () => {
     [{ sessionMaxAge: 3600, sessionIdleTimeout: 1800 }, 1800, "idle"],
     [{ sessionMaxAge: 1800, sessionIdleTimeout: 3600 }, 1800, "max_age"],
     [{ sessionMaxAge: 1800, sessionIdleTimeout: 1800 }, 1800, "max_age"],
-  ])("[ASVS-7.3.1] with %j the first to be over decides: valid to second %i, over in the next, by %s", async (options, end, reason) => {
-    for (const [offset, authenticated] of [
-      [-1, true],
-      [0, true],
-      [1, false],
-    ] as const) {
-      const app = await start(options);
-      const user = app.user();
-      await user.signIn();
-      app.clock.advance((end + offset) * 1_000);
-      const { authenticated: is, reason: why } = (await user.get("/idpauth/session?details=true")).json() as Record<string, unknown>;
-      expect([offset, is, why]).toEqual([offset, authenticated, authenticated ? null : reason]);
-      if (offset < 1) await app.stop();
-    }
-  });
+  ])(
+    "[ASVS-7.3.1] with %j the first to be over decides: valid to second %i, over in the next, by %s",
+    async (options, end, reason) => {
+      for (const [offset, authenticated] of [
+        [-1, true],
+        [0, true],
+        [1, false],
+      ] as const) {
+        const app = await start(options);
+        const user = app.user();
+        await user.signIn();
+        app.clock.advance((end + offset) * 1_000);
+        const { authenticated: is, reason: why } = (
+          await user.get("/idpauth/session?details=true")
+        ).json() as Record<string, unknown>;
+        expect([offset, is, why]).toEqual([offset, authenticated, authenticated ? null : reason]);
+        if (offset < 1) await app.stop();
+      }
+    },
+  );
 
   it("[ASVS-7.3.1] neither use nor refresh moves the absolute end, used every minute for two hours", async () => {
     const app = await start({ sessionMaxAge: 7_200, sessionIdleTimeout: 120 });
@@ -252,7 +285,9 @@ describe("the end of a session", () => {
       app.clock.advance(60_000);
       expect(await user.isSignedIn(), String(minute)).toBe(true);
     }
-    expect(app.provider.requestsTo("token", { grant_type: "refresh_token" }).length).toBeGreaterThanOrEqual(1);
+    expect(
+      app.provider.requestsTo("token", { grant_type: "refresh_token" }).length,
+    ).toBeGreaterThanOrEqual(1);
     app.clock.advance(1_000);
     expect(await user.isSignedIn()).toBe(false);
   });
@@ -262,7 +297,9 @@ describe("the end of a session", () => {
     const user = app.user();
     await user.signIn();
     for (const target of ["/idpauth/logout/", "/idpauth/logout/?response=json"]) {
-      expect(Object.keys((await user.get(target)).headers).map((name) => name.toLowerCase())).not.toContain("clear-site-data");
+      expect(
+        Object.keys((await user.get(target)).headers).map((name) => name.toLowerCase()),
+      ).not.toContain("clear-site-data");
     }
   });
 });
@@ -273,10 +310,16 @@ describe("the beginning of a session", () => {
     const user = app.user();
     for (let again = 0; again < 3; again += 1) {
       const index = await user.get("/idpauth/", { headers: { accept: "text/html" } });
-      expect([index.status, index.body?.includes("http-equiv"), index.headers["Refresh"]]).toEqual([200, false, undefined]);
+      expect([index.status, index.body?.includes("http-equiv"), index.headers["Refresh"]]).toEqual([
+        200,
+        false,
+        undefined,
+      ]);
       expect((await user.get("/idpauth/session")).body).toBe(SIGNED_OUT);
       await app.auth.guard(user.request("/reports", { headers: { accept: "text/html" } }));
-      expect((await user.get("/idpauth/login/", { headers: { "sec-purpose": "prefetch" } })).status).toBe(503);
+      expect(
+        (await user.get("/idpauth/login/", { headers: { "sec-purpose": "prefetch" } })).status,
+      ).toBe(503);
     }
     expect([app.provider.requests, user.cookies.size]).toEqual([[], 0]);
   });
@@ -295,20 +338,36 @@ describe("the beginning of a session", () => {
       "constructor",
       "prototype",
     ];
-    const query = names.flatMap((name) => [`${name}=injected`, `${name}[token]=injected`, `${name}.token=injected`]).join("&");
+    const query = names
+      .flatMap((name) => [`${name}=injected`, `${name}[token]=injected`, `${name}.token=injected`])
+      .join("&");
     const headers = Object.fromEntries(names.map((name) => [name, "injected"]));
     app.provider.mutateIdToken = ({ header, claims, sign }) =>
       sign(
         header,
-        JSON.stringify({ ...claims, credentials: "injected", idp_state: "injected" }).replace(/}$/, ',"__proto__":{"admin":"injected"}}'),
+        JSON.stringify({ ...claims, credentials: "injected", idp_state: "injected" }).replace(
+          /}$/,
+          ',"__proto__":{"admin":"injected"}}',
+        ),
       );
     const login = await user.get(`/idpauth/login/?${query}`, { headers });
     expect(login.location).not.toContain("injected");
     const callback = new URL(await app.provider.signInCode(login.location));
-    expect((await user.get(`${callback.pathname}${callback.search}&${query}`, { headers })).status).toBe(302);
-    for (const target of ["/idpauth/session", "/idpauth/", "/idpauth/debug"]) await user.get(`${target}?${query}`, { headers });
-    const { id_info, ...session } = (await app.auth.readSessionRecord(user.request("/"))) as Record<string, unknown>;
-    expect(Object.keys(session).sort()).toEqual(["credentials", "debug", "final_redirect", "idp_login_at"]);
+    expect(
+      (await user.get(`${callback.pathname}${callback.search}&${query}`, { headers })).status,
+    ).toBe(302);
+    for (const target of ["/idpauth/session", "/idpauth/", "/idpauth/debug"])
+      await user.get(`${target}?${query}`, { headers });
+    const { id_info, ...session } = (await app.auth.readSessionRecord(user.request("/"))) as Record<
+      string,
+      unknown
+    >;
+    expect(Object.keys(session).sort()).toEqual([
+      "credentials",
+      "debug",
+      "final_redirect",
+      "idp_login_at",
+    ]);
     expect(JSON.stringify(session)).not.toContain("injected");
     expect(Object.getPrototypeOf(id_info)).toBe(Object.prototype);
     expect(({} as Record<string, unknown>)["admin"]).toBeUndefined();
@@ -320,7 +379,11 @@ const MARK = "zq9MARKq9z";
 
 /** Every endpoint of the provider, with what can go wrong there; each body carries the mark. */
 const FAULTS: readonly Fault[] = [
-  { kind: "status", status: 400, body: { error: MARK, error_description: `${MARK} at /srv/${MARK}.js:1:2` } },
+  {
+    kind: "status",
+    status: 400,
+    body: { error: MARK, error_description: `${MARK} at /srv/${MARK}.js:1:2` },
+  },
   { kind: "status", status: 401, body: { error: "invalid_client", error_description: MARK } },
   { kind: "status", status: 500, body: `Error: ${MARK}\n    at /srv/app.js:1:2` },
   { kind: "status", status: 503, body: MARK, headers: { "Retry-After": MARK } },
@@ -340,7 +403,8 @@ describe("failures", () => {
     async (endpoint) => {
       const unhandled: unknown[] = [];
       const take = (reason: unknown) => void unhandled.push(reason);
-      for (const name of ["unhandledRejection", "uncaughtException"] as const) process.on(name, take);
+      for (const name of ["unhandledRejection", "uncaughtException"] as const)
+        process.on(name, take);
       try {
         const store = memoryStore({ clock: new TestClock() });
         const app = await start({ store, provider: { claimsInIdToken: false } });
@@ -349,7 +413,8 @@ describe("failures", () => {
             // A process that knows neither document nor keys, so that it must ask for both.
             const user = app.user().at(app.another());
             const headers = { accept };
-            if (endpoint !== "discovery" && endpoint !== "jwks") expect((await user.signIn()).status).toBe(302);
+            if (endpoint !== "discovery" && endpoint !== "jwks")
+              expect((await user.signIn()).status).toBe(302);
             const before = app.provider.requestsTo(endpoint).length;
             app.provider.fault(endpoint, fault);
             const login = await user.get("/idpauth/login/", { headers });
@@ -359,15 +424,27 @@ describe("failures", () => {
               answers.push(await user.get(`${callback.pathname}${callback.search}`, { headers }));
             }
             app.clock.advance(HOUR);
-            for (const target of ["/idpauth/session", "/idpauth/", "/idpauth/logout/"]) answers.push(await user.get(target, { headers }));
+            for (const target of ["/idpauth/session", "/idpauth/", "/idpauth/logout/"])
+              answers.push(await user.get(target, { headers }));
             expect(app.provider.requestsTo(endpoint).length).toBeGreaterThan(before);
-            expect(answers.map(({ status }) => status).filter((status) => ![200, 302, 400, 503].includes(status))).toEqual([]);
+            expect(
+              answers
+                .map(({ status }) => status)
+                .filter((status) => ![200, 302, 400, 503].includes(status)),
+            ).toEqual([]);
             // The address of the provider is not one of its words.
             const said = JSON.stringify(
-              answers.map((answer) => ({ ...answer, location: "", headers: { ...answer.headers, Location: "" } })),
+              answers.map((answer) => ({
+                ...answer,
+                location: "",
+                headers: { ...answer.headers, Location: "" },
+              })),
             );
             expect(said).not.toMatch(
-              new RegExp(`${MARK}|node_modules|node:internal|\\.[jt]s:\\d|at (?:async )?[\\w.]+ \\(|/srv/|Error:`, "i"),
+              new RegExp(
+                `${MARK}|node_modules|node:internal|\\.[jt]s:\\d|at (?:async )?[\\w.]+ \\(|/srv/|Error:`,
+                "i",
+              ),
             );
             // Where a discovery document redirects to is what an operator has to know.
             const lines = app.log.filter(({ details }) => details?.["reason"] !== "redirect");
@@ -379,14 +456,21 @@ describe("failures", () => {
         await new Promise((resolve) => setImmediate(resolve));
         expect(unhandled).toEqual([]);
       } finally {
-        for (const name of ["unhandledRejection", "uncaughtException"] as const) process.off(name, take);
+        for (const name of ["unhandledRejection", "uncaughtException"] as const)
+          process.off(name, take);
       }
     },
   );
 
-  const SIGN_IN_FAILURES: readonly (readonly [string, (app: Application, user: TestUser) => Promise<unknown>])[] = [
+  const SIGN_IN_FAILURES: readonly (readonly [
+    string,
+    (app: Application, user: TestUser) => Promise<unknown>,
+  ])[] = [
     ["no state", async (_app, user) => user.get((await user.approve()).replace(/state=[^&]*/, ""))],
-    ["a state that nobody knows", async (_app, user) => user.get((await user.approve()).replace(/state=[^&]*/, "state=x"))],
+    [
+      "a state that nobody knows",
+      async (_app, user) => user.get((await user.approve()).replace(/state=[^&]*/, "state=x")),
+    ],
     ["a state of another browser", async (app, user) => user.get(await app.user().approve())],
     [
       "a state of an expired login",
@@ -396,10 +480,23 @@ describe("failures", () => {
         return user.get(callback);
       },
     ],
-    ["the provider's error", async (_app, user) => user.get((await user.approve()).replace(/code=[^&]*/, "error=access_denied"))],
-    ["a wrong iss", async (_app, user) => user.get((await user.approve()).replace(/iss=[^&]*/, "iss=x"))],
-    ["neither code nor error", async (_app, user) => user.get((await user.approve()).replace(/code=[^&]*/, ""))],
-    ["a code that the provider refuses", async (_app, user) => user.get((await user.approve()).replace(/code=[^&]*/, "code=x"))],
+    [
+      "the provider's error",
+      async (_app, user) =>
+        user.get((await user.approve()).replace(/code=[^&]*/, "error=access_denied")),
+    ],
+    [
+      "a wrong iss",
+      async (_app, user) => user.get((await user.approve()).replace(/iss=[^&]*/, "iss=x")),
+    ],
+    [
+      "neither code nor error",
+      async (_app, user) => user.get((await user.approve()).replace(/code=[^&]*/, "")),
+    ],
+    [
+      "a code that the provider refuses",
+      async (_app, user) => user.get((await user.approve()).replace(/code=[^&]*/, "code=x")),
+    ],
     [
       "an ID token with another nonce",
       async (app, user) => {
@@ -410,15 +507,25 @@ describe("failures", () => {
     [
       "an ID token without a signature",
       async (app, user) => {
-        app.provider.mutateIdToken = ({ header, claims, sign }) => sign({ ...header, alg: "none" }, claims);
+        app.provider.mutateIdToken = ({ header, claims, sign }) =>
+          sign({ ...header, alg: "none" }, claims);
         return user.signIn();
       },
     ],
-    ["a token endpoint that is away", async (app, user) => [app.provider.fault("token", { kind: "reset" }), await user.signIn()]],
-    ["keys that are away", async (app, user) => [app.provider.fault("jwks", { kind: "reset" }), await user.signIn()]],
+    [
+      "a token endpoint that is away",
+      async (app, user) => [app.provider.fault("token", { kind: "reset" }), await user.signIn()],
+    ],
+    [
+      "keys that are away",
+      async (app, user) => [app.provider.fault("jwks", { kind: "reset" }), await user.signIn()],
+    ],
     [
       "a provider that cannot be discovered",
-      async (app, user) => [app.provider.fault("discovery", { kind: "reset" }), await user.get("/idpauth/login/")],
+      async (app, user) => [
+        app.provider.fault("discovery", { kind: "reset" }),
+        await user.get("/idpauth/login/"),
+      ],
     ],
     [
       "a refresh token that the provider refuses",
@@ -440,19 +547,22 @@ describe("failures", () => {
     ],
   ];
 
-  it.each(SIGN_IN_FAILURES)("[ASVS-16.2.5] %s is reported by one failure event, and by the log at least once", async (name, fail) => {
-    const app = await start();
-    const failures: string[] = [];
-    const logins: unknown[] = [];
-    app.auth.on("failure", ({ reason }) => failures.push(reason));
-    app.auth.on("login", (event) => logins.push(event));
-    app.log.length = 0;
-    await fail(app, app.user());
-    // One whose refresh fails has signed in before.
-    expect(logins).toHaveLength(name.includes("refresh") ? 1 : 0);
-    expect(failures).toEqual([expect.stringMatching(/^[a-z_0-9]+$/)]);
-    expect(app.log.length).toBeGreaterThanOrEqual(1);
-  });
+  it.each(SIGN_IN_FAILURES)(
+    "[ASVS-16.2.5] %s is reported by one failure event, and by the log at least once",
+    async (name, fail) => {
+      const app = await start();
+      const failures: string[] = [];
+      const logins: unknown[] = [];
+      app.auth.on("failure", ({ reason }) => failures.push(reason));
+      app.auth.on("login", (event) => logins.push(event));
+      app.log.length = 0;
+      await fail(app, app.user());
+      // One whose refresh fails has signed in before.
+      expect(logins).toHaveLength(name.includes("refresh") ? 1 : 0);
+      expect(failures).toEqual([expect.stringMatching(/^[a-z_0-9]+$/)]);
+      expect(app.log.length).toBeGreaterThanOrEqual(1);
+    },
+  );
 
   it("[ASVS-16.2.5] a sign-in that succeeds is reported by one event, with who and where", async () => {
     const app = await start();
@@ -462,7 +572,9 @@ describe("failures", () => {
     app.auth.on("failure", (event) => failures.push(event));
     await app.user().signIn();
     expect(failures).toEqual([]);
-    expect(told).toEqual([expect.objectContaining({ issuer: app.provider.issuer, subject: "ada-1815" })]);
+    expect(told).toEqual([
+      expect.objectContaining({ issuer: app.provider.issuer, subject: "ada-1815" }),
+    ]);
   });
 });
 
@@ -496,33 +608,66 @@ describe("[ASVS-16.4.1] log injection", () => {
       );
       auth.start();
       const cookies = new Map<string, string>();
-      const get = async (target: string, headers: Record<string, string> = {}, host = "app.example") => {
+      const get = async (
+        target: string,
+        headers: Record<string, string> = {},
+        host = "app.example",
+      ) => {
         const cookie = [...cookies].map((pair) => pair.join("=")).join("; ");
         const all: Record<string, string> = { cookie, ...headers };
-        const reply = await auth.handle({ method: "GET", target, scheme: "http", host, header: (name) => all[name] });
-        for (const line of reply?.setCookies ?? []) cookies.set("idpauth", /idpauth=([^;]*)/.exec(line)?.[1] ?? "");
+        const reply = await auth.handle({
+          method: "GET",
+          target,
+          scheme: "http",
+          host,
+          header: (name) => all[name],
+        });
+        for (const line of reply?.setCookies ?? [])
+          cookies.set("idpauth", /idpauth=([^;]*)/.exec(line)?.[1] ?? "");
         return reply;
       };
       const approve = async () => {
-        const { pathname, search } = new URL(await provider.signInCode((await get("/idpauth/login/"))?.headers["Location"] ?? ""));
+        const { pathname, search } = new URL(
+          await provider.signInCode((await get("/idpauth/login/"))?.headers["Location"] ?? ""),
+        );
         return `${pathname}${search}`;
       };
       const fake = encodeURIComponent(FAKE);
       const named: Record<string, unknown> = { sub: FAKE, name: FAKE, email: FAKE };
-      for (const name of ["user-agent", "referer", "origin", "x-origin-url", "accept", "x-forwarded-host", "cookie"])
+      for (const name of [
+        "user-agent",
+        "referer",
+        "origin",
+        "x-origin-url",
+        "accept",
+        "x-forwarded-host",
+        "cookie",
+      ])
         await get("/idpauth/login-callback?state=x", { [name]: FAKE });
       await get("/idpauth/login/", {}, FAKE);
       for (const name of ["error", "error_description", "code", "iss", "state", "session_state"]) {
         await get(`/idpauth/login-callback?${name}=${fake}`);
-        await get(`${(await approve()).replace(new RegExp(`([?&])${name}=[^&]*`), "$1")}&${name}=${fake}`);
+        await get(
+          `${(await approve()).replace(new RegExp(`([?&])${name}=[^&]*`), "$1")}&${name}=${fake}`,
+        );
       }
-      await get(`${(await approve()).replace(/code=[^&]*/, `error=${fake}`)}&error_description=${fake}`);
+      await get(
+        `${(await approve()).replace(/code=[^&]*/, `error=${fake}`)}&error_description=${fake}`,
+      );
       for (const status of [400, 401, 500]) {
-        provider.fault("token", { kind: "status", status, times: 1, body: { error: FAKE, error_description: FAKE } });
+        provider.fault("token", {
+          kind: "status",
+          status,
+          times: 1,
+          body: { error: FAKE, error_description: FAKE },
+        });
         await get(await approve());
         clock.advance(61_000);
       }
-      provider.mutateIdToken = ({ header, claims }) => ({ header: { ...header, kid: FAKE }, claims: { ...claims, ...named, iss: FAKE } });
+      provider.mutateIdToken = ({ header, claims }) => ({
+        header: { ...header, kid: FAKE },
+        claims: { ...claims, ...named, iss: FAKE },
+      });
       await get(await approve());
       clock.advance(61_000);
       provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, ...named } });

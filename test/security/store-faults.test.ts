@@ -22,7 +22,10 @@ describe("[S5] a store that returns nonsense", () => {
     ["data that is text", (stored) => ({ ...stored, data: "sealed" })],
     ["data that is a number", (stored) => ({ ...stored, data: 5 })],
     ["data that is an unsealed record", (stored) => ({ ...stored, data: { idp_state: { v: 1 } } })],
-    ["data cut short", (stored) => ({ ...stored, data: (stored.data as Uint8Array).subarray(0, 40) })],
+    [
+      "data cut short",
+      (stored) => ({ ...stored, data: (stored.data as Uint8Array).subarray(0, 40) }),
+    ],
     ["data of a megabyte", (stored) => ({ ...stored, data: new Uint8Array(1_048_576).fill(1) })],
   ];
 
@@ -65,27 +68,33 @@ describe("[S5] a store that returns nonsense", () => {
     ["summary", {}],
     ["subject", 5],
     ["version", undefined],
-  ])("[S5] %s that is %s: nothing is thrown, and the idle timeout is not lifted", async (name, value) => {
-    run = await startWatchedRun({ sessionIdleTimeout: 1_800 });
-    const broken: SessionStore = { ...bound(run.store) };
-    broken.get = async (key) => {
-      const stored = await run.store.get(key);
-      return stored && { ...stored, [name]: value };
-    };
-    const auth = run.another({ store: broken });
-    const user = run.user().at(auth);
-    await user.signIn();
-    const probe = await user.get(PROBE);
-    expect(probe.status).toBe(200);
-    run.clock.advance(1_801_000);
-    expect((await user.get(PROBE)).json()).toEqual({ authenticated: false, user: null });
-    await user.get("/idpauth/login/");
-    await user.get("/idpauth/logout/");
-  });
+  ])(
+    "[S5] %s that is %s: nothing is thrown, and the idle timeout is not lifted",
+    async (name, value) => {
+      run = await startWatchedRun({ sessionIdleTimeout: 1_800 });
+      const broken: SessionStore = { ...bound(run.store) };
+      broken.get = async (key) => {
+        const stored = await run.store.get(key);
+        return stored && { ...stored, [name]: value };
+      };
+      const auth = run.another({ store: broken });
+      const user = run.user().at(auth);
+      await user.signIn();
+      const probe = await user.get(PROBE);
+      expect(probe.status).toBe(200);
+      run.clock.advance(1_801_000);
+      expect((await user.get(PROBE)).json()).toEqual({ authenticated: false, user: null });
+      await user.get("/idpauth/login/");
+      await user.get("/idpauth/logout/");
+    },
+  );
 });
 
 describe("[S5] a replica that lags behind", () => {
-  /** A process whose reads are answered from what was there when it lagged; its writes reach the primary. */
+  /**
+   * A process whose reads are answered from what was there when it lagged; its writes reach the
+   * primary.
+   */
   function laggingProcess() {
     const behind = new Map<string, Stored>();
     let isLagging = false;
@@ -154,11 +163,18 @@ describe("[S1] a store that is away when a request comes", () => {
         const answer = await user.get(target, { headers: { ...headers, cookie: cookieOf(user) } });
         expect([target, answer.status, answer.setCookies ?? []]).toEqual([target, 503, []]);
       }
-      expect(await run.auth.guard(user.request("/page", { headers: { ...headers, cookie: cookieOf(user) } }))).toMatchObject({
+      expect(
+        await run.auth.guard(
+          user.request("/page", { headers: { ...headers, cookie: cookieOf(user) } }),
+        ),
+      ).toMatchObject({
         kind: "unavailable",
       });
     }
-    await expect(run.auth.getCredentials(user.request("/"))).rejects.toMatchObject({ code: "store_unavailable", status: 503 });
+    await expect(run.auth.getCredentials(user.request("/"))).rejects.toMatchObject({
+      code: "store_unavailable",
+      status: 503,
+    });
     expect(user.cookies).toEqual(before);
     run.store.before = undefined;
     expect(await user.isSignedIn()).toBe(true);
@@ -179,12 +195,16 @@ describe("[S2] a store that is slow for one session", () => {
     const waiting = [1, 2, 3].map(() => slow.get(PROBE));
     for (let round = 0; round < 20; round += 1) expect(await quick.isSignedIn()).toBe(true);
     go();
-    for (const answer of await Promise.all(waiting)) expect(answer.json()).toMatchObject({ authenticated: true });
+    for (const answer of await Promise.all(waiting))
+      expect(answer.json()).toMatchObject({ authenticated: true });
   });
 });
 
 /** What a user can do that asks the store more than once. */
-const ACTIONS: readonly (readonly [string, (user: TestUser) => Promise<() => Promise<{ readonly status: number }>>])[] = [
+const ACTIONS: readonly (readonly [
+  string,
+  (user: TestUser) => Promise<() => Promise<{ readonly status: number }>>,
+])[] = [
   ["a probe", (user) => ready(user, PROBE)],
   [
     "a refresh",
@@ -213,7 +233,10 @@ const ACTIONS: readonly (readonly [string, (user: TestUser) => Promise<() => Pro
   ],
 ];
 
-async function ready(user: TestUser, target: string): Promise<() => Promise<{ readonly status: number }>> {
+async function ready(
+  user: TestUser,
+  target: string,
+): Promise<() => Promise<{ readonly status: number }>> {
   await user.signIn();
   return () => settled(user.get(target));
 }
@@ -223,7 +246,9 @@ describe("[S6] a store that refuses writes", () => {
     ["from each of its writes on", false],
     ["at each of its writes alone", true],
   ] as const;
-  const cases = ACTIONS.flatMap(([name, prepare]) => modes.map(([when, isAlone]) => [name, when, prepare, isAlone] as const));
+  const cases = ACTIONS.flatMap(([name, prepare]) =>
+    modes.map(([when, isAlone]) => [name, when, prepare, isAlone] as const),
+  );
 
   it.each(cases)(
     "[S6] during %s, %s: never signed in without a stored session, and none is lost",
@@ -237,14 +262,16 @@ describe("[S6] a store that refuses writes", () => {
         run.store.before = ({ method }) => {
           if (method === "get" || method.startsWith("listBy")) return;
           writes += 1;
-          if (isAlone ? writes === at : writes >= at) throw new Error("READONLY You can't write against a read only replica.");
+          if (isAlone ? writes === at : writes >= at)
+            throw new Error("READONLY You can't write against a read only replica.");
         };
         const { status } = await act();
         run.store.before = undefined;
         expect([200, 302, 503]).toContain(status);
         // What could not be written did not happen; a session that was there is still there.
         if (status === 503) expect(await explained(user)).toBe(wasSignedIn);
-        else if (name.endsWith("callback") || name.endsWith("signed in")) expect(await explained(user)).toBe(true);
+        else if (name.endsWith("callback") || name.endsWith("signed in"))
+          expect(await explained(user)).toBe(true);
         run.clock.advance(61_000);
         if (writes < at) break;
       }
@@ -256,33 +283,36 @@ describe("[S6] a store that refuses writes", () => {
 });
 
 describe("[S7] a record that is evicted while a request is under way", () => {
-  it.each(ACTIONS)("[S7] %s, before each of its store calls: signed out or started again, never an error", async (_name, prepare) => {
-    run = await startWatchedRun({ sessionIdleTimeout: 7_200 });
-    for (let at = 1; ; at += 1) {
-      const user = run.user();
-      const act = await prepare(user);
-      let calls = 0;
-      run.store.before = async ({ key, method }) => {
-        calls += 1;
-        if (calls !== at || method === "insert" || method.startsWith("listBy")) return;
-        const hook = run.store.before;
+  it.each(ACTIONS)(
+    "[S7] %s, before each of its store calls: signed out or started again, never an error",
+    async (_name, prepare) => {
+      run = await startWatchedRun({ sessionIdleTimeout: 7_200 });
+      for (let at = 1; ; at += 1) {
+        const user = run.user();
+        const act = await prepare(user);
+        let calls = 0;
+        run.store.before = async ({ key, method }) => {
+          calls += 1;
+          if (calls !== at || method === "insert" || method.startsWith("listBy")) return;
+          const hook = run.store.before;
+          run.store.before = undefined;
+          await run.store.delete(key);
+          run.store.before = hook;
+        };
+        const { status } = await act();
         run.store.before = undefined;
-        await run.store.delete(key);
-        run.store.before = hook;
-      };
-      const { status } = await act();
-      run.store.before = undefined;
-      expect([200, 302, 400]).toContain(status);
-      if (calls < at) break;
-      // Nobody is half signed in: the cookie leads to a whole session, or to none.
-      const probe = await settled(user.get(PROBE));
-      expect([probe.status, probe.json().authenticated]).toEqual([200, await explained(user)]);
-      await run.auth.idle();
-      expect((await user.signIn()).status).toBe(302);
-      expect(await user.isSignedIn()).toBe(true);
-    }
-    expect(run.provider.reuses).toBe(0);
-  });
+        expect([200, 302, 400]).toContain(status);
+        if (calls < at) break;
+        // Nobody is half signed in: the cookie leads to a whole session, or to none.
+        const probe = await settled(user.get(PROBE));
+        expect([probe.status, probe.json().authenticated]).toEqual([200, await explained(user)]);
+        await run.auth.idle();
+        expect((await user.signIn()).status).toBe(302);
+        expect(await user.isSignedIn()).toBe(true);
+      }
+      expect(run.provider.reuses).toBe(0);
+    },
+  );
 });
 
 async function explained(user: TestUser): Promise<boolean> {

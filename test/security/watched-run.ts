@@ -2,30 +2,44 @@ import { expect } from "vitest";
 import type { EventName } from "../../src/events/events.js";
 import type { AnyReply, IdpAuth, IdpAuthOptions, IdpRequest } from "../../src/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { startApplication, TestUser, type Application, type ApplicationOptions } from "../support/application.js";
+import {
+  startApplication,
+  TestUser,
+  type Application,
+  type ApplicationOptions,
+} from "../support/application.js";
 import { openedRecord, storedUnder } from "../support/opened-record.js";
 import { SealingStore } from "../support/sealing-store.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
 
 const EVENTS: readonly EventName[] = ["login", "refresh", "logout", "blocked", "ended", "failure"];
 
-/** An application over a store outside the process, all of whose answers, log lines and events are watched. */
+/**
+ * An application over a store outside the process, all of whose answers, log lines and events are
+ * watched.
+ */
 export interface WatchedRun extends Application {
   readonly store: SealingStore;
-  /** Requests to the provider that have no answer yet. Those take real time, which the clock must not run ahead of. */
+  /**
+   * Requests to the provider that have no answer yet. Those take real time, which the clock must
+   * not run ahead of.
+   */
   readonly asking: number;
   /** The text of a user's record as the store holds it, opened. Throws when there is none. */
   record(user: TestUser): Promise<string>;
   /** Events so far, by name. */
   count(event: EventName): number;
   /**
-   * What holds of every run, whatever befell it: nothing rejected without a handler, no answer of 500 or more but 503 with
-   * Retry-After, and no secret in log or events.
+   * What holds of every run, whatever befell it: nothing rejected without a handler, no answer of
+   * 500 or more but 503 with Retry-After, and no secret in log or events.
    */
   finish(): Promise<void>;
 }
 
-export async function startWatchedRun({ clock = new TestClock(), ...options }: ApplicationOptions = {}): Promise<WatchedRun> {
+export async function startWatchedRun({
+  clock = new TestClock(),
+  ...options
+}: ApplicationOptions = {}): Promise<WatchedRun> {
   const unhandled: unknown[] = [];
   const take = (reason: unknown) => void unhandled.push(reason);
   process.on("unhandledRejection", take);
@@ -58,9 +72,11 @@ export async function startWatchedRun({ clock = new TestClock(), ...options }: A
         const handled = auth.handle(raw);
         handled?.then(
           (reply) => {
-            if (!isDocumented(reply)) undocumented.push(`${raw.target.split("?", 1)[0] ?? ""}: ${String(reply.status)}`);
+            if (!isDocumented(reply))
+              undocumented.push(`${raw.target.split("?", 1)[0] ?? ""}: ${String(reply.status)}`);
           },
-          (error: unknown) => undocumented.push(`${raw.target.split("?", 1)[0] ?? ""}: ${String(error)}`),
+          (error: unknown) =>
+            undocumented.push(`${raw.target.split("?", 1)[0] ?? ""}: ${String(error)}`),
         );
         return handled;
       },

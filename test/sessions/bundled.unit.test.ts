@@ -6,7 +6,11 @@ import type { Credentials } from "../../src/record/credentials.js";
 import { EMPTY_RECORD, type PendingLogin, type SessionRecord } from "../../src/record/record.js";
 import type { KeyNames } from "../../src/record/stored-form.js";
 import { epochSeconds } from "../../src/clock.js";
-import { createBundledSessions, type BundledSessions, type BundledSessionsOptions } from "../../src/sessions/bundled-sessions.js";
+import {
+  createBundledSessions,
+  type BundledSessions,
+  type BundledSessionsOptions,
+} from "../../src/sessions/bundled-sessions.js";
 import { createSealer } from "../../src/sessions/seal.js";
 import { newCookieValue, storeKeyOf } from "../../src/sessions/cookie.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
@@ -18,7 +22,11 @@ import { keysBySubject } from "../support/listed-keys.js";
 const SECRET = "a secret key of at least 32 bytes";
 const DAY = 86_400;
 const TTL = 14 * DAY;
-const NAMES: KeyNames = { credentials: "credentials", oauth_state: "oauth_state", final_redirect: "final_redirect" };
+const NAMES: KeyNames = {
+  credentials: "credentials",
+  oauth_state: "oauth_state",
+  final_redirect: "final_redirect",
+};
 
 const CREDENTIALS: Credentials = {
   token: "at_first",
@@ -46,7 +54,10 @@ const SIGNED_IN: SessionRecord = {
   idp_state: { v: 1 },
 };
 
-const withLogin = (record: SessionRecord): SessionRecord => ({ ...record, idp_state: { ...record.idp_state, logins: [LOGIN] } });
+const withLogin = (record: SessionRecord): SessionRecord => ({
+  ...record,
+  idp_state: { ...record.idp_state, logins: [LOGIN] },
+});
 const signIn = (record: SessionRecord): SessionRecord => ({ ...record, ...SIGNED_IN });
 const withToken =
   (token: string) =>
@@ -77,7 +88,9 @@ beforeEach(() => {
 function build({
   store: changed,
   ...options
-}: Partial<Omit<BundledSessionsOptions, "store">> & { store?: SessionStore } = {}): BundledSessions {
+}: Partial<Omit<BundledSessionsOptions, "store">> & {
+  store?: SessionStore;
+} = {}): BundledSessions {
   return createBundledSessions({
     store: createReportedStore(changed ?? store, clock),
     sealer: createSealer(SECRET, []),
@@ -110,7 +123,9 @@ const keyOf = (header: string) => storeKeyOf(header.split("=")[1]!);
 const now = () => epochSeconds(clock);
 
 /** A whole sign-in: begun, then regenerated. Gives the key that the store has now. */
-async function signedIn(change: (record: SessionRecord) => SessionRecord = signIn): Promise<string> {
+async function signedIn(
+  change: (record: SessionRecord) => SessionRecord = signIn,
+): Promise<string> {
   const first = request();
   await first.begin(withLogin);
   keepCookie(first);
@@ -166,7 +181,9 @@ describe("[CK-5] a user with planted cookies", () => {
   it.each(["first", "last"])("the session is found when it is sent %s", async (place) => {
     await signedIn();
     const planted = `idpauth=${newCookieValue()}`;
-    const session = request(place === "first" ? `${cookie!}; ${planted}` : `${planted}; ${cookie!}`);
+    const session = request(
+      place === "first" ? `${cookie!}; ${planted}` : `${planted}; ${cookie!}`,
+    );
     expect((await session.read())?.credentials).toEqual(CREDENTIALS);
   });
 
@@ -185,17 +202,30 @@ describe("[S5] the stored record", () => {
     const key = await signedIn();
     const stored = await store.peek(key);
     const bytes = Buffer.from(stored!.data as Uint8Array).toString("latin1");
-    for (const word of ["at_first", "rt_first", "client secret", "ada", "credentials", cookie!.split("=")[1]!]) {
+    for (const word of [
+      "at_first",
+      "rt_first",
+      "client secret",
+      "ada",
+      "credentials",
+      cookie!.split("=")[1]!,
+    ]) {
       expect(bytes).not.toContain(word);
       expect(JSON.stringify({ ...stored, data: null, key })).not.toContain(word);
     }
     expect(stored?.subject).toBe(
-      createSealer(SECRET, []).subjectHashes({ issuer: "https://issuer.example", clientId: "client" }, "ada")[0],
+      createSealer(SECRET, []).subjectHashes(
+        { issuer: "https://issuer.example", clientId: "client" },
+        "ada",
+      )[0],
     );
   });
 
   it("is found by its subject only while a user is signed in", async () => {
-    const subject = createSealer(SECRET, []).subjectHashes({ issuer: "https://issuer.example", clientId: "client" }, "ada")[0];
+    const subject = createSealer(SECRET, []).subjectHashes(
+      { issuer: "https://issuer.example", clientId: "client" },
+      "ada",
+    )[0];
     const first = request();
     await first.begin(withLogin);
     expect((await store.peek(keyOf(keepCookie(first))))?.subject).toBeUndefined();
@@ -225,7 +255,10 @@ describe("[S5] the stored record", () => {
   });
 
   it("drops its debug key outside debug mode, and keeps it within", async () => {
-    const change = (record: SessionRecord): SessionRecord => ({ ...signIn(record), debug: { scheme: "DEFAULT" } });
+    const change = (record: SessionRecord): SessionRecord => ({
+      ...signIn(record),
+      debug: { scheme: "DEFAULT" },
+    });
     await signedIn(change);
     expect((await request().read())?.debug).toBeUndefined();
     cookie = undefined;
@@ -249,12 +282,24 @@ describe("[S5] the stored record", () => {
     ["empty", () => new Uint8Array()],
     ["plain JSON, unsealed", () => new TextEncoder().encode(JSON.stringify(SIGNED_IN))],
     ["another seal version", (data) => data.map((byte, at) => (at === 0 ? 2 : byte))],
-    ["another session's record", () => createSealer(SECRET, []).seal(JSON.stringify(SIGNED_IN), newCookieValue(), "other")],
-    ["another SECRET_KEY", () => sealedBy("another secret key of 32 bytes or more", JSON.stringify(SIGNED_IN))],
+    [
+      "another session's record",
+      () => createSealer(SECRET, []).seal(JSON.stringify(SIGNED_IN), newCookieValue(), "other"),
+    ],
+    [
+      "another SECRET_KEY",
+      () => sealedBy("another secret key of 32 bytes or more", JSON.stringify(SIGNED_IN)),
+    ],
     ["no JSON", () => sealedBy(SECRET, "at_first {")],
     ["JSON that is no object", () => sealedBy(SECRET, "[1]")],
-    ["another format version", () => sealedBy(SECRET, JSON.stringify({ ...SIGNED_IN, idp_state: { v: 2 } }))],
-    ["credentials of the wrong type", () => sealedBy(SECRET, JSON.stringify({ ...SIGNED_IN, credentials: { token: 7 } }))],
+    [
+      "another format version",
+      () => sealedBy(SECRET, JSON.stringify({ ...SIGNED_IN, idp_state: { v: 2 } })),
+    ],
+    [
+      "credentials of the wrong type",
+      () => sealedBy(SECRET, JSON.stringify({ ...SIGNED_IN, credentials: { token: 7 } })),
+    ],
   ];
 
   function sealedBy(secret: string, text: string): Uint8Array {
@@ -293,8 +338,12 @@ describe("[S5] the stored record", () => {
 
   it("encrypted with an earlier SECRET_KEY opens through SECRET_KEY_FALLBACKS and is encrypted again by the next write", async () => {
     await signedIn();
-    const rotated = build({ sealer: createSealer("the new secret key of 32 bytes or more", [SECRET]) });
-    expect((await request(cookie, rotated).update(withToken("at_second"))).record?.credentials?.token).toBe("at_second");
+    const rotated = build({
+      sealer: createSealer("the new secret key of 32 bytes or more", [SECRET]),
+    });
+    expect(
+      (await request(cookie, rotated).update(withToken("at_second"))).record?.credentials?.token,
+    ).toBe("at_second");
     const later = build({ sealer: createSealer("the new secret key of 32 bytes or more", []) });
     expect((await request(cookie, later).read())?.credentials?.token).toBe("at_second");
   });
@@ -305,7 +354,11 @@ describe("begin", () => {
     const session = request();
     const record = await session.begin(withLogin);
     expect(record).toEqual(withLogin(EMPTY_RECORD));
-    expect(session.setCookies).toEqual([expect.stringMatching(/^idpauth=[\w-]{43}; Path=\/; Max-Age=34560000; HttpOnly; SameSite=Lax$/)]);
+    expect(session.setCookies).toEqual([
+      expect.stringMatching(
+        /^idpauth=[\w-]{43}; Path=\/; Max-Age=34560000; HttpOnly; SameSite=Lax$/,
+      ),
+    ]);
     expect(session.key).toBe(keyOf(keepCookie(session)));
     expect(await request().read()).toEqual(record);
   });
@@ -314,7 +367,9 @@ describe("begin", () => {
     const session = sessions.open(undefined, true);
     await session.begin(withLogin);
     const [header] = session.setCookies;
-    expect(header).toMatch(/^__Host-Http-idpauth=[\w-]{43}; Path=\/; Max-Age=34560000; HttpOnly; SameSite=Lax; Secure$/);
+    expect(header).toMatch(
+      /^__Host-Http-idpauth=[\w-]{43}; Path=\/; Max-Age=34560000; HttpOnly; SameSite=Lax; Secure$/,
+    );
     const value = header!.slice(header!.indexOf("=") + 1, header!.indexOf(";"));
     expect(await sessions.open(`__Host-Http-idpauth=${value}`, true).read()).toBeDefined();
     expect(await sessions.open(`idpauth=${value}`, true).read()).toBeUndefined();
@@ -364,7 +419,9 @@ describe("begin", () => {
     expect(await request().read()).toBeDefined();
     const second = request();
     await second.begin((record) => ({ ...withLogin(record), final_redirect: "/again" }));
-    expect(second.setCookies).toEqual([expect.stringContaining(`${cookie!}; Path=/; Max-Age=34560000`)]);
+    expect(second.setCookies).toEqual([
+      expect.stringContaining(`${cookie!}; Path=/; Max-Age=34560000`),
+    ]);
     clock.advance(599_000);
     expect(await request().read()).toBeDefined();
     clock.advance(1_000);
@@ -375,14 +432,19 @@ describe("begin", () => {
 describe("[ASVS-15.4.1] update", () => {
   it("stores what the change gives", async () => {
     await signedIn();
-    expect((await request().update(withToken("at_second"))).record?.credentials?.token).toBe("at_second");
+    expect((await request().update(withToken("at_second"))).record?.credentials?.token).toBe(
+      "at_second",
+    );
     expect((await request().read())?.credentials?.token).toBe("at_second");
   });
 
   it("writes nothing when the change gives back what it got", async () => {
     await signedIn();
     store.calls.length = 0;
-    expect(await request().update((record) => record)).toMatchObject({ changed: false, record: { credentials: CREDENTIALS } });
+    expect(await request().update((record) => record)).toMatchObject({
+      changed: false,
+      record: { credentials: CREDENTIALS },
+    });
     expect(store.count("replace")).toBe(0);
   });
 
@@ -424,11 +486,17 @@ describe("[ASVS-15.4.1] update", () => {
     const key = await signedIn();
     justBefore("replace", () => request().destroy());
     const session = request();
-    expect(await session.update(withToken("at_second"))).toEqual({ changed: false, record: undefined });
+    expect(await session.update(withToken("at_second"))).toEqual({
+      changed: false,
+      record: undefined,
+    });
     expect(await session.read()).toBeUndefined();
     expect(await store.peek(key)).toBeUndefined();
     await session.touch(now(), true);
-    expect(await session.update(withToken("at_third"))).toEqual({ changed: false, record: undefined });
+    expect(await session.update(withToken("at_third"))).toEqual({
+      changed: false,
+      record: undefined,
+    });
     expect(await store.peek(key)).toBeUndefined();
     expect(session.setCookies).toEqual([]);
   });
@@ -442,7 +510,9 @@ describe("[ASVS-15.4.1] update", () => {
       await request().update((record) => withRedirect(`${record.final_redirect ?? ""}.`)(record));
       store.before = before;
     };
-    await expect(request().update(withToken("at_second"))).rejects.toBeInstanceOf(StoreUnavailableError);
+    await expect(request().update(withToken("at_second"))).rejects.toBeInstanceOf(
+      StoreUnavailableError,
+    );
   });
 
   it("does not prolong the life of a signed-in session", async () => {
@@ -484,27 +554,36 @@ describe("[ASVS-15.4.1] [R12] regenerate", () => {
     expect(await request().read()).toEqual(signIn(withLogin(EMPTY_RECORD)));
   });
 
-  it.each(["insert", "delete"])("a logout that came just before the %s wins: nothing is kept, no cookie is set", async (method) => {
-    const first = request();
-    await first.begin(withLogin);
-    keepCookie(first);
-    justBefore(method, () => request().destroy());
-    const callback = request();
-    expect(await callback.regenerate(signIn)).toBeUndefined();
-    expect(callback.setCookies).toEqual([]);
-    expect(await callback.read()).toBeUndefined();
-    for (const key of store.inserted) expect(await store.peek(key)).toBeUndefined();
-  });
+  it.each(["insert", "delete"])(
+    "a logout that came just before the %s wins: nothing is kept, no cookie is set",
+    async (method) => {
+      const first = request();
+      await first.begin(withLogin);
+      keepCookie(first);
+      justBefore(method, () => request().destroy());
+      const callback = request();
+      expect(await callback.regenerate(signIn)).toBeUndefined();
+      expect(callback.setCookies).toEqual([]);
+      expect(await callback.read()).toBeUndefined();
+      for (const key of store.inserted) expect(await store.peek(key)).toBeUndefined();
+    },
+  );
 
-  it.each(["insert", "delete"])("what another writer changed just before the %s is kept", async (method) => {
-    await signedIn();
-    justBefore(method, () => request().update(withRedirect("/other-tab")));
-    const callback = request();
-    const record = await callback.regenerate(withToken("at_second"));
-    expect([record?.credentials?.token, record?.final_redirect]).toEqual(["at_second", "/other-tab"]);
-    keepCookie(callback);
-    expect(await request().read()).toEqual(record);
-  });
+  it.each(["insert", "delete"])(
+    "what another writer changed just before the %s is kept",
+    async (method) => {
+      await signedIn();
+      justBefore(method, () => request().update(withRedirect("/other-tab")));
+      const callback = request();
+      const record = await callback.regenerate(withToken("at_second"));
+      expect([record?.credentials?.token, record?.final_redirect]).toEqual([
+        "at_second",
+        "/other-tab",
+      ]);
+      keepCookie(callback);
+      expect(await request().read()).toEqual(record);
+    },
+  );
 
   it("of two at once on one session one wins, and one session is left", async () => {
     const first = request();
@@ -551,7 +630,9 @@ describe("destroy", () => {
   it("over https the deletion repeats name and Secure", async () => {
     const session = sessions.open(`__Host-Http-idpauth=${newCookieValue()}`, true);
     await session.destroy();
-    expect(session.setCookies).toEqual(["__Host-Http-idpauth=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure"]);
+    expect(session.setCookies).toEqual([
+      "__Host-Http-idpauth=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure",
+    ]);
   });
 
   it("of two at once only one is given the record", async () => {
@@ -593,7 +674,10 @@ describe("a store that fails after it has done its work", () => {
     const session = request();
     expect(await session.regenerate(signIn)).toBeUndefined();
     expect(session.setCookies).toEqual([]);
-    expect([await store.peek(old), await store.peek(store.inserted.at(-1)!)]).toEqual([undefined, undefined]);
+    expect([await store.peek(old), await store.peek(store.inserted.at(-1)!)]).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
 });
 
@@ -693,7 +777,9 @@ describe("touch", () => {
     await due.read();
     await due.touch(now(), true);
     expect((await store.peek(key))?.expiresAt).toBe(now() + TTL);
-    expect(due.setCookies).toEqual([`${cookie!}; Path=/; Max-Age=34560000; HttpOnly; SameSite=Lax`]);
+    expect(due.setCookies).toEqual([
+      `${cookie!}; Path=/; Max-Age=34560000; HttpOnly; SameSite=Lax`,
+    ]);
 
     clock.advance(60_000);
     const after = request();
@@ -726,24 +812,31 @@ describe("a store that cannot respond", () => {
     ["regenerate", "insert", (session) => session.regenerate(signIn)],
     ["regenerate", "delete", (session) => session.regenerate(signIn)],
     ["destroy", "delete", (session) => session.destroy()],
-    ["touch", "touch", async (session) => [await session.read(), await session.touch(now() + 5, true)]],
+    [
+      "touch",
+      "touch",
+      async (session) => [await session.read(), await session.touch(now() + 5, true)],
+    ],
   ];
 
-  it.each(uses)("%s: what %s rejects with becomes StoreUnavailableError, and no cookie is touched", async (_name, method, use) => {
-    await signedIn();
-    const reason = new Error("connection lost at_first");
-    store.before = (call) => {
-      if (call.method === method) throw reason;
-    };
-    const session = request();
-    const failure: unknown = await use(session).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(StoreUnavailableError);
-    expect(failure).toMatchObject({ code: "store_unavailable", status: 503, cause: reason });
-    expect((failure as Error).message).not.toContain("at_first");
-    expect(session.setCookies).toEqual([]);
-    store.before = undefined;
-    expect((await request().read())?.credentials).toEqual(CREDENTIALS);
-  });
+  it.each(uses)(
+    "%s: what %s rejects with becomes StoreUnavailableError, and no cookie is touched",
+    async (_name, method, use) => {
+      await signedIn();
+      const reason = new Error("connection lost at_first");
+      store.before = (call) => {
+        if (call.method === method) throw reason;
+      };
+      const session = request();
+      const failure: unknown = await use(session).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(StoreUnavailableError);
+      expect(failure).toMatchObject({ code: "store_unavailable", status: 503, cause: reason });
+      expect((failure as Error).message).not.toContain("at_first");
+      expect(session.setCookies).toEqual([]);
+      store.before = undefined;
+      expect((await request().read())?.credentials).toEqual(CREDENTIALS);
+    },
+  );
 
   it("a first login that cannot be stored sets no cookie", async () => {
     store.before = () => {
@@ -756,13 +849,24 @@ describe("a store that cannot respond", () => {
 
   it("its own StoreUnavailableError, with its Retry-After, goes through", async () => {
     const own = new StoreUnavailableError("full", { retryAfter: 60 });
-    const full: SessionStore = { ...memoryStore({ clock }), name: "full", insert: () => Promise.reject(own) };
-    const session = build({ store: { ...full, get: async () => undefined } }).open(undefined, false);
+    const full: SessionStore = {
+      ...memoryStore({ clock }),
+      name: "full",
+      insert: () => Promise.reject(own),
+    };
+    const session = build({ store: { ...full, get: async () => undefined } }).open(
+      undefined,
+      false,
+    );
     await expect(session.begin(withLogin)).rejects.toBe(own);
   });
 
   it("a store that refuses a key nobody can have is broken, not signed in", async () => {
-    const broken: SessionStore = { ...memoryStore({ clock }), name: "broken", insert: async () => false };
+    const broken: SessionStore = {
+      ...memoryStore({ clock }),
+      name: "broken",
+      insert: async () => false,
+    };
     const session = build({ store: broken }).open(undefined, false);
     await expect(session.begin(withLogin)).rejects.toBeInstanceOf(StoreUnavailableError);
     expect(session.setCookies).toEqual([]);

@@ -122,7 +122,10 @@ describe("the cookie that is set", () => {
     [null, "/a.b/", false, "idpauth.a%2Eb"],
     ["sid", "/idpauth/", true, "sid"],
     ["sid", "/auth/", false, "sid"],
-  ])("configured as %s, at %s, over https %s it is named %s", (configured, publicPath, secure, name) => {
-    expect(cookieNameFor(configured, publicPath, secure)).toBe(name);
-  });
+  ])(
+    "configured as %s, at %s, over https %s it is named %s",
+    (configured, publicPath, secure, name) => {
+      expect(cookieNameFor(configured, publicPath, secure)).toBe(name);
+    },
+  );
 });

@@ -5,11 +5,19 @@ import type { UserSession } from "../../src/ports/user-session.js";
 import type { SessionRecord } from "../../src/record/record.js";
 import { storedForm } from "../../src/record/stored-form.js";
 import type { EpochSeconds } from "../../src/clock.js";
-import { createFrameworkSessions, type FrameworkSession, type FrameworkSessions } from "../../src/sessions/framework-session.js";
+import {
+  createFrameworkSessions,
+  type FrameworkSession,
+  type FrameworkSessions,
+} from "../../src/sessions/framework-session.js";
 
 type Data = Record<string, unknown>;
 
-const NAMES = { credentials: "credentials", oauth_state: "oauth_state", final_redirect: "final_redirect" };
+const NAMES = {
+  credentials: "credentials",
+  oauth_state: "oauth_state",
+  final_redirect: "final_redirect",
+};
 const LATER = 2_000 as EpochSeconds;
 
 function barrier(): { readonly opened: Promise<void>; readonly open: () => void } {
@@ -18,11 +26,16 @@ function barrier(): { readonly opened: Promise<void>; readonly open: () => void 
   return { opened, open };
 }
 
-/** Middleware as the known ones are: each request has a copy of the session, and a save writes the copy as a whole. */
+/**
+ * Middleware as the known ones are: each request has a copy of the session, and a save writes the
+ * copy as a whole.
+ */
 class Middleware {
   readonly stored = new Map<string, Data>();
   readonly calls: string[] = [];
-  #held: { readonly call: string; readonly arrived: () => void; readonly released: Promise<void> } | undefined;
+  #held:
+    | { readonly call: string; readonly arrived: () => void; readonly released: Promise<void> }
+    | undefined;
   #failing: string | undefined;
 
   request(id: string): RequestSession {
@@ -102,9 +115,22 @@ class RequestSession implements FrameworkSession {
   }
 }
 
-const credentials = (token: string) => ({ token, token_uri: "", client_id: "", client_secret: "", scopes: [] });
-const signedIn = (token: string): SessionRecord => ({ credentials: credentials(token), idp_last_active: 1_000, idp_state: { v: 1 } });
-const withToken = (token: string) => (record: SessionRecord) => ({ ...record, credentials: credentials(token) });
+const credentials = (token: string) => ({
+  token,
+  token_uri: "",
+  client_id: "",
+  client_secret: "",
+  scopes: [],
+});
+const signedIn = (token: string): SessionRecord => ({
+  credentials: credentials(token),
+  idp_last_active: 1_000,
+  idp_state: { v: 1 },
+});
+const withToken = (token: string) => (record: SessionRecord) => ({
+  ...record,
+  credentials: credentials(token),
+});
 const withState = (record: SessionRecord) => ({ ...record, oauth_state: "a state" });
 const same = (record: SessionRecord) => record;
 
@@ -127,42 +153,68 @@ beforeEach(() => {
 const open = (id = "ada") => sessions.open(middleware.request(id));
 
 describe("changes of one session take turns", () => {
-  const changes: readonly (readonly [string, (session: UserSession) => Promise<unknown> | undefined, Data | undefined])[] = [
-    ["update", (session) => session.update(withState), { credentials: credentials("second"), oauth_state: "a state" }],
-    ["begin", (session) => session.begin(withState), { credentials: credentials("second"), oauth_state: "a state" }],
-    ["touch", (session) => session.touch(LATER, false), { credentials: credentials("second"), idp_last_active: LATER }],
+  const changes: readonly (readonly [
+    string,
+    (session: UserSession) => Promise<unknown> | undefined,
+    Data | undefined,
+  ])[] = [
+    [
+      "update",
+      (session) => session.update(withState),
+      { credentials: credentials("second"), oauth_state: "a state" },
+    ],
+    [
+      "begin",
+      (session) => session.begin(withState),
+      { credentials: credentials("second"), oauth_state: "a state" },
+    ],
+    [
+      "touch",
+      (session) => session.touch(LATER, false),
+      { credentials: credentials("second"), idp_last_active: LATER },
+    ],
     ["regenerate", (session) => session.regenerate(withState), undefined],
     ["destroy", (session) => session.destroy(), undefined],
   ];
 
-  it.each(changes)("%s waits for a write that is under way, and undoes nothing of it", async (_name, change, after) => {
-    const first = open();
-    const second = open();
-    const saving = middleware.hold("save ada");
-    const writing = first.update(withToken("second"));
-    await saving.arrived;
-    const waiting = change(second);
-    expect(middleware.calls).toEqual(["load ada", "save ada"]);
-    saving.release();
-    await Promise.all([writing, waiting]);
-    if (after === undefined) expect(middleware.stored.has("ada")).toBe(false);
-    else expect(middleware.stored.get("ada")).toMatchObject({ cart: "book", ...after });
-  });
+  it.each(changes)(
+    "%s waits for a write that is under way, and undoes nothing of it",
+    async (_name, change, after) => {
+      const first = open();
+      const second = open();
+      const saving = middleware.hold("save ada");
+      const writing = first.update(withToken("second"));
+      await saving.arrived;
+      const waiting = change(second);
+      expect(middleware.calls).toEqual(["load ada", "save ada"]);
+      saving.release();
+      await Promise.all([writing, waiting]);
+      if (after === undefined) expect(middleware.stored.has("ada")).toBe(false);
+      else expect(middleware.stored.get("ada")).toMatchObject({ cart: "book", ...after });
+    },
+  );
 
-  it.each(changes)("a write that comes during %s waits for its end, and loses nothing of it", async (_name, change, after) => {
-    const first = open();
-    const second = open();
-    const loading = middleware.hold("load ada");
-    const changing = change(first);
-    await loading.arrived;
-    const waiting = second.update(withToken("second"));
-    expect(middleware.calls).toEqual(["load ada"]);
-    loading.release();
-    await Promise.all([changing, waiting]);
-    // A session that has a new id, or is gone, is not brought back under the old one.
-    if (after === undefined) expect([middleware.stored.has("ada"), await waiting]).toEqual([false, { changed: false, record: undefined }]);
-    else expect(middleware.stored.get("ada")).toMatchObject({ cart: "book", ...after });
-  });
+  it.each(changes)(
+    "a write that comes during %s waits for its end, and loses nothing of it",
+    async (_name, change, after) => {
+      const first = open();
+      const second = open();
+      const loading = middleware.hold("load ada");
+      const changing = change(first);
+      await loading.arrived;
+      const waiting = second.update(withToken("second"));
+      expect(middleware.calls).toEqual(["load ada"]);
+      loading.release();
+      await Promise.all([changing, waiting]);
+      // A session that has a new id, or is gone, is not brought back under the old one.
+      if (after === undefined)
+        expect([middleware.stored.has("ada"), await waiting]).toEqual([
+          false,
+          { changed: false, record: undefined },
+        ]);
+      else expect(middleware.stored.get("ada")).toMatchObject({ cart: "book", ...after });
+    },
+  );
 
   it("in the order they were requested", async () => {
     const seen: unknown[] = [];
@@ -181,7 +233,10 @@ describe("changes of one session take turns", () => {
     middleware.fail("save ada");
     const [failed, next] = [open().update(withToken("second")), open().update(withState)];
     await expect(failed).rejects.toThrow(StoreUnavailableError);
-    expect(await next).toMatchObject({ changed: true, record: { credentials: { token: "first" }, oauth_state: "a state" } });
+    expect(await next).toMatchObject({
+      changed: true,
+      record: { credentials: { token: "first" }, oauth_state: "a state" },
+    });
   });
 
   it.each([
@@ -193,14 +248,20 @@ describe("changes of one session take turns", () => {
     const loading = middleware.hold(`load ${held}`);
     const waiting = open(held).update(withState);
     await loading.arrived;
-    expect(await open(other).update(withToken("new"))).toMatchObject({ changed: true, record: { credentials: { token: "new" } } });
+    expect(await open(other).update(withToken("new"))).toMatchObject({
+      changed: true,
+      record: { credentials: { token: "new" } },
+    });
     loading.release();
     await waiting;
   });
 });
 
 describe("the request's copy", () => {
-  const looks: readonly (readonly [string, (session: UserSession) => Promise<unknown> | undefined])[] = [
+  const looks: readonly (readonly [
+    string,
+    (session: UserSession) => Promise<unknown> | undefined,
+  ])[] = [
     ["an update that changes nothing", (session) => session.update(same)],
     ["a reload", (session) => session.reload()],
     ["a begin that changes nothing", (session) => session.begin(same)],
@@ -219,7 +280,10 @@ describe("the request's copy", () => {
   it("that has keys the stored record no longer has loses them", async () => {
     const request = middleware.request("ada");
     middleware.stored.set("ada", { idp_state: { v: 1 } });
-    expect(await sessions.open(request).update(same)).toEqual({ changed: false, record: { idp_state: { v: 1 } } });
+    expect(await sessions.open(request).update(same)).toEqual({
+      changed: false,
+      record: { idp_state: { v: 1 } },
+    });
     expect(request.data).toEqual({ cart: "book", idp_state: { v: 1 } });
   });
 
@@ -233,7 +297,10 @@ describe("the request's copy", () => {
     middleware.stored.set("ada", storedForm(signedIn("second"), NAMES));
     await session.update(withState);
     expect(middleware.calls).toEqual(["load ada", "save ada"]);
-    expect(middleware.stored.get("ada")).toMatchObject({ credentials: { token: "second" }, oauth_state: "a state" });
+    expect(middleware.stored.get("ada")).toMatchObject({
+      credentials: { token: "second" },
+      oauth_state: "a state",
+    });
   });
 
   it("with a stamp that is not older does not call the store", () => {
@@ -246,7 +313,15 @@ describe("[SM-7] the application's own keys at a sign-in", () => {
   const ISSUER = "https://provider.example";
   const ADA = { iss: ISSUER, sub: "ada" };
   const record = (over: Partial<SessionRecord> = {}): Data => ({
-    ...storedForm({ credentials: credentials("first"), id_info: ADA, idp_state: { v: 1, issuer: ISSUER }, ...over }, NAMES),
+    ...storedForm(
+      {
+        credentials: credentials("first"),
+        id_info: ADA,
+        idp_state: { v: 1, issuer: ISSUER },
+        ...over,
+      },
+      NAMES,
+    ),
   });
   const signInAs =
     (idInfo: Data) =>
@@ -263,7 +338,9 @@ describe("[SM-7] the application's own keys at a sign-in", () => {
     const login = middleware.request("ada");
     await sessions.open(login).begin(withState);
     const callback = middleware.request(login.id);
-    expect(await sessions.open(callback).regenerate(signInAs(idInfo))).toMatchObject({ id_info: idInfo });
+    expect(await sessions.open(callback).regenerate(signInAs(idInfo))).toMatchObject({
+      id_info: idInfo,
+    });
     expect([...middleware.stored.keys()]).toEqual([callback.id]);
     return middleware.stored.get(callback.id) ?? {};
   }
@@ -274,28 +351,56 @@ describe("[SM-7] the application's own keys at a sign-in", () => {
     ["only the pending login of another format was there", { idp_state: { v: 99 } }, true],
     ["the same user was signed in", record(), true],
     ["another user was signed in", record({ id_info: { ...ADA, sub: "grace" } }), false],
-    ["the same subject of another issuer was signed in", record({ id_info: { ...ADA, iss: "https://other.example" } }), false],
+    [
+      "the same subject of another issuer was signed in",
+      record({ id_info: { ...ADA, iss: "https://other.example" } }),
+      false,
+    ],
     ["a user without an identity was signed in", record({ id_info: {} }), false],
-    ["the same user was signed in for another client", record({ credentials: { ...credentials("first"), client_id: "other" } }), false],
-    ["the same user was signed in at another issuer", record({ idp_state: { v: 1, issuer: "https://before.example" } }), false],
+    [
+      "the same user was signed in for another client",
+      record({ credentials: { ...credentials("first"), client_id: "other" } }),
+      false,
+    ],
+    [
+      "the same user was signed in at another issuer",
+      record({ idp_state: { v: 1, issuer: "https://before.example" } }),
+      false,
+    ],
     ["the record has another format", { ...record(), idp_state: { v: 99 } }, false],
     ["the record has no private part", { credentials: credentials("first"), id_info: ADA }, false],
     ["the credentials cannot be read", { ...record(), credentials: "token" }, false],
-    ["the credentials have another name", { ...withoutCredentials, tokens: credentials("first"), idp_state: { v: 99 } }, false],
-    ["only another user's identity is left", { ...withoutCredentials, id_info: { ...ADA, sub: "grace" } }, false],
+    [
+      "the credentials have another name",
+      { ...withoutCredentials, tokens: credentials("first"), idp_state: { v: 99 } },
+      false,
+    ],
+    [
+      "only another user's identity is left",
+      { ...withoutCredentials, id_info: { ...ADA, sub: "grace" } },
+      false,
+    ],
     ["only the same user's identity is left", withoutCredentials, true],
   ];
   it.each(cases)("%s", async (_name, stored, areKept) => {
     middleware.stored.set("ada", { cart: "book", ...stored });
     const after = await signIn(ADA);
-    expect([after["cart"], after["credentials"], after["id_info"]]).toEqual([areKept ? "book" : undefined, credentials("new"), ADA]);
+    expect([after["cart"], after["credentials"], after["id_info"]]).toEqual([
+      areKept ? "book" : undefined,
+      credentials("new"),
+      ADA,
+    ]);
   });
 
   it("two logins at once over another client's record bring none of its keys back", async () => {
-    middleware.stored.set("ada", { cart: "book", ...record({ credentials: { ...credentials("first"), client_id: "other" } }) });
+    middleware.stored.set("ada", {
+      cart: "book",
+      ...record({ credentials: { ...credentials("first"), client_id: "other" } }),
+    });
     const requests = [middleware.request("ada"), middleware.request("ada")];
     await Promise.all(requests.map((request) => sessions.open(request).begin(withState)));
-    for (const data of middleware.stored.values()) expect(data).toEqual({ idp_state: { v: 1 }, oauth_state: "a state" });
+    for (const data of middleware.stored.values())
+      expect(data).toEqual({ idp_state: { v: 1 }, oauth_state: "a state" });
   });
 
   it("go when only the request's own copy is another user's", async () => {
@@ -309,13 +414,18 @@ describe("[SM-7] the application's own keys at a sign-in", () => {
   it("a login of a user whose record is readable leaves the session under its id", async () => {
     middleware.stored.set("ada", { cart: "book", ...record() });
     await open().begin(withState);
-    expect(middleware.stored.get("ada")).toMatchObject({ cart: "book", id_info: ADA, oauth_state: "a state" });
+    expect(middleware.stored.get("ada")).toMatchObject({
+      cart: "book",
+      id_info: ADA,
+      oauth_state: "a state",
+    });
   });
 
   it("what the session gets are ordinary objects", async () => {
     const request = middleware.request("ada");
     await sessions.open(request).update(signInAs(ADA));
-    for (const key of ["credentials", "id_info", "idp_state"]) expect(Object.getPrototypeOf(request.data[key])).toBe(Object.prototype);
+    for (const key of ["credentials", "id_info", "idp_state"])
+      expect(Object.getPrototypeOf(request.data[key])).toBe(Object.prototype);
   });
 });
 

@@ -18,11 +18,21 @@ it("a last page has no next page after a pollution of Object.prototype, and null
 it("an entry without a subject, a stamp and a summary has none after a pollution of Object.prototype", async () => {
   const clock = new TestClock();
   const store = memoryStore({ clock });
-  await store.insert("key", { data: new Uint8Array(1), expiresAt: Math.floor(clock.now() / 1000) + 60 });
-  const reported = createReportedStore(store, clock);
-  await polluted({ subject: "of another user", lastActive: 1, summary: new Uint8Array(1) }, async () => {
-    for (const entry of [await reported.get("key"), await reported.delete("key")]) {
-      expect([entry?.subject, entry?.lastActive, entry?.summary]).toEqual([undefined, undefined, undefined]);
-    }
+  await store.insert("key", {
+    data: new Uint8Array(1),
+    expiresAt: Math.floor(clock.now() / 1000) + 60,
   });
+  const reported = createReportedStore(store, clock);
+  await polluted(
+    { subject: "of another user", lastActive: 1, summary: new Uint8Array(1) },
+    async () => {
+      for (const entry of [await reported.get("key"), await reported.delete("key")]) {
+        expect([entry?.subject, entry?.lastActive, entry?.summary]).toEqual([
+          undefined,
+          undefined,
+          undefined,
+        ]);
+      }
+    },
+  );
 });

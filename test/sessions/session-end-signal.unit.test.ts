@@ -6,7 +6,11 @@ import type { PolicySettings, SessionEnd } from "../../src/record/session-policy
 import { whenEnded } from "../../src/sessions/session-end-signal.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
-const POLICY: PolicySettings = { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null };
+const POLICY: PolicySettings = {
+  sessionAutoRefresh: true,
+  sessionMaxAge: null,
+  sessionIdleTimeout: null,
+};
 const clock = new TestClock();
 const RECORD: SessionRecord = {
   credentials: { token: "t", token_uri: "u", client_id: "c", client_secret: "s", scopes: [] },
@@ -47,9 +51,13 @@ it("watches nothing if the request closes before the session is read", async () 
 
 it("waits for the store in an outage at the start, and stops waiting when the request closes", async () => {
   let isAway = true;
-  const { watchers, open } = watchable(() => (isAway ? Promise.reject(new StoreUnavailableError("away")) : Promise.resolve(RECORD)));
+  const { watchers, open } = watchable(() =>
+    isAway ? Promise.reject(new StoreUnavailableError("away")) : Promise.resolve(RECORD),
+  );
   const closings: (() => void)[] = [];
-  const signals = [0, 1].map(() => whenEnded(open, POLICY, clock, (closed) => closings.push(closed)));
+  const signals = [0, 1].map(() =>
+    whenEnded(open, POLICY, clock, (closed) => closings.push(closed)),
+  );
   await turn();
   expect(clock.pendingTimers).toBe(2);
   closings[0]?.();

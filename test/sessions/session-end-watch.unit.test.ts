@@ -3,14 +3,22 @@ import { StoreUnavailableError } from "../../src/errors.js";
 import type { EndWatcher } from "../../src/ports/session-store.js";
 import type { SessionRecord } from "../../src/record/record.js";
 import type { PolicySettings } from "../../src/record/session-policy.js";
-import { createSessionEndWatch, type SessionEndWatch, type Looked } from "../../src/sessions/session-end-watch.js";
+import {
+  createSessionEndWatch,
+  type SessionEndWatch,
+  type Looked,
+} from "../../src/sessions/session-end-watch.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 const START = Date.UTC(2024, 0, 1) / 1000;
 const SECOND = 1_000;
 const TICK = SECOND;
 const POLL = 5 * SECOND;
-const NO_LIMITS: PolicySettings = { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null };
+const NO_LIMITS: PolicySettings = {
+  sessionAutoRefresh: true,
+  sessionMaxAge: null,
+  sessionIdleTimeout: null,
+};
 
 let clock: TestClock;
 let stored: Map<string, Looked>;
@@ -54,7 +62,11 @@ function look(keys: readonly string[]): Promise<readonly Looked[]> {
   return Promise.resolve(keys.map((key) => stored.get(key) ?? { record: undefined }));
 }
 
-function signedIn(key: string, changes: Partial<SessionRecord> = {}, hasRefreshToken = true): string {
+function signedIn(
+  key: string,
+  changes: Partial<SessionRecord> = {},
+  hasRefreshToken = true,
+): string {
   const credentials = {
     token: "an access token",
     token_uri: "https://idp.example/token",
@@ -63,12 +75,19 @@ function signedIn(key: string, changes: Partial<SessionRecord> = {}, hasRefreshT
     scopes: ["openid"],
     ...(hasRefreshToken && { refresh_token: "a refresh token" }),
   };
-  const record = { credentials, id_info: { exp: START + 3_600 }, idp_login_at: START, idp_state: { v: 1 as const }, ...changes };
+  const record = {
+    credentials,
+    id_info: { exp: START + 3_600 },
+    idp_login_at: START,
+    idp_state: { v: 1 as const },
+    ...changes,
+  };
   stored.set(key, { record: record });
   return key;
 }
 
-const watch = (ends: SessionEndWatch<string>, key: string) => ends.watch(key, key, (reason) => told.push(`${key}: ${reason}`));
+const watch = (ends: SessionEndWatch<string>, key: string) =>
+  ends.watch(key, key, (reason) => told.push(`${key}: ${reason}`));
 
 /** Watches a session and lets the first look pass, which comes at the first tick. */
 async function watched(ends: SessionEndWatch<string>, key = "a"): Promise<() => void> {
@@ -202,20 +221,28 @@ describe("the watched sessions of a process", () => {
 });
 
 describe("a limit ends a watched session", () => {
-  const CASES: readonly (readonly [string, PolicySettings, Partial<SessionRecord>, hasRefreshToken: boolean])[] = [
+  const CASES: readonly (readonly [
+    string,
+    PolicySettings,
+    Partial<SessionRecord>,
+    hasRefreshToken: boolean,
+  ])[] = [
     ["idle", { ...NO_LIMITS, sessionIdleTimeout: 60 }, { idp_last_active: START }, true],
     ["max_age", { ...NO_LIMITS, sessionMaxAge: 60 }, {}, true],
     ["session_expiry", NO_LIMITS, { idp_state: { v: 1, session_expiry: START + 60 } }, true],
     ["no_refresh_token", NO_LIMITS, { id_info: { exp: START + 60 } }, false],
   ];
 
-  it.each(CASES)("%s, within two seconds, and nothing else does before", async (reason, policy, changes, hasRefreshToken) => {
-    watch(polled(policy), signedIn("a", changes, hasRefreshToken));
-    await clock.advanceAsync(59 * SECOND);
-    expect(told).toEqual([]);
-    await clock.advanceAsync(3 * SECOND);
-    expect(told).toEqual([`a: ${reason}`]);
-  });
+  it.each(CASES)(
+    "%s, within two seconds, and nothing else does before",
+    async (reason, policy, changes, hasRefreshToken) => {
+      watch(polled(policy), signedIn("a", changes, hasRefreshToken));
+      await clock.advanceAsync(59 * SECOND);
+      expect(told).toEqual([]);
+      await clock.advanceAsync(3 * SECOND);
+      expect(told).toEqual([`a: ${reason}`]);
+    },
+  );
 
   it("also while the store reports ends and is not polled", async () => {
     const ends = listening({ ...NO_LIMITS, sessionMaxAge: 30 });
@@ -226,7 +253,10 @@ describe("a limit ends a watched session", () => {
   });
 
   it("counted from the newest activity that the store has", async () => {
-    watch(polled({ ...NO_LIMITS, sessionIdleTimeout: 60 }), signedIn("a", { idp_last_active: START }));
+    watch(
+      polled({ ...NO_LIMITS, sessionIdleTimeout: 60 }),
+      signedIn("a", { idp_last_active: START }),
+    );
     await clock.advanceAsync(50 * SECOND);
     signedIn("a", { idp_last_active: START + 50 });
     await clock.advanceAsync(50 * SECOND);

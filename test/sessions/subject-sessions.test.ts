@@ -5,7 +5,12 @@ import { createSealer } from "../../src/sessions/seal.js";
 import { createSessionEnding } from "../../src/sessions/end-by-key.js";
 import { createSubjectSessions } from "../../src/sessions/subject-sessions.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
-import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import {
+  startApplication,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "../support/application.js";
 import { SealingStore } from "../support/sealing-store.js";
 import { signedInAs } from "../../src/testing/sign-in/signed-in-as.js";
 import { TestClock } from "../../src/testing/test-clock.js";
@@ -28,7 +33,12 @@ afterEach(() => app.stop());
 async function start(options: ApplicationOptions = {}): Promise<void> {
   clock = new TestClock();
   store = new SealingStore(clock);
-  app = await startApplication({ store, clock, sessionLabel: (request) => request.header("user-agent"), ...options });
+  app = await startApplication({
+    store,
+    clock,
+    sessionLabel: (request) => request.header("user-agent"),
+    ...options,
+  });
 }
 
 async function signedIn(person = ADA, device = "Firefox"): Promise<TestUser> {
@@ -38,115 +48,148 @@ async function signedIn(person = ADA, device = "Firefox"): Promise<TestUser> {
   return user;
 }
 
-const cookieOf = (user: TestUser) => [...user.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+const cookieOf = (user: TestUser) =>
+  [...user.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
 const subjectOf = ({ sub }: { sub: string }) => ({ iss: app.provider.issuer, sub });
 
-describe.each(["a store outside the process", "the memory store"])("the sessions of a user, in %s", (kind) => {
-  const begin = (options: ApplicationOptions = {}) =>
-    start(options).then(async () => {
-      if (kind !== "the memory store") return;
-      await app.stop();
-      app = await startApplication({
-        store: memoryStore({ clock }),
-        clock,
-        sessionLabel: (request) => request.header("user-agent"),
-        ...options,
+describe.each(["a store outside the process", "the memory store"])(
+  "the sessions of a user, in %s",
+  (kind) => {
+    const begin = (options: ApplicationOptions = {}) =>
+      start(options).then(async () => {
+        if (kind !== "the memory store") return;
+        await app.stop();
+        app = await startApplication({
+          store: memoryStore({ clock }),
+          clock,
+          sessionLabel: (request) => request.header("user-agent"),
+          ...options,
+        });
       });
+
+    it("are listed, the newest sign-in first, with label, login time and last activity", async () => {
+      await begin({ sessionIdleTimeout: 86_400 });
+      const laptop = await signedIn(ADA, "Firefox on a laptop");
+      clock.advance(HOUR / 2);
+      await signedIn(ADA, "Safari on a phone");
+      await signedIn(GRACE);
+      clock.advance(60_000);
+      await laptop.isSignedIn();
+      const sessions = await app.auth.listSessions(subjectOf(ADA), laptop.request("/"));
+      expect(sessions).toEqual([
+        {
+          id: expect.any(String),
+          label: "Safari on a phone",
+          loginAt: START + 1800,
+          lastActive: START + 1800,
+          current: false,
+        },
+        {
+          id: expect.any(String),
+          label: "Firefox on a laptop",
+          loginAt: START,
+          lastActive: START + 1860,
+          current: true,
+        },
+      ]);
+      expect(new Set(sessions.map(({ id }) => id)).size).toBe(2);
+      expect(await app.auth.listSessions({ iss: "https://elsewhere.example", sub: "ada" })).toEqual(
+        [],
+      );
     });
 
-  it("are listed, the newest sign-in first, with label, login time and last activity", async () => {
-    await begin({ sessionIdleTimeout: 86_400 });
-    const laptop = await signedIn(ADA, "Firefox on a laptop");
-    clock.advance(HOUR / 2);
-    await signedIn(ADA, "Safari on a phone");
-    await signedIn(GRACE);
-    clock.advance(60_000);
-    await laptop.isSignedIn();
-    const sessions = await app.auth.listSessions(subjectOf(ADA), laptop.request("/"));
-    expect(sessions).toEqual([
-      { id: expect.any(String), label: "Safari on a phone", loginAt: START + 1800, lastActive: START + 1800, current: false },
-      { id: expect.any(String), label: "Firefox on a laptop", loginAt: START, lastActive: START + 1860, current: true },
-    ]);
-    expect(new Set(sessions.map(({ id }) => id)).size).toBe(2);
-    expect(await app.auth.listSessions({ iss: "https://elsewhere.example", sub: "ada" })).toEqual([]);
-  });
+    it("keep their label through a refresh", async () => {
+      await begin();
+      const user = await signedIn(ADA, "Firefox");
+      clock.advance(HOUR);
+      expect(await user.isSignedIn()).toBe(true);
+      expect(await app.auth.listSessions(subjectOf(ADA))).toMatchObject([
+        { label: "Firefox", loginAt: START },
+      ]);
+    });
 
-  it("keep their label through a refresh", async () => {
-    await begin();
-    const user = await signedIn(ADA, "Firefox");
-    clock.advance(HOUR);
-    expect(await user.isSignedIn()).toBe(true);
-    expect(await app.auth.listSessions(subjectOf(ADA))).toMatchObject([{ label: "Firefox", loginAt: START }]);
-  });
+    it("without an idle timeout name the last renewal as the last activity", async () => {
+      await begin();
+      const user = await signedIn();
+      clock.advance(48 * HOUR);
+      await user.isSignedIn();
+      clock.advance(HOUR);
+      expect(await app.auth.listSessions(subjectOf(ADA))).toMatchObject([
+        { loginAt: START, lastActive: START + 48 * 3600 },
+      ]);
+    });
 
-  it("without an idle timeout name the last renewal as the last activity", async () => {
-    await begin();
-    const user = await signedIn();
-    clock.advance(48 * HOUR);
-    await user.isSignedIn();
-    clock.advance(HOUR);
-    expect(await app.auth.listSessions(subjectOf(ADA))).toMatchObject([{ loginAt: START, lastActive: START + 48 * 3600 }]);
-  });
+    it("were never active in the future, after IDP_SESSION_TTL was lowered", async () => {
+      await begin({ sessionTtl: 30 * 86_400 });
+      await signedIn();
+      const shorter = app.another({ sessionTtl: 14 * 86_400 });
+      expect((await shorter.listSessions(subjectOf(ADA)))[0]?.lastActive).toBe(START);
+    });
 
-  it("were never active in the future, after IDP_SESSION_TTL was lowered", async () => {
-    await begin({ sessionTtl: 30 * 86_400 });
-    await signedIn();
-    const shorter = app.another({ sessionTtl: 14 * 86_400 });
-    expect((await shorter.listSessions(subjectOf(ADA)))[0]?.lastActive).toBe(START);
-  });
+    it("show later activity than the last stamp, after the idle timeout was switched off", async () => {
+      await begin({ sessionIdleTimeout: 60 * 86_400 });
+      const user = await signedIn();
+      const off = app.another({ sessionIdleTimeout: null });
+      clock.advance(5 * 24 * HOUR);
+      expect(await user.at(off).isSignedIn()).toBe(true);
+      expect((await off.listSessions(subjectOf(ADA)))[0]?.lastActive).toBe(START + 5 * 86_400);
+    });
 
-  it("show later activity than the last stamp, after the idle timeout was switched off", async () => {
-    await begin({ sessionIdleTimeout: 60 * 86_400 });
-    const user = await signedIn();
-    const off = app.another({ sessionIdleTimeout: null });
-    clock.advance(5 * 24 * HOUR);
-    expect(await user.at(off).isSignedIn()).toBe(true);
-    expect((await off.listSessions(subjectOf(ADA)))[0]?.lastActive).toBe(START + 5 * 86_400);
-  });
+    it("beyond a session limit are not listed, and are ended all the same", async () => {
+      await begin({ sessionMaxAge: 3600, sessionIdleTimeout: 600 });
+      await signedIn(ADA, "idle");
+      expect(await app.auth.listSessions(subjectOf(ADA))).toHaveLength(1);
+      clock.advance(601_000);
+      expect(await app.auth.listSessions(subjectOf(ADA))).toEqual([]);
+      await signedIn(ADA, "active");
+      expect(await app.auth.endAllSessions(subjectOf(ADA))).toBe(2);
+    });
 
-  it("beyond a session limit are not listed, and are ended all the same", async () => {
-    await begin({ sessionMaxAge: 3600, sessionIdleTimeout: 600 });
-    await signedIn(ADA, "idle");
-    expect(await app.auth.listSessions(subjectOf(ADA))).toHaveLength(1);
-    clock.advance(601_000);
-    expect(await app.auth.listSessions(subjectOf(ADA))).toEqual([]);
-    await signedIn(ADA, "active");
-    expect(await app.auth.endAllSessions(subjectOf(ADA))).toBe(2);
-  });
+    it("are all ended at once; other people's stay", async () => {
+      await begin();
+      const devices = [await signedIn(), await signedIn(), await signedIn()];
+      const grace = await signedIn(GRACE);
+      const logouts: Events["logout"][] = [];
+      app.auth.on("logout", (event) => logouts.push(event));
+      expect(await app.auth.endAllSessions(subjectOf(ADA))).toBe(3);
+      for (const device of devices) expect(await device.isSignedIn()).toBe(false);
+      expect(await grace.isSignedIn()).toBe(true);
+      expect(logouts).toEqual(
+        devices.map(() => ({
+          time: clock.now(),
+          issuer: app.provider.issuer,
+          subject: "ada",
+          revoked: null,
+        })),
+      );
+      expect(app.provider.requestsTo("revoke")).toEqual([]);
+      expect(await app.auth.endAllSessions(subjectOf(ADA))).toBe(0);
+    });
 
-  it("are all ended at once; other people's stay", async () => {
-    await begin();
-    const devices = [await signedIn(), await signedIn(), await signedIn()];
-    const grace = await signedIn(GRACE);
-    const logouts: Events["logout"][] = [];
-    app.auth.on("logout", (event) => logouts.push(event));
-    expect(await app.auth.endAllSessions(subjectOf(ADA))).toBe(3);
-    for (const device of devices) expect(await device.isSignedIn()).toBe(false);
-    expect(await grace.isSignedIn()).toBe(true);
-    expect(logouts).toEqual(devices.map(() => ({ time: clock.now(), issuer: app.provider.issuer, subject: "ada", revoked: null })));
-    expect(app.provider.requestsTo("revoke")).toEqual([]);
-    expect(await app.auth.endAllSessions(subjectOf(ADA))).toBe(0);
-  });
+    it("are ended but for the current one", async () => {
+      await begin();
+      const [here, there] = [await signedIn(), await signedIn()];
+      expect(
+        await app.auth.endAllSessions(subjectOf(ADA), { except: here.request("/account") }),
+      ).toBe(1);
+      expect([await here.isSignedIn(), await there.isSignedIn()]).toEqual([true, false]);
+    });
 
-  it("are ended but for the current one", async () => {
-    await begin();
-    const [here, there] = [await signedIn(), await signedIn()];
-    expect(await app.auth.endAllSessions(subjectOf(ADA), { except: here.request("/account") })).toBe(1);
-    expect([await here.isSignedIn(), await there.isSignedIn()]).toEqual([true, false]);
-  });
-
-  it("are ended one by one, by the id of the list, and only by their own user", async () => {
-    await begin();
-    const [one, other] = [await signedIn(ADA, "one"), await signedIn(ADA, "other")];
-    const id = (await app.auth.listSessions(subjectOf(ADA))).find(({ label }) => label === "one")?.id ?? "";
-    expect(await app.auth.endSession(subjectOf(GRACE), id)).toBe(false);
-    expect(await app.auth.endSession(subjectOf(ADA), "no such id")).toBe(false);
-    expect(await one.isSignedIn()).toBe(true);
-    expect(await app.auth.endSession(subjectOf(ADA), id)).toBe(true);
-    expect(await app.auth.endSession(subjectOf(ADA), id)).toBe(false);
-    expect([await one.isSignedIn(), await other.isSignedIn()]).toEqual([false, true]);
-  });
-});
+    it("are ended one by one, by the id of the list, and only by their own user", async () => {
+      await begin();
+      const [one, other] = [await signedIn(ADA, "one"), await signedIn(ADA, "other")];
+      const id =
+        (await app.auth.listSessions(subjectOf(ADA))).find(({ label }) => label === "one")?.id ??
+        "";
+      expect(await app.auth.endSession(subjectOf(GRACE), id)).toBe(false);
+      expect(await app.auth.endSession(subjectOf(ADA), "no such id")).toBe(false);
+      expect(await one.isSignedIn()).toBe(true);
+      expect(await app.auth.endSession(subjectOf(ADA), id)).toBe(true);
+      expect(await app.auth.endSession(subjectOf(ADA), id)).toBe(false);
+      expect([await one.isSignedIn(), await other.isSignedIn()]).toEqual([false, true]);
+    });
+  },
+);
 
 describe("[ASVS-7.4.2] sign out everywhere", () => {
   it("wins over a refresh that is in flight, whose tokens are given back", async () => {
@@ -189,11 +232,15 @@ describe("[ASVS-7.4.2] sign out everywhere", () => {
     store.before = ({ method }) => {
       if (method === "listBySubject") throw new Error("down");
     };
-    await expect(app.auth.listSessions(subjectOf(ADA))).rejects.toBeInstanceOf(StoreUnavailableError);
+    await expect(app.auth.listSessions(subjectOf(ADA))).rejects.toBeInstanceOf(
+      StoreUnavailableError,
+    );
     store.before = ({ method }) => {
       if (method === "delete") throw new Error("down");
     };
-    await expect(app.auth.endAllSessions(subjectOf(ADA))).rejects.toBeInstanceOf(StoreUnavailableError);
+    await expect(app.auth.endAllSessions(subjectOf(ADA))).rejects.toBeInstanceOf(
+      StoreUnavailableError,
+    );
     store.before = undefined;
     expect(await app.auth.endAllSessions(subjectOf(ADA))).toBe(1);
   });
@@ -206,13 +253,19 @@ describe("[ASVS-7.4.2] sign out everywhere", () => {
     stubborn.listBySubject = () => Promise.resolve({ entries: new Map([[key, stored]]) });
     await app.stop();
     app = await startApplication({ store: stubborn, clock });
-    await expect(app.auth.endAllSessions(subjectOf(ADA))).rejects.toBeInstanceOf(StoreUnavailableError);
+    await expect(app.auth.endAllSessions(subjectOf(ADA))).rejects.toBeInstanceOf(
+      StoreUnavailableError,
+    );
   });
 
   it.each([undefined, null, "", 7])("a subject that is %s is a programmer's error", async (sub) => {
     await start();
-    await expect(app.auth.endAllSessions({ iss: app.provider.issuer, sub: sub as string })).rejects.toBeInstanceOf(TypeError);
-    await expect(app.auth.listSessions({ iss: sub as string, sub: "ada" })).rejects.toBeInstanceOf(TypeError);
+    await expect(
+      app.auth.endAllSessions({ iss: app.provider.issuer, sub: sub as string }),
+    ).rejects.toBeInstanceOf(TypeError);
+    await expect(app.auth.listSessions({ iss: sub as string, sub: "ada" })).rejects.toBeInstanceOf(
+      TypeError,
+    );
   });
 });
 
@@ -221,7 +274,8 @@ describe("a user with more sessions than a page of the store has", () => {
 
   async function startWithMany(options: ApplicationOptions = {}): Promise<void> {
     await start(options);
-    for (let number = 0; number < COUNT; number += 1) await signedInAs(app.auth, { sub: "ada" }, { loginAt: START + number });
+    for (let number = 0; number < COUNT; number += 1)
+      await signedInAs(app.auth, { sub: "ada" }, { loginAt: START + number });
   }
 
   it("the sessions of each page are deleted before the next page is read", async () => {
@@ -247,7 +301,9 @@ describe("a user with more sessions than a page of the store has", () => {
       if (method === "delete" && store.count("delete") > 150) throw new Error("down");
     };
     store.calls.length = 0;
-    await expect(app.auth.endAllSessions(subjectOf(ADA))).rejects.toBeInstanceOf(StoreUnavailableError);
+    await expect(app.auth.endAllSessions(subjectOf(ADA))).rejects.toBeInstanceOf(
+      StoreUnavailableError,
+    );
     store.before = undefined;
     const left = (await app.auth.listSessions(subjectOf(ADA))).length;
     expect([left, logouts]).toEqual([COUNT - 150, 150]);
@@ -258,8 +314,11 @@ describe("a user with more sessions than a page of the store has", () => {
   it("any of them is found by its id, and listed", async () => {
     await startWithMany();
     const sessions = await app.auth.listSessions(subjectOf(ADA));
-    expect(sessions.map(({ loginAt }) => loginAt)).toEqual(Array.from({ length: COUNT }, (_, number) => START + COUNT - 1 - number));
-    for (const { id } of [sessions[0]!, sessions.at(-1)!]) expect(await app.auth.endSession(subjectOf(ADA), id)).toBe(true);
+    expect(sessions.map(({ loginAt }) => loginAt)).toEqual(
+      Array.from({ length: COUNT }, (_, number) => START + COUNT - 1 - number),
+    );
+    for (const { id } of [sessions[0]!, sessions.at(-1)!])
+      expect(await app.auth.endSession(subjectOf(ADA), id)).toBe(true);
     expect(await app.auth.listSessions(subjectOf(ADA))).toHaveLength(COUNT - 2);
   });
 
@@ -289,7 +348,8 @@ describe("a user with more sessions than a page of the store has", () => {
 it("two clients that share a store: each lists and ends only its own sessions of a user", async () => {
   await start();
   const other = app.another({ clientId: "other" });
-  for (const auth of [app.auth, other]) for (const sub of ["ada", "ada", "grace"]) await signedInAs(auth, { sub });
+  for (const auth of [app.auth, other])
+    for (const sub of ["ada", "ada", "grace"]) await signedInAs(auth, { sub });
   expect(await app.auth.listSessions(subjectOf(ADA))).toHaveLength(2);
   const [foreign] = await other.listSessions(subjectOf(ADA));
   expect(await app.auth.endSession(subjectOf(ADA), foreign?.id ?? "")).toBe(false);
@@ -330,7 +390,9 @@ it("a label that is a promise is not one, and its rejection ends no process", as
   const unhandled = vi.fn();
   process.on("unhandledRejection", unhandled);
   try {
-    await start({ sessionLabel: (() => Promise.reject(new Error("no header"))) as unknown as () => string });
+    await start({
+      sessionLabel: (() => Promise.reject(new Error("no header"))) as unknown as () => string,
+    });
     await signedIn();
     await new Promise((resolve) => setImmediate(resolve));
     expect((await app.auth.listSessions(subjectOf(ADA)))[0]?.label).toBeNull();
@@ -393,10 +455,12 @@ describe("SECRET_KEY is rotated in two phases", () => {
       expect(await early.at(process).isSignedIn()).toBe(true);
       expect(await late.at(process).isSignedIn()).toBe(true);
     }
-    // One lies under the old key's hash, the other under the new one's: both are found from either side.
+    // One lies under the old key's hash, the other under the new one's: both are found from either
+    // side.
     const unwritten = app.user().at(phase1);
     await unwritten.signIn(undefined, ADA);
-    for (const process of [phase1, phase2]) expect(await process.listSessions(subjectOf(ADA))).toHaveLength(3);
+    for (const process of [phase1, phase2])
+      expect(await process.listSessions(subjectOf(ADA))).toHaveLength(3);
 
     // What was written under the new key needs the old one no more.
     clock.advance(HOUR);
@@ -404,7 +468,8 @@ describe("SECRET_KEY is rotated in two phases", () => {
     expect(await early.at(done).isSignedIn()).toBe(true);
     expect(app.provider.reuses).toBe(0);
     expect(await phase2.endAllSessions(subjectOf(ADA))).toBe(3);
-    for (const user of [early, late, unwritten]) expect(await user.at(phase1).isSignedIn()).toBe(false);
+    for (const user of [early, late, unwritten])
+      expect(await user.at(phase1).isSignedIn()).toBe(false);
   });
 
   it.each(["the new key", "the old key"])(
@@ -444,7 +509,9 @@ describe("SECRET_KEY is rotated in two phases", () => {
     stranger.on("failure", (event) => failures.push(event));
     app.log.length = 0;
     expect(await user.at(stranger).isSignedIn()).toBe(false);
-    expect(failures).toEqual([{ time: clock.now(), during: "session", kind: "refusal", reason: "session_unreadable" }]);
+    expect(failures).toEqual([
+      { time: clock.now(), during: "session", kind: "refusal", reason: "session_unreadable" },
+    ]);
     expect(app.log.filter(({ code }) => code !== "W001" && code !== "started")).toEqual([
       { level: "warn", code: "session_unreadable", message: expect.any(String) },
     ]);

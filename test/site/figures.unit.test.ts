@@ -7,11 +7,15 @@ import { figures } from "../../site/diagrams/index.mjs";
 
 const DOCS = path.resolve(import.meta.dirname, "../../docs");
 
-const pages = readdirSync(DOCS, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".md"));
+const pages = readdirSync(DOCS, { recursive: true, encoding: "utf8" }).filter((file) =>
+  file.endsWith(".md"),
+);
 
 /** What the comments of this form name, in the order of the pages' paths. */
 function namesIn(comment: RegExp): string[] {
-  return pages.flatMap((file) => [...readFileSync(path.join(DOCS, file), "utf8").matchAll(comment)].map(([, name = ""]) => name));
+  return pages.flatMap((file) =>
+    [...readFileSync(path.join(DOCS, file), "utf8").matchAll(comment)].map(([, name = ""]) => name),
+  );
 }
 
 const places = namesIn(/^<!-- figure: (.+) -->$/gm);
@@ -32,20 +36,28 @@ function contrast(one: string, other: string): number {
 }
 
 it("each figure is in one page, and a page names no other figure", () => {
-  expect(places.toSorted()).toEqual([...figures().map(({ name }) => name), "session-timeline"].toSorted());
+  expect(places.toSorted()).toEqual(
+    [...figures().map(({ name }) => name), "session-timeline"].toSorted(),
+  );
 });
 
 it.each(COSTS)("the bar of %s has the number that was measured", (framework, microseconds) => {
   for (const page of ["evidence/performance.md", "explanation/performance.md"]) {
-    expect(readFileSync(path.join(DOCS, page), "utf8")).toContain(`| ${framework} | ${microseconds.toFixed(1)} µs |`);
+    expect(readFileSync(path.join(DOCS, page), "utf8")).toContain(
+      `| ${framework} | ${microseconds.toFixed(1)} µs |`,
+    );
   }
 });
 
-it.each(screenshots)("the screenshot %s has an alternative text, and is there in light and dark", (comment) => {
-  const [, name = "", text = ""] = /^([\w-]+): (.+)$/.exec(comment) ?? [];
-  expect(text).not.toBe("");
-  for (const scheme of ["light", "dark"]) expect(existsSync(path.join(DOCS, `screenshots/${name}-${scheme}.png`))).toBe(true);
-});
+it.each(screenshots)(
+  "the screenshot %s has an alternative text, and is there in light and dark",
+  (comment) => {
+    const [, name = "", text = ""] = /^([\w-]+): (.+)$/.exec(comment) ?? [];
+    expect(text).not.toBe("");
+    for (const scheme of ["light", "dark"])
+      expect(existsSync(path.join(DOCS, `screenshots/${name}-${scheme}.png`))).toBe(true);
+  },
+);
 
 describe.each(figures())("the figure $name", ({ name, title, description, wide, narrow }) => {
   it.each([
@@ -68,10 +80,13 @@ describe.each([
   ["light", LIGHT],
   ["dark", DARK],
 ])("the %s colors", (_scheme, colors) => {
-  it.each(["panel", "box", "ours", "good", "warn", "stop"] as const)("text on the surface %s has enough contrast", (surface) => {
-    expect(contrast(colors.text, colors[surface])).toBeGreaterThanOrEqual(4.5);
-    expect(contrast(colors.soft, colors[surface])).toBeGreaterThanOrEqual(4.5);
-  });
+  it.each(["panel", "box", "ours", "good", "warn", "stop"] as const)(
+    "text on the surface %s has enough contrast",
+    (surface) => {
+      expect(contrast(colors.text, colors[surface])).toBeGreaterThanOrEqual(4.5);
+      expect(contrast(colors.soft, colors[surface])).toBeGreaterThanOrEqual(4.5);
+    },
+  );
 
   it("lines have enough contrast", () => {
     expect(contrast(colors.line, colors.panel)).toBeGreaterThanOrEqual(3);

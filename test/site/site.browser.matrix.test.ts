@@ -10,7 +10,8 @@ import { sidebar } from "../../site/.vitepress/sidebar.mjs";
 import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
 import { serveFolder } from "./static-server.js";
 
-// VitePress fails the build for a dead link. The tests read what it has built, with the policy that the site has.
+// VitePress fails the build for a dead link. The tests read what it has built, with the policy that
+// the site has.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const DIST = path.join(ROOT, "site/dist");
@@ -31,7 +32,10 @@ const KINDS = [
 ];
 
 interface AxeResult {
-  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly failureSummary: string }[] }[];
+  readonly violations: readonly {
+    readonly id: string;
+    readonly nodes: readonly { readonly failureSummary: string }[];
+  }[];
 }
 
 describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_BROWSER, () => {
@@ -40,7 +44,10 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
   let axe: string;
 
   beforeAll(async () => {
-    await promisify(execFile)(process.execPath, ["scripts/site.mjs", "--build"], { cwd: ROOT, maxBuffer: 64 * 1024 * 1024 });
+    await promisify(execFile)(process.execPath, ["scripts/site.mjs", "--build"], {
+      cwd: ROOT,
+      maxBuffer: 64 * 1024 * 1024,
+    });
     axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
     server = await serveFolder(DIST);
     browser = await launchChromium(executablePath ?? "");
@@ -51,9 +58,15 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     server.close();
   });
 
-  /** Opens a page, and collects what the browser refuses and what it requests from other servers. */
-  async function open(address: string, options: Parameters<Browser["newPage"]>[0] = {}): Promise<{ tab: Page; complaints: string[] }> {
-    // The tests read the page with scripts of their own; the page's policy still applies to the page's scripts and requests.
+  /**
+   * Opens a page, and collects what the browser refuses and what it requests from other servers.
+   */
+  async function open(
+    address: string,
+    options: Parameters<Browser["newPage"]>[0] = {},
+  ): Promise<{ tab: Page; complaints: string[] }> {
+    // The tests read the page with scripts of their own; the page's policy still applies to the
+    // page's scripts and requests.
     const tab = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
     const complaints: string[] = [];
     tab.on("console", (message) => {
@@ -62,25 +75,36 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     tab.on("pageerror", (error) => complaints.push(error.message));
     tab.on("request", (request) => {
       const url = request.url();
-      if (!url.startsWith(`${server.origin}/`) && !url.startsWith("data:")) complaints.push(`request to ${url}`);
+      if (!url.startsWith(`${server.origin}/`) && !url.startsWith("data:"))
+        complaints.push(`request to ${url}`);
     });
     await tab.goto(`${server.origin}${address}`, { waitUntil: "networkidle" });
     return { tab, complaints };
   }
 
   describe.each(KINDS)("%s", (address) => {
-    it.each(["light", "dark"] as const)("is accessible and requests nothing from other servers, %s", async (colorScheme) => {
-      const { tab, complaints } = await open(address, { colorScheme, reducedMotion: "reduce" });
-      const source = `${axe}; axe.run({ resultTypes: ["violations"] })`;
-      const { violations } = await tab.evaluate<AxeResult>(source);
-      expect(violations.map(({ id, nodes }) => [id, nodes.map(({ failureSummary }) => failureSummary)])).toEqual([]);
-      expect(complaints).toEqual([]);
-      await tab.close();
-    });
+    it.each(["light", "dark"] as const)(
+      "is accessible and requests nothing from other servers, %s",
+      async (colorScheme) => {
+        const { tab, complaints } = await open(address, { colorScheme, reducedMotion: "reduce" });
+        const source = `${axe}; axe.run({ resultTypes: ["violations"] })`;
+        const { violations } = await tab.evaluate<AxeResult>(source);
+        expect(
+          violations.map(({ id, nodes }) => [
+            id,
+            nodes.map(({ failureSummary }) => failureSummary),
+          ]),
+        ).toEqual([]);
+        expect(complaints).toEqual([]);
+        await tab.close();
+      },
+    );
 
     it("fits a screen of 320 pixels", async () => {
       const { tab } = await open(address, { viewport: { width: 320, height: 700 } });
-      const overflow = await tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+      const overflow = await tab.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+      );
       expect(overflow).toBe(0);
       await tab.close();
     });
@@ -109,7 +133,9 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     await tab.keyboard.press("Escape");
     await tab.locator(".vp-code-group input").first().focus();
     await tab.keyboard.press("ArrowRight");
-    expect(await tab.locator(".vp-code-group .blocks > .active code").innerText()).toContain("idpauth/fastify");
+    expect(await tab.locator(".vp-code-group .blocks > .active code").innerText()).toContain(
+      "idpauth/fastify",
+    );
     await tab.close();
   });
 
@@ -121,7 +147,10 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     return labels;
   }
 
-  /** Chooses a tab of a page's first code group with the arrow keys, and waits until the page's script runs. */
+  /**
+   * Chooses a tab of a page's first code group with the arrow keys, and waits until the page's
+   * script runs.
+   */
   async function chooseWithKeyboard(tab: Page, label: string): Promise<void> {
     await tab.locator(".vp-code-group input").first().focus();
     await expect
@@ -148,7 +177,8 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     await tab.waitForURL("**/how-to/mounting.html");
     await expect.poll(() => shownTabs(tab)).toEqual(["Hono"]);
 
-    // A page whose groups lack the label keeps its own first tab, and a choice there doesn't replace the other one.
+    // A page whose groups lack the label keeps its own first tab, and a choice there doesn't
+    // replace the other one.
     await tab.goto(`${server.origin}/start/fetch.html`, { waitUntil: "networkidle" });
     expect(await shownTabs(tab)).toEqual(["Bun", "Bun", "Bun"]);
     const last = tab.locator(".vp-code-group").last();
@@ -167,7 +197,10 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
   });
 
   it.each([
-    ["that the browser blocks", "Object.defineProperty(globalThis, 'localStorage', { get: () => { throw new Error('blocked'); } })"],
+    [
+      "that the browser blocks",
+      "Object.defineProperty(globalThis, 'localStorage', { get: () => { throw new Error('blocked'); } })",
+    ],
     ["with broken content", "localStorage.setItem('code-groups', '{')"],
   ])("changes code groups together with storage %s", async (_, script) => {
     const tab = await browser.newPage();
@@ -212,7 +245,9 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
       [390, 342],
     ] as const) {
       const { tab } = await open(address, { viewport: { width, height: 900 } });
-      const images = await tab.evaluate(`[...document.querySelectorAll("picture.figure img")].map((image) => image.naturalWidth)`);
+      const images = await tab.evaluate(
+        `[...document.querySelectorAll("picture.figure img")].map((image) => image.naturalWidth)`,
+      );
       expect(images).toEqual(Array.from({ length: count }, () => widest));
       await tab.close();
     }
@@ -221,14 +256,18 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
   it.each(["light", "dark"] as const)(
     "shows the screenshots of signing-out.md that are %s, as wide as a phone at most",
     async (colorScheme) => {
-      const { tab } = await open("/how-to/signing-out.html", { colorScheme, viewport: { width: 390, height: 900 } });
+      const { tab } = await open("/how-to/signing-out.html", {
+        colorScheme,
+        viewport: { width: 390, height: 900 },
+      });
       const images = tab.locator(`.screenshot img.${colorScheme}`);
       expect(await images.count()).toBe(2);
       for (const image of await images.all()) await image.scrollIntoViewIfNeeded();
       await tab.waitForFunction(
         `[...document.querySelectorAll(".screenshot img.${colorScheme}")].every((image) => image.naturalWidth === 900)`,
       );
-      for (const box of await tab.locator(".screenshot").all()) expect((await box.boundingBox())?.width).toBeLessThanOrEqual(342);
+      for (const box of await tab.locator(".screenshot").all())
+        expect((await box.boundingBox())?.width).toBeLessThanOrEqual(342);
       expect(await tab.locator(".screenshot img:visible").count()).toBe(2);
       await tab.close();
     },
@@ -242,7 +281,9 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     const { tab } = await open("/start/express.html");
     await search(tab, symptom);
     await tab.locator(".VPLocalSearchBox .result").first().waitFor();
-    expect((await tab.locator(".VPLocalSearchBox .results").innerText()).toLowerCase()).toContain(word.split("_")[0]);
+    expect((await tab.locator(".VPLocalSearchBox .results").innerText()).toLowerCase()).toContain(
+      word.split("_")[0],
+    );
     await tab.close();
   });
 
@@ -256,7 +297,9 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     const { tab } = await open("/start/express.html");
     await search(tab, symptom);
     // The results change while the words are typed.
-    await expect.poll(() => tab.locator(".VPLocalSearchBox .result").first().getAttribute("href")).toBe(address);
+    await expect
+      .poll(() => tab.locator(".VPLocalSearchBox .result").first().getAttribute("href"))
+      .toBe(address);
     await tab.close();
   });
 
@@ -268,19 +311,29 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
   });
 
   it("has the anchor of each link", async () => {
-    const names = readdirSync(DIST, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".html"));
+    const names = readdirSync(DIST, { recursive: true, encoding: "utf8" }).filter((name) =>
+      name.endsWith(".html"),
+    );
     const pages = new Map<string, string>(
-      await Promise.all(names.map(async (name) => [`/${name}`, await readFile(path.join(DIST, name), "utf8")] as const)),
+      await Promise.all(
+        names.map(
+          async (name) => [`/${name}`, await readFile(path.join(DIST, name), "utf8")] as const,
+        ),
+      ),
     );
     // TypeDoc numbers the anchors of its pages itself.
     const written = [...pages].filter(([page]) => !page.startsWith("/api/"));
     const missing = written.flatMap(([page, html]) =>
-      [...html.matchAll(/<a [^>]*?href="([^"#]*)#([^"]+)"/g)].flatMap(([, target = "", anchor = ""]) => {
-        if (/^https?:/.test(target)) return [];
-        const { pathname } = new URL(target === "" ? page : target, `http://localhost${page}`);
-        const there = pages.get(pathname.endsWith("/") ? `${pathname}index.html` : pathname);
-        return there?.includes(` id="${decodeURIComponent(anchor)}"`) === true ? [] : [`${page}: ${target}#${anchor}`];
-      }),
+      [...html.matchAll(/<a [^>]*?href="([^"#]*)#([^"]+)"/g)].flatMap(
+        ([, target = "", anchor = ""]) => {
+          if (/^https?:/.test(target)) return [];
+          const { pathname } = new URL(target === "" ? page : target, `http://localhost${page}`);
+          const there = pages.get(pathname.endsWith("/") ? `${pathname}index.html` : pathname);
+          return there?.includes(` id="${decodeURIComponent(anchor)}"`) === true
+            ? []
+            : [`${page}: ${target}#${anchor}`];
+        },
+      ),
     );
     expect(missing).toEqual([]);
     expect(pages.size).toBeGreaterThan(60);
@@ -288,13 +341,31 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
 
   it("has each page in the menu once, and each page for users as Markdown", async () => {
     const pagesIn = (groups: typeof sidebar) =>
-      groups.flatMap(({ items }) => items.map(({ link }) => `${link.slice(1).replace(/\/$/, "/index")}.md`));
+      groups.flatMap(({ items }) =>
+        items.map(({ link }) => `${link.slice(1).replace(/\/$/, "/index")}.md`),
+      );
     const menu = pagesIn(sidebar.filter(({ text }) => text !== "API" && text !== EVIDENCE));
-    const pages = ["about", "deploy", "start", "tutorial", "how-to", "providers", "reference", "explanation"].flatMap((folder) =>
-      filesOf(folder).map((name) => `${folder}/${name}`),
+    const pages = [
+      "about",
+      "deploy",
+      "start",
+      "tutorial",
+      "how-to",
+      "providers",
+      "reference",
+      "explanation",
+    ].flatMap((folder) => filesOf(folder).map((name) => `${folder}/${name}`));
+    const fromRepository = [
+      "about/changelog.md",
+      "about/security-policy.md",
+      "contributing/index.md",
+    ];
+    expect(menu.toSorted()).toEqual(
+      [
+        ...pages.filter((page) => page !== "explanation/decisions.md"),
+        ...fromRepository,
+      ].toSorted(),
     );
-    const fromRepository = ["about/changelog.md", "about/security-policy.md", "contributing/index.md"];
-    expect(menu.toSorted()).toEqual([...pages.filter((page) => page !== "explanation/decisions.md"), ...fromRepository].toSorted());
     expect(pagesIn(sidebar.filter(({ text }) => text === EVIDENCE)).toSorted()).toEqual([
       "contributing/architecture.md",
       ...filesOf("evidence").map((name) => `evidence/${name}`),
@@ -308,7 +379,10 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
   });
 });
 
-/** Opens the search with the keyboard. Its box loads at the first use, and keys that are pressed before it has the focus are lost. */
+/**
+ * Opens the search with the keyboard. Its box loads at the first use, and keys that are pressed
+ * before it has the focus are lost.
+ */
 async function search(tab: Page, words: string): Promise<void> {
   const box = tab.locator(".VPLocalSearchBox input");
   await expect
@@ -317,7 +391,9 @@ async function search(tab: Page, words: string): Promise<void> {
       return box.isVisible();
     })
     .toBe(true);
-  await expect.poll(() => tab.evaluate("document.activeElement?.matches('.VPLocalSearchBox input')")).toBe(true);
+  await expect
+    .poll(() => tab.evaluate("document.activeElement?.matches('.VPLocalSearchBox input')"))
+    .toBe(true);
   await tab.keyboard.type(words);
 }
 

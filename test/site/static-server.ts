@@ -15,13 +15,24 @@ const TYPES: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
 };
 
-/** Serves the files of a folder on a free port, as a static host does: `/` is `index.html`, and there are no other rules. */
-export async function serveFolder(folder: string): Promise<{ readonly origin: string; close(): void }> {
+/**
+ * Serves the files of a folder on a free port, as a static host does: `/` is `index.html`, and
+ * there are no other rules.
+ */
+export async function serveFolder(
+  folder: string,
+): Promise<{ readonly origin: string; close(): void }> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? "/", "http://localhost");
-    const file = path.join(folder, decodeURIComponent(pathname.endsWith("/") ? `${pathname}index.html` : pathname));
+    const file = path.join(
+      folder,
+      decodeURIComponent(pathname.endsWith("/") ? `${pathname}index.html` : pathname),
+    );
     readFile(file).then(
-      (content) => response.setHeader("Content-Type", TYPES[path.extname(file)] ?? "application/octet-stream").end(content),
+      (content) =>
+        response
+          .setHeader("Content-Type", TYPES[path.extname(file)] ?? "application/octet-stream")
+          .end(content),
       () => response.writeHead(404).end(),
     );
   });

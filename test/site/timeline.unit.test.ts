@@ -1,8 +1,21 @@
 import { describe, expect, it } from "vitest";
 import { DAY as FIGURE } from "../../site/diagrams/life-of-a-session.mjs";
-import { describe as inWords, duration, requestTimes, simulate, type Day } from "../../site/timeline/simulate.js";
+import {
+  describe as inWords,
+  duration,
+  requestTimes,
+  simulate,
+  type Day,
+} from "../../site/timeline/simulate.js";
 
-const DAY: Day = { tokenLife: 60, idleTimeout: 90, maxAge: 480, every: 20, breakLength: 70, isRefreshable: true };
+const DAY: Day = {
+  tokenLife: 60,
+  idleTimeout: 90,
+  maxAge: 480,
+  every: 20,
+  breakLength: 70,
+  isRefreshable: true,
+};
 
 describe("the timeline of a session", () => {
   it("ends at the maximum age, and the next request finds it ended", () => {
@@ -15,11 +28,18 @@ describe("the timeline of a session", () => {
   });
 
   it("refreshes with the first request after the ID token's expiry, and not while the user is away", () => {
-    expect(simulate(DAY).tokens.map(({ from }) => from)).toEqual([0, 60, 120, 180, 250, 310, 370, 430]);
+    expect(simulate(DAY).tokens.map(({ from }) => from)).toEqual([
+      0, 60, 120, 180, 250, 310, 370, 430,
+    ]);
   });
 
   it("ends in a break that is longer than the idle timeout", () => {
-    expect(simulate({ ...DAY, breakLength: 100 }).end).toEqual({ at: 270, limit: "idle", foundAt: 280, reason: "idle" });
+    expect(simulate({ ...DAY, breakLength: 100 }).end).toEqual({
+      at: 270,
+      limit: "idle",
+      foundAt: 280,
+      reason: "idle",
+    });
     expect(simulate({ ...DAY, breakLength: 90 }).end?.limit).toBe("max_age");
   });
 
@@ -30,7 +50,12 @@ describe("the timeline of a session", () => {
 
   it("ends with the ID token if there is no refresh token", () => {
     const course = simulate({ ...DAY, isRefreshable: false });
-    expect(course.end).toEqual({ at: 60, limit: "no_refresh_token", foundAt: 60, reason: "no_refresh_token" });
+    expect(course.end).toEqual({
+      at: 60,
+      limit: "no_refresh_token",
+      foundAt: 60,
+      reason: "no_refresh_token",
+    });
     expect(inWords(course)).toContain("when the ID token expires and there's no refresh token");
   });
 

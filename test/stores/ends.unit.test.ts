@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { EndWatcher } from "../../src/ports/session-store.js";
-import { createAnnouncedEnds, type ChannelListener, type EndsChannel } from "../../src/stores/end-announcements.js";
+import {
+  createAnnouncedEnds,
+  type ChannelListener,
+  type EndsChannel,
+} from "../../src/stores/end-announcements.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
@@ -36,7 +40,11 @@ class Channel implements EndsChannel {
 
 function told(): EndWatcher & { readonly log: string[] } {
   const log: string[] = [];
-  return { log, ended: (key, reason) => void log.push(`${key} ${reason}`), connected: (value) => void log.push(String(value)) };
+  return {
+    log,
+    ended: (key, reason) => void log.push(`${key} ${reason}`),
+    connected: (value) => void log.push(String(value)),
+  };
 }
 
 async function watched() {
@@ -126,7 +134,8 @@ describe("announced ends", () => {
     channel.delivers = false;
     await clock.advanceAsync(35 * SECOND);
     const old = channel.published.slice(0, -1);
-    for (const { message } of channel.listeners) for (const proof of ["proof-of-another", ...old]) message(proof);
+    for (const { message } of channel.listeners)
+      for (const proof of ["proof-of-another", ...old]) message(proof);
     expect(watcher.log).toEqual(["true", "false"]);
   });
 
@@ -170,6 +179,10 @@ describe("the memory store's ends", () => {
     removers[0]?.();
     removers[0]?.();
     await store.announceEnd?.("two", "reason");
-    expect(watcher.log.filter((text) => text.includes(" "))).toEqual(["one reason", "one reason", "two reason"]);
+    expect(watcher.log.filter((text) => text.includes(" "))).toEqual([
+      "one reason",
+      "one reason",
+      "two reason",
+    ]);
   });
 });

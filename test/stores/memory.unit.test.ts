@@ -81,9 +81,19 @@ describe("memory store: bounds", () => {
     await store.insert("p2", pending());
     await store.insert("grace", signedIn());
     expect(await store.insert("p3", pending())).toBe(true);
-    expect(await present(store, "ada", "grace", "p1", "p2", "p3")).toEqual(["ada", "grace", "p2", "p3"]);
+    expect(await present(store, "ada", "grace", "p1", "p2", "p3")).toEqual([
+      "ada",
+      "grace",
+      "p2",
+      "p3",
+    ]);
     expect(await store.insert("mary", signedIn())).toBe(true);
-    expect(await present(store, "ada", "grace", "mary", "p2", "p3")).toEqual(["ada", "grace", "mary", "p3"]);
+    expect(await present(store, "ada", "grace", "mary", "p2", "p3")).toEqual([
+      "ada",
+      "grace",
+      "mary",
+      "p3",
+    ]);
   });
 
   it("when there is no pending login left, a new insert is refused, pending or signed in, and nothing changes", async () => {
@@ -118,16 +128,23 @@ describe("memory store: bounds", () => {
   it.each([
     ["a signed-in session", signedIn(START + 10)],
     ["a pending login", pending(START + 10)],
-  ])("%s that has expired goes before a live pending login, also before the sweep has come", async (_what, expired) => {
-    const { clock, skip } = stoppedClock();
-    const store = memoryStore({ clock, maxSessions: 3 });
-    await store.insert("older", pending(START + 600));
-    await store.insert("expired", expired);
-    await store.insert("ada", signedIn());
-    skip(10);
-    expect(await store.insert("new", pending(START + 610))).toBe(true);
-    expect(await present(store, "older", "ada", "new", "expired")).toEqual(["older", "ada", "new"]);
-  });
+  ])(
+    "%s that has expired goes before a live pending login, also before the sweep has come",
+    async (_what, expired) => {
+      const { clock, skip } = stoppedClock();
+      const store = memoryStore({ clock, maxSessions: 3 });
+      await store.insert("older", pending(START + 600));
+      await store.insert("expired", expired);
+      await store.insert("ada", signedIn());
+      skip(10);
+      expect(await store.insert("new", pending(START + 610))).toBe(true);
+      expect(await present(store, "older", "ada", "new", "expired")).toEqual([
+        "older",
+        "ada",
+        "new",
+      ]);
+    },
+  );
 
   it("a login that has become a session is no longer evicted, and one that is pending again is", async () => {
     const { clock } = stoppedClock();
@@ -149,9 +166,11 @@ describe("memory store: bounds", () => {
     const store = memoryStore({ clock, maxSessions: 50 });
     // A fixed shuffle: 17 and 50 have no common divisor.
     const keys = Array.from({ length: 50 }, (_, index) => `key ${String((index * 17) % 50)}`);
-    for (const [index, key] of keys.entries()) await store.insert(key, signedIn(START + 100 + ((index * 7) % 50)));
+    for (const [index, key] of keys.entries())
+      await store.insert(key, signedIn(START + 100 + ((index * 7) % 50)));
     for (const key of keys.slice(10, 40)) await store.delete(key);
-    for (let index = 0; index < 30; index += 1) expect(await store.insert(`new ${String(index)}`, signedIn())).toBe(true);
+    for (let index = 0; index < 30; index += 1)
+      expect(await store.insert(`new ${String(index)}`, signedIn())).toBe(true);
     await expect(store.insert("one more", signedIn())).rejects.toThrow(StoreUnavailableError);
     expect(await present(store, ...keys.slice(0, 10), ...keys.slice(40))).toHaveLength(20);
   });
@@ -174,24 +193,32 @@ describe("memory store: bounds", () => {
   it("a full store of expired sessions takes as many new ones, before the sweep has run", async () => {
     const { clock, skip } = stoppedClock();
     const store = memoryStore({ clock, maxSessions: 5_000 });
-    for (let index = 0; index < 5_000; index += 1) await store.insert(`key ${String(index)}`, signedIn(START + 10));
+    for (let index = 0; index < 5_000; index += 1)
+      await store.insert(`key ${String(index)}`, signedIn(START + 10));
     skip(10);
-    for (let index = 0; index < 5_000; index += 1) expect(await store.insert(`new ${String(index)}`, signedIn())).toBe(true);
+    for (let index = 0; index < 5_000; index += 1)
+      expect(await store.insert(`new ${String(index)}`, signedIn())).toBe(true);
     await expect(store.insert("one more", signedIn())).rejects.toThrow(StoreUnavailableError);
   });
 
-  it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 16_000_001, "10" as unknown as number])(
-    "maxSessions %s is a TypeError",
-    (maxSessions) => {
-      expect(() => memoryStore({ maxSessions })).toThrow(TypeError);
-    },
-  );
+  it.each([
+    0,
+    -1,
+    1.5,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    16_000_001,
+    "10" as unknown as number,
+  ])("maxSessions %s is a TypeError", (maxSessions) => {
+    expect(() => memoryStore({ maxSessions })).toThrow(TypeError);
+  });
 
   it("a flood of logins stays within the bound and is fast at any size", async () => {
     const { clock } = stoppedClock();
     const store = memoryStore({ clock, maxSessions: 1_000 });
     await store.insert("ada", signedIn());
-    for (let index = 0; index < 20_000; index += 1) await store.insert(`flood ${String(index)}`, pending());
+    for (let index = 0; index < 20_000; index += 1)
+      await store.insert(`flood ${String(index)}`, pending());
     const newest = Array.from({ length: 999 }, (_, index) => `flood ${String(19_001 + index)}`);
     expect(await present(store, ...newest)).toHaveLength(999);
     expect(await present(store, "ada", "flood 19000")).toEqual(["ada"]);
@@ -235,7 +262,8 @@ describe("memory store: sweep", () => {
   it("follows an expiry that touch and replace have moved", async () => {
     const { clock, advance, skip } = stoppedClock();
     const store = memoryStore({ clock });
-    for (let index = 0; index < 20; index += 1) await store.insert(`key ${String(index)}`, signedIn(START + 20));
+    for (let index = 0; index < 20; index += 1)
+      await store.insert(`key ${String(index)}`, signedIn(START + 20));
     await store.touch("key 3", null, START + 500);
     await store.replace("key 7", signedIn(START + 400), (await store.get("key 7"))?.version ?? "");
     await advance(30);
@@ -263,7 +291,8 @@ describe("memory store: sweep", () => {
   it("leaves one timer when the store runs empty and fills again between two slices", async () => {
     const { clock, advance, timers } = stoppedClock();
     const store = memoryStore({ clock });
-    for (let index = 0; index < 10_000; index += 1) await store.insert(`key ${String(index)}`, signedIn(START + 10));
+    for (let index = 0; index < 10_000; index += 1)
+      await store.insert(`key ${String(index)}`, signedIn(START + 10));
     await advance(30);
     for (let index = 0; index < 10_000; index += 1) await store.delete(`key ${String(index)}`);
     await store.insert("new", signedIn());
@@ -300,7 +329,8 @@ it.each(["subject", "sid"] as const)(
   async (field) => {
     const { clock, now } = stoppedClock();
     const store = memoryStore({ clock });
-    const list = (cursor?: string) => (field === "subject" ? store.listBySubject("ada", cursor) : store.listBySid("ada", cursor));
+    const list = (cursor?: string) =>
+      field === "subject" ? store.listBySubject("ada", cursor) : store.listBySid("ada", cursor);
     const entry: Entry = { data: EMPTY_RECORD, expiresAt: now() + 60, [field]: "ada" };
     const keys = Array.from({ length: 150 }, (_, index) => `key ${String(index)}`);
     for (const key of keys) await store.insert(key, entry);
@@ -309,7 +339,11 @@ it.each(["subject", "sid"] as const)(
     await store.delete("key 99");
     await store.replace("key 120", entry, (await store.get("key 120"))?.version ?? "");
     const last = await list(first.next);
-    expect([...last.entries.keys()]).toEqual([...keys.slice(100, 120), ...keys.slice(121), "key 120"]);
+    expect([...last.entries.keys()]).toEqual([
+      ...keys.slice(100, 120),
+      ...keys.slice(121),
+      "key 120",
+    ]);
     expect(last.next).toBeUndefined();
   },
 );

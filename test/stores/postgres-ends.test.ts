@@ -1,7 +1,11 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { EndWatcher } from "../../src/ports/session-store.js";
-import { postgresStore, type PostgresListener, type PostgresStore } from "../../src/stores/postgres/postgres-store.js";
+import {
+  postgresStore,
+  type PostgresListener,
+  type PostgresStore,
+} from "../../src/stores/postgres/postgres-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { eventually } from "../support/eventually.js";
 import { ensurePgBouncer, startPgBouncer } from "../support/pgbouncer.js";
@@ -12,7 +16,11 @@ const hasPooler = isHere && (await ensurePgBouncer()) !== undefined;
 
 function told(): EndWatcher & { readonly log: string[] } {
   const log: string[] = [];
-  return { log, ended: (key, reason) => void log.push(`${key} ${reason}`), connected: (value) => void log.push(String(value)) };
+  return {
+    log,
+    ended: (key, reason) => void log.push(`${key} ${reason}`),
+    connected: (value) => void log.push(String(value)),
+  };
 }
 
 async function last({ log }: { readonly log: readonly string[] }, word: string): Promise<void> {
@@ -114,24 +122,32 @@ describe.skipIf(!isHere)("announced ends over PostgreSQL", () => {
     expect(listen.listenerCount("notification")).toBe(0);
   });
 
-  it.skipIf(!hasPooler)("a client that goes through a transaction-mode pooler is never connected", async () => {
-    for (const connections of [1, 3]) {
-      const bouncer = await startPgBouncer(server, connections);
-      onTestFinished(() => bouncer.stop());
-      const { clock, store, watcher } = watched(await clientTo(bouncer.url), bouncer.url);
-      for (let round = 0; round < 10; round += 1) {
-        await store.announceEnd?.("key", "reason");
-        await clock.advanceAsync(30_000);
+  it.skipIf(!hasPooler)(
+    "a client that goes through a transaction-mode pooler is never connected",
+    async () => {
+      for (const connections of [1, 3]) {
+        const bouncer = await startPgBouncer(server, connections);
+        onTestFinished(() => bouncer.stop());
+        const { clock, store, watcher } = watched(await clientTo(bouncer.url), bouncer.url);
+        for (let round = 0; round < 10; round += 1) {
+          await store.announceEnd?.("key", "reason");
+          await clock.advanceAsync(30_000);
+        }
+        expect(watcher.log, `${connections} connections`).not.toContain("true");
       }
-      expect(watcher.log, `${connections} connections`).not.toContain("true");
-    }
-  });
+    },
+  );
 
   it("a pool or something else as `listen` is a problem that startup reports", () => {
     const pool = poolTo(server.url);
     for (const listen of [pool, {}, "postgres://"]) {
-      const store = postgresStore(pool, { listen: listen as unknown as PostgresListener, sweepInterval: 0 });
-      expect(store.problems?.map(({ message }) => message)).toEqual([expect.stringContaining("The option listen of postgresStore isn't")]);
+      const store = postgresStore(pool, {
+        listen: listen as unknown as PostgresListener,
+        sweepInterval: 0,
+      });
+      expect(store.problems?.map(({ message }) => message)).toEqual([
+        expect.stringContaining("The option listen of postgresStore isn't"),
+      ]);
       expect(store.watchEnds).toBeUndefined();
     }
   });

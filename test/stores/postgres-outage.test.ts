@@ -18,7 +18,13 @@ const LATER = 4_000_000_000;
 const POOL_SIZE = 4;
 
 function entryOf(fields: Partial<Entry> = {}): Entry {
-  return { data: new Uint8Array(randomBytes(1200)), expiresAt: LATER, lastActive: STAMP, subject: "subject", ...fields };
+  return {
+    data: new Uint8Array(randomBytes(1200)),
+    expiresAt: LATER,
+    lastActive: STAMP,
+    subject: "subject",
+    ...fields,
+  };
 }
 
 const newKey = (): string => randomBytes(32).toString("base64url");
@@ -28,7 +34,11 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 }
 
 /** Every method's refusal; a method without a time limit would let the test run out of its own. */
-async function refusals(store: SessionStore, key: string, version: string): Promise<StoreUnavailableError[]> {
+async function refusals(
+  store: SessionStore,
+  key: string,
+  version: string,
+): Promise<StoreUnavailableError[]> {
   const calls: (() => Promise<unknown>)[] = [
     () => store.get(key),
     () => store.insert(`${key} new`, entryOf()),
@@ -53,7 +63,10 @@ function codesOf(errors: readonly StoreUnavailableError[]): (string | undefined)
   return [...new Set(errors.map(({ cause }) => (cause as { code?: string } | undefined)?.code))];
 }
 
-async function kept(store: SessionStore, key = newKey()): Promise<{ key: string; version: string; stored: Stored }> {
+async function kept(
+  store: SessionStore,
+  key = newKey(),
+): Promise<{ key: string; version: string; stored: Stored }> {
   // Before the outage, the short time limit is not under test.
   await answer(() => store.insert(key, entryOf()));
   const stored = (await answer(() => store.get(key)))!;
@@ -83,12 +96,19 @@ describe.skipIf(!isHere)("PostgreSQL", () => {
 
   function open(url: string, config: pg.PoolConfig = {}): { pool: pg.Pool; store: PostgresStore } {
     // Nobody but the store listens to this pool's errors.
-    const opened = new pg.Pool({ connectionString: url, max: POOL_SIZE, connectionTimeoutMillis: TIMEOUT, ...config });
+    const opened = new pg.Pool({
+      connectionString: url,
+      max: POOL_SIZE,
+      connectionTimeoutMillis: TIMEOUT,
+      ...config,
+    });
     return { pool: opened, store: postgresStore(opened, { timeout: TIMEOUT, sweepInterval: 0 }) };
   }
 
   beforeAll(async () => {
-    server = await startPostgres({ settings: { max_connections: "30", superuser_reserved_connections: "5" } });
+    server = await startPostgres({
+      settings: { max_connections: "30", superuser_reserved_connections: "5" },
+    });
   });
   afterAll(() => server.stop());
   beforeEach(async () => {
@@ -145,7 +165,9 @@ describe.skipIf(!isHere)("PostgreSQL", () => {
         const text = `${key} ${count}`;
         const isWritten = await store
           .get(key)
-          .then((stored) => store.replace(key, entryOf({ data: new TextEncoder().encode(text) }), stored!.version))
+          .then((stored) =>
+            store.replace(key, entryOf({ data: new TextEncoder().encode(text) }), stored!.version),
+          )
           .catch(() => undefined);
         if (isWritten === true) confirmed.set(key, text);
         // Unknown: from here on only what is read counts.
@@ -162,7 +184,10 @@ describe.skipIf(!isHere)("PostgreSQL", () => {
     }
     isOver = true;
     await Promise.all(writers);
-    for (const key of keys) expect(new TextDecoder().decode((await store.get(key))!.data as Uint8Array)).toBe(confirmed.get(key));
+    for (const key of keys)
+      expect(new TextDecoder().decode((await store.get(key))!.data as Uint8Array)).toBe(
+        confirmed.get(key),
+      );
   });
 
   it("[S2] frozen: every method says so in time, and again; thawed: it works, and what came late undoes nothing", async () => {
@@ -171,13 +196,19 @@ describe.skipIf(!isHere)("PostgreSQL", () => {
     await server.pause();
     await refusal(() => store.replace(gone.key, entryOf(), gone.version));
     await refusal(() => store.touch(gone.key, STAMP + 5, LATER + 5));
-    await refusal(() => store.replace(other.key, entryOf({ data: new Uint8Array([1]) }), other.version));
+    await refusal(() =>
+      store.replace(other.key, entryOf({ data: new Uint8Array([1]) }), other.version),
+    );
     await refusals(store, newKey(), other.version);
     await server.resume();
     // A logout that is confirmed now is for ever, whatever still lies in the server's sockets.
     expect(await answer(() => store.delete(gone.key))).toBeDefined();
     const seen = (await answer(() => store.get(other.key)))!;
-    const isWritten = await store.replace(other.key, entryOf({ data: new Uint8Array([2]) }), seen.version);
+    const isWritten = await store.replace(
+      other.key,
+      entryOf({ data: new Uint8Array([2]) }),
+      seen.version,
+    );
     await until(async () => (await others("state = 'active'")) === 0);
     expect(await store.get(gone.key)).toBeUndefined();
     expect(isWritten && [...((await store.get(other.key))!.data as Uint8Array)]).toEqual([2]);
@@ -189,7 +220,8 @@ describe.skipIf(!isHere)("PostgreSQL", () => {
     // The pool itself would wait for longer than the store does.
     const patient = open(server.url, { max: 1, connectionTimeoutMillis: 5000 });
     const only = await patient.pool.connect();
-    for (const refused of await refusals(patient.store, key, version)) expect(refused.message).toMatch(/No connection .* free in time/);
+    for (const refused of await refusals(patient.store, key, version))
+      expect(refused.message).toMatch(/No connection .* free in time/);
     await refusals(store, key, version);
     expect(patient.pool.waitingCount).toBe(6);
     for (const client of [...clients, only]) client.release();
@@ -197,7 +229,9 @@ describe.skipIf(!isHere)("PostgreSQL", () => {
     expect(await patient.store.get(key)).toEqual(stored);
     expect(await answer(() => store.get(key))).toEqual(stored);
     expect(await answer(() => store.get(`${key} new`))).toBeUndefined();
-    expect([patient.pool.waitingCount, patient.pool.idleCount, patient.pool.totalCount]).toEqual([0, 1, 1]);
+    expect([patient.pool.waitingCount, patient.pool.idleCount, patient.pool.totalCount]).toEqual([
+      0, 1, 1,
+    ]);
     await patient.pool.end();
   });
 
@@ -206,13 +240,19 @@ describe.skipIf(!isHere)("PostgreSQL", () => {
     const unlock = await lockTable();
     await refusal(() => store.replace(gone.key, entryOf(), gone.version));
     await refusal(() => store.touch(gone.key, STAMP + 5, LATER + 5));
-    await refusal(() => store.replace(other.key, entryOf({ data: new Uint8Array([1]) }), other.version));
+    await refusal(() =>
+      store.replace(other.key, entryOf({ data: new Uint8Array([1]) }), other.version),
+    );
     await refusal(() => store.touch(other.key, STAMP - 5, LATER - 5));
     await until(async () => pool.totalCount === 0);
     await unlock();
     expect(await answer(() => store.delete(gone.key))).toBeDefined();
     const seen = (await answer(() => store.get(other.key)))!;
-    const isWritten = await store.replace(other.key, entryOf({ data: new Uint8Array([2]) }), seen.version);
+    const isWritten = await store.replace(
+      other.key,
+      entryOf({ data: new Uint8Array([2]) }),
+      seen.version,
+    );
     await until(async () => (await others("state = 'active'")) === 0);
     expect(await store.get(gone.key)).toBeUndefined();
     const last = (await store.get(other.key))!;
@@ -259,9 +299,13 @@ describe.skipIf(!isHere)("PostgreSQL", () => {
 
   it("a table of another layout, and one without privileges, are distinguished", async () => {
     await admin.query("CREATE TABLE foreign_table (id int); CREATE ROLE stranger LOGIN");
-    await expect(postgresStore(pool, { table: "foreign_table", sweepInterval: 0 }).get("key")).rejects.toThrow(/has other columns than/);
+    await expect(
+      postgresStore(pool, { table: "foreign_table", sweepInterval: 0 }).get("key"),
+    ).rejects.toThrow(/has other columns than/);
     const stranger = open(server.url.replace("postgres@", "stranger@"));
-    await expect(stranger.store.get("key")).rejects.toThrow(/lacks rights on table "idpauth_sessions"/);
+    await expect(stranger.store.get("key")).rejects.toThrow(
+      /lacks rights on table "idpauth_sessions"/,
+    );
     await stranger.pool.end();
   });
 
@@ -287,9 +331,14 @@ describe.skipIf(!isHere)("PostgreSQL", () => {
   it("no connection left on the server, and a wrong name: refused with the server's code", async () => {
     const { key, stored } = await kept(store);
     await admin.query("CREATE ROLE crowd LOGIN");
-    const crowd = new pg.Pool({ connectionString: server.url.replace("postgres@", "crowd@"), max: 40 });
+    const crowd = new pg.Pool({
+      connectionString: server.url.replace("postgres@", "crowd@"),
+      max: 40,
+    });
     const taken: pg.PoolClient[] = [];
-    for (const attempt of await Promise.allSettled(Array.from({ length: 40 }, () => crowd.connect()))) {
+    for (const attempt of await Promise.allSettled(
+      Array.from({ length: 40 }, () => crowd.connect()),
+    )) {
       if (attempt.status === "fulfilled") taken.push(attempt.value);
     }
     const late = open(server.url.replace("postgres@", "crowd@"));
@@ -308,7 +357,9 @@ describe.skipIf(!isHere)("PostgreSQL", () => {
     const unlock = await lockTable();
     const running = refusal(() => store.touch(key, STAMP + 5, 0));
     await until(async () => (await others("wait_event_type = 'Lock'")) === 1);
-    await admin.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+    await admin.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
+    );
     expect(codesOf([await running])).toEqual(["57P01"]);
     await unlock();
     expect(await answer(() => store.get(key))).toEqual(stored);
@@ -320,15 +371,23 @@ describe.skipIf(!isHere)("PostgreSQL", () => {
   });
 
   it("[S6] a full disk, and every other error of the server: refused, without a byte of what was to be stored in the error", async () => {
-    const full = postgresStore(pool, { table: "on_a_full_disk", timeout: TIMEOUT, sweepInterval: 0 });
+    const full = postgresStore(pool, {
+      table: "on_a_full_disk",
+      timeout: TIMEOUT,
+      sweepInterval: 0,
+    });
     await full.migrate();
     const secret = "sealed bytes and stored fields";
     await admin.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         RAISE EXCEPTION USING ERRCODE = TG_ARGV[0], MESSAGE = CASE WHEN TG_ARGV[0] LIKE '22%' THEN NEW.subject ELSE 'could not extend file' END, DETAIL = 'row ' || NEW.subject || encode(NEW.data, 'escape'), HINT = NEW.subject;
       END $$`);
     for (const code of ["53100", "53200", "XX000", "23514", "58030", "22001"]) {
-      await admin.query(`CREATE OR REPLACE TRIGGER refuse BEFORE INSERT ON on_a_full_disk FOR EACH ROW EXECUTE FUNCTION refuse('${code}')`);
-      const refused = await refusal(() => full.insert("key", entryOf({ data: new TextEncoder().encode(secret), subject: secret })));
+      await admin.query(
+        `CREATE OR REPLACE TRIGGER refuse BEFORE INSERT ON on_a_full_disk FOR EACH ROW EXECUTE FUNCTION refuse('${code}')`,
+      );
+      const refused = await refusal(() =>
+        full.insert("key", entryOf({ data: new TextEncoder().encode(secret), subject: secret })),
+      );
       expect(codesOf([refused])).toEqual([code]);
       expect(inspect(refused, { depth: 10, showHidden: true })).not.toContain(secret);
     }
@@ -338,12 +397,19 @@ describe.skipIf(!isHere)("PostgreSQL", () => {
   });
 
   it("many at once on one row under SERIALIZABLE: those that lost are repeated, and none is refused", async () => {
-    const strict = open(server.url, { max: 10, options: "-c default_transaction_isolation=serializable" });
+    const strict = open(server.url, {
+      max: 10,
+      options: "-c default_transaction_isolation=serializable",
+    });
     const patient = postgresStore(strict.pool, { sweepInterval: 0 });
     const { key, version } = await kept(patient);
-    const won = await Promise.all(Array.from({ length: 10 }, () => patient.replace(key, entryOf(), version)));
+    const won = await Promise.all(
+      Array.from({ length: 10 }, () => patient.replace(key, entryOf(), version)),
+    );
     expect(won.filter(Boolean)).toHaveLength(1);
-    const touched = await Promise.all(Array.from({ length: 10 }, (_, index) => patient.touch(key, STAMP + index, 0)));
+    const touched = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => patient.touch(key, STAMP + index, 0)),
+    );
     expect(touched).not.toContain(false);
     expect((await patient.get(key))?.lastActive).toBe(STAMP + 9);
     await strict.pool.end();

@@ -4,11 +4,22 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
 import type { Entry } from "../../src/ports/session-store.js";
-import { postgresMigration, postgresStore, type PostgresPool, type PostgresStore } from "../../src/stores/postgres/postgres-store.js";
+import {
+  postgresMigration,
+  postgresStore,
+  type PostgresPool,
+  type PostgresStore,
+} from "../../src/stores/postgres/postgres-store.js";
 import { SWEEP_SLICE } from "../../src/stores/postgres/table.js";
 import { testStore } from "../../src/testing/index.js";
 import { ensurePgBouncer, startPgBouncer, type PgBouncer } from "../support/pgbouncer.js";
-import { dumpPostgres, ensureFaketime, ensurePostgres, startPostgres, type PostgresServer } from "../support/postgres-server.js";
+import {
+  dumpPostgres,
+  ensureFaketime,
+  ensurePostgres,
+  startPostgres,
+  type PostgresServer,
+} from "../support/postgres-server.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { keysBySubject } from "../support/listed-keys.js";
 
@@ -38,7 +49,10 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 }
 
 /** A store under test over pools of its own; nobody sweeps but the tests of the sweep. */
-function underTest(place: () => { server: PostgresServer; url: string }, config: pg.PoolConfig = {}) {
+function underTest(
+  place: () => { server: PostgresServer; url: string },
+  config: pg.PoolConfig = {},
+) {
   return () => {
     const { server, url } = place();
     const opened: { pool: pg.Pool; listen: pg.Client; store: PostgresStore }[] = [];
@@ -118,7 +132,11 @@ describe.skipIf(!hasOwnTime)("the server's own clock decides", () => {
     });
     afterAll(() => bouncer.stop());
 
-    testStore({ name: "postgres", test: it, create: underTest(() => ({ server, url: bouncer.url }), { max: 20 }) });
+    testStore({
+      name: "postgres",
+      test: it,
+      create: underTest(() => ({ server, url: bouncer.url }), { max: 20 }),
+    });
 
     it("the pooler gives a client whichever connection is free: a session's setting and a named statement are lost", async () => {
       const pooled = poolTo(bouncer.url);
@@ -130,7 +148,9 @@ describe.skipIf(!hasOwnTime)("the server's own clock decides", () => {
         await other.query("BEGIN");
         expect(await serverProcessOf(other)).toBe(first);
         expect(await serverProcessOf(one)).not.toBe(first);
-        await expect(one.query({ name: "mine", text: "SELECT 1" })).rejects.toThrow(/prepared statement "mine" does not exist/);
+        await expect(one.query({ name: "mine", text: "SELECT 1" })).rejects.toThrow(
+          /prepared statement "mine" does not exist/,
+        );
       } finally {
         one.release(true);
         other.release(true);
@@ -142,7 +162,8 @@ describe.skipIf(!hasOwnTime)("the server's own clock decides", () => {
       const pooled = poolTo(bouncer.url);
       const store = postgresStore(pooled, { sweepInterval: 0 });
       const entry = entryOf(100, { expiresAt: server.now() + DAY });
-      // Two clients of the pooler at once share its connections, so each meets the other's names or misses its own.
+      // Two clients of the pooler at once share its connections, so each meets the other's names or
+      // misses its own.
       for (let round = 0; round < 20; round += 1) {
         const keys = Array.from({ length: 5 }, (_, index) => `named ${round} ${index}`);
         expect(await Promise.all(keys.map((key) => store.insert(key, entry)))).not.toContain(false);
@@ -223,7 +244,9 @@ describe.skipIf(!isHere)("on a server with the real time", () => {
       for (let round = 0; round < 5; round += 1) {
         const table = `made_by_five_${round}`;
         const pools = Array.from({ length: 5 }, () => poolTo(server.url, { max: 1 }));
-        await Promise.all(pools.map((each) => postgresStore(each, { table, sweepInterval: 0 }).migrate()));
+        await Promise.all(
+          pools.map((each) => postgresStore(each, { table, sweepInterval: 0 }).migrate()),
+        );
         const made = postgresStore(pools[0]!, { table, sweepInterval: 0 });
         await made.insert("key", entryOf(10));
         await made.migrate();
@@ -254,7 +277,9 @@ describe.skipIf(!isHere)("on a server with the real time", () => {
 
     it("in a schema, with a name whose case counts; the same names in other schemas are other tables", async () => {
       await pool.query('CREATE SCHEMA auth; CREATE SCHEMA "Other"');
-      const [one, other] = ["auth.Sessions", "Other.Sessions"].map((table) => postgresStore(pool, { table, sweepInterval: 0 }));
+      const [one, other] = ["auth.Sessions", "Other.Sessions"].map((table) =>
+        postgresStore(pool, { table, sweepInterval: 0 }),
+      );
       await one!.migrate();
       await other!.migrate();
       await one!.insert("key", entryOf(10));
@@ -274,8 +299,12 @@ describe.skipIf(!isHere)("on a server with the real time", () => {
 
     it("in a schema that is not there says so", async () => {
       const lost = postgresStore(pool, { table: "nowhere.sessions", sweepInterval: 0 });
-      await expect(lost.migrate()).rejects.toThrow(/schema of table "nowhere"\."sessions" doesn't exist: create it first/);
-      await expect(lost.get("key")).rejects.toThrow(/no table "nowhere"\."sessions": run the store's migrate\(\)/);
+      await expect(lost.migrate()).rejects.toThrow(
+        /schema of table "nowhere"\."sessions" doesn't exist: create it first/,
+      );
+      await expect(lost.get("key")).rejects.toThrow(
+        /no table "nowhere"\."sessions": run the store's migrate\(\)/,
+      );
     });
 
     it("a role with the four privileges on the table, and no others, is enough for the store", async () => {
@@ -294,13 +323,25 @@ describe.skipIf(!isHere)("on a server with the real time", () => {
       await app.end();
     });
 
-    it.each(["", ".", "a.b.c", "a.", ".a", "1a", "a b", 'a"b', "a;--", "a$b", "x".repeat(64), "ä", 5, null])(
-      "the name %j is a TypeError",
-      (table) => {
-        expect(() => postgresMigration(table as string)).toThrow(TypeError);
-        expect(() => postgresStore(pool, { table: table as string })).toThrow(TypeError);
-      },
-    );
+    it.each([
+      "",
+      ".",
+      "a.b.c",
+      "a.",
+      ".a",
+      "1a",
+      "a b",
+      'a"b',
+      "a;--",
+      "a$b",
+      "x".repeat(64),
+      "ä",
+      5,
+      null,
+    ])("the name %j is a TypeError", (table) => {
+      expect(() => postgresMigration(table as string)).toThrow(TypeError);
+      expect(() => postgresStore(pool, { table: table as string })).toThrow(TypeError);
+    });
   });
 
   describe("what is kept", () => {
@@ -313,29 +354,48 @@ describe.skipIf(!isHere)("on a server with the real time", () => {
         expect((await store.delete(key))?.lastActive).toBe(time / 2);
       }
       for (const time of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
-        await expect(store.insert("none", entryOf(10, { expiresAt: time }))).rejects.toThrow(TypeError);
-        await expect(store.insert("none", entryOf(10, { lastActive: time }))).rejects.toThrow(TypeError);
-        await expect(store.replace("none", entryOf(10, { expiresAt: time }), "version")).rejects.toThrow(TypeError);
+        await expect(store.insert("none", entryOf(10, { expiresAt: time }))).rejects.toThrow(
+          TypeError,
+        );
+        await expect(store.insert("none", entryOf(10, { lastActive: time }))).rejects.toThrow(
+          TypeError,
+        );
+        await expect(
+          store.replace("none", entryOf(10, { expiresAt: time }), "version"),
+        ).rejects.toThrow(TypeError);
         await expect(store.touch("none", time, 0)).rejects.toThrow(TypeError);
         await expect(store.touch("none", null, time)).rejects.toThrow(TypeError);
       }
     });
 
     it("a record that is not encrypted is refused", async () => {
-      await expect(store.insert("none", { data: { idp_state: { v: 1 } } as never, expiresAt: inADay() })).rejects.toThrow(TypeError);
+      await expect(
+        store.insert("none", { data: { idp_state: { v: 1 } } as never, expiresAt: inADay() }),
+      ).rejects.toThrow(TypeError);
     });
 
     it.each([
       ["parsers of the application's own", { types: { getTypeParser: () => () => "spoilt" } }],
       ["binary results", { binary: true }],
-      ["another bytea_output and fewer float digits", { options: "-c bytea_output=escape -c extra_float_digits=0" }],
+      [
+        "another bytea_output and fewer float digits",
+        { options: "-c bytea_output=escape -c extra_float_digits=0" },
+      ],
     ])("comes back the same from a pool with %s", async (_what, config) => {
       const odd = poolTo(server.url, config as pg.PoolConfig);
-      const entry = entryOf(3000, { lastActive: 1_700_000_000, subject: "sübject", summary: new Uint8Array([0, 92, 255]) });
+      const entry = entryOf(3000, {
+        lastActive: 1_700_000_000,
+        subject: "sübject",
+        summary: new Uint8Array([0, 92, 255]),
+      });
       const through = postgresStore(odd, { sweepInterval: 0 });
       await through.insert("odd", entry);
       const stored = (await through.get("odd"))!;
-      expect(stored).toMatchObject({ expiresAt: entry.expiresAt, lastActive: 1_700_000_000, subject: "sübject" });
+      expect(stored).toMatchObject({
+        expiresAt: entry.expiresAt,
+        lastActive: 1_700_000_000,
+        subject: "sübject",
+      });
       expect([...(stored.data as Uint8Array)]).toEqual([...(entry.data as Uint8Array)]);
       expect([...stored.summary!]).toEqual([0, 92, 255]);
       expect(await keysBySubject(through, "sübject")).toEqual(["odd"]);
@@ -346,21 +406,29 @@ describe.skipIf(!isHere)("on a server with the real time", () => {
     it.each([
       [true, "one prepared statement of each kind"],
       [false, "no prepared statement"],
-    ])("with namedStatements %s a connection keeps %s, and no transaction", async (namedStatements) => {
-      const single = poolTo(server.url, { max: 1 });
-      const through = postgresStore(single, { sweepInterval: 0, namedStatements });
-      for (const key of ["one", "other"]) {
-        await through.insert(key, entryOf(10));
-        await through.delete(key);
-      }
-      const prepared = "SELECT count(*) FROM pg_prepared_statements WHERE name LIKE 'idpauth_%'";
-      expect(await ask(single, prepared)).toBe(namedStatements ? "2" : "0");
-      expect(await ask(single, "SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in%'")).toBe("0");
-      await single.end();
-    });
+    ])(
+      "with namedStatements %s a connection keeps %s, and no transaction",
+      async (namedStatements) => {
+        const single = poolTo(server.url, { max: 1 });
+        const through = postgresStore(single, { sweepInterval: 0, namedStatements });
+        for (const key of ["one", "other"]) {
+          await through.insert(key, entryOf(10));
+          await through.delete(key);
+        }
+        const prepared = "SELECT count(*) FROM pg_prepared_statements WHERE name LIKE 'idpauth_%'";
+        expect(await ask(single, prepared)).toBe(namedStatements ? "2" : "0");
+        expect(
+          await ask(single, "SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in%'"),
+        ).toBe("0");
+        await single.end();
+      },
+    );
 
     it("a dump shows bytes as they are, so a secret among them would be found", async () => {
-      await store.insert("dumped", { data: new TextEncoder().encode("not sealed at all"), expiresAt: inADay() });
+      await store.insert("dumped", {
+        data: new TextEncoder().encode("not sealed at all"),
+        expiresAt: inADay(),
+      });
       expect(await dumpPostgres(server.url)).toContain("not sealed at all");
       await store.delete("dumped");
     });
@@ -378,11 +446,17 @@ describe.skipIf(!isHere)("on a server with the real time", () => {
       await touched.migrate();
       const keys = Array.from({ length: SESSIONS }, (_, index) => `${"k".repeat(39)}${index}`);
       const stamp = inADay() - DAY;
-      const fields = { lastActive: stamp, subject: "s".repeat(43), summary: new Uint8Array(randomBytes(120)) };
+      const fields = {
+        lastActive: stamp,
+        subject: "s".repeat(43),
+        summary: new Uint8Array(randomBytes(120)),
+      };
       for (const key of keys) await touched.insert(key, entryOf(bytes, fields));
       const measure = async () => {
         await single.query("SELECT pg_stat_force_next_flush()");
-        const { rows } = await single.query<Record<"updates" | "hot" | "toast_writes" | "heap" | "toast" | "wal", number>>(
+        const { rows } = await single.query<
+          Record<"updates" | "hot" | "toast_writes" | "heap" | "toast" | "wal", number>
+        >(
           `SELECT n_tup_upd::int AS updates, n_tup_hot_upd::int AS hot, pg_relation_size(c.oid)::int AS heap,
              pg_relation_size(c.reltoastrelid)::int AS toast,
              (SELECT (t.n_tup_ins + t.n_tup_del + t.n_tup_upd)::int FROM pg_stat_all_tables t WHERE t.relid = c.reltoastrelid) AS toast_writes,
@@ -413,7 +487,8 @@ describe.skipIf(!isHere)("on a server with the real time", () => {
       expect(walPerTouch).toBeLessThan(260);
 
       // The same ways of measuring see a write of the data.
-      for (const key of keys) await touched.replace(key, entryOf(bytes, fields), (await touched.get(key))!.version);
+      for (const key of keys)
+        await touched.replace(key, entryOf(bytes, fields), (await touched.get(key))!.version);
       const replaced = await measure();
       expect(replaced.toast_writes).toBeGreaterThanOrEqual(after.toast_writes + 2 * SESSIONS);
       const walPerReplace = (replaced.wal - after.wal) / SESSIONS;
@@ -435,7 +510,8 @@ describe.skipIf(!isHere)("on a server with the real time", () => {
          SELECT 'expired ' || n, gen_random_uuid(), n / 1000, '\\x00'::bytea || decode(repeat(md5(n::text), 20), 'hex') FROM generate_series(1, ${expired}) n`,
       );
     }
-    const rowsIn = async (table: string): Promise<number> => Number(await ask(pool, `SELECT count(*) FROM ${table}`));
+    const rowsIn = async (table: string): Promise<number> =>
+      Number(await ask(pool, `SELECT count(*) FROM ${table}`));
 
     it("one slice at a turn, the next soon while there is more, then after the interval; one timer, and none after close", async () => {
       await fill("slices", 2 * SWEEP_SLICE + 10);
@@ -527,7 +603,9 @@ describe.skipIf(!isHere)("on a server with the real time", () => {
       const delay = monitorEventLoopDelay({ resolution: 5 });
       delay.enable();
       const started = performance.now();
-      const sweeping = [one, other].map((each) => postgresStore(each, { table: "flood", sweepInterval: 20 }));
+      const sweeping = [one, other].map((each) =>
+        postgresStore(each, { table: "flood", sweepInterval: 20 }),
+      );
       const latencies: number[] = [];
       let live = 0;
       while ((await rowsIn("flood")) > live) {
@@ -542,7 +620,9 @@ describe.skipIf(!isHere)("on a server with the real time", () => {
       delay.disable();
       await Promise.all(sweeping.map((each) => each.close()));
       latencies.sort((a, b) => a - b);
-      expect(await ask(pool, "SELECT count(*) FROM flood WHERE key LIKE 'live %'")).toBe(String(live));
+      expect(await ask(pool, "SELECT count(*) FROM flood WHERE key LIKE 'live %'")).toBe(
+        String(live),
+      );
       expect(live).toBeGreaterThan(10);
       console.log(
         `100,000 expired rows gone in ${seconds.toFixed(1)} s; event loop delay p99 ${(delay.percentile(99) / 1e6).toFixed(1)} ms, ` +
@@ -560,10 +640,14 @@ function at(sorted: readonly number[], share: number): string {
 describe("setup", () => {
   const address = "postgres://nobody@127.0.0.1:1/none";
   const messages = (given: unknown): string[] =>
-    (postgresStore(given as PostgresPool, { sweepInterval: 0 }).problems ?? []).map(({ message, remedy }) => `${message} ${remedy}`);
+    (postgresStore(given as PostgresPool, { sweepInterval: 0 }).problems ?? []).map(
+      ({ message, remedy }) => `${message} ${remedy}`,
+    );
 
   it("a pool with a time limit for connecting is in order", () => {
-    expect(messages(new pg.Pool({ connectionString: address, connectionTimeoutMillis: 1000 }))).toEqual([]);
+    expect(
+      messages(new pg.Pool({ connectionString: address, connectionTimeoutMillis: 1000 })),
+    ).toEqual([]);
   });
 
   it.each([
@@ -573,23 +657,35 @@ describe("setup", () => {
     ["an object", {}],
     ["a single client", new pg.Client(address)],
   ])("%s is no pool, and every method says so", async (_what, given) => {
-    expect(messages(given)).toEqual([expect.stringMatching(/wasn't given a Pool of pg.*new pg\.Pool\(/s)]);
+    expect(messages(given)).toEqual([
+      expect.stringMatching(/wasn't given a Pool of pg.*new pg\.Pool\(/s),
+    ]);
     const store = postgresStore(given as unknown as PostgresPool);
     await expect(store.get("key")).rejects.toThrow(TypeError);
     await expect(store.migrate()).rejects.toThrow(/wasn't given a Pool/);
     await store.close();
   });
 
-  it.each([undefined, 0, -1, Number.NaN])("a pool with connectionTimeoutMillis %s is refused", (connectionTimeoutMillis) => {
-    const given = new pg.Pool({ connectionString: address, ...(connectionTimeoutMillis !== undefined && { connectionTimeoutMillis }) });
-    expect(messages(given)).toEqual([expect.stringMatching(/no connectionTimeoutMillis.*connectionTimeoutMillis: 2000/s)]);
-  });
+  it.each([undefined, 0, -1, Number.NaN])(
+    "a pool with connectionTimeoutMillis %s is refused",
+    (connectionTimeoutMillis) => {
+      const given = new pg.Pool({
+        connectionString: address,
+        ...(connectionTimeoutMillis !== undefined && { connectionTimeoutMillis }),
+      });
+      expect(messages(given)).toEqual([
+        expect.stringMatching(/no connectionTimeoutMillis.*connectionTimeoutMillis: 2000/s),
+      ]);
+    },
+  );
 
   it("a pool that has been ended is refused, and says 503", async () => {
     const given = poolTo(address);
     await given.end();
     expect(messages(given)).toEqual([expect.stringMatching(/has been ended/)]);
-    await expect(postgresStore(given, { sweepInterval: 0 }).get("key")).rejects.toThrow(StoreUnavailableError);
+    await expect(postgresStore(given, { sweepInterval: 0 }).get("key")).rejects.toThrow(
+      StoreUnavailableError,
+    );
   });
 
   it("listens once to a pool's lost connections, however many stores use it", () => {

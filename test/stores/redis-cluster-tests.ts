@@ -20,8 +20,13 @@ export function testOverCluster(name: keyof typeof CLUSTER_CLIENTS): void {
   describe.skipIf(isMissing)(`a Redis Cluster, ${name}`, () => {
     let cluster: RedisCluster;
     beforeAll(async () => {
-      // What is left of the Cluster goes on serving while a node is away: the harder case for steps on two nodes.
-      cluster = await startRedisCluster({ faketime: true, durable: true, args: ["--cluster-require-full-coverage", "no"] });
+      // What is left of the Cluster goes on serving while a node is away: the harder case for steps
+      // on two nodes.
+      cluster = await startRedisCluster({
+        faketime: true,
+        durable: true,
+        args: ["--cluster-require-full-coverage", "no"],
+      });
     });
     afterAll(() => cluster.stop());
 
@@ -65,9 +70,17 @@ export function testOverCluster(name: keyof typeof CLUSTER_CLIENTS): void {
     it("its script is known on each node, also after SCRIPT FLUSH on all of them", async () => {
       const store = redisStore(connected.client);
       const keys = Array.from({ length: 30 }, newKey);
-      await Promise.all(cluster.nodes.map((node) => control(node, (client) => client.scriptFlush())));
-      const entry: Entry = { data: Buffer.from("a"), expiresAt: cluster.now() + 100, subject: newKey() };
-      expect(await Promise.all(keys.map((key) => store.insert(key, entry)))).toEqual(keys.map(() => true));
+      await Promise.all(
+        cluster.nodes.map((node) => control(node, (client) => client.scriptFlush())),
+      );
+      const entry: Entry = {
+        data: Buffer.from("a"),
+        expiresAt: cluster.now() + 100,
+        subject: newKey(),
+      };
+      expect(await Promise.all(keys.map((key) => store.insert(key, entry)))).toEqual(
+        keys.map(() => true),
+      );
       expect((await keysBySubject(store, entry.subject!)).sort()).toEqual(keys.sort());
     });
 
@@ -84,7 +97,10 @@ export function testOverCluster(name: keyof typeof CLUSTER_CLIENTS): void {
         expect(await store.get(later)).toBeUndefined();
         const stamp = cluster.now();
         await expect(store.touch(key, stamp, stamp + 500)).rejects.toThrow(StoreUnavailableError);
-        expect(await store.get(key), "stamped, not prolonged").toMatchObject({ lastActive: stamp, expiresAt: entry.expiresAt });
+        expect(await store.get(key), "stamped, not prolonged").toMatchObject({
+          lastActive: stamp,
+          expiresAt: entry.expiresAt,
+        });
         await expect(store.listBySubject(subject)).rejects.toThrow(StoreUnavailableError);
         expect(await store.delete(key)).toMatchObject({ subject });
         expect(await store.get(key)).toBeUndefined();
@@ -113,7 +129,9 @@ export function testOverCluster(name: keyof typeof CLUSTER_CLIENTS): void {
         const index = cluster.nodes.indexOf(node);
         for (;;) {
           const key = newKey();
-          const slot = Number(await client.sendCommand(["CLUSTER", "KEYSLOT", `idpauth:${kind}:${key}`]));
+          const slot = Number(
+            await client.sendCommand(["CLUSTER", "KEYSLOT", `idpauth:${kind}:${key}`]),
+          );
           if (Math.floor((slot * cluster.nodes.length) / 16_384) === index) return key;
         }
       });

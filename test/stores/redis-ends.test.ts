@@ -5,7 +5,13 @@ import type { EndWatcher, SessionStore } from "../../src/ports/session-store.js"
 import { redisStore } from "../../src/stores/redis/redis-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { eventually } from "../support/eventually.js";
-import { CLIENTS, connectedIoredis, connectedNodeRedis, control, type ConnectedClient } from "../support/redis-clients.js";
+import {
+  CLIENTS,
+  connectedIoredis,
+  connectedNodeRedis,
+  control,
+  type ConnectedClient,
+} from "../support/redis-clients.js";
 import { redisForTests, startRedis, type RedisServer } from "../support/redis-server.js";
 import { startSilentProxy } from "../support/silent-proxy.js";
 
@@ -14,7 +20,11 @@ const NAMES = ["node-redis", "ioredis"] as const;
 
 function told(): EndWatcher & { readonly log: string[] } {
   const log: string[] = [];
-  return { log, ended: (key, reason) => void log.push(`${key} ${reason}`), connected: (value) => void log.push(String(value)) };
+  return {
+    log,
+    ended: (key, reason) => void log.push(`${key} ${reason}`),
+    connected: (value) => void log.push(String(value)),
+  };
 }
 
 /** Waits until the last word is this one. */
@@ -26,10 +36,17 @@ async function last({ log }: { readonly log: readonly string[] }, word: string):
 }
 
 function subscribers(server: RedisServer): Promise<number> {
-  return control(server, async (client) => (await client.sendCommand<[string, number]>(["PUBSUB", "NUMSUB", "idpauth:ended"]))[1]);
+  return control(
+    server,
+    async (client) =>
+      (await client.sendCommand<[string, number]>(["PUBSUB", "NUMSUB", "idpauth:ended"]))[1],
+  );
 }
 
-async function connected(name: (typeof NAMES)[number], server: RedisServer): Promise<ConnectedClient> {
+async function connected(
+  name: (typeof NAMES)[number],
+  server: RedisServer,
+): Promise<ConnectedClient> {
   const client = await CLIENTS[name](server);
   onTestFinished(() => {
     client.close();
@@ -111,7 +128,8 @@ describe.skipIf(isMissing).each(NAMES)("announced ends over Redis, %s:", (name) 
     const real = client.client as unknown as { duplicate(options?: object): unknown };
     const place = { host: "127.0.0.1", port: proxy.port };
     const duplicate = real.duplicate.bind(real);
-    real.duplicate = (options) => duplicate({ ...options, ...place, socket: place, url: undefined });
+    real.duplicate = (options) =>
+      duplicate({ ...options, ...place, socket: place, url: undefined });
     const clock = new TestClock();
     const store = redisStore(client.client, { clock });
     const watcher = watchedBy(store);
@@ -125,11 +143,35 @@ describe.skipIf(isMissing).each(NAMES)("announced ends over Redis, %s:", (name) 
   });
 
   it("a user without the permission for the channel gets a store that works, and a watcher that is not connected", async () => {
-    await control(server, (client) => client.sendCommand(["ACL", "SETUSER", "shut", "on", ">secret", "~*", "resetchannels", "+@all"]));
+    await control(server, (client) =>
+      client.sendCommand([
+        "ACL",
+        "SETUSER",
+        "shut",
+        "on",
+        ">secret",
+        "~*",
+        "resetchannels",
+        "+@all",
+      ]),
+    );
     const client =
       name === "ioredis"
-        ? await connectedIoredis(new Redis(server.port, "127.0.0.1", { username: "shut", password: "secret", enableOfflineQueue: false }))
-        : await connectedNodeRedis(createClient({ url: server.url, username: "shut", password: "secret", disableOfflineQueue: true }));
+        ? await connectedIoredis(
+            new Redis(server.port, "127.0.0.1", {
+              username: "shut",
+              password: "secret",
+              enableOfflineQueue: false,
+            }),
+          )
+        : await connectedNodeRedis(
+            createClient({
+              url: server.url,
+              username: "shut",
+              password: "secret",
+              disableOfflineQueue: true,
+            }),
+          );
     onTestFinished(() => client.close());
     const clock = new TestClock();
     const store = redisStore(client.client, { clock });
@@ -147,7 +189,8 @@ describe.skipIf(isMissing).each(NAMES)("announced ends over Redis, %s:", (name) 
     const watcher = watchedBy(store);
     await last(watcher, "true");
     close();
-    // The client closes in its own time. Until then, a failed proof may open one more connection, and the next proof closes it.
+    // The client closes in its own time. Until then, a failed proof may open one more connection,
+    // and the next proof closes it.
     await eventually(async () => {
       await clock.advanceAsync(60_000);
       expect(watcher.log.at(-1)).toBe("false");
@@ -160,14 +203,22 @@ describe.skipIf(isMissing)("announced ends over Sentinel", () => {
   it.each(NAMES)("%s", async (name) => {
     const server = await startRedis();
     onTestFinished(() => server.stop());
-    const sentinel = await startRedis({ sentinel: [`sentinel monitor primary 127.0.0.1 ${String(server.port)} 1`] });
+    const sentinel = await startRedis({
+      sentinel: [`sentinel monitor primary 127.0.0.1 ${String(server.port)} 1`],
+    });
     onTestFinished(() => sentinel.stop());
     const node = { host: "127.0.0.1", port: sentinel.port };
     const client =
       name === "ioredis"
-        ? await connectedIoredis(new Redis({ sentinels: [node], name: "primary", enableOfflineQueue: false }))
+        ? await connectedIoredis(
+            new Redis({ sentinels: [node], name: "primary", enableOfflineQueue: false }),
+          )
         : await connectedNodeRedis(
-            createSentinel({ name: "primary", sentinelRootNodes: [node], nodeClientOptions: { disableOfflineQueue: true } }),
+            createSentinel({
+              name: "primary",
+              sentinelRootNodes: [node],
+              nodeClientOptions: { disableOfflineQueue: true },
+            }),
           );
     onTestFinished(() => client.close());
     const store = redisStore(client.client);

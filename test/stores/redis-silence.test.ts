@@ -6,7 +6,11 @@ import { StoreUnavailableError } from "../../src/errors.js";
 import type { SessionStore } from "../../src/ports/session-store.js";
 import { redisStore } from "../../src/stores/redis/redis-store.js";
 import { eventually } from "../support/eventually.js";
-import { connectedIoredis, connectedNodeRedis, type ConnectedClient } from "../support/redis-clients.js";
+import {
+  connectedIoredis,
+  connectedNodeRedis,
+  type ConnectedClient,
+} from "../support/redis-clients.js";
 import { startRedisCluster, type RedisCluster } from "../support/redis-cluster.js";
 import { redisForTests, startRedis, type RedisServer } from "../support/redis-server.js";
 import { startSilentProxy, type SilentProxy } from "../support/silent-proxy.js";
@@ -23,7 +27,9 @@ const NAMES = ["node-redis", "ioredis"] as const;
 const newKey = (): string => randomBytes(32).toString("base64url");
 const entry = { data: Buffer.from("data"), expiresAt: Math.floor(Date.now() / 1000) + 600 };
 
-const CLIENTS: Readonly<Record<(typeof NAMES)[number], (port: number, socketTimeout?: number) => Promise<ConnectedClient>>> = {
+const CLIENTS: Readonly<
+  Record<(typeof NAMES)[number], (port: number, socketTimeout?: number) => Promise<ConnectedClient>>
+> = {
   "node-redis": (port, socketTimeout) =>
     connectedNodeRedis(
       createClient({
@@ -67,24 +73,31 @@ describe.skipIf(isMissing)("a connection that has gone silent", () => {
     return { proxy, store, key };
   };
 
-  it.each(NAMES)("%s: every operation rejects, and the store leaves the application's client alone", async (name) => {
-    const { proxy, store, key } = await through(name);
-    proxy.silence();
-    for (let round = 0; round < 4; round += 1) await expect(store.get(key)).rejects.toThrow(StoreUnavailableError);
-    expect(proxy.accepted()).toBe(1);
-  });
+  it.each(NAMES)(
+    "%s: every operation rejects, and the store leaves the application's client alone",
+    async (name) => {
+      const { proxy, store, key } = await through(name);
+      proxy.silence();
+      for (let round = 0; round < 4; round += 1)
+        await expect(store.get(key)).rejects.toThrow(StoreUnavailableError);
+      expect(proxy.accepted()).toBe(1);
+    },
+  );
 
-  it.each(NAMES)("%s: with a socketTimeout the client replaces it, and the store is back", async (name) => {
-    const { proxy, store, key } = await through(name, SOCKET_TIMEOUT);
-    proxy.silence();
-    await expect(store.get(key)).rejects.toThrow(StoreUnavailableError);
-    // No request until then: each write begins the socketTimeout of node-redis anew.
-    await eventually(() => {
-      expect(proxy.accepted()).toBeGreaterThan(1);
-      return Promise.resolve();
-    });
-    expect((await eventually(() => store.get(key)))?.data).toEqual(entry.data);
-  });
+  it.each(NAMES)(
+    "%s: with a socketTimeout the client replaces it, and the store is back",
+    async (name) => {
+      const { proxy, store, key } = await through(name, SOCKET_TIMEOUT);
+      proxy.silence();
+      await expect(store.get(key)).rejects.toThrow(StoreUnavailableError);
+      // No request until then: each write begins the socketTimeout of node-redis anew.
+      await eventually(() => {
+        expect(proxy.accepted()).toBeGreaterThan(1);
+        return Promise.resolve();
+      });
+      expect((await eventually(() => store.get(key)))?.data).toEqual(entry.data);
+    },
+  );
 
   it("ioredis: with a socketTimeout the client replaces it under a steady load, too", async () => {
     const { proxy, store, key } = await through("ioredis", SOCKET_TIMEOUT);
@@ -93,14 +106,18 @@ describe.skipIf(isMissing)("a connection that has gone silent", () => {
     expect(proxy.accepted()).toBeGreaterThan(1);
   });
 
-  it.each(NAMES)("%s: a server that is frozen for many time limits goes on with the same client", async (name) => {
-    const { proxy, store, key } = await through(name);
-    server.pause();
-    for (let round = 0; round < 4; round += 1) await expect(store.get(key)).rejects.toThrow(StoreUnavailableError);
-    server.resume();
-    await eventually(() => store.get(key));
-    expect(proxy.accepted()).toBe(1);
-  });
+  it.each(NAMES)(
+    "%s: a server that is frozen for many time limits goes on with the same client",
+    async (name) => {
+      const { proxy, store, key } = await through(name);
+      server.pause();
+      for (let round = 0; round < 4; round += 1)
+        await expect(store.get(key)).rejects.toThrow(StoreUnavailableError);
+      server.resume();
+      await eventually(() => store.get(key));
+      expect(proxy.accepted()).toBe(1);
+    },
+  );
 });
 
 describe.skipIf(isMissing)("a Cluster, one of whose connections has gone silent", () => {
@@ -119,7 +136,9 @@ describe.skipIf(isMissing)("a Cluster, one of whose connections has gone silent"
         const proxy = proxies.get(Number(address.split(":")[1]));
         return proxy && { host: "127.0.0.1", port: proxy.port };
       };
-      const { client, close } = await (name === "ioredis" ? ioredisCluster(cluster, mapped) : nodeRedisCluster(cluster, mapped));
+      const { client, close } = await (name === "ioredis"
+        ? ioredisCluster(cluster, mapped)
+        : nodeRedisCluster(cluster, mapped));
       onTestFinished(async () => {
         close();
         await Promise.all([...proxies.values()].map((proxy) => proxy.stop()));
@@ -135,7 +154,8 @@ describe.skipIf(isMissing)("a Cluster, one of whose connections has gone silent"
       expect(lost).not.toEqual([]);
       expect(kept).not.toEqual([]);
       expect(await Promise.all(kept.map((key) => store.get(key)))).not.toContain(undefined);
-      if (name === "ioredis") await eventually(() => Promise.all(lost.map((key) => store.get(key))));
+      if (name === "ioredis")
+        await eventually(() => Promise.all(lost.map((key) => store.get(key))));
     },
   );
 });
@@ -155,7 +175,10 @@ async function ioredisCluster({ nodes }: RedisCluster, natMap: Mapped): Promise<
   );
 }
 
-async function nodeRedisCluster({ nodes }: RedisCluster, nodeAddressMap: Mapped): Promise<ConnectedClient> {
+async function nodeRedisCluster(
+  { nodes }: RedisCluster,
+  nodeAddressMap: Mapped,
+): Promise<ConnectedClient> {
   return connectedNodeRedis(
     createCluster({
       rootNodes: nodes.map(({ url }) => ({ url })),

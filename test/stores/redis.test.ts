@@ -6,12 +6,25 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { StoreUnavailableError } from "../../src/errors.js";
 import type { Entry, SessionStore } from "../../src/ports/session-store.js";
 import { redisStore, type RedisClient } from "../../src/stores/redis/redis-store.js";
-import { DELETE, INDEX, INSERT, REPLACE, TOUCH, type RedisScript } from "../../src/stores/redis/scripts.js";
+import {
+  DELETE,
+  INDEX,
+  INSERT,
+  REPLACE,
+  TOUCH,
+  type RedisScript,
+} from "../../src/stores/redis/scripts.js";
 import { packEntry, stampDigits } from "../../src/stores/redis/value.js";
 import { testStore } from "../../src/testing/index.js";
 import { eventually } from "../support/eventually.js";
 import { CLIENTS, control, type ConnectedClient } from "../support/redis-clients.js";
-import { dumpRedis, faketimeForTests, redisForTests, startRedis, type RedisServer } from "../support/redis-server.js";
+import {
+  dumpRedis,
+  faketimeForTests,
+  redisForTests,
+  startRedis,
+  type RedisServer,
+} from "../support/redis-server.js";
 import { keysBySubject } from "../support/listed-keys.js";
 
 const isMissing = (await redisForTests()) === undefined || (await faketimeForTests()) === undefined;
@@ -62,7 +75,11 @@ describe.skipIf(isMissing)("a Redis server", () => {
       });
 
       describe("the index by subject", () => {
-        const entry = (subject: string, expiresAt: number): Entry => ({ data: Buffer.from("data"), expiresAt, subject });
+        const entry = (subject: string, expiresAt: number): Entry => ({
+          data: Buffer.from("data"),
+          expiresAt,
+          subject,
+        });
 
         it("an orphan, left by a crash between the two steps, is not listed", async () => {
           const store = redisStore(connected.client);
@@ -91,7 +108,9 @@ describe.skipIf(isMissing)("a Redis server", () => {
           const before = await commandCalls(server);
           expect(await keysBySubject(store, subject)).toEqual([key]);
           const after = await commandCalls(server);
-          const made = ["zscan", "mget", "get", "getrange"].map((name) => (after.get(name) ?? 0) - (before.get(name) ?? 0));
+          const made = ["zscan", "mget", "get", "getrange"].map(
+            (name) => (after.get(name) ?? 0) - (before.get(name) ?? 0),
+          );
           expect(made[0]).toBe(made[1]);
           expect(made[0]).toBeLessThan(30);
           expect(made.slice(2)).toEqual([0, 0]);
@@ -101,12 +120,15 @@ describe.skipIf(isMissing)("a Redis server", () => {
           const store = redisStore(connected.client);
           const subject = newKey();
           const name = `idpauth:subject:${subject}`;
-          for (let session = 0; session < 5; session += 1) await store.insert(newKey(), entry(subject, server.now() + 100));
+          for (let session = 0; session < 5; session += 1)
+            await store.insert(newKey(), entry(subject, server.now() + 100));
           const [long, key] = [newKey(), newKey()];
           await store.insert(long, entry(subject, server.now() + 150));
           server.advance(100);
           await store.insert(key, entry(subject, server.now() + 100));
-          expect((await control(server, (client) => client.zRange(name, 0, -1))).sort()).toEqual([long, key].sort());
+          expect((await control(server, (client) => client.zRange(name, 0, -1))).sort()).toEqual(
+            [long, key].sort(),
+          );
           server.advance(101);
           expect(await control(server, (client) => client.exists(name))).toBe(0);
         });
@@ -118,7 +140,12 @@ describe.skipIf(isMissing)("a Redis server", () => {
             await store.insert(key, entry(subject, server.now() + 100));
             const until = server.now() + 300;
             if (prolong === "touch") await store.touch(key, null, until);
-            else await store.replace(key, entry(subject, until), (await store.get(key))?.version ?? "");
+            else
+              await store.replace(
+                key,
+                entry(subject, until),
+                (await store.get(key))?.version ?? "",
+              );
             await store.insert(newKey(), entry(subject, server.now() + 10));
             server.advance(290);
             expect(await keysBySubject(store, subject), prolong).toEqual([key]);
@@ -130,9 +157,13 @@ describe.skipIf(isMissing)("a Redis server", () => {
           const name = `idpauth:subject:${subject}`;
           for (const until of [300, 100]) {
             const args = [key, stampDigits(server.now() + until)];
-            await control(server, (client) => client.sendCommand(["EVAL", INDEX.source, "1", name, ...args]));
+            await control(server, (client) =>
+              client.sendCommand(["EVAL", INDEX.source, "1", name, ...args]),
+            );
           }
-          expect(await control(server, (client) => client.zScore(name, key))).toBeGreaterThan(server.now() + 200);
+          expect(await control(server, (client) => client.zScore(name, key))).toBeGreaterThan(
+            server.now() + 200,
+          );
           expect(await control(server, (client) => client.ttl(name))).toBeGreaterThan(200);
         });
 
@@ -140,7 +171,11 @@ describe.skipIf(isMissing)("a Redis server", () => {
           const store = redisStore(connected.client);
           const [subject, key] = [newKey(), newKey()];
           await store.insert(key, { data: Buffer.from("pending"), expiresAt: server.now() + 300 });
-          await store.replace(key, entry(subject, server.now() + 10), (await store.get(key))?.version ?? "");
+          await store.replace(
+            key,
+            entry(subject, server.now() + 10),
+            (await store.get(key))?.version ?? "",
+          );
           server.advance(290);
           expect(await keysBySubject(store, subject)).toEqual([key]);
         });
@@ -172,9 +207,14 @@ describe.skipIf(isMissing)("a Redis server", () => {
           const store = redisStore(connected.client);
           const subject = newKey();
           const keys = Array.from({ length: 1000 }, newKey);
-          // Not all at once, because the store's time limit also counts the time that a command waits in this process.
+          // Not all at once, because the store's time limit also counts the time that a command
+          // waits in this process.
           for (let next = 0; next < keys.length; next += 50)
-            await Promise.all(keys.slice(next, next + 50).map((key) => store.insert(key, entry(subject, server.now() + 100))));
+            await Promise.all(
+              keys
+                .slice(next, next + 50)
+                .map((key) => store.insert(key, entry(subject, server.now() + 100))),
+            );
           expect((await keysBySubject(store, subject)).sort()).toEqual(keys.sort());
         });
       });
@@ -182,7 +222,11 @@ describe.skipIf(isMissing)("a Redis server", () => {
       it("a touch rewrites two stamps in place, not the data", async () => {
         const store = redisStore(connected.client);
         const key = newKey();
-        await store.insert(key, { data: Buffer.alloc(100_000, 7), expiresAt: server.now() + 100, lastActive: server.now() });
+        await store.insert(key, {
+          data: Buffer.alloc(100_000, 7),
+          expiresAt: server.now() + 100,
+          lastActive: server.now(),
+        });
         const before = await commandCalls(server);
         await store.touch(key, server.now() + 5, server.now() + 200);
         const after = await commandCalls(server);
@@ -192,8 +236,13 @@ describe.skipIf(isMissing)("a Redis server", () => {
 
       it("a write that the client sends twice says twice that it was done; another one does not", async () => {
         const key = `idpauth:session:${newKey()}`;
-        const [first, second, third] = ["a", "b", "c"].map((letter) => letter.repeat(22)) as [string, string, string];
-        const value = (version: string): Buffer => packEntry({ data: Buffer.from("a"), expiresAt: server.now() + 100 }, version);
+        const [first, second, third] = ["a", "b", "c"].map((letter) => letter.repeat(22)) as [
+          string,
+          string,
+          string,
+        ];
+        const value = (version: string): Buffer =>
+          packEntry({ data: Buffer.from("a"), expiresAt: server.now() + 100 }, version);
         const run = ({ source }: RedisScript, ...args: (string | Buffer)[]): Promise<unknown> =>
           control(server, (client) => client.sendCommand(["EVAL", source, "1", key, ...args]));
         expect(await run(INSERT, value(first))).toEqual([1]);
@@ -207,14 +256,31 @@ describe.skipIf(isMissing)("a Redis server", () => {
 
       it("a script that runs late overwrites nothing, moves nothing back and brings nothing back", async () => {
         const store = redisStore(connected.client);
-        const run = ({ source }: RedisScript, key: string, ...args: (string | Buffer)[]): Promise<unknown> =>
-          control(server, (client) => client.sendCommand(["EVAL", source, "1", `idpauth:session:${key}`, ...args]));
-        const late = packEntry({ data: Buffer.from("late"), expiresAt: server.now() + 50 }, "l".repeat(22));
+        const run = (
+          { source }: RedisScript,
+          key: string,
+          ...args: (string | Buffer)[]
+        ): Promise<unknown> =>
+          control(server, (client) =>
+            client.sendCommand(["EVAL", source, "1", `idpauth:session:${key}`, ...args]),
+          );
+        const late = packEntry(
+          { data: Buffer.from("late"), expiresAt: server.now() + 50 },
+          "l".repeat(22),
+        );
         const lateTouch = [stampDigits(server.now() - 9), stampDigits(server.now() + 50), "", "0"];
         const key = newKey();
-        await store.insert(key, { data: Buffer.from("a"), expiresAt: server.now() + 100, lastActive: server.now() });
+        await store.insert(key, {
+          data: Buffer.from("a"),
+          expiresAt: server.now() + 100,
+          lastActive: server.now(),
+        });
         const { version } = (await store.get(key))!;
-        await store.replace(key, { data: Buffer.from("b"), expiresAt: server.now() + 100 }, version);
+        await store.replace(
+          key,
+          { data: Buffer.from("b"), expiresAt: server.now() + 100 },
+          version,
+        );
         const before = await store.get(key);
         expect(await run(REPLACE, key, late, version, "", "0")).toEqual([0]);
         expect(await run(INSERT, key, late)).toEqual([0]);
@@ -231,7 +297,13 @@ describe.skipIf(isMissing)("a Redis server", () => {
         const store = redisStore(connected.client);
         const key = newKey();
         await control(server, (client) => client.scriptFlush());
-        expect(await store.insert(key, { data: Buffer.from("a"), expiresAt: server.now() + 100, subject: "s" })).toBe(true);
+        expect(
+          await store.insert(key, {
+            data: Buffer.from("a"),
+            expiresAt: server.now() + 100,
+            subject: "s",
+          }),
+        ).toBe(true);
         await control(server, (client) => client.scriptFlush());
         expect(await store.touch(key, null, server.now() + 200)).toBe(true);
         await control(server, (client) => client.scriptFlush());
@@ -239,9 +311,16 @@ describe.skipIf(isMissing)("a Redis server", () => {
       });
 
       it("keeps to its prefix", async () => {
-        const [one, other] = [redisStore(connected.client, { prefix: "one:" }), redisStore(connected.client, { prefix: "other:" })];
+        const [one, other] = [
+          redisStore(connected.client, { prefix: "one:" }),
+          redisStore(connected.client, { prefix: "other:" }),
+        ];
         const key = newKey();
-        await one.insert(key, { data: Buffer.from("a"), expiresAt: server.now() + 100, subject: key });
+        await one.insert(key, {
+          data: Buffer.from("a"),
+          expiresAt: server.now() + 100,
+          subject: key,
+        });
         expect(await other.get(key)).toBeUndefined();
         expect(await keysBySubject(other, key)).toEqual([]);
         expect(await keysBySubject(one, key)).toEqual([key]);
@@ -254,10 +333,16 @@ describe.skipIf(isMissing)("a Redis server", () => {
           await control(server, (client) => client.set(`idpauth:session:${key}`, value));
           const entry = { data: Buffer.from("a"), expiresAt: server.now() + 100 };
           await expect(store.get(key)).rejects.toThrow(StoreUnavailableError);
-          await expect(store.replace(key, entry, "2".repeat(22))).rejects.toThrow(StoreUnavailableError);
-          await expect(store.touch(key, 1, server.now() + 200)).rejects.toThrow(StoreUnavailableError);
+          await expect(store.replace(key, entry, "2".repeat(22))).rejects.toThrow(
+            StoreUnavailableError,
+          );
+          await expect(store.touch(key, 1, server.now() + 200)).rejects.toThrow(
+            StoreUnavailableError,
+          );
           expect(await store.insert(key, entry)).toBe(false);
-          expect(await control(server, (client) => client.get(`idpauth:session:${key}`))).toBe(value);
+          expect(await control(server, (client) => client.get(`idpauth:session:${key}`))).toBe(
+            value,
+          );
         }
       });
 
@@ -266,9 +351,10 @@ describe.skipIf(isMissing)("a Redis server", () => {
         const [key, secret] = [newKey(), "sealed bytes that nobody must see"];
         await control(server, (client) => client.hSet(`idpauth:session:${key}`, "a", "b"));
         const failures = await Promise.all(
-          [store.get(key), store.insert(key, { data: Buffer.from(secret), expiresAt: 2_000_000_000 })].map((work) =>
-            work.catch((error: unknown) => error),
-          ),
+          [
+            store.get(key),
+            store.insert(key, { data: Buffer.from(secret), expiresAt: 2_000_000_000 }),
+          ].map((work) => work.catch((error: unknown) => error)),
         );
         for (const failure of failures) {
           expect(failure).toBeInstanceOf(StoreUnavailableError);
@@ -276,7 +362,9 @@ describe.skipIf(isMissing)("a Redis server", () => {
           expect(cause.message).toContain("WRONGTYPE");
           expect(Object.keys(cause)).not.toContain("command");
           expect(inspect(failure, { depth: 10 })).not.toContain(key);
-          expect(inspect(failure, { depth: 10 })).not.toContain(inspect(Buffer.from(secret)).slice(0, 20));
+          expect(inspect(failure, { depth: 10 })).not.toContain(
+            inspect(Buffer.from(secret)).slice(0, 20),
+          );
         }
       });
 
@@ -286,7 +374,11 @@ describe.skipIf(isMissing)("a Redis server", () => {
         for (const entry of [
           { data: Buffer.from("a"), expiresAt: 1.5 },
           { data: Buffer.from("a"), expiresAt: Number.NaN },
-          { data: Buffer.from("a"), expiresAt: server.now() + 100, lastActive: Number.POSITIVE_INFINITY },
+          {
+            data: Buffer.from("a"),
+            expiresAt: server.now() + 100,
+            lastActive: Number.POSITIVE_INFINITY,
+          },
           { data: "text" as unknown as Uint8Array, expiresAt: server.now() + 100 },
         ]) {
           await expect(store.insert(key, entry)).rejects.toThrow(TypeError);
@@ -317,17 +409,27 @@ describe.skipIf(isMissing)("a Redis server", () => {
   it("dumpRedis shows all keys and values as they are stored", async () => {
     const { client, close } = await CLIENTS.ioredis(server);
     const [key, subject] = [newKey(), newKey()];
-    await redisStore(client).insert(key, { data: Buffer.from([0, 255, 1, 254]), expiresAt: server.now() + 100, subject });
+    await redisStore(client).insert(key, {
+      data: Buffer.from([0, 255, 1, 254]),
+      expiresAt: server.now() + 100,
+      subject,
+    });
     close();
     const dump = await dumpRedis(server.url);
-    for (const part of [`idpauth:session:${key}`, `idpauth:subject:${subject}`, Buffer.from([0, 255, 1, 254])]) {
+    for (const part of [
+      `idpauth:session:${key}`,
+      `idpauth:subject:${subject}`,
+      Buffer.from([0, 255, 1, 254]),
+    ]) {
       expect(dump.includes(part)).toBe(true);
     }
   });
 });
 
 describe("what the store refuses", () => {
-  const listened = <Client extends { on(event: "error", listener: () => void): unknown }>(client: Client): Client => {
+  const listened = <Client extends { on(event: "error", listener: () => void): unknown }>(
+    client: Client,
+  ): Client => {
     client.on("error", () => undefined);
     return client;
   };
@@ -337,10 +439,26 @@ describe("what the store refuses", () => {
 
   /** Nothing here connects: the settings are read without I/O. */
   const table: [what: string, client: () => RedisClient, settings: RegExp[]][] = [
-    ["createClient as recommended", () => listened(createClient({ disableOfflineQueue: true })), []],
-    ["createClient with its defaults", () => listened(createClient()), [/disableOfflineQueue: true in createClient/]],
-    ["createClient with a URL alone", () => listened(createClient({ url: "redis://127.0.0.1:1" })), [/disableOfflineQueue: true/]],
-    ["createClient without a listener", () => createClient({ disableOfflineQueue: true }), [/on\("error"/]],
+    [
+      "createClient as recommended",
+      () => listened(createClient({ disableOfflineQueue: true })),
+      [],
+    ],
+    [
+      "createClient with its defaults",
+      () => listened(createClient()),
+      [/disableOfflineQueue: true in createClient/],
+    ],
+    [
+      "createClient with a URL alone",
+      () => listened(createClient({ url: "redis://127.0.0.1:1" })),
+      [/disableOfflineQueue: true/],
+    ],
+    [
+      "createClient without a listener",
+      () => createClient({ disableOfflineQueue: true }),
+      [/on\("error"/],
+    ],
     [
       "createClient with a socket timeout",
       () => listened(createClient({ disableOfflineQueue: true, socket: { socketTimeout: 1000 } })),
@@ -348,20 +466,44 @@ describe("what the store refuses", () => {
     ],
     [
       "createClient with a socket timeout and a strategy",
-      () => listened(createClient({ disableOfflineQueue: true, socket: { socketTimeout: 1000, reconnectStrategy: 100 } })),
+      () =>
+        listened(
+          createClient({
+            disableOfflineQueue: true,
+            socket: { socketTimeout: 1000, reconnectStrategy: 100 },
+          }),
+        ),
       [],
     ],
     // A Cluster or Sentinel client of this package has no public options.
-    ["createCluster as recommended", () => listened(createCluster({ rootNodes, defaults: { disableOfflineQueue: true } })), []],
+    [
+      "createCluster as recommended",
+      () => listened(createCluster({ rootNodes, defaults: { disableOfflineQueue: true } })),
+      [],
+    ],
     [
       "createSentinel as recommended",
       () =>
         listened(
-          createSentinel({ name: "one", sentinelRootNodes, nodeClientOptions: { disableOfflineQueue: true }, maxCommandRediscovers: 0 }),
+          createSentinel({
+            name: "one",
+            sentinelRootNodes,
+            nodeClientOptions: { disableOfflineQueue: true },
+            maxCommandRediscovers: 0,
+          }),
         ),
       [],
     ],
-    ["Redis as recommended", () => new Redis({ lazyConnect: true, enableOfflineQueue: false, autoResendUnfulfilledCommands: false }), []],
+    [
+      "Redis as recommended",
+      () =>
+        new Redis({
+          lazyConnect: true,
+          enableOfflineQueue: false,
+          autoResendUnfulfilledCommands: false,
+        }),
+      [],
+    ],
     [
       "Redis with its defaults",
       () => new Redis({ lazyConnect: true }),
@@ -380,20 +522,34 @@ describe("what the store refuses", () => {
         }),
       [/role/],
     ],
-    ["Cluster as recommended", () => new Cluster(nodes, { lazyConnect: true, enableOfflineQueue: false }), []],
-    ["Cluster with its defaults", () => new Cluster(nodes, { lazyConnect: true }), [/enableOfflineQueue: false/]],
+    [
+      "Cluster as recommended",
+      () => new Cluster(nodes, { lazyConnect: true, enableOfflineQueue: false }),
+      [],
+    ],
+    [
+      "Cluster with its defaults",
+      () => new Cluster(nodes, { lazyConnect: true }),
+      [/enableOfflineQueue: false/],
+    ],
     [
       "Cluster that reads from replicas",
       () => new Cluster(nodes, { lazyConnect: true, enableOfflineQueue: false, scaleReads: "all" }),
       [/scaleReads/],
     ],
-    ["a pool", () => createClientPool({ disableOfflineQueue: true }), [/createClient, createCluster or createSentinel/]],
+    [
+      "a pool",
+      () => createClientPool({ disableOfflineQueue: true }),
+      [/createClient, createCluster or createSentinel/],
+    ],
     ["something else", () => ({ status: "ready" }) as unknown as RedisClient, [/createClient/]],
   ];
 
   it.each(table)("%s", (_what, create, settings) => {
     const problems = redisStore(create()).problems ?? [];
-    expect(problems.map(({ remedy }) => remedy)).toEqual(settings.map((setting) => expect.stringMatching(setting)));
+    expect(problems.map(({ remedy }) => remedy)).toEqual(
+      settings.map((setting) => expect.stringMatching(setting)),
+    );
   });
 
   it("a listener that is added after the store counts", () => {
@@ -404,9 +560,12 @@ describe("what the store refuses", () => {
     expect(store.problems).toEqual([]);
   });
 
-  it.each([undefined, null, "redis://127.0.0.1", 6379])("%s is no client: a TypeError", (client) => {
-    expect(() => redisStore(client as unknown as RedisClient)).toThrow(TypeError);
-  });
+  it.each([undefined, null, "redis://127.0.0.1", 6379])(
+    "%s is no client: a TypeError",
+    (client) => {
+      expect(() => redisStore(client as unknown as RedisClient)).toThrow(TypeError);
+    },
+  );
 
   it("options without a valid value: a TypeError", () => {
     const client = createClient();
@@ -422,7 +581,10 @@ describe("what the store refuses", () => {
   it.each([
     ["createClient", () => createClient({ disableOfflineQueue: true })],
     ["createCluster", () => createCluster({ rootNodes, defaults: { disableOfflineQueue: true } })],
-    ["createSentinel", () => createSentinel({ name: "one", sentinelRootNodes, maxCommandRediscovers: 0 })],
+    [
+      "createSentinel",
+      () => createSentinel({ name: "one", sentinelRootNodes, maxCommandRediscovers: 0 }),
+    ],
   ])("%s that nobody has connected: every method says so", async (_what, create) => {
     const store = redisStore(create());
     const entry = { data: Buffer.from("a"), expiresAt: 2_000_000_000, subject: "s" };
@@ -445,16 +607,21 @@ async function everyMethod(store: SessionStore, expiresAt: number): Promise<void
   const subject = newKey();
   const keys = Array.from({ length: 40 }, newKey);
   const done = keys.map(() => true);
-  const insert = (key: string): Promise<boolean> => store.insert(key, { data: Buffer.from(key), expiresAt, subject });
+  const insert = (key: string): Promise<boolean> =>
+    store.insert(key, { data: Buffer.from(key), expiresAt, subject });
   expect(await Promise.all(keys.map(insert))).toEqual(done);
   const stored = await Promise.all(keys.map((key) => store.get(key)));
   expect(stored.map((entry) => Buffer.from(entry!.data as Uint8Array).toString())).toEqual(keys);
   const entry = { data: Buffer.from([0, 255]), expiresAt, subject };
-  expect(await Promise.all(keys.map((key, index) => store.replace(key, entry, stored[index]!.version)))).toEqual(done);
+  expect(
+    await Promise.all(keys.map((key, index) => store.replace(key, entry, stored[index]!.version))),
+  ).toEqual(done);
   expect(await Promise.all(keys.map((key) => store.touch(key, 1, expiresAt + 10)))).toEqual(done);
   expect((await keysBySubject(store, subject)).sort()).toEqual([...keys].sort());
   const deleted = await Promise.all(keys.map((key) => store.delete(key)));
-  expect(deleted.map((gone) => Buffer.from(gone!.data as Uint8Array))).toEqual(keys.map(() => entry.data));
+  expect(deleted.map((gone) => Buffer.from(gone!.data as Uint8Array))).toEqual(
+    keys.map(() => entry.data),
+  );
   expect(await keysBySubject(store, subject)).toEqual([]);
 }
 

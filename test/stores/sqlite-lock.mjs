@@ -1,5 +1,5 @@
-// Holds the write lock of an SQLite file until it is killed, or for some milliseconds, as any program may:
-//
+// Holds the write lock of an SQLite file until it is killed, or for some milliseconds, as any
+// program may:
 //   node sqlite-lock.mjs FILE MILLISECONDS
 import Database from "better-sqlite3";
 

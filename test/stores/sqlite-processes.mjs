@@ -1,5 +1,5 @@
-// What other processes do to one file, over the built package; test/stores/sqlite.test.ts starts them.
-//
+// What other processes do to one file, over the built package; test/stores/sqlite.test.ts starts
+// them.
 //   node sqlite-processes.mjs ROLE FILE [COUNT]
 import { randomInt } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
@@ -25,7 +25,10 @@ function bytes(text) {
 
 /** @type {Readonly<Record<string, () => Promise<unknown>>>} */
 const ROLES = {
-  /** Adds to one counter by compare-and-set; then fights over keys with insert and delete. Opens the file when all are ready. */
+  /**
+   * Adds to one counter by compare-and-set; then fights over keys with insert and delete. Opens the
+   * file when all are ready.
+   */
   async race() {
     tell("ready");
     await told();
@@ -38,12 +41,15 @@ const ROLES = {
       const stored = await store.get("counter");
       if (stored === undefined) throw new Error("the counter is gone");
       const next = Number(new TextDecoder().decode(/** @type {Uint8Array} */ (stored.data))) + 1;
-      if (await store.replace("counter", { data: bytes(String(next)), expiresAt }, stored.version)) added += 1;
+      if (await store.replace("counter", { data: bytes(String(next)), expiresAt }, stored.version))
+        added += 1;
       else lost += 1;
       slowest = Math.max(slowest, performance.now() - start);
     }
     const keys = Array.from({ length: Number(count) }, (_, index) => `key ${index}`);
-    const inserted = await Promise.all(keys.map((key) => store.insert(key, { data: bytes(String(process.pid)), expiresAt })));
+    const inserted = await Promise.all(
+      keys.map((key) => store.insert(key, { data: bytes(String(process.pid)), expiresAt })),
+    );
     tell({ pid: process.pid, lost, slowest, inserted: keys.filter((_, index) => inserted[index]) });
     await told();
     const deleted = await Promise.all(keys.map((key) => store.delete(key)));
@@ -51,7 +57,10 @@ const ROLES = {
     await store.close();
   },
 
-  /** Replaces ten records without end, each filled with the number of its write; says which writes were acknowledged. */
+  /**
+   * Replaces ten records without end, each filled with the number of its write; says which writes
+   * were acknowledged.
+   */
   async write() {
     const store = sqliteStore(file);
     for (let write = Number(count); ; write += 1) {
@@ -59,7 +68,12 @@ const ROLES = {
       const data = new Uint8Array(new Uint32Array(2_000 + randomInt(2_000)).fill(write).buffer);
       const stored = await store.get(key);
       const entry = { data, expiresAt, lastActive: write };
-      if (stored === undefined ? await store.insert(key, entry) : await store.replace(key, entry, stored.version)) tell({ key, write });
+      if (
+        stored === undefined
+          ? await store.insert(key, entry)
+          : await store.replace(key, entry, stored.version)
+      )
+        tell({ key, write });
       if (write % 7 === 0) await store.touch(key, write, expiresAt + write);
       // Only what was sent counts, and the channel is drained between turns.
       if (write % 20 === 0) await wait(1);
@@ -69,7 +83,10 @@ const ROLES = {
   /** Opens a store and says how that went, and which driver's package it loaded. */
   async open() {
     const { createRequire } = await import("node:module");
-    const loaded = () => Object.keys(createRequire(import.meta.url).cache).some((name) => name.includes("better-sqlite3"));
+    const loaded = () =>
+      Object.keys(createRequire(import.meta.url).cache).some((name) =>
+        name.includes("better-sqlite3"),
+      );
     const before = loaded();
     const store = sqliteStore(file);
     const answer = await store.get("nobody").then(

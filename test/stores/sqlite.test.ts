@@ -1,7 +1,18 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
@@ -9,7 +20,11 @@ import Database from "better-sqlite3";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
 import type { Entry, SessionStore } from "../../src/ports/session-store.js";
-import { sqliteStore, type SqliteDatabase, type SqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
+import {
+  sqliteStore,
+  type SqliteDatabase,
+  type SqliteStore,
+} from "../../src/stores/sqlite/sqlite-store.js";
 import { testStore } from "../../src/testing/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { buildPackage } from "../support/build.js";
@@ -47,7 +62,10 @@ function newFile(): string {
   return path.join(newFolder(), "sessions.db");
 }
 
-function opened(pathOrDatabase: string | SqliteDatabase, options?: Parameters<typeof sqliteStore>[1]): SqliteStore {
+function opened(
+  pathOrDatabase: string | SqliteDatabase,
+  options?: Parameters<typeof sqliteStore>[1],
+): SqliteStore {
   const store = sqliteStore(pathOrDatabase, options);
   cleanups.push(() => store.close());
   return store;
@@ -86,7 +104,11 @@ async function refusal(promise: Promise<unknown>): Promise<StoreUnavailableError
   return error as StoreUnavailableError;
 }
 
-function childProcess(script: string, values: readonly (string | number)[], folder = path.join(ROOT, "test/stores")): ChildProcess {
+function childProcess(
+  script: string,
+  values: readonly (string | number)[],
+  folder = path.join(ROOT, "test/stores"),
+): ChildProcess {
   const child = fork(path.join(folder, script), values.map(String), {
     execArgv: [],
     cwd: folder,
@@ -151,7 +173,11 @@ const kinds: Kind[] = [
   { name: "SQLite in a file", file: newFile },
   { name: "SQLite in a file, swept late,", file: newFile, late: true },
   { name: "better-sqlite3 in memory", handIn: () => new Database(":memory:") },
-  { name: "better-sqlite3 in a file, with big integers,", file: newFile, handIn: (file) => beside(file).defaultSafeIntegers(true) },
+  {
+    name: "better-sqlite3 in a file, with big integers,",
+    file: newFile,
+    handIn: (file) => beside(file).defaultSafeIntegers(true),
+  },
 ];
 if (nodeSqlite !== undefined) {
   const { DatabaseSync } = nodeSqlite;
@@ -201,8 +227,13 @@ describe("SQLite store: setup", () => {
     const file = newFile();
     const store = opened(file);
     await store.insert("ada", entry("ada"));
-    expect(readdirSync(path.dirname(file)).sort()).toEqual(["sessions.db", "sessions.db-shm", "sessions.db-wal"]);
-    for (const end of ["", "-wal", "-shm"]) expect(statSync(file + end).mode & 0o777, end).toBe(0o600);
+    expect(readdirSync(path.dirname(file)).sort()).toEqual([
+      "sessions.db",
+      "sessions.db-shm",
+      "sessions.db-wal",
+    ]);
+    for (const end of ["", "-wal", "-shm"])
+      expect(statSync(file + end).mode & 0o777, end).toBe(0o600);
     expect(beside(file).pragma("journal_mode", { simple: true })).toBe("wal");
     expect(store.problems).toEqual([]);
   });
@@ -218,16 +249,32 @@ describe("SQLite store: setup", () => {
     expect(statSync(file).mode & 0o777).toBe(0o640);
   });
 
-  it.each(["", "  ", "file:/tmp/sessions.db", 7, null, undefined, {}, { prepare: () => undefined }])("%j is a TypeError", (given) => {
+  it.each([
+    "",
+    "  ",
+    "file:/tmp/sessions.db",
+    7,
+    null,
+    undefined,
+    {},
+    { prepare: () => undefined },
+  ])("%j is a TypeError", (given) => {
     expect(() => sqliteStore(given as string)).toThrow(TypeError);
   });
 
-  it.each([0, -1, 2_001, Number.NaN, Number.POSITIVE_INFINITY, "1"])("timeout %s is a TypeError", (timeout) => {
-    expect(() => sqliteStore(":memory:", { timeout: timeout as number })).toThrow(TypeError);
-  });
+  it.each([0, -1, 2_001, Number.NaN, Number.POSITIVE_INFINITY, "1"])(
+    "timeout %s is a TypeError",
+    (timeout) => {
+      expect(() => sqliteStore(":memory:", { timeout: timeout as number })).toThrow(TypeError);
+    },
+  );
 
   const unusable: [what: string, open: () => string | SqliteDatabase, says: RegExp][] = [
-    ["a folder that is missing", () => path.join(newFolder(), "none", "sessions.db"), /folder of .*sessions\.db doesn't exist/],
+    [
+      "a folder that is missing",
+      () => path.join(newFolder(), "none", "sessions.db"),
+      /folder of .*sessions\.db doesn't exist/,
+    ],
     ["a folder in the file's place", newFolder, /can't be used \(SQLITE_CANTOPEN\)/],
     [
       "a file that is something else",
@@ -267,7 +314,9 @@ describe("SQLite store: setup", () => {
       () => {
         const file = newFile();
         void sqliteStore(file).close();
-        beside(file).exec("DROP INDEX idpauth_sessions_sid; ALTER TABLE idpauth_sessions DROP COLUMN sid; PRAGMA user_version = 1");
+        beside(file).exec(
+          "DROP INDEX idpauth_sessions_sid; ALTER TABLE idpauth_sessions DROP COLUMN sid; PRAGMA user_version = 1",
+        );
         return file;
       },
       /sessions in version 1 .* knows version 2/,
@@ -292,21 +341,24 @@ describe("SQLite store: setup", () => {
     ],
   ];
 
-  it.each(unusable)("%s is a problem, and every method rejects with it", async (_what, open, says) => {
-    const store = opened(open());
-    expect(store.problems).toHaveLength(1);
-    const [problem] = store.problems;
-    expect(`${problem?.message ?? ""} ${problem?.remedy ?? ""}`).toMatch(says);
-    const refusals = [
-      store.get("ada"),
-      store.insert("ada", entry("ada")),
-      store.replace("ada", entry("ada"), "1"),
-      store.touch("ada", 1, 1),
-      store.delete("ada"),
-      store.listBySubject("ada"),
-    ].map(refusal);
-    for (const error of await Promise.all(refusals)) expect(error.message).toMatch(says);
-  });
+  it.each(unusable)(
+    "%s is a problem, and every method rejects with it",
+    async (_what, open, says) => {
+      const store = opened(open());
+      expect(store.problems).toHaveLength(1);
+      const [problem] = store.problems;
+      expect(`${problem?.message ?? ""} ${problem?.remedy ?? ""}`).toMatch(says);
+      const refusals = [
+        store.get("ada"),
+        store.insert("ada", entry("ada")),
+        store.replace("ada", entry("ada"), "1"),
+        store.touch("ada", 1, 1),
+        store.delete("ada"),
+        store.listBySubject("ada"),
+      ].map(refusal);
+      for (const error of await Promise.all(refusals)) expect(error.message).toMatch(says);
+    },
+  );
 
   it("leaves another application's database as it is", () => {
     const database = beside(newFile());
@@ -322,18 +374,30 @@ describe("SQLite store: setup", () => {
     opened(file);
     const database = beside(file);
     const planOf = (sql: string) =>
-      (database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { detail: string }[]).map(({ detail }) => detail).join("; ");
+      (database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { detail: string }[])
+        .map(({ detail }) => detail)
+        .join("; ");
     for (const field of ["subject", "sid"]) {
-      expect(planOf(`SELECT key FROM idpauth_sessions WHERE ${field} = 'a' AND rowid > 1 AND expires_at > 2 ORDER BY rowid LIMIT 5`)).toBe(
+      expect(
+        planOf(
+          `SELECT key FROM idpauth_sessions WHERE ${field} = 'a' AND rowid > 1 AND expires_at > 2 ORDER BY rowid LIMIT 5`,
+        ),
+      ).toBe(
         `SEARCH idpauth_sessions USING INDEX idpauth_sessions_${field} (${field}=? AND rowid>?)`,
       );
     }
-    expect(planOf("SELECT data FROM idpauth_sessions WHERE key IN (SELECT value FROM json_each('[]')) AND expires_at > 2")).toMatch(
+    expect(
+      planOf(
+        "SELECT data FROM idpauth_sessions WHERE key IN (SELECT value FROM json_each('[]')) AND expires_at > 2",
+      ),
+    ).toMatch(
       /^SEARCH idpauth_sessions USING INDEX sqlite_autoindex_idpauth_sessions_1 \(key=\?\)/,
     );
-    expect(planOf("SELECT rowid FROM idpauth_sessions WHERE expires_at <= 2 ORDER BY expires_at LIMIT 5")).toMatch(
-      /^SEARCH idpauth_sessions USING COVERING INDEX idpauth_sessions_expiry/,
-    );
+    expect(
+      planOf(
+        "SELECT rowid FROM idpauth_sessions WHERE expires_at <= 2 ORDER BY expires_at LIMIT 5",
+      ),
+    ).toMatch(/^SEARCH idpauth_sessions USING COVERING INDEX idpauth_sessions_expiry/);
   });
 });
 
@@ -346,7 +410,11 @@ describe("SQLite store: writes", () => {
       store.insert("grace", entry("grace")),
     ]);
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
-    expect([await textOf(store, "ada"), await textOf(store, "broken"), await textOf(store, "grace")]).toEqual(["ada", undefined, "grace"]);
+    expect([
+      await textOf(store, "ada"),
+      await textOf(store, "broken"),
+      await textOf(store, "grace"),
+    ]).toEqual(["ada", undefined, "grace"]);
   });
 
   it("waits for a transaction of the database's owner, which could roll the write back", async () => {
@@ -392,11 +460,15 @@ describe("SQLite store: writes", () => {
     const data = randomBytes(2_500);
     let largest = 0;
     for (let round = 0; round < 150; round += 1) {
-      const replaced = keys.map(async (key) => store.replace(key, entry("", { data }), await versionOf(store, key)));
+      const replaced = keys.map(async (key) =>
+        store.replace(key, entry("", { data }), await versionOf(store, key)),
+      );
       expect(await Promise.all(replaced)).not.toContain(false);
       largest = Math.max(largest, statSync(`${file}-wal`).size);
     }
-    report(`SQLite: the -wal file was ${(largest / 1e6).toFixed(1)} MB at most in 3,000 writes of 2.5 KB`);
+    report(
+      `SQLite: the -wal file was ${(largest / 1e6).toFixed(1)} MB at most in 3,000 writes of 2.5 KB`,
+    );
     // SQLite begins it anew after some 1,000 pages; it would be 12 MB.
     expect(largest).toBeLessThan(6e6);
   });
@@ -432,7 +504,8 @@ describe("SQLite store: faults", () => {
   it("a damaged file rejects with its cause, and is never 'no session'", async () => {
     const file = newFile();
     const first = opened(file);
-    for (let index = 0; index < 200; index += 1) await first.insert(`key ${String(index)}`, entry("x".repeat(1_000)));
+    for (let index = 0; index < 200; index += 1)
+      await first.insert(`key ${String(index)}`, entry("x".repeat(1_000)));
     await first.close();
     const { size } = statSync(file);
     const handle = openSync(file, "r+");
@@ -444,21 +517,24 @@ describe("SQLite store: faults", () => {
     await refusal(store.insert("key 7", entry("new")));
   });
 
-  it.skipIf(process.getuid?.() !== 0)("a file that this user may not write to is a problem", async () => {
-    const folder = newFolder();
-    const file = path.join(folder, "sessions.db");
-    await sqliteStore(file).close();
-    chmodSync(file, 0o444);
-    chmodSync(folder, 0o755);
-    // Permissions do not bind root: the store is opened as nobody.
-    const uid = process.getuid?.();
-    process.seteuid?.(65_534);
-    try {
-      expect(sqliteStore(file).problems[0]?.message).toMatch(/can't be written to/);
-    } finally {
-      process.seteuid?.(uid ?? 0);
-    }
-  });
+  it.skipIf(process.getuid?.() !== 0)(
+    "a file that this user may not write to is a problem",
+    async () => {
+      const folder = newFolder();
+      const file = path.join(folder, "sessions.db");
+      await sqliteStore(file).close();
+      chmodSync(file, 0o444);
+      chmodSync(folder, 0o755);
+      // Permissions do not bind root: the store is opened as nobody.
+      const uid = process.getuid?.();
+      process.seteuid?.(65_534);
+      try {
+        expect(sqliteStore(file).problems[0]?.message).toMatch(/can't be written to/);
+      } finally {
+        process.seteuid?.(uid ?? 0);
+      }
+    },
+  );
 });
 
 describe("SQLite store: a lock", () => {
@@ -471,7 +547,9 @@ describe("SQLite store: a lock", () => {
     let readsMeanwhile = 0;
     const standstill = await longestStandstill(async () => {
       const state = { isWritten: false };
-      const written = store.replace("ada", entry("grace"), version).finally(() => (state.isWritten = true));
+      const written = store
+        .replace("ada", entry("grace"), version)
+        .finally(() => (state.isWritten = true));
       while (!state.isWritten) {
         await store.get("ada");
         readsMeanwhile += 1;
@@ -495,7 +573,9 @@ describe("SQLite store: a lock", () => {
       refusal(store.delete("ada")),
       refusal(store.touch("ada", START, START + 9_999)),
     ]);
-    expect(late.map(({ status, message: text }) => [status, text.includes("in time")])).toEqual(Array(3).fill([503, true]));
+    expect(late.map(({ status, message: text }) => [status, text.includes("in time")])).toEqual(
+      Array(3).fill([503, true]),
+    );
     expect(await textOf(store, "ada")).toBe("ada");
     holder.kill("SIGKILL");
     await once(holder, "exit");
@@ -508,7 +588,9 @@ describe("SQLite store: several processes on one file", () => {
   it("of all who open a new file, replace, insert and delete at once, one wins each time and no update is lost", async () => {
     const file = newFile();
     const count = 100;
-    const children = [1, 2, 3, 4].map(() => childProcess("sqlite-processes.mjs", ["race", file, count]));
+    const children = [1, 2, 3, 4].map(() =>
+      childProcess("sqlite-processes.mjs", ["race", file, count]),
+    );
     for (const child of children) expect(await message(child)).toBe("ready");
     const start = performance.now();
     const results = await Promise.all(
@@ -521,7 +603,8 @@ describe("SQLite store: several processes on one file", () => {
     const store = opened(file);
     expect(await textOf(store, "counter")).toBe(String(4 * count));
     expect(results.flatMap(({ inserted }) => inserted)).toHaveLength(count);
-    for (const { pid, inserted } of results) for (const key of inserted) expect(await textOf(store, key)).toBe(String(pid));
+    for (const { pid, inserted } of results)
+      for (const key of inserted) expect(await textOf(store, key)).toBe(String(pid));
     const deleted = await Promise.all(
       children.map(async (child) => {
         const told = message(child);
@@ -561,7 +644,9 @@ describe("SQLite store: several processes on one file", () => {
         const stored = await store.get(`record ${String(index)}`);
         if (stored === undefined) continue;
         const data = stored.data as Uint8Array;
-        const numbers = new Uint32Array(data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength));
+        const numbers = new Uint32Array(
+          data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength),
+        );
         const [first = -1] = numbers;
         expect(numbers.every((number) => number === first)).toBe(true);
         expect(first % 10).toBe(index);
@@ -573,7 +658,9 @@ describe("SQLite store: several processes on one file", () => {
       expect(database.pragma("integrity_check", { simple: true })).toBe("ok");
       database.close();
     }
-    report(`SQLite: a writer killed 10 times: ${String(acknowledgedInAll)} acknowledged writes, all there, integrity_check ok each time`);
+    report(
+      `SQLite: a writer killed 10 times: ${String(acknowledgedInAll)} acknowledged writes, all there, integrity_check ok each time`,
+    );
   });
 });
 
@@ -585,10 +672,16 @@ describe("SQLite store: sweep", () => {
     await store.insert("ada", entry("ada", { expiresAt: START + 3_600 }));
     const database = beside(file);
     database.pragma("synchronous = OFF");
-    const add = database.prepare("INSERT INTO idpauth_sessions (key, version, expires_at, data) VALUES (?, 'version', ?, ?)");
+    const add = database.prepare(
+      "INSERT INTO idpauth_sessions (key, version, expires_at, data) VALUES (?, 'version', ?, ?)",
+    );
     database.transaction(() => {
       for (let index = 0; index < 20_000; index += 1) {
-        add.run(randomBytes(32).toString("base64url"), START + 1 + (index % 20), Buffer.alloc(300, index));
+        add.run(
+          randomBytes(32).toString("base64url"),
+          START + 1 + (index % 20),
+          Buffer.alloc(300, index),
+        );
       }
     })();
     database.pragma("wal_checkpoint(TRUNCATE)");
@@ -619,7 +712,10 @@ describe("SQLite store: sweep", () => {
     const left = beside(file).prepare("SELECT count(*) FROM idpauth_sessions").pluck();
     for (const round of [1, 2]) {
       for (let index = 0; index < 50; index += 1) {
-        await stores[0]?.insert(`key ${String(index)}`, entry("x", { expiresAt: START + 60 * round - 45 }));
+        await stores[0]?.insert(
+          `key ${String(index)}`,
+          entry("x", { expiresAt: START + 60 * round - 45 }),
+        );
       }
       expect(left.get()).toBe(50);
       // The sweep comes every 15 to 30 seconds.
@@ -637,16 +733,25 @@ function application(prepare?: (driver: string) => void): string {
   const modules = path.join(folder, "node_modules");
   cpSync(path.join(ROOT, "dist"), path.join(modules, "idpauth/dist"), { recursive: true });
   cpSync(path.join(ROOT, "package.json"), path.join(modules, "idpauth/package.json"));
-  for (const name of ["jose", "oauth4webapi", ...(prepare ? ["bindings", "file-uri-to-path"] : [])]) {
+  for (const name of [
+    "jose",
+    "oauth4webapi",
+    ...(prepare ? ["bindings", "file-uri-to-path"] : []),
+  ]) {
     cpSync(path.join(ROOT, "node_modules", name), path.join(modules, name), { recursive: true });
   }
   if (prepare) {
     const driver = path.join(modules, "better-sqlite3");
     for (const part of ["lib", "package.json"])
-      cpSync(path.join(ROOT, "node_modules/better-sqlite3", part), path.join(driver, part), { recursive: true });
+      cpSync(path.join(ROOT, "node_modules/better-sqlite3", part), path.join(driver, part), {
+        recursive: true,
+      });
     prepare(driver);
   }
-  cpSync(path.join(ROOT, "test/stores/sqlite-processes.mjs"), path.join(folder, "sqlite-processes.mjs"));
+  cpSync(
+    path.join(ROOT, "test/stores/sqlite-processes.mjs"),
+    path.join(folder, "sqlite-processes.mjs"),
+  );
   return folder;
 }
 
@@ -662,13 +767,27 @@ describe("SQLite store: its driver", () => {
     const child = childProcess("sqlite-processes.mjs", ["open", newFile()]);
     let errors = "";
     child.stderr?.setEncoding("utf8").on("data", (text: string) => (errors += text));
-    expect(await message(child)).toEqual({ problems: [], answer: "answered", before: false, after: nodeSqlite === undefined });
+    expect(await message(child)).toEqual({
+      problems: [],
+      answer: "answered",
+      before: false,
+      after: nodeSqlite === undefined,
+    });
     await once(child, "close");
     // Node 22 warns of `node:sqlite`.
-    expect(errors.split("\n").filter((line) => line !== "" && !/ExperimentalWarning|--trace-warnings/.test(line))).toEqual([]);
+    expect(
+      errors
+        .split("\n")
+        .filter((line) => line !== "" && !/ExperimentalWarning|--trace-warnings/.test(line)),
+    ).toEqual([]);
   });
 
-  const cases: [what: string, prepare: ((driver: string) => void) | undefined, says: RegExp, remedy: RegExp][] = [
+  const cases: [
+    what: string,
+    prepare: ((driver: string) => void) | undefined,
+    says: RegExp,
+    remedy: RegExp,
+  ][] = [
     [
       "missing",
       undefined,
@@ -685,20 +804,28 @@ describe("SQLite store: its driver", () => {
       "built for something else",
       (driver) => {
         mkdirSync(path.join(driver, "build/Release"), { recursive: true });
-        writeFileSync(path.join(driver, "build/Release/better_sqlite3.node"), "not for this machine");
+        writeFileSync(
+          path.join(driver, "build/Release/better_sqlite3.node"),
+          "not for this machine",
+        );
       },
       /its binary was built for another Node or another system than this one \(v20/,
       /^Run `npm rebuild better-sqlite3` with this Node/,
     ],
   ];
 
-  it.skipIf(nodeSqlite !== undefined).each(cases)("%s: the problem says what to install", async (_what, prepare, says, remedy) => {
-    const folder = application(prepare);
-    const told = (await message(childProcess("sqlite-processes.mjs", ["open", path.join(folder, "sessions.db")], folder))) as Opened;
-    expect(told.problems).toHaveLength(1);
-    expect(told.problems[0]?.message).toMatch(says);
-    expect(told.problems[0]?.remedy).toMatch(remedy);
-    expect(told.answer).toMatch(/^StoreUnavailableError: .*better-sqlite3/);
-    expect(readdirSync(folder)).not.toContain("sessions.db");
-  });
+  it.skipIf(nodeSqlite !== undefined).each(cases)(
+    "%s: the problem says what to install",
+    async (_what, prepare, says, remedy) => {
+      const folder = application(prepare);
+      const told = (await message(
+        childProcess("sqlite-processes.mjs", ["open", path.join(folder, "sessions.db")], folder),
+      )) as Opened;
+      expect(told.problems).toHaveLength(1);
+      expect(told.problems[0]?.message).toMatch(says);
+      expect(told.problems[0]?.remedy).toMatch(remedy);
+      expect(told.answer).toMatch(/^StoreUnavailableError: .*better-sqlite3/);
+      expect(readdirSync(folder)).not.toContain("sessions.db");
+    },
+  );
 });

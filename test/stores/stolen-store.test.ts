@@ -15,7 +15,12 @@ import { dumpRedis, startRedis } from "../support/redis-server.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 const SECRET_KEY = "the secret key of this application, 32 bytes";
-const ADA = { sub: "ada-lovelace-1815", email: "ada@example.com", name: "Ada Lovelace", picture: "https://pictures.example.com/ada.png" };
+const ADA = {
+  sub: "ada-lovelace-1815",
+  email: "ada@example.com",
+  name: "Ada Lovelace",
+  picture: "https://pictures.example.com/ada.png",
+};
 const HOUR = 3_600_000;
 /** What the application stores in a session. */
 const OWN = {
@@ -38,7 +43,8 @@ const places: Record<string, () => Promise<Place>> = {
     const store = sqliteStore(path.join(folder, "sessions.db"));
     return {
       store,
-      dump: async () => Buffer.concat(readdirSync(folder).map((file) => readFileSync(path.join(folder, file)))),
+      dump: async () =>
+        Buffer.concat(readdirSync(folder).map((file) => readFileSync(path.join(folder, file)))),
       async close() {
         await store.close();
         rmSync(folder, { recursive: true });
@@ -76,7 +82,10 @@ const places: Record<string, () => Promise<Place>> = {
   },
 };
 
-/** A text as it may lie in a dump: itself, in hex, or within base64 at each of the three places where it can begin. */
+/**
+ * A text as it may lie in a dump: itself, in hex, or within base64 at each of the three places
+ * where it can begin.
+ */
 function formsOf(text: string): Buffer[] {
   const base64 = [0, 1, 2].map((offset) => {
     const encoded = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]).toString("base64");
@@ -106,7 +115,11 @@ describe("[ASVS-10.1.1] an attacker who steals the store finds nothing in it", (
         sessionLabel: () => "Firefox on Ada's laptop",
         provider: { person: ADA },
         claims: {
-          "~standard": { version: 1, vendor: "test", validate: () => ({ value: { department: OWN.claim } }) },
+          "~standard": {
+            version: 1,
+            vendor: "test",
+            validate: () => ({ value: { department: OWN.claim } }),
+          },
         },
         onSignIn: () => ({ data: { account: OWN.account } }),
         onRefresh: () => (data) => ({ ...data, note: OWN.refreshed }),
@@ -114,7 +127,8 @@ describe("[ASVS-10.1.1] an attacker who steals the store finds nothing in it", (
       try {
         const cookies: string[] = [];
         const requests: string[] = [];
-        // A sign-in that is refreshed; a second login begun in it; a login that nobody finishes; a session that was ended.
+        // A sign-in that is refreshed; a second login begun in it; a login that nobody finishes; a
+        // session that was ended.
         const ada = app.user();
         await ada.signIn();
         cookies.push(...ada.cookies.values());
@@ -131,7 +145,9 @@ describe("[ASVS-10.1.1] an attacker who steals the store finds nothing in it", (
         await left.get("/idpauth/logout/");
 
         const parameters = requests.flatMap((url) =>
-          ["state", "nonce", "code_challenge"].map((key) => new URL(url).searchParams.get(key) ?? ""),
+          ["state", "nonce", "code_challenge"].map(
+            (key) => new URL(url).searchParams.get(key) ?? "",
+          ),
         );
         const secrets = [
           ...app.provider.issued.map(({ value }) => value),
@@ -147,25 +163,40 @@ describe("[ASVS-10.1.1] an attacker who steals the store finds nothing in it", (
         const dump = await place.dump();
         for (const secret of secrets) {
           expect(secret.length).toBeGreaterThan(8);
-          for (const form of formsOf(secret)) expect(dump.includes(form), `${secret} as ${form.toString("latin1")}`).toBe(false);
+          for (const form of formsOf(secret))
+            expect(dump.includes(form), `${secret} as ${form.toString("latin1")}`).toBe(false);
         }
-        // It is a dump of the sessions all the same, and this way of looking would have found what is there.
+        // It is a dump of the sessions all the same, and this way of looking would have found what
+        // is there.
         const keys = await keysBySubject(
           place.store,
-          (await import("../../src/sessions/seal.js")).createSealer(SECRET_KEY, []).subjectHashes(app.provider, ADA.sub)[0],
+          (await import("../../src/sessions/seal.js"))
+            .createSealer(SECRET_KEY, [])
+            .subjectHashes(app.provider, ADA.sub)[0],
         );
         expect(keys).toHaveLength(1);
         expect(formsOf(keys[0] ?? "").some((form) => dump.includes(form))).toBe(true);
-        // The application's data and the output of the schema survive a refresh and the rotation of the key.
-        const rotated = app.another({ secretKey: "another secret key of this application", secretKeyFallbacks: [SECRET_KEY] });
+        // The application's data and the output of the schema survive a refresh and the rotation of
+        // the key.
+        const rotated = app.another({
+          secretKey: "another secret key of this application",
+          secretKeyFallbacks: [SECRET_KEY],
+        });
         rotated.start();
         for (const auth of [app.auth, rotated, rotated]) {
           const session = await auth.getSession(ada.request("/"));
-          expect(session?.data).toEqual({ account: OWN.account, note: OWN.refreshed, theme: OWN.updated });
+          expect(session?.data).toEqual({
+            account: OWN.account,
+            note: OWN.refreshed,
+            theme: OWN.updated,
+          });
           expect(session?.claims["department"]).toBe(OWN.claim);
           await rotated.updateData(ada.request("/"), (data) => ({ ...data }));
         }
-        expect(await app.auth.getData(ada.request("/")), "the new key has not been used").toBeUndefined();
+        expect(
+          await app.auth.getData(ada.request("/")),
+          "the new key has not been used",
+        ).toBeUndefined();
       } finally {
         await app.stop();
         await place.close();

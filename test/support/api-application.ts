@@ -16,14 +16,22 @@ export const APIS = {
   own: { url: "https://own.internal/" },
 } as const satisfies IdpAuthOptions["apis"];
 
-/** An application with several APIs, and a provider whose access tokens for an API begin with `at_` and what they were requested with. */
+/**
+ * An application with several APIs, and a provider whose access tokens for an API begin with `at_`
+ * and what they were requested with.
+ */
 export interface ApiApplication {
   readonly application: Application;
-  /** What the provider adds to the response to a refresh for an API, by resource, audience or scope. */
+  /**
+   * What the provider adds to the response to a refresh for an API, by resource, audience or scope.
+   */
   readonly responses: Record<string, object | undefined>;
   auth: IdpAuth<IdpRequest>;
   user: TestUser;
-  /** Another application over the same provider and store, and a user who is not signed in to it yet. */
+  /**
+   * Another application over the same provider and store, and a user who is not signed in to it
+   * yet.
+   */
   use(options: Partial<IdpAuthOptions>): void;
   /** A new request of the user. */
   request(): IdpRequest;
@@ -35,7 +43,11 @@ export interface ApiApplication {
   /** What each refresh so far was for; null: the session itself. */
   targets(): (string | null)[];
   /** The provider refuses the next refreshes, each with one of these errors. */
-  refuse(...errors: (string | { readonly error: string; readonly status?: number; readonly suberror?: string })[]): void;
+  refuse(
+    ...errors: (
+      string | { readonly error: string; readonly status?: number; readonly suberror?: string }
+    )[]
+  ): void;
 }
 
 /** What a refresh is for; null: the session itself, or no refresh. */
@@ -54,7 +66,12 @@ export async function startApiApplication(): Promise<ApiApplication> {
     const target = targetOf(request);
     if (target === null) return reply;
     const { id_token: _none, ...rest } = reply;
-    return { ...rest, access_token: `at_${target}_${String((count += 1))}`, scope: undefined, ...responses[target] };
+    return {
+      ...rest,
+      access_token: `at_${target}_${String((count += 1))}`,
+      scope: undefined,
+      ...responses[target],
+    };
   };
   const refreshes = () => provider.requestsTo("token", { grant_type: "refresh_token" });
   const started: ApiApplication = {

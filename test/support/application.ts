@@ -30,7 +30,10 @@ export interface ApplicationOptions extends Omit<IdpAuthOptions, "clock" | "log"
   readonly clock?: TestClock;
 }
 
-/** A component whose endpoints are called, not served, with a real provider on a socket behind it. One clock for both. */
+/**
+ * A component whose endpoints are called, not served, with a real provider on a socket behind it.
+ * One clock for both.
+ */
 export interface Application {
   readonly auth: IdpAuth<IdpRequest>;
   readonly provider: TestProvider;
@@ -38,8 +41,8 @@ export interface Application {
   /** Every log line so far. */
   readonly log: LogEntry[];
   /**
-   * Another process of the same application: same store, same settings but for those given, own memory. Needs a `store` in
-   * the options.
+   * Another process of the same application: same store, same settings but for those given, own
+   * memory. Needs a `store` in the options.
    */
   another(overrides?: Partial<IdpAuthOptions>): IdpAuth<IdpRequest>;
   user(): TestUser;
@@ -87,7 +90,10 @@ export async function startApplication({
 
 export interface CallOptions {
   readonly method?: string;
-  /** Lower-case names. A `cookie` here replaces the user's own. `sec-fetch-site` is `none` by default: the user types the address. */
+  /**
+   * Lower-case names. A `cookie` here replaces the user's own. `sec-fetch-site` is `none` by
+   * default: the user types the address.
+   */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly host?: string;
   readonly scheme?: "http" | "https";
@@ -105,7 +111,9 @@ type Said = (where: "head" | "body" | "set-cookie", text: string) => void;
 
 /** What test/secret-scan/record.mjs sees by itself where an answer goes over a socket. */
 function recordForScan({ headers, body, setCookies }: Reply): void {
-  const said = (globalThis as Readonly<Record<symbol, Said | undefined>>)[Symbol.for("idpauth.secret-scan")];
+  const said = (globalThis as Readonly<Record<symbol, Said | undefined>>)[
+    Symbol.for("idpauth.secret-scan")
+  ];
   if (said === undefined) return;
   for (const cookie of setCookies ?? []) said("set-cookie", cookie);
   for (const [name, value] of Object.entries(headers)) said("head", `${name}: ${value}`);
@@ -126,26 +134,48 @@ export class TestUser {
   }
 
   /** The request as a host would hand it over, with the cookies as they are now. */
-  request(target: string, { method = "GET", headers = {}, host = "app.example", scheme = "http", body }: CallOptions = {}): IdpRequest {
+  request(
+    target: string,
+    { method = "GET", headers = {}, host = "app.example", scheme = "http", body }: CallOptions = {},
+  ): IdpRequest {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-    const all: Record<string, string | undefined> = { "sec-fetch-site": "none", ...(cookie !== "" && { cookie }), ...headers };
+    const all: Record<string, string | undefined> = {
+      "sec-fetch-site": "none",
+      ...(cookie !== "" && { cookie }),
+      ...headers,
+    };
     return { method, target, scheme, host, header: (name) => all[name], body: () => body };
   }
 
-  /** Calls an endpoint and keeps the cookies it sets. Throws when the path is not the component's. */
+  /**
+   * Calls an endpoint and keeps the cookies it sets. Throws when the path is not the component's.
+   */
   async get(target: string, options?: CallOptions): Promise<Answer> {
     const handled = this.#auth.handle(this.request(target, options));
     if (handled === undefined) throw new Error(`${target} is not answered by the component`);
     const reply = textReply(await handled);
     recordForScan(reply);
     for (const cookie of reply.setCookies ?? []) this.#keep(cookie);
-    return { ...reply, location: reply.headers["Location"] ?? "", json: () => JSON.parse(reply.body ?? "") as unknown };
+    return {
+      ...reply,
+      location: reply.headers["Location"] ?? "",
+      json: () => JSON.parse(reply.body ?? "") as unknown,
+    };
   }
 
   /** Posts a form. */
-  post(target: string, fields: Readonly<Record<string, string>>, options: CallOptions = {}): Promise<Answer> {
+  post(
+    target: string,
+    fields: Readonly<Record<string, string>>,
+    options: CallOptions = {},
+  ): Promise<Answer> {
     const headers = { "content-type": "application/x-www-form-urlencoded", ...options.headers };
-    return this.get(target, { body: new URLSearchParams(fields).toString(), ...options, method: "POST", headers });
+    return this.get(target, {
+      body: new URLSearchParams(fields).toString(),
+      ...options,
+      method: "POST",
+      headers,
+    });
   }
 
   /** As `get`, on another process of the application. */
@@ -168,7 +198,8 @@ export class TestUser {
   }
 
   async isSignedIn(): Promise<boolean> {
-    return ((await this.get("/idpauth/session")).json() as { authenticated: boolean }).authenticated;
+    return ((await this.get("/idpauth/session")).json() as { authenticated: boolean })
+      .authenticated;
   }
 
   #keep(cookie: string): void {

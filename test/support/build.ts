@@ -3,7 +3,8 @@ import { output } from "../../scripts/run.mjs";
 let build: Promise<void> | undefined;
 
 /**
- * Builds `dist/` and `build/` if a source has changed since the last build, once in each test file. Tests of the built package call it first.
+ * Builds `dist/` and `build/` if a source has changed since the last build, once in each test file.
+ * Tests of the built package call it first.
  *
  * @throws Error the sources don't compile
  */

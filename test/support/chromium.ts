@@ -2,7 +2,9 @@ import { chromium, type Browser } from "playwright-core";
 import { findOrInstall, isExecutable, onPath } from "./debian-package.js";
 
 /** Where Chromium is, or why there is none. */
-export type ChromiumSearch = { readonly executablePath: string } | { readonly executablePath: undefined; readonly reason: string };
+export type ChromiumSearch =
+  | { readonly executablePath: string }
+  | { readonly executablePath: undefined; readonly reason: string };
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome"] as const;
 const PACKAGES = "chromium fonts-dejavu-core";
@@ -18,14 +20,16 @@ const LAUNCH_ARGS = [
 ];
 
 /**
- * Options of a suite that drives a real browser. On a busy machine a browser can lose a command or come too late, so a test that fails runs once
- * more, and scripts/test.mjs names it. The tests of rules, stores and races run once.
+ * Options of a suite that drives a real browser. On a busy machine a browser can lose a command or
+ * come too late, so a test that fails runs once more, and scripts/test.mjs names it. The tests of
+ * rules, stores and races run once.
  */
 export const IN_A_BROWSER = { retry: 1 } as const;
 
 /**
- * Chromium for the browser tests: found, else installed where that is possible. Undefined: the tests that need it are to be
- * skipped, and the reason is on stderr. Rejects instead when `CI` is `true`, where nothing may be skipped unnoticed.
+ * Chromium for the browser tests: found, else installed where that is possible. Undefined: the
+ * tests that need it are to be skipped, and the reason is on stderr. Rejects instead when `CI` is
+ * `true`, where nothing may be skipped unnoticed.
  */
 export async function chromiumForTests(): Promise<string | undefined> {
   const search = await findChromium();
@@ -36,7 +40,10 @@ export async function chromiumForTests(): Promise<string | undefined> {
   return undefined;
 }
 
-/** Looks at CHROMIUM_PATH, then for Chromium's usual names, then installs Debian's package when root has apt-get. */
+/**
+ * Looks at CHROMIUM_PATH, then for Chromium's usual names, then installs Debian's package when root
+ * has apt-get.
+ */
 export async function findChromium(env: NodeJS.ProcessEnv = process.env): Promise<ChromiumSearch> {
   const named = env["CHROMIUM_PATH"];
   if (named !== undefined && named !== "") {
@@ -44,8 +51,14 @@ export async function findChromium(env: NodeJS.ProcessEnv = process.env): Promis
       ? { executablePath: named }
       : { executablePath: undefined, reason: `CHROMIUM_PATH is set, and ${named} cannot be run` };
   }
-  const search = await findOrInstall({ name: "Chromium", packages: PACKAGES }, () => installedChromium(env), env);
-  return search.path === undefined ? { executablePath: undefined, reason: search.reason } : { executablePath: search.path };
+  const search = await findOrInstall(
+    { name: "Chromium", packages: PACKAGES },
+    () => installedChromium(env),
+    env,
+  );
+  return search.path === undefined
+    ? { executablePath: undefined, reason: search.reason }
+    : { executablePath: search.path };
 }
 
 /**

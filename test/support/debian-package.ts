@@ -4,7 +4,8 @@ import { delimiter, join } from "node:path";
 import { tmpdir } from "node:os";
 
 /** Where a program is, or why there is none. */
-export type ProgramSearch = { readonly path: string } | { readonly path: undefined; readonly reason: string };
+export type ProgramSearch =
+  { readonly path: string } | { readonly path: undefined; readonly reason: string };
 
 /** How to find a program on this machine; it is asked again after an installation. */
 export type FindProgram = () => Promise<string | undefined>;
@@ -17,9 +18,10 @@ interface Wanted {
 }
 
 /**
- * The path of a program that tests need: found on PATH (or in /usr/sbin and /usr/local/bin, which not every PATH holds), else
- * installed from Debian's package where that is possible. Undefined: what needs it is to be skipped, and the reason is on
- * stderr. Rejects instead when `CI` is `true`, where nothing may be skipped unnoticed.
+ * The path of a program that tests need: found on PATH (or in /usr/sbin and /usr/local/bin, which
+ * not every PATH holds), else installed from Debian's package where that is possible. Undefined:
+ * what needs it is to be skipped, and the reason is on stderr. Rejects instead when `CI` is `true`,
+ * where nothing may be skipped unnoticed.
  *
  * @param debianPackage one package, or several separated by spaces
  */
@@ -27,7 +29,10 @@ export function ensureProgram(name: string, debianPackage: string): Promise<stri
   return ensureFound({ name, packages: debianPackage }, () => onPath(name));
 }
 
-/** As {@link ensureProgram}, for what does not lie on PATH: a library, or a program in a folder of its own. */
+/**
+ * As {@link ensureProgram}, for what does not lie on PATH: a library, or a program in a folder of
+ * its own.
+ */
 export async function ensureFound(wanted: Wanted, find: FindProgram): Promise<string | undefined> {
   const search = await findOrInstall(wanted, find);
   if (search.path !== undefined) return search.path;
@@ -37,7 +42,10 @@ export async function ensureFound(wanted: Wanted, find: FindProgram): Promise<st
   return undefined;
 }
 
-/** Finds, else installs when root has apt-get, and finds again. Never rejects; the caller decides what an absence means. */
+/**
+ * Finds, else installs when root has apt-get, and finds again. Never rejects; the caller decides
+ * what an absence means.
+ */
 export async function findOrInstall(
   { name, packages }: Wanted,
   find: FindProgram,
@@ -45,7 +53,8 @@ export async function findOrInstall(
 ): Promise<ProgramSearch> {
   const present = await find();
   if (present !== undefined) return { path: present };
-  if (process.getuid?.() !== 0) return { path: undefined, reason: "none is installed, and only root could install it" };
+  if (process.getuid?.() !== 0)
+    return { path: undefined, reason: "none is installed, and only root could install it" };
   if ((await onPath("apt-get", env)) === undefined)
     return { path: undefined, reason: "none is installed, and there is no apt-get to install it" };
   process.stderr.write(`installing ${name} for the tests with apt-get, once ...\n`);
@@ -59,7 +68,10 @@ export async function findOrInstall(
 }
 
 /** The first executable file of this name on PATH. */
-export async function onPath(name: string, env: NodeJS.ProcessEnv = process.env): Promise<string | undefined> {
+export async function onPath(
+  name: string,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<string | undefined> {
   for (const folder of [...(env["PATH"] ?? "").split(delimiter), "/usr/local/bin", "/usr/sbin"]) {
     if (folder !== "" && (await isExecutable(join(folder, name)))) return join(folder, name);
   }
@@ -74,8 +86,9 @@ export async function isExecutable(path: string): Promise<boolean> {
 }
 
 /**
- * Installs under a lock, since test files run in several processes; gives the last line of what went wrong, if it did. The
- * services that packages bring are not started: `policy-rc.d` says no while this runs, unless the machine has its own.
+ * Installs under a lock, since test files run in several processes; gives the last line of what
+ * went wrong, if it did. The services that packages bring are not started: `policy-rc.d` says no
+ * while this runs, unless the machine has its own.
  */
 function install(packages: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const script = [
@@ -85,10 +98,14 @@ function install(packages: string, env: NodeJS.ProcessEnv): Promise<string | und
     `apt-get install -y --no-install-recommends ${packages} || { apt-get update && apt-get install -y --no-install-recommends ${packages}; }`,
   ].join("\n");
   return new Promise((resolve) => {
-    const child = spawn("flock", [join(tmpdir(), "install-debian-packages.lock"), "sh", "-c", script], {
-      env: { ...env, DEBIAN_FRONTEND: "noninteractive" },
-      stdio: ["ignore", "ignore", "pipe"],
-    });
+    const child = spawn(
+      "flock",
+      [join(tmpdir(), "install-debian-packages.lock"), "sh", "-c", script],
+      {
+        env: { ...env, DEBIAN_FRONTEND: "noninteractive" },
+        stdio: ["ignore", "ignore", "pipe"],
+      },
+    );
     let errors = "";
     child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
       errors = (errors + chunk).slice(-2000);
@@ -97,7 +114,9 @@ function install(packages: string, env: NodeJS.ProcessEnv): Promise<string | und
       resolve(error.message);
     });
     child.on("close", (code) => {
-      resolve(code === 0 ? undefined : errors.trim().split("\n").at(-1) || `exit code ${String(code)}`);
+      resolve(
+        code === 0 ? undefined : errors.trim().split("\n").at(-1) || `exit code ${String(code)}`,
+      );
     });
   });
 }

@@ -5,8 +5,15 @@ import express5 from "express";
 import session, { MemoryStore, type SessionOptions } from "express-session";
 import { idpAuth, type ExpressIdpAuth } from "../../src/adapters/express/express.js";
 import type { IdpAuthOptions, LogEntry } from "../../src/index.js";
-import { CookieBrowser, type CookieBrowserOptions } from "../../src/testing/browser/cookie-browser.js";
-import { startTestProvider, type TestProvider, type TestProviderOptions } from "../../src/testing/provider/test-provider.js";
+import {
+  CookieBrowser,
+  type CookieBrowserOptions,
+} from "../../src/testing/browser/cookie-browser.js";
+import {
+  startTestProvider,
+  type TestProvider,
+  type TestProviderOptions,
+} from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 /** Both releases are used alike; the newer one's types serve for both. */
@@ -21,7 +28,9 @@ export interface ExpressApplicationOptions extends Omit<IdpAuthOptions, "clock" 
   /** Default 5. */
   readonly version?: ExpressVersion;
   readonly provider?: TestProviderOptions;
-  /** Options of express-session, which is installed for `session: "host"`, or when they are given. */
+  /**
+   * Options of express-session, which is installed for `session: "host"`, or when they are given.
+   */
   readonly middleware?: Partial<SessionOptions>;
   /** Runs before anything is installed. */
   readonly first?: (app: express5.Express) => void;
@@ -31,7 +40,10 @@ export interface ExpressApplicationOptions extends Omit<IdpAuthOptions, "clock" 
   readonly routes?: (app: express5.Express, auth: ExpressIdpAuth) => void;
 }
 
-/** An Express application on a socket, with a test provider on another. One clock for component and provider. */
+/**
+ * An Express application on a socket, with a test provider on another. One clock for component and
+ * provider.
+ */
 export interface ExpressApplication {
   readonly auth: ExpressIdpAuth;
   readonly provider: TestProvider;
@@ -49,8 +61,18 @@ export interface ExpressApplication {
   stop(): Promise<void>;
 }
 
-export async function startExpressApplication(options: ExpressApplicationOptions = {}): Promise<ExpressApplication> {
-  const { version = 5, provider: providerOptions, middleware, first, mount, routes, ...idpOptions } = options;
+export async function startExpressApplication(
+  options: ExpressApplicationOptions = {},
+): Promise<ExpressApplication> {
+  const {
+    version = 5,
+    provider: providerOptions,
+    middleware,
+    first,
+    mount,
+    routes,
+    ...idpOptions
+  } = options;
   const clock = new TestClock();
   const provider = await startTestProvider({ clock, ...providerOptions });
   const log: LogEntry[] = [];
@@ -71,13 +93,23 @@ export async function startExpressApplication(options: ExpressApplicationOptions
   const app = EXPRESS[version]();
   first?.(app);
   if (idpOptions.session === "host" || middleware !== undefined) {
-    app.use(session({ secret: "the host's secret", resave: false, saveUninitialized: false, store: hostStore, ...middleware }));
+    app.use(
+      session({
+        secret: "the host's secret",
+        resave: false,
+        saveUninitialized: false,
+        store: hostStore,
+        ...middleware,
+      }),
+    );
   }
   (mount ?? ((into) => auth.mount(into)))(app, auth);
   routes?.(app, auth);
   app.use(((error, _request, response, _next) => {
     caught.push(error);
-    response.status((error as { status?: number }).status ?? 500).json({ caught: (error as Error).message });
+    response
+      .status((error as { status?: number }).status ?? 500)
+      .json({ caught: (error as Error).message });
   }) satisfies express5.ErrorRequestHandler);
 
   const server = createServer(app);
@@ -95,9 +127,15 @@ export async function startExpressApplication(options: ExpressApplicationOptions
     hostStore,
     stored() {
       const { sessions } = hostStore as unknown as { sessions: Record<string, string> };
-      return Object.fromEntries(Object.entries(sessions).map(([id, text]) => [id, JSON.parse(text) as Record<string, unknown>]));
+      return Object.fromEntries(
+        Object.entries(sessions).map(([id, text]) => [
+          id,
+          JSON.parse(text) as Record<string, unknown>,
+        ]),
+      );
     },
-    browser: (browserOptions) => new CookieBrowser({ origin, now: () => clock.now(), ...browserOptions }),
+    browser: (browserOptions) =>
+      new CookieBrowser({ origin, now: () => clock.now(), ...browserOptions }),
     async stop() {
       await new Promise<void>((resolve) => {
         server.close(() => {

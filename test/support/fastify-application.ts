@@ -3,13 +3,18 @@ import session, { type FastifySessionOptions } from "@fastify/session";
 import fastify, { type FastifyInstance, type FastifyServerOptions } from "fastify";
 import { idpAuth, type FastifyIdpAuth } from "../../src/adapters/fastify/fastify.js";
 import type { IdpAuthOptions, LogEntry } from "../../src/index.js";
-import { CookieBrowser, type CookieBrowserOptions } from "../../src/testing/browser/cookie-browser.js";
+import {
+  CookieBrowser,
+  type CookieBrowserOptions,
+} from "../../src/testing/browser/cookie-browser.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 export interface FastifyApplicationOptions extends Omit<IdpAuthOptions, "clock" | "log"> {
   readonly server?: FastifyServerOptions;
-  /** Options of @fastify/session, which is registered for `session: "host"`, or when they are given. */
+  /**
+   * Options of @fastify/session, which is registered for `session: "host"`, or when they are given.
+   */
   readonly plugin?: Partial<FastifySessionOptions>;
   /** Runs before anything is registered. */
   readonly first?: (app: FastifyInstance) => unknown;
@@ -19,7 +24,10 @@ export interface FastifyApplicationOptions extends Omit<IdpAuthOptions, "clock" 
   readonly routes?: (app: FastifyInstance, auth: FastifyIdpAuth) => unknown;
 }
 
-/** A Fastify application on a socket, with a test provider on another. One clock for component and provider. */
+/**
+ * A Fastify application on a socket, with a test provider on another. One clock for component and
+ * provider.
+ */
 export interface FastifyApplication {
   readonly app: FastifyInstance;
   readonly auth: FastifyIdpAuth;
@@ -42,7 +50,8 @@ type Done = (error?: unknown) => void;
 export class HostStore {
   readonly texts = new Map<string, string>();
   /** Says whether an operation fails, and whether it was done before it failed. */
-  fails: (operation: "set" | "destroy", id: string) => "before" | "after" | undefined = () => undefined;
+  fails: (operation: "set" | "destroy", id: string) => "before" | "after" | undefined = () =>
+    undefined;
 
   get(id: string, done: (error: unknown, data?: never) => void): void {
     const text = this.texts.get(id);
@@ -59,7 +68,9 @@ export class HostStore {
 
   /** All sessions, by id. */
   all(): Record<string, Record<string, unknown>> {
-    return Object.fromEntries([...this.texts].map(([id, text]) => [id, JSON.parse(text) as Record<string, unknown>]));
+    return Object.fromEntries(
+      [...this.texts].map(([id, text]) => [id, JSON.parse(text) as Record<string, unknown>]),
+    );
   }
 
   #do(operation: "set" | "destroy", id: string, work: () => unknown, done: Done): void {
@@ -70,7 +81,9 @@ export class HostStore {
   }
 }
 
-export async function startFastifyApplication(options: FastifyApplicationOptions = {}): Promise<FastifyApplication> {
+export async function startFastifyApplication(
+  options: FastifyApplicationOptions = {},
+): Promise<FastifyApplication> {
   const { server, plugin, first, register, routes, ...idpOptions } = options;
   const clock = new TestClock();
   const provider = await startTestProvider({ clock });
@@ -94,7 +107,8 @@ export async function startFastifyApplication(options: FastifyApplicationOptions
     return reply.code(error.status ?? 500).send({ caught: error.message });
   });
   await first?.(app);
-  if (idpOptions.session === "host" || plugin !== undefined) await registerSession(app, { store: hostStore, ...plugin });
+  if (idpOptions.session === "host" || plugin !== undefined)
+    await registerSession(app, { store: hostStore, ...plugin });
   await (register ?? ((into) => into.register(auth.plugin)))(app, auth);
   await routes?.(app, auth);
   const origin = await app.listen({ port: 0, host: "127.0.0.1" });
@@ -108,7 +122,8 @@ export async function startFastifyApplication(options: FastifyApplicationOptions
     port: Number(new URL(origin).port),
     hostStore,
     caught,
-    browser: (browserOptions) => new CookieBrowser({ origin, now: () => clock.now(), ...browserOptions }),
+    browser: (browserOptions) =>
+      new CookieBrowser({ origin, now: () => clock.now(), ...browserOptions }),
     async stop() {
       await app.close();
       await provider.stop();
@@ -116,7 +131,10 @@ export async function startFastifyApplication(options: FastifyApplicationOptions
   };
 }
 
-export async function registerSession(app: FastifyInstance, options: Partial<FastifySessionOptions> = {}): Promise<void> {
+export async function registerSession(
+  app: FastifyInstance,
+  options: Partial<FastifySessionOptions> = {},
+): Promise<void> {
   await app.register(cookie);
   await app.register(session, {
     secret: "the host's secret of at least 32 characters",

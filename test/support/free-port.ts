@@ -1,6 +1,9 @@
 import { createServer, type AddressInfo } from "node:net";
 
-/** A port that nobody listens on at this moment, for a process whose settings have to name it before it starts. */
+/**
+ * A port that nobody listens on at this moment, for a process whose settings have to name it before
+ * it starts.
+ */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

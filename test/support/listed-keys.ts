@@ -11,7 +11,10 @@ async function keysOf(list: (cursor: string | undefined) => Promise<EntryPage>):
   }
 }
 
-export function keysBySubject(store: Pick<SessionStore, "listBySubject">, subject: string): Promise<string[]> {
+export function keysBySubject(
+  store: Pick<SessionStore, "listBySubject">,
+  subject: string,
+): Promise<string[]> {
   return keysOf((cursor) => store.listBySubject(subject, cursor));
 }
 

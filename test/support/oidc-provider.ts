@@ -8,9 +8,15 @@ import type { CookieBrowser, FollowedResponse } from "../../src/testing/browser/
 export interface OidcProviderOptions {
   /** The application's origin. */
   readonly application: string;
-  /** Whether logout tokens and ID tokens contain `sid`; otherwise a logout token names the user alone. */
+  /**
+   * Whether logout tokens and ID tokens contain `sid`; otherwise a logout token names the user
+   * alone.
+   */
   readonly withSid?: boolean;
-  /** Whether the client authenticates with `private_key_jwt`, and publishes its keys at the application's `/idpauth/jwks`. */
+  /**
+   * Whether the client authenticates with `private_key_jwt`, and publishes its keys at the
+   * application's `/idpauth/jwks`.
+   */
   readonly withKey?: boolean;
   /** Whether every authorization request has to be pushed (RFC 9126). */
   readonly requirePushed?: boolean;
@@ -18,20 +24,32 @@ export interface OidcProviderOptions {
   readonly resources?: readonly string[];
 }
 
-/** The package oidc-provider with RP-initiated and back-channel logout, as a counterpart that this project did not write. */
+/**
+ * The package oidc-provider with RP-initiated and back-channel logout, as a counterpart that this
+ * project did not write.
+ */
 export interface OidcProvider {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
   /** The person whom the next sign-in chooses. */
   person: string;
-  /** The results of the back-channel logout requests, as the provider sees them: `ok`, or the error's message. */
+  /**
+   * The results of the back-channel logout requests, as the provider sees them: `ok`, or the
+   * error's message.
+   */
   readonly delivered: string[];
   stop(): Promise<void>;
 }
 
 export async function startOidcProvider(options: OidcProviderOptions): Promise<OidcProvider> {
-  const { application, withSid = true, withKey = false, requirePushed = false, resources = [] } = options;
+  const {
+    application,
+    withSid = true,
+    withKey = false,
+    requirePushed = false,
+    resources = [],
+  } = options;
   const server = createServer();
   const issuer = await listening(server);
   const client = { client_id: "counterpart", client_secret: randomBytes(24).toString("base64url") };
@@ -49,7 +67,9 @@ export async function startOidcProvider(options: OidcProviderOptions): Promise<O
     clients: [
       {
         client_id: client.client_id,
-        ...(withKey ? { jwks_uri: `${application}/idpauth/jwks` } : { client_secret: client.client_secret }),
+        ...(withKey
+          ? { jwks_uri: `${application}/idpauth/jwks` }
+          : { client_secret: client.client_secret }),
         redirect_uris: [`${application}/idpauth/login-callback`],
         post_logout_redirect_uris: [`${application}/idpauth/logout-callback`],
         backchannel_logout_uri: `${application}/idpauth/backchannel-logout`,
@@ -59,14 +79,21 @@ export async function startOidcProvider(options: OidcProviderOptions): Promise<O
         token_endpoint_auth_method: withKey ? "private_key_jwt" : "client_secret_post",
       },
     ],
-    jwks: { keys: [{ ...privateKey.export({ format: "jwk" }), kid: "sig", use: "sig", alg: "RS256" }] },
+    jwks: {
+      keys: [{ ...privateKey.export({ format: "jwk" }), kid: "sig", use: "sig", alg: "RS256" }],
+    },
     cookies: { keys: [randomBytes(24).toString("base64url")] },
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
     scopes: ["openid", "offline_access", "email", "profile"],
     conformIdTokenClaims: false,
     findAccount: (_ctx, id) => ({
       accountId: id,
-      claims: () => ({ sub: id, email: `${id}@example.com`, email_verified: true, name: `The user ${id}` }),
+      claims: () => ({
+        sub: id,
+        email: `${id}@example.com`,
+        email_verified: true,
+        name: `The user ${id}`,
+      }),
     }),
     interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
     pkce: { required: () => true },
@@ -74,7 +101,10 @@ export async function startOidcProvider(options: OidcProviderOptions): Promise<O
     clockTolerance: 3600,
     features: {
       devInteractions: { enabled: false },
-      pushedAuthorizationRequests: { enabled: requirePushed, requirePushedAuthorizationRequests: requirePushed },
+      pushedAuthorizationRequests: {
+        enabled: requirePushed,
+        requirePushedAuthorizationRequests: requirePushed,
+      },
       revocation: { enabled: true, allowedPolicy: () => true },
       resourceIndicators: {
         enabled: true,
@@ -94,7 +124,15 @@ export async function startOidcProvider(options: OidcProviderOptions): Promise<O
         },
       },
     },
-    ttl: { IdToken: 3600, AccessToken: 3600, AuthorizationCode: 60, RefreshToken: 86_400, Grant: 86_400, Interaction: 600, Session: 3600 },
+    ttl: {
+      IdToken: 3600,
+      AccessToken: 3600,
+      AuthorizationCode: 60,
+      RefreshToken: 86_400,
+      Grant: 86_400,
+      Interaction: 600,
+      Session: 3600,
+    },
     // By default the package sends no request to this machine, where the application runs.
     fetch: (url, options) => {
       const { dispatcher: _guard, ...others } = options as RequestInit & { dispatcher?: unknown };
@@ -108,9 +146,15 @@ export async function startOidcProvider(options: OidcProviderOptions): Promise<O
     if (request.url?.startsWith("/interaction/") !== true) return void standard(request, response);
     const finish = async () => {
       const { params } = await provider.interactionDetails(request, response);
-      const grant = new provider.Grant({ accountId: running.person, clientId: String(params["client_id"]) });
+      const grant = new provider.Grant({
+        accountId: running.person,
+        clientId: String(params["client_id"]),
+      });
       grant.addOIDCScope(String(params["scope"]));
-      const result = { login: { accountId: running.person }, consent: { grantId: await grant.save() } };
+      const result = {
+        login: { accountId: running.person },
+        consent: { grantId: await grant.save() },
+      };
       await provider.interactionFinished(request, response, result);
     };
     finish().catch((error: unknown) => response.writeHead(500).end(String(error)));
@@ -127,15 +171,21 @@ export async function startOidcProvider(options: OidcProviderOptions): Promise<O
 
 function listening(server: Server): Promise<string> {
   return new Promise((resolve) => {
-    server.listen(0, "127.0.0.1", () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+    server.listen(0, "127.0.0.1", () =>
+      resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+    );
   });
 }
 
 /** Confirms the logout on the provider's page, and follows the way back. */
-export async function confirmLogout(browser: CookieBrowser, page: FollowedResponse): Promise<FollowedResponse> {
+export async function confirmLogout(
+  browser: CookieBrowser,
+  page: FollowedResponse,
+): Promise<FollowedResponse> {
   const [, action] = /action="([^"]*)"/.exec(page.text) ?? [];
   const [, xsrf = ""] = /name="xsrf" value="([^"]*)"/.exec(page.text) ?? [];
-  if (action === undefined) throw new Error(`${page.url.href} shows no logout form (${page.status}): ${page.text}`);
+  if (action === undefined)
+    throw new Error(`${page.url.href} shows no logout form (${page.status}): ${page.text}`);
   return browser.follow(action, {
     method: "POST",
     headers: { "content-type": "application/x-www-form-urlencoded" },

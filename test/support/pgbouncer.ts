@@ -19,8 +19,8 @@ export function ensurePgBouncer(): Promise<string | undefined> {
 }
 
 /**
- * A transaction-mode pooler in front of a server: each transaction of each client gets whichever of a few server connections
- * is free.
+ * A transaction-mode pooler in front of a server: each transaction of each client gets whichever of
+ * a few server connections is free.
  *
  * @param connections how many there are to the server
  */
@@ -48,7 +48,8 @@ log_connections = 0
 log_disconnections = 0
 `,
   );
-  if (user.uid !== undefined) for (const each of [folder, settings]) await chown(each, user.uid, user.gid ?? user.uid);
+  if (user.uid !== undefined)
+    for (const each of [folder, settings]) await chown(each, user.uid, user.gid ?? user.uid);
   const [command, ...args] = [...(await endingWithUs("KILL")), program, "-q", settings];
   const child = spawn(command, args, { ...user, cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
   let log = "";

@@ -12,9 +12,15 @@ export interface PostgresServer {
   readonly url: string;
   /** Ends the server, whatever state it is in, and removes its folder. */
   stop(): Promise<void>;
-  /** SIGKILL for all its processes, as when the machine loses power (but what was written to the kernel stays). */
+  /**
+   * SIGKILL for all its processes, as when the machine loses power (but what was written to the
+   * kernel stays).
+   */
   kill(): Promise<void>;
-  /** Starts it again on the same port and data; one that runs is stopped first, and its connections are cut. */
+  /**
+   * Starts it again on the same port and data; one that runs is stopped first, and its connections
+   * are cut.
+   */
   restart(): Promise<void>;
   /** Freezes all its processes: connections stay open and nothing answers. */
   pause(): Promise<void>;
@@ -70,7 +76,8 @@ export function ensureFaketime(): Promise<string | undefined> {
 /**
  * A PostgreSQL server in a temporary folder, on a free port of 127.0.0.1, as an unprivileged user.
  *
- * @throws Error when PostgreSQL is not installed, and cannot be; ask {@link ensurePostgres} first to skip instead
+ * @throws Error when PostgreSQL is not installed, and cannot be; ask {@link ensurePostgres} first
+ *   to skip instead
  */
 export async function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
   const programs = await ensurePostgres();
@@ -80,7 +87,17 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
   if (user.uid !== undefined) await chown(folder, user.uid, user.gid ?? user.uid);
   const fake = options.faketime === true ? await FakeTime.in(folder) : undefined;
   const data = path.join(folder, "data");
-  const initdb = ["-D", data, "--no-sync", "--auth=trust", "-U", "postgres", "-E", "UTF8", "--locale=C"];
+  const initdb = [
+    "-D",
+    data,
+    "--no-sync",
+    "--auth=trust",
+    "-U",
+    "postgres",
+    "-E",
+    "UTF8",
+    "--locale=C",
+  ];
   await run(path.join(programs, "initdb"), initdb, { ...user, cwd: folder });
 
   const settings = {
@@ -90,13 +107,26 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
     fsync: options.durable === true ? "on" : "off",
     ...options.settings,
   };
-  const args = ["-D", data, ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])];
+  const args = [
+    "-D",
+    data,
+    ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+  ];
   const start = async (port: number): Promise<ChildProcess> =>
-    started([...(await endingWithUs("INT")), path.join(programs, "postgres"), ...args, "-p", String(port)], {
-      ...user,
-      cwd: folder,
-      env: environment(fake),
-    });
+    started(
+      [
+        ...(await endingWithUs("INT")),
+        path.join(programs, "postgres"),
+        ...args,
+        "-p",
+        String(port),
+      ],
+      {
+        ...user,
+        cwd: folder,
+        env: environment(fake),
+      },
+    );
 
   let port = await freePort();
   let server = await start(port).catch(async () => {
@@ -146,14 +176,17 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
 }
 
 /**
- * All that the database holds, as SQL. Bytes are written as text wherever they are text, so that a secret which lies there
- * as it is can be found.
+ * All that the database holds, as SQL. Bytes are written as text wherever they are text, so that a
+ * secret which lies there as it is can be found.
  */
 export async function dumpPostgres(url: string): Promise<string> {
   const programs = await ensurePostgres();
   if (programs === undefined) throw new Error("PostgreSQL is not installed");
   const env = { ...process.env, PGOPTIONS: "-c bytea_output=escape" };
-  const { stdout } = await run(path.join(programs, "pg_dump"), ["--dbname", url], { env, maxBuffer: 1024 ** 3 });
+  const { stdout } = await run(path.join(programs, "pg_dump"), ["--dbname", url], {
+    env,
+    maxBuffer: 1024 ** 3,
+  });
   return stdout;
 }
 
@@ -207,7 +240,9 @@ function environment(fake: FakeTime | undefined): NodeJS.ProcessEnv {
 export async function unprivilegedUser(): Promise<{ uid?: number; gid?: number }> {
   if (process.getuid?.() !== 0) return {};
   for (const name of ["postgres", "nobody"]) {
-    const line = (await readFile("/etc/passwd", "utf8")).split("\n").find((entry) => entry.startsWith(`${name}:`));
+    const line = (await readFile("/etc/passwd", "utf8"))
+      .split("\n")
+      .find((entry) => entry.startsWith(`${name}:`));
     const [, , uid, gid] = line?.split(":") ?? [];
     if (uid !== undefined && gid !== undefined) return { uid: Number(uid), gid: Number(gid) };
   }
@@ -215,15 +250,18 @@ export async function unprivilegedUser(): Promise<{ uid?: number; gid?: number }
 }
 
 /**
- * What to put before a command so that it gets a signal when this process ends, however that happens: a test runner kills its
- * workers. Nothing where the program for it is missing.
+ * What to put before a command so that it gets a signal when this process ends, however that
+ * happens: a test runner kills its workers. Nothing where the program for it is missing.
  */
 export async function endingWithUs(signal: "INT" | "KILL"): Promise<string[]> {
   const setpriv = await onPath("setpriv");
   return setpriv === undefined ? [] : [setpriv, "--pdeathsig", signal, "--"];
 }
 
-function started([program = "", ...args]: string[], options: { cwd: string; env: NodeJS.ProcessEnv }): Promise<ChildProcess> {
+function started(
+  [program = "", ...args]: string[],
+  options: { cwd: string; env: NodeJS.ProcessEnv },
+): Promise<ChildProcess> {
   const child = spawn(program, args, { ...options, stdio: ["ignore", "ignore", "pipe"] });
   return new Promise((resolve, reject) => {
     let log = "";
@@ -247,7 +285,10 @@ function started([program = "", ...args]: string[], options: { cwd: string; env:
   });
 }
 
-/** The postmaster first, so that it starts no others meanwhile. Each of its children leads a process group of its own. */
+/**
+ * The postmaster first, so that it starts no others meanwhile. Each of its children leads a process
+ * group of its own.
+ */
 async function processesOf(server: ChildProcess): Promise<number[]> {
   const { pid } = server;
   if (pid === undefined || hasEnded(server)) return [];
@@ -283,7 +324,9 @@ async function gone(pid: number): Promise<void> {
 
 /** What a killed server leaves in the kernel: a segment whose id is in its lock file. */
 async function removeSharedMemory(data: string): Promise<void> {
-  const lines = (await readFile(path.join(data, "postmaster.pid"), "utf8").catch(() => "")).split("\n");
+  const lines = (await readFile(path.join(data, "postmaster.pid"), "utf8").catch(() => "")).split(
+    "\n",
+  );
   const id = lines[6]?.trim().split(/\s+/)[1];
   if (id !== undefined) await run("ipcrm", ["-m", id]).catch(() => undefined);
 }

@@ -17,7 +17,9 @@ interface NodeRedis {
 }
 
 /** Connects a client of the `redis` package. */
-export async function connectedNodeRedis<Client extends NodeRedis>(client: Client): Promise<{ readonly client: Client; close(): void }> {
+export async function connectedNodeRedis<Client extends NodeRedis>(
+  client: Client,
+): Promise<{ readonly client: Client; close(): void }> {
   client.on("error", () => undefined);
   await client.connect();
   return {
@@ -45,8 +47,13 @@ export async function connectedIoredis<Client extends Redis | Cluster>(
 }
 
 /** One server, with each of the two packages. */
-export const CLIENTS: Readonly<Record<"node-redis" | "ioredis", (server: RedisServer) => Promise<ConnectedClient>>> = {
-  "node-redis": ({ url }) => connectedNodeRedis(createClient({ url, disableOfflineQueue: true, socket: { reconnectStrategy: 20 } })),
+export const CLIENTS: Readonly<
+  Record<"node-redis" | "ioredis", (server: RedisServer) => Promise<ConnectedClient>>
+> = {
+  "node-redis": ({ url }) =>
+    connectedNodeRedis(
+      createClient({ url, disableOfflineQueue: true, socket: { reconnectStrategy: 20 } }),
+    ),
   ioredis: ({ port }) =>
     connectedIoredis(
       new Redis(port, "127.0.0.1", {
@@ -59,7 +66,9 @@ export const CLIENTS: Readonly<Record<"node-redis" | "ioredis", (server: RedisSe
 };
 
 /** A Cluster, with each of the two packages. */
-export const CLUSTER_CLIENTS: Readonly<Record<"node-redis" | "ioredis", (nodes: readonly RedisServer[]) => Promise<ConnectedClient>>> = {
+export const CLUSTER_CLIENTS: Readonly<
+  Record<"node-redis" | "ioredis", (nodes: readonly RedisServer[]) => Promise<ConnectedClient>>
+> = {
   "node-redis": (nodes) =>
     connectedNodeRedis(
       createCluster({
@@ -83,7 +92,10 @@ function controlClient(url: string) {
 }
 
 /** Does something on the server with a connection of the test's own. */
-export async function control<Result>(server: RedisServer, work: (client: Control) => Promise<Result>): Promise<Result> {
+export async function control<Result>(
+  server: RedisServer,
+  work: (client: Control) => Promise<Result>,
+): Promise<Result> {
   const client = controlClient(server.url);
   await client.connect();
   try {

@@ -8,7 +8,9 @@ export interface RedisCluster {
   readonly nodes: readonly RedisServer[];
   now(): number;
   advance(seconds: number): void;
-  /** Waits until every node says that all slots are served; after a restart that takes some seconds. */
+  /**
+   * Waits until every node says that all slots are served; after a restart that takes some seconds.
+   */
   formed(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -28,7 +30,14 @@ export async function startRedisCluster(options: RedisServerOptions = {}): Promi
     for (let index = 0; index < NODES; index += 1) {
       const bus = await freePort();
       buses.push(bus);
-      const clustered = ["--cluster-enabled", "yes", "--cluster-port", String(bus), "--cluster-node-timeout", "2000"];
+      const clustered = [
+        "--cluster-enabled",
+        "yes",
+        "--cluster-port",
+        String(bus),
+        "--cluster-node-timeout",
+        "2000",
+      ];
       nodes.push(await startRedis({ ...options, args: [...clustered, ...(options.args ?? [])] }));
     }
     await join(nodes, buses);
@@ -53,7 +62,10 @@ function clientOf({ url }: RedisServer) {
   return createClient({ url }).on("error", () => undefined);
 }
 
-async function withClients(nodes: readonly RedisServer[], work: (clients: readonly Client[]) => Promise<void>): Promise<void> {
+async function withClients(
+  nodes: readonly RedisServer[],
+  work: (clients: readonly Client[]) => Promise<void>,
+): Promise<void> {
   const clients = nodes.map(clientOf);
   try {
     await Promise.all(clients.map((client) => client.connect()));
@@ -71,20 +83,31 @@ async function join(nodes: readonly RedisServer[], buses: readonly number[]): Pr
       await client.sendCommand(["CLUSTER", "SET-CONFIG-EPOCH", String(index + 1)]);
       await client.sendCommand(["CLUSTER", "ADDSLOTSRANGE", String(from), String(to)]);
       if (index === 0) continue;
-      await clients[0]?.sendCommand(["CLUSTER", "MEET", "127.0.0.1", String(nodes[index]?.port), String(buses[index])]);
+      await clients[0]?.sendCommand([
+        "CLUSTER",
+        "MEET",
+        "127.0.0.1",
+        String(nodes[index]?.port),
+        String(buses[index]),
+      ]);
     }
   });
   await formed(nodes);
 }
 
 async function formed(nodes: readonly RedisServer[]): Promise<void> {
-  const signs = ["cluster_state:ok", `cluster_known_nodes:${String(NODES)}`, `cluster_slots_ok:${String(SLOTS)}`];
+  const signs = [
+    "cluster_state:ok",
+    `cluster_known_nodes:${String(NODES)}`,
+    `cluster_slots_ok:${String(SLOTS)}`,
+  ];
   await withClients(nodes, async (clients) => {
     const giveUp = performance.now() + READY_MILLISECONDS;
     for (;;) {
       const infos = await Promise.all(clients.map((client) => client.clusterInfo()));
       if (infos.every((info) => signs.every((sign) => info.includes(sign)))) return;
-      if (performance.now() > giveUp) throw new Error(`the Redis Cluster did not form: ${String(infos[0])}`);
+      if (performance.now() > giveUp)
+        throw new Error(`the Redis Cluster did not form: ${String(infos[0])}`);
       await sleep(50);
     }
   });

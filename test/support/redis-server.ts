@@ -45,7 +45,10 @@ const TRIES = 5;
 let program: Promise<string | undefined> | undefined;
 let library: Promise<string | undefined> | undefined;
 
-/** redis-server's path; undefined: tests that need it are to be skipped, the reason is on stderr. Rejects under `CI=true`. */
+/**
+ * redis-server's path; undefined: tests that need it are to be skipped, the reason is on stderr.
+ * Rejects under `CI=true`.
+ */
 export function redisForTests(): Promise<string | undefined> {
   program ??= ensureProgram("redis-server", PACKAGES);
   return program;
@@ -53,17 +56,23 @@ export function redisForTests(): Promise<string | undefined> {
 
 /** The path of libfaketime, as {@link redisForTests}. */
 export function faketimeForTests(): Promise<string | undefined> {
-  library ??= ensureFound({ name: "libfaketime", packages: "libfaketime" }, () => Promise.resolve(installedFaketime()));
+  library ??= ensureFound({ name: "libfaketime", packages: "libfaketime" }, () =>
+    Promise.resolve(installedFaketime()),
+  );
   return library;
 }
 
 function installedFaketime(): string | undefined {
   const found = ["/usr/lib", "/usr/lib64", "/usr/local/lib"].flatMap((root) => {
     try {
-      const files = readdirSync(root).filter((name) => name.endsWith("-linux-gnu") || name === "faketime");
+      const files = readdirSync(root).filter(
+        (name) => name.endsWith("-linux-gnu") || name === "faketime",
+      );
       return files.flatMap((name) => {
         const folder = name === "faketime" ? join(root, name) : join(root, name, "faketime");
-        return readdirSync(folder).includes("libfaketime.so.1") ? [join(folder, "libfaketime.so.1")] : [];
+        return readdirSync(folder).includes("libfaketime.so.1")
+          ? [join(folder, "libfaketime.so.1")]
+          : [];
       });
     } catch {
       return [];
@@ -77,7 +86,8 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
   const executable = await redisForTests();
   if (executable === undefined) throw new Error("there is no redis-server");
   const preload = options.faketime === true ? await faketimeForTests() : undefined;
-  if (options.faketime === true && preload === undefined) throw new Error("there is no libfaketime");
+  if (options.faketime === true && preload === undefined)
+    throw new Error("there is no libfaketime");
   const folder = mkdtempSync(join(tmpdir(), "redis-server-"));
   for (let attempt = 1; ; attempt += 1) {
     const server = new Server(executable, await freePort(), folder, options, preload);
@@ -104,13 +114,21 @@ class Server implements RedisServer {
   #child: ChildProcess | undefined;
   #ahead = 0;
 
-  constructor(executable: string, port: number, folder: string, options: RedisServerOptions, preload: string | undefined) {
+  constructor(
+    executable: string,
+    port: number,
+    folder: string,
+    options: RedisServerOptions,
+    preload: string | undefined,
+  ) {
     this.#executable = executable;
     this.port = port;
     this.url = `redis://127.0.0.1:${String(port)}`;
     this.#folder = folder;
     this.#args = [
-      ...(options.sentinel === undefined ? [] : [sentinelFile(folder, options.sentinel), "--sentinel"]),
+      ...(options.sentinel === undefined
+        ? []
+        : [sentinelFile(folder, options.sentinel), "--sentinel"]),
       ...["--port", String(port), "--bind", "127.0.0.1", "--dir", folder],
       ...(options.sentinel === undefined ? ["--save", ""] : []),
       ...(options.durable === true ? ["--appendonly", "yes", "--appendfsync", "always"] : []),
@@ -119,7 +137,8 @@ class Server implements RedisServer {
     this.#clockFile = preload === undefined ? undefined : join(folder, "clock");
     this.#env = {
       ...process.env,
-      // The C library's malloc goes before jemalloc's, which asks for the time before libfaketime is ready to answer.
+      // The C library's malloc goes before jemalloc's, which asks for the time before libfaketime
+      // is ready to answer.
       ...(preload !== undefined && {
         LD_PRELOAD: `${preload} libc.so.6`,
         FAKETIME_TIMESTAMP_FILE: this.#clockFile,
@@ -135,7 +154,8 @@ class Server implements RedisServer {
   }
 
   advance(seconds: number): void {
-    if (this.#clockFile === undefined) throw new Error("advance() needs startRedis({ faketime: true })");
+    if (this.#clockFile === undefined)
+      throw new Error("advance() needs startRedis({ faketime: true })");
     this.#ahead += seconds;
     this.#writeClock();
   }
@@ -148,7 +168,10 @@ class Server implements RedisServer {
   }
 
   async start(): Promise<void> {
-    const child = spawn(this.#executable, this.#args, { env: this.#env, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(this.#executable, this.#args, {
+      env: this.#env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     this.#child = child;
     RUNNING.add(child);
     let output = "";
@@ -220,7 +243,9 @@ process.once("exit", () => {
   for (const child of RUNNING) child.kill("SIGKILL");
 });
 
-/** All keys and values as they lie there, one after the other: to search for what must not be in it. */
+/**
+ * All keys and values as they lie there, one after the other: to search for what must not be in it.
+ */
 export async function dumpRedis(url: string): Promise<Buffer> {
   const client = createClient({ url, disableOfflineQueue: true });
   client.on("error", () => undefined);
@@ -229,7 +254,8 @@ export async function dumpRedis(url: string): Promise<Buffer> {
   try {
     const parts: Buffer[] = [];
     for await (const keys of raw.scanIterator()) {
-      for (const key of keys) parts.push(key, ...(await valuesOf(raw, key, await client.type(key))));
+      for (const key of keys)
+        parts.push(key, ...(await valuesOf(raw, key, await client.type(key))));
     }
     return Buffer.concat(parts);
   } finally {
@@ -251,6 +277,8 @@ async function valuesOf(
   };
   const command = commands[type];
   if (command === undefined) throw new Error(`dumpRedis cannot read a ${type}`);
-  const reply = await raw.sendCommand(command, { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer, [RESP_TYPES.MAP]: Array } });
+  const reply = await raw.sendCommand(command, {
+    typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer, [RESP_TYPES.MAP]: Array },
+  });
   return [reply].flat(2).filter(Buffer.isBuffer);
 }

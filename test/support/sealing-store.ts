@@ -3,7 +3,8 @@ import type { Entry, EntryPage, SessionStore, Stored } from "../../src/ports/ses
 import type { Clock, EpochSeconds } from "../../src/clock.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 
-export type StoreMethod = "get" | "insert" | "replace" | "touch" | "delete" | "listBySubject" | "listBySid";
+export type StoreMethod =
+  "get" | "insert" | "replace" | "touch" | "delete" | "listBySubject" | "listBySid";
 
 export interface StoreCall {
   readonly method: StoreMethod;
@@ -16,8 +17,9 @@ export interface StoreCall {
 type Hook = ((call: StoreCall) => void | Promise<void>) | undefined;
 
 /**
- * A store as one outside the process would be: it is handed bytes only, and gives back copies. Its hooks schedule and
- * break it: a hook that waits holds the call there, one that throws makes the call reject.
+ * A store as one outside the process would be: it is handed bytes only, and gives back copies. Its
+ * hooks schedule and break it: a hook that waits holds the call there, one that throws makes the
+ * call reject.
  */
 export class SealingStore implements SessionStore {
   readonly name = "sealing";
@@ -28,7 +30,10 @@ export class SealingStore implements SessionStore {
   readonly inserted: string[] = [];
   /** Before the work: what it throws leaves nothing changed. */
   before: Hook;
-  /** After the work and before the answer: what it throws leaves the caller in the dark about what was done. */
+  /**
+   * After the work and before the answer: what it throws leaves the caller in the dark about what
+   * was done.
+   */
   after: Hook;
   readonly #store: SessionStore;
 
@@ -50,7 +55,11 @@ export class SealingStore implements SessionStore {
   async tamper(key: string, change: (data: Uint8Array) => Uint8Array): Promise<void> {
     const stored = await this.#store.get(key);
     assert.ok(stored?.data instanceof Uint8Array, "there is nothing to tamper with");
-    await this.#store.replace(key, { ...stored, data: change(Uint8Array.from(stored.data)) }, stored.version);
+    await this.#store.replace(
+      key,
+      { ...stored, data: change(Uint8Array.from(stored.data)) },
+      stored.version,
+    );
   }
 
   async get(key: string): Promise<Stored | undefined> {
@@ -69,7 +78,11 @@ export class SealingStore implements SessionStore {
     return this.#call("replace", key, () => this.#store.replace(key, kept, version));
   }
 
-  async touch(key: string, lastActive: EpochSeconds | null, expiresAt: EpochSeconds): Promise<boolean> {
+  async touch(
+    key: string,
+    lastActive: EpochSeconds | null,
+    expiresAt: EpochSeconds,
+  ): Promise<boolean> {
     return this.#call("touch", key, () => this.#store.touch(key, lastActive, expiresAt));
   }
 
@@ -78,14 +91,22 @@ export class SealingStore implements SessionStore {
   }
 
   async listBySubject(subject: string, cursor?: string): Promise<EntryPage> {
-    return this.#call("listBySubject", subject, async () => copyOf(await this.#store.listBySubject(subject, cursor)));
+    return this.#call("listBySubject", subject, async () =>
+      copyOf(await this.#store.listBySubject(subject, cursor)),
+    );
   }
 
   async listBySid(sid: string, cursor?: string): Promise<EntryPage> {
-    return this.#call("listBySid", sid, async () => copyOf(await this.#store.listBySid(sid, cursor)));
+    return this.#call("listBySid", sid, async () =>
+      copyOf(await this.#store.listBySid(sid, cursor)),
+    );
   }
 
-  async #call<Result>(method: StoreMethod, key: string, work: () => Promise<Result>): Promise<Result> {
+  async #call<Result>(
+    method: StoreMethod,
+    key: string,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
     const call = { method, key };
     this.calls.push(call);
     await this.before?.(call);

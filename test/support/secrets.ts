@@ -3,9 +3,18 @@ import type { Application } from "./application.js";
 /** The SECRET_KEY of every application under test, unless its options say otherwise. */
 const SECRET_KEY = "a secret key of at least 32 bytes";
 
-/** Everything that a run has made and that nobody may read: by what it is, so that a failure says what leaked. */
-export function secretsOf({ provider }: Application): { readonly kind: string; readonly value: string }[] {
-  const found = [{ kind: "client secret", value: provider.clientSecret }, { kind: "SECRET_KEY", value: SECRET_KEY }, ...provider.issued];
+/**
+ * Everything that a run has made and that nobody may read: by what it is, so that a failure says
+ * what leaked.
+ */
+export function secretsOf({
+  provider,
+}: Application): { readonly kind: string; readonly value: string }[] {
+  const found = [
+    { kind: "client secret", value: provider.clientSecret },
+    { kind: "SECRET_KEY", value: SECRET_KEY },
+    ...provider.issued,
+  ];
   for (const { query, params } of provider.requests) {
     for (const name of ["state", "nonce"]) {
       const value = query.get(name);
@@ -18,10 +27,16 @@ export function secretsOf({ provider }: Application): { readonly kind: string; r
 }
 
 /** The kinds of secrets that stand in a text, whether as they are or written for a URL. */
-export function leaksIn(text: string, secrets: readonly { readonly kind: string; readonly value: string }[]): string[] {
+export function leaksIn(
+  text: string,
+  secrets: readonly { readonly kind: string; readonly value: string }[],
+): string[] {
   return secrets
     .filter(
-      ({ value }) => text.includes(value) || text.includes(encodeURIComponent(value)) || text.includes(JSON.stringify(value).slice(1, -1)),
+      ({ value }) =>
+        text.includes(value) ||
+        text.includes(encodeURIComponent(value)) ||
+        text.includes(JSON.stringify(value).slice(1, -1)),
     )
     .map(({ kind }) => kind);
 }

@@ -1,12 +1,18 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
-/** Stands before a server, and can lose the connections that it has, as a NAT does that has dropped the flow. */
+/**
+ * Stands before a server, and can lose the connections that it has, as a NAT does that has dropped
+ * the flow.
+ */
 export interface SilentProxy {
   readonly port: number;
   /** How many connections it has been asked for. */
   accepted(): number;
-  /** Nothing that is sent on the present connections arrives any more, nor is anybody told; new ones work. */
+  /**
+   * Nothing that is sent on the present connections arrives any more, nor is anybody told; new ones
+   * work.
+   */
   silence(): void;
   stop(): Promise<void>;
 }

@@ -1,7 +1,15 @@
-import { StoreUnavailableError, type Clock, type SessionStore, type Stored } from "../../src/index.js";
+import {
+  StoreUnavailableError,
+  type Clock,
+  type SessionStore,
+  type Stored,
+} from "../../src/index.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 
-/** A memory store that remembers what it was asked, and can be made to fail. Records lie in it as they are. */
+/**
+ * A memory store that remembers what it was asked, and can be made to fail. Records lie in it as
+ * they are.
+ */
 export interface WatchedStore extends SessionStore {
   /** The names of the operations so far, in order; may be emptied. */
   readonly operations: string[];
@@ -35,9 +43,11 @@ export function watchedStore(clock: Clock): WatchedStore {
       return ask("insert", () => store.insert(key, entry));
     },
     replace: (key, entry, version) => ask("replace", () => store.replace(key, entry, version)),
-    touch: (key, lastActive, expiresAt) => ask("touch", () => store.touch(key, lastActive, expiresAt)),
+    touch: (key, lastActive, expiresAt) =>
+      ask("touch", () => store.touch(key, lastActive, expiresAt)),
     delete: (key) => ask("delete", () => store.delete(key)),
-    listBySubject: (subject, cursor) => ask("listBySubject", () => store.listBySubject(subject, cursor)),
+    listBySubject: (subject, cursor) =>
+      ask("listBySubject", () => store.listBySubject(subject, cursor)),
     listBySid: (sid, cursor) => ask("listBySid", () => store.listBySid(sid, cursor)),
   };
   function ask<Answer>(operation: string, question: () => Promise<Answer>): Promise<Answer> {

@@ -1,7 +1,19 @@
 import { ServerResponse } from "node:http";
-import express, { type NextFunction, type Request, type RequestHandler, type Response } from "express";
+import express, {
+  type NextFunction,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from "express";
 import { idpAuth, type ExpressIdpAuth } from "../../src/adapters/express/express.js";
-import { ConfigurationError, memoryStore, type IdpAuthOptions, type Session, type SessionStore, type Stored } from "../../src/index.js";
+import {
+  ConfigurationError,
+  memoryStore,
+  type IdpAuthOptions,
+  type Session,
+  type SessionStore,
+  type Stored,
+} from "../../src/index.js";
 import type { AdapterSetup } from "../../src/testing/index.js";
 import type { ExpressChanges } from "../adapters/applications/express.js";
 
@@ -14,7 +26,9 @@ export interface BrokenApplication extends ExpressChanges {
 }
 
 /** Something before idpauth does this, and goes on. */
-export function before(work: (request: Request, response: Response) => void): { readonly first: RequestHandler } {
+export function before(work: (request: Request, response: Response) => void): {
+  readonly first: RequestHandler;
+} {
   return {
     first(request, response, next) {
       work(request, response);
@@ -36,39 +50,53 @@ export function patched(
 }
 
 /** Replaces the guard, also the one with the application's own responses. */
-function guarded(wrap: (guard: RequestHandler, auth: ExpressIdpAuth) => RequestHandler): Pick<ExpressChanges, "idpAuth"> {
+function guarded(
+  wrap: (guard: RequestHandler, auth: ExpressIdpAuth) => RequestHandler,
+): Pick<ExpressChanges, "idpAuth"> {
   return patched((auth) => ({
     idpRequired: wrap(auth.idpRequired, auth),
     idpRequiredWith: (responses) => wrap(auth.idpRequiredWith(responses), auth),
   }));
 }
 
-function mounts(change: (options: IdpAuthOptions) => IdpAuthOptions): Pick<BrokenApplication, "setup"> {
+function mounts(
+  change: (options: IdpAuthOptions) => IdpAuthOptions,
+): Pick<BrokenApplication, "setup"> {
   return { setup: (setup) => ({ ...setup, mounts: setup.mounts.map(change) }) };
 }
 
 /** The target as a server before Express would have rewritten it. */
-export function retargeted(rewrite: (target: string) => string): { readonly first: RequestHandler } {
+export function retargeted(rewrite: (target: string) => string): {
+  readonly first: RequestHandler;
+} {
   return before((request) => {
     request.originalUrl = request.url = rewrite(request.url);
   });
 }
 
-export function headerChanged(name: string, change: (response: Response, value: unknown) => unknown): { readonly first: RequestHandler } {
+export function headerChanged(
+  name: string,
+  change: (response: Response, value: unknown) => unknown,
+): { readonly first: RequestHandler } {
   return before((_request, response) => {
     const setHeader = response.setHeader.bind(response);
     response.setHeader = (its: string, value: never) =>
-      its.toLowerCase() === name.toLowerCase() ? (change(response, value), response) : setHeader(its, value);
+      its.toLowerCase() === name.toLowerCase()
+        ? (change(response, value), response)
+        : setHeader(its, value);
   });
 }
 
 /** What can be decoded is. */
 function decoded(text: string): string {
-  return text.replace(/%([\da-f]{2})/gi, (_all, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
+  return text.replace(/%([\da-f]{2})/gi, (_all, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  );
 }
 
 /** Waits for the whole body, as a framework does that parses it. */
-const wholeBody: RequestHandler = (request, _response, next) => void request.once("end", () => next()).resume();
+const wholeBody: RequestHandler = (request, _response, next) =>
+  void request.once("end", () => next()).resume();
 
 export const brokenApplications: readonly BrokenApplication[] = [
   {
@@ -83,7 +111,10 @@ export const brokenApplications: readonly BrokenApplication[] = [
     breaks: ["guard", "the Vary and Set-Cookie values of"],
     ...before((_request, response) => {
       response.appendHeader = (name, value) =>
-        response.setHeader(name, [response.getHeader(name) ?? [], value].flat().join(name === "Set-Cookie" ? ", " : ","));
+        response.setHeader(
+          name,
+          [response.getHeader(name) ?? [], value].flat().join(name === "Set-Cookie" ? ", " : ","),
+        );
     }),
   },
   {
@@ -91,7 +122,8 @@ export const brokenApplications: readonly BrokenApplication[] = [
     breaks: ["guard", "the Vary and Set-Cookie values of"],
     ...before((_request, response) => {
       const setHeader = response.setHeader.bind(response);
-      response.setHeader = (name: string, value: never) => setHeader(name, name === "Vary" ? "Cookie" : value);
+      response.setHeader = (name: string, value: never) =>
+        setHeader(name, name === "Vary" ? "Cookie" : value);
     }),
   },
   {
@@ -108,13 +140,18 @@ export const brokenApplications: readonly BrokenApplication[] = [
     name: "has a login return to the path without its query",
     breaks: ["login parameters", "loginUrl gives a login that returns"],
     ...patched((auth) => ({
-      loginUrl: (request, options) => auth.loginUrl(request, { returnTo: request.path, ...options }),
+      loginUrl: (request, options) =>
+        auth.loginUrl(request, { returnTo: request.path, ...options }),
     })),
   },
   {
     name: "sends every navigation to the login",
     breaks: ["login parameters", "a guarded page does not loop if"],
-    ...guarded((_guard, auth) => auth.idpRequiredWith({ navigation: (request, response) => response.redirect(auth.loginUrl(request)) })),
+    ...guarded((_guard, auth) =>
+      auth.idpRequiredWith({
+        navigation: (request, response) => response.redirect(auth.loginUrl(request)),
+      }),
+    ),
   },
   {
     name: "tells caches nothing of a guarded page",
@@ -197,7 +234,9 @@ export const brokenApplications: readonly BrokenApplication[] = [
     name: "redirects scripts, too",
     breaks: ["guard", "a GET or HEAD that prefers"],
     ...guarded((_guard, auth) =>
-      auth.idpRequiredWith({ unauthenticated: (_request, response, { loginUrl }) => response.redirect(loginUrl) }),
+      auth.idpRequiredWith({
+        unauthenticated: (_request, response, { loginUrl }) => response.redirect(loginUrl),
+      }),
     ),
   },
   {
@@ -229,7 +268,9 @@ export const brokenApplications: readonly BrokenApplication[] = [
     ...guarded((_guard, auth) =>
       auth.idpRequiredWith({
         navigation: (request, response) =>
-          response.redirect(`/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(request.originalUrl)}`),
+          response.redirect(
+            `/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(request.originalUrl)}`,
+          ),
       }),
     ),
   },
@@ -237,7 +278,10 @@ export const brokenApplications: readonly BrokenApplication[] = [
     name: "says less in its 401",
     breaks: ["guard", "a script gets a 401 with"],
     ...guarded((_guard, auth) =>
-      auth.idpRequiredWith({ unauthenticated: (_request, response) => void response.status(401).json({ error: "login_required" }) }),
+      auth.idpRequiredWith({
+        unauthenticated: (_request, response) =>
+          void response.status(401).json({ error: "login_required" }),
+      }),
     ),
   },
   {
@@ -260,7 +304,10 @@ export const brokenApplications: readonly BrokenApplication[] = [
     name: "takes an outage of the store for signed out",
     breaks: ["guard", "during a store outage the guard"],
     ...guarded((_guard, auth) =>
-      auth.idpRequiredWith({ unavailable: (_request, response) => void response.status(401).json({ error: "login_required" }) }),
+      auth.idpRequiredWith({
+        unavailable: (_request, response) =>
+          void response.status(401).json({ error: "login_required" }),
+      }),
     ),
   },
   {
@@ -273,13 +320,16 @@ export const brokenApplications: readonly BrokenApplication[] = [
     breaks: ["guard", "an application's own response that throws"],
     ...guarded(
       (guard) => (request, response, next) =>
-        void guard(request, response, ((error?: unknown) => (error === undefined ? next() : response.status(500).end())) as NextFunction),
+        void guard(request, response, ((error?: unknown) =>
+          error === undefined ? next() : response.status(500).end()) as NextFunction),
     ),
   },
   {
     name: "lets every signed-in user pass, whatever the rule of the route",
     breaks: ["guard", "a route's allow lets only users"],
-    ...patched((auth) => ({ idpRequiredWith: ({ allow: _allow, ...route }) => auth.idpRequiredWith(route) })),
+    ...patched((auth) => ({
+      idpRequiredWith: ({ allow: _allow, ...route }) => auth.idpRequiredWith(route),
+    })),
   },
   {
     name: "takes a rule that throws for a refusal",
@@ -301,7 +351,9 @@ export const brokenApplications: readonly BrokenApplication[] = [
   {
     name: "ignores the application's own response to a step-up",
     breaks: ["guard", "an application's own responses go to users whom"],
-    ...patched((auth) => ({ idpRequiredWith: ({ stepUp: _stepUp, ...route }) => auth.idpRequiredWith(route) })),
+    ...patched((auth) => ({
+      idpRequiredWith: ({ stepUp: _stepUp, ...route }) => auth.idpRequiredWith(route),
+    })),
   },
   {
     name: "drops the challenge",
@@ -311,7 +363,9 @@ export const brokenApplications: readonly BrokenApplication[] = [
   {
     name: "changes a copy of the data",
     breaks: ["accessors", "getSession, getData, updateData and clientState"],
-    ...patched((auth) => ({ updateData: async (request, change) => change((await auth.getData(request)) ?? {}) })),
+    ...patched((auth) => ({
+      updateData: async (request, change) => change((await auth.getData(request)) ?? {}),
+    })),
   },
   {
     name: "puts its headers on every response",
@@ -329,7 +383,8 @@ export const brokenApplications: readonly BrokenApplication[] = [
     name: "does what X-HTTP-Method-Override says",
     breaks: ["bad input", "unexpected methods get 405 at every"],
     ...before((request) => {
-      request.method = (request.headers["x-http-method-override"] as string | undefined) ?? request.method;
+      request.method =
+        (request.headers["x-http-method-override"] as string | undefined) ?? request.method;
     }),
   },
   {
@@ -353,7 +408,12 @@ export const brokenApplications: readonly BrokenApplication[] = [
   {
     name: "gives the record itself",
     breaks: ["accessors", "readSessionRecord gives exactly the specified keys"],
-    ...patched((auth) => ({ readSessionRecord: async (request) => ({ ...(await auth.readSessionRecord(request)), idp_state: {} }) })),
+    ...patched((auth) => ({
+      readSessionRecord: async (request) => ({
+        ...(await auth.readSessionRecord(request)),
+        idp_state: {},
+      }),
+    })),
   },
   {
     name: "gives a session that can be changed",
@@ -369,7 +429,8 @@ export const brokenApplications: readonly BrokenApplication[] = [
     name: "gives the record as the session",
     breaks: ["accessors", "getSession gives the user, the verified claims"],
     ...patched((auth) => ({
-      getSession: async (request: Request) => (await auth.readSessionRecord(request)) as unknown as Session | null,
+      getSession: async (request: Request) =>
+        (await auth.readSessionRecord(request)) as unknown as Session | null,
     })),
   },
   {
@@ -378,14 +439,19 @@ export const brokenApplications: readonly BrokenApplication[] = [
     ...patched((auth) => ({
       async getSession(request: Request) {
         const record = await auth.readSessionRecord(request);
-        return (await auth.getSession(request)) ?? (record && ({ claims: record["id_info"] } as unknown as Session));
+        return (
+          (await auth.getSession(request)) ??
+          (record && ({ claims: record["id_info"] } as unknown as Session))
+        );
       },
     })),
   },
   {
     name: "refreshes when the application only checks whether the user is signed in",
     breaks: ["accessors", "checkIdpAuthentication and explainIdpAuthentication do not refresh,"],
-    ...patched((auth) => ({ checkIdpAuthentication: async (request) => (await auth.getCredentials(request)) !== null })),
+    ...patched((auth) => ({
+      checkIdpAuthentication: async (request) => (await auth.getCredentials(request)) !== null,
+    })),
   },
   {
     name: "gives null in an outage",
@@ -400,18 +466,23 @@ export const brokenApplications: readonly BrokenApplication[] = [
   {
     name: "gives the session as it is by now",
     breaks: ["guard", "requireSession gives the session that the guard saw"],
-    ...patched((auth) => ({ requireSession: async (request) => (await auth.getSession(request)) as Session })),
+    ...patched((auth) => ({
+      requireSession: async (request) => (await auth.getSession(request)) as Session,
+    })),
   },
   {
     name: "reads the session once more for requireSession",
     breaks: ["guard", "the guard and requireSession share"],
-    ...patched((auth) => ({ requireSession: async (request) => (await auth.getSession(request)) as Session })),
+    ...patched((auth) => ({
+      requireSession: async (request) => (await auth.getSession(request)) as Session,
+    })),
   },
   {
     name: "takes a signed-in user for one whom a guard let pass",
     breaks: ["guard", "requireSession rejects with a GuardMissingError"],
     ...patched((auth) => ({
-      requireSession: (request) => auth.requireSession(request).catch(async () => (await auth.getSession(request)) as Session),
+      requireSession: (request) =>
+        auth.requireSession(request).catch(async () => (await auth.getSession(request)) as Session),
     })),
   },
   {
@@ -427,7 +498,10 @@ export const brokenApplications: readonly BrokenApplication[] = [
   {
     name: "wraps what handlers throw",
     breaks: ["errors", "an error that a handler throws"],
-    setup: (setup) => ({ ...setup, caught: (error) => setup.caught(new Error("wrapped", { cause: error })) }),
+    setup: (setup) => ({
+      ...setup,
+      caught: (error) => setup.caught(new Error("wrapped", { cause: error })),
+    }),
   },
   {
     name: "starts in spite of its configuration",
@@ -460,7 +534,8 @@ export const brokenApplications: readonly BrokenApplication[] = [
     name: "hands its own responses to the application's error handler",
     breaks: ["errors", "a response of idpauth, also a"],
     first: (request, _response, next) => {
-      if (request.path.startsWith("/idpauth/nothing")) next(Object.assign(new Error("not found"), { status: 404 }));
+      if (request.path.startsWith("/idpauth/nothing"))
+        next(Object.assign(new Error("not found"), { status: 404 }));
       else next();
     },
   },
@@ -489,13 +564,17 @@ export const brokenApplications: readonly BrokenApplication[] = [
       const end = response.end.bind(response);
       const parts: Buffer[] = [];
       response.write = (part: unknown) => parts.push(Buffer.from(part as Buffer)) > 0;
-      response.end = ((last?: unknown) => end(Buffer.concat([...parts, Buffer.from((last ?? "") as string)]))) as typeof end;
+      response.end = ((last?: unknown) =>
+        end(Buffer.concat([...parts, Buffer.from((last ?? "") as string)]))) as typeof end;
     }),
   },
   {
     name: "guards after the body has come",
     breaks: ["bodies", "a POST that the guard blocks"],
-    ...guarded((guard) => (request, response, next) => void wholeBody(request, response, () => void guard(request, response, next))),
+    ...guarded(
+      (guard) => (request, response, next) =>
+        void wholeBody(request, response, () => void guard(request, response, next)),
+    ),
   },
   {
     name: "loses what comes while the guard is at work",
@@ -531,13 +610,18 @@ export const brokenApplications: readonly BrokenApplication[] = [
   {
     name: "knows a state whatever mount it belongs to",
     breaks: ["mounts", "a state of one mount at"],
-    ...retargeted((target) => (target.includes("login-callback") ? target.replace("/partners", "") : target)),
+    ...retargeted((target) =>
+      target.includes("login-callback") ? target.replace("/partners", "") : target,
+    ),
   },
   {
     name: "follows the router's url instead of the original one",
     breaks: ["sub-path", "guard, login, callback, page and logout"],
     ...before((request) => {
-      Object.defineProperty(request, "originalUrl", { get: () => request.url, set: () => undefined });
+      Object.defineProperty(request, "originalUrl", {
+        get: () => request.url,
+        set: () => undefined,
+      });
     }),
   },
   {
@@ -564,7 +648,10 @@ export const brokenApplications: readonly BrokenApplication[] = [
   },
   {
     name: "does not know the path prefix",
-    breaks: ["path prefix", "the whole trip works behind a proxy that strips a path prefix (option pathPrefix)"],
+    breaks: [
+      "path prefix",
+      "the whole trip works behind a proxy that strips a path prefix (option pathPrefix)",
+    ],
     ...mounts((options) => ({ ...options, pathPrefix: "" })),
   },
   {
@@ -573,7 +660,11 @@ export const brokenApplications: readonly BrokenApplication[] = [
     ...before((_request, response) => {
       const end = response.end.bind(response);
       response.end = ((body?: unknown) =>
-        end(typeof body === "string" ? body.replace("/portal/idpauth/style.css", "/idpauth/style.css") : (body as string))) as typeof end;
+        end(
+          typeof body === "string"
+            ? body.replace("/portal/idpauth/style.css", "/idpauth/style.css")
+            : (body as string),
+        )) as typeof end;
     }),
   },
   {
@@ -599,7 +690,9 @@ export const brokenApplications: readonly BrokenApplication[] = [
   {
     name: "resolves dots and backslashes",
     breaks: ["bad input", "an endpoint has exactly one path:"],
-    ...retargeted((target) => (target.startsWith("/") ? new URL(`http://h${target}`).href.slice("http://h".length) : target)),
+    ...retargeted((target) =>
+      target.startsWith("/") ? new URL(`http://h${target}`).href.slice("http://h".length) : target,
+    ),
   },
   {
     name: "is always in debug mode",
@@ -616,7 +709,9 @@ export const brokenApplications: readonly BrokenApplication[] = [
     breaks: ["bad input", "queries with repeated or odd names,"],
     ...retargeted((target) => {
       const [path = "", query] = target.split("?");
-      return query === undefined ? target : `${path}?${new URLSearchParams(Object.fromEntries(new URLSearchParams(query))).toString()}`;
+      return query === undefined
+        ? target
+        : `${path}?${new URLSearchParams(Object.fromEntries(new URLSearchParams(query))).toString()}`;
     }),
   },
   {
@@ -624,7 +719,9 @@ export const brokenApplications: readonly BrokenApplication[] = [
     breaks: ["bad input", "headers of sixteen kilobytes, hostile cookies"],
     ...before((request) => {
       if (request.headers.cookie !== undefined)
-        request.headers.cookie = decodeURIComponent(request.headers.cookie.replace("__proto__=", "%"));
+        request.headers.cookie = decodeURIComponent(
+          request.headers.cookie.replace("__proto__=", "%"),
+        );
     }),
   },
   {
@@ -651,7 +748,10 @@ function withHost(request: Request, host: string): void {
   Object.defineProperty(request, "headersDistinct", { value: { host: [host] } });
 }
 
-/** Undoes at once what is stored for a user who has left, like a framework that rolls back aborted requests. */
+/**
+ * Undoes at once what is stored for a user who has left, like a framework that rolls back aborted
+ * requests.
+ */
 function undoing(): Pick<BrokenApplication, "first" | "setup"> {
   let hasLeft = false;
   let before: Stored | undefined;
@@ -674,7 +774,8 @@ function undoing(): Pick<BrokenApplication, "first" | "setup"> {
         async replace(key, entry, version) {
           before ??= await store.get(key);
           const isWritten = await store.replace(key, entry, version);
-          if (hasLeft && before) await store.replace(key, before, (await store.get(key))?.version ?? "");
+          if (hasLeft && before)
+            await store.replace(key, before, (await store.get(key))?.version ?? "");
           return isWritten;
         },
         touch: (key, lastActive, expiresAt) => store.touch(key, lastActive, expiresAt),

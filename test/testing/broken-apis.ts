@@ -1,6 +1,12 @@
 import express, { type RequestHandler } from "express";
 import type { ExpressIdpAuth } from "../../src/adapters/express/express.js";
-import { before, headerChanged, patched, retargeted, type BrokenApplication } from "./broken-adapters.js";
+import {
+  before,
+  headerChanged,
+  patched,
+  retargeted,
+  type BrokenApplication,
+} from "./broken-adapters.js";
 
 const area = "apis";
 
@@ -9,7 +15,9 @@ function proxied(wrap: (proxy: RequestHandler, auth: ExpressIdpAuth) => RequestH
   return patched((auth) => ({ proxyApi: (api, rule) => wrap(auth.proxyApi(api, rule), auth) }));
 }
 
-/** Express applications with one mistake each, in what the proxy of an API needs of the framework. */
+/**
+ * Express applications with one mistake each, in what the proxy of an API needs of the framework.
+ */
 export const brokenApis: readonly BrokenApplication[] = [
   {
     name: "sends the session's cookie to an API under another name",
@@ -24,7 +32,10 @@ export const brokenApis: readonly BrokenApplication[] = [
   {
     name: "responds to what is no API's",
     breaks: [area, "a request for another path"],
-    ...proxied((proxy) => (request, response) => void proxy(request, response, () => void response.status(404).end())),
+    ...proxied(
+      (proxy) => (request, response) =>
+        void proxy(request, response, () => void response.status(404).end()),
+    ),
   },
   {
     name: "responds to signed-out requests for an API itself",
@@ -61,12 +72,16 @@ export const brokenApis: readonly BrokenApplication[] = [
   {
     name: "tells users that they are signed out when an API rejects the token",
     breaks: [area, "after a 401 from the API"],
-    ...headerChanged("Content-Type", (response) => (response.statusCode === 502 ? (response.statusCode = 401) : undefined)),
+    ...headerChanged("Content-Type", (response) =>
+      response.statusCode === 502 ? (response.statusCode = 401) : undefined,
+    ),
   },
   {
     name: "has a status of its own for an API that is down",
     breaks: [area, "an API that cannot be reached"],
-    ...headerChanged("Content-Type", (response) => (response.statusCode === 502 ? (response.statusCode = 500) : undefined)),
+    ...headerChanged("Content-Type", (response) =>
+      response.statusCode === 502 ? (response.statusCode = 500) : undefined,
+    ),
   },
   {
     name: "hands requests on whose body was read before the proxy",

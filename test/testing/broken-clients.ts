@@ -4,8 +4,9 @@ import type { StoreUnderTest } from "../../src/testing/index.js";
 import { moment, StoppedClock, type BrokenStore } from "./broken-store.js";
 import { MapStore } from "./map-store.js";
 
-// Stores over a server that several of them share and that can be away: one as it should be, and others that are broken on
-// purpose, each in one way that only several processes or an outage bring to light.
+// Stores over a server that several of them share and that can be away: one as it should be, and
+// others that are broken on purpose, each in one way that only several processes or an outage bring
+// to light.
 
 /** Can be brought back to what it was, as by a client that writes all of an entry. */
 class Shared extends MapStore {
@@ -75,8 +76,12 @@ export class Client implements SessionStore {
   }
   getMany(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
     return this.server.ask(async (store) => {
-      const found = await Promise.all(keys.map(async (key) => [key, await store.get(key)] as const));
-      return new Map(found.flatMap(([key, stored]) => (stored === undefined ? [] : [[key, stored] as const])));
+      const found = await Promise.all(
+        keys.map(async (key) => [key, await store.get(key)] as const),
+      );
+      return new Map(
+        found.flatMap(([key, stored]) => (stored === undefined ? [] : [[key, stored] as const])),
+      );
     });
   }
   async announceEnd(key: string, reason: string): Promise<void> {
@@ -178,7 +183,9 @@ export const brokenClients: readonly BrokenStore[] = [
       override replace(key: string, entry: Entry, version: string) {
         return this.inTurn(async () => {
           if ((await super.get(key))?.version !== version) return false;
-          return this.server.ask(async (store) => store.replace(key, entry, (await store.get(key))?.version ?? ""));
+          return this.server.ask(async (store) =>
+            store.replace(key, entry, (await store.get(key))?.version ?? ""),
+          );
         });
       }
     },
@@ -216,16 +223,27 @@ export const brokenClients: readonly BrokenStore[] = [
       }
     },
   ),
-  broken("remembers what it has read", ["processes", "one store returns what the other"], [2, 3, 5, 6, 7, "expiry", "idle"], Remembering),
+  broken(
+    "remembers what it has read",
+    ["processes", "one store returns what the other"],
+    [2, 3, 5, 6, 7, "expiry", "idle"],
+    Remembering,
+  ),
   broken(
     "falls back to what it remembers where the server has nothing",
     ["processes", "an entry that one store has"],
     [6],
     class extends Remembering {
       override async get(key: string) {
-        const [remembered, stored] = [this.known.get(key), await Client.prototype.get.call(this, key)];
+        const [remembered, stored] = [
+          this.known.get(key),
+          await Client.prototype.get.call(this, key),
+        ];
         if (stored) this.known.set(key, stored);
-        return stored ?? (remembered && remembered.expiresAt > this.server.clock.seconds ? remembered : undefined);
+        return (
+          stored ??
+          (remembered && remembered.expiresAt > this.server.clock.seconds ? remembered : undefined)
+        );
       }
     },
   ),
@@ -264,7 +282,10 @@ export const brokenClients: readonly BrokenStore[] = [
           const stored = await store.get(key);
           const stamps = this.#stamps.get(key) ?? [];
           if (!stored) return undefined;
-          const lastActive = Math.max(stored.lastActive ?? -1, ...stamps.map((stamp) => stamp.lastActive ?? -1));
+          const lastActive = Math.max(
+            stored.lastActive ?? -1,
+            ...stamps.map((stamp) => stamp.lastActive ?? -1),
+          );
           const expiresAt = Math.max(stored.expiresAt, ...stamps.map((stamp) => stamp.expiresAt));
           return { ...stored, expiresAt, ...(lastActive >= 0 && { lastActive }) };
         });
@@ -381,7 +402,9 @@ export const brokenClients: readonly BrokenStore[] = [
     class extends Client {
       override replace(key: string, entry: Entry, version: string) {
         return super.replace(key, entry, version).catch((cause: unknown) => {
-          throw new Error("The command failed.", { cause: { command: ["SET", entry.data], cause } });
+          throw new Error("The command failed.", {
+            cause: { command: ["SET", entry.data], cause },
+          });
         });
       }
     },

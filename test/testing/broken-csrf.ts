@@ -4,7 +4,9 @@ import { before, patched, type BrokenApplication } from "./broken-adapters.js";
 const area = "csrf";
 
 /** Replaces the middleware. */
-function csrf(replace: (csrf: ExpressIdpAuth["csrf"], auth: ExpressIdpAuth) => ExpressIdpAuth["csrf"]) {
+function csrf(
+  replace: (csrf: ExpressIdpAuth["csrf"], auth: ExpressIdpAuth) => ExpressIdpAuth["csrf"],
+) {
   return patched((auth) => ({ csrf: replace(auth.csrf, auth) }));
 }
 

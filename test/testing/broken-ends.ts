@@ -72,7 +72,10 @@ export const brokenEnds: readonly BrokenStore[] = [
     ["ends"],
     class extends Client {
       override watchEnds({ ended, connected }: EndWatcher) {
-        return super.watchEnds({ ended, connected: (isConnected) => isConnected && connected(true) });
+        return super.watchEnds({
+          ended,
+          connected: (isConnected) => isConnected && connected(true),
+        });
       }
     },
   ),

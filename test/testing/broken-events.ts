@@ -17,7 +17,8 @@ export const brokenEvents: readonly BrokenApplication[] = [
     breaks: [area, "the event stream begins at once"],
     ...stream((response) => {
       const setHeader = response.setHeader.bind(response);
-      response.setHeader = (name: string, value: never) => setHeader(name, name === "Cache-Control" ? "no-store" : value);
+      response.setHeader = (name: string, value: never) =>
+        setHeader(name, name === "Cache-Control" ? "no-store" : value);
     }),
   },
   {

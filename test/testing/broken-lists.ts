@@ -4,7 +4,12 @@ import { MapStore } from "./map-store.js";
 
 // Stores whose lists or whose getMany are broken on purpose.
 
-type List = (of: Lists, belongs: (stored: Stored) => boolean, cursor: string | undefined, hash: string) => EntryPage;
+type List = (
+  of: Lists,
+  belongs: (stored: Stored) => boolean,
+  cursor: string | undefined,
+  hash: string,
+) => EntryPage;
 
 /** A map store with its members open. */
 class Lists extends MapStore {
@@ -28,10 +33,14 @@ const brokenListsOf = ([method, field]: (typeof listMethods)[number]): BrokenSto
   const listing = (list: List) =>
     class extends Lists {
       override async listBySubject(hash: string, cursor?: string) {
-        return field === "subject" ? list(this, ({ subject }) => subject === hash, cursor, hash) : super.listBySubject(hash, cursor);
+        return field === "subject"
+          ? list(this, ({ subject }) => subject === hash, cursor, hash)
+          : super.listBySubject(hash, cursor);
       }
       override async listBySid(hash: string, cursor?: string) {
-        return field === "sid" ? list(this, ({ sid }) => sid === hash, cursor, hash) : super.listBySid(hash, cursor);
+        return field === "sid"
+          ? list(this, ({ sid }) => sid === hash, cursor, hash)
+          : super.listBySid(hash, cursor);
       }
     };
   return [
@@ -48,7 +57,9 @@ const brokenListsOf = ([method, field]: (typeof listMethods)[number]): BrokenSto
       `lists the entries of every ${field}`,
       [method, "returns all entries of the"],
       ["everywhere", "separation"],
-      listing((store, _belongs, cursor) => store.page((stored) => stored[field] !== undefined, cursor)),
+      listing((store, _belongs, cursor) =>
+        store.page((stored) => stored[field] !== undefined, cursor),
+      ),
     ),
     broken(
       `${method} lists entries without their summary`,
@@ -56,7 +67,10 @@ const brokenListsOf = ([method, field]: (typeof listMethods)[number]): BrokenSto
       ["everywhere"],
       listing((store, belongs, cursor) => {
         const { entries, next } = store.page(belongs, cursor);
-        return { entries: new Map([...entries].map(([key, { summary: _, ...stored }]) => [key, stored])), next };
+        return {
+          entries: new Map([...entries].map(([key, { summary: _, ...stored }]) => [key, stored])),
+          next,
+        };
       }),
     ),
     broken(
@@ -69,7 +83,9 @@ const brokenListsOf = ([method, field]: (typeof listMethods)[number]): BrokenSto
       `${method} lists everything at once`,
       [method, "returns many entries in pages of"],
       ["everywhere"],
-      listing((store, belongs) => ({ entries: new Map(store.all().filter(([key, stored]) => store.live(key) && belongs(stored))) })),
+      listing((store, belongs) => ({
+        entries: new Map(store.all().filter(([key, stored]) => store.live(key) && belongs(stored))),
+      })),
     ),
     broken(
       `${method} has no last page`,
@@ -87,7 +103,10 @@ const brokenListsOf = ([method, field]: (typeof listMethods)[number]): BrokenSto
       listing((store, belongs, cursor = "0") => {
         const found = store.all().filter(([key, stored]) => store.live(key) && belongs(stored));
         const end = Number(cursor) + 100;
-        return { entries: new Map(found.slice(Number(cursor), end)), next: end < found.length ? String(end) : undefined };
+        return {
+          entries: new Map(found.slice(Number(cursor), end)),
+          next: end < found.length ? String(end) : undefined,
+        };
       }),
     ),
     broken(
@@ -97,7 +116,11 @@ const brokenListsOf = ([method, field]: (typeof listMethods)[number]): BrokenSto
       class extends MapStore {
         override async replace(key: string, entry: Entry, version: string) {
           const stored = this.live(key)?.[field];
-          return super.replace(key, { ...entry, ...(stored !== undefined && { [field]: stored }) }, version);
+          return super.replace(
+            key,
+            { ...entry, ...(stored !== undefined && { [field]: stored }) },
+            version,
+          );
         }
       },
     ),
@@ -105,21 +128,28 @@ const brokenListsOf = ([method, field]: (typeof listMethods)[number]): BrokenSto
       `matches the ${field} in any letter case`,
       [method, "compares the"],
       ["everywhere", "separation"],
-      listing((store, _belongs, cursor, hash) => store.page((stored) => stored[field]?.toLowerCase() === hash.toLowerCase(), cursor)),
+      listing((store, _belongs, cursor, hash) =>
+        store.page((stored) => stored[field]?.toLowerCase() === hash.toLowerCase(), cursor),
+      ),
     ),
     broken(
       `matches the ${field} as a pattern`,
       [method, "compares the"],
       ["everywhere", "separation"],
       listing((store, _belongs, cursor, hash) =>
-        store.page((stored) => new RegExp(`^${hash.replaceAll("*", ".*")}$`).test(stored[field] ?? ""), cursor),
+        store.page(
+          (stored) => new RegExp(`^${hash.replaceAll("*", ".*")}$`).test(stored[field] ?? ""),
+          cursor,
+        ),
       ),
     ),
   ];
 };
 
 /** A store whose getMany does what `change` makes of the right entries. */
-const getting = (change: (found: Map<string, Stored>, of: Lists, keys: readonly string[]) => Map<string, Stored>) =>
+const getting = (
+  change: (found: Map<string, Stored>, of: Lists, keys: readonly string[]) => Map<string, Stored>,
+) =>
   class extends Lists {
     async getMany(keys: readonly string[]) {
       const found = new Map<string, Stored>();
@@ -140,7 +170,8 @@ export const brokenLists: readonly BrokenStore[] = [
     class extends MapStore {
       readonly index = new Map<string, string[]>();
       override async insert(key: string, entry: Entry) {
-        if (entry.sid !== undefined) this.index.set(entry.sid, [...(this.index.get(entry.sid) ?? []), key]);
+        if (entry.sid !== undefined)
+          this.index.set(entry.sid, [...(this.index.get(entry.sid) ?? []), key]);
         return super.insert(key, entry);
       }
       override async listBySid(sid: string, cursor?: string) {
@@ -153,7 +184,15 @@ export const brokenLists: readonly BrokenStore[] = [
     "getMany gives an entry under another key",
     ["getMany", "returns each stored entry under"],
     ["expiry", "separation"],
-    getting((found) => new Map([...found.keys()].map((key, index) => [key, [...found.values()].reverse()[index] as Stored]))),
+    getting(
+      (found) =>
+        new Map(
+          [...found.keys()].map((key, index) => [
+            key,
+            [...found.values()].reverse()[index] as Stored,
+          ]),
+        ),
+    ),
   ),
   broken(
     "getMany returns the first hundred",

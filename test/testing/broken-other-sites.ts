@@ -17,7 +17,19 @@ export const brokenOtherSites: readonly BrokenApplication[] = [
     breaks: [area, "a login that a link of another site has started replaces"],
     ...ownOrigin,
   },
-  { name: "drops Sec-Fetch-Site before the login", breaks: [area, "a login that the user has started"], ...unknownSite },
-  { name: "has every logout come from its own page", breaks: [area, "a logout that a link of another site"], ...ownOrigin },
-  { name: "drops Sec-Fetch-Site before the logout", breaks: [area, "a logout that the user has started"], ...unknownSite },
+  {
+    name: "drops Sec-Fetch-Site before the login",
+    breaks: [area, "a login that the user has started"],
+    ...unknownSite,
+  },
+  {
+    name: "has every logout come from its own page",
+    breaks: [area, "a logout that a link of another site"],
+    ...ownOrigin,
+  },
+  {
+    name: "drops Sec-Fetch-Site before the logout",
+    breaks: [area, "a logout that the user has started"],
+    ...unknownSite,
+  },
 ];

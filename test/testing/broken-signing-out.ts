@@ -59,7 +59,12 @@ export const brokenSigningOut: readonly BrokenApplication[] = [
     breaks: [area, "whenEnded releases"],
     ...patched((auth) => ({
       whenEnded: (request) =>
-        auth.whenEnded(Object.create(request, { res: { value: undefined }, socket: { value: new EventEmitter() } }) as typeof request),
+        auth.whenEnded(
+          Object.create(request, {
+            res: { value: undefined },
+            socket: { value: new EventEmitter() },
+          }) as typeof request,
+        ),
     })),
   },
 ];

@@ -19,7 +19,9 @@ export function moment(): Promise<void> {
 export interface BrokenStore {
   /** What is wrong with it. */
   readonly name: string;
-  /** One of the requirements that it must be found to break: method, and the beginning of the title. */
+  /**
+   * One of the requirements that it must be found to break: method, and the beginning of the title.
+   */
   readonly breaks: readonly [method: string, title: string];
   /** All guarantees and properties that cannot be given over it. */
   readonly loses: readonly (GuaranteeNumber | StoreProperty)[];

@@ -63,12 +63,16 @@ export const brokenStores: readonly BrokenStore[] = [
     class extends MapStore {
       readonly index = new Map<string, string[]>();
       override async insert(key: string, entry: Entry) {
-        if (entry.subject !== undefined) this.index.set(entry.subject, [...(this.index.get(entry.subject) ?? []), key]);
+        if (entry.subject !== undefined)
+          this.index.set(entry.subject, [...(this.index.get(entry.subject) ?? []), key]);
         return super.insert(key, entry);
       }
       override async listBySubject(subject: string, cursor?: string) {
         const indexed = (this.index.get(subject) ?? []).map((key) => this.live(key));
-        return this.page((stored) => stored.subject === subject || indexed.includes(stored), cursor);
+        return this.page(
+          (stored) => stored.subject === subject || indexed.includes(stored),
+          cursor,
+        );
       }
     },
   ),
@@ -149,7 +153,10 @@ export const brokenStores: readonly BrokenStore[] = [
     class extends MapStore {
       protected override write(key: string, entry: Entry) {
         super.write(key, entry);
-        this.entries.set(key, { ...(this.entries.get(key) as Stored), version: JSON.stringify(entry.data) });
+        this.entries.set(key, {
+          ...(this.entries.get(key) as Stored),
+          version: JSON.stringify(entry.data),
+        });
       }
     },
   ),
@@ -160,7 +167,10 @@ export const brokenStores: readonly BrokenStore[] = [
     class extends MapStore {
       protected override write(key: string, entry: Entry) {
         super.write(key, entry);
-        this.entries.set(key, { ...(this.entries.get(key) as Stored), version: String(this.clock.now()) });
+        this.entries.set(key, {
+          ...(this.entries.get(key) as Stored),
+          version: String(this.clock.now()),
+        });
       }
     },
   ),
@@ -254,7 +264,12 @@ export const brokenStores: readonly BrokenStore[] = [
     class extends MapStore {
       override async touch(key: string, lastActive: number | null, expiresAt: number) {
         const stored = this.live(key);
-        if (stored) this.entries.set(key, { ...stored, expiresAt, ...(lastActive !== null && { lastActive }) });
+        if (stored)
+          this.entries.set(key, {
+            ...stored,
+            expiresAt,
+            ...(lastActive !== null && { lastActive }),
+          });
         return stored !== undefined;
       }
     },
@@ -299,7 +314,11 @@ export const brokenStores: readonly BrokenStore[] = [
     ["idle"],
     class extends MapStore {
       override async touch(key: string, lastActive: number | null, expiresAt: number) {
-        return super.touch(key, this.live(key)?.lastActive === undefined ? null : lastActive, expiresAt);
+        return super.touch(
+          key,
+          this.live(key)?.lastActive === undefined ? null : lastActive,
+          expiresAt,
+        );
       }
     },
   ),
@@ -314,7 +333,11 @@ export const brokenStores: readonly BrokenStore[] = [
         const present = this.live(key);
         if (!stored || !present) return false;
         const stamp = Math.max(stored.lastActive ?? -1, lastActive ?? -1);
-        this.entries.set(key, { ...present, expiresAt: Math.max(stored.expiresAt, expiresAt), ...(stamp >= 0 && { lastActive: stamp }) });
+        this.entries.set(key, {
+          ...present,
+          expiresAt: Math.max(stored.expiresAt, expiresAt),
+          ...(stamp >= 0 && { lastActive: stamp }),
+        });
         return true;
       }
     },
@@ -405,7 +428,9 @@ export const brokenStores: readonly BrokenStore[] = [
       readonly ends = new Map<string, number>();
       protected override live(key: string) {
         const stored = super.live(key);
-        return stored && (this.ends.get(key) ?? Infinity) > this.clock.now() / 1000 ? stored : undefined;
+        return stored && (this.ends.get(key) ?? Infinity) > this.clock.now() / 1000
+          ? stored
+          : undefined;
       }
       override async insert(key: string, entry: Entry) {
         const isNew = await super.insert(key, entry);
@@ -422,7 +447,9 @@ export const brokenStores: readonly BrokenStore[] = [
       readonly ends = new Map<string, number>();
       protected override live(key: string) {
         const stored = super.live(key);
-        return stored && (this.ends.get(key) ?? Infinity) > this.clock.now() / 1000 ? stored : undefined;
+        return stored && (this.ends.get(key) ?? Infinity) > this.clock.now() / 1000
+          ? stored
+          : undefined;
       }
       override async touch(key: string, lastActive: number | null, expiresAt: number) {
         const isThere = await super.touch(key, lastActive, expiresAt);
@@ -448,7 +475,8 @@ export const brokenStores: readonly BrokenStore[] = [
       }
       override async get(key: string) {
         const stored = await super.get(key);
-        if (stored && stored.expiresAt - this.clock.now() / 1000 < 2) this.read.set(key, this.clock.now() / 1000 + 300);
+        if (stored && stored.expiresAt - this.clock.now() / 1000 < 2)
+          this.read.set(key, this.clock.now() / 1000 + 300);
         return stored;
       }
       override async insert(key: string, entry: Entry) {
@@ -482,7 +510,10 @@ export const brokenStores: readonly BrokenStore[] = [
     class extends MapStore {
       override async insert(key: string, entry: Entry) {
         const now = this.clock.now() / 1000;
-        return super.insert(key, entry.expiresAt > now ? entry : { ...entry, expiresAt: now + 600 });
+        return super.insert(
+          key,
+          entry.expiresAt > now ? entry : { ...entry, expiresAt: now + 600 },
+        );
       }
     },
   ),
@@ -713,7 +744,13 @@ export const brokenStores: readonly BrokenStore[] = [
     class extends MapStore {
       override async get(key: string) {
         const stored = await super.get(key);
-        return stored && ({ ...stored, data: (stored.data as Uint8Array).length > 0 ? stored.data : undefined } as Stored);
+        return (
+          stored &&
+          ({
+            ...stored,
+            data: (stored.data as Uint8Array).length > 0 ? stored.data : undefined,
+          } as Stored)
+        );
       }
     },
   ),
@@ -775,7 +812,9 @@ export const brokenStores: readonly BrokenStore[] = [
     class extends MapStore {
       override async delete(key: string) {
         const deleted = await super.delete(key);
-        if (key.endsWith("*")) for (const other of this.entries.keys()) if (other.startsWith(key.slice(0, -1))) this.entries.delete(other);
+        if (key.endsWith("*"))
+          for (const other of this.entries.keys())
+            if (other.startsWith(key.slice(0, -1))) this.entries.delete(other);
         return deleted;
       }
     },
@@ -786,7 +825,9 @@ export const brokenStores: readonly BrokenStore[] = [
     ["expiry", "idle", "everywhere"],
     class extends MapStore {
       override touch(key: string, lastActive: number | null, expiresAt: number) {
-        return lastActive === null ? new Promise<boolean>(() => undefined) : super.touch(key, lastActive, expiresAt);
+        return lastActive === null
+          ? new Promise<boolean>(() => undefined)
+          : super.touch(key, lastActive, expiresAt);
       }
     },
     100,
@@ -796,7 +837,12 @@ export const brokenStores: readonly BrokenStore[] = [
     ["setup", "reports no problem with the store's"],
     [7],
     class extends MapStore {
-      readonly problems = [{ message: "The client queues commands while its server is away.", remedy: "Set disableOfflineQueue." }];
+      readonly problems = [
+        {
+          message: "The client queues commands while its server is away.",
+          remedy: "Set disableOfflineQueue.",
+        },
+      ];
     },
   ),
 ];

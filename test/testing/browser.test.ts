@@ -2,11 +2,18 @@ import { createServer } from "node:http";
 import express from "express";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { idpAuth } from "../../src/adapters/express/express.js";
-import { browser, signedInAs, startTestProvider, type TestProvider } from "../../src/testing/index.js";
+import {
+  browser,
+  signedInAs,
+  startTestProvider,
+  type TestProvider,
+} from "../../src/testing/index.js";
 
 let provider: TestProvider;
 beforeEach(async () => {
-  provider = await startTestProvider({ people: [{ email: "ada@example.com" }, { email: "grace@example.com" }] });
+  provider = await startTestProvider({
+    people: [{ email: "ada@example.com" }, { email: "grace@example.com" }],
+  });
 });
 afterEach(async () => {
   await provider.stop();
@@ -24,7 +31,11 @@ it("a browser is signed out until it follows the guard to the provider and back"
   const user = await browser(createApp());
   expect([user.cookie, (await user.get("/reports")).status]).toEqual(["", 401]);
   const page = await user.follow("/reports?month=10");
-  expect([page.url.href, page.status, page.json().email]).toEqual([`${user.origin}/reports?month=10`, 200, "ada@example.com"]);
+  expect([page.url.href, page.status, page.json().email]).toEqual([
+    `${user.origin}/reports?month=10`,
+    200,
+    "ada@example.com",
+  ]);
   expect(user.cookie).toMatch(/^idpauth=/);
   await user.close();
 });
@@ -43,12 +54,18 @@ it("follows with a session's cookie that has ended, to a new one, and keeps it f
   provider.clock.advance(3_600_000);
   const ended = await user.follow("/reports", { headers: { cookie } });
   expect([ended.status, ended.json().email]).toEqual([200, "ada@example.com"]);
-  expect(provider.requestsTo("authorize").map(({ headers }) => headers.cookie?.includes(cookie) ?? false)).toEqual([false]);
+  expect(
+    provider
+      .requestsTo("authorize")
+      .map(({ headers }) => headers.cookie?.includes(cookie) ?? false),
+  ).toEqual([false]);
   await user.close();
 });
 
 it("plays a browser behind a proxy that ends TLS", async () => {
-  const app = createServer((request, response) => response.end([request.headers["x-forwarded-proto"], request.headers.host].join(" ")));
+  const app = createServer((request, response) =>
+    response.end([request.headers["x-forwarded-proto"], request.headers.host].join(" ")),
+  );
   const user = await browser(app, { origin: "https://app.example" });
   expect((await user.get("/")).text).toBe("https app.example");
 });
@@ -61,6 +78,9 @@ it("reaches a server that listens on ::1 alone, by number and by name", async (c
   server.listen(0, "::1");
   if (!(await isListening)) context.skip("this machine has no IPv6");
   const user = await browser(server);
-  expect([user.origin.startsWith("http://[::1]:"), (await user.get("/")).text]).toEqual([true, "here"]);
+  expect([user.origin.startsWith("http://[::1]:"), (await user.get("/")).text]).toEqual([
+    true,
+    "here",
+  ]);
   server.close();
 });

@@ -43,7 +43,11 @@ function memory(): StoreUnderTest {
 
 function mapStore(): StoreUnderTest {
   const clock = new StoppedClock();
-  return { store: new MapStore(clock), now: () => clock.seconds, advance: async (seconds) => void (clock.seconds += seconds) };
+  return {
+    store: new MapStore(clock),
+    now: () => clock.seconds,
+    advance: async (seconds) => void (clock.seconds += seconds),
+  };
 }
 
 function brokenStore(name: string): () => StoreUnderTest {
@@ -62,7 +66,9 @@ describe("checkStore: a store that", () => {
       const report = await checkStore({ name, create });
       const broken = report.results.filter(({ error }) => error !== undefined);
       for (const result of broken) bitten.add(nameOf(result));
-      const found = broken.find((result) => result.method === method && result.title.startsWith(title));
+      const found = broken.find(
+        (result) => result.method === method && result.title.startsWith(title),
+      );
       expect(found, `found to break instead:\n${broken.map(nameOf).join("\n")}`).toBeDefined();
       expect(verdicts(report, false)).toEqual(loses);
     },
@@ -76,7 +82,11 @@ describe("checkStore: a store that", () => {
 describe("checkStore: what it says of", () => {
   it("a store that meets every requirement, with all features: every guarantee is given", async () => {
     const seen: StoreResult[] = [];
-    const report = await checkStore({ name: "sound", create: soundClient, report: (result) => seen.push(result) });
+    const report = await checkStore({
+      name: "sound",
+      create: soundClient,
+      report: (result) => seen.push(result),
+    });
     expect(report.results.filter(({ passed }) => !passed)).toEqual([]);
     expect(verdicts(report, true)).toEqual([1, 2, 3, 4, 5, 6, 7, ...Object.keys(STORE_PROPERTIES)]);
     expect(seen).toEqual(report.results);
@@ -86,7 +96,9 @@ describe("checkStore: what it says of", () => {
   it("a store without powers: what takes them is not checked, and nothing that hangs on it is given", async () => {
     const report = await checkStore({ name: "map", create: mapStore });
     const open = report.results.filter(({ notChecked }) => notChecked !== undefined);
-    expect(new Set(open.map(({ method }) => method))).toEqual(new Set(["getMany", "watchEnds", "processes", "outage"]));
+    expect(new Set(open.map(({ method }) => method))).toEqual(
+      new Set(["getMany", "watchEnds", "processes", "outage"]),
+    );
     expect(open.filter(({ passed, error }) => passed || error !== undefined)).toEqual([]);
     expect(verdicts(report, true)).toEqual([1, "separation"]);
     expect(verdicts(report, false)).toEqual([]);
@@ -105,14 +117,24 @@ describe("checkStore: what it says of", () => {
   });
 
   it("a broken store: which guarantee it cannot give and why, with what was seen as the cause", async () => {
-    const { results } = await checkStore({ name: "racing", create: brokenStore("compares, then sets after a moment") });
-    const error = results.find(({ method, title }) => method === "replace" && title.startsWith("of many"))?.error;
+    const { results } = await checkStore({
+      name: "racing",
+      create: brokenStore("compares, then sets after a moment"),
+    });
+    const error = results.find(
+      ({ method, title }) => method === "replace" && title.startsWith("of many"),
+    )?.error;
     expect(error).toBeInstanceOf(StoreRequirementError);
     expect(error?.cause).toBeInstanceOf(AssertionError);
     expect(error).toMatchObject({ method: "replace", guarantees: [1, 2, 4, 5], properties: [] });
-    expect(error?.message).toMatch(/^The racing store breaks a requirement\. replace: of many replaces at once with one version/);
-    expect(error?.message).toContain("\nTwo processes would take the lease and spend the refresh token");
-    for (const number of [1, 2, 4, 5]) expect(error?.message).toContain(`guarantee ${number}: ${GUARANTEES[number - 1]?.title}`);
+    expect(error?.message).toMatch(
+      /^The racing store breaks a requirement\. replace: of many replaces at once with one version/,
+    );
+    expect(error?.message).toContain(
+      "\nTwo processes would take the lease and spend the refresh token",
+    );
+    for (const number of [1, 2, 4, 5])
+      expect(error?.message).toContain(`guarantee ${number}: ${GUARANTEES[number - 1]?.title}`);
     expect(error?.message).toContain("Seen: of 20 writers, not exactly one got true");
   });
 });
@@ -133,7 +155,8 @@ describe("checkStore: its surroundings", () => {
     const results = await Promise.all(
       lives.map(async ({ check }) => {
         const now = () => Math.floor(Date.now() / 1000);
-        const advance = (seconds: number) => new Promise<void>((resolve) => setTimeout(resolve, seconds * 1000));
+        const advance = (seconds: number) =>
+          new Promise<void>((resolve) => setTimeout(resolve, seconds * 1000));
         await check({ store: new MapStore(), now, advance, life: 2 });
       }),
     );
@@ -142,15 +165,27 @@ describe("checkStore: its surroundings", () => {
 
   it("an advance that lets no time pass is distinguished from a store that forgets the expiry", async () => {
     const clock = new StoppedClock();
-    const create = () => ({ store: new MapStore(clock), now: () => clock.seconds, advance: async () => undefined });
+    const create = () => ({
+      store: new MapStore(clock),
+      now: () => clock.seconds,
+      advance: async () => undefined,
+    });
     const { results } = await checkStore({ name: "map", create });
-    expect(results.find(({ method }) => method === "expiry")?.error?.message).toContain("advance() lets no time pass");
+    expect(results.find(({ method }) => method === "expiry")?.error?.message).toContain(
+      "advance() lets no time pass",
+    );
   });
 
   it("an outage ends also when it could not begin", async () => {
     let ended = 0;
-    const outage = { begin: () => Promise.reject(new Error("no permission")), end: async () => void (ended += 1) };
-    const { results } = await checkStore({ name: "sound", create: () => ({ ...soundClient(), outage }) });
+    const outage = {
+      begin: () => Promise.reject(new Error("no permission")),
+      end: async () => void (ended += 1),
+    };
+    const { results } = await checkStore({
+      name: "sound",
+      create: () => ({ ...soundClient(), outage }),
+    });
     const concerned = results.filter(({ method }) => method === "outage");
     expect(concerned.every(({ error }) => error?.message.includes("no permission"))).toBe(true);
     expect(ended).toBe(concerned.length);
@@ -158,7 +193,10 @@ describe("checkStore: its surroundings", () => {
 
   it("another() that gives the very same store proves nothing", async () => {
     const under = mapStore();
-    const { results } = await checkStore({ name: "map", create: () => ({ ...under, another: () => under.store }) });
+    const { results } = await checkStore({
+      name: "map",
+      create: () => ({ ...under, another: () => under.store }),
+    });
     const concerned = results.filter(({ method }) => method === "processes");
     expect(concerned.every(({ error }) => error?.message.includes("the same store"))).toBe(true);
   });
@@ -166,20 +204,44 @@ describe("checkStore: its surroundings", () => {
   const { store, now, advance } = mapStore();
   const without = (method: keyof SessionStore) => ({ ...methodsOf(store), [method]: undefined });
   it.each<[what: string, given: unknown, says: string]>([
-    ["nothing", undefined, "create() must return an object with store, now and advance, got undefined"],
+    [
+      "nothing",
+      undefined,
+      "create() must return an object with store, now and advance, got undefined",
+    ],
     ["the store itself", store, "create() returned the store itself"],
     ["no store", { now, advance }, "a store is an object, got undefined"],
     ["no advance", { store, now }, "create() must return advance as well"],
     ["no time at all", { store }, "create() must return now and advance as well"],
     ["a now in milliseconds", { store, now: () => Date.now(), advance }, "not milliseconds"],
     ["a now in parts of a second", { store, now: () => 1.5, advance }, "whole seconds"],
-    ["a life of a second", { store, now, advance, life: 1 }, "life must be a whole number of seconds from 2"],
-    ["a time limit that is none", { store, now, advance, timeLimit: 0 }, "timeLimit must be milliseconds above 0"],
+    [
+      "a life of a second",
+      { store, now, advance, life: 1 },
+      "life must be a whole number of seconds from 2",
+    ],
+    [
+      "a time limit that is none",
+      { store, now, advance, timeLimit: 0 },
+      "timeLimit must be milliseconds above 0",
+    ],
     ["half an outage", { store, now, advance, outage: { begin: advance } }, "there is no end"],
-    ["another that is no function", { store, now, advance, another: store }, "another must be a function"],
-    ["a store without a method", { store: without("touch"), now, advance }, "it has no touch. A store has the methods get, insert,"],
+    [
+      "another that is no function",
+      { store, now, advance, another: store },
+      "another must be a function",
+    ],
+    [
+      "a store without a method",
+      { store: without("touch"), now, advance },
+      "it has no touch. A store has the methods get, insert,",
+    ],
     ["a store without a name", { store: without("name"), now, advance }, "it has no name"],
-    ["an empty store", { store: {}, now, advance }, "it has no get, insert, replace, touch, delete, listBySubject and listBySid"],
+    [
+      "an empty store",
+      { store: {}, now, advance },
+      "it has no get, insert, replace, touch, delete, listBySubject and listBySid",
+    ],
   ])("%s is a TypeError that says so", async (_what, given, says) => {
     const check = checkStore({ name: "garbage", create: () => given as StoreUnderTest });
     await expect(check).rejects.toThrow(TypeError);
@@ -195,19 +257,34 @@ describe("formatStoreReport", () => {
     for (const { method, title, passed, notChecked } of report.results) {
       const heading = passed ? method : `${method} (${String(notChecked)})`;
       const section = text.split("\n\n").find((part) => part.startsWith(`${heading}\n`));
-      expect(section?.split("\n")).toContain(passed ? `  holds        ${title}` : `  not checked  ${title}`);
+      expect(section?.split("\n")).toContain(
+        passed ? `  holds        ${title}` : `  not checked  ${title}`,
+      );
     }
     const lines = text.split("\n");
-    expect(lines).toContain("  given        6. Logout wins over everything in flight: the session never comes back.");
-    const two = lines.indexOf("  not checked  2. Any number of processes that share the store make one token request.");
-    expect(lines[two + 1]).toBe("               - no other process can reach a store in this process");
+    expect(lines).toContain(
+      "  given        6. Logout wins over everything in flight: the session never comes back.",
+    );
+    const two = lines.indexOf(
+      "  not checked  2. Any number of processes that share the store make one token request.",
+    );
+    expect(lines[two + 1]).toBe(
+      "               - no other process can reach a store in this process",
+    );
   });
 
   it("names under each guarantee that is not given the requirements that are broken, and then what was seen", async () => {
-    const report = await checkStore({ name: "broken", create: brokenStore("touch reads the entry and writes it back whole") });
+    const report = await checkStore({
+      name: "broken",
+      create: brokenStore("touch reads the entry and writes it back whole"),
+    });
     const text = formatStoreReport(report);
-    expect(text).toMatch(/^The broken store: of \d+ requirements \d+ hold, 3 are broken, 21 were not checked\.\n/);
-    expect(text).toContain("  BROKEN       against a simultaneous replace: the replaced data stays\n");
+    expect(text).toMatch(
+      /^The broken store: of \d+ requirements \d+ hold, 3 are broken, 21 were not checked\.\n/,
+    );
+    expect(text).toContain(
+      "  BROKEN       against a simultaneous replace: the replaced data stays\n",
+    );
     expect(text).toContain(
       "  NOT GIVEN    5. No write of an old copy ever overwrites newer tokens.\n" +
         "               - touch: against a simultaneous replace: the replaced data stays\n",

@@ -10,19 +10,67 @@ describe("what is kept, and sent where", () => {
 
   it.each<[why: string, from: string, line: string, to: string, sent: string | undefined]>([
     ["the same path", HERE, "a=1; Path=/", HERE, "a=1"],
-    ["another port is the same host", "http://app.example:1/", "a=1", "http://app.example:2/", "a=1"],
+    [
+      "another port is the same host",
+      "http://app.example:1/",
+      "a=1",
+      "http://app.example:2/",
+      "a=1",
+    ],
     ["another host", HERE, "a=1; Path=/", "http://other.example/", undefined],
     ["a subdomain, without Domain", HERE, "a=1; Path=/", "http://www.app.example/", undefined],
-    ["a subdomain, with Domain", HERE, "a=1; Path=/; Domain=app.example", "http://www.app.example/", "a=1"],
-    ["a name that only ends alike", HERE, "a=1; Path=/; Domain=app.example", "http://evilapp.example/", undefined],
-    ["a Domain of another site", HERE, "a=1; Path=/; Domain=other.example", "http://other.example/", undefined],
-    ["a Domain that is the end of an address", "http://127.0.0.1/", "a=1; Domain=0.0.1", "http://127.0.0.1/", undefined],
+    [
+      "a subdomain, with Domain",
+      HERE,
+      "a=1; Path=/; Domain=app.example",
+      "http://www.app.example/",
+      "a=1",
+    ],
+    [
+      "a name that only ends alike",
+      HERE,
+      "a=1; Path=/; Domain=app.example",
+      "http://evilapp.example/",
+      undefined,
+    ],
+    [
+      "a Domain of another site",
+      HERE,
+      "a=1; Path=/; Domain=other.example",
+      "http://other.example/",
+      undefined,
+    ],
+    [
+      "a Domain that is the end of an address",
+      "http://127.0.0.1/",
+      "a=1; Domain=0.0.1",
+      "http://127.0.0.1/",
+      undefined,
+    ],
     ["below the path", HERE, "a=1; Path=/idpauth", "http://app.example/idpauth/session", "a=1"],
-    ["a path that only begins alike", HERE, "a=1; Path=/idpauth", "http://app.example/idpauthx", undefined],
+    [
+      "a path that only begins alike",
+      HERE,
+      "a=1; Path=/idpauth",
+      "http://app.example/idpauthx",
+      undefined,
+    ],
     ["above the path", HERE, "a=1; Path=/idpauth", "http://app.example/", undefined],
-    ["no Path: the folder of the page that set it", HERE, "a=1", "http://app.example/idpauth/login/x", "a=1"],
+    [
+      "no Path: the folder of the page that set it",
+      HERE,
+      "a=1",
+      "http://app.example/idpauth/login/x",
+      "a=1",
+    ],
     ["no Path: not above that folder", HERE, "a=1", "http://app.example/idpauth/", undefined],
-    ["not Secure, and kept without TLS", "http://127.0.0.1:1/", "a=1; HttpOnly; SameSite=Lax", "http://127.0.0.1:1/", "a=1"],
+    [
+      "not Secure, and kept without TLS",
+      "http://127.0.0.1:1/",
+      "a=1; HttpOnly; SameSite=Lax",
+      "http://127.0.0.1:1/",
+      "a=1",
+    ],
     ["Secure, set without TLS", HERE, "a=1; Path=/; Secure", SECURE, undefined],
     ["Secure, sent with TLS only", SECURE, "a=1; Path=/; Secure", HERE, undefined],
     ["Secure, sent with TLS", SECURE, "a=1; Path=/; Secure", SECURE, "a=1"],
@@ -30,14 +78,38 @@ describe("what is kept, and sent where", () => {
     ["__Host- as it must be", SECURE, "__Host-a=1; Path=/; Secure", SECURE, "__Host-a=1"],
     ["__Host- without Secure", SECURE, "__Host-a=1; Path=/", SECURE, undefined],
     ["__Host- with a path", SECURE, "__Host-a=1; Path=/idpauth; Secure", SECURE, undefined],
-    ["__Host- without a written path", "https://app.example/", "__Host-a=1; Secure", "https://app.example/", undefined],
-    ["__Host- with Domain", SECURE, "__Host-a=1; Path=/; Secure; Domain=app.example", SECURE, undefined],
+    [
+      "__Host- without a written path",
+      "https://app.example/",
+      "__Host-a=1; Secure",
+      "https://app.example/",
+      undefined,
+    ],
+    [
+      "__Host- with Domain",
+      SECURE,
+      "__Host-a=1; Path=/; Secure; Domain=app.example",
+      SECURE,
+      undefined,
+    ],
     ["__Secure- without Secure", SECURE, "__Secure-a=1; Path=/", SECURE, undefined],
     ["Max-Age=0", HERE, "a=1; Path=/; Max-Age=0", HERE, undefined],
     ["a date gone by", HERE, "a=1; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT", HERE, undefined],
-    ["Max-Age wins over Expires", HERE, "a=1; Path=/; Max-Age=9; Expires=Thu, 01 Jan 1970 00:00:00 GMT", HERE, "a=1"],
+    [
+      "Max-Age wins over Expires",
+      HERE,
+      "a=1; Path=/; Max-Age=9; Expires=Thu, 01 Jan 1970 00:00:00 GMT",
+      HERE,
+      "a=1",
+    ],
     ["an equals sign within the value", HERE, "a=b=c; Path=/", HERE, "a=b=c"],
-    ["4096 bytes of name and value", HERE, `a=${"x".repeat(4095)}; Path=/`, HERE, `a=${"x".repeat(4095)}`],
+    [
+      "4096 bytes of name and value",
+      HERE,
+      `a=${"x".repeat(4095)}; Path=/`,
+      HERE,
+      `a=${"x".repeat(4095)}`,
+    ],
     ["one byte more", HERE, `a=${"x".repeat(4096)}; Path=/`, HERE, undefined],
   ])("%s", (_why, from, line, to, sent) => {
     const jar = new CookieJar();
@@ -68,7 +140,8 @@ describe("what is kept, and sent where", () => {
   it("longer paths go first, then older cookies", () => {
     const jar = new CookieJar();
     const url = new URL(HERE);
-    for (const line of ["a=1; Path=/", "b=2; Path=/", "c=3; Path=/idpauth", "a=4; Path=/"]) jar.take(url, line);
+    for (const line of ["a=1; Path=/", "b=2; Path=/", "c=3; Path=/idpauth", "a=4; Path=/"])
+      jar.take(url, line);
     expect(jar.header(url)).toBe("c=3; a=4; b=2");
   });
 
@@ -90,7 +163,9 @@ describe("what is kept, and sent where", () => {
 
 const servers: Server[] = [];
 
-async function serve(handler: (request: IncomingMessage, response: ServerResponse) => void): Promise<{ origin: string; port: number }> {
+async function serve(
+  handler: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<{ origin: string; port: number }> {
   const server = createServer(handler).listen(0, "127.0.0.1");
   servers.push(server);
   await once(server, "listening");
@@ -108,7 +183,8 @@ afterEach(() => {
 describe("the browser", () => {
   it("keeps what it is given and shows what it sends", async () => {
     const { origin } = await serve((request, response) => {
-      if (request.url === "/in") response.setHeader("Set-Cookie", ["sid=1; Path=/; HttpOnly", "theme=dark; Path=/"]);
+      if (request.url === "/in")
+        response.setHeader("Set-Cookie", ["sid=1; Path=/; HttpOnly", "theme=dark; Path=/"]);
       response
         .setHeader("Content-Type", "application/json")
         .end(JSON.stringify({ cookie: request.headers.cookie ?? null, method: request.method }));
@@ -117,13 +193,20 @@ describe("the browser", () => {
     const first = await browser.get("/in");
     expect(first.json()).toEqual({ cookie: null, method: "GET" });
     expect(first.setCookies).toHaveLength(2);
-    expect((await browser.get("/", { method: "POST", body: "x" })).json()).toEqual({ cookie: "sid=1; theme=dark", method: "POST" });
-    expect((await browser.get("/", { headers: { Cookie: "sid=stolen" } })).json().cookie).toBe("sid=stolen");
+    expect((await browser.get("/", { method: "POST", body: "x" })).json()).toEqual({
+      cookie: "sid=1; theme=dark",
+      method: "POST",
+    });
+    expect((await browser.get("/", { headers: { Cookie: "sid=stolen" } })).json().cookie).toBe(
+      "sid=stolen",
+    );
     expect(browser.cookies.value("sid")).toBe("1");
   });
 
   it("never follows a redirect by itself, and gives Location byte for byte", async () => {
-    const { origin } = await serve((_request, response) => response.writeHead(302, { Location: "/a%2Fb?c=%C3%A9#d" }).end());
+    const { origin } = await serve((_request, response) =>
+      response.writeHead(302, { Location: "/a%2Fb?c=%C3%A9#d" }).end(),
+    );
     const response = await new CookieBrowser({ origin }).get("/");
     expect([response.status, response.location]).toEqual([302, "/a%2Fb?c=%C3%A9#d"]);
   });
@@ -143,22 +226,43 @@ describe("the browser", () => {
     const app = await serve((request, response) => {
       note(request);
       if (request.url === "/done") response.end("done");
-      else response.writeHead(302, { "Set-Cookie": "app=1; Path=/", Location: `http://provider.test:${provider.port}/` }).end();
+      else
+        response
+          .writeHead(302, {
+            "Set-Cookie": "app=1; Path=/",
+            Location: `http://provider.test:${provider.port}/`,
+          })
+          .end();
     });
     const provider = await serve((request, response) => {
       note(request);
-      response.writeHead(303, { "Set-Cookie": "op=1; Path=/", Location: `http://app.test:${app.port}/done` }).end();
+      response
+        .writeHead(303, {
+          "Set-Cookie": "op=1; Path=/",
+          Location: `http://app.test:${app.port}/done`,
+        })
+        .end();
     });
     const browser = new CookieBrowser();
     const end = await browser.follow(`http://app.test:${app.port}/`, { method: "POST", body: "x" });
-    expect([end.text, end.url.pathname, end.trail.map(({ status }) => status)]).toEqual(["done", "/done", [302, 303, 200]]);
-    expect(seen).toEqual(["POST app.test - navigate", "GET provider.test - navigate", "GET app.test app=1 navigate"]);
+    expect([end.text, end.url.pathname, end.trail.map(({ status }) => status)]).toEqual([
+      "done",
+      "/done",
+      [302, 303, 200],
+    ]);
+    expect(seen).toEqual([
+      "POST app.test - navigate",
+      "GET provider.test - navigate",
+      "GET app.test app=1 navigate",
+    ]);
   });
 
   it("follows with cookies and a password that it was given, and sends them to no other origin", async () => {
     const seen: string[] = [];
     const note = (who: string, { headers }: IncomingMessage) =>
-      seen.push(`${who}: ${headers.cookie ?? "-"} ${headers.authorization ?? "-"} ${String(headers["x-mine"])}`);
+      seen.push(
+        `${who}: ${headers.cookie ?? "-"} ${headers.authorization ?? "-"} ${String(headers["x-mine"])}`,
+      );
     const app = await serve((request, response) => {
       note("app", request);
       const [cookie, location] = {
@@ -187,7 +291,9 @@ describe("the browser", () => {
   });
 
   it("reads no further than its limit", async () => {
-    const { origin } = await serve((request, response) => response.end("x".repeat(Number(request.url!.slice(1)))));
+    const { origin } = await serve((request, response) =>
+      response.end("x".repeat(Number(request.url!.slice(1)))),
+    );
     const browser = new CookieBrowser({ origin });
     expect((await browser.get("/1000", { maxBytes: 1000 })).text).toHaveLength(1000);
     await expect(browser.get("/1001", { maxBytes: 1000 })).rejects.toThrow("more than 1000 bytes");
@@ -200,16 +306,27 @@ describe("the browser", () => {
   });
 
   it("gives up on a circle", async () => {
-    const { origin } = await serve((_request, response) => response.writeHead(302, { Location: "/" }).end());
+    const { origin } = await serve((_request, response) =>
+      response.writeHead(302, { Location: "/" }).end(),
+    );
     await expect(new CookieBrowser({ origin }).follow("/")).rejects.toThrow("redirects");
   });
 
   it("stands behind a proxy that ends TLS, where Secure cookies live", async () => {
     const { port } = await serve((request, response) => {
       response.setHeader("Set-Cookie", "__Host-sid=1; Path=/; Secure; HttpOnly");
-      response.end([request.headers.host, request.headers["x-forwarded-proto"], request.headers.cookie ?? "-"].join(" "));
+      response.end(
+        [
+          request.headers.host,
+          request.headers["x-forwarded-proto"],
+          request.headers.cookie ?? "-",
+        ].join(" "),
+      );
     });
-    const browser = new CookieBrowser({ origin: "https://app.example", proxied: { "https://app.example": port } });
+    const browser = new CookieBrowser({
+      origin: "https://app.example",
+      proxied: { "https://app.example": port },
+    });
     expect((await browser.get("/")).text).toBe("app.example https -");
     expect((await browser.get("https://app.example/")).text).toBe("app.example https __Host-sid=1");
   });
@@ -242,10 +359,22 @@ describe("the browser", () => {
 
 describe("Sec-Fetch-Site", () => {
   const APP = "http://a.app.localhost:";
-  type Way = readonly [why: string, from: string | null | undefined, trail: readonly string[], sent: string | undefined];
+  type Way = readonly [
+    why: string,
+    from: string | null | undefined,
+    trail: readonly string[],
+    sent: string | undefined,
+  ];
 
-  /** Requests the first address, whose response redirects to the next one, and returns what the last request sent. */
-  async function sent(how: "get" | "navigate" | "follow", from: Way[1], trail: Way[2]): Promise<unknown> {
+  /**
+   * Requests the first address, whose response redirects to the next one, and returns what the last
+   * request sent.
+   */
+  async function sent(
+    how: "get" | "navigate" | "follow",
+    from: Way[1],
+    trail: Way[2],
+  ): Promise<unknown> {
     let asked = 0;
     let site: unknown;
     const { port } = await serve((request, response) => {
@@ -261,7 +390,10 @@ describe("Sec-Fetch-Site", () => {
       "https://www.app.example": port,
       "https://other.example": port,
     };
-    await new CookieBrowser({ proxied })[how](at(trail[0]!), from === undefined ? {} : { from: from && at(from) });
+    await new CookieBrowser({ proxied })[how](
+      at(trail[0]!),
+      from === undefined ? {} : { from: from && at(from) },
+    );
     return site;
   }
 
@@ -274,13 +406,33 @@ describe("Sec-Fetch-Site", () => {
     ["a link of a sibling domain", "http://b.app.localhost:", [APP], "same-site"],
     ["a link of another scheme", "https://a.app.localhost/", [APP], "cross-site"],
     ["a link of another site", "https://other.example/", [APP], "cross-site"],
-    ["a link of another site, by way of two redirects", "https://other.example/", [APP, APP, APP], "cross-site"],
-    ["a link of the same origin, by way of another site", APP, [APP, "https://other.example/", APP], "cross-site"],
-    ["a link of the same origin, by way of a sibling", APP, [APP, "http://b.app.localhost:", APP], "same-site"],
+    [
+      "a link of another site, by way of two redirects",
+      "https://other.example/",
+      [APP, APP, APP],
+      "cross-site",
+    ],
+    [
+      "a link of the same origin, by way of another site",
+      APP,
+      [APP, "https://other.example/", APP],
+      "cross-site",
+    ],
+    [
+      "a link of the same origin, by way of a sibling",
+      APP,
+      [APP, "http://b.app.localhost:", APP],
+      "same-site",
+    ],
     ["addresses have no subdomains", "http://127.0.0.2:1/", ["http://127.0.0.1:"], "cross-site"],
     ["https", "https://www.app.example/", ["https://app.example/"], "same-site"],
     ["plain http", "http://app.example/", ["http://app.example/"], undefined],
-    ["plain http that redirects to https", "https://other.example/", ["http://app.example/", "https://app.example/"], "cross-site"],
+    [
+      "plain http that redirects to https",
+      "https://other.example/",
+      ["http://app.example/", "https://app.example/"],
+      "cross-site",
+    ],
   ])("of %s", async (_why, from, trail, expected) => {
     expect(await sent("follow", from, trail)).toBe(expected);
   });
@@ -294,20 +446,38 @@ describe("Sec-Fetch-Site", () => {
   });
 
   it("is what a header says, and absent if the header has no value", async () => {
-    const { origin } = await serve((request, response) => response.end(String(request.headers["sec-fetch-site"])));
+    const { origin } = await serve((request, response) =>
+      response.end(String(request.headers["sec-fetch-site"])),
+    );
     const browser = new CookieBrowser({ origin });
-    expect((await browser.get("/", { headers: { "Sec-Fetch-Site": "same-site" } })).text).toBe("same-site");
-    expect((await browser.navigate("/", { headers: { "sec-fetch-site": [] } })).text).toBe("undefined");
+    expect((await browser.get("/", { headers: { "Sec-Fetch-Site": "same-site" } })).text).toBe(
+      "same-site",
+    );
+    expect((await browser.navigate("/", { headers: { "sec-fetch-site": [] } })).text).toBe(
+      "undefined",
+    );
   });
 });
 
 describe("a raw request", () => {
   it("sends exactly these bytes", async () => {
     const { port } = await serve((request, response) =>
-      response.setHeader("X-Cookies", String(request.rawHeaders.filter((name) => name === "Cookie").length)).end(request.url),
+      response
+        .setHeader(
+          "X-Cookies",
+          String(request.rawHeaders.filter((name) => name === "Cookie").length),
+        )
+        .end(request.url),
     );
-    const response = await rawRequest(port, "GET //idpauth//debug;x HTTP/1.1\r\nHost: a\r\nCookie: a=1\r\nCookie: a=2\r\n\r\n");
-    expect([response.status, response.body, response.header("x-cookies")]).toEqual([200, "//idpauth//debug;x", "2"]);
+    const response = await rawRequest(
+      port,
+      "GET //idpauth//debug;x HTTP/1.1\r\nHost: a\r\nCookie: a=1\r\nCookie: a=2\r\n\r\n",
+    );
+    expect([response.status, response.body, response.header("x-cookies")]).toEqual([
+      200,
+      "//idpauth//debug;x",
+      "2",
+    ]);
   });
 
   it("puts a chunked body together, and expects none after HEAD", async () => {
@@ -323,7 +493,10 @@ describe("a raw request", () => {
   it("shows the server's own refusals, and an end without a response", async () => {
     const { port } = await serve((request) => request.socket.destroy());
     expect((await rawRequest(port, "NONSENSE\r\n\r\n")).status).toBe(400);
-    expect((await rawRequest(port, `GET / HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(20_000)}\r\n\r\n`)).status).toBe(431);
+    expect(
+      (await rawRequest(port, `GET / HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(20_000)}\r\n\r\n`))
+        .status,
+    ).toBe(431);
     expect((await rawRequest(port, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")).status).toBe(0);
   });
 });
@@ -337,5 +510,7 @@ it("a cookie with Domain outlives the deletion of one without", () => {
 });
 
 it("an https origin that nothing stands before is refused, and not requested over plain HTTP", async () => {
-  await expect(new CookieBrowser().get("https://app.example/")).rejects.toThrow(/Set the option `proxied` for https:\/\/app\.example\./);
+  await expect(new CookieBrowser().get("https://app.example/")).rejects.toThrow(
+    /Set the option `proxied` for https:\/\/app\.example\./,
+  );
 });

@@ -15,16 +15,31 @@ export class LogoutClient {
 
   async tokens(parameters: Parameters): Promise<Record<string, string>> {
     const { clientId, clientSecret, issuer } = this.#provider;
-    const body = new URLSearchParams({ client_id: clientId, client_secret: clientSecret, ...parameters });
-    return (await fetch(`${issuer}/token`, { method: "POST", body })).json() as Promise<Record<string, string>>;
+    const body = new URLSearchParams({
+      client_id: clientId,
+      client_secret: clientSecret,
+      ...parameters,
+    });
+    return (await fetch(`${issuer}/token`, { method: "POST", body })).json() as Promise<
+      Record<string, string>
+    >;
   }
 
   /** Returns the token reply of a sign-in. */
-  async signIn(parameters: Parameters = {}, person?: Record<string, unknown>): Promise<Record<string, string>> {
+  async signIn(
+    parameters: Parameters = {},
+    person?: Record<string, unknown>,
+  ): Promise<Record<string, string>> {
     const { clientId, issuer } = this.#provider;
-    const fixed = { client_id: clientId, redirect_uri: REDIRECT_URI, response_type: "code", scope: "openid" };
+    const fixed = {
+      client_id: clientId,
+      redirect_uri: REDIRECT_URI,
+      response_type: "code",
+      scope: "openid",
+    };
     const url = `${issuer}/authorize?${new URLSearchParams({ ...fixed, ...parameters }).toString()}`;
-    const code = new URL(await this.#provider.signInCode(url, person)).searchParams.get("code") ?? "";
+    const code =
+      new URL(await this.#provider.signInCode(url, person)).searchParams.get("code") ?? "";
     return this.tokens({ grant_type: "authorization_code", redirect_uri: REDIRECT_URI, code });
   }
 
@@ -34,6 +49,10 @@ export class LogoutClient {
     const response = await (method === "GET"
       ? fetch(`${url}?${sent.toString()}`, { redirect: "manual" })
       : fetch(url, { method, body: sent, redirect: "manual" }));
-    return { status: response.status, location: response.headers.get("location"), text: await response.text() };
+    return {
+      status: response.status,
+      location: response.headers.get("location"),
+      text: await response.text(),
+    };
   }
 }

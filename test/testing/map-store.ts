@@ -3,7 +3,10 @@ import type { Clock, Entry, EntryPage, SessionStore, Stored } from "idpauth";
 /** Entries in a page of a list. */
 const PAGE = 100;
 
-/** Sessions in a Map. Each method does its work in one step, so no other call runs between compare and swap. */
+/**
+ * Sessions in a Map. Each method does its work in one step, so no other call runs between compare
+ * and swap.
+ */
 export class MapStore implements SessionStore {
   readonly name = "map";
   protected readonly entries = new Map<string, Stored>();
@@ -33,7 +36,8 @@ export class MapStore implements SessionStore {
 
   async touch(key: string, lastActive: number | null, expiresAt: number): Promise<boolean> {
     const stored = this.live(key);
-    if (stored) this.entries.set(key, { ...stored, ...later(stored, lastActive ?? undefined, expiresAt) });
+    if (stored)
+      this.entries.set(key, { ...stored, ...later(stored, lastActive ?? undefined, expiresAt) });
     return stored !== undefined;
   }
 
@@ -51,11 +55,19 @@ export class MapStore implements SessionStore {
     return this.page((stored) => stored.sid === sid, cursor);
   }
 
-  /** The next entries after a key. Deleting those of earlier pages moves none of them to another page. */
+  /**
+   * The next entries after a key. Deleting those of earlier pages moves none of them to another
+   * page.
+   */
   protected page(belongs: (stored: Stored) => boolean, after = ""): EntryPage {
-    const found = [...this.entries].filter(([key, stored]) => key > after && this.live(key) && belongs(stored));
+    const found = [...this.entries].filter(
+      ([key, stored]) => key > after && this.live(key) && belongs(stored),
+    );
     const page = found.sort(([one], [other]) => (one < other ? -1 : 1)).slice(0, PAGE);
-    return { entries: structuredClone(new Map(page)), next: page.length < PAGE ? undefined : page.at(-1)?.[0] };
+    return {
+      entries: structuredClone(new Map(page)),
+      next: page.length < PAGE ? undefined : page.at(-1)?.[0],
+    };
   }
 
   /** What has expired does not exist. */
@@ -71,7 +83,14 @@ export class MapStore implements SessionStore {
 }
 
 /** The later of the stored and the given times, so that neither time moves back. */
-function later(stored: Stored, lastActive: number | undefined, expiresAt: number): Pick<Entry, "lastActive" | "expiresAt"> {
+function later(
+  stored: Stored,
+  lastActive: number | undefined,
+  expiresAt: number,
+): Pick<Entry, "lastActive" | "expiresAt"> {
   const stamps = [stored.lastActive, lastActive].filter((stamp) => stamp !== undefined);
-  return { expiresAt: Math.max(stored.expiresAt, expiresAt), ...(stamps.length > 0 && { lastActive: Math.max(...stamps) }) };
+  return {
+    expiresAt: Math.max(stored.expiresAt, expiresAt),
+    ...(stamps.length > 0 && { lastActive: Math.max(...stamps) }),
+  };
 }

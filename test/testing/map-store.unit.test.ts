@@ -5,7 +5,8 @@ import { MapStore } from "./map-store.js";
 testStore({
   name: "map",
   test: it,
-  // A Map is in one process, and has no server that could fail. This store has none of the optional methods.
+  // A Map is in one process, and has no server that could fail. This store has none of the optional
+  // methods.
   without: ["another", "outage", "getMany", "ends"],
   create() {
     let now = 1_800_000_000;

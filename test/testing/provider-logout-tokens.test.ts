@@ -2,7 +2,11 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
 import { afterEach, describe, expect, it } from "vitest";
-import { startTestProvider, type TestProvider, type TestProviderOptions } from "../../src/testing/provider/test-provider.js";
+import {
+  startTestProvider,
+  type TestProvider,
+  type TestProviderOptions,
+} from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { LogoutClient } from "./logout-client.js";
 
@@ -42,7 +46,8 @@ async function listen(status = 200): Promise<string[]> {
   return bodies;
 }
 
-const sidOf = ({ id_token = "" }: Record<string, string>) => decodeJwt<Record<string, unknown>>(id_token)["sid"];
+const sidOf = ({ id_token = "" }: Record<string, string>) =>
+  decodeJwt<Record<string, unknown>>(id_token)["sid"];
 
 describe("logout tokens", () => {
   const verified = (token: string) =>
@@ -84,7 +89,10 @@ describe("logout tokens", () => {
       header: { alg: "HS256", typ: undefined },
       key: Buffer.from("secret"),
     });
-    expect(decodeProtectedHeader(changed)).toEqual({ alg: "HS256", kid: provider.jwks.document().keys[0]?.["kid"] });
+    expect(decodeProtectedHeader(changed)).toEqual({
+      alg: "HS256",
+      kid: provider.jwks.document().keys[0]?.["kid"],
+    });
     expect(decodeJwt(changed)).toMatchObject({ iat: 1, exp: 121, nonce: "n" });
     expect(decodeJwt(changed)).not.toHaveProperty("events");
     expect(provider.issued.at(-1)).toEqual({ kind: "logout_token", value: changed });
@@ -95,21 +103,34 @@ describe("logout tokens", () => {
     const bodies = await listen(400);
     const response = await provider.sendLogoutToken({ sub: "grace" });
     await provider.sendLogoutToken("a.b.c");
-    expect([response.status, response.headers.get("content-type"), response.body]).toEqual([400, "text/plain", "seen"]);
-    expect(bodies).toEqual([`logout_token=${provider.issued.at(-1)?.value ?? ""}`, "logout_token=a.b.c"]);
+    expect([response.status, response.headers.get("content-type"), response.body]).toEqual([
+      400,
+      "text/plain",
+      "seen",
+    ]);
+    expect(bodies).toEqual([
+      `logout_token=${provider.issued.at(-1)?.value ?? ""}`,
+      "logout_token=a.b.c",
+    ]);
   });
 
   it("endSession ends the sessions of a user, or the one with a sid, and sends a token for each", async () => {
     await start();
     const bodies = await listen();
-    for (const sid of ["laptop", "phone", "tablet"]) await client.signIn({}, { sub: "ada-1815", sid });
-    const sent = () => bodies.splice(0).map((body) => decodeJwt(new URLSearchParams(body).get("logout_token") ?? "")["sid"]);
+    for (const sid of ["laptop", "phone", "tablet"])
+      await client.signIn({}, { sub: "ada-1815", sid });
+    const sent = () =>
+      bodies
+        .splice(0)
+        .map((body) => decodeJwt(new URLSearchParams(body).get("logout_token") ?? "")["sid"]);
     expect((await provider.endSession("phone")).map(({ status }) => status)).toEqual([200]);
     expect(sent()).toEqual(["phone"]);
     await provider.endSession("ada-1815");
     expect(sent().sort()).toEqual(["laptop", "tablet"]);
     expect(provider.signedIn.size).toBe(0);
-    await expect(provider.endSession("ada-1815")).rejects.toThrow("The provider has no session with the sub or sid");
+    await expect(provider.endSession("ada-1815")).rejects.toThrow(
+      "The provider has no session with the sub or sid",
+    );
   });
 
   it("the end session endpoint sends them too, and goes on if the application fails", async () => {
@@ -125,7 +146,9 @@ describe("logout tokens", () => {
 
   it("go to this machine alone", async () => {
     await start();
-    await expect(provider.sendLogoutToken()).rejects.toThrow("Set `provider.settings.backchannelLogoutUri`");
+    await expect(provider.sendLogoutToken()).rejects.toThrow(
+      "Set `provider.settings.backchannelLogoutUri`",
+    );
     provider.settings.backchannelLogoutUri = "https://app.example.com/backchannel-logout";
     await expect(provider.sendLogoutToken()).rejects.toThrow("which isn't on this machine");
   });
@@ -136,7 +159,11 @@ describe("logout tokens", () => {
       () => provider.logoutToken({ subject: "ada" } as object),
       'A logout token has no "subject"',
     ],
-    ["a sub that is no text", () => provider.logoutToken({ sub: 1 } as unknown as object), "A logout token: `sub` must be a string."],
+    [
+      "a sub that is no text",
+      () => provider.logoutToken({ sub: 1 } as unknown as object),
+      "A logout token: `sub` must be a string.",
+    ],
     [
       "an address that is none",
       () => (provider.settings.backchannelLogoutUri = "/logout"),

@@ -1,7 +1,12 @@
 import { generateKeyPairSync } from "node:crypto";
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { afterEach, describe, expect, it } from "vitest";
-import { compactJws, startTestProvider, type TestProvider, type TestProviderOptions } from "../../src/testing/provider/test-provider.js";
+import {
+  compactJws,
+  startTestProvider,
+  type TestProvider,
+  type TestProviderOptions,
+} from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { LogoutClient, RETURN_TO } from "./logout-client.js";
 
@@ -19,7 +24,8 @@ afterEach(async () => {
   await provider.stop();
 });
 
-const claimsOf = ({ id_token = "" }: Record<string, string>) => decodeJwt<Record<string, unknown>>(id_token);
+const claimsOf = ({ id_token = "" }: Record<string, string>) =>
+  decodeJwt<Record<string, unknown>>(id_token);
 const sidOf = (reply: Record<string, string>) => String(claimsOf(reply)["sid"]);
 
 async function discovered(): Promise<Record<string, unknown>> {
@@ -34,7 +40,9 @@ describe("the claim sid", () => {
     const { refresh_token = "" } = first;
     expect(sidOf(first)).toMatch(/^[\w-]{22}$/);
     expect(sidOf(await client.signIn({ prompt: "login" }))).toBe(sidOf(first));
-    expect(sidOf(await client.tokens({ grant_type: "refresh_token", refresh_token }))).toBe(sidOf(first));
+    expect(sidOf(await client.tokens({ grant_type: "refresh_token", refresh_token }))).toBe(
+      sidOf(first),
+    );
   });
 
   it("is another one after the session at the provider has ended, and for another user", async () => {
@@ -63,22 +71,34 @@ describe("the claim sid", () => {
 });
 
 describe("the end session endpoint", () => {
-  it.each(["GET", "POST"])("ends the session by %s and goes to the address of the client with state", async (method) => {
-    await start({ postLogoutRedirectUris: [RETURN_TO] });
-    const reply = await client.signIn();
-    const parameters = { id_token_hint: reply["id_token"] ?? "", post_logout_redirect_uri: RETURN_TO, state: "s+1" };
-    expect(await client.endSession(parameters, method)).toMatchObject({ status: 302, location: `${RETURN_TO}?state=s%2B1` });
-    expect(provider.signedIn.size).toBe(0);
-    expect(provider.requestsTo("endSession").map((request) => request.method)).toEqual([method]);
-    expect(sidOf(await client.signIn())).not.toBe(sidOf(reply));
-  });
+  it.each(["GET", "POST"])(
+    "ends the session by %s and goes to the address of the client with state",
+    async (method) => {
+      await start({ postLogoutRedirectUris: [RETURN_TO] });
+      const reply = await client.signIn();
+      const parameters = {
+        id_token_hint: reply["id_token"] ?? "",
+        post_logout_redirect_uri: RETURN_TO,
+        state: "s+1",
+      };
+      expect(await client.endSession(parameters, method)).toMatchObject({
+        status: 302,
+        location: `${RETURN_TO}?state=s%2B1`,
+      });
+      expect(provider.signedIn.size).toBe(0);
+      expect(provider.requestsTo("endSession").map((request) => request.method)).toEqual([method]);
+      expect(sidOf(await client.signIn())).not.toBe(sidOf(reply));
+    },
+  );
 
   it("accepts an expired hint, and one that was signed before the keys were rotated", async () => {
     await start();
     const { id_token = "" } = await client.signIn();
     clock.advance(86_400_000);
     await provider.rotateKeys();
-    expect(await client.endSession({ id_token_hint: id_token, client_id: provider.clientId })).toMatchObject({
+    expect(
+      await client.endSession({ id_token_hint: id_token, client_id: provider.clientId }),
+    ).toMatchObject({
       status: 200,
       location: null,
     });
@@ -99,7 +119,9 @@ describe("the end session endpoint", () => {
     const online = await client.signIn();
     const offline = await client.signIn({ scope: "openid offline_access" });
     await client.endSession({ id_token_hint: online["id_token"] ?? "" });
-    expect([online, offline].map(({ refresh_token = "" }) => provider.isActive(refresh_token))).toEqual([false, true]);
+    expect(
+      [online, offline].map(({ refresh_token = "" }) => provider.isActive(refresh_token)),
+    ).toEqual([false, true]);
   });
 
   const foreign = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
@@ -111,11 +133,21 @@ describe("the end session endpoint", () => {
     ],
     [
       "a hint of another provider",
-      (idToken) => ({ id_token_hint: compactJws(decodeProtectedHeader(idToken), decodeJwt(idToken), foreign) }),
+      (idToken) => ({
+        id_token_hint: compactJws(decodeProtectedHeader(idToken), decodeJwt(idToken), foreign),
+      }),
       "id_token_hint has a wrong signature",
     ],
-    ["a hint that is no token", () => ({ id_token_hint: "hint" }), "id_token_hint has a wrong signature"],
-    ["another client", (idToken) => ({ id_token_hint: idToken, client_id: "another" }), "client_id names another client"],
+    [
+      "a hint that is no token",
+      () => ({ id_token_hint: "hint" }),
+      "id_token_hint has a wrong signature",
+    ],
+    [
+      "another client",
+      (idToken) => ({ id_token_hint: idToken, client_id: "another" }),
+      "client_id names another client",
+    ],
     [
       "an address that is not registered",
       (idToken) => ({ id_token_hint: idToken, post_logout_redirect_uri: `${RETURN_TO}/` }),
@@ -126,31 +158,43 @@ describe("the end session endpoint", () => {
       () => ({ post_logout_redirect_uri: RETURN_TO }),
       "post_logout_redirect_uri needs id_token_hint or client_id",
     ],
-  ])("refuses %s: a violation, an error page, and the session goes on", async (_name, parameters, violation) => {
-    await start({ postLogoutRedirectUris: [RETURN_TO] });
-    const { id_token = "" } = await client.signIn();
-    const response = await client.endSession(parameters(id_token));
-    expect([response.status, response.location]).toEqual([400, null]);
-    expect(response.text).toContain(violation);
-    expect(provider.signedIn.size).toBe(1);
-    expect(provider.violations.splice(0)).toEqual([`GET endSession: ${violation}`]);
-  });
+  ])(
+    "refuses %s: a violation, an error page, and the session goes on",
+    async (_name, parameters, violation) => {
+      await start({ postLogoutRedirectUris: [RETURN_TO] });
+      const { id_token = "" } = await client.signIn();
+      const response = await client.endSession(parameters(id_token));
+      expect([response.status, response.location]).toEqual([400, null]);
+      expect(response.text).toContain(violation);
+      expect(provider.signedIn.size).toBe(1);
+      expect(provider.violations.splice(0)).toEqual([`GET endSession: ${violation}`]);
+    },
+  );
 
   it("refuses a hint whose audience is another client", async () => {
     await start();
     provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, aud: "another" } });
     const { id_token = "" } = await client.signIn();
     expect((await client.endSession({ id_token_hint: id_token })).status).toBe(400);
-    expect(provider.violations.splice(0)).toEqual(["GET endSession: id_token_hint belongs to another client"]);
+    expect(provider.violations.splice(0)).toEqual([
+      "GET endSession: id_token_hint belongs to another client",
+    ]);
   });
 
   it("loads the front-channel address in a frame, and goes on to the address of the client", async () => {
     await start({ frontchannelLogoutUri: "http://127.0.0.1:1/frontchannel-logout?a=1" });
     const reply = await client.signIn();
-    const { status, text } = await client.endSession({ id_token_hint: reply["id_token"] ?? "", post_logout_redirect_uri: RETURN_TO });
+    const { status, text } = await client.endSession({
+      id_token_hint: reply["id_token"] ?? "",
+      post_logout_redirect_uri: RETURN_TO,
+    });
     const frame = /<iframe src="([^"]*)"/.exec(text)?.[1]?.replaceAll("&#38;", "&") ?? "";
     expect(status).toBe(200);
-    expect(Object.fromEntries(new URL(frame).searchParams)).toEqual({ a: "1", iss: provider.issuer, sid: sidOf(reply) });
+    expect(Object.fromEntries(new URL(frame).searchParams)).toEqual({
+      a: "1",
+      iss: provider.issuer,
+      sid: sidOf(reply),
+    });
     expect(text).toContain(`<meta http-equiv="refresh" content="0; url=${RETURN_TO}">`);
   });
 
@@ -163,11 +207,17 @@ describe("the end session endpoint", () => {
 });
 
 describe("discovery", () => {
-  const members = ["end_session_endpoint", "backchannel_logout_supported", "backchannel_logout_session_supported"];
+  const members = [
+    "end_session_endpoint",
+    "backchannel_logout_supported",
+    "backchannel_logout_session_supported",
+  ];
   const front = ["frontchannel_logout_supported", "frontchannel_logout_session_supported"];
   const announced = async () => {
     const document = await discovered();
-    return [...members, ...front].filter((name) => name in document).map((name) => [name, document[name]]);
+    return [...members, ...front]
+      .filter((name) => name in document)
+      .map((name) => [name, document[name]]);
   };
 
   it("names the end session endpoint, unless the setting says otherwise", async () => {
@@ -180,7 +230,11 @@ describe("discovery", () => {
 
   it("says what the addresses of the application support", async () => {
     const address = "http://127.0.0.1:1/logout";
-    await start({ endSession: "ignored", backchannelLogoutUri: address, frontchannelLogoutUri: address });
+    await start({
+      endSession: "ignored",
+      backchannelLogoutUri: address,
+      frontchannelLogoutUri: address,
+    });
     expect(await announced()).toEqual([...members.slice(1), ...front].map((name) => [name, true]));
     provider.settings.sid = "ignored";
     expect(await announced()).toEqual([

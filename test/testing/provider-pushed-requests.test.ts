@@ -2,7 +2,11 @@ import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { exportJWK, SignJWT, type JWTPayload } from "jose";
 import * as client from "openid-client";
 import { afterEach, describe, expect, it } from "vitest";
-import { startTestProvider, type TestProvider, type TestProviderOptions } from "../../src/testing/provider/test-provider.js";
+import {
+  startTestProvider,
+  type TestProvider,
+  type TestProviderOptions,
+} from "../../src/testing/provider/test-provider.js";
 import { RunningClock } from "../../src/testing/running-clock.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
@@ -24,18 +28,33 @@ afterEach(async () => {
 type Parameters = Readonly<Record<string, string>>;
 const REQUEST: Parameters = { redirect_uri: REDIRECT_URI, response_type: "code", scope: "openid" };
 
-async function push(parameters: Parameters = {}, credentials: Parameters = { client_secret: provider.clientSecret }, query = "") {
-  const body = new URLSearchParams({ client_id: provider.clientId, ...REQUEST, ...parameters, ...credentials });
+async function push(
+  parameters: Parameters = {},
+  credentials: Parameters = { client_secret: provider.clientSecret },
+  query = "",
+) {
+  const body = new URLSearchParams({
+    client_id: provider.clientId,
+    ...REQUEST,
+    ...parameters,
+    ...credentials,
+  });
   const response = await fetch(`${provider.issuer}/par${query}`, { method: "POST", body });
   const text = await response.text();
   return { status: response.status, body: JSON.parse(text) as Record<string, unknown> };
 }
 
-const requestUri = async (parameters?: Parameters) => String((await push(parameters)).body["request_uri"]);
+const requestUri = async (parameters?: Parameters) =>
+  String((await push(parameters)).body["request_uri"]);
 const authorizationUrl = (parameters: Parameters) =>
   `${provider.issuer}/authorize?${new URLSearchParams({ client_id: provider.clientId, ...parameters }).toString()}`;
-const ask = async (parameters: Parameters) => new URL(await provider.signInCode(authorizationUrl(parameters))).searchParams;
-const metadata = async () => (await (await fetch(`${provider.issuer}/.well-known/openid-configuration`)).json()) as Record<string, unknown>;
+const ask = async (parameters: Parameters) =>
+  new URL(await provider.signInCode(authorizationUrl(parameters))).searchParams;
+const metadata = async () =>
+  (await (await fetch(`${provider.issuer}/.well-known/openid-configuration`)).json()) as Record<
+    string,
+    unknown
+  >;
 
 describe("pushed authorization requests", () => {
   it("have an endpoint only at a provider that supports them", async () => {
@@ -43,7 +62,9 @@ describe("pushed authorization requests", () => {
     expect(await metadata()).not.toHaveProperty("pushed_authorization_request_endpoint");
     expect(await push()).toMatchObject({ status: 404, body: { error: "not_found" } });
     provider.settings.pushedRequests = true;
-    expect(await metadata()).toMatchObject({ pushed_authorization_request_endpoint: `${provider.issuer}/par` });
+    expect(await metadata()).toMatchObject({
+      pushed_authorization_request_endpoint: `${provider.issuer}/par`,
+    });
     expect(await metadata()).not.toHaveProperty("require_pushed_authorization_requests");
   });
 
@@ -69,20 +90,32 @@ describe("pushed authorization requests", () => {
     });
     expect([...url.searchParams.keys()].sort()).toEqual(["client_id", "request_uri"]);
     const callback = new URL(await provider.signInCode(url));
-    expect(await client.authorizationCodeGrant(config, callback, { pkceCodeVerifier, expectedState: "s" })).toHaveProperty("id_token");
+    expect(
+      await client.authorizationCodeGrant(config, callback, {
+        pkceCodeVerifier,
+        expectedState: "s",
+      }),
+    ).toHaveProperty("id_token");
   });
 
   it("get an address that is used once, within its lifetime", async () => {
     await start();
     const { status, body } = await push();
-    expect([status, body]).toEqual([201, { request_uri: expect.stringMatching(URN), expires_in: 60 }]);
+    expect([status, body]).toEqual([
+      201,
+      { request_uri: expect.stringMatching(URN), expires_in: 60 },
+    ]);
     clock.advance(59_999);
     expect((await ask({ request_uri: String(body["request_uri"]) })).has("code")).toBe(true);
-    await expect(ask({ request_uri: String(body["request_uri"]) })).rejects.toThrow("request_uri is unknown, expired or used");
+    await expect(ask({ request_uri: String(body["request_uri"]) })).rejects.toThrow(
+      "request_uri is unknown, expired or used",
+    );
     provider.settings.pushedRequestSeconds = 5;
     const late = await requestUri();
     clock.advance(5_000);
-    await expect(ask({ request_uri: late })).rejects.toThrow("request_uri is unknown, expired or used");
+    await expect(ask({ request_uri: late })).rejects.toThrow(
+      "request_uri is unknown, expired or used",
+    );
   });
 
   it("are spent by an error response too", async () => {
@@ -96,8 +129,12 @@ describe("pushed authorization requests", () => {
     await start();
     const pushed = await requestUri();
     provider.settings.clientId = "another";
-    await expect(ask({ request_uri: pushed, client_id: "another" })).rejects.toThrow("request_uri is unknown");
-    await expect(ask({ request_uri: pushed, client_id: "test-client" })).rejects.toThrow("unknown client_id");
+    await expect(ask({ request_uri: pushed, client_id: "another" })).rejects.toThrow(
+      "request_uri is unknown",
+    );
+    await expect(ask({ request_uri: pushed, client_id: "test-client" })).rejects.toThrow(
+      "unknown client_id",
+    );
     provider.settings.clientId = "test-client";
     expect((await ask({ request_uri: pushed })).has("code")).toBe(true);
   });
@@ -112,7 +149,9 @@ describe("pushed authorization requests", () => {
       scope: "x",
     };
     const pushed = await requestUri({ state: "ours", login_hint: "grace@example.com" });
-    const callback = new URL(await provider.signInCode(authorizationUrl({ request_uri: pushed, ...changed })));
+    const callback = new URL(
+      await provider.signInCode(authorizationUrl({ request_uri: pushed, ...changed })),
+    );
     expect(callback.href).toContain(`${REDIRECT_URI}?`);
     expect(callback.searchParams.get("state")).toBe("ours");
     expect(provider.signedIn.size).toBe(1);
@@ -123,8 +162,12 @@ describe("pushed authorization requests", () => {
       redirect_uri: REDIRECT_URI,
       code: callback.searchParams.get("code") ?? "",
     });
-    const tokens = (await (await fetch(`${provider.issuer}/token`, { method: "POST", body })).json()) as Record<string, string>;
-    const userinfo = await fetch(`${provider.issuer}/userinfo`, { headers: { authorization: `Bearer ${tokens["access_token"] ?? ""}` } });
+    const tokens = (await (
+      await fetch(`${provider.issuer}/token`, { method: "POST", body })
+    ).json()) as Record<string, string>;
+    const userinfo = await fetch(`${provider.issuer}/userinfo`, {
+      headers: { authorization: `Bearer ${tokens["access_token"] ?? ""}` },
+    });
     expect(await userinfo.json()).toMatchObject({ email: "grace@example.com" });
   });
 
@@ -134,7 +177,10 @@ describe("pushed authorization requests", () => {
       pushed_authorization_request_endpoint: `${provider.issuer}/par`,
       require_pushed_authorization_requests: true,
     });
-    expect(Object.fromEntries(await ask({ ...REQUEST, state: "s" }))).toMatchObject({ error: "invalid_request", state: "s" });
+    expect(Object.fromEntries(await ask({ ...REQUEST, state: "s" }))).toMatchObject({
+      error: "invalid_request",
+      state: "s",
+    });
     expect((await ask({ request_uri: await requestUri() })).has("code")).toBe(true);
   });
 
@@ -165,18 +211,25 @@ describe("pushed authorization requests", () => {
   it("must not have their parameters in the URL", async () => {
     await start();
     expect((await push({}, undefined, "?client_assertion=a")).status).toBe(400);
-    expect(provider.violations.splice(0)).toEqual(["POST par: client_assertion in the URL", "POST par: parameters in the URL"]);
+    expect(provider.violations.splice(0)).toEqual([
+      "POST par: client_assertion in the URL",
+      "POST par: parameters in the URL",
+    ]);
   });
 });
 
 describe("the client of a pushed request", () => {
-  it.each([{}, { client_secret: "wrong" }, { client_id: "another", client_secret: "test secret:+%/é" }])(
-    "is refused with %o",
-    async (credentials) => {
-      await start();
-      expect(await push({}, credentials)).toMatchObject({ status: 401, body: { error: "invalid_client" } });
-    },
-  );
+  it.each([
+    {},
+    { client_secret: "wrong" },
+    { client_id: "another", client_secret: "test secret:+%/é" },
+  ])("is refused with %o", async (credentials) => {
+    await start();
+    expect(await push({}, credentials)).toMatchObject({
+      status: 401,
+      body: { error: "invalid_client" },
+    });
+  });
 
   it("authenticates with its key: signature, audience, expiry, and an assertion that wasn't used before", async () => {
     const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -185,9 +238,21 @@ describe("the client of a pushed request", () => {
     const stranger = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
     const assertion = async (claims: JWTPayload, signingKey: KeyObject = pair.privateKey) => {
       const { clientId, issuer } = provider;
-      const payload = { iss: clientId, sub: clientId, aud: issuer, iat: now, exp: now + 60, ...claims };
-      const signed = await new SignJWT(payload).setProtectedHeader({ alg: "ES256" }).sign(signingKey);
-      return { client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer", client_assertion: signed };
+      const payload = {
+        iss: clientId,
+        sub: clientId,
+        aud: issuer,
+        iat: now,
+        exp: now + 60,
+        ...claims,
+      };
+      const signed = await new SignJWT(payload)
+        .setProtectedHeader({ alg: "ES256" })
+        .sign(signingKey);
+      return {
+        client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+        client_assertion: signed,
+      };
     };
     const statusOf = async (credentials: Parameters) => (await push({}, credentials)).status;
     const right = await assertion({ jti: "1" });

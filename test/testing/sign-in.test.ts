@@ -54,25 +54,38 @@ function options(own: IdpAuthOptions = {}): IdpAuthOptions {
 }
 
 /** The application of each test, by Express: a guarded page that says who is there, and a form. */
-function expressApp(own: IdpAuthOptions = {}, first: express.RequestHandler[] = []): express.Express {
+function expressApp(
+  own: IdpAuthOptions = {},
+  first: express.RequestHandler[] = [],
+): express.Express {
   const app = express();
   const auth = expressAdapter.idpAuth(options(own));
   for (const handler of first) app.use(handler);
   auth.mount(app);
   app.get("/reports", auth.idpRequired, async (req, res) => res.json(await auth.getUser(req)));
-  app.post("/reports", auth.idpRequired, express.json(), express.urlencoded({ extended: false }), express.text(), (req, res) => {
-    res.json({ body: req.body });
-  });
+  app.post(
+    "/reports",
+    auth.idpRequired,
+    express.json(),
+    express.urlencoded({ extended: false }),
+    express.text(),
+    (req, res) => {
+      res.json({ body: req.body });
+    },
+  );
   return app;
 }
 
 function fetchApp(own: IdpAuthOptions = {}): (request: Request) => Promise<Response | undefined> {
   const auth = fetchAdapter.idpAuth(options(own));
   const reports = auth.idpRequired(async (request) =>
-    request.method === "POST" ? Response.json({ body: await request.json() }) : Response.json(await auth.getUser(request)),
+    request.method === "POST"
+      ? Response.json({ body: await request.json() })
+      : Response.json(await auth.getUser(request)),
   );
   return async (request) =>
-    (await auth.fetch(request)) ?? (new URL(request.url).pathname === "/reports" ? await reports(request) : undefined);
+    (await auth.fetch(request)) ??
+    (new URL(request.url).pathname === "/reports" ? await reports(request) : undefined);
 }
 
 async function nestApp() {
@@ -128,7 +141,9 @@ const APPLICATIONS: readonly [string, () => TestedApplication | Promise<TestedAp
     "an application of Hono",
     () => {
       const auth = honoAdapter.idpAuth(options());
-      return new Hono().route("/", auth.routes).get("/reports", auth.idpRequired, async (c) => c.json(await auth.getUser(c)));
+      return new Hono()
+        .route("/", auth.routes)
+        .get("/reports", auth.idpRequired, async (c) => c.json(await auth.getUser(c)));
     },
   ],
   ["an application of NestJS", nestApp],
@@ -146,8 +161,14 @@ const APPLICATIONS: readonly [string, () => TestedApplication | Promise<TestedAp
   ["a server that listens", () => listening(createServer(expressApp()))],
   ["a function of the Fetch standard's style", () => fetchApp()],
   ["an object with such a function", () => ({ fetch: fetchApp() })],
-  ["an origin as text", async () => `http://localhost:${portOf(await listening(createServer(expressApp())))}`],
-  ["an origin as URL", async () => new URL(`http://127.0.0.1:${portOf(await listening(createServer(expressApp())))}`)],
+  [
+    "an origin as text",
+    async () => `http://localhost:${portOf(await listening(createServer(expressApp())))}`,
+  ],
+  [
+    "an origin as URL",
+    async () => new URL(`http://127.0.0.1:${portOf(await listening(createServer(expressApp())))}`),
+  ],
 ];
 
 describe.each(APPLICATIONS)("%s", (_name, create) => {
@@ -158,11 +179,16 @@ describe.each(APPLICATIONS)("%s", (_name, create) => {
     const reports = await user.get("/reports");
     expect([reports.status, reports.json().email]).toEqual([200, GRACE.email]);
     const flow = provider.requests.map(({ endpoint }) => endpoint);
-    expect(flow.filter((endpoint) => endpoint === "authorize" || endpoint === "token")).toEqual(["authorize", "token"]);
+    expect(flow.filter((endpoint) => endpoint === "authorize" || endpoint === "token")).toEqual([
+      "authorize",
+      "token",
+    ]);
     expect(user.cookie).toMatch(/^idpauth=\S+$/);
 
     // The cookie alone signs the user in, in any client.
-    expect((await fetch(`${user.origin}/reports`, { headers: { cookie: user.cookie } })).status).toBe(200);
+    expect(
+      (await fetch(`${user.origin}/reports`, { headers: { cookie: user.cookie } })).status,
+    ).toBe(200);
     expect((await fetch(`${user.origin}/reports`)).status).toBe(401);
   });
 });
@@ -170,7 +196,9 @@ describe.each(APPLICATIONS)("%s", (_name, create) => {
 describe("a user", () => {
   it("without a named user signs in the provider's", async () => {
     provider.person = { email: "joan@example.com" };
-    expect((await (await signIn(expressApp())).get("/reports")).json().email).toBe("joan@example.com");
+    expect((await (await signIn(expressApp())).get("/reports")).json().email).toBe(
+      "joan@example.com",
+    );
   });
 
   it("has a verified address unless set otherwise", async () => {
@@ -178,7 +206,9 @@ describe("a user", () => {
       const app = express();
       const auth = expressAdapter.idpAuth({ env: provider.env, clock: provider.clock, log: false });
       auth.mount(app);
-      app.get("/verified", async (req, res) => res.json((await auth.getSession(req))?.user.email_verified ?? null));
+      app.get("/verified", async (req, res) =>
+        res.json((await auth.getSession(req))?.user.email_verified ?? null),
+      );
       return (await (await signIn(app, person as never)).get("/verified")).json() as unknown;
     };
     expect(await verified(GRACE)).toBe(true);
@@ -202,12 +232,14 @@ describe("a user", () => {
       env: provider.env,
       log: false,
       clock: provider.clock,
-      onSignIn: ({ claims }) => (emailDomain("example.org")({ claims }) ? undefined : deny("Only staff may sign in.")),
+      onSignIn: ({ claims }) =>
+        emailDomain("example.org")({ claims }) ? undefined : deny("Only staff may sign in."),
     });
     auth.mount(app);
     const error = await signIn(app, GRACE).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ step: "callback", status: 403, code: "sign_in_denied" });
-    for (const part of ["`onSignIn`", "Only staff may sign in.", "emailDomain"]) expect(String(error)).toContain(part);
+    for (const part of ["`onSignIn`", "Only staff may sign in.", "emailDomain"])
+      expect(String(error)).toContain(part);
   });
 
   it("does not take options as the data of a POST", async () => {
@@ -225,13 +257,19 @@ describe("a user", () => {
 
   it("posts JSON, a form, or text", async () => {
     const user = await signIn(expressApp(), GRACE);
-    const sent = async (data?: Parameters<typeof user.post>[1]) => (await user.post("/reports", data)).json().body;
+    const sent = async (data?: Parameters<typeof user.post>[1]) =>
+      (await user.post("/reports", data)).json().body;
     expect(await sent({ month: 10 })).toEqual({ month: 10 });
     expect(await sent(new URLSearchParams({ month: "10" }))).toEqual({ month: "10" });
     expect(await sent("ten")).toBe("ten");
-    expect((await user.post("/reports", "<x/>", { headers: { "Content-Type": "application/xml" } })).status).toBe(200);
+    expect(
+      (await user.post("/reports", "<x/>", { headers: { "Content-Type": "application/xml" } }))
+        .status,
+    ).toBe(200);
     const elsewhere = await signIn(fetchApp(), GRACE);
-    expect((await elsewhere.post("/reports", { month: 10 })).json()).toEqual({ body: { month: 10 } });
+    expect((await elsewhere.post("/reports", { month: 10 })).json()).toEqual({
+      body: { month: 10 },
+    });
   });
 
   it("has cookies that end by the clock that is given", async () => {
@@ -244,7 +282,9 @@ describe("a user", () => {
 
   it("finds endpoints that live elsewhere", async () => {
     const app = expressApp({ mountPath: "/account/" });
-    expect((await (await signIn(app, GRACE, { mountPath: "/account" })).get("/reports")).status).toBe(200);
+    expect(
+      (await (await signIn(app, GRACE, { mountPath: "/account" })).get("/reports")).status,
+    ).toBe(200);
   });
 
   it("follows a framework that removes the slash from the path, as Next.js does", async () => {
@@ -257,7 +297,9 @@ describe("a user", () => {
   });
 
   it("can be signed in with the framework's own session", async () => {
-    const app = expressApp({ session: "host" }, [session({ secret: "the framework's own", resave: false, saveUninitialized: false })]);
+    const app = expressApp({ session: "host" }, [
+      session({ secret: "the framework's own", resave: false, saveUninitialized: false }),
+    ]);
     const user = await signIn(app, GRACE);
     expect((await user.get("/reports")).json().email).toBe(GRACE.email);
     expect(user.cookie).toContain("connect.sid=");
@@ -266,7 +308,9 @@ describe("a user", () => {
 
 describe("an application with BASE_URL", () => {
   it("is requested there, as behind a proxy that ends TLS, without a word", async () => {
-    const user = await signIn(expressApp({ baseUrl: "https://app.example" }), GRACE, { returnTo: "/reports" });
+    const user = await signIn(expressApp({ baseUrl: "https://app.example" }), GRACE, {
+      returnTo: "/reports",
+    });
     expect(user.origin).toBe("https://app.example");
     expect(user.returnedTo?.href).toBe("https://app.example/reports");
     expect(user.cookie).toMatch(/^__Host-Http-idpauth=/);
@@ -276,7 +320,10 @@ describe("an application with BASE_URL", () => {
   it("is requested where the option says", async () => {
     const user = await signIn(fetchApp(), GRACE, { origin: "https://app.example/" });
     // Nothing but the request's own URL tells this application that it is one of https.
-    expect([user.origin, user.cookie.split("=")[0]]).toEqual(["https://app.example", "__Host-Http-idpauth"]);
+    expect([user.origin, user.cookie.split("=")[0]]).toEqual([
+      "https://app.example",
+      "__Host-Http-idpauth",
+    ]);
     expect((await user.get("/reports")).status).toBe(200);
   });
 });
@@ -326,7 +373,11 @@ describe("the server that is opened", () => {
 });
 
 describe("what went wrong, and what to check", () => {
-  async function failureOf(app: TestedApplication, person?: object, own?: SignInOptions): Promise<SignInError> {
+  async function failureOf(
+    app: TestedApplication,
+    person?: object,
+    own?: SignInOptions,
+  ): Promise<SignInError> {
     const error = await signIn(app, person as never, own).then(
       () => undefined,
       (failure: unknown) => failure,
@@ -335,7 +386,8 @@ describe("what went wrong, and what to check", () => {
     const { message } = error as SignInError;
     // No secret that could sign in a user.
     for (const { value } of provider.issued) expect(message).not.toContain(value);
-    for (const { query } of provider.requestsTo("authorize")) expect(message).not.toContain(query.get("state"));
+    for (const { query } of provider.requestsTo("authorize"))
+      expect(message).not.toContain(query.get("state"));
     expect(message).not.toContain(provider.clientSecret);
     return error as SignInError;
   }
@@ -349,7 +401,8 @@ describe("what went wrong, and what to check", () => {
   });
 
   it("a page that responds in its place", async () => {
-    const error = await failureOf(((_request, response) => response.end("hello")) satisfies RequestListener);
+    const error = await failureOf(((_request, response) =>
+      response.end("hello")) satisfies RequestListener);
     expect(error).toMatchObject({ step: "login", status: 200 });
     expect(error.message).toContain("responds before idpauth");
   });
@@ -371,7 +424,11 @@ describe("what went wrong, and what to check", () => {
 
   it("a token endpoint that fails", async () => {
     provider.fault("token", { kind: "status", status: 503 });
-    expect(await failureOf(expressApp())).toMatchObject({ step: "callback", status: 503, code: "provider_unavailable" });
+    expect(await failureOf(expressApp())).toMatchObject({
+      step: "callback",
+      status: 503,
+      code: "provider_unavailable",
+    });
   });
 
   it("an authorization endpoint that fails", async () => {
@@ -407,7 +464,9 @@ describe("what went wrong, and what to check", () => {
       vi.advanceTimersByTime(1);
       const error = await failure;
       expect(error).toMatchObject({ step: "provider", status: undefined });
-      expect(error.message).toContain("/authorize didn't respond within 4 seconds. " + FAULT_STANDS);
+      expect(error.message).toContain(
+        "/authorize didn't respond within 4 seconds. " + FAULT_STANDS,
+      );
     } finally {
       vi.useRealTimers();
     }
@@ -424,8 +483,11 @@ describe("what went wrong, and what to check", () => {
       vi.advanceTimersByTime(3_999);
       hold.release();
       expect((await (await user).get("/reports")).status).toBe(200);
-      const limits = begun.mock.results.filter((_result, at) => begun.mock.calls[at]?.[1] === 4_000);
-      // The first one is signIn's. The HTTP client has the same limit for its idle connections, which begin after the responses.
+      const limits = begun.mock.results.filter(
+        (_result, at) => begun.mock.calls[at]?.[1] === 4_000,
+      );
+      // The first one is signIn's. The HTTP client has the same limit for its idle connections,
+      // which begin after the responses.
       expect(limits.length).toBeGreaterThan(0);
       expect(cleared).toHaveBeenCalledWith(limits[0]?.value);
     } finally {
@@ -434,12 +496,15 @@ describe("what went wrong, and what to check", () => {
     }
   });
 
-  it.each([2 * 1024 * 1024, Infinity])("an authorization endpoint that responds with %s bytes", async (bytes) => {
-    provider.fault("authorize", { kind: "oversized", bytes });
-    const error = await failureOf(expressApp());
-    expect(error.step).toBe("provider");
-    expect(error.message).toContain("/authorize responded with more than 1 MiB. " + FAULT_STANDS);
-  });
+  it.each([2 * 1024 * 1024, Infinity])(
+    "an authorization endpoint that responds with %s bytes",
+    async (bytes) => {
+      provider.fault("authorize", { kind: "oversized", bytes });
+      const error = await failureOf(expressApp());
+      expect(error.step).toBe("provider");
+      expect(error.message).toContain("/authorize responded with more than 1 MiB. " + FAULT_STANDS);
+    },
+  );
 
   it.each<[Fault, string]>([
     [{ kind: "reset" }, "/authorize ended the connection. "],
@@ -448,13 +513,22 @@ describe("what went wrong, and what to check", () => {
     [{ kind: "oversized", bytes: 1000 }, "/authorize responded with 200. "],
     [{ kind: "status", status: 400 }, "/authorize responded with 400. "],
     [{ kind: "status", status: 429 }, "/authorize responded with 429. "],
-    [{ kind: "status", status: 400, body: { error: "invalid_scope" } }, "/authorize responded with 400, invalid_scope. "],
+    [
+      { kind: "status", status: 400, body: { error: "invalid_scope" } },
+      "/authorize responded with 400, invalid_scope. ",
+    ],
     // The application has a code of that name, too, and a hint for it.
     [{ kind: "redirect" }, "/redirected responded with 404, not_found. "],
-    [{ kind: "status", status: 503, body: { code: "provider_unavailable" } }, "/authorize responded with 503, provider_unavailable. "],
+    [
+      { kind: "status", status: 503, body: { code: "provider_unavailable" } },
+      "/authorize responded with 503, provider_unavailable. ",
+    ],
   ])("a fault at the authorization endpoint is reported as one: %o", async (fault, message) => {
     // Of a redirect there is nothing to cut.
-    provider.fault("authorize", fault.kind === "truncated" ? { ...fault, body: "<p>hello</p>" } : fault);
+    provider.fault(
+      "authorize",
+      fault.kind === "truncated" ? { ...fault, body: "<p>hello</p>" } : fault,
+    );
     const error = await failureOf(expressApp());
     expect(error.step).toBe("provider");
     expect(error.message).toContain(message + FAULT_STANDS);
@@ -477,7 +551,9 @@ describe("what went wrong, and what to check", () => {
     provider.mutateIdToken = ({ header }) => ({ header: { ...header, kid: "nobody's" } });
     const error = await failureOf(app);
     expect(error).toMatchObject({ step: "callback", status: 503, code: "provider_unavailable" });
-    expect(error.message).toContain("After a failure, idpauth waits before it tries the provider again: advance the clock.");
+    expect(error.message).toContain(
+      "After a failure, idpauth waits before it tries the provider again: advance the clock.",
+    );
     provider.mutateIdToken = undefined;
     for (let rotation = 0; rotation < 2; rotation += 1) {
       await provider.rotateKeys();
@@ -490,13 +566,18 @@ describe("what went wrong, and what to check", () => {
       params.delete("code");
       params.set("error", "access_denied");
     };
-    expect(await failureOf(expressApp())).toMatchObject({ step: "callback", code: "access_denied" });
+    expect(await failureOf(expressApp())).toMatchObject({
+      step: "callback",
+      code: "access_denied",
+    });
   });
 
   it("another client than the provider's", async () => {
     const error = await failureOf(expressApp({ clientId: "somebody-else" }));
     expect(error).toMatchObject({ step: "provider", status: 400, code: "invalid_request" });
-    expect(error.message).toContain("Give the application `provider.env`, or remove a fault or hook.");
+    expect(error.message).toContain(
+      "Give the application `provider.env`, or remove a fault or hook.",
+    );
   });
 
   it("an ID token that is refused", async () => {
@@ -518,7 +599,13 @@ describe("what went wrong, and what to check", () => {
       createServer((request, response) => {
         const { setHeader } = response;
         response.setHeader = (name, value) =>
-          setHeader.call(response, name, name.toLowerCase() === "set-cookie" ? [String(value)].map((line) => `${line}; Secure`) : value);
+          setHeader.call(
+            response,
+            name,
+            name.toLowerCase() === "set-cookie"
+              ? [String(value)].map((line) => `${line}; Secure`)
+              : value,
+          );
         app(request, response);
       }),
     );
@@ -538,7 +625,11 @@ describe("what went wrong, and what to check", () => {
 
   it("a configuration that is refused, and which checks failed", async () => {
     const error = await failureOf(fetchApp({ secretKey: "" }));
-    expect(error).toMatchObject({ step: "login", status: 500, cause: { name: "ConfigurationError" } });
+    expect(error).toMatchObject({
+      step: "login",
+      status: 500,
+      cause: { name: "ConfigurationError" },
+    });
     expect(error.message).toContain("idpauth can't start: E001.");
   });
 
@@ -548,30 +639,37 @@ describe("what went wrong, and what to check", () => {
       throw bug;
     });
     expect(thrown).toMatchObject({ step: "login", status: 500, cause: bug });
-    expect((await failureOf(() => expressApp())).cause).toMatchObject({ message: expect.stringContaining("factory") });
+    expect((await failureOf(() => expressApp())).cause).toMatchObject({
+      message: expect.stringContaining("factory"),
+    });
   });
 
   it("a redirect that is no sign-in", async () => {
     const error = await failureOf(
-      createServer((_request, response) => response.writeHead(302, { Location: "https://www.example/?state=s" }).end()),
+      createServer((_request, response) =>
+        response.writeHead(302, { Location: "https://www.example/?state=s" }).end(),
+      ),
     );
     expect(error.message).toContain("it leads to https://www.example/, which is no sign-in");
   });
 
-  it.each(["login", "callback"] as const)("a redirect of the %s to what is no address", async (step) => {
-    const path = step === "login" ? "/idpauth/login/" : "/idpauth/login-callback";
-    const app = expressApp({}, [
-      (request, response, next) => {
-        if (request.path === path) response.writeHead(302, { Location: "http://[" }).end();
-        else next();
-      },
-    ]);
-    const error = await failureOf(app);
-    expect(error).toMatchObject({ step, status: 302 });
-    expect(error.message).toContain("an invalid redirect target");
-    // It would repeat the address before it, with state and code.
-    expect(error.cause).toBeUndefined();
-  });
+  it.each(["login", "callback"] as const)(
+    "a redirect of the %s to what is no address",
+    async (step) => {
+      const path = step === "login" ? "/idpauth/login/" : "/idpauth/login-callback";
+      const app = expressApp({}, [
+        (request, response, next) => {
+          if (request.path === path) response.writeHead(302, { Location: "http://[" }).end();
+          else next();
+        },
+      ]);
+      const error = await failureOf(app);
+      expect(error).toMatchObject({ step, status: 302 });
+      expect(error.message).toContain("an invalid redirect target");
+      // It would repeat the address before it, with state and code.
+      expect(error.cause).toBeUndefined();
+    },
+  );
 
   it.each(["<p>hello</p>", "null"])("a probe that responds with %s", async (body) => {
     const app = expressApp({}, [
@@ -586,19 +684,30 @@ describe("what went wrong, and what to check", () => {
   });
 
   it("redirects without end", async () => {
-    const error = await failureOf(createServer((request, response) => response.writeHead(302, { Location: request.url! }).end()));
+    const error = await failureOf(
+      createServer((request, response) =>
+        response.writeHead(302, { Location: request.url! }).end(),
+      ),
+    );
     expect(error.message).toContain("redirects without end");
   });
 
   it("a BASE_URL whose scheme is another than the user's", async () => {
-    const error = await failureOf(expressApp({ baseUrl: "https://app.example" }), undefined, { origin: "http://app.example" });
+    const error = await failureOf(expressApp({ baseUrl: "https://app.example" }), undefined, {
+      origin: "http://app.example",
+    });
     expect(error).toMatchObject({ step: "callback" });
-    expect(error.message).toContain("has the origin https://app.example, but the user is at http://app.example");
+    expect(error.message).toContain(
+      "has the origin https://app.example, but the user is at http://app.example",
+    );
   });
 
   describe("with another provider", () => {
     it("on the Internet: no request goes there", async () => {
-      provider.discoveryDocument = (document) => ({ ...document, authorization_endpoint: "https://login.example/authorize" });
+      provider.discoveryDocument = (document) => ({
+        ...document,
+        authorization_endpoint: "https://login.example/authorize",
+      });
       const error = await failureOf(expressApp());
       expect(error).toMatchObject({ step: "provider", status: undefined });
       expect(error.message).toContain("sends users to https://login.example.");
@@ -631,11 +740,16 @@ describe("what went wrong, and what to check", () => {
       const gateway = await listening(
         createServer((request, response) => {
           void fetch(`${provider.issuer}${request.url!}`, { redirect: "manual" }).then((reply) => {
-            response.writeHead(reply.status, { Location: reply.headers.get("location") ?? "" }).end();
+            response
+              .writeHead(reply.status, { Location: reply.headers.get("location") ?? "" })
+              .end();
           });
         }),
       );
-      provider.discoveryDocument = (document) => ({ ...document, authorization_endpoint: `http://127.0.0.1:${portOf(gateway)}/authorize` });
+      provider.discoveryDocument = (document) => ({
+        ...document,
+        authorization_endpoint: `http://127.0.0.1:${portOf(gateway)}/authorize`,
+      });
       expect((await (await signIn(expressApp())).get("/reports")).status).toBe(200);
       const error = await failureOf(expressApp(), GRACE);
       expect(error.message).toContain("only a test provider accepts a person");
@@ -651,7 +765,11 @@ describe("what cannot be reached at all is said at once", () => {
     ["an https origin", "https://localhost:3000", /http origin on this machine/],
     ["an origin elsewhere", "http://app.example", /http origin on this machine/],
     ["text that is no URL", "localhost", /http origin on this machine/],
-    ["an address with a path", "http://localhost:3000/app", /Pass only the origin, http:\/\/localhost:3000\./],
+    [
+      "an address with a path",
+      "http://localhost:3000/app",
+      /Pass only the origin, http:\/\/localhost:3000\./,
+    ],
     ["a server with TLS", createSecureServer(), /plain HTTP/],
   ])("%s", async (_name, app, message) => {
     const failure = signIn(app as TestedApplication);
@@ -665,8 +783,12 @@ describe("what cannot be reached at all is said at once", () => {
   });
 
   it("options that are none", async () => {
-    await expect(signIn(express(), {}, { origin: "app.example" })).rejects.toThrow(/`origin` must be scheme, host and port/);
-    await expect(signIn(express(), {}, { mountPath: "idpauth" })).rejects.toThrow(/`mountPath` must be a path/);
+    await expect(signIn(express(), {}, { origin: "app.example" })).rejects.toThrow(
+      /`origin` must be scheme, host and port/,
+    );
+    await expect(signIn(express(), {}, { mountPath: "idpauth" })).rejects.toThrow(
+      /`mountPath` must be a path/,
+    );
   });
 
   it("what the application threw in another request is not given as the cause", async () => {
@@ -695,5 +817,6 @@ it("a server at another address of the loopback network gets its requests there"
   await once(server, "listening");
   cleanups.push(() => server.close());
   const { port } = server.address() as AddressInfo;
-  for (const app of [server, `http://127.0.0.2:${port}`]) expect((await (await browser(app)).get("/")).text).toBe("here");
+  for (const app of [server, `http://127.0.0.2:${port}`])
+    expect((await (await browser(app)).get("/")).text).toBe("here");
 });

@@ -38,7 +38,8 @@ describe("a cookie in one line", () => {
   it("for fetch-style functions", async () => {
     const auth = fetchAdapter.idpAuth(OPTIONS);
     const reports = auth.idpRequired(async (request) => Response.json(await auth.getUser(request)));
-    const ask = (headers: Record<string, string>) => reports(new Request("http://app.example/reports", { headers }));
+    const ask = (headers: Record<string, string>) =>
+      reports(new Request("http://app.example/reports", { headers }));
     const response = await ask({ cookie: await signedInAs(auth, ADA) });
     expect([response.status, await response.json()]).toEqual([200, { ...ADA, picture: null }]);
     expect((await ask({})).status).toBe(401);
@@ -46,8 +47,12 @@ describe("a cookie in one line", () => {
 
   it("for app.request of Hono", async () => {
     const auth = honoAdapter.idpAuth(OPTIONS);
-    const app = new Hono().get("/reports", auth.idpRequired, async (c) => c.json(await auth.getUser(c)));
-    const response = await app.request("/reports", { headers: { cookie: await signedInAs(auth, ADA) } });
+    const app = new Hono().get("/reports", auth.idpRequired, async (c) =>
+      c.json(await auth.getUser(c)),
+    );
+    const response = await app.request("/reports", {
+      headers: { cookie: await signedInAs(auth, ADA) },
+    });
     expect([response.status, await response.json()]).toMatchObject([200, ADA]);
   });
 
@@ -56,7 +61,10 @@ describe("a cookie in one line", () => {
     const auth = fastifyAdapter.idpAuth(OPTIONS);
     await app.register(auth.plugin);
     app.get("/reports", { preHandler: auth.idpRequired }, (request) => auth.getUser(request));
-    const response = await app.inject({ url: "/reports", headers: { cookie: await signedInAs(auth, ADA) } });
+    const response = await app.inject({
+      url: "/reports",
+      headers: { cookie: await signedInAs(auth, ADA) },
+    });
     expect([response.statusCode, response.json()]).toMatchObject([200, ADA]);
     await app.close();
   });
@@ -67,13 +75,23 @@ describe("a cookie in one line", () => {
     auth.mount(app);
     app.get("/reports", auth.idpRequired, async (req, res) => res.json(await auth.getUser(req)));
     const user = await browser(app);
-    const response = await user.get("/reports", { headers: { cookie: await signedInAs(auth, ADA) } });
+    const response = await user.get("/reports", {
+      headers: { cookie: await signedInAs(auth, ADA) },
+    });
     expect([response.status, response.json()]).toMatchObject([200, ADA]);
     await user.close();
   });
 
   it("works with the auth of every adapter", async () => {
-    for (const adapter of [expressAdapter, fastifyAdapter, fetchAdapter, honoAdapter, koaAdapter, nextAdapter, nodeAdapter]) {
+    for (const adapter of [
+      expressAdapter,
+      fastifyAdapter,
+      fetchAdapter,
+      honoAdapter,
+      koaAdapter,
+      nextAdapter,
+      nodeAdapter,
+    ]) {
       expect(await signedInAs(adapter.idpAuth(OPTIONS), ADA)).toMatch(/^idpauth=[\w.-]+$/);
     }
   });
@@ -82,12 +100,19 @@ describe("a cookie in one line", () => {
 describe("who is signed in", () => {
   const auth = fetchAdapter.idpAuth(OPTIONS);
   const subjectOf = async (claims?: Record<string, unknown>) => {
-    const request = new Request("http://app.example/", { headers: { cookie: await signedInAs(auth, claims) } });
+    const request = new Request("http://app.example/", {
+      headers: { cookie: await signedInAs(auth, claims) },
+    });
     return (await auth.readSessionRecord(request))?.["id_info"] as Record<string, unknown>;
   };
 
   it("without claims, it signs in the test provider's own user", async () => {
-    expect(await subjectOf()).toMatchObject({ sub: "ada-1815", email: "ada@example.com", iss: OPTIONS.env.IDP_ISSUER, aud: "client" });
+    expect(await subjectOf()).toMatchObject({
+      sub: "ada-1815",
+      email: "ada@example.com",
+      iss: OPTIONS.env.IDP_ISSUER,
+      aud: "client",
+    });
   });
 
   it("has the subject that a test provider gives this user", async () => {
@@ -108,11 +133,17 @@ it("tokens and the time of the sign-in may be given, and the claims end the sess
   const clock = new TestClock();
   const auth = fetchAdapter.idpAuth({ ...OPTIONS, clock, sessionMaxAge: 3600 });
   const now = clock.now() / 1000;
-  const ask = async (cookie: string) => auth.explainIdpAuthentication(new Request("http://app.example/", { headers: { cookie } }));
-  const token = async (cookie: string) => (await auth.getCredentials(new Request("http://app.example/", { headers: { cookie } })))?.token;
+  const ask = async (cookie: string) =>
+    auth.explainIdpAuthentication(new Request("http://app.example/", { headers: { cookie } }));
+  const token = async (cookie: string) =>
+    (await auth.getCredentials(new Request("http://app.example/", { headers: { cookie } })))?.token;
 
-  expect(await token(await signedInAs(auth, ADA, { tokens: { token: "an access token" } }))).toBe("an access token");
-  expect((await ask(await signedInAs(auth, ADA, { loginAt: now - 3601 }))).authenticated).toBe(false);
+  expect(await token(await signedInAs(auth, ADA, { tokens: { token: "an access token" } }))).toBe(
+    "an access token",
+  );
+  expect((await ask(await signedInAs(auth, ADA, { loginAt: now - 3601 }))).authenticated).toBe(
+    false,
+  );
   const brief = await signedInAs(auth, { ...ADA, exp: now + 60 });
   expect((await ask(brief)).authenticated).toBe(true);
   clock.advance(60_000);
@@ -122,24 +153,41 @@ it("tokens and the time of the sign-in may be given, and the claims end the sess
 it("the time and level of the authentication may be given, and are claims", async () => {
   const auth = fetchAdapter.idpAuth(OPTIONS);
   const claims = async (options: SignedInAsOptions) => {
-    const request = new Request("http://app.example/", { headers: { cookie: await signedInAs(auth, ADA, options) } });
+    const request = new Request("http://app.example/", {
+      headers: { cookie: await signedInAs(auth, ADA, options) },
+    });
     return (await auth.getSession(request))?.claims;
   };
-  expect(await claims({ authTime: 1_700_000_000, acr: "gold" })).toMatchObject({ auth_time: 1_700_000_000, acr: "gold" });
+  expect(await claims({ authTime: 1_700_000_000, acr: "gold" })).toMatchObject({
+    auth_time: 1_700_000_000,
+    acr: "gold",
+  });
   expect(await claims({})).not.toHaveProperty("acr");
 });
 
 it("with several tenants, the issuer is that of the user's tenant, or of the first that is allowed", async () => {
-  const [first, second] = ["11111111-2222-4333-8444-555555555555", "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee"];
+  const [first, second] = [
+    "11111111-2222-4333-8444-555555555555",
+    "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee",
+  ];
   const origin = "https://login.microsoftonline.com";
   const identityFor = async (given: object, allowedTenants: readonly string[] | "any") => {
-    const auth = fetchAdapter.idpAuth({ ...OPTIONS, issuer: `${origin}/common/v2.0`, allowedTenants });
-    const request = new Request("http://app.example/", { headers: { cookie: await signedInAs(auth, { ...ADA, ...given }) } });
+    const auth = fetchAdapter.idpAuth({
+      ...OPTIONS,
+      issuer: `${origin}/common/v2.0`,
+      allowedTenants,
+    });
+    const request = new Request("http://app.example/", {
+      headers: { cookie: await signedInAs(auth, { ...ADA, ...given }) },
+    });
     const claims = (await auth.getSession(request))?.claims;
     return [claims?.iss, claims?.["tid"]];
   };
   expect(await identityFor({}, [first, second])).toEqual([`${origin}/${first}/v2.0`, first]);
-  expect(await identityFor({ tid: second }, [first, second])).toEqual([`${origin}/${second}/v2.0`, second]);
+  expect(await identityFor({ tid: second }, [first, second])).toEqual([
+    `${origin}/${second}/v2.0`,
+    second,
+  ]);
   const anyTenant = "00000000-0000-4000-8000-000000000000";
   expect(await identityFor({}, "any")).toEqual([`${origin}/${anyTenant}/v2.0`, anyTenant]);
 });
@@ -153,9 +201,15 @@ it("a cookie for browser drivers is the one that a browser would have, https or 
     secure: false,
     sameSite: "Lax",
   });
-  expect(await signedInCookie(auth, ADA, { secure: true })).toMatchObject({ name: "__Host-Http-idpauth", secure: true });
+  expect(await signedInCookie(auth, ADA, { secure: true })).toMatchObject({
+    name: "__Host-Http-idpauth",
+    secure: true,
+  });
   const secured = fetchAdapter.idpAuth({ ...OPTIONS, baseUrl: "https://app.example" });
-  expect(await signedInCookie(secured, ADA)).toMatchObject({ name: "__Host-Http-idpauth", secure: true });
+  expect(await signedInCookie(secured, ADA)).toMatchObject({
+    name: "__Host-Http-idpauth",
+    secure: true,
+  });
 });
 
 it("with the framework's own sessions the error names what to use instead", async () => {
@@ -168,12 +222,20 @@ it("with the framework's own sessions the error names what to use instead", asyn
 });
 
 it("the application instead of its auth, and an email instead of claims, are named as what they are", async () => {
-  await expect(signedInAs(express() as never)).rejects.toThrow(/`idpAuth` returned .*, not the application/);
-  await expect(signedInAs(expressAdapter.idpAuth(OPTIONS), "ada@example.com" as never)).rejects.toThrow(/an object of claims/);
+  await expect(signedInAs(express() as never)).rejects.toThrow(
+    /`idpAuth` returned .*, not the application/,
+  );
+  await expect(
+    signedInAs(expressAdapter.idpAuth(OPTIONS), "ada@example.com" as never),
+  ).rejects.toThrow(/an object of claims/);
 });
 
 it.each<[string, unknown, RegExp]>([
-  ["milliseconds", { loginAt: 1_700_000_000_000 }, /`loginAt` must be in whole seconds since the epoch/],
+  [
+    "milliseconds",
+    { loginAt: 1_700_000_000_000 },
+    /`loginAt` must be in whole seconds since the epoch/,
+  ],
   ["a date", { loginAt: new Date() }, /whole seconds/],
   ["text", { loginAt: "2020" }, /whole seconds/],
   ["no number", { loginAt: Number.NaN }, /whole seconds/],
@@ -183,9 +245,17 @@ it.each<[string, unknown, RegExp]>([
     { login_at: 1 },
     /takes no option "login_at"; there are provider, tokens, loginAt, secure, authTime, acr, data\./,
   ],
-  ["milliseconds of the authentication", { authTime: 1_700_000_000_000 }, /`authTime` must be in whole seconds since the epoch/],
+  [
+    "milliseconds of the authentication",
+    { authTime: 1_700_000_000_000 },
+    /`authTime` must be in whole seconds since the epoch/,
+  ],
   ["a level that is no text", { acr: 2 }, /`acr` must be a string/],
-  ["a token of another name", { tokens: { accessToken: "x" } }, /`tokens` has no "accessToken"; there are token, refresh_token\./],
+  [
+    "a token of another name",
+    { tokens: { accessToken: "x" } },
+    /`tokens` has no "accessToken"; there are token, refresh_token\./,
+  ],
 ])("options that would prove nothing are reported: %s", async (_name, options, message) => {
   const failure = signedInAs(expressAdapter.idpAuth(OPTIONS), ADA, options as never);
   await expect(failure).rejects.toBeInstanceOf(TypeError);
@@ -193,5 +263,7 @@ it.each<[string, unknown, RegExp]>([
 });
 
 it("settings that are refused are refused here as well", async () => {
-  await expect(signedInAs(fetchAdapter.idpAuth({ env: {}, log: false }))).rejects.toMatchObject({ name: "ConfigurationError" });
+  await expect(signedInAs(fetchAdapter.idpAuth({ env: {}, log: false }))).rejects.toMatchObject({
+    name: "ConfigurationError",
+  });
 });

@@ -11,7 +11,9 @@ describe("docs/how-to/stores.md", () => {
     ["map-store.test.ts", "map-store.unit.test.ts"],
   ])("shows %s as it is run here", (shown, file) => {
     expect(page).toContain("`" + shown + "`");
-    expect(page).toContain("\n```ts\n" + readFileSync(new URL(file, import.meta.url), "utf8") + "```\n");
+    expect(page).toContain(
+      "\n```ts\n" + readFileSync(new URL(file, import.meta.url), "utf8") + "```\n",
+    );
   });
 
   it("has a row for each method of the port", () => {
@@ -20,7 +22,9 @@ describe("docs/how-to/stores.md", () => {
   });
 
   it("names only functions that the kit exports", () => {
-    const names = [...page.matchAll(/import \{ ([\w, ]+) \} from "idpauth\/testing"/g)].flatMap(([, list]) => list!.split(", "));
+    const names = [...page.matchAll(/import \{ ([\w, ]+) \} from "idpauth\/testing"/g)].flatMap(
+      ([, list]) => list!.split(", "),
+    );
     expect(names).toContain("checkStore");
     for (const name of names) expect(kit).toHaveProperty(name);
   });

@@ -28,21 +28,31 @@ function nameOf({ area, title }: { area: string; title: string }): string {
 }
 
 function requirementOf({ breaks: [area, beginning] }: BrokenApplication) {
-  const found = adapterRequirements.filter((requirement) => requirement.area === area && requirement.title.startsWith(beginning));
+  const found = adapterRequirements.filter(
+    (requirement) => requirement.area === area && requirement.title.startsWith(beginning),
+  );
   expect(found.map(nameOf), `${area}: ${beginning}…`).toHaveLength(1);
   return found[0]!;
 }
 
 describe("the suite finds an application that", () => {
-  it.concurrent.each([...brokenApplications, ...brokenApis, ...brokenCsrf, ...brokenEvents, ...brokenOtherSites, ...brokenSigningOut])(
-    "$name",
-    async (broken) => {
-      const start = (setup: AdapterSetup) => startExpress(5, broken.setup?.(setup) ?? setup, broken);
-      const result = await checkAdapterRequirement({ name: broken.name, start }, "bundled", requirementOf(broken));
-      expect(result.error).toBeInstanceOf(AdapterRequirementError);
-      expect(result).toMatchObject({ passed: false });
-    },
-  );
+  it.concurrent.each([
+    ...brokenApplications,
+    ...brokenApis,
+    ...brokenCsrf,
+    ...brokenEvents,
+    ...brokenOtherSites,
+    ...brokenSigningOut,
+  ])("$name", async (broken) => {
+    const start = (setup: AdapterSetup) => startExpress(5, broken.setup?.(setup) ?? setup, broken);
+    const result = await checkAdapterRequirement(
+      { name: broken.name, start },
+      "bundled",
+      requirementOf(broken),
+    );
+    expect(result.error).toBeInstanceOf(AdapterRequirementError);
+    expect(result).toMatchObject({ passed: false });
+  });
 });
 
 describe("the table of requirements", () => {
@@ -64,8 +74,12 @@ describe("testAdapter", () => {
       lacks: ["raw targets"],
       test: (name, run) => registered.set(name, run),
     });
-    const inScope = requirementsIn({ session: "host" }).filter(({ needs }) => needs !== "raw targets");
-    expect([...registered.keys()]).toEqual(inScope.map((requirement) => `Express, host sessions, ${nameOf(requirement)}`));
+    const inScope = requirementsIn({ session: "host" }).filter(
+      ({ needs }) => needs !== "raw targets",
+    );
+    expect([...registered.keys()]).toEqual(
+      inScope.map((requirement) => `Express, host sessions, ${nameOf(requirement)}`),
+    );
     await registered.values().next().value?.();
   });
 
@@ -76,12 +90,18 @@ describe("testAdapter", () => {
       start: () => Promise.reject(new Error("it does not start")),
       test: (_name, run) => registered.push(run),
     });
-    await expect(registered[0]!()).rejects.toThrow(/^Nothing breaks a requirement\. trip: [^]*\nSeen: it does not start$/);
+    await expect(registered[0]!()).rejects.toThrow(
+      /^Nothing breaks a requirement\. trip: [^]*\nSeen: it does not start$/,
+    );
   });
 });
 
 describe("the reports", () => {
-  const result = (area: string, title: string, rest: Partial<AdapterResult> = {}): AdapterResult => ({
+  const result = (
+    area: string,
+    title: string,
+    rest: Partial<AdapterResult> = {},
+  ): AdapterResult => ({
     area,
     title,
     passed: true,
@@ -104,7 +124,11 @@ describe("the reports", () => {
   const two: AdapterReport = {
     name: "Two",
     session: "host",
-    results: [result("trip", "there and back"), result("trip", "only here"), result("guard", "it guards", { passed: false, error })],
+    results: [
+      result("trip", "there and back"),
+      result("trip", "only here"),
+      result("guard", "it guards", { passed: false, error }),
+    ],
   };
 
   it("checkAdapter gives a result for each requirement in scope, and reports each one at once", async () => {
@@ -120,7 +144,9 @@ describe("the reports", () => {
     expect(report.results.map(nameOf)).toEqual(requirementsIn({}).map(nameOf));
     // What does not even start holds nothing, and what it lacks is not held against it.
     const open = report.results.filter(({ notChecked }) => notChecked !== undefined);
-    expect(new Set(open.map(({ notChecked }) => notChecked))).toEqual(new Set([ADAPTER_FEATURES["sub-path"]]));
+    expect(new Set(open.map(({ notChecked }) => notChecked))).toEqual(
+      new Set([ADAPTER_FEATURES["sub-path"]]),
+    );
     expect(report.results.filter(({ passed }) => passed)).toEqual([]);
   });
 
@@ -143,7 +169,9 @@ describe("the reports", () => {
         "",
       ].join("\n"),
     );
-    expect(formatAdapterReport(one)).toContain(`  not checked  a | b (${ADAPTER_FEATURES["raw targets"]})\n`);
+    expect(formatAdapterReport(one)).toContain(
+      `  not checked  a | b (${ADAPTER_FEATURES["raw targets"]})\n`,
+    );
   });
 
   it("as a table of requirements and frameworks", () => {
@@ -164,9 +192,15 @@ describe("the reports", () => {
   });
 
   it("a provider that has something to complain of keeps no other one running", async () => {
-    const starter = new ApplicationStarter({ name: "none", start: () => Promise.reject(new Error("not started")) }, "bundled");
+    const starter = new ApplicationStarter(
+      { name: "none", start: () => Promise.reject(new Error("not started")) },
+      "bundled",
+    );
     const clock = new TestClock();
-    const [first, second] = [await starter.startProvider(clock), await starter.startProvider(clock)];
+    const [first, second] = [
+      await starter.startProvider(clock),
+      await starter.startProvider(clock),
+    ];
     second.violations.push("made up");
     await expect(starter.stop()).rejects.toThrow("made up");
     await expect(fetch(first.issuer)).rejects.toThrow();

@@ -30,11 +30,19 @@ afterEach(async () => {
 });
 
 /** The certified client, set up as an application would. */
-async function discover(auth: (secret: string) => client.ClientAuth = client.ClientSecretPost): Promise<client.Configuration> {
-  const config = await client.discovery(new URL(provider.issuer), provider.clientId, {}, auth(provider.clientSecret), {
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- the provider lives on loopback and has no TLS
-    execute: [client.allowInsecureRequests],
-  });
+async function discover(
+  auth: (secret: string) => client.ClientAuth = client.ClientSecretPost,
+): Promise<client.Configuration> {
+  const config = await client.discovery(
+    new URL(provider.issuer),
+    provider.clientId,
+    {},
+    auth(provider.clientSecret),
+    {
+      // eslint-disable-next-line @typescript-eslint/no-deprecated -- the provider lives on loopback and has no TLS
+      execute: [client.allowInsecureRequests],
+    },
+  );
   client.enableNonRepudiationChecks(config);
   return config;
 }
@@ -57,7 +65,11 @@ async function signIn(
   });
   const callback = new URL(await provider.signInCode(url, options.person));
   const checks = { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce };
-  return { callback, checks, exchange: () => client.authorizationCodeGrant(config, callback, checks) };
+  return {
+    callback,
+    checks,
+    exchange: () => client.authorizationCodeGrant(config, callback, checks),
+  };
 }
 
 /** A token request by hand, for what no client library would send. */
@@ -102,7 +114,13 @@ describe("a sign-in by the certified client", () => {
     expect(claims.exp - claims.iat).toBe(3600);
     const userinfo = await client.fetchUserInfo(config, tokens.access_token, claims.sub);
     expect(userinfo.email).toBe("ada@example.com");
-    expect(provider.requests.map(({ endpoint }) => endpoint)).toEqual(["discovery", "authorize", "token", "jwks", "userinfo"]);
+    expect(provider.requests.map(({ endpoint }) => endpoint)).toEqual([
+      "discovery",
+      "authorize",
+      "token",
+      "jwks",
+      "userinfo",
+    ]);
     expect(provider.requestsTo("token")[0]?.params.get("redirect_uri")).toBe(REDIRECT_URI);
   });
 
@@ -112,7 +130,9 @@ describe("a sign-in by the certified client", () => {
     const emailOf = async (options?: Parameters<typeof signIn>[1]) =>
       (await (await signIn(config, options)).exchange()).claims()?.["email"];
     expect(await emailOf()).toBe("ada@example.com");
-    expect(await emailOf({ parameters: { login_hint: "grace@example.com" } })).toBe("grace@example.com");
+    expect(await emailOf({ parameters: { login_hint: "grace@example.com" } })).toBe(
+      "grace@example.com",
+    );
     expect(await emailOf({ person: { email: "émile@example.com" } })).toBe("émile@example.com");
     provider.person = { email: "joan@example.com" };
     expect(await emailOf()).toBe("joan@example.com");
@@ -121,7 +141,8 @@ describe("a sign-in by the certified client", () => {
   it("gives the same user the same subject, and another user another", async () => {
     await start();
     const config = await discover();
-    const subjectOf = async (email: string) => (await (await signIn(config, { person: { email } })).exchange()).claims()?.sub;
+    const subjectOf = async (email: string) =>
+      (await (await signIn(config, { person: { email } })).exchange()).claims()?.sub;
     expect(await subjectOf("a@example.com")).toBe(await subjectOf("a@example.com"));
     expect(await subjectOf("a@example.com")).not.toBe(await subjectOf("b@example.com"));
   });
@@ -137,13 +158,18 @@ describe("a sign-in by the certified client", () => {
     const config = await discover();
     const tokens = await (await signIn(config)).exchange();
     expect(tokens.claims()).not.toHaveProperty("email");
-    expect(await client.fetchUserInfo(config, tokens.access_token, "ada-1815")).toHaveProperty("email");
+    expect(await client.fetchUserInfo(config, tokens.access_token, "ada-1815")).toHaveProperty(
+      "email",
+    );
   });
 });
 
 describe("what the provider refuses", () => {
   it.each<[string, (params: URLSearchParams) => void]>([
-    ["another verifier", (params) => params.set("code_verifier", "another-verifier-".padEnd(43, "w"))],
+    [
+      "another verifier",
+      (params) => params.set("code_verifier", "another-verifier-".padEnd(43, "w")),
+    ],
     ["no verifier", (params) => params.delete("code_verifier")],
     ["another redirect_uri", (params) => params.set("redirect_uri", `${REDIRECT_URI}/`)],
     ["no redirect_uri", (params) => params.delete("redirect_uri")],
@@ -172,7 +198,9 @@ describe("what the provider refuses", () => {
     expect(provider.targetOf(tokens.access_token)).toEqual({});
     const target = { resource: "https://orders.example.com", scope: "orders.read" };
     const grant = { grant_type: "refresh_token", refresh_token: tokens.refresh_token! };
-    const reply = (await (await post("token", { ...credentials(), ...grant, ...target })).json()) as {
+    const reply = (await (
+      await post("token", { ...credentials(), ...grant, ...target })
+    ).json()) as {
       access_token: string;
       scope: string;
     };
@@ -192,12 +220,29 @@ describe("what the provider refuses", () => {
 
   it("a wrong client secret, in either form", async () => {
     await start();
-    expect((await post("token", { ...credentials(), client_secret: "no", grant_type: "refresh_token" })).status).toBe(401);
-    const basic = (id: string, secret: string) => ({ authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}` });
+    expect(
+      (await post("token", { ...credentials(), client_secret: "no", grant_type: "refresh_token" }))
+        .status,
+    ).toBe(401);
+    const basic = (id: string, secret: string) => ({
+      authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}`,
+    });
     // Not percent-encoded, although the secret needs it.
-    expect((await post("token", { grant_type: "refresh_token" }, basic(provider.clientId, provider.clientSecret))).status).toBe(401);
+    expect(
+      (
+        await post(
+          "token",
+          { grant_type: "refresh_token" },
+          basic(provider.clientId, provider.clientSecret),
+        )
+      ).status,
+    ).toBe(401);
     const encoded = encodeURIComponent(provider.clientSecret);
-    const known = await post("token", { grant_type: "refresh_token", refresh_token: "rt_x" }, basic(provider.clientId, encoded));
+    const known = await post(
+      "token",
+      { grant_type: "refresh_token", refresh_token: "rt_x" },
+      basic(provider.clientId, encoded),
+    );
     expect(await errorIn(known)).toBe("invalid_grant");
   });
 
@@ -214,10 +259,16 @@ describe("what the provider refuses", () => {
     };
     url.search = new URLSearchParams(parameters).toString();
     const callback = new URL(await provider.signInCode(url));
-    expect(Object.fromEntries(callback.searchParams)).toMatchObject({ error: "invalid_request", state: "s1", iss: provider.issuer });
+    expect(Object.fromEntries(callback.searchParams)).toMatchObject({
+      error: "invalid_request",
+      state: "s1",
+      iss: provider.issuer,
+    });
     url.searchParams.set("client_id", "stranger");
     await expect(provider.signInCode(url)).rejects.toThrow("unknown client_id");
-    await expect(provider.signInCode("https://login.example/authorize?state=s2", { email: "ada@example.com" })).rejects.toThrow(
+    await expect(
+      provider.signInCode("https://login.example/authorize?state=s2", { email: "ada@example.com" }),
+    ).rejects.toThrow(
       /^the application redirected to https:\/\/login\.example instead of to this provider$/,
     );
   });
@@ -278,19 +329,31 @@ describe("refresh tokens", () => {
     [false, "openid offline_access", false],
     ["offline_access", "openid", false],
     ["offline_access", "openid offline_access", true],
-  ] as const)("with issueRefreshToken %s and the scopes %s: %s", async (issueRefreshToken, scope, given) => {
-    await start({ issueRefreshToken });
-    const tokens = await (await signIn(await discover(), { parameters: { scope } })).exchange();
-    expect(tokens.refresh_token !== undefined).toBe(given);
-  });
+  ] as const)(
+    "with issueRefreshToken %s and the scopes %s: %s",
+    async (issueRefreshToken, scope, given) => {
+      await start({ issueRefreshToken });
+      const tokens = await (await signIn(await discover(), { parameters: { scope } })).exchange();
+      expect(tokens.refresh_token !== undefined).toBe(given);
+    },
+  );
 
   it("fall with their access tokens when they are revoked; an access token falls alone", async () => {
     const { config, first } = await refreshed();
     await client.tokenRevocation(config, first.access_token);
-    expect([provider.isActive(first.access_token), provider.isActive(first.refresh_token!)]).toEqual([false, true]);
-    const { refresh_token, access_token } = await client.refreshTokenGrant(config, first.refresh_token!);
+    expect([
+      provider.isActive(first.access_token),
+      provider.isActive(first.refresh_token!),
+    ]).toEqual([false, true]);
+    const { refresh_token, access_token } = await client.refreshTokenGrant(
+      config,
+      first.refresh_token!,
+    );
     await client.tokenRevocation(config, refresh_token!, { token_type_hint: "refresh_token" });
-    expect([provider.isActive(access_token), provider.isActive(refresh_token!)]).toEqual([false, false]);
+    expect([provider.isActive(access_token), provider.isActive(refresh_token!)]).toEqual([
+      false,
+      false,
+    ]);
     await client.tokenRevocation(config, "never issued");
     expect(provider.requestsTo("revoke", { token_type_hint: "refresh_token" })).toHaveLength(1);
   });
@@ -330,7 +393,10 @@ describe("what a client is set up with", () => {
     await start();
     const findings = idpAuth({ env: provider.env, log: false }).start();
     expect(findings.map(({ code }) => code)).toEqual(["W001", "W005"]);
-    expect(provider.env).toMatchObject({ IDP_ISSUER: provider.issuer, SCOPE: "openid email profile offline_access" });
+    expect(provider.env).toMatchObject({
+      IDP_ISSUER: provider.issuer,
+      SCOPE: "openid email profile offline_access",
+    });
   });
 
   it("and wins over what a test runner or a developer has put into the environment", async () => {
@@ -355,9 +421,23 @@ describe("what a client is set up with", () => {
 
 it("each response names the test provider, under every fault", async () => {
   await start();
-  const from = async (path: string) => (await fetch(`${provider.issuer}${path}`, { redirect: "manual" })).headers.get("server");
-  const responses = [await from("/jwks"), await from("/unknown"), await from("/token"), await from("/authorize")];
-  for (const kind of ["status", "garbage", "oversized", "redirect", "wrong-type", "drip", "truncated"] as const) {
+  const from = async (path: string) =>
+    (await fetch(`${provider.issuer}${path}`, { redirect: "manual" })).headers.get("server");
+  const responses = [
+    await from("/jwks"),
+    await from("/unknown"),
+    await from("/token"),
+    await from("/authorize"),
+  ];
+  for (const kind of [
+    "status",
+    "garbage",
+    "oversized",
+    "redirect",
+    "wrong-type",
+    "drip",
+    "truncated",
+  ] as const) {
     provider.fault("jwks", { kind, times: 1 });
     responses.push(await from("/jwks"));
   }
@@ -369,13 +449,21 @@ it("each response names the test provider, under every fault", async () => {
 it("stops where its scope ends", async () => {
   await start();
   await provider[Symbol.asyncDispose]();
-  await expect(fetch(`${provider.issuer}/jwks`)).rejects.toMatchObject({ cause: { code: "ECONNREFUSED" } });
+  await expect(fetch(`${provider.issuer}/jwks`)).rejects.toMatchObject({
+    cause: { code: "ECONNREFUSED" },
+  });
 });
 
 describe("[START-2] the SECRET_KEY of provider.env, which is published", () => {
   const codesWith = (options: IdpAuthOptions) => {
     try {
-      return idpAuth({ env: provider.env, log: false, baseUrl: "https://app.example", store: memoryStore(), ...options })
+      return idpAuth({
+        env: provider.env,
+        log: false,
+        baseUrl: "https://app.example",
+        store: memoryStore(),
+        ...options,
+      })
         .start()
         .map(({ code }) => code);
     } catch (error) {
@@ -387,7 +475,13 @@ describe("[START-2] the SECRET_KEY of provider.env, which is published", () => {
     const { SECRET_KEY } = (await start()).env;
     for (const issuer of ["https://id.example", "https://127.0.0.1.id.example"]) {
       expect(codesWith({ issuer })).toEqual(["E013"]);
-      expect(codesWith({ issuer, secretKey: "another-key-with-at-least-32-bytes", secretKeyFallbacks: [SECRET_KEY] })).toEqual(["E013"]);
+      expect(
+        codesWith({
+          issuer,
+          secretKey: "another-key-with-at-least-32-bytes",
+          secretKeyFallbacks: [SECRET_KEY],
+        }),
+      ).toEqual(["E013"]);
     }
   });
 
@@ -421,7 +515,11 @@ describe("signing keys", () => {
 
   function verifies(idToken: string): Promise<boolean> {
     const keys = createRemoteJWKSet(new URL(`${provider.issuer}/jwks`));
-    return jwtVerify(idToken, keys, { issuer: provider.issuer, audience: provider.clientId, algorithms: ["RS256"] }).then(
+    return jwtVerify(idToken, keys, {
+      issuer: provider.issuer,
+      audience: provider.clientId,
+      algorithms: ["RS256"],
+    }).then(
       () => true,
       () => false,
     );
@@ -455,7 +553,11 @@ describe("signing keys", () => {
     ["one key without kid", (jwks) => jwks.publishWithoutKid(), true],
     ["no key", (jwks) => jwks.publishEmpty(), false],
     ["garbage", (jwks) => jwks.publishGarbage(), false],
-    ["a document of the test's own", (jwks) => jwks.publish({ keys: [{ kty: "PQ" }, ...jwks.document().keys] }), true],
+    [
+      "a document of the test's own",
+      (jwks) => jwks.publish({ keys: [{ kty: "PQ" }, ...jwks.document().keys] }),
+      true,
+    ],
   ])("published as %s", async (_name, publish, verifiable) => {
     await start();
     await publish(provider.jwks);
@@ -468,7 +570,8 @@ describe("signing keys", () => {
     ["alg none", ({ header, claims, sign }) => sign({ ...header, alg: "none" }, claims)],
     [
       "HS256 keyed with the public key",
-      ({ header, claims, sign, publicKeyPem }) => sign({ ...header, alg: "HS256" }, claims, Buffer.from(publicKeyPem)),
+      ({ header, claims, sign, publicKeyPem }) =>
+        sign({ ...header, alg: "HS256" }, claims, Buffer.from(publicKeyPem)),
     ],
     ["PS256", ({ header, claims }) => ({ header: { ...header, alg: "PS256" }, claims })],
     ["a truncated signature", ({ header, claims, sign }) => sign(header, claims).slice(0, -8)],
@@ -512,7 +615,9 @@ describe("responses that a test changes", () => {
     provider.authorizationResponse = undefined;
 
     provider.tokenResponse = ({ id_token: _left, ...response }) => response;
-    await expect((await signIn(config)).exchange()).rejects.toMatchObject({ cause: { message: expect.stringContaining("id_token") } });
+    await expect((await signIn(config)).exchange()).rejects.toMatchObject({
+      cause: { message: expect.stringContaining("id_token") },
+    });
 
     provider.discoveryDocument = (document) => ({ ...document, issuer: "https://evil.example" });
     await expect(discover()).rejects.toThrow();
@@ -548,14 +653,23 @@ describe("faults", () => {
     other = undefined;
   });
 
-  const jwks = (init: RequestInit = {}) => fetch(`${provider.issuer}/jwks`, { redirect: "manual", ...init });
+  const jwks = (init: RequestInit = {}) =>
+    fetch(`${provider.issuer}/jwks`, { redirect: "manual", ...init });
 
   it("status: with body and headers, as often as was said, then as before", async () => {
     await start();
-    provider.fault("jwks", { kind: "status", status: 503, headers: { "Retry-After": "7" }, body: { error: "busy" }, times: 2 });
+    provider.fault("jwks", {
+      kind: "status",
+      status: 503,
+      headers: { "Retry-After": "7" },
+      body: { error: "busy" },
+      times: 2,
+    });
     for (let round = 0; round < 2; round += 1) {
       const response = await jwks();
-      expect([response.status, response.headers.get("retry-after"), await response.json()]).toEqual([503, "7", { error: "busy" }]);
+      expect([response.status, response.headers.get("retry-after"), await response.json()]).toEqual(
+        [503, "7", { error: "busy" }],
+      );
     }
     expect((await jwks()).status).toBe(200);
   });
@@ -574,7 +688,11 @@ describe("faults", () => {
   it("strike only at their own endpoint, and only requests that they choose", async () => {
     await start();
     const config = await discover();
-    provider.fault("token", { kind: "status", status: 429, when: ({ params }) => params.get("grant_type") === "refresh_token" });
+    provider.fault("token", {
+      kind: "status",
+      status: 429,
+      when: ({ params }) => params.get("grant_type") === "refresh_token",
+    });
     const tokens = await (await signIn(config)).exchange();
     await expect(client.refreshTokenGrant(config, tokens.refresh_token!)).rejects.toThrow();
   });
@@ -582,15 +700,18 @@ describe("faults", () => {
   it.each([
     [true, true],
     [false, false],
-  ])("a token endpoint that fails with before: %s leaves the refresh token usable: %s", async (before, usable) => {
-    await start();
-    const config = await discover();
-    const tokens = await (await signIn(config)).exchange();
-    provider.fault("token", { kind: "reset", before });
-    await expect(client.refreshTokenGrant(config, tokens.refresh_token!)).rejects.toThrow();
-    provider.clearFaults();
-    expect(provider.isActive(tokens.refresh_token!)).toBe(usable);
-  });
+  ])(
+    "a token endpoint that fails with before: %s leaves the refresh token usable: %s",
+    async (before, usable) => {
+      await start();
+      const config = await discover();
+      const tokens = await (await signIn(config)).exchange();
+      provider.fault("token", { kind: "reset", before });
+      await expect(client.refreshTokenGrant(config, tokens.refresh_token!)).rejects.toThrow();
+      provider.clearFaults();
+      expect(provider.isActive(tokens.refresh_token!)).toBe(usable);
+    },
+  );
 
   it.each<[string, Fault]>([
     ["reset", { kind: "reset" }],
@@ -657,7 +778,9 @@ describe("faults", () => {
     const response = jwks();
     const failed = expect(response).rejects.toThrow();
     await vi.waitUntil(() => provider.requestsTo("jwks").length === 1);
-    expect(await Promise.race([response.catch(() => "cut off"), turns(20).then(() => "waiting")])).toBe("waiting");
+    expect(
+      await Promise.race([response.catch(() => "cut off"), turns(20).then(() => "waiting")]),
+    ).toBe("waiting");
     provider.clearFaults();
     await failed;
   });
@@ -706,19 +829,22 @@ describe("barriers", () => {
   it.each([
     [true, true],
     [false, false],
-  ])("a request held with before: %s has left the refresh token usable: %s", async (before, usable) => {
-    await start();
-    const config = await discover();
-    const tokens = await (await signIn(config)).exchange();
-    const hold = provider.hold("token", { before });
-    const refreshing = client.refreshTokenGrant(config, tokens.refresh_token!);
-    await hold.arrived;
-    expect(hold.held).toBe(1);
-    expect(provider.isActive(tokens.refresh_token!)).toBe(usable);
-    hold.release();
-    expect((await refreshing).refresh_token).toBeDefined();
-    expect(hold.held).toBe(0);
-  });
+  ])(
+    "a request held with before: %s has left the refresh token usable: %s",
+    async (before, usable) => {
+      await start();
+      const config = await discover();
+      const tokens = await (await signIn(config)).exchange();
+      const hold = provider.hold("token", { before });
+      const refreshing = client.refreshTokenGrant(config, tokens.refresh_token!);
+      await hold.arrived;
+      expect(hold.held).toBe(1);
+      expect(provider.isActive(tokens.refresh_token!)).toBe(usable);
+      hold.release();
+      expect((await refreshing).refresh_token).toBeDefined();
+      expect(hold.held).toBe(0);
+    },
+  );
 
   it("hold as many as was said, wait for as many as was said, and are gone after the release", async () => {
     await start();
@@ -745,9 +871,21 @@ describe("barriers", () => {
 
 describe("violations", () => {
   it.each<[string, () => Promise<unknown>, RegExp]>([
-    ["an access token in a URL", () => fetch(`${provider.issuer}/userinfo?access_token=x`), /access_token in the URL/],
-    ["a refresh token in a URL", () => post("token", credentials(), {}, "?refresh_token=x"), /refresh_token in the URL/],
-    ["a parameter twice", () => post("token", "grant_type=a&grant_type=a"), /grant_type more than once in the body/],
+    [
+      "an access token in a URL",
+      () => fetch(`${provider.issuer}/userinfo?access_token=x`),
+      /access_token in the URL/,
+    ],
+    [
+      "a refresh token in a URL",
+      () => post("token", credentials(), {}, "?refresh_token=x"),
+      /refresh_token in the URL/,
+    ],
+    [
+      "a parameter twice",
+      () => post("token", "grant_type=a&grant_type=a"),
+      /grant_type more than once in the body/,
+    ],
     [
       "two authentication methods",
       () => post("token", credentials(), { authorization: "Basic eDp5" }),
@@ -769,7 +907,9 @@ describe("violations", () => {
 
   it("several resources of one request are none (RFC 8707)", async () => {
     await start();
-    await fetch(`${provider.issuer}/authorize?resource=urn:a&resource=urn:b`, { redirect: "manual" });
+    await fetch(`${provider.issuer}/authorize?resource=urn:a&resource=urn:b`, {
+      redirect: "manual",
+    });
     expect(provider.violations).toEqual([]);
   });
 
@@ -808,7 +948,9 @@ describe("what was handed out", () => {
     const config = await discover();
     const tokens = await (await signIn(config)).exchange();
     provider.revokeAll();
-    await expect(client.refreshTokenGrant(config, tokens.refresh_token!)).rejects.toMatchObject({ error: "invalid_grant" });
+    await expect(client.refreshTokenGrant(config, tokens.refresh_token!)).rejects.toMatchObject({
+      error: "invalid_grant",
+    });
     expect((await (await signIn(config)).exchange()).access_token).toBeDefined();
   });
 });
@@ -817,7 +959,9 @@ it.each(["discovery", "jwks", "token", "revoke", "userinfo", "authorize"] satisf
   "a request to %s is recorded with all it carried",
   async (endpoint) => {
     await start();
-    const document = (await (await fetch(`${provider.issuer}/.well-known/openid-configuration`)).json()) as Record<string, unknown>;
+    const document = (await (
+      await fetch(`${provider.issuer}/.well-known/openid-configuration`)
+    ).json()) as Record<string, unknown>;
     provider.requests.length = 0;
     const key = {
       discovery: "",
@@ -827,10 +971,22 @@ it.each(["discovery", "jwks", "token", "revoke", "userinfo", "authorize"] satisf
       userinfo: "userinfo_endpoint",
       authorize: "authorization_endpoint",
     };
-    const url = endpoint === "discovery" ? `${provider.issuer}/.well-known/openid-configuration` : String(document[key[endpoint]]);
-    await fetch(url, { method: "POST", headers: { "x-test": "1" }, body: new URLSearchParams({ a: "b" }) });
+    const url =
+      endpoint === "discovery"
+        ? `${provider.issuer}/.well-known/openid-configuration`
+        : String(document[key[endpoint]]);
+    await fetch(url, {
+      method: "POST",
+      headers: { "x-test": "1" },
+      body: new URLSearchParams({ a: "b" }),
+    });
     const request = provider.requestsTo(endpoint, { a: "b" })[0]!;
-    expect(request).toMatchObject({ endpoint, method: "POST", url: new URL(url).pathname, body: "a=b" });
+    expect(request).toMatchObject({
+      endpoint,
+      method: "POST",
+      url: new URL(url).pathname,
+      body: "a=b",
+    });
     expect(request.headers["x-test"]).toBe("1");
   },
 );
@@ -846,14 +1002,26 @@ describe("a slip that JavaScript lets through", () => {
       (provider) => provider.fault("tokens" as never, { kind: "hang" }),
       'There is no endpoint "tokens". The endpoints are discovery',
     ],
-    ["an endpoint of a barrier", (provider) => provider.hold("login" as never), 'There is no endpoint "login"'],
+    [
+      "an endpoint of a barrier",
+      (provider) => provider.hold("login" as never),
+      'There is no endpoint "login"',
+    ],
     [
       "a fault",
       (provider) => provider.fault("token", { kind: "timeout" } as never),
       'no fault of the kind "timeout". The kinds are status, hang',
     ],
-    ["a fault without a kind", (provider) => provider.fault("token", undefined as never), "no fault of the kind undefined"],
-    ["time as text", (provider) => provider.clock.advance("3600" as never), "a number of milliseconds"],
+    [
+      "a fault without a kind",
+      (provider) => provider.fault("token", undefined as never),
+      "no fault of the kind undefined",
+    ],
+    [
+      "time as text",
+      (provider) => provider.clock.advance("3600" as never),
+      "a number of milliseconds",
+    ],
   ])("%s is reported at once", async (_name, act, message) => {
     const provider = await startTestProvider();
     expect(() => act(provider)).toThrow(message);
@@ -868,7 +1036,9 @@ describe("a slip that JavaScript lets through", () => {
 
   it("a property that the fault does not have", async () => {
     await start();
-    expect(() => provider.fault("token", { kind: "status", stauts: 503 } as never)).toThrow('has no "stauts"; it has kind,');
+    expect(() => provider.fault("token", { kind: "status", stauts: 503 } as never)).toThrow(
+      'has no "stauts"; it has kind,',
+    );
   });
 
   it.each<[string, object]>([
@@ -885,14 +1055,20 @@ describe("a slip that JavaScript lets through", () => {
     ["when", { kind: "hang", when: true }],
   ])("the %s of a fault that is none: %o", async (name, fault) => {
     await start();
-    expect(() => provider.fault("token", fault as never)).toThrow(`A fault of the kind "${(fault as Fault).kind}": \`${name}\` must be `);
+    expect(() => provider.fault("token", fault as never)).toThrow(
+      `A fault of the kind "${(fault as Fault).kind}": \`${name}\` must be `,
+    );
     expect(() => provider.fault("token", { kind: "hang", times: 2, before: false })).not.toThrow();
   });
 
   it("what a barrier does not have", async () => {
     await start();
-    expect(() => provider.hold("token", { time: 1 } as never)).toThrow('A barrier has no "time"; it has before, times, count, when.');
-    expect(() => provider.hold("token", { count: "2" } as never)).toThrow("A barrier: `count` must be a whole number, 1 or more.");
+    expect(() => provider.hold("token", { time: 1 } as never)).toThrow(
+      'A barrier has no "time"; it has before, times, count, when.',
+    );
+    expect(() => provider.hold("token", { count: "2" } as never)).toThrow(
+      "A barrier: `count` must be a whole number, 1 or more.",
+    );
   });
 
   const SETTINGS: readonly [string, unknown][] = [
@@ -911,16 +1087,22 @@ describe("a slip that JavaScript lets through", () => {
     ["promptNoneError", false],
   ];
   it.each(SETTINGS)("the setting %s that is none: %o", async (name, value) => {
-    await expect(startTestProvider({ [name]: value })).rejects.toThrow(`The option \`${name}\` must be `);
+    await expect(startTestProvider({ [name]: value })).rejects.toThrow(
+      `The option \`${name}\` must be `,
+    );
     await start();
     const before = { ...provider.settings };
-    expect(() => Object.assign(provider.settings, { [name]: value })).toThrow(`The option \`${name}\` must be `);
+    expect(() => Object.assign(provider.settings, { [name]: value })).toThrow(
+      `The option \`${name}\` must be `,
+    );
     expect({ ...provider.settings }).toEqual(before);
   });
 
   it("a setting that has no effect", async () => {
     await start();
-    expect(() => Object.assign(provider.settings, { idTokenSecond: 3 })).toThrow('has no option "idTokenSecond". Its options are clientId');
+    expect(() => Object.assign(provider.settings, { idTokenSecond: 3 })).toThrow(
+      'has no option "idTokenSecond". Its options are clientId',
+    );
     provider.settings.idTokenSeconds = 3;
     provider.settings.redirectUris = undefined;
     expect(provider.settings).toMatchObject({ idTokenSeconds: 3, redirectUris: undefined });
@@ -942,12 +1124,19 @@ describe("a slip that JavaScript lets through", () => {
       "the provider failed: TypeError: `mutateIdToken` must return { header, claims }, one of the two, the finished token as a string, or nothing.",
     ]);
     provider.violations.length = 0;
-    provider.mutateIdToken = (draft) => ({ ...draft, claims: { ...draft.claims, hd: "example.com" } });
-    expect((await (await signIn(await discover())).exchange()).claims()?.["hd"]).toBe("example.com");
+    provider.mutateIdToken = (draft) => ({
+      ...draft,
+      claims: { ...draft.claims, hd: "example.com" },
+    });
+    expect((await (await signIn(await discover())).exchange()).claims()?.["hd"]).toBe(
+      "example.com",
+    );
   });
 
   it("an issuer path that is none", async () => {
-    await expect(startTestProvider({ issuerPath: "tenant" })).rejects.toThrow(/`issuerPath` must be empty or a path/);
+    await expect(startTestProvider({ issuerPath: "tenant" })).rejects.toThrow(
+      /`issuerPath` must be empty or a path/,
+    );
   });
 
   it("a `when` that finds nothing accepts nothing", async () => {
@@ -964,7 +1153,10 @@ describe("what has ended leaves nothing behind", () => {
     const { refresh_token } = await (await signIn(config)).exchange();
     provider.fault("token", { kind: "delay", ms: 1000 });
     const cut = client.refreshTokenGrant(config, refresh_token!).catch((error: unknown) => error);
-    await vi.waitFor(() => expect(provider.requestsTo("token", { grant_type: "refresh_token" })).toHaveLength(1), PATIENCE);
+    await vi.waitFor(
+      () => expect(provider.requestsTo("token", { grant_type: "refresh_token" })).toHaveLength(1),
+      PATIENCE,
+    );
     provider.clearFaults();
     expect(await cut).toBeInstanceOf(Error);
     const next = await client.refreshTokenGrant(config, refresh_token!);

@@ -50,7 +50,9 @@ it("a wait for a store keeps the process alive, and a wait by the system clock d
   const before = timers();
   const byClock = expect(within(systemClock, 20, pending, late)).rejects.toThrow("late");
   expect(timers()).toBe(before);
-  const forStore = expect(withinTime(pending(), 20)).rejects.toMatchObject({ code: "store_unavailable" });
+  const forStore = expect(withinTime(pending(), 20)).rejects.toMatchObject({
+    code: "store_unavailable",
+  });
   expect(timers()).toBe(before + 1);
   await Promise.all([byClock, forStore]);
 });

@@ -83,7 +83,9 @@ describe("refresh slots", () => {
     }
     queueUp(slots, 51);
     await turn();
-    const refusal = (await slots.take().catch((error: unknown) => error)) as ProviderUnavailableError;
+    const refusal = (await slots
+      .take()
+      .catch((error: unknown) => error)) as ProviderUnavailableError;
     expect(refusal.retryAfter).toBe(10);
     random.mockReturnValue(0.75);
     expect(await slots.take().catch((error: unknown) => error)).toMatchObject({ retryAfter: 18 });

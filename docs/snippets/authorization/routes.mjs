@@ -13,5 +13,11 @@ import { hasClaim } from "idpauth";
 
 app.get("/admin", auth.idpRequiredWith({ allow: hasClaim("groups", "admin") }), handler);
 
-app.get("/billing", auth.idpRequiredWith({ allow: ({ claims, data }) => data["plan"] === "paid" && claims["locale"] !== "de" }), handler);
+app.get(
+  "/billing",
+  auth.idpRequiredWith({
+    allow: ({ claims, data }) => data["plan"] === "paid" && claims["locale"] !== "de",
+  }),
+  handler,
+);
 // #endregion

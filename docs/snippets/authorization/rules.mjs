@@ -11,7 +11,10 @@ const handler = (_req, res) => void res.send("passed");
 // #region rules
 import { allOf, anyOf, emailDomain, hasClaim } from "idpauth";
 
-const mayPublish = anyOf(hasClaim("groups", "editor"), allOf(hasClaim("groups", "author"), emailDomain("example.com")));
+const mayPublish = anyOf(
+  hasClaim("groups", "editor"),
+  allOf(hasClaim("groups", "author"), emailDomain("example.com")),
+);
 
 app.post("/articles", auth.idpRequiredWith({ allow: mayPublish }), handler);
 // #endregion

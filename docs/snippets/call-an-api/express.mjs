@@ -9,6 +9,8 @@ auth.mount(app);
 
 app.get("/open-orders", auth.idpRequired, async (req, res) => {
   const response = await auth.fetchApi(req, "orders", "items?open=true");
-  res.status(response.ok ? 200 : 502).json(response.ok ? await response.json() : { error: "orders_unavailable" });
+  res
+    .status(response.ok ? 200 : 502)
+    .json(response.ok ? await response.json() : { error: "orders_unavailable" });
 });
 // #endregion

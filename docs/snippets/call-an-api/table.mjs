@@ -8,13 +8,18 @@ const auth = idpAuth({
   apis: {
     orders: { url: "https://orders.internal/v2/", resource: "https://orders.example.com" },
     billing: { url: "https://billing.internal/", audience: "https://billing.example.com" },
-    calendar: { url: "https://www.googleapis.com/calendar/v3/", scope: ["https://www.googleapis.com/auth/calendar.readonly"] },
+    calendar: {
+      url: "https://www.googleapis.com/calendar/v3/",
+      scope: ["https://www.googleapis.com/auth/calendar.readonly"],
+    },
   },
 });
 // #endregion
 auth.mount(app);
 
 app.get("/calls", auth.idpRequired, async (req, res) => {
-  const responses = await Promise.all(["orders", "billing", "calendar"].map((api) => auth.fetchApi(req, api, "me")));
+  const responses = await Promise.all(
+    ["orders", "billing", "calendar"].map((api) => auth.fetchApi(req, api, "me")),
+  );
   res.json(responses.map(({ status }) => status));
 });

@@ -3,7 +3,9 @@ import { idpAuth } from "idpauth/express";
 
 export const app = express();
 
-const auth = idpAuth({ apis: { orders: { url: "https://orders.internal/v2/", resource: "https://orders.example.com" } } });
+const auth = idpAuth({
+  apis: { orders: { url: "https://orders.internal/v2/", resource: "https://orders.example.com" } },
+});
 auth.mount(app);
 
 /**
@@ -11,7 +13,8 @@ auth.mount(app);
  *
  * @param {string} token
  */
-const listOrders = (token) => fetch("https://orders.internal/v2/items", { headers: { Authorization: `Bearer ${token}` } });
+const listOrders = (token) =>
+  fetch("https://orders.internal/v2/items", { headers: { Authorization: `Bearer ${token}` } });
 
 // #region token
 app.get("/orders", auth.idpRequired, async (req, res) => {
@@ -25,6 +28,8 @@ app.get("/orders", auth.idpRequired, async (req, res) => {
     const fresh = await auth.getAccessToken(req, { api: "orders", rejected: token });
     if (fresh !== null && fresh !== token) response = await listOrders(fresh);
   }
-  res.status(response.ok ? 200 : 502).json(response.ok ? await response.json() : { error: "orders_unavailable" });
+  res
+    .status(response.ok ? 200 : 502)
+    .json(response.ok ? await response.json() : { error: "orders_unavailable" });
 });
 // #endregion

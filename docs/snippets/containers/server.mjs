@@ -3,7 +3,10 @@ import { createClient } from "redis";
 import { idpAuth } from "idpauth/express";
 import { redisStore } from "idpauth/redis";
 
-const client = createClient({ url: process.env.REDIS_URL ?? "redis://localhost:6379", disableOfflineQueue: true });
+const client = createClient({
+  url: process.env.REDIS_URL ?? "redis://localhost:6379",
+  disableOfflineQueue: true,
+});
 client.on("error", (error) => console.error(error));
 await client.connect();
 const store = redisStore(client);

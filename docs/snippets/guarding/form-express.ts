@@ -14,7 +14,9 @@ const required = auth.idpRequiredWith({
       return;
     }
     const link = `<a href="${blocked.loginUrl}" target="_blank">Sign in</a>`;
-    res.send(`Your session has ended. ${link} in a new tab. Then reload this page to send your form.`);
+    res.send(
+      `Your session has ended. ${link} in a new tab. Then reload this page to send your form.`,
+    );
   },
 });
 // #endregion

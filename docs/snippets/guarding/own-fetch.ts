@@ -3,7 +3,8 @@ import { idpAuth } from "idpauth/fetch";
 
 const auth = idpAuth();
 export const required = auth.idpRequiredWith({
-  unauthenticated: (request, blocked) => Response.json({ signInAt: blocked.loginUrl }, { status: 401 }),
+  unauthenticated: (request, blocked) =>
+    Response.json({ signInAt: blocked.loginUrl }, { status: 401 }),
 });
 // #endregion
 

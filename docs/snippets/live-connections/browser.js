@@ -20,7 +20,8 @@ function follow() {
     void auth.refresh().then(follow);
   });
   source.addEventListener("error", () => {
-    if (source?.readyState === EventSource.CLOSED) close(); // the response was no stream, such as 503
+    // the response was no stream, such as 503
+    if (source?.readyState === EventSource.CLOSED) close();
   });
 }
 

@@ -9,7 +9,8 @@ export const HEADERS = { "Content-Type": "text/event-stream", "X-Accel-Buffering
  */
 export async function* events(ended) {
   try {
-    for await (const _ of setInterval(1000, null, { signal: ended })) yield "event: tick\ndata: {}\n\n";
+    for await (const _ of setInterval(1000, null, { signal: ended }))
+      yield "event: tick\ndata: {}\n\n";
   } catch (error) {
     if (!ended.aborted) throw error;
     yield `event: ended\ndata: ${ended.reason.reason}\n\n`;

@@ -10,7 +10,8 @@ export const notices = new EventEmitter().setMaxListeners(0);
 export async function* noticeEvents(ended, disconnected) {
   const signal = AbortSignal.any([ended, disconnected]);
   try {
-    for await (const [notice] of on(notices, "notice", { signal })) yield `event: notice\ndata: ${JSON.stringify(notice)}\n\n`;
+    for await (const [notice] of on(notices, "notice", { signal }))
+      yield `event: notice\ndata: ${JSON.stringify(notice)}\n\n`;
   } catch (error) {
     if (!signal.aborted) throw error;
     if (ended.aborted) yield `event: ended\ndata: ${ended.reason.reason}\n\n`;

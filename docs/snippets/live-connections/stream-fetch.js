@@ -10,5 +10,7 @@ const stream = auth.idpRequired((request) => eventResponse(auth.whenEnded(reques
 export async function serve(request) {
   const own = await auth.fetch(request);
   if (own !== undefined) return own;
-  return new URL(request.url).pathname === "/api/stream" ? stream(request) : new Response(null, { status: 404 });
+  return new URL(request.url).pathname === "/api/stream"
+    ? stream(request)
+    : new Response(null, { status: 404 });
 }

@@ -11,7 +11,8 @@ app.get(
   "/ws",
   (request, response, next) => (hasOwnOrigin(request) ? next() : response.sendStatus(403)),
   auth.idpRequired,
-  (request, response) => accept(request, response, auth.whenEnded(request), (socket) => socket.send("hello")),
+  (request, response) =>
+    accept(request, response, auth.whenEnded(request), (socket) => socket.send("hello")),
 );
 
 export const server = createServer(app);

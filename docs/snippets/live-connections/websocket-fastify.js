@@ -12,7 +12,10 @@ app.get(
   "/ws",
   {
     websocket: true,
-    preHandler: [async (request, reply) => (hasOwnOrigin(request.raw) ? undefined : reply.code(403).send()), auth.idpRequired],
+    preHandler: [
+      async (request, reply) => (hasOwnOrigin(request.raw) ? undefined : reply.code(403).send()),
+      auth.idpRequired,
+    ],
   },
   (socket, request) => {
     closeWith(socket, auth.whenEnded(request));

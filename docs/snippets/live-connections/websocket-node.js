@@ -4,7 +4,9 @@ import { accept, hasOwnOrigin, routeUpgrades } from "./upgrades.js";
 
 const auth = idpAuth();
 
-const open = auth.idpRequired((request, response) => accept(request, response, auth.whenEnded(request), (socket) => socket.send("hello")));
+const open = auth.idpRequired((request, response) =>
+  accept(request, response, auth.whenEnded(request), (socket) => socket.send("hello")),
+);
 
 const listener = auth.listener((request, response) => {
   if (request.url === "/ws" && hasOwnOrigin(request)) return open(request, response);

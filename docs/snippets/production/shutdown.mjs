@@ -12,7 +12,8 @@ export const server = app.listen(3000);
 // #region shutdown
 process.once("SIGTERM", async () => {
   await new Promise((resolve) => server.close(resolve));
-  await auth.idle(); // stores running refreshes, and revokes the tokens that wait for a logout at the provider
+  // stores running refreshes, and revokes the tokens that wait for a logout at the provider
+  await auth.idle();
   await store.close?.();
   process.exit();
 });

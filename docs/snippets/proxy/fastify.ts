@@ -3,7 +3,9 @@ import fastify from "fastify";
 import { idpAuth } from "idpauth/fastify";
 
 const app = fastify();
-const auth = idpAuth({ apis: { orders: { url: "https://orders.internal/v2/", path: "/api/orders/" } } });
+const auth = idpAuth({
+  apis: { orders: { url: "https://orders.internal/v2/", path: "/api/orders/" } },
+});
 await app.register(auth.plugin);
 
 app.addHook("onRequest", auth.proxyApi("orders"));

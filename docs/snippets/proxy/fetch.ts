@@ -1,7 +1,9 @@
 // #region proxy
 import { idpAuth } from "idpauth/fetch";
 
-const auth = idpAuth({ apis: { orders: { url: "https://orders.internal/v2/", path: "/api/orders/" } } });
+const auth = idpAuth({
+  apis: { orders: { url: "https://orders.internal/v2/", path: "/api/orders/" } },
+});
 auth.start();
 
 const app = auth.proxyApi("orders")(() => new Response("Welcome."));

@@ -2,7 +2,9 @@
 import { createServer } from "node:http";
 import { idpAuth } from "idpauth/node";
 
-const auth = idpAuth({ apis: { orders: { url: "https://orders.internal/v2/", path: "/api/orders/" } } });
+const auth = idpAuth({
+  apis: { orders: { url: "https://orders.internal/v2/", path: "/api/orders/" } },
+});
 
 const app = auth.proxyApi("orders")((request, response) => {
   response.end("Welcome.");

@@ -3,11 +3,16 @@ import { Hono } from "hono";
 import { idpAuth } from "idpauth/hono";
 
 const app = new Hono();
-const auth = idpAuth({ apis: { orders: { url: "https://orders.internal/v2/", path: "/api/orders/" } } });
+const auth = idpAuth({
+  apis: { orders: { url: "https://orders.internal/v2/", path: "/api/orders/" } },
+});
 auth.mount(app);
 app.use(auth.proxyApi("orders"));
 
 // #region upgrade
 const server = serve({ fetch: app.fetch, port: 3000 });
-server.on("upgrade", (message, socket, head) => auth.proxyUpgrade(message, socket, head) || socket.destroy());
+server.on(
+  "upgrade",
+  (message, socket, head) => auth.proxyUpgrade(message, socket, head) || socket.destroy(),
+);
 // #endregion

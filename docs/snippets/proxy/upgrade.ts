@@ -3,7 +3,9 @@ import express from "express";
 import { idpAuth } from "idpauth/express";
 
 const app = express();
-const auth = idpAuth({ apis: { orders: { url: "https://orders.internal/v2/", path: "/api/orders/" } } });
+const auth = idpAuth({
+  apis: { orders: { url: "https://orders.internal/v2/", path: "/api/orders/" } },
+});
 auth.mount(app);
 app.use(auth.proxyApi("orders"));
 

@@ -8,7 +8,8 @@ auth.mount(app);
 app.get("/wait", auth.idpRequired, (request, response) => {
   // #region ended
   const ended = auth.whenEnded(request);
-  ended.addEventListener("abort", () => console.log(ended.reason.code, ended.reason.reason)); // session_ended logged_out_at_provider
+  // session_ended logged_out_at_provider
+  ended.addEventListener("abort", () => console.log(ended.reason.code, ended.reason.reason));
   // #endregion
   ended.addEventListener("abort", () => response.end());
   response.flushHeaders();

@@ -4,7 +4,9 @@ import { idpAuth } from "idpauth/express";
 export const app = express();
 const auth = idpAuth();
 auth.mount(app);
-const customers = { find: (tenant: unknown) => Promise.resolve(tenant === "acme" ? { name: "Acme" } : undefined) };
+const customers = {
+  find: (tenant: unknown) => Promise.resolve(tenant === "acme" ? { name: "Acme" } : undefined),
+};
 
 // #region tenant
 const ofCustomer = auth.idpRequiredWith({

@@ -10,7 +10,9 @@ const auth = idpAuth({ env: provider.env, clock: provider.clock });
 auth.mount(app);
 
 // #region roles
-app.get("/admin", auth.idpRequiredWith({ allow: hasClaim("groups", "admin") }), (req, res) => res.json("passed"));
+app.get("/admin", auth.idpRequiredWith({ allow: hasClaim("groups", "admin") }), (req, res) =>
+  res.json("passed"),
+);
 const admin = await signIn(app, { email: "ada@example.com", groups: ["admin", "staff"] });
 expect((await admin.get("/admin")).status).toBe(200);
 const member = await signIn(app, { email: "grace@example.com", groups: ["staff"] });

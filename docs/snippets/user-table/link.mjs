@@ -10,24 +10,38 @@ import { idpAuth } from "idpauth/express";
 
 const auth = idpAuth({
   async onSignIn({ claims }) {
-    const { rows } = await pool.query("select user_id from identities where iss = $1 and sub = $2", [claims.iss, claims.sub]);
+    const { rows } = await pool.query(
+      "select user_id from identities where iss = $1 and sub = $2",
+      [claims.iss, claims.sub],
+    );
     return { data: { userId: rows.length === 0 ? null : Number(rows[0].user_id) } };
   },
   async onSignOut({ reason, subject }) {
     if (reason === "replaced") return; // by the sign-in at the second provider
     const { iss, sub } = subject;
-    await pool.query("delete from link_intents where (from_iss, from_sub) = ($1, $2) or (to_iss, to_sub) = ($1, $2)", [iss, sub]);
+    await pool.query(
+      "delete from link_intents where (from_iss, from_sub) = ($1, $2) or (to_iss, to_sub) = ($1, $2)",
+      [iss, sub],
+    );
   },
 });
 auth.mount(app);
 app.use(auth.csrf);
 
 const COOKIE = "__Host-Http-link";
-const ATTRIBUTES = /** @type {const} */ ({ path: "/", secure: true, httpOnly: true, sameSite: "lax" });
+const ATTRIBUTES = /** @type {const} */ ({
+  path: "/",
+  secure: true,
+  httpOnly: true,
+  sameSite: "lax",
+});
 /** @param {string} token */
 const hashOf = (token) => createHash("sha256").update(token).digest("hex");
 /** @param {express.Request} req */
-const intentOf = (req) => hashOf(/(?:^|; )__Host-Http-link=([\w-]{43})(?:;|$)/.exec(req.headers.cookie ?? "")?.[1] ?? "none");
+const intentOf = (req) =>
+  hashOf(
+    /(?:^|; )__Host-Http-link=([\w-]{43})(?:;|$)/.exec(req.headers.cookie ?? "")?.[1] ?? "none",
+  );
 
 const first = auth.idpRequiredWith({ provider: "customers", maxAge: 300 });
 const second = auth.idpRequiredWith({ provider: "staff", maxAge: 300 });
@@ -56,8 +70,10 @@ app.get("/account/link/confirm", second, async (req, res) => {
      where token = $1 and expires_at > now() and (to_iss is null or (to_iss, to_sub) = ($2, $3)) returning from_email`,
     [intentOf(req), claims.iss, claims.sub],
   );
-  if (rows.length === 0) return void res.status(409).send("Start again with your customer account.");
-  res.send(confirmPage(rows[0].from_email, user.email)); // a form that posts to /account/link/confirm
+  if (rows.length === 0)
+    return void res.status(409).send("Start again with your customer account.");
+  // a form that posts to /account/link/confirm
+  res.send(confirmPage(rows[0].from_email, user.email));
 });
 
 app.post("/account/link/confirm", second, async (req, res) => {
@@ -72,7 +88,10 @@ app.post("/account/link/confirm", second, async (req, res) => {
     [intentOf(req), claims.iss, claims.sub],
   );
   res.clearCookie(COOKIE, ATTRIBUTES);
-  if (rows.length === 0) return void res.status(409).send("The accounts aren't linked. Start again with your customer account.");
+  if (rows.length === 0)
+    return void res
+      .status(409)
+      .send("The accounts aren't linked. Start again with your customer account.");
   await auth.updateData(req, (data) => ({ ...data, userId: Number(rows[0].user_id) }));
   res.send("The accounts are linked.");
 });

@@ -8,6 +8,10 @@ auth.mount(app);
 // #region session
 app.get("/profile", auth.idpRequired, async (req, res) => {
   const session = await auth.requireSession(req);
-  res.json({ name: session.user.name, locale: session.claims["locale"], since: session.signedInAt });
+  res.json({
+    name: session.user.name,
+    locale: session.claims["locale"],
+    since: session.signedInAt,
+  });
 });
 // #endregion

@@ -8,7 +8,9 @@ const schema = {
     vendor: "the application",
     validate: (claims) => {
       const { groups } = /** @type {{ groups?: string[] }} */ (claims);
-      return groups === undefined ? { issues: [{ message: "groups is missing" }] } : { value: { groups } };
+      return groups === undefined
+        ? { issues: [{ message: "groups is missing" }] }
+        : { value: { groups } };
     },
   },
 };

@@ -4,11 +4,26 @@ import express from "express";
 import { idpAuth } from "idpauth/express";
 import type { PageDescription } from "idpauth";
 
-const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+const ENTITIES: Record<string, string> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
 const escape = (text: string) => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 
-function errorPage({ language, direction, title, heading, texts, action, stylesheet }: PageDescription): string {
-  const link = action && `<p><a class="button" href="${escape(action.href)}">${escape(action.label)}</a></p>`;
+function errorPage({
+  language,
+  direction,
+  title,
+  heading,
+  texts,
+  action,
+  stylesheet,
+}: PageDescription): string {
+  const link =
+    action && `<p><a class="button" href="${escape(action.href)}">${escape(action.label)}</a></p>`;
   return `<!doctype html>
 <html lang="${language}" dir="${direction}">
 <meta charset="utf-8">
@@ -19,7 +34,9 @@ function errorPage({ language, direction, title, heading, texts, action, stylesh
 </html>`;
 }
 
-const auth = idpAuth({ pages: { render: (page) => (page.kind === "error" ? errorPage(page) : undefined) } });
+const auth = idpAuth({
+  pages: { render: (page) => (page.kind === "error" ? errorPage(page) : undefined) },
+});
 // #endregion
 
 export const app = express();

@@ -1,4 +1,10 @@
-import { createParamDecorator, Inject, Injectable, type ExecutionContext, type PipeTransform } from "@nestjs/common";
+import {
+  createParamDecorator,
+  Inject,
+  Injectable,
+  type ExecutionContext,
+  type PipeTransform,
+} from "@nestjs/common";
 import type { Request } from "express";
 import type { UserPayload } from "idpauth";
 import type { ExpressIdpAuth } from "idpauth/express";
@@ -13,7 +19,12 @@ class UserOfRequest implements PipeTransform<Request, Promise<UserPayload | null
   }
 }
 
-const HttpRequest = createParamDecorator((_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<Request>());
+const HttpRequest = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  context.switchToHttp().getRequest<Request>(),
+);
 
-/** `@CurrentUser() user: UserPayload | null`: email, name and picture of the user; null if the user is signed out. */
+/**
+ * `@CurrentUser() user: UserPayload | null`: email, name and picture of the user; null if the user
+ * is signed out.
+ */
 export const CurrentUser = (): ParameterDecorator => HttpRequest(UserOfRequest);

@@ -1,11 +1,20 @@
-import { Inject, Module, type DynamicModule, type NestModule, type OnApplicationShutdown } from "@nestjs/common";
+import {
+  Inject,
+  Module,
+  type DynamicModule,
+  type NestModule,
+  type OnApplicationShutdown,
+} from "@nestjs/common";
 import { APP_FILTER, HttpAdapterHost } from "@nestjs/core";
 import type { Express } from "express";
 import type { IdpAuthOptions } from "idpauth";
 import { idpAuth, type ExpressIdpAuth } from "idpauth/express";
 import { IdpOutageFilter } from "./idp-outage.filter.js";
 
-/** `@Inject(IDP_AUTH) private readonly auth!: ExpressIdpAuth` injects the component, which has the accessors. */
+/**
+ * `@Inject(IDP_AUTH) private readonly auth!: ExpressIdpAuth` injects the component, which has the
+ * accessors.
+ */
 export const IDP_AUTH = Symbol("idpauth");
 
 @Module({})
@@ -28,12 +37,19 @@ export class IdpAuthModule implements NestModule, OnApplicationShutdown {
     };
   }
 
-  /** Nest calls this after `main.ts` has added its middleware with `app.use()`, and before Nest adds the controllers. */
+  /**
+   * Nest calls this after `main.ts` has added its middleware with `app.use()`, and before Nest adds
+   * the controllers.
+   */
   configure(): void {
-    this.auth.mount(this.host.httpAdapter.getInstance<Express>()); // startup checks, then /idpauth/*
+    // startup checks, then /idpauth/*
+    this.auth.mount(this.host.httpAdapter.getInstance<Express>());
   }
 
-  /** Nest calls this after the server has closed. Waits for refreshes that still run, because a refresh outlives its request. */
+  /**
+   * Nest calls this after the server has closed. Waits for refreshes that still run, because a
+   * refresh outlives its request.
+   */
   onApplicationShutdown(): Promise<void> {
     return this.auth.idle();
   }

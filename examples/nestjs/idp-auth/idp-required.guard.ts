@@ -8,13 +8,17 @@ import { IDP_AUTH } from "./idp-auth.module.js";
 export class IdpRequiredGuard implements CanActivate {
   @Inject(IDP_AUTH) protected readonly auth!: ExpressIdpAuth;
 
-  /** Settles only if the handler may run or an error occurred. Otherwise the user already has a response. */
+  /**
+   * Settles only if the handler may run or an error occurred. Otherwise the user already has a
+   * response.
+   */
   canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     return new Promise((resolve, reject) => {
       this.guard(http.getRequest(), http.getResponse(), (error?: unknown) => {
         if (error === undefined) resolve(true);
-        else reject(error instanceof Error ? error : new Error("The guard failed.", { cause: error }));
+        else
+          reject(error instanceof Error ? error : new Error("The guard failed.", { cause: error }));
       });
     });
   }

@@ -1,7 +1,14 @@
 "use client";
 
 import { createClient } from "idpauth/client";
-import { ServerContent, SessionProvider, SessionWarning, SignedOut, useSession, useSessionClient } from "idpauth/react";
+import {
+  ServerContent,
+  SessionProvider,
+  SessionWarning,
+  SignedOut,
+  useSession,
+  useSessionClient,
+} from "idpauth/react";
 import "idpauth/react/session-warning.css";
 import { useRouter } from "next/navigation";
 
@@ -10,8 +17,12 @@ let browserClient;
 /** Returns the page's client in the browser, and a new client for each request on the server. */
 function clientFor(initialState) {
   if (typeof window === "undefined") return createClient({ initialState });
-  // If a different user signs in, a reload removes the previous user's data from modules and from the router's cache.
-  return (browserClient ??= createClient({ initialState, onUserChange: () => window.location.reload() }));
+  // If a different user signs in, a reload removes the previous user's data from modules and from
+  // the router's cache.
+  return (browserClient ??= createClient({
+    initialState,
+    onUserChange: () => window.location.reload(),
+  }));
 }
 
 export function Session({ initialState, children }) {

@@ -27,8 +27,13 @@ function App() {
   async function add(event: SyntheticEvent) {
     event.preventDefault();
     setSending(true);
-    const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ text: draft }) };
-    // If the session has ended, this waits until the user has signed in again. It rejects if the network fails.
+    const init = {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ text: draft }),
+    };
+    // If the session has ended, this waits until the user has signed in again. It rejects if the
+    // network fails.
     const response = await auth.fetch("/api/items", init).catch(() => undefined);
     setSending(false);
     setMessage(response?.ok ? "Added." : "That didn't work. Try again.");
@@ -39,16 +44,31 @@ function App() {
 
   return (
     <>
-      <p role="status">{status === "unavailable" ? "The server doesn't respond. Trying again …" : (user?.name ?? status)}</p>
+      <p role="status">
+        {status === "unavailable"
+          ? "The server doesn't respond. Trying again …"
+          : (user?.name ?? status)}
+      </p>
       {user !== null && <button onClick={() => void auth.signOut()}>Sign out</button>}
       {/* If there is a draft, sign in in a new window, so that this page keeps it. */}
-      {status === "signed-out" && <button onClick={() => void auth.signIn({ popup: draft !== "" })}>Sign in</button>}
+      {status === "signed-out" && (
+        <button onClick={() => void auth.signIn({ popup: draft !== "" })}>Sign in</button>
+      )}
       <ul>{user !== null && items.map(({ id, text }) => <li key={id}>{text}</li>)}</ul>
       <form onSubmit={(event) => void add(event)}>
         <label htmlFor="text">New item</label>
-        <input id="text" value={draft} required maxLength={100} readOnly={isSending} onChange={({ target }) => setDraft(target.value)} />
+        <input
+          id="text"
+          value={draft}
+          required
+          maxLength={100}
+          readOnly={isSending}
+          onChange={({ target }) => setDraft(target.value)}
+        />
         <button disabled={isSending}>Add</button>
-        <p role="status">{isSending ? "Sending … If your session has ended, sign in to continue." : message}</p>
+        <p role="status">
+          {isSending ? "Sending … If your session has ended, sign in to continue." : message}
+        </p>
       </form>
     </>
   );

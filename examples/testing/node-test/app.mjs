@@ -2,7 +2,10 @@
 import express from "express";
 import { idpAuth } from "idpauth/express";
 
-/** @param {import("idpauth").IdpAuthOptions} [options] settings that do not come from the environment */
+/**
+ * @param {import("idpauth").IdpAuthOptions} [options] settings that do not come from the
+ *   environment
+ */
 export function createApp(options) {
   const app = express();
   const auth = idpAuth(options);

@@ -12,7 +12,10 @@ void test("the reports are for whoever is signed in", async () => {
   const user = await signIn(app, { email: "grace@example.com" });
   deepEqual((await user.get("/reports")).json(), { for: "grace@example.com" });
   equal((await stranger.get("/reports")).status, 401);
-  equal((await stranger.get("/reports", { headers: { cookie: await signedInAs(auth) } })).status, 200);
+  equal(
+    (await stranger.get("/reports", { headers: { cookie: await signedInAs(auth) } })).status,
+    200,
+  );
 });
 
 void test("when the ID token has run out, an outage of the provider is 503, and later the session is refreshed", async () => {

@@ -11,7 +11,9 @@ test("the reports are for whoever is signed in", async () => {
   const user = await signIn(app, { email: "grace@example.com" });
   expect((await user.get("/reports")).json()).toEqual({ for: "grace@example.com" });
   expect((await stranger.get("/reports")).status).toBe(401);
-  expect((await stranger.get("/reports", { headers: { cookie: await signedInAs(auth) } })).status).toBe(200);
+  expect(
+    (await stranger.get("/reports", { headers: { cookie: await signedInAs(auth) } })).status,
+  ).toBe(200);
 });
 
 test("when the ID token has run out, an outage of the provider is 503, and later the session is refreshed", async () => {

@@ -1,10 +1,13 @@
 import { inBrowser, onContentUpdated } from "vitepress";
 
-// Who chooses Fastify in one group of code sees Fastify in every group that has it: on this page, and on the next ones.
+// Who chooses Fastify in one group of code sees Fastify in every group that has it: on this page,
+// and on the next ones.
 
 const KEY = "code-groups";
 
-/** How many labels are remembered. Groups don't all have the same ones, so the latest isn't enough. */
+/**
+ * How many labels are remembered. Groups don't all have the same ones, so the latest isn't enough.
+ */
 const MOST = 10;
 
 /** @type {string[]} the labels of the chosen tabs, the latest first */
@@ -18,12 +21,16 @@ export function rememberTabs() {
   // A click and the arrow keys both change the group's radio inputs.
   addEventListener("change", ({ target }) => {
     if (!(target instanceof HTMLInputElement) || !target.matches(".vp-code-group input")) return;
-    chosen = [labelOf(target), ...chosen.filter((label) => label !== labelOf(target))].slice(0, MOST);
+    chosen = [labelOf(target), ...chosen.filter((label) => label !== labelOf(target))].slice(
+      0,
+      MOST,
+    );
     write();
     const tabs = target.parentElement ?? target;
     const before = tabs.getBoundingClientRect().top;
     showChosen();
-    // Groups above may have become shorter or longer. The one that the reader uses stays where it is.
+    // Groups above may have become shorter or longer. The one that the reader uses stays where it
+    // is.
     scrollBy({ top: tabs.getBoundingClientRect().top - before, behavior: "instant" });
   });
 }

@@ -9,40 +9,68 @@ import {
   type IdpAuthOptions,
   type Stopped,
 } from "../../index.js";
-import { keepPrivateByPrototype, NodeRequest, onClose, sourceOf, upgradesOf, writeReply, type ProxyUpgrade } from "../node/node.js";
+import {
+  keepPrivateByPrototype,
+  NodeRequest,
+  onClose,
+  sourceOf,
+  upgradesOf,
+  writeReply,
+  type ProxyUpgrade,
+} from "../node/node.js";
 import { frameworkSessionOf } from "./session-of-request.js";
 import { sessionMiddlewareOf } from "./session-middleware.js";
 
-/** Your own responses to blocked requests. Each ends the response or calls `next`; the protected handler does not run by itself. */
-export type GuardResponses = GuardResponsesOf<[request: Request, response: Response], [next: NextFunction]>;
+/**
+ * Your own responses to blocked requests. Each ends the response or calls `next`; the protected
+ * handler does not run by itself.
+ */
+export type GuardResponses = GuardResponsesOf<
+  [request: Request, response: Response],
+  [next: NextFunction]
+>;
 
-/** idpauth for Express 4 and 5. Guards are middleware: `app.get("/reports", auth.idpRequired, handler)`, `app.use(auth.csrf)`. */
-export interface ExpressIdpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>
-  extends AdapterAuth<Request, OwnClaims, Data>, Guards<RequestHandler, GuardResponses, OwnClaims, Data> {
+/**
+ * idpauth for Express 4 and 5. Guards are middleware:
+ * `app.get("/reports", auth.idpRequired, handler)`, `app.use(auth.csrf)`.
+ */
+export interface ExpressIdpAuth<
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+>
+  extends
+    AdapterAuth<Request, OwnClaims, Data>,
+    Guards<RequestHandler, GuardResponses, OwnClaims, Data> {
   /**
-   * Runs the startup checks and mounts the endpoints. Call it after the session middleware, if there is one, and before the guarded
-   * routes. Unlike `start`, it knows whether the session middleware is installed.
+   * Runs the startup checks and mounts the endpoints. Call it after the session middleware, if
+   * there is one, and before the guarded routes. Unlike `start`, it knows whether the session
+   * middleware is installed.
    *
    * @throws ConfigurationError with every finding at once
    */
   mount(app: Application | Router): readonly Finding[];
-  /** Passes the upgrades to WebSockets on to the APIs that `proxyApi` was called for. Bundled sessions only. False: the path is no API's. */
+  /**
+   * Passes the upgrades to WebSockets on to the APIs that `proxyApi` was called for. Bundled
+   * sessions only. False: the path is no API's.
+   */
   readonly proxyUpgrade: ProxyUpgrade;
   /** The endpoints as middleware, for applications that mount by hand and call `start`. */
   readonly routes: RequestHandler;
 }
 
 /**
- * Creates the sign-in for an Express application. Settings come from the environment; options override them.
+ * Creates the sign-in for an Express application. Settings come from the environment; options
+ * override them.
  *
  * @example
  * const auth = idpAuth();
  * auth.mount(app);
  * app.get("/reports", auth.idpRequired, handler);
  */
-export function idpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
-  options: IdpAuthOptions<OwnClaims, Data> = {},
-): ExpressIdpAuth<OwnClaims, Data> {
+export function idpAuth<
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+>(options: IdpAuthOptions<OwnClaims, Data> = {}): ExpressIdpAuth<OwnClaims, Data> {
   const { auth, gates, proxyUpgrade } = createAdapterAuth<Request, OwnClaims, Data>(
     options,
     {
@@ -50,12 +78,18 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
       request: (raw) => new ExpressRequest(raw),
       source: (raw) => sourceOf(raw, raw.ip),
       session: frameworkSessionOf,
-      // Express changes the prototypes of each request and response. After that, V8 makes a new hidden class for each added property.
+      // Express changes the prototypes of each request and response. After that, V8 makes a new
+      // hidden class for each added property.
       memoryKey: (raw) => raw.rawHeaders,
       onClose: (raw, closed) => onClose(raw, closed, raw.res),
-      middlewareRemedy: 'Call app.use(session({ … })) of express-session before auth.mount(app), or leave out session: "host".',
+      middlewareRemedy:
+        'Call app.use(session({ … })) of express-session before auth.mount(app), or leave out session: "host".',
     },
-    { takes: "next", idpRequired: "app.get(path, auth.idpRequired, handler)", csrf: "app.use(auth.csrf)" },
+    {
+      takes: "next",
+      idpRequired: "app.get(path, auth.idpRequired, handler)",
+      csrf: "app.use(auth.csrf)",
+    },
   );
   const routes = middleware(gates.endpoints);
   return {
@@ -93,7 +127,10 @@ function middleware(gate: Gate<Request>): RequestHandler {
 
 type IsTrusted = (address: string | undefined, hop: number) => boolean;
 
-/** A request of Express: that of node:http, with Express's original URL and its setting `trust proxy`. */
+/**
+ * A request of Express: that of node:http, with Express's original URL and its setting
+ * `trust proxy`.
+ */
 class ExpressRequest extends NodeRequest<Request> {
   /** Routers and rewriting middleware change `url`; the browser knows only the original URL. */
   override get target(): string {
@@ -101,15 +138,21 @@ class ExpressRequest extends NodeRequest<Request> {
   }
 
   override get scheme(): "http" | "https" {
-    // `protocol` is slower than the connection, and differs only if there is a header that Express may trust.
+    // `protocol` is slower than the connection, and differs only if there is a header that Express
+    // may trust.
     if (this.message.headers["x-forwarded-proto"] === undefined) return super.scheme;
     return this.message.protocol === "https" ? "https" : "http";
   }
 
-  /** Includes the port, which `req.host` drops on Express 4. The forwarded host counts only if `trust proxy` says so. */
+  /**
+   * Includes the port, which `req.host` drops on Express 4. The forwarded host counts only if
+   * `trust proxy` says so.
+   */
   override get host(): string | undefined {
     const forwarded = this.message.headers["x-forwarded-host"];
-    return typeof forwarded === "string" && this.#trustsProxy ? forwarded.split(",", 1)[0]?.trim() : super.host;
+    return typeof forwarded === "string" && this.#trustsProxy
+      ? forwarded.split(",", 1)[0]?.trim()
+      : super.host;
   }
 
   /** A router without an application has no settings, and trusts no proxy. */

@@ -1,6 +1,9 @@
 import type { SessionMiddleware } from "../../index.js";
 
-/** One entry of an Express router's stack; the shape is the same in Express 4 and 5 but for how "mounted at /" is said. */
+/**
+ * One entry of an Express router's stack; the shape is the same in Express 4 and 5 but for how
+ * "mounted at /" is said.
+ */
 interface Layer {
   readonly name?: string;
   readonly route?: unknown;
@@ -14,8 +17,9 @@ const NO_SESSION =
   /^(?:query|expressInit|jsonParser|urlencodedParser|rawParser|textParser|serveStatic|cookieParser|corsMiddleware|helmetMiddleware|compression|logger)$/;
 
 /**
- * Whether express-session is installed, as the stack shows it at this moment: what comes after idpauth is not there yet,
- * and would come too late. Wrapped, nested and parent middleware cannot be told.
+ * Whether express-session is installed, as the stack shows it at this moment: what comes after
+ * idpauth is not there yet, and would come too late. Wrapped, nested and parent middleware cannot
+ * be told.
  */
 export function sessionMiddlewareOf(app: object): SessionMiddleware {
   const layers = stackOf(app);
@@ -31,7 +35,8 @@ export function sessionMiddlewareOf(app: object): SessionMiddleware {
 
 function isHarmless(layer: Layer): boolean {
   const nested = layer.handle?.stack;
-  if (nested !== undefined) return nested.every((inner) => inner.route !== undefined || isHarmless(inner));
+  if (nested !== undefined)
+    return nested.every((inner) => inner.route !== undefined || isHarmless(inner));
   return NO_SESSION.test(layer.name ?? "");
 }
 
@@ -40,7 +45,10 @@ function isEverywhere(layer: Layer): boolean {
 }
 
 function stackOf(app: object): readonly Layer[] {
-  const { stack, _router: router4 } = app as { stack?: readonly Layer[]; _router?: { stack?: readonly Layer[] } };
+  const { stack, _router: router4 } = app as {
+    stack?: readonly Layer[];
+    _router?: { stack?: readonly Layer[] };
+  };
   if (stack !== undefined) return stack;
   if (router4?.stack !== undefined) return router4.stack;
   try {

@@ -1,11 +1,20 @@
 import type { Request } from "express";
 import type { FrameworkSession } from "../../index.js";
-import { CallbackSession, type CallbackStore, type Identified, type SessionObject } from "../node/save-and-reload.js";
+import {
+  CallbackSession,
+  type CallbackStore,
+  type Identified,
+  type SessionObject,
+} from "../node/save-and-reload.js";
 
-// The types of express-session are an optional dependency of the application, so the fields used here are described again.
+// The types of express-session are an optional dependency of the application, so the fields used
+// here are described again.
 
 interface Store extends CallbackStore {
-  /** Puts a new, empty session with a new id into the request and stores nothing. The middleware itself adds this method. */
+  /**
+   * Puts a new, empty session with a new id into the request and stores nothing. The middleware
+   * itself adds this method.
+   */
   generate(request: SessionRequest): void;
 }
 
@@ -16,10 +25,14 @@ interface SessionRequest {
   res?: { readonly writableEnded: boolean };
 }
 
-/** The session of express-session on this request. A session without a store is kept in a cookie, and does not count. */
+/**
+ * The session of express-session on this request. A session without a store is kept in a cookie,
+ * and does not count.
+ */
 export function frameworkSessionOf(raw: Request): FrameworkSession | undefined {
   const request = raw as unknown as SessionRequest;
-  if (request.session === undefined || typeof request.sessionStore?.generate !== "function") return undefined;
+  if (request.session === undefined || typeof request.sessionStore?.generate !== "function")
+    return undefined;
   return new ExpressSession(request);
 }
 

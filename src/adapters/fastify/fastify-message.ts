@@ -22,7 +22,10 @@ export interface AnyFastifyReply {
   readonly sent: boolean;
 }
 
-/** A request of Fastify: that of node:http, with the path before `rewriteUrl` and Fastify's setting `trustProxy`. */
+/**
+ * A request of Fastify: that of node:http, with the path before `rewriteUrl` and Fastify's setting
+ * `trustProxy`.
+ */
 export class FastifyMessage extends NodeRequest {
   readonly #request: AnyFastifyRequest;
 
@@ -34,7 +37,9 @@ export class FastifyMessage extends NodeRequest {
   /** Fastify's option `rewriteUrl` changes `url`; the browser knows only the original URL. */
   override get target(): string {
     // Not Fastify's own `originalUrl`, which adds a property to the request.
-    const { originalUrl, url } = this.#request.raw as IncomingMessage & { readonly originalUrl?: string };
+    const { originalUrl, url } = this.#request.raw as IncomingMessage & {
+      readonly originalUrl?: string;
+    };
     return originalUrl ?? url ?? "/";
   }
 
@@ -42,7 +47,10 @@ export class FastifyMessage extends NodeRequest {
     return this.#request.protocol === "https" ? "https" : "http";
   }
 
-  /** Includes the port. The forwarded host counts only if `trustProxy` says so; of several hosts Fastify takes the last. */
+  /**
+   * Includes the port. The forwarded host counts only if `trustProxy` says so; of several hosts
+   * Fastify takes the last.
+   */
   override get host(): string | undefined {
     const { raw, host: judged } = this.#request;
     const own = raw.headers.host ?? raw.headers[":authority"] ?? "";
@@ -56,8 +64,8 @@ export class FastifyMessage extends NodeRequest {
 }
 
 /**
- * Sends a reply as a handler does, so that the application's `onSend` hooks see it. Values that were set in Vary and Set-Cookie before
- * stay. Does nothing if other code has responded.
+ * Sends a reply as a handler does, so that the application's `onSend` hooks see it. Values that
+ * were set in Vary and Set-Cookie before stay. Does nothing if other code has responded.
  */
 export function sendReply(any: AnyFastifyReply, own: AnyReply): void {
   if (any.sent) {
@@ -71,18 +79,23 @@ export function sendReply(any: AnyFastifyReply, own: AnyReply): void {
   for (const name in headers) reply.header(name, headers[name]);
   if (varyBefore !== undefined) reply.header("vary", varyByCookie(String(varyBefore)));
   if (setCookies !== undefined && setCookies.length > 0) {
-    // The cookies of Fastify, and those that middleware for node:http has set on the response below it.
+    // The cookies of Fastify, and those that middleware for node:http has set on the response below
+    // it.
     const before = [reply.getHeader("set-cookie") ?? []].flat();
     reply.removeHeader("set-cookie").header("set-cookie", [...before, ...setCookies]);
   }
   reply.send(isStream(body) ? readableOf(body) : body);
 }
 
-/** Keeps the guarded response out of every cache. Hooks see the headers on `reply`; the head is corrected when it is written. */
+/**
+ * Keeps the guarded response out of every cache. Hooks see the headers on `reply`; the head is
+ * corrected when it is written.
+ */
 export function keepReplyPrivate(any: AnyFastifyReply): void {
   if (any.sent) return;
   const reply = any as FastifyReply;
-  if (reply.getHeader("cache-control") === undefined) reply.header("cache-control", GUARDED_CACHE_CONTROL);
+  if (reply.getHeader("cache-control") === undefined)
+    reply.header("cache-control", GUARDED_CACHE_CONTROL);
   const vary = reply.getHeader("vary");
   reply.header("vary", varyByCookie(vary === undefined ? undefined : String(vary)));
   keepHeadPrivate(reply.raw);

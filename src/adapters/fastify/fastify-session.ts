@@ -1,9 +1,16 @@
 import type { FastifyInstance } from "fastify";
 import type { FrameworkSession, SessionMiddleware } from "../../index.js";
-import { CallbackSession, type CallbackStore, type Done, type Identified, type SessionObject } from "../node/save-and-reload.js";
+import {
+  CallbackSession,
+  type CallbackStore,
+  type Done,
+  type Identified,
+  type SessionObject,
+} from "../node/save-and-reload.js";
 import type { AnyFastifyReply } from "./fastify-message.js";
 
-// The types of @fastify/session are an optional dependency of the application, so the fields used here are described again.
+// The types of @fastify/session are an optional dependency of the application, so the fields used
+// here are described again.
 
 interface Session extends SessionObject {
   readonly sessionId: string;
@@ -15,13 +22,20 @@ interface SessionRequest {
   session?: Partial<Session> | null;
   readonly sessionStore?: CallbackStore;
   readonly server: {
-    /** Puts the session of a signed id into the request, or a new one if the signature is wrong. It stores nothing. */
+    /**
+     * Puts the session of a signed id into the request, or a new one if the signature is wrong. It
+     * stores nothing.
+     */
     decryptSession?(signedId: string, request: SessionRequest, done: Done): void;
   };
 }
 
-/** Whether @fastify/session is registered for this scope, among the plugins that were loaded before. */
-export function sessionPluginOf(scope: Pick<FastifyInstance, "hasPlugin" | "hasRequestDecorator">): SessionMiddleware {
+/**
+ * Whether @fastify/session is registered for this scope, among the plugins that were loaded before.
+ */
+export function sessionPluginOf(
+  scope: Pick<FastifyInstance, "hasPlugin" | "hasRequestDecorator">,
+): SessionMiddleware {
   if (scope.hasPlugin("@fastify/session")) return "present";
   if (scope.hasPlugin("@fastify/secure-session")) return "cookie-only";
   return scope.hasRequestDecorator("session") ? "unknown" : "absent";
@@ -41,7 +55,8 @@ export class FastifySessions {
   of(raw: object): FrameworkSession | undefined {
     const request = raw as SessionRequest;
     const { session, sessionStore } = request;
-    if (typeof session?.sessionId !== "string" || typeof session.save !== "function") return undefined;
+    if (typeof session?.sessionId !== "string" || typeof session.save !== "function")
+      return undefined;
     if (typeof sessionStore?.destroy !== "function") return undefined;
     const opened = new FastifySession(request, () => this.#replies.get(raw)?.sent === true);
     this.#sessions.set(raw, opened);
@@ -49,8 +64,9 @@ export class FastifySessions {
   }
 
   /**
-   * Takes a session that another request has ended off this request. The plugin sends the cookie of every session that was saved, and
-   * an ended session's cookie would replace the one that the other request's response has set.
+   * Takes a session that another request has ended off this request. The plugin sends the cookie of
+   * every session that was saved, and an ended session's cookie would replace the one that the
+   * other request's response has set.
    */
   leaveEnded(raw: object): void {
     if (this.#sessions.get(raw)?.hasEnded === true) (raw as SessionRequest).session = null;
@@ -108,7 +124,8 @@ class FastifySession extends CallbackSession {
     try {
       // "" has no valid signature, so the plugin creates a new session synchronously.
       request.server.decryptSession?.("", request, () => undefined);
-      if (request.session === session) throw new Error("@fastify/session didn't create a new session.");
+      if (request.session === session)
+        throw new Error("@fastify/session didn't create a new session.");
       return { id: this.id, session: this.session };
     } finally {
       request.session = session ?? null;
@@ -123,9 +140,11 @@ class FastifySession extends CallbackSession {
 type OnSend = (request: object, reply: object, payload: undefined, done: () => void) => void;
 
 /**
- * Whether @fastify/session saves sessions that a request has not changed (its option `rolling`, on by default).
+ * Whether @fastify/session saves sessions that a request has not changed (its option `rolling`, on
+ * by default).
  *
- * The plugin publishes no options. So its `onSend` hook runs once with a session that only notes whether the hook saves it.
+ * The plugin publishes no options. So its `onSend` hook runs once with a session that only notes
+ * whether the hook saves it.
  *
  * @returns false also if the hook is not found, for example in a later version
  */
@@ -135,8 +154,11 @@ export function isRolling(scope: object): boolean {
 
 /** The `onSend` hooks of a scope and its parents. Fastify has no public way to list them. */
 function onSendHooksOf(scope: object): readonly OnSend[] {
-  const key = Object.getOwnPropertySymbols(scope).find(({ description }) => description === "fastify.hooks");
-  const hooks = key && (scope as Record<symbol, { readonly onSend?: unknown } | undefined>)[key]?.onSend;
+  const key = Object.getOwnPropertySymbols(scope).find(
+    ({ description }) => description === "fastify.hooks",
+  );
+  const hooks =
+    key && (scope as Record<symbol, { readonly onSend?: unknown } | undefined>)[key]?.onSend;
   return Array.isArray(hooks) ? (hooks as OnSend[]) : [];
 }
 

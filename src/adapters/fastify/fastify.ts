@@ -18,50 +18,96 @@ import {
   type Stopped,
 } from "../../index.js";
 import { endpoints, notEncapsulated, pathBelow } from "./mount-endpoints.js";
-import { FastifyMessage, keepReplyPrivate, sendReply, type AnyFastifyReply, type AnyFastifyRequest } from "./fastify-message.js";
-import { onClose, rememberResponse, sourceOf, upgradesOf, type ProxyUpgrade } from "../node/node.js";
+import {
+  FastifyMessage,
+  keepReplyPrivate,
+  sendReply,
+  type AnyFastifyReply,
+  type AnyFastifyRequest,
+} from "./fastify-message.js";
+import {
+  onClose,
+  rememberResponse,
+  sourceOf,
+  upgradesOf,
+  type ProxyUpgrade,
+} from "../node/node.js";
 import { FastifySessions, isRolling, sessionPluginOf } from "./fastify-session.js";
 
 export type { AnyFastifyReply, AnyFastifyRequest } from "./fastify-message.js";
 
 /**
- * Your own responses to blocked requests. Each responds through `reply` or by its return value, as a handler does. The protected
- * handler does not run.
+ * Your own responses to blocked requests. Each responds through `reply` or by its return value, as
+ * a handler does. The protected handler does not run.
  */
 export type GuardResponses = GuardResponsesOf<[request: FastifyRequest, reply: FastifyReply]>;
 
 /** A hook for `onRequest`, `preValidation` and `preHandler`, of a route or of a whole scope. */
-export type GuardHook = (request: AnyFastifyRequest, reply: AnyFastifyReply, done: (error?: Error) => void) => void;
+export type GuardHook = (
+  request: AnyFastifyRequest,
+  reply: AnyFastifyReply,
+  done: (error?: Error) => void,
+) => void;
 
 /** The second argument of `app.register(auth.plugin)`. */
 export interface PluginOptions {
-  /** The beginning of the mount path. It is only checked, because the mount path is always the whole path. */
+  /**
+   * The beginning of the mount path. It is only checked, because the mount path is always the whole
+   * path.
+   */
   readonly prefix?: string;
 }
 
-/** A plugin for any Fastify server. It is not encapsulated: it belongs to the scope in which it is registered. */
-export type IdpAuthPlugin = <Server extends RawServerBase, Provider extends FastifyTypeProvider, Logger extends FastifyBaseLogger>(
-  scope: FastifyInstance<Server, RawRequestDefaultExpression<Server>, RawReplyDefaultExpression<Server>, Logger, Provider>,
+/**
+ * A plugin for any Fastify server. It is not encapsulated: it belongs to the scope in which it is
+ * registered.
+ */
+export type IdpAuthPlugin = <
+  Server extends RawServerBase,
+  Provider extends FastifyTypeProvider,
+  Logger extends FastifyBaseLogger,
+>(
+  scope: FastifyInstance<
+    Server,
+    RawRequestDefaultExpression<Server>,
+    RawReplyDefaultExpression<Server>,
+    Logger,
+    Provider
+  >,
   options: PluginOptions,
   done: (error?: Error) => void,
 ) => void;
 
-/** idpauth for Fastify 5. Guards are hooks: `{ preHandler: auth.idpRequired }`, `app.addHook("onRequest", auth.csrf)`. */
-export interface FastifyIdpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>
-  extends AdapterAuth<AnyFastifyRequest, OwnClaims, Data>, Guards<GuardHook, GuardResponses, OwnClaims, Data> {
+/**
+ * idpauth for Fastify 5. Guards are hooks: `{ preHandler: auth.idpRequired }`,
+ * `app.addHook("onRequest", auth.csrf)`.
+ */
+export interface FastifyIdpAuth<
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+>
+  extends
+    AdapterAuth<AnyFastifyRequest, OwnClaims, Data>,
+    Guards<GuardHook, GuardResponses, OwnClaims, Data> {
   /**
-   * Runs the startup checks and serves the endpoints: `await app.register(auth.plugin)`. Register it after the session plugin, if there
-   * is one. In a scope with a prefix, the mount path is still the whole path: `{ mountPath: "/area/idpauth/" }`.
+   * Runs the startup checks and serves the endpoints: `await app.register(auth.plugin)`. Register
+   * it after the session plugin, if there is one. In a scope with a prefix, the mount path is still
+   * the whole path: `{ mountPath: "/area/idpauth/" }`.
    *
-   * On a mistake, registering and `app.ready()` reject with a ConfigurationError that contains every finding.
+   * On a mistake, registering and `app.ready()` reject with a ConfigurationError that contains
+   * every finding.
    */
   readonly plugin: IdpAuthPlugin;
-  /** Passes the upgrades to WebSockets on to the APIs that `proxyApi` was called for. Bundled sessions only. False: the path is no API's. */
+  /**
+   * Passes the upgrades to WebSockets on to the APIs that `proxyApi` was called for. Bundled
+   * sessions only. False: the path is no API's.
+   */
   readonly proxyUpgrade: ProxyUpgrade;
 }
 
 /**
- * Creates the sign-in for a Fastify application. Settings come from the environment; options override them.
+ * Creates the sign-in for a Fastify application. Settings come from the environment; options
+ * override them.
  *
  * @example
  * const auth = idpAuth();
@@ -69,9 +115,10 @@ export interface FastifyIdpAuth<OwnClaims extends object = object, Data extends 
  * app.get("/reports", { preHandler: auth.idpRequired }, handler);
  */
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
-export function idpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
-  options: IdpAuthOptions<OwnClaims, Data> = {},
-): FastifyIdpAuth<OwnClaims, Data> {
+export function idpAuth<
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+>(options: IdpAuthOptions<OwnClaims, Data> = {}): FastifyIdpAuth<OwnClaims, Data> {
   const sessions = options.session === "host" ? new FastifySessions() : undefined;
   const { auth, gates, proxyUpgrade } = createAdapterAuth<AnyFastifyRequest, OwnClaims, Data>(
     options,

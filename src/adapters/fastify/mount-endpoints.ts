@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifySchema } from "fastify";
 
 /**
- * Routes for the endpoints, so that the `onRequest` hook of the surrounding scope runs for them. The hook responds. A request that
- * still reaches these handlers spells a path differently, and is not found.
+ * Routes for the endpoints, so that the `onRequest` hook of the surrounding scope runs for them.
+ * The hook responds. A request that still reaches these handlers spells a path differently, and is
+ * not found.
  */
 export async function endpoints(scope: FastifyInstance): Promise<void> {
   for (const url of ["/", "/*"]) {
@@ -15,12 +16,15 @@ export async function endpoints(scope: FastifyInstance): Promise<void> {
       },
     });
   }
-  // Methods that Fastify does not route, such as PURGE, reach a scope by its not-found handler. Called without a function, this
-  // sets Fastify's own handler; the types do not know that.
+  // Methods that Fastify does not route, such as PURGE, reach a scope by its not-found handler.
+  // Called without a function, this sets Fastify's own handler; the types do not know that.
   (scope as unknown as { setNotFoundHandler(): void }).setNotFoundHandler();
 }
 
-/** Keeps a route out of the API documents of @fastify/swagger. Fastify writes into each schema, so each route gets a new one. */
+/**
+ * Keeps a route out of the API documents of @fastify/swagger. Fastify writes into each schema, so
+ * each route gets a new one.
+ */
 function hidden(): FastifySchema {
   return { hide: true } as FastifySchema;
 }
@@ -28,7 +32,8 @@ function hidden(): FastifySchema {
 /**
  * The mount path below a scope's prefix, without the slash at its end.
  *
- * @param claimed the beginning of the mount path below the scope's prefix, as the application states it
+ * @param claimed the beginning of the mount path below the scope's prefix, as the application
+ *   states it
  * @throws TypeError if the mount path is not below both
  */
 export function pathBelow(prefix: string, claimed: string, mountPath: string): string {
@@ -45,7 +50,10 @@ function withoutSlash(path: string): string {
   return path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
-/** As the package fastify-plugin does: hooks and routes belong to the scope itself, not to a child scope. */
+/**
+ * As the package fastify-plugin does: hooks and routes belong to the scope itself, not to a child
+ * scope.
+ */
 export function notEncapsulated<Plugin extends object>(plugin: Plugin): Plugin {
   return Object.assign(plugin, {
     [Symbol.for("skip-override")]: true,

@@ -1,12 +1,14 @@
 /**
- * Reports when the response to a request has ended. A `Request` only has a signal, which most servers abort when the client leaves,
- * but not when the response is complete. So a guard passes its handler's response to `follow`.
+ * Reports when the response to a request has ended. A `Request` only has a signal, which most
+ * servers abort when the client leaves, but not when the response is complete. So a guard passes
+ * its handler's response to `follow`.
  */
 export class OpenResponses {
   readonly #ends = new WeakMap<object, Set<() => void>>();
 
   /**
-   * Calls a function once when the response has ended; if the signal has aborted, at once, asynchronously.
+   * Calls a function once when the response has ended; if the signal has aborted, at once,
+   * asynchronously.
    *
    * @param key the request, or the framework's object for it
    */
@@ -26,7 +28,9 @@ export class OpenResponses {
     signal.addEventListener("abort", end);
   }
 
-  /** Returns the response, or a copy that reports its end if `onClose` was called for the request. */
+  /**
+   * Returns the response, or a copy that reports its end if `onClose` was called for the request.
+   */
   follow<R extends Response>(key: object, response: R): R | Response {
     // 101 switches protocols: the connection outlives the response.
     if (!this.#ends.has(key) || response.status < 200) return response;
@@ -48,7 +52,10 @@ export class OpenResponses {
   }
 }
 
-function reporting(body: ReadableStream<Uint8Array>, ended: () => void): ReadableStream<Uint8Array> {
+function reporting(
+  body: ReadableStream<Uint8Array>,
+  ended: () => void,
+): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream<Uint8Array>(
     {

@@ -26,7 +26,10 @@ export class WebRequest implements IdpRequest {
     return this.#request.url.startsWith("https:") ? "https" : "http";
   }
 
-  /** The host of the URL. Undefined if the Host header is no host name, or if there are several (RFC 9112 section 3.2). */
+  /**
+   * The host of the URL. Undefined if the Host header is no host name, or if there are several (RFC
+   * 9112 section 3.2).
+   */
   get host(): string | undefined {
     const { url, headers } = this.#request;
     if (!/^[\w.:[\]-]+$/.test(headers.get("host") ?? "none")) return undefined;
@@ -56,7 +59,8 @@ export function toResponse(reply: AnyReply, method?: string): Response {
   if (setCookies === undefined && !isHead) return new Response(content, { status, headers: plain });
   const headers = new Headers(plain);
   for (const cookie of setCookies ?? []) headers.append("Set-Cookie", cookie);
-  if (isHead && typeof body === "string") headers.set("Content-Length", String(new TextEncoder().encode(body).length));
+  if (isHead && typeof body === "string")
+    headers.set("Content-Length", String(new TextEncoder().encode(body).length));
   return new Response(isHead ? null : content, { status, headers });
 }
 
@@ -65,7 +69,8 @@ export function toResponse(reply: AnyReply, method?: string): Response {
  *
  * @param method of the request
  * @param respond responds with the application's function, or with the given one if there is none
- * @throws TypeError if the application's function returned no Response: "nothing" would mean that the user may pass
+ * @throws TypeError if the application's function returned no Response: "nothing" would mean that
+ *   the user may pass
  */
 export async function responseOf(
   { kind }: Stopped,
@@ -73,13 +78,15 @@ export async function responseOf(
   respond: (byDefault: (reply: AnyReply) => Response) => Promise<unknown>,
 ): Promise<Response> {
   const response = (await respond((reply) => toResponse(reply, method))) as Response | undefined;
-  if (response === undefined) throw new TypeError(`The response function \`${kind}\` didn't return a Response.`);
+  if (response === undefined)
+    throw new TypeError(`The response function \`${kind}\` didn't return a Response.`);
   return response;
 }
 
 /**
- * The body of a request that no other code has read, as chunks of bytes. An iterator that is left early leaves the rest unread:
- * canceling the stream closes the connection on some servers, before the response is sent.
+ * The body of a request that no other code has read, as chunks of bytes. An iterator that is left
+ * early leaves the rest unread: canceling the stream closes the connection on some servers, before
+ * the response is sent.
  *
  * @returns undefined if there is no body, or if other code has read it or is reading it
  */

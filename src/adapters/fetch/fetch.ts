@@ -17,36 +17,50 @@ export { responseOf, toResponse, WebRequest } from "./fetch-message.js";
 export { keepPrivate } from "./private-fetch-response.js";
 
 /** Responds to a request. `Rest`: what the server passes beside it, such as `info` or `context`. */
-export type Handler<Rest extends readonly unknown[]> = (request: Request, ...rest: Rest) => Response | Promise<Response>;
+export type Handler<Rest extends readonly unknown[]> = (
+  request: Request,
+  ...rest: Rest
+) => Response | Promise<Response>;
 
 /** Puts the guard before a handler, which does not run for a blocked request. */
-export type Guard = <Rest extends readonly unknown[]>(handler: Handler<Rest>) => (request: Request, ...rest: Rest) => Promise<Response>;
+export type Guard = <Rest extends readonly unknown[]>(
+  handler: Handler<Rest>,
+) => (request: Request, ...rest: Rest) => Promise<Response>;
 
 /** Your own responses to blocked requests. The protected handler does not run. */
 export type GuardResponses = GuardResponsesOf<[request: Request], [], Response | Promise<Response>>;
 
 /**
- * idpauth for servers that turn a `Request` of the Fetch standard into a `Response`. Guards take the protected handler:
- * `auth.idpRequired((request) => …)`, `auth.csrf((request) => …)`.
+ * idpauth for servers that turn a `Request` of the Fetch standard into a `Response`. Guards take
+ * the protected handler: `auth.idpRequired((request) => …)`, `auth.csrf((request) => …)`.
  */
-export interface FetchIdpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>
+export interface FetchIdpAuth<
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+>
   extends AdapterAuth<Request, OwnClaims, Data>, Guards<Guard, GuardResponses, OwnClaims, Data> {
   /**
-   * Responds to a request for one of the endpoints. It rejects with any error, for the application's own error handling.
+   * Responds to a request for one of the endpoints. It rejects with any error, for the
+   * application's own error handling.
    *
    * @returns undefined if the path is not an endpoint's
    * @throws ConfigurationError synchronously, if `start` was not called and a check fails
    */
   fetch(request: Request): Promise<Response> | undefined;
   /**
-   * The guard for hooks, loaders and middleware. It returns the response for a user who must not pass, and undefined if the user may
-   * pass. Pass your own response to `keepPrivate` then, so that no cache stores it: `return keepPrivate(await resolve(event))`.
+   * The guard for hooks, loaders and middleware. It returns the response for a user who must not
+   * pass, and undefined if the user may pass. Pass your own response to `keepPrivate` then, so that
+   * no cache stores it: `return keepPrivate(await resolve(event))`.
    */
-  guard(request: Request, route?: GuardResponses & GuardRule<OwnClaims, Data>): Promise<Response | undefined>;
+  guard(
+    request: Request,
+    route?: GuardResponses & GuardRule<OwnClaims, Data>,
+  ): Promise<Response | undefined>;
 }
 
 /**
- * Creates the sign-in for a fetch-style server. Settings come from the environment; options override them.
+ * Creates the sign-in for a fetch-style server. Settings come from the environment; options
+ * override them.
  *
  * @example
  * const auth = idpAuth();
@@ -54,9 +68,10 @@ export interface FetchIdpAuth<OwnClaims extends object = object, Data extends ob
  * const reports = auth.idpRequired((request) => Response.json({ … }));
  * const response = (await auth.fetch(request)) ?? (await reports(request));
  */
-export function idpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
-  options: IdpAuthOptions<OwnClaims, Data> = {},
-): FetchIdpAuth<OwnClaims, Data> {
+export function idpAuth<
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+>(options: IdpAuthOptions<OwnClaims, Data> = {}): FetchIdpAuth<OwnClaims, Data> {
   const responses = new OpenResponses();
   const { auth, gates } = createAdapterAuth<Request, OwnClaims, Data>(
     options,
@@ -97,7 +112,9 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     ...auth,
     ...gates.guards<Guard, GuardResponses>(wrapper),
     fetch(request) {
-      return gates.endpoints.enter(request)?.then((stopped) => stoppedResponse(gates.endpoints, stopped as Stopped, request));
+      return gates.endpoints
+        .enter(request)
+        ?.then((stopped) => stoppedResponse(gates.endpoints, stopped as Stopped, request));
     },
     async guard(request, route = {}) {
       const gate = gates.guard(route);
@@ -107,6 +124,12 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
   };
 }
 
-function stoppedResponse(gate: Gate<Request>, stopped: Stopped, request: Request): Promise<Response> {
-  return responseOf(stopped, request.method, (byDefault) => gate.respond(stopped, [request, stopped], byDefault));
+function stoppedResponse(
+  gate: Gate<Request>,
+  stopped: Stopped,
+  request: Request,
+): Promise<Response> {
+  return responseOf(stopped, request.method, (byDefault) =>
+    gate.respond(stopped, [request, stopped], byDefault),
+  );
 }

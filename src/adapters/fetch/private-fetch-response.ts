@@ -1,10 +1,12 @@
 import { GUARDED_CACHE_CONTROL, varyByCookie } from "../../index.js";
 
 /**
- * Keeps the response to a guarded request out of every cache: it sets `Cache-Control: private, no-store`, unless the application set
- * its own, and adds Cookie to Vary. `idpRequired(handler)` calls it; after `await auth.guard(request)` the application calls it.
+ * Keeps the response to a guarded request out of every cache: it sets
+ * `Cache-Control: private, no-store`, unless the application set its own, and adds Cookie to Vary.
+ * `idpRequired(handler)` calls it; after `await auth.guard(request)` the application calls it.
  *
- * @returns the response itself, or a copy if its headers cannot be changed, such as those of a redirect or of `fetch`
+ * @returns the response itself, or a copy if its headers cannot be changed, such as those of a
+ *   redirect or of `fetch`
  */
 export function keepPrivate<R extends Response>(response: R): R | Response {
   // 101 switches protocols: there is nothing to store, and a copy would lose the connection.

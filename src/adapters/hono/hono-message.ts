@@ -13,7 +13,10 @@ interface Incoming {
   readonly stream?: Closable;
 }
 
-/** A message of node:http. Its type here needs no types of Node.js, which an application on another runtime may lack. */
+/**
+ * A message of node:http. Its type here needs no types of Node.js, which an application on another
+ * runtime may lack.
+ */
 export interface UpgradeMessage extends Pick<Incoming, "headersDistinct"> {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
@@ -28,27 +31,36 @@ interface NodeBindings {
 
 const bindingsOf = (c: Context) => ((c.env as unknown) ?? {}) as NodeBindings;
 
-/** A request of Hono. On Node it is read as it was sent; elsewhere as the server's URL parser normalized it. */
+/**
+ * A request of Hono. On Node it is read as it was sent; elsewhere as the server's URL parser
+ * normalized it.
+ */
 export function requestOf(c: Context): IdpRequest {
   const { incoming } = bindingsOf(c);
   return isOnTheWire(incoming) ? new WireRequest(c, incoming) : new ParsedRequest(c);
 }
 
-/** The request of an upgrade, of which the event `upgrade` of node:http tells, and Hono makes no context. */
+/**
+ * The request of an upgrade, of which the event `upgrade` of node:http tells, and Hono makes no
+ * context.
+ */
 export function upgradeOf(message: UpgradeMessage): IdpRequest {
   const { method, headers } = message;
   const raw = { method, headers: { get: (name: string) => headers[name] ?? null } };
   return new WireRequest({ req: { raw } } as unknown as Context, message as Incoming);
 }
 
-/** Whether `@hono/node-server` asks the application about an upgrade, which it does if it was started with the option `websocket`. */
+/**
+ * Whether `@hono/node-server` asks the application about an upgrade, which it does if it was
+ * started with the option `websocket`.
+ */
 export function isUpgrade(c: Context): boolean {
   return bindingsOf(c).incoming?.upgrade === true;
 }
 
 /**
- * Returns the objects to watch on `@hono/node-server`. The exchange ends when the first of them closes: connection and response, or only an
- * upgraded connection. Undefined on other servers.
+ * Returns the objects to watch on `@hono/node-server`. The exchange ends when the first of them
+ * closes: connection and response, or only an upgraded connection. Undefined on other servers.
  */
 export function closablesOf(c: Context): readonly Closable[] | undefined {
   const { incoming, outgoing } = bindingsOf(c);
@@ -58,9 +70,16 @@ export function closablesOf(c: Context): readonly Closable[] | undefined {
   return [incoming.socket, outgoing];
 }
 
-/** False for HTTP/2, which sends no Host header, and for another value that the application put there under that name. */
+/**
+ * False for HTTP/2, which sends no Host header, and for another value that the application put
+ * there under that name.
+ */
 function isOnTheWire(incoming: Partial<Incoming> | undefined): incoming is Incoming {
-  return typeof incoming?.url === "string" && incoming.headersDistinct !== undefined && incoming.socket !== undefined;
+  return (
+    typeof incoming?.url === "string" &&
+    incoming.headersDistinct !== undefined &&
+    incoming.socket !== undefined
+  );
 }
 
 /** A request whose body Hono may have read and cached. */
@@ -79,14 +98,23 @@ class ParsedRequest extends WebRequest {
 
 async function* cachedBody({ req }: Context): AsyncGenerator<Uint8Array> {
   // The cache holds promises, although its types say otherwise.
-  const { formData } = req.bodyCache as { readonly formData?: unknown } as { readonly formData?: Promise<FormData> };
+  const { formData } = req.bodyCache as { readonly formData?: unknown } as {
+    readonly formData?: Promise<FormData>;
+  };
   // Hono turns a form into the text of a multipart body.
   const text = formData === undefined ? await req.text() : formText(await formData);
   yield new TextEncoder().encode(text);
 }
 
 function formText(form: FormData): string {
-  return String(new URLSearchParams(Array.from(form, ([name, value]): [string, string] => [name, typeof value === "string" ? value : ""])));
+  return String(
+    new URLSearchParams(
+      Array.from(form, ([name, value]): [string, string] => [
+        name,
+        typeof value === "string" ? value : "",
+      ]),
+    ),
+  );
 }
 
 class WireRequest extends ParsedRequest {
@@ -106,19 +134,30 @@ class WireRequest extends ParsedRequest {
     return this.#incoming.socket.encrypted === true ? "https" : "http";
   }
 
-  /** Undefined if there are several Host headers, of which Node keeps the first (RFC 9112 section 3.2). */
+  /**
+   * Undefined if there are several Host headers, of which Node keeps the first (RFC 9112
+   * section 3.2).
+   */
   override get host(): string | undefined {
     const { host } = this.#incoming.headersDistinct;
     return host?.length === 1 ? host[0] : undefined;
   }
 }
 
-/** A reply as Hono sends it. Headers that were set with `c.header` before stay, in Vary and Set-Cookie beside those of the reply. */
+/**
+ * A reply as Hono sends it. Headers that were set with `c.header` before stay, in Vary and
+ * Set-Cookie beside those of the reply.
+ */
 export function respond(c: Context, reply: AnyReply): Response {
   const response = toResponse(reply, c.req.method);
-  // Only a new response shows which headers were set before. Usually there are none, and a plain Response is written much faster.
+  // Only a new response shows which headers were set before. Usually there are none, and a plain
+  // Response is written much faster.
   if (c.newResponse(null).headers.keys().next().done === true) return response;
-  for (const [name, value] of response.headers) c.header(name, value, { append: name === "vary" || name === "set-cookie" });
+  for (const [name, value] of response.headers)
+    c.header(name, value, { append: name === "vary" || name === "set-cookie" });
   const body = (reply.body ?? null) as string | ReadableStream | null;
-  return c.newResponse(c.req.method === "HEAD" ? null : body, reply.status as Parameters<Context["status"]>[0]);
+  return c.newResponse(
+    c.req.method === "HEAD" ? null : body,
+    reply.status as Parameters<Context["status"]>[0],
+  );
 }

@@ -10,45 +10,69 @@ import {
   type IdpAuthOptions,
 } from "../../index.js";
 import { keepPrivate, OpenResponses } from "../fetch/fetch.js";
-import { closablesOf, isUpgrade, requestOf, respond, upgradeOf, type UpgradeMessage } from "./hono-message.js";
+import {
+  closablesOf,
+  isUpgrade,
+  requestOf,
+  respond,
+  upgradeOf,
+  type UpgradeMessage,
+} from "./hono-message.js";
 
 /** Your own responses to blocked requests. The protected handler does not run. */
 export type GuardResponses = GuardResponsesOf<[c: Context], [], Response | Promise<Response>>;
 
-/** idpauth for Hono 4. Guards are middleware: `app.get("/reports", auth.idpRequired, handler)`, `app.use(auth.csrf)`. */
-export interface HonoIdpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>
-  extends AdapterAuth<Context, OwnClaims, Data>, Guards<MiddlewareHandler, GuardResponses, OwnClaims, Data> {
+/**
+ * idpauth for Hono 4. Guards are middleware: `app.get("/reports", auth.idpRequired, handler)`,
+ * `app.use(auth.csrf)`.
+ */
+export interface HonoIdpAuth<
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+>
+  extends
+    AdapterAuth<Context, OwnClaims, Data>,
+    Guards<MiddlewareHandler, GuardResponses, OwnClaims, Data> {
   /**
-   * Runs the startup checks and mounts the endpoints. Hono's router then selects their requests, so other requests cost nothing.
+   * Runs the startup checks and mounts the endpoints. Hono's router then selects their requests, so
+   * other requests cost nothing.
    *
    * @throws ConfigurationError with every finding at once
    */
-  mount<E extends Env, S extends Schema, BasePath extends string>(app: Hono<E, S, BasePath>): readonly Finding[];
+  mount<E extends Env, S extends Schema, BasePath extends string>(
+    app: Hono<E, S, BasePath>,
+  ): readonly Finding[];
   /**
-   * Passes the upgrades to WebSockets on to the APIs that `proxyApi` was called for: `(serve(app) as Server).on("upgrade", …)`. On Node.js.
-   * Bundled sessions only. False: the path is no API's.
+   * Passes the upgrades to WebSockets on to the APIs that `proxyApi` was called for:
+   * `(serve(app) as Server).on("upgrade", …)`. On Node.js. Bundled sessions only. False: the path
+   * is no API's.
    */
   readonly proxyUpgrade: (message: UpgradeMessage, socket: object, head: Uint8Array) => boolean;
-  /** The endpoints as an application, for `app.route("/", auth.routes)`. For applications that mount by hand and call `start`. */
+  /**
+   * The endpoints as an application, for `app.route("/", auth.routes)`. For applications that mount
+   * by hand and call `start`.
+   */
   readonly routes: Hono;
   /**
-   * The endpoints as middleware, for `app.use(auth.middleware)` in applications whose `getPath` gives Hono's router other paths than
-   * those of the URL. Such an application calls `start`.
+   * The endpoints as middleware, for `app.use(auth.middleware)` in applications whose `getPath`
+   * gives Hono's router other paths than those of the URL. Such an application calls `start`.
    */
   readonly middleware: MiddlewareHandler;
 }
 
 /**
- * Creates the sign-in for a Hono application. Settings come from the environment; options override them.
+ * Creates the sign-in for a Hono application. Settings come from the environment; options override
+ * them.
  *
  * @example
  * const auth = idpAuth();
  * auth.mount(app);
  * app.get("/reports", auth.idpRequired, handler);
  */
-export function idpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
-  options: IdpAuthOptions<OwnClaims, Data> = {},
-): HonoIdpAuth<OwnClaims, Data> {
+export function idpAuth<
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+>(options: IdpAuthOptions<OwnClaims, Data> = {}): HonoIdpAuth<OwnClaims, Data> {
   const open = new OpenResponses();
   const { auth, gates, proxyUpgrade } = createAdapterAuth<Context, OwnClaims, Data>(
     options,
@@ -62,7 +86,11 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
         else onFirstClose(closables, closed);
       },
     },
-    { takes: "next", idpRequired: "app.get(path, auth.idpRequired, handler)", csrf: "app.use(auth.csrf)" },
+    {
+      takes: "next",
+      idpRequired: "app.get(path, auth.idpRequired, handler)",
+      csrf: "app.use(auth.csrf)",
+    },
   );
 
   async function pass(gate: Gate<Context>, c: Context, next: Next): Promise<Response | undefined> {
@@ -70,7 +98,9 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     const entered = gate.streams === true && isUpgrade(c) ? undefined : gate.enter(c);
     const stopped = entered && (await entered);
     if (stopped !== undefined) {
-      const response = (await gate.respond(stopped, [c, stopped], (reply) => respond(c, reply))) as Response;
+      const response = (await gate.respond(stopped, [c, stopped], (reply) =>
+        respond(c, reply),
+      )) as Response;
       return gate.streams === true ? open.follow(c, response) : response;
     }
     await next();
@@ -99,7 +129,8 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     },
     routes,
     middleware,
-    proxyUpgrade: (message, socket, head) => proxyUpgrade(upgradeOf(message), [message, socket, head]),
+    proxyUpgrade: (message, socket, head) =>
+      proxyUpgrade(upgradeOf(message), [message, socket, head]),
   };
 }
 
@@ -111,7 +142,8 @@ function replaceResponse(c: Context, response: Response): void {
 }
 
 /**
- * The paths that the mount path may have below the application's base path: `/area/idpauth/` is `/idpauth/` below `/area`.
+ * The paths that the mount path may have below the application's base path: `/area/idpauth/` is
+ * `/idpauth/` below `/area`.
  */
 function pathsBelowAnyBase(mountPath: string): string[] {
   const parts = mountPath.split("/").slice(1, -1);

@@ -11,7 +11,9 @@ export class KoaRequest extends NodeRequest {
     this.#ctx = ctx;
   }
 
-  /** koa-mount and rewriting middleware change `ctx.url`; the browser knows only the original URL. */
+  /**
+   * koa-mount and rewriting middleware change `ctx.url`; the browser knows only the original URL.
+   */
   override get target(): string {
     return this.#ctx.originalUrl;
   }
@@ -32,15 +34,19 @@ export class KoaRequest extends NodeRequest {
     return super.body() ?? (this.#ctx.request as { readonly body?: unknown }).body;
   }
 
-  /** `app.proxy` trusts every client. It is read from the application that listens: a mounted application runs with its context. */
+  /**
+   * `app.proxy` trusts every client. It is read from the application that listens: a mounted
+   * application runs with its context.
+   */
   #isForwarded(name: string): boolean {
     return this.#ctx.app.proxy && Boolean(this.header(name));
   }
 }
 
 /**
- * Sets a reply on the context, which Koa writes at the end, so that outer middleware can still change it. Values that were set in
- * Vary and Set-Cookie before stay. Does nothing if the head was sent already: other code has responded.
+ * Sets a reply on the context, which Koa writes at the end, so that outer middleware can still
+ * change it. Values that were set in Vary and Set-Cookie before stay. Does nothing if the head was
+ * sent already: other code has responded.
  */
 export function setReply(ctx: ExtendableContext, reply: AnyReply): void {
   if (ctx.headerSent) {
@@ -54,7 +60,8 @@ export function setReply(ctx: ExtendableContext, reply: AnyReply): void {
   }
   const { response, res } = ctx;
   if (reply.body === undefined) {
-    // With a type set, Koa writes a body of its own for an empty one, and null makes the status 204.
+    // With a type set, Koa writes a body of its own for an empty one, and null makes the
+    // status 204.
     res.removeHeader("Content-Type");
     response.body = null;
   }

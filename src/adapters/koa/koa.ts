@@ -1,5 +1,11 @@
 import type Koa from "koa";
-import type { DefaultContext, DefaultState, ExtendableContext, Next, ParameterizedContext } from "koa";
+import type {
+  DefaultContext,
+  DefaultState,
+  ExtendableContext,
+  Next,
+  ParameterizedContext,
+} from "koa";
 import {
   createAdapterAuth,
   type AdapterAuth,
@@ -17,32 +23,46 @@ import { KoaRequest, setReply } from "./koa-message.js";
 /** The context of any Koa application, with any state and properties. */
 export type AnyContext = ExtendableContext;
 
-/** Middleware for any Koa application and router. It adds nothing to the types of context and state. */
+/**
+ * Middleware for any Koa application and router. It adds nothing to the types of context and state.
+ */
 export type KoaMiddleware = <StateT = DefaultState, ContextT = DefaultContext>(
   ctx: ParameterizedContext<StateT, ContextT>,
   next: Next,
 ) => Promise<unknown>;
 
-/** Your own responses to blocked requests, set on `ctx`. The protected handler runs only if a response function calls `next`. */
+/**
+ * Your own responses to blocked requests, set on `ctx`. The protected handler runs only if a
+ * response function calls `next`.
+ */
 export type GuardResponses<StateT = DefaultState, ContextT = DefaultContext> = GuardResponsesOf<
   [ctx: ParameterizedContext<StateT, ContextT>],
   [next: Next]
 >;
 
 /**
- * idpauth for Koa 3. Guards are middleware. In a router of @koa/router with a prefix, pass `auth.idpRequired` to each route, or create the
- * router with `sensitive: true`: otherwise `router.use(auth.idpRequired)` doesn't run for `/API/…`.
+ * idpauth for Koa 3. Guards are middleware. In a router of @koa/router with a prefix, pass
+ * `auth.idpRequired` to each route, or create the router with `sensitive: true`: otherwise
+ * `router.use(auth.idpRequired)` doesn't run for `/API/…`.
  */
-export interface KoaIdpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>
-  extends AdapterAuth<AnyContext, OwnClaims, Data>, Guards<KoaMiddleware, GuardResponses, OwnClaims, Data> {
+export interface KoaIdpAuth<
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+>
+  extends
+    AdapterAuth<AnyContext, OwnClaims, Data>,
+    Guards<KoaMiddleware, GuardResponses, OwnClaims, Data> {
   /**
-   * Runs the startup checks and mounts the endpoints: `app.use(auth.routes)`. Mount on the application itself, because middleware of a
-   * router runs only where a route matches.
+   * Runs the startup checks and mounts the endpoints: `app.use(auth.routes)`. Mount on the
+   * application itself, because middleware of a router runs only where a route matches.
    *
    * @throws ConfigurationError with every finding at once
    */
   mount<StateT, ContextT>(app: Koa<StateT, ContextT>): readonly Finding[];
-  /** Passes the upgrades to WebSockets on to the APIs that `proxyApi` was called for. Bundled sessions only. False: the path is no API's. */
+  /**
+   * Passes the upgrades to WebSockets on to the APIs that `proxyApi` was called for. Bundled
+   * sessions only. False: the path is no API's.
+   */
   readonly proxyUpgrade: ProxyUpgrade;
   /** The endpoints as middleware, for applications that mount by hand and call `start`. */
   readonly routes: KoaMiddleware;
@@ -53,16 +73,18 @@ export interface KoaIdpAuth<OwnClaims extends object = object, Data extends obje
 }
 
 /**
- * Creates the sign-in for a Koa application. Settings come from the environment; options override them.
+ * Creates the sign-in for a Koa application. Settings come from the environment; options override
+ * them.
  *
  * @example
  * const auth = idpAuth();
  * auth.mount(app);
  * router.get("/reports", auth.idpRequired, handler);
  */
-export function idpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
-  options: IdpAuthOptions<OwnClaims, Data> = {},
-): KoaIdpAuth<OwnClaims, Data> {
+export function idpAuth<
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+>(options: IdpAuthOptions<OwnClaims, Data> = {}): KoaIdpAuth<OwnClaims, Data> {
   const { auth, gates, proxyUpgrade } = createAdapterAuth<AnyContext, OwnClaims, Data>(
     options,
     {
@@ -73,7 +95,11 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
       middlewareRemedy:
         'Leave out session: "host" and give a `store`: idpauth brings its own server-side sessions, beside which koa-session stays as it is.',
     },
-    { takes: "next", idpRequired: "router.get(path, auth.idpRequired, handler)", csrf: "app.use(auth.csrf)" },
+    {
+      takes: "next",
+      idpRequired: "router.get(path, auth.idpRequired, handler)",
+      csrf: "app.use(auth.csrf)",
+    },
   );
   const routes = middleware(gates.endpoints);
   return {

@@ -27,12 +27,21 @@ export interface ProxyEvent {
 export type Context = readonly unknown[];
 
 /** A route handler, or the function of `proxy.ts`. */
-export type NextHandler<More extends Context, Result> = (request: NextRequest, ...context: More) => Result | Promise<Result>;
+export type NextHandler<More extends Context, Result> = (
+  request: NextRequest,
+  ...context: More
+) => Result | Promise<Result>;
 
 /** Your own responses to blocked requests. `context`: what Next.js passes beside the request. */
-export type GuardResponses = GuardResponsesOf<[request: NextRequest, context: unknown], [], Response | Promise<Response>>;
+export type GuardResponses = GuardResponsesOf<
+  [request: NextRequest, context: unknown],
+  [],
+  Response | Promise<Response>
+>;
 
-/** Puts the guard before a route handler or a proxy. The handler does not run for a blocked request. */
+/**
+ * Puts the guard before a route handler or a proxy. The handler does not run for a blocked request.
+ */
 export type RouteGuard = <More extends Context, Result>(
   handler: NextHandler<More, Result>,
 ) => (request: NextRequest, ...context: More) => Promise<Result | Response>;
@@ -40,73 +49,120 @@ export type RouteGuard = <More extends Context, Result>(
 export const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 
 /**
- * idpauth for the App Router of Next.js 16. Without a request, a function reads the current one from `headers()`. That works in server
- * components, server actions, route handlers and the proxy, and makes a page dynamic.
+ * idpauth for the App Router of Next.js 16. Without a request, a function reads the current one
+ * from `headers()`. That works in server components, server actions, route handlers and the proxy,
+ * and makes a page dynamic.
  */
-export interface NextIdpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>> extends Pick<
+export interface NextIdpAuth<
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+> extends Pick<
   IdpAuth<Incoming, OwnClaims, Data>,
-  "endSession" | "revokeIdpToken" | "isValidIdpUrl" | "mountPath" | "idle" | "on" | typeof SESSION_FOR_TESTS | typeof STARTUP_CHECKS
+  | "endSession"
+  | "revokeIdpToken"
+  | "isValidIdpUrl"
+  | "mountPath"
+  | "idle"
+  | "on"
+  | typeof SESSION_FOR_TESTS
+  | typeof STARTUP_CHECKS
 > {
   /**
-   * Runs the startup checks; call it in `register()` of `instrumentation.ts`. On a mistake Next.js logs every finding and serves nothing,
-   * but its process does not end. Without the call, the checks run at the first request.
+   * Runs the startup checks; call it in `register()` of `instrumentation.ts`. On a mistake Next.js
+   * logs every finding and serves nothing, but its process does not end. Without the call, the
+   * checks run at the first request.
    *
    * @throws ConfigurationError with every finding at once
    */
   start(): readonly Finding[];
-  /** The endpoints, for `app/idpauth/[[...path]]/route.ts`. Next.js responds itself to methods that the file does not export. */
-  readonly handlers: Readonly<Record<(typeof METHODS)[number], (request: NextRequest) => Promise<Response>>>;
-  /** For `proxy.ts`: guards the paths of its matcher, and tells `requireUser` the page of the request. */
+  /**
+   * The endpoints, for `app/idpauth/[[...path]]/route.ts`. Next.js responds itself to methods that
+   * the file does not export.
+   */
+  readonly handlers: Readonly<
+    Record<(typeof METHODS)[number], (request: NextRequest) => Promise<Response>>
+  >;
+  /**
+   * For `proxy.ts`: guards the paths of its matcher, and tells `requireUser` the page of the
+   * request.
+   */
   readonly proxy: (request: NextRequest, event: ProxyEvent) => Promise<Response>;
   /** Lets only users pass to the handler who are signed in within the session limits. */
   readonly idpRequired: RouteGuard;
   /** As `idpRequired`, with a rule for the route and your own responses. */
   idpRequiredWith(route: GuardResponses & GuardRule<OwnClaims, Data>): RouteGuard;
   /**
-   * Protects a route handler against cross-site request forgery, or all routes of the matcher: `export const proxy = auth.csrf(auth.proxy)`. A
-   * request that may change something gets 403 `cross_origin`, unless it comes from your own origin. The endpoints pass, because they have
+   * Protects a route handler against cross-site request forgery, or all routes of the matcher:
+   * `export const proxy = auth.csrf(auth.proxy)`. A request that may change something gets 403
+   * `cross_origin`, unless it comes from your own origin. The endpoints pass, because they have
    * their own rules.
    */
   readonly csrf: RouteGuard;
   /**
-   * A route handler that passes requests below an API's `path` on to the API: `export const GET = auth.proxyApi("orders")` in
-   * `app/api/orders/[[...path]]/route.ts`. Without WebSockets.
+   * A route handler that passes requests below an API's `path` on to the API:
+   * `export const GET = auth.proxyApi("orders")` in `app/api/orders/[[...path]]/route.ts`. Without
+   * WebSockets.
    */
-  proxyApi(api: string, rule?: GuardRule<OwnClaims, Data>): (request: NextRequest) => Promise<Response>;
+  proxyApi(
+    api: string,
+    rule?: GuardRule<OwnClaims, Data>,
+  ): (request: NextRequest) => Promise<Response>;
   /**
-   * The user of a server component or server action. A user who is not signed in is redirected to the login.
+   * The user of a server component or server action. A user who is not signed in is redirected to
+   * the login.
    *
-   * @param options `returnTo`: path and query to return to. Default: the page of the request if `auth.proxy` guards it. Otherwise the
-   *   login leads to IDP_AUTH_FINAL_REDIRECT_URL, since a component does not know its own address
-   * @throws ProviderUnavailableError | StoreUnavailableError for the nearest `error.tsx`, where `digest` is the code
+   * @param options `returnTo`: path and query to return to. Default: the page of the request if
+   *   `auth.proxy` guards it. Otherwise the login leads to IDP_AUTH_FINAL_REDIRECT_URL, since a
+   *   component does not know its own address
+   * @throws ProviderUnavailableError | StoreUnavailableError for the nearest `error.tsx`, where
+   *   `digest` is the code
    */
   requireUser(options?: { readonly returnTo?: string }): Promise<UserPayload>;
   /**
-   * The session of the user, never null. In a server component or server action, as `requireUser`: a user who is not signed in is
-   * redirected to the login. Behind `idpRequired` or `idpRequiredWith`: the session that the guard saw.
+   * The session of the user, never null. In a server component or server action, as `requireUser`:
+   * a user who is not signed in is redirected to the login. Behind `idpRequired` or
+   * `idpRequiredWith`: the session that the guard saw.
    *
    * @param from the request of a route handler, or for a component the options of `requireUser`
    * @throws GuardMissingError (500) `from` is a request that no guard let pass
    */
-  requireSession(from?: Request | { readonly returnTo?: string }): Promise<Session<OwnClaims, Data>>;
+  requireSession(
+    from?: Request | { readonly returnTo?: string },
+  ): Promise<Session<OwnClaims, Data>>;
 
   /**
-   * The user's credentials, refreshed when the ID token has expired; null when signed out. It does not look at the expiry of the
-   * access token in them: for a token that an API still accepts, use `getAccessToken`. The result contains the client secret and
-   * tokens, so it must never reach a browser.
+   * The user's credentials, refreshed when the ID token has expired; null when signed out. It does
+   * not look at the expiry of the access token in them: for a token that an API still accepts, use
+   * `getAccessToken`. The result contains the client secret and tokens, so it must never reach a
+   * browser.
    *
-   * @throws ProviderUnavailableError | StoreUnavailableError an outage (503); the user may still be signed in
+   * @throws ProviderUnavailableError | StoreUnavailableError an outage (503); the user may still be
+   *   signed in
    */
   getCredentials(request?: Request): Promise<Credentials | null>;
-  /** The user's email, name and picture, after the same policy as `getCredentials`; null when signed out. */
+  /**
+   * The user's email, name and picture, after the same policy as `getCredentials`; null when signed
+   * out.
+   */
   getUser(request?: Request): Promise<UserPayload | null>;
-  /** The session of a signed-in user: user, verified claims and times, read-only; null when signed out. It applies the same policy. */
-  getSession<const Value>(options: SessionOptions<Value>): Promise<Session<OwnClaims, Data> | Value | null>;
+  /**
+   * The session of a signed-in user: user, verified claims and times, read-only; null when signed
+   * out. It applies the same policy.
+   */
+  getSession<const Value>(
+    options: SessionOptions<Value>,
+  ): Promise<Session<OwnClaims, Data> | Value | null>;
   /** The same for the request of a route handler. */
-  getSession<const Value>(request: Request, options: SessionOptions<Value>): Promise<Session<OwnClaims, Data> | Value | null>;
+  getSession<const Value>(
+    request: Request,
+    options: SessionOptions<Value>,
+  ): Promise<Session<OwnClaims, Data> | Value | null>;
   /** Without `ifUnavailable`, an outage rejects. */
   getSession(request?: Request): Promise<Session<OwnClaims, Data> | null>;
-  /** What the browser may see of the session: the body of `GET /idpauth/session?details=true`. It does not count as activity. */
+  /**
+   * What the browser may see of the session: the body of `GET /idpauth/session?details=true`. It
+   * does not count as activity.
+   */
   clientState(request?: Request): Promise<ProbeDetails>;
   /** The application's own data, read-only; undefined when signed out. */
   getData(request?: Request): Promise<Readonly<Partial<Data>> | undefined>;
@@ -117,40 +173,60 @@ export interface NextIdpAuth<OwnClaims extends object = object, Data extends obj
    * @returns the new data; undefined when signed out, or if the session has ended meanwhile
    * @throws TypeError the result is not JSON, or larger than `dataLimit`; nothing changes
    */
-  updateData(change: (data: Readonly<Partial<Data>>) => Partial<Data>, request?: Request): Promise<Readonly<Partial<Data>> | undefined>;
-  /** The record's specified keys as stored, for debugging. It applies no policy: never authorize by it; use `getSession`. */
+  updateData(
+    change: (data: Readonly<Partial<Data>>) => Partial<Data>,
+    request?: Request,
+  ): Promise<Readonly<Partial<Data>> | undefined>;
+  /**
+   * The record's specified keys as stored, for debugging. It applies no policy: never authorize by
+   * it; use `getSession`.
+   */
   readSessionRecord(request?: Request): Promise<Readonly<Record<string, unknown>> | null>;
   /** As `getCredentials`, but also looks at the access token's own expiry. */
   getAccessToken(options?: AccessTokenOptions, request?: Request): Promise<string | null>;
   /**
-   * Sends a request to an API with the user's access token, as `fetch` does, and once more with a new token if the API responds 401.
+   * Sends a request to an API with the user's access token, as `fetch` does, and once more with a
+   * new token if the API responds 401.
    *
    * @param api its name in the option `apis`
    * @param path path and query below the API's `url`, without a leading slash
    */
   fetchApi(api: string, path: string, init?: RequestInit, request?: Request): Promise<Response>;
   /**
-   * Whether the session is valid at this moment without a refresh. It is false for a signed-in user whose ID token has just
-   * expired. To learn whether a user is signed in, use `getUser` or `getSession`.
+   * Whether the session is valid at this moment without a refresh. It is false for a signed-in user
+   * whose ID token has just expired. To learn whether a user is signed in, use `getUser` or
+   * `getSession`.
    */
   checkIdpAuthentication(request?: Request): Promise<boolean>;
   /** As `checkIdpAuthentication`, with the reason. */
   explainIdpAuthentication(request?: Request): Promise<Explanation>;
   /**
-   * The path and query of a login that returns to a page, for `<a href>`. Without `returnTo`, it returns to the page of the request if
-   * `auth.proxy` guards it. Below a `basePath`, `Link` and `redirect` would add the `basePath` once more.
+   * The path and query of a login that returns to a page, for `<a href>`. Without `returnTo`, it
+   * returns to the page of the request if `auth.proxy` guards it. Below a `basePath`, `Link` and
+   * `redirect` would add the `basePath` once more.
    *
-   * @throws TypeError for a parameter that a login does not pass on, or a `returnTo` that is not text
+   * @throws TypeError for a parameter that a login does not pass on, or a `returnTo` that is not
+   *   text
    */
   loginUrl(options?: LoginUrlOptions, request?: Request): Promise<string>;
-  /** For route handlers that stream a response; see `Accessors`. @param request the request that the handler got */
+  /**
+   * For route handlers that stream a response; see `Accessors`.
+   * @param request the request that the handler got
+   */
   whenEnded(request: Request): AbortSignal;
-  /** A user's sessions, newest first. @param current the request whose own session is marked; default the current request */
+  /**
+   * A user's sessions, newest first.
+   * @param current the request whose own session is marked; default the current request
+   */
   listSessions(subject: Subject, current?: Request): ReturnType<IdpAuth<Incoming>["listSessions"]>;
   /**
    * Ends all sessions of a user and returns their number.
    *
-   * @param options `except`: the request whose own session stays; `"current"`: the current request, where you have no `Request`
+   * @param options `except`: the request whose own session stays; `"current"`: the current request,
+   *   where you have no `Request`
    */
-  endAllSessions(subject: Subject, options?: { readonly except?: Request | "current" }): Promise<number>;
+  endAllSessions(
+    subject: Subject,
+    options?: { readonly except?: Request | "current" },
+  ): Promise<number>;
 }

@@ -2,16 +2,20 @@
 import { ERRORS, loginUrlBackTo, type BlockedForStepUp, type BlockedUser } from "../../index.js";
 import { ComponentRequest, type Incoming } from "./next-request.js";
 
-/** Adds our code as `digest`, which Next.js passes to `error.tsx`. Next.js hides the message from the browser. */
+/**
+ * Adds our code as `digest`, which Next.js passes to `error.tsx`. Next.js hides the message from
+ * the browser.
+ */
 export function withDigest(error: unknown): unknown {
-  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return error;
+  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string")
+    return error;
   return Object.hasOwn(ERRORS, error.code) ? Object.assign(error, { digest: error.code }) : error;
 }
 
 /**
- * The error that `redirect` of next/navigation throws. A package cannot import that module: Node needs the file extension, with which
- * Next.js loads the browser's version. If the form of the error ever changes, the page ends in `error.tsx`, and still no user sees it
- * who is not signed in.
+ * The error that `redirect` of next/navigation throws. A package cannot import that module: Node
+ * needs the file extension, with which Next.js loads the browser's version. If the form of the
+ * error ever changes, the page ends in `error.tsx`, and still no user sees it who is not signed in.
  */
 class RedirectError extends Error {
   readonly digest: string;
@@ -28,8 +32,9 @@ export function redirect(url: string): never {
 }
 
 /**
- * The URL to which a component sends a user to sign in. It is absolute where the application's own origin is known: Next.js
- * puts its `basePath` before a path, and the path of the login already contains it.
+ * The URL to which a component sends a user to sign in. It is absolute where the application's own
+ * origin is known: Next.js puts its `basePath` before a path, and the path of the login already
+ * contains it.
  *
  * @param returnTo path and query to come back to, instead of the address of the request
  */
@@ -42,11 +47,18 @@ export function pageLoginUrl(
   const { loginUrl, loginPath, origin = "" } = blocked;
   // The landing page, since the login would loop.
   if (!loginUrl.startsWith(loginPath)) return origin + loginUrl;
-  if (returnTo !== undefined) return loginUrlBackTo(origin + loginPath, `${origin}${returnTo.startsWith("/") ? "" : "/"}${returnTo}`);
+  if (returnTo !== undefined)
+    return loginUrlBackTo(
+      origin + loginPath,
+      `${origin}${returnTo.startsWith("/") ? "" : "/"}${returnTo}`,
+    );
   return origin + (raw instanceof ComponentRequest && !raw.isPlaced ? loginPath : loginUrl);
 }
 
 /** @param fallback a URL whose origin is used where the application's own origin is unknown */
-export function absoluteLoginUrl({ loginUrl, origin }: BlockedUser<"navigation"> | BlockedForStepUp, fallback: string): string {
+export function absoluteLoginUrl(
+  { loginUrl, origin }: BlockedUser<"navigation"> | BlockedForStepUp,
+  fallback: string,
+): string {
   return new URL(loginUrl, origin ?? fallback).href;
 }

@@ -11,8 +11,8 @@ export type Incoming = Request | RouteRequest | ComponentRequest;
 type ReadableHeaders = Pick<Headers, "get">;
 
 /**
- * The request of a route handler or of the proxy. Its URL names the server as it was started (`-H`, `-p`), and its scheme follows
- * X-Forwarded-Proto from any client. So neither is used.
+ * The request of a route handler or of the proxy. Its URL names the server as it was started (`-H`,
+ * `-p`), and its scheme follows X-Forwarded-Proto from any client. So neither is used.
  */
 export class RouteRequest extends WebRequest {
   readonly #basePath: string;
@@ -31,7 +31,10 @@ export class RouteRequest extends WebRequest {
     return rest.startsWith("/") ? rest : `/${rest}`;
   }
 
-  /** Next.js serves plain http. If a proxy ends TLS, BASE_URL says so, or X-Forwarded-Proto with `trustProxy`. */
+  /**
+   * Next.js serves plain http. If a proxy ends TLS, BASE_URL says so, or X-Forwarded-Proto with
+   * `trustProxy`.
+   */
   override get scheme(): "http" {
     return "http";
   }
@@ -41,11 +44,14 @@ export class RouteRequest extends WebRequest {
   }
 
   /**
-   * A client-side navigation first fetches the payload of a page. If the response is anything else, the browser loads the address
-   * itself. So for login and logout the first fetch counts as a prefetch.
+   * A client-side navigation first fetches the payload of a page. If the response is anything else,
+   * the browser loads the address itself. So for login and logout the first fetch counts as a
+   * prefetch.
    */
   override header(name: string): string | undefined {
-    return super.header(name) ?? (name === "next-router-prefetch" ? super.header("rsc") : undefined);
+    return (
+      super.header(name) ?? (name === "next-router-prefetch" ? super.header("rsc") : undefined)
+    );
   }
 }
 
@@ -60,7 +66,10 @@ export class ComponentRequest implements IdpRequest {
     this.headers = headers;
   }
 
-  /** As `auth.proxy` says. Without the proxy, a user who forges the header only chooses where their own login leads. */
+  /**
+   * As `auth.proxy` says. Without the proxy, a user who forges the header only chooses where their
+   * own login leads.
+   */
   get target(): string {
     const told = this.headers.get(TARGET_HEADER);
     return told?.startsWith("/") === true ? told : "/";

@@ -14,7 +14,14 @@ import {
 } from "../../index.js";
 import { keepPrivate, responseOf, toResponse } from "../fetch/fetch.js";
 import { absoluteLoginUrl, pageLoginUrl, redirect, withDigest } from "./next-redirects.js";
-import { METHODS, type Context, type GuardResponses, type NextIdpAuth, type ProxyEvent, type RouteGuard } from "./next-idp-auth.js";
+import {
+  METHODS,
+  type Context,
+  type GuardResponses,
+  type NextIdpAuth,
+  type ProxyEvent,
+  type RouteGuard,
+} from "./next-idp-auth.js";
 import { ComponentRequest, RouteRequest, TARGET_HEADER, type Incoming } from "./next-request.js";
 import { openResponses, processComponent, type NextIdpAuthOptions } from "./process-component.js";
 
@@ -29,8 +36,9 @@ const USAGE: Usage = {
 };
 
 /**
- * Creates the sign-in for a Next.js application. Settings come from the environment; options override them. Nothing is read or opened
- * before `start` or the first request, so `next build` needs no secrets.
+ * Creates the sign-in for a Next.js application. Settings come from the environment; options
+ * override them. Nothing is read or opened before `start` or the first request, so `next build`
+ * needs no secrets.
  *
  * @example
  * // lib/auth.ts
@@ -41,9 +49,10 @@ const USAGE: Usage = {
  * const user = await auth.requireUser();
  */
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
-export function idpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
-  options: NextIdpAuthOptions<OwnClaims, Data> = {},
-): NextIdpAuth<OwnClaims, Data> {
+export function idpAuth<
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+>(options: NextIdpAuthOptions<OwnClaims, Data> = {}): NextIdpAuth<OwnClaims, Data> {
   const open = openResponses();
   const component = processComponent<OwnClaims, Data>(options, {
     name: "Next.js",
@@ -55,7 +64,10 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     },
   });
 
-  /** By the handler's request, and by the object of `headers()`, of which a request has one: so the guard and the accessors share one read. */
+  /**
+   * By the handler's request, and by the object of `headers()`, of which a request has one: so the
+   * guard and the accessors share one read.
+   */
   const guardedRequests = new WeakMap<object, Incoming>();
   const components = new WeakMap<object, ComponentRequest>();
 
@@ -88,25 +100,42 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     await headers();
     const reply = await component().handle(request);
     // Next.js matches decoded paths. A path that is an endpoint's only when decoded is not found.
-    return reply === undefined ? new Response(null, { status: 404 }) : toResponse(reply, request.method);
+    return reply === undefined
+      ? new Response(null, { status: 404 })
+      : toResponse(reply, request.method);
   }
 
   function idpRequiredWith(route: GuardResponses & GuardRule<OwnClaims, Data>): RouteGuard {
     assertGuardOptions(route);
     const responses: GuardResponses = route;
 
-    async function turnAway(request: NextRequest, context: unknown, blocked: Blocked): Promise<Response> {
+    async function turnAway(
+      request: NextRequest,
+      context: unknown,
+      blocked: Blocked,
+    ): Promise<Response> {
       const response = await responseOf(blocked, request.method, (byDefault) =>
-        respondToBlocked(blocked.kind, responses, [request, context, blocked], () => byDefault(blocked.reply)),
+        respondToBlocked(blocked.kind, responses, [request, context, blocked], () =>
+          byDefault(blocked.reply),
+        ),
       );
       // The redirect of a proxy must be absolute.
-      const isNavigation = blocked.kind === "navigation" || (blocked.kind === "stepUp" && blocked.isNavigation);
+      const isNavigation =
+        blocked.kind === "navigation" || (blocked.kind === "stepUp" && blocked.isNavigation);
       if (isNavigation && responses[blocked.kind] === undefined && isProxyEvent(context)) {
         response.headers.set("Location", absoluteLoginUrl(blocked, request.url));
       }
-      if (blocked.kind === "unauthenticated" && responses.unauthenticated === undefined && isAction(request, context)) {
-        // A server action fails if its response is no component. But the router of Next.js first follows this header.
-        response.headers.set("x-action-redirect", `${component().loginUrl(new ComponentRequest(placed(request)))};replace`);
+      if (
+        blocked.kind === "unauthenticated" &&
+        responses.unauthenticated === undefined &&
+        isAction(request, context)
+      ) {
+        // A server action fails if its response is no component. But the router of Next.js first
+        // follows this header.
+        response.headers.set(
+          "x-action-redirect",
+          `${component().loginUrl(new ComponentRequest(placed(request)))};replace`,
+        );
       }
       return response;
     }
@@ -129,7 +158,10 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     };
   }
 
-  /** Sends a user who isn't signed in from a component to the login. @param read returns null if the user isn't signed in */
+  /**
+   * Sends a user who isn't signed in from a component to the login.
+   * @param read returns null if the user isn't signed in
+   */
   async function required<Result>(
     read: (auth: IdpAuth<Incoming, OwnClaims, Data>, raw: Incoming) => Promise<Result | null>,
     page: { readonly returnTo?: string } = {},
@@ -141,7 +173,8 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     // The user signed in, or a refresh ended, between the two calls.
     if (blocked === undefined) return required(read, page);
     if (blocked.kind === "unavailable") throw withDigest(blocked.error);
-    if (blocked.kind === "forbidden" || blocked.kind === "stepUp") throw new TypeError("A guard without a rule blocked by a rule.");
+    if (blocked.kind === "forbidden" || blocked.kind === "stepUp")
+      throw new TypeError("A guard without a rule blocked by a rule.");
     return redirect(pageLoginUrl(blocked, raw, page.returnTo));
   }
 
@@ -153,11 +186,15 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
   return {
     start: () => component().start(),
     [STARTUP_CHECKS]: () => component()[STARTUP_CHECKS](),
-    handlers: Object.fromEntries(METHODS.map((method) => [method, endpoint])) as NextIdpAuth["handlers"],
+    handlers: Object.fromEntries(
+      METHODS.map((method) => [method, endpoint]),
+    ) as NextIdpAuth["handlers"],
     async proxy(request, event) {
       // The endpoints are never guarded, even if the matcher includes them.
       const { pathname } = request.nextUrl;
-      return `${pathname}/`.startsWith(component().mountPath()) ? NextResponse.next() : guarded(request, event);
+      return `${pathname}/`.startsWith(component().mountPath())
+        ? NextResponse.next()
+        : guarded(request, event);
     },
     idpRequired,
     idpRequiredWith,
@@ -165,7 +202,9 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
       assertUsage("csrf", USAGE, handler);
       return async (request, ...context) => {
         const refused = component().csrf(incoming(request, context));
-        return refused === undefined ? handler(request, ...context) : toResponse(await refused, request.method);
+        return refused === undefined
+          ? handler(request, ...context)
+          : toResponse(await refused, request.method);
       };
     },
     proxyApi(api, rule) {
@@ -175,40 +214,61 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
         await headers();
         proxy ??= component().proxyApi(api, rule);
         const reply = await proxy(request);
-        return reply === undefined ? new Response(null, { status: 404 }) : open.follow(request, toResponse(reply, request.method));
+        return reply === undefined
+          ? new Response(null, { status: 404 })
+          : open.follow(request, toResponse(reply, request.method));
       };
     },
     requireUser: (page) => required((auth, raw) => auth.getUser(raw), page),
     requireSession: (from) =>
       from instanceof Request
         ? forRequest((auth, raw) => auth.requireSession(raw), from)
-        : required((auth, raw) => (raw instanceof ComponentRequest ? auth.getSession(raw) : auth.requireSession(raw)), from),
+        : required(
+            (auth, raw) =>
+              raw instanceof ComponentRequest ? auth.getSession(raw) : auth.requireSession(raw),
+            from,
+          ),
 
     getCredentials: (request) => forRequest((auth, raw) => auth.getCredentials(raw), request),
     getUser: (request) => forRequest((auth, raw) => auth.getUser(raw), request),
     getSession<Value>(from?: Request | SessionOptions<Value>, given?: SessionOptions<Value>) {
       const [request, options] = from instanceof Request ? [from, given] : [undefined, from];
-      return forRequest((auth, raw) => auth.getSession(raw, options as SessionOptions<Value>), request);
+      return forRequest(
+        (auth, raw) => auth.getSession(raw, options as SessionOptions<Value>),
+        request,
+      );
     },
     clientState: (request) => forRequest((auth, raw) => auth.clientState(raw), request),
     getData: (request) => forRequest((auth, raw) => auth.getData(raw), request),
-    updateData: (change, request) => forRequest((auth, raw) => auth.updateData(raw, change), request),
+    updateData: (change, request) =>
+      forRequest((auth, raw) => auth.updateData(raw, change), request),
     readSessionRecord: (request) => forRequest((auth, raw) => auth.readSessionRecord(raw), request),
-    getAccessToken: (options, request) => forRequest((auth, raw) => auth.getAccessToken(raw, options), request),
-    fetchApi: (api, path, init, request) => forRequest((auth, raw) => auth.fetchApi(raw, api, path, init), request),
-    checkIdpAuthentication: (request) => forRequest((auth, raw) => auth.checkIdpAuthentication(raw), request),
-    explainIdpAuthentication: (request) => forRequest((auth, raw) => auth.explainIdpAuthentication(raw), request),
+    getAccessToken: (options, request) =>
+      forRequest((auth, raw) => auth.getAccessToken(raw, options), request),
+    fetchApi: (api, path, init, request) =>
+      forRequest((auth, raw) => auth.fetchApi(raw, api, path, init), request),
+    checkIdpAuthentication: (request) =>
+      forRequest((auth, raw) => auth.checkIdpAuthentication(raw), request),
+    explainIdpAuthentication: (request) =>
+      forRequest((auth, raw) => auth.explainIdpAuthentication(raw), request),
     loginUrl: (options = {}, request) =>
       forRequest(async (auth, raw) => {
         // Without the proxy, a component does not know its page.
         const isUnplaced = raw instanceof ComponentRequest && !raw.isPlaced;
-        return auth.loginUrl(raw, options.returnTo === undefined && isUnplaced ? { ...options, returnTo: null } : options);
+        return auth.loginUrl(
+          raw,
+          options.returnTo === undefined && isUnplaced ? { ...options, returnTo: null } : options,
+        );
       }, request),
-    listSessions: (subject, request) => forRequest((auth, raw) => auth.listSessions(subject, raw), request),
+    listSessions: (subject, request) =>
+      forRequest((auth, raw) => auth.listSessions(subject, raw), request),
     endAllSessions: (subject, { except } = {}) =>
       except === undefined
         ? withDigests(() => component().endAllSessions(subject))
-        : forRequest((auth, raw) => auth.endAllSessions(subject, { except: raw }), except === "current" ? undefined : except),
+        : forRequest(
+            (auth, raw) => auth.endAllSessions(subject, { except: raw }),
+            except === "current" ? undefined : except,
+          ),
     whenEnded: (request) => component().whenEnded(request),
     endSession: (subject, id) => component().endSession(subject, id),
     revokeIdpToken: (...token) => component().revokeIdpToken(...token),
@@ -220,7 +280,10 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
   };
 }
 
-/** The request of the proxy. Not for route handlers: reading `nextUrl` makes Next.js write to their request. */
+/**
+ * The request of the proxy. Not for route handlers: reading `nextUrl` makes Next.js write to their
+ * request.
+ */
 function proxied(request: NextRequest): RouteRequest {
   return new RouteRequest(request, request.nextUrl.basePath);
 }

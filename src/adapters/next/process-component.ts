@@ -1,15 +1,21 @@
-import { createIdpAuth, type FrameworkAdapter, type IdpAuth, type IdpAuthOptions, type SessionStore } from "../../index.js";
+import {
+  createIdpAuth,
+  type FrameworkAdapter,
+  type IdpAuth,
+  type IdpAuthOptions,
+  type SessionStore,
+} from "../../index.js";
 import { OpenResponses } from "../fetch/fetch.js";
 import type { Incoming } from "./next-request.js";
 
 /** Options of idpauth for Next.js. */
-export interface NextIdpAuthOptions<OwnClaims extends object = object, Data extends object = Record<string, unknown>> extends Omit<
-  IdpAuthOptions<OwnClaims, Data>,
-  "store"
-> {
+export interface NextIdpAuthOptions<
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+> extends Omit<IdpAuthOptions<OwnClaims, Data>, "store"> {
   /**
-   * Stores the sessions. A function is called once per process, by the first request, so that `next build`, which loads every module
-   * too, opens no store.
+   * Stores the sessions. A function is called once per process, by the first request, so that
+   * `next build`, which loads every module too, opens no store.
    */
   readonly store?: SessionStore | (() => SessionStore);
 }
@@ -22,15 +28,19 @@ interface Known {
 }
 
 /**
- * The components of this process, by their options. Next.js bundles pages, route handlers, the proxy and instrumentation separately, so
- * one process evaluates the module that calls `idpAuth` several times. Sessions in memory, running refreshes and listeners must be shared.
+ * The components of this process, by their options. Next.js bundles pages, route handlers, the
+ * proxy and instrumentation separately, so one process evaluates the module that calls `idpAuth`
+ * several times. Sessions in memory, running refreshes and listeners must be shared.
  */
 const KEY = Symbol.for("idpauth.next");
 
 /** The open responses of this process, which its bundles share as they share its components. */
 const OPEN_RESPONSES = Symbol.for("idpauth.next.open-responses");
 
-/** Returns a function that gives the component of this process for these options. Its first call builds it; `next build` makes none. */
+/**
+ * Returns a function that gives the component of this process for these options. Its first call
+ * builds it; `next build` makes none.
+ */
 export function processComponent<OwnClaims extends object, Data extends object>(
   given: NextIdpAuthOptions<OwnClaims, Data>,
   adapter: FrameworkAdapter<Incoming>,
@@ -39,26 +49,41 @@ export function processComponent<OwnClaims extends object, Data extends object>(
   const options = given as unknown as NextIdpAuthOptions;
   return () => {
     const all = ((globalThis as unknown as Record<symbol, Known[] | undefined>)[KEY] ??= []);
-    let known = all.find((each) => each.options === options) ?? all.find((each) => isSame(each.options, options));
+    let known =
+      all.find((each) => each.options === options) ??
+      all.find((each) => isSame(each.options, options));
     if (known === undefined) all.push((known = { options }));
-    return (known.component ??= create(known.options, adapter)) as unknown as IdpAuth<Incoming, OwnClaims, Data>;
+    return (known.component ??= create(known.options, adapter)) as unknown as IdpAuth<
+      Incoming,
+      OwnClaims,
+      Data
+    >;
   };
 }
 
 export function openResponses(): OpenResponses {
-  return ((globalThis as unknown as Record<symbol, OpenResponses | undefined>)[OPEN_RESPONSES] ??= new OpenResponses());
+  return ((globalThis as unknown as Record<symbol, OpenResponses | undefined>)[OPEN_RESPONSES] ??=
+    new OpenResponses());
 }
 
-function create({ store, ...options }: NextIdpAuthOptions, adapter: FrameworkAdapter<Incoming>): Component {
+function create(
+  { store, ...options }: NextIdpAuthOptions,
+  adapter: FrameworkAdapter<Incoming>,
+): Component {
   if (store === undefined) return createIdpAuth<Incoming>(options, adapter);
-  // A function that returns nothing must not mean sessions in memory: null makes the startup check E014 fail.
-  const opened = typeof store === "function" ? ((store() as SessionStore | undefined) ?? (null as unknown as SessionStore)) : store;
+  // A function that returns nothing must not mean sessions in memory: null makes the startup check
+  // E014 fail.
+  const opened =
+    typeof store === "function"
+      ? ((store() as SessionStore | undefined) ?? (null as unknown as SessionStore))
+      : store;
   return createIdpAuth<Incoming>({ ...options, store: opened }, adapter);
 }
 
 /**
- * Whether two bundles evaluated the same call. Plain values must be equal. Each bundle has its own functions, store and claims schema,
- * so for these it counts that both are given; the first ones are used.
+ * Whether two bundles evaluated the same call. Plain values must be equal. Each bundle has its own
+ * functions, store and claims schema, so for these it counts that both are given; the first ones
+ * are used.
  */
 function isSame(some: NextIdpAuthOptions, other: NextIdpAuthOptions): boolean {
   const comparable = (options: NextIdpAuthOptions) => ({
@@ -72,7 +97,8 @@ function isSame(some: NextIdpAuthOptions, other: NextIdpAuthOptions): boolean {
 function isEqual(some: unknown, other: unknown): boolean {
   if (Object.is(some, other)) return true;
   if (typeof some === "function") return typeof other === "function";
-  if (!isPlain(some) || !isPlain(other) || Array.isArray(some) !== Array.isArray(other)) return false;
+  if (!isPlain(some) || !isPlain(other) || Array.isArray(some) !== Array.isArray(other))
+    return false;
   const names = new Set([...Object.keys(some), ...Object.keys(other)]);
   return [...names].every((name) => isEqual(some[name], other[name]));
 }

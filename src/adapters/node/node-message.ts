@@ -9,8 +9,8 @@ export type AnyRequest = IncomingMessage | Http2ServerRequest;
 export type AnyResponse = ServerResponse | Http2ServerResponse;
 
 /**
- * A request of node:http. Scheme and host are those of the connection; adapters for frameworks that know trusted proxies override
- * both. Nothing is read before it is needed.
+ * A request of node:http. Scheme and host are those of the connection; adapters for frameworks that
+ * know trusted proxies override both. Nothing is read before it is needed.
  */
 export class NodeRequest<Message extends AnyRequest = AnyRequest> implements IdpRequest {
   /** For subclasses that know more about the request. */
@@ -41,15 +41,21 @@ export class NodeRequest<Message extends AnyRequest = AnyRequest> implements Idp
     return typeof value === "string" ? value : value?.join(", ");
   }
 
-  /** The unread body comes first: some parsers set an empty object for a body that they did not parse. */
+  /**
+   * The unread body comes first: some parsers set an empty object for a body that they did not
+   * parse.
+   */
   body(): unknown {
-    return unreadBody(this.message) ?? (this.message as AnyRequest & { readonly body?: unknown }).body;
+    return (
+      unreadBody(this.message) ?? (this.message as AnyRequest & { readonly body?: unknown }).body
+    );
   }
 }
 
 /**
- * The `Host` header of a request, or its `:authority` in HTTP/2. Undefined if there are several that differ, or two `Host` headers,
- * of which Node keeps the first (RFC 9112 section 3.2, RFC 9113 section 8.3.1).
+ * The `Host` header of a request, or its `:authority` in HTTP/2. Undefined if there are several
+ * that differ, or two `Host` headers, of which Node keeps the first (RFC 9112 section 3.2, RFC 9113
+ * section 8.3.1).
  */
 export function soleHost(message: AnyRequest): string | undefined {
   const { rawHeaders } = message;
@@ -65,18 +71,22 @@ export function soleHost(message: AnyRequest): string | undefined {
 }
 
 /** A header value of node:http as one text. */
-export function headerText(value: string | number | readonly string[] | undefined): string | undefined {
+export function headerText(
+  value: string | number | readonly string[] | undefined,
+): string | undefined {
   return typeof value === "object" ? value.join(", ") : value?.toString();
 }
 
 /**
- * The body of a message that no other code has read, as chunks of bytes. An iterator that is left early discards the rest, so that
- * the connection stays usable for the response and for further requests.
+ * The body of a message that no other code has read, as chunks of bytes. An iterator that is left
+ * early discards the rest, so that the connection stays usable for the response and for further
+ * requests.
  *
  * @returns undefined if other code has read the body or is reading it
  */
 function unreadBody(message: Readable): AsyncIterable<Uint8Array> | undefined {
-  if (message.readableDidRead || message.readableFlowing === true || message.readableEnded) return undefined;
+  if (message.readableDidRead || message.readableFlowing === true || message.readableEnded)
+    return undefined;
   return { [Symbol.asyncIterator]: () => chunksOf(message) };
 }
 
@@ -98,24 +108,36 @@ function chunksOf(message: Readable): AsyncIterator<Uint8Array> {
 
 const responses = new PerRequest<AnyResponse>();
 
-/** Stores the response to a message for `onClose`. Node itself has no reference from a message to its response. */
+/**
+ * Stores the response to a message for `onClose`. Node itself has no reference from a message to
+ * its response.
+ */
 export function rememberResponse(message: AnyRequest, response: AnyResponse): void {
   responses.set(message, response);
 }
 
 /**
- * Calls a function once when the response to a message is complete or the connection has closed; for an upgraded connection, when that
- * closes. If that has happened, it calls the function at once, asynchronously.
+ * Calls a function once when the response to a message is complete or the connection has closed;
+ * for an upgraded connection, when that closes. If that has happened, it calls the function at
+ * once, asynchronously.
  *
- * If the response is not known, it calls the function when the connection closes. The connection may first serve further requests.
+ * If the response is not known, it calls the function when the connection closes. The connection
+ * may first serve further requests.
  *
  * @param known the response. Default: the stored one; see `rememberResponse`
  */
-export function onClose(message: AnyRequest, closed: () => void, known = responses.get(message)): void {
+export function onClose(
+  message: AnyRequest,
+  closed: () => void,
+  known = responses.get(message),
+): void {
   onFirstClose(closables(message, known), closed);
 }
 
-/** Returns the objects whose first close ends the exchange. The message is not one of them: it closes when its body was read. */
+/**
+ * Returns the objects whose first close ends the exchange. The message is not one of them: it
+ * closes when its body was read.
+ */
 function closables(message: AnyRequest, known: AnyResponse | undefined): readonly Closable[] {
   if ("stream" in message) return [message.stream];
   const { socket } = message;

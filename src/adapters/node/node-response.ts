@@ -1,4 +1,9 @@
-import { ServerResponse, type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders } from "node:http";
+import {
+  ServerResponse,
+  type IncomingMessage,
+  type OutgoingHttpHeader,
+  type OutgoingHttpHeaders,
+} from "node:http";
 import { Readable } from "node:stream";
 import {
   GUARDED_CACHE_CONTROL,
@@ -14,16 +19,22 @@ import {
 } from "../../index.js";
 import { headerText, type AnyResponse } from "./node-message.js";
 
-type WriteHead = (this: ServerResponse, status: number, ...rest: readonly unknown[]) => ServerResponse;
+type WriteHead = (
+  this: ServerResponse,
+  status: number,
+  ...rest: readonly unknown[]
+) => ServerResponse;
 
 /**
- * Keeps a guarded response out of every cache: it sets `Cache-Control: private, no-store`, unless the application sets its own, and
- * adds Cookie to Vary. For adapters: call it when the user may pass.
+ * Keeps a guarded response out of every cache: it sets `Cache-Control: private, no-store`, unless
+ * the application sets its own, and adds Cookie to Vary. For adapters: call it when the user may
+ * pass.
  */
 export function keepPrivate(response: AnyResponse): void {
   if (response.headersSent) return;
   const either = response as ServerResponse;
-  // Set early, because libraries that send files (`send`, serve-static, koa-send) set a Cache-Control only if there is none.
+  // Set early, because libraries that send files (`send`, serve-static, koa-send) set a
+  // Cache-Control only if there is none.
   if (!either.hasHeader("Cache-Control")) either.setHeader("Cache-Control", GUARDED_CACHE_CONTROL);
   keepHeadPrivate(response);
 }
@@ -32,67 +43,103 @@ export function keepPrivate(response: AnyResponse): void {
 export function keepHeadPrivate(response: AnyResponse): void {
   const either = response as ServerResponse;
   const { writeHead } = either as unknown as { writeHead: WriteHead };
-  // Node has no event before the head is written; express-session and compression replace this method for the same reason.
-  either.writeHead = ((status, ...rest) => writePrivateHead(either, writeHead, status, rest)) satisfies WriteHead;
+  // Node has no event before the head is written; express-session and compression replace this
+  // method for the same reason.
+  either.writeHead = ((status, ...rest) =>
+    writePrivateHead(either, writeHead, status, rest)) satisfies WriteHead;
 }
 
 /** The requests whose responses {@link keepPrivateByPrototype} keeps private. */
 const kept = new PerRequest<IncomingMessage>();
 
 /**
- * As `keepPrivate`, for Express, where each property that is added to a response costs microseconds: the method is added once to
- * `express.response`, which is Express's own place for it, so that a response keeps it in every application. A response without this
- * prototype or without its request, and one whose `writeHead` other code has replaced, gets its own method.
+ * As `keepPrivate`, for Express, where each property that is added to a response costs
+ * microseconds: the method is added once to `express.response`, which is Express's own place for
+ * it, so that a response keeps it in every application. A response without this prototype or
+ * without its request, and one whose `writeHead` other code has replaced, gets its own method.
  */
 export function keepPrivateByPrototype(response: ServerResponse): void {
-  // A made-up response has no request, and a made-up request may have the header lines of another one.
+  // A made-up response has no request, and a made-up request may have the header lines of another
+  // one.
   const request = (response as { readonly req?: IncomingMessage }).req;
   const lines = headerLinesOf(request);
   const isFree = lines !== undefined && (kept.get(lines) ?? request) === request;
-  if (!isFree || request === undefined || (response.writeHead !== writeKeptHead && !addWriteHead(response))) {
+  if (
+    !isFree ||
+    request === undefined ||
+    (response.writeHead !== writeKeptHead && !addWriteHead(response))
+  ) {
     keepPrivate(response);
     return;
   }
   if (response.headersSent) return;
   // Both early: they stay even if another copy of Express then changes the prototype.
-  if (!response.hasHeader("Cache-Control")) response.setHeader("Cache-Control", GUARDED_CACHE_CONTROL);
+  if (!response.hasHeader("Cache-Control"))
+    response.setHeader("Cache-Control", GUARDED_CACHE_CONTROL);
   response.setHeader("Vary", varyByCookie(headerText(response.getHeader("Vary"))));
   kept.set(lines, request);
 }
 
 /** `writeHead` of node:http, but private for the responses to the requests in {@link kept}. */
-function writeKeptHead(this: ServerResponse, status: number, ...rest: readonly unknown[]): ServerResponse {
+function writeKeptHead(
+  this: ServerResponse,
+  status: number,
+  ...rest: readonly unknown[]
+): ServerResponse {
   const { writeHead } = ServerResponse.prototype as unknown as { writeHead: WriteHead };
   const lines = headerLinesOf(this.req);
   const isKept = lines !== undefined && kept.get(lines) === this.req;
-  return isKept ? writePrivateHead(this, writeHead, status, rest) : writeHead.call(this, status, ...rest);
+  return isKept
+    ? writePrivateHead(this, writeHead, status, rest)
+    : writeHead.call(this, status, ...rest);
 }
 
-function headerLinesOf(request: { readonly rawHeaders?: string[] } | undefined): string[] | undefined {
+function headerLinesOf(
+  request: { readonly rawHeaders?: string[] } | undefined,
+): string[] | undefined {
   return request?.rawHeaders;
 }
 
 /** @returns whether the response has the method now */
 function addWriteHead(response: ServerResponse): boolean {
   if (response.writeHead !== ServerResponse.prototype.writeHead) return false;
-  // A response inherits from `app.response`, that from `app.response` of an outer application or `express.response`, and that from Node's.
+  // A response inherits from `app.response`, that from `app.response` of an outer application or
+  // `express.response`, and that from Node's.
   const chain: object[] = [];
-  for (let each = Object.getPrototypeOf(response) as object | null; each !== ServerResponse.prototype;) {
+  for (
+    let each = Object.getPrototypeOf(response) as object | null;
+    each !== ServerResponse.prototype;
+  ) {
     if (each === null) return false;
     chain.push(each);
     each = Object.getPrototypeOf(each) as object | null;
   }
   const last = chain.at(-1);
   if (last === undefined || chain.length < 2) return false;
-  Object.defineProperty(last, "writeHead", { value: writeKeptHead, writable: true, configurable: true });
+  Object.defineProperty(last, "writeHead", {
+    value: writeKeptHead,
+    writable: true,
+    configurable: true,
+  });
   return true;
 }
 
-function writePrivateHead(response: ServerResponse, writeHead: WriteHead, status: number, rest: readonly unknown[]): ServerResponse {
+function writePrivateHead(
+  response: ServerResponse,
+  writeHead: WriteHead,
+  status: number,
+  rest: readonly unknown[],
+): ServerResponse {
   if (response.headersSent) return writeHead.call(response, status, ...rest);
-  const [reason, given] = typeof rest[0] === "string" ? [rest[0], rest[1]] : [undefined, rest[0] ?? rest[1]];
-  const headers = privateHead(response, given as OutgoingHttpHeaders | readonly unknown[] | undefined);
-  return reason === undefined ? writeHead.call(response, status, headers) : writeHead.call(response, status, reason, headers);
+  const [reason, given] =
+    typeof rest[0] === "string" ? [rest[0], rest[1]] : [undefined, rest[0] ?? rest[1]];
+  const headers = privateHead(
+    response,
+    given as OutgoingHttpHeaders | readonly unknown[] | undefined,
+  );
+  return reason === undefined
+    ? writeHead.call(response, status, headers)
+    : writeHead.call(response, status, reason, headers);
 }
 
 /**
@@ -100,7 +147,10 @@ function writePrivateHead(response: ServerResponse, writeHead: WriteHead, status
  *
  * @returns the headers to give to `writeHead`
  */
-function privateHead(response: ServerResponse, given: OutgoingHttpHeaders | readonly unknown[] | undefined) {
+function privateHead(
+  response: ServerResponse,
+  given: OutgoingHttpHeaders | readonly unknown[] | undefined,
+) {
   const named = Array.isArray(given) ? undefined : (given as OutgoingHttpHeaders | undefined);
   if (Array.isArray(given)) setLines(response, given);
   let hasCacheControl = false;
@@ -110,7 +160,8 @@ function privateHead(response: ServerResponse, given: OutgoingHttpHeaders | read
     if (lower === "cache-control") hasCacheControl = true;
     else if (lower === "vary") vary = name;
   }
-  if (!hasCacheControl && !response.hasHeader("Cache-Control")) response.setHeader("Cache-Control", GUARDED_CACHE_CONTROL);
+  if (!hasCacheControl && !response.hasHeader("Cache-Control"))
+    response.setHeader("Cache-Control", GUARDED_CACHE_CONTROL);
   const before = headerText(vary === undefined ? response.getHeader("Vary") : named?.[vary]);
   const after = varyByCookie(before);
   if (after === before) return named;
@@ -119,16 +170,20 @@ function privateHead(response: ServerResponse, given: OutgoingHttpHeaders | read
   return named;
 }
 
-/** Sets header lines, which replace headers of the same names. On Node 20 `writeHead` keeps only the last Set-Cookie line. */
+/**
+ * Sets header lines, which replace headers of the same names. On Node 20 `writeHead` keeps only the
+ * last Set-Cookie line.
+ */
 function setLines(response: ServerResponse, given: readonly unknown[]): void {
   const lines = given.flat() as OutgoingHttpHeader[];
   for (let at = 0; at < lines.length; at += 2) response.removeHeader(String(lines[at]));
-  for (let at = 0; at + 1 < lines.length; at += 2) response.appendHeader(String(lines[at]), lines[at + 1] as string | string[]);
+  for (let at = 0; at + 1 < lines.length; at += 2)
+    response.appendHeader(String(lines[at]), lines[at + 1] as string | string[]);
 }
 
 /**
- * Writes a reply. Values that were set in Vary and Set-Cookie before stay. Does nothing if the head was sent already: other code has
- * responded.
+ * Writes a reply. Values that were set in Vary and Set-Cookie before stay. Does nothing if the head
+ * was sent already: other code has responded.
  */
 export function writeReply(response: AnyResponse, reply: AnyReply): void {
   if (response.headersSent) {
@@ -152,13 +207,18 @@ function setHead(response: ServerResponse, { status, headers, setCookies, body }
   for (const name in headers) response.setHeader(name, headers[name] ?? "");
   if (varyBefore !== undefined) response.setHeader("Vary", varyByCookie(headerText(varyBefore)));
   for (const cookie of setCookies ?? []) response.appendHeader("Set-Cookie", cookie);
-  if (body !== undefined && !isStream(body)) response.setHeader("Content-Length", Buffer.byteLength(body));
+  if (body !== undefined && !isStream(body))
+    response.setHeader("Content-Length", Buffer.byteLength(body));
 }
 
-/** Sends the head at once, and a stream as the body. When the browser leaves, it cancels the stream; when that fails, it breaks the connection. */
+/**
+ * Sends the head at once, and a stream as the body. When the browser leaves, it cancels the stream;
+ * when that fails, it breaks the connection.
+ */
 export function sendStream(response: ServerResponse, stream: BodyStream): void {
   const readable = readableOf(stream);
-  // Not `pipeline`: the AbortController and the error that it creates for each stream cost more than the rest of a small response.
+  // Not `pipeline`: the AbortController and the error that it creates for each stream cost more
+  // than the rest of a small response.
   readable.on("error", () => undefined);
   response.on("error", () => undefined);
   onFirstClose([readable], () => {
@@ -184,8 +244,11 @@ function breakOff(response: AnyResponse): void {
 
 /** A stream of the Web as one of Node. Destroying it cancels the stream. */
 export function readableOf(stream: BodyStream): Readable {
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Only a Readable of Node has `pipe`.
-  return "pipe" in stream ? (stream as Readable) : Readable.fromWeb(stream as Parameters<typeof Readable.fromWeb>[0]);
+  // Only a Readable of Node has `pipe`.
+  return "pipe" in stream
+    ? // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- See above.
+      (stream as Readable)
+    : Readable.fromWeb(stream as Parameters<typeof Readable.fromWeb>[0]);
 }
 
 /** Cancels the stream of a reply that is not sent, because other code has responded. */
@@ -193,14 +256,23 @@ export function cancelStream({ body }: AnyReply): void {
   if (isStream(body)) readableOf(body).destroy();
 }
 
-/** Whether this is a response of node:http without headers, and without middleware that changes the head when it is written. */
+/**
+ * Whether this is a response of node:http without headers, and without middleware that changes the
+ * head when it is written.
+ */
 function isUntouched(response: AnyResponse): response is ServerResponse {
   const { writeHead } = response as ServerResponse;
-  return (writeHead === ServerResponse.prototype.writeHead || writeHead === writeKeptHead) && response.getHeaderNames().length === 0;
+  return (
+    (writeHead === ServerResponse.prototype.writeHead || writeHead === writeKeptHead) &&
+    response.getHeaderNames().length === 0
+  );
 }
 
 /** Costs half of setting the headers one by one. Most session probes take this way. */
-function writeHeadAtOnce(response: ServerResponse, { status, headers, setCookies, body }: AnyReply): void {
+function writeHeadAtOnce(
+  response: ServerResponse,
+  { status, headers, setCookies, body }: AnyReply,
+): void {
   const lines = [...linesOf(headers)];
   if (body !== undefined && !isStream(body) && !("Content-Length" in headers))
     lines.push("Content-Length", String(Buffer.byteLength(body)));
@@ -208,7 +280,10 @@ function writeHeadAtOnce(response: ServerResponse, { status, headers, setCookies
   response.writeHead(status, lines);
 }
 
-/** The headers that were last written. The probe's headers are one frozen object, so they become lines once. */
+/**
+ * The headers that were last written. The probe's headers are one frozen object, so they become
+ * lines once.
+ */
 let last: Reply["headers"] | undefined;
 let lastLines: readonly string[] = [];
 
@@ -222,12 +297,16 @@ function linesOf(headers: Reply["headers"]): readonly string[] {
 }
 
 /**
- * The default response of a listener whose handler failed: 503 in an outage of the provider or the store, else 500. A 500 writes the
- * error to stderr, as Node does before it ends a process. The response contains nothing of the error.
+ * The default response of a listener whose handler failed: 503 in an outage of the provider or the
+ * store, else 500. A 500 writes the error to stderr, as Node does before it ends a process. The
+ * response contains nothing of the error.
  */
 export function respondToError(error: unknown, _request: unknown, response: AnyResponse): void {
   const isAway = isOutage(error);
-  if (!isAway) process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  if (!isAway)
+    process.stderr.write(
+      `${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    );
   if (response.headersSent) {
     breakOff(response);
     return;
@@ -235,10 +314,16 @@ export function respondToError(error: unknown, _request: unknown, response: AnyR
   const either = response as ServerResponse;
   // The headers of the handler's unfinished response, such as its length, are wrong for this one.
   for (const name of either.getHeaderNames()) either.removeHeader(name);
-  const retryAfter = isAway && { "Retry-After": String((error as { readonly retryAfter?: number }).retryAfter ?? 1) };
+  const retryAfter = isAway && {
+    "Retry-After": String((error as { readonly retryAfter?: number }).retryAfter ?? 1),
+  };
   writeReply(response, {
     status: isAway ? 503 : 500,
-    headers: { "Cache-Control": "no-store", "Content-Type": "text/plain; charset=utf-8", ...retryAfter },
+    headers: {
+      "Cache-Control": "no-store",
+      "Content-Type": "text/plain; charset=utf-8",
+      ...retryAfter,
+    },
     body: isAway ? "Service Unavailable" : "Internal Server Error",
   });
 }

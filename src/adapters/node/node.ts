@@ -12,44 +12,94 @@ import {
   type IdpAuthOptions,
   type Stopped,
 } from "../../index.js";
-import { NodeRequest, onClose, rememberResponse, type AnyRequest, type AnyResponse } from "./node-message.js";
+import {
+  NodeRequest,
+  onClose,
+  rememberResponse,
+  type AnyRequest,
+  type AnyResponse,
+} from "./node-message.js";
 import { keepPrivate, respondToError, writeReply } from "./node-response.js";
 
-export { headerText, NodeRequest, onClose, rememberResponse, soleHost, type AnyRequest, type AnyResponse } from "./node-message.js";
-export { cancelStream, keepHeadPrivate, keepPrivate, keepPrivateByPrototype, readableOf, sendStream, writeReply } from "./node-response.js";
+export {
+  headerText,
+  NodeRequest,
+  onClose,
+  rememberResponse,
+  soleHost,
+  type AnyRequest,
+  type AnyResponse,
+} from "./node-message.js";
+export {
+  cancelStream,
+  keepHeadPrivate,
+  keepPrivate,
+  keepPrivateByPrototype,
+  readableOf,
+  sendStream,
+  writeReply,
+} from "./node-response.js";
 
-/** Your own responses to blocked requests. Each ends the response; the protected handler does not run by itself. */
-export type GuardResponses<Request = IncomingMessage, Response = ServerResponse> = GuardResponsesOf<[request: Request, response: Response]>;
+/**
+ * Your own responses to blocked requests. Each ends the response; the protected handler does not
+ * run by itself.
+ */
+export type GuardResponses<Request = IncomingMessage, Response = ServerResponse> = GuardResponsesOf<
+  [request: Request, response: Response]
+>;
 
-/** A request listener; a router may pass more arguments than the first two. If it returns a promise, idpauth waits for it. */
+/**
+ * A request listener; a router may pass more arguments than the first two. If it returns a promise,
+ * idpauth waits for it.
+ */
 export type Handler<Request, Response, Rest extends readonly unknown[] = [], Result = unknown> = (
   request: Request,
   response: Response,
   ...rest: Rest
 ) => Result;
 
-/** A handler behind a guard. It resolves to what the handler returns, and rejects with what the handler throws. */
-export type Guarded<Request, Response, Rest extends readonly unknown[]> = Handler<Request, Response, Rest, Promise<unknown>>;
+/**
+ * A handler behind a guard. It resolves to what the handler returns, and rejects with what the
+ * handler throws.
+ */
+export type Guarded<Request, Response, Rest extends readonly unknown[]> = Handler<
+  Request,
+  Response,
+  Rest,
+  Promise<unknown>
+>;
 
 /** Options of `auth.listener`. */
 export interface ListenerOptions<Request = IncomingMessage, Response = ServerResponse> {
   /**
-   * Called with every error that the handler throws or rejects with; it ends the response. Default: 503 with Retry-After in an
-   * outage of the provider or the store. For any other error: 500, and the error on stderr. The response contains nothing of an error.
+   * Called with every error that the handler throws or rejects with; it ends the response. Default:
+   * 503 with Retry-After in an outage of the provider or the store. For any other error: 500, and
+   * the error on stderr. The response contains nothing of an error.
    */
   readonly onError?: (error: unknown, request: Request, response: Response) => unknown;
 }
 
-/** Passes the upgrades to WebSockets on to the APIs that `proxyApi` was called for. An adapter's function for the event `upgrade` of a server. */
+/**
+ * Passes the upgrades to WebSockets on to the APIs that `proxyApi` was called for. An adapter's
+ * function for the event `upgrade` of a server.
+ */
 export type ProxyUpgrade = (message: IncomingMessage, socket: Duplex, head: Buffer) => boolean;
 
 /** Makes the function for the event `upgrade` of a server. For adapters. */
-export function upgradesOf(proxyUpgrade: AdapterParts<never, object, object>["proxyUpgrade"]): ProxyUpgrade {
+export function upgradesOf(
+  proxyUpgrade: AdapterParts<never, object, object>["proxyUpgrade"],
+): ProxyUpgrade {
   return (message, socket, head) => proxyUpgrade(new NodeRequest(message), [message, socket, head]);
 }
 
-/** A message as the proxy of an API reads it. For adapters. @param client the browser's IP address, as far as the framework trusts it */
-export function sourceOf(message: AnyRequest, client = message.socket.remoteAddress): FrameworkSource {
+/**
+ * A message as the proxy of an API reads it. For adapters.
+ * @param client the browser's IP address, as far as the framework trusts it
+ */
+export function sourceOf(
+  message: AnyRequest,
+  client = message.socket.remoteAddress,
+): FrameworkSource {
   return { node: message, client };
 }
 
@@ -63,34 +113,51 @@ export type HandlerWrapper = <
 ) => Handler<Request, Response, Rest>;
 
 /**
- * idpauth for node:http, node:https, and node:http2 by its compatibility API. Guards take the protected handler:
- * `auth.idpRequired((request, response) => …)`, `auth.listener(auth.csrf((request, response) => …))`.
+ * idpauth for node:http, node:https, and node:http2 by its compatibility API. Guards take the
+ * protected handler: `auth.idpRequired((request, response) => …)`,
+ * `auth.listener(auth.csrf((request, response) => …))`.
  */
-export interface NodeIdpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>
-  extends AdapterAuth<AnyRequest, OwnClaims, Data>, Omit<Guards<HandlerWrapper, GuardResponses>, "idpRequiredWith"> {
+export interface NodeIdpAuth<
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+>
+  extends
+    AdapterAuth<AnyRequest, OwnClaims, Data>,
+    Omit<Guards<HandlerWrapper, GuardResponses>, "idpRequiredWith"> {
   /**
-   * Runs the startup checks and returns a listener for a server. The listener serves the endpoints and passes every other request to
-   * the handler. It catches the errors of the handler, which would otherwise end the process.
+   * Runs the startup checks and returns a listener for a server. The listener serves the endpoints
+   * and passes every other request to the handler. It catches the errors of the handler, which
+   * would otherwise end the process.
    *
    * @throws ConfigurationError with every finding at once
    */
-  listener<Request extends AnyRequest = IncomingMessage, Response extends AnyResponse = ServerResponse>(
+  listener<
+    Request extends AnyRequest = IncomingMessage,
+    Response extends AnyResponse = ServerResponse,
+  >(
     handler: Handler<Request, Response>,
     options?: ListenerOptions<Request, Response>,
   ): (request: Request, response: Response) => void;
   /**
-   * Responds to a request for one of the endpoints: `if (await auth.handle(request, response)) return;`
+   * Responds to a request for one of the endpoints:
+   * `if (await auth.handle(request, response)) return;`
    *
-   * @returns false if the path is not an endpoint's; nothing was done then. A rejection is a bug; the caller catches it.
+   * @returns false if the path is not an endpoint's; nothing was done then. A rejection is a bug;
+   *   the caller catches it.
    */
   handle(request: AnyRequest, response: AnyResponse): false | Promise<true>;
   /**
-   * Passes the upgrades to WebSockets on to the APIs that `proxyApi` was called for. Bundled sessions only.
+   * Passes the upgrades to WebSockets on to the APIs that `proxyApi` was called for. Bundled
+   * sessions only.
    *
-   * @returns false if the path is no API's: `server.on("upgrade", (...upgrade) => auth.proxyUpgrade(...upgrade) || upgrade[1].destroy())`
+   * @returns false if the path is no API's:
+   *   `server.on("upgrade", (...upgrade) => auth.proxyUpgrade(...upgrade) || upgrade[1].destroy())`
    */
   readonly proxyUpgrade: ProxyUpgrade;
-  /** Lets only users pass who are signed in within the session limits: `const reports = auth.idpRequired((request, response) => …)`. */
+  /**
+   * Lets only users pass who are signed in within the session limits:
+   * `const reports = auth.idpRequired((request, response) => …)`.
+   */
   idpRequired<
     Request extends AnyRequest = IncomingMessage,
     Response extends AnyResponse = ServerResponse,
@@ -98,14 +165,23 @@ export interface NodeIdpAuth<OwnClaims extends object = object, Data extends obj
   >(
     handler: Handler<Request, Response, Rest>,
   ): Guarded<Request, Response, Rest>;
-  /** As `idpRequired`, with a rule for the route and your own responses: `auth.idpRequiredWith({ … })(handler)`. */
-  idpRequiredWith<Request extends AnyRequest = IncomingMessage, Response extends AnyResponse = ServerResponse>(
+  /**
+   * As `idpRequired`, with a rule for the route and your own responses:
+   * `auth.idpRequiredWith({ … })(handler)`.
+   */
+  idpRequiredWith<
+    Request extends AnyRequest = IncomingMessage,
+    Response extends AnyResponse = ServerResponse,
+  >(
     route: GuardResponses<Request, Response> & GuardRule<OwnClaims, Data>,
-  ): <Rest extends readonly unknown[] = []>(handler: Handler<Request, Response, Rest>) => Guarded<Request, Response, Rest>;
+  ): <Rest extends readonly unknown[] = []>(
+    handler: Handler<Request, Response, Rest>,
+  ) => Guarded<Request, Response, Rest>;
 }
 
 /**
- * Creates the sign-in for a server of node:http. Settings come from the environment; options override them.
+ * Creates the sign-in for a server of node:http. Settings come from the environment; options
+ * override them.
  *
  * @example
  * const auth = idpAuth();
@@ -113,9 +189,10 @@ export interface NodeIdpAuth<OwnClaims extends object = object, Data extends obj
  * createServer(auth.listener((request, response) => …)).listen(3000);
  */
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
-export function idpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
-  options: IdpAuthOptions<OwnClaims, Data> = {},
-): NodeIdpAuth<OwnClaims, Data> {
+export function idpAuth<
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+>(options: IdpAuthOptions<OwnClaims, Data> = {}): NodeIdpAuth<OwnClaims, Data> {
   const { auth, gates, proxyUpgrade } = createAdapterAuth<AnyRequest, OwnClaims, Data>(
     options,
     {
@@ -123,7 +200,8 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
       request: (message) => new NodeRequest(message),
       source: sourceOf,
       onClose,
-      middlewareRemedy: 'Leave out session: "host" and give a `store`: idpauth brings its own server-side sessions.',
+      middlewareRemedy:
+        'Leave out session: "host" and give a `store`: idpauth brings its own server-side sessions.',
     },
     {
       takes: "handler",

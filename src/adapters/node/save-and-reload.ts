@@ -3,7 +3,9 @@ import type { FrameworkSession } from "../../index.js";
 /** How a session plugin and its store report that an operation is done. */
 export type Done = (error?: unknown) => void;
 
-/** The functions that idpauth uses of a session object, of express-session and of @fastify/session. */
+/**
+ * The functions that idpauth uses of a session object, of express-session and of @fastify/session.
+ */
 export interface SessionObject {
   [key: string]: unknown;
   save(done: Done): unknown;
@@ -22,7 +24,10 @@ export interface Identified {
   readonly session: SessionObject;
 }
 
-/** The session of a framework whose session store takes callbacks. An adapter says where session and store are on its request. */
+/**
+ * The session of a framework whose session store takes callbacks. An adapter says where session and
+ * store are on its request.
+ */
 export abstract class CallbackSession implements FrameworkSession {
   abstract readonly id: string;
   /** The request's session. Read each time, because a new id comes with a new object. */
@@ -30,7 +35,10 @@ export abstract class CallbackSession implements FrameworkSession {
   protected abstract readonly store: CallbackStore;
   /** Whether the response was sent. The request's copy is old then. */
   protected abstract readonly isOver: boolean;
-  /** Creates a new session and stores nothing. The request keeps its own, so that the plugin finds no change if the rest fails. */
+  /**
+   * Creates a new session and stores nothing. The request keeps its own, so that the plugin finds
+   * no change if the rest fails.
+   */
   protected abstract create(): Identified;
   /** Makes a session the request's own. */
   protected abstract use(created: Identified): void;
@@ -42,7 +50,8 @@ export abstract class CallbackSession implements FrameworkSession {
   load(): Promise<Record<string, unknown> | undefined> {
     return new Promise((resolve, reject) => {
       this.store.get(this.id, (error, data) => {
-        // Stores that keep files report a missing session as ENOENT; the plugins read it the same way.
+        // Stores that keep files report a missing session as ENOENT; the plugins read it the same
+        // way.
         if (error && (error as { code?: unknown }).code !== "ENOENT") reject(asError(error));
         else resolve(error ? undefined : (data ?? undefined));
       });
@@ -66,7 +75,8 @@ export abstract class CallbackSession implements FrameworkSession {
     const before = Object.fromEntries(Object.keys(keys).map((name) => [name, session[name]]));
     put(session, keys);
     try {
-      // Saving through the session tells the plugin that nothing is left to write when the response ends.
+      // Saving through the session tells the plugin that nothing is left to write when the response
+      // ends.
       await promised((done) => session.save(done));
     } catch (error) {
       // The plugin would write a changed session when the response ends.
@@ -75,12 +85,16 @@ export abstract class CallbackSession implements FrameworkSession {
     }
   }
 
-  async regenerate(keys: Readonly<Record<string, unknown>>, keepApplicationKeys: boolean): Promise<void> {
+  async regenerate(
+    keys: Readonly<Record<string, unknown>>,
+    keepApplicationKeys: boolean,
+  ): Promise<void> {
     const oldId = this.id;
     const created = this.create();
     put(created.session, { ...(keepApplicationKeys && applicationKeysOf(this.session)), ...keys });
     try {
-      // The plugin's own `regenerate` destroys first: if the store then failed, the user would be signed out.
+      // The plugin's own `regenerate` destroys first: if the store then failed, the user would be
+      // signed out.
       await promised((done) => created.session.save(done));
       await this.#destroyStored(oldId);
     } catch (error) {
@@ -93,7 +107,8 @@ export abstract class CallbackSession implements FrameworkSession {
   async destroy(): Promise<void> {
     if ((await this.load()) === undefined) {
       // A user without a session gets none by signing out.
-      for (const key of Object.keys(applicationKeysOf(this.session))) Reflect.deleteProperty(this.session, key);
+      for (const key of Object.keys(applicationKeysOf(this.session)))
+        Reflect.deleteProperty(this.session, key);
       return;
     }
     const created = this.create();
@@ -131,5 +146,7 @@ function promised(call: (done: Done) => unknown): Promise<void> {
 }
 
 function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error("The framework's session store failed.", { cause: error });
+  return error instanceof Error
+    ? error
+    : new Error("The framework's session store failed.", { cause: error });
 }

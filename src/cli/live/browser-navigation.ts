@@ -10,7 +10,10 @@ export interface Landing {
   readonly location: string | null;
 }
 
-/** The headers of a browser that follows a link from another site. Some providers send JSON to a script instead of a redirect. */
+/**
+ * The headers of a browser that follows a link from another site. Some providers send JSON to a
+ * script instead of a redirect.
+ */
 const HEADERS = {
   accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
   "accept-language": "en",
@@ -19,11 +22,13 @@ const HEADERS = {
   "sec-fetch-site": "cross-site",
   "sec-fetch-user": "?1",
   "upgrade-insecure-requests": "1",
-  "user-agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 idpauth-check",
+  "user-agent":
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 idpauth-check",
 };
 
 /**
- * Sends one GET as a browser's navigation does, without cookies. Does not follow redirects and does not read the body.
+ * Sends one GET as a browser's navigation does, without cookies. Does not follow redirects and does
+ * not read the body.
  *
  * `fetch` cannot do this: it always sends its own `Sec-Fetch-Mode` (cors).
  *
@@ -44,7 +49,11 @@ function head(address: URL, signal: AbortSignal): Promise<Landing> {
     });
     // An error after the response is ignored, since the promise is settled.
     sent.on("error", (cause) => {
-      reject(signal.aborted ? new ProviderUnavailableError("timeout") : new ProviderUnavailableError("network", { cause }));
+      reject(
+        signal.aborted
+          ? new ProviderUnavailableError("timeout")
+          : new ProviderUnavailableError("network", { cause }),
+      );
     });
     sent.end();
   });

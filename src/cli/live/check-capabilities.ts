@@ -1,7 +1,16 @@
 import type { Finding } from "../../errors.js";
 import type { Settings } from "../../config/read-settings.js";
-import { furtherParameters, loginScopes, refreshDoubt } from "../../provider/authorization-request.js";
-import { endpointProblem, signingAlgorithms, stringsOf, type Document } from "../../provider/discovery.js";
+import {
+  furtherParameters,
+  loginScopes,
+  refreshDoubt,
+} from "../../provider/authorization-request.js";
+import {
+  endpointProblem,
+  signingAlgorithms,
+  stringsOf,
+  type Document,
+} from "../../provider/discovery.js";
 import { liveCheck } from "./live-check-table.js";
 import type { LiveFacts } from "./live-facts.js";
 import { listed } from "./message-parts.js";
@@ -14,17 +23,27 @@ export function flowFindings(document: Document): Finding[] {
   const findings: Finding[] = [];
   const responseTypes = stringsOf(document["response_types_supported"]);
   if (responseTypes?.includes("code") === false) {
-    findings.push(liveCheck("E106", "The response types in the discovery document don't include `code`."));
+    findings.push(
+      liveCheck("E106", "The response types in the discovery document don't include `code`."),
+    );
   }
   const grantTypes = stringsOf(document["grant_types_supported"]);
   if (grantTypes?.includes("authorization_code") === false) {
-    findings.push(liveCheck("E106", "The grant types in the discovery document don't include `authorization_code`."));
+    findings.push(
+      liveCheck(
+        "E106",
+        "The grant types in the discovery document don't include `authorization_code`.",
+      ),
+    );
   }
   if (signingAlgorithms(document).length === 0) findings.push(liveCheck("E107"));
   return findings;
 }
 
-/** Compares the forms of authorization request that the provider requires with those that a login has. */
+/**
+ * Compares the forms of authorization request that the provider requires with those that a login
+ * has.
+ */
 export function checkRequests(
   document: Document,
   settings: Settings,
@@ -37,7 +56,10 @@ export function checkRequests(
     const message =
       "IDP_PUSHED_REQUESTS (option pushedRequests) is `never`, but the discovery document sets " +
       "`require_pushed_authorization_requests` (PAR, RFC 9126). The provider refuses every login.";
-    return { fact: "plain", findings: [...findings, liveCheck("E115", message, "Remove IDP_PUSHED_REQUESTS.")] };
+    return {
+      fact: "plain",
+      findings: [...findings, liveCheck("E115", message, "Remove IDP_PUSHED_REQUESTS.")],
+    };
   }
   const name = "pushed_authorization_request_endpoint";
   const problem = endpointProblem({ ...document, ...providerMetadata }[name], settings);
@@ -45,7 +67,13 @@ export function checkRequests(
   const why = isRequired
     ? "The provider requires pushed authorization requests"
     : "IDP_PUSHED_REQUESTS (option pushedRequests) is `always`";
-  return { fact: "pushed", findings: [...findings, liveCheck("E115", `${why}, but the ${name} in the discovery document ${problem}.`)] };
+  return {
+    fact: "pushed",
+    findings: [
+      ...findings,
+      liveCheck("E115", `${why}, but the ${name} in the discovery document ${problem}.`),
+    ],
+  };
 }
 
 /** Returns the scopes and the prompt of a login that has no parameters of its own. */
@@ -64,7 +92,10 @@ function announcedIn(document: Document): Parameters<typeof refreshDoubt>[1] {
   };
 }
 
-/** Whether the provider encrypts ID tokens for some clients. The discovery document does not name these clients. */
+/**
+ * Whether the provider encrypts ID tokens for some clients. The discovery document does not name
+ * these clients.
+ */
 export function mayEncryptIdTokens(document: Document): boolean {
   return (stringsOf(document["id_token_encryption_alg_values_supported"]) ?? []).length > 0;
 }
@@ -73,7 +104,9 @@ export function scopeFindings(document: Document, settings: Settings): Finding[]
   const supported = stringsOf(document["scopes_supported"]);
   if (supported === undefined) return [];
   // checkRefresh covers this scope.
-  const unknown = settings.scope.filter((scope) => !supported.includes(scope) && scope !== OFFLINE_ACCESS);
+  const unknown = settings.scope.filter(
+    (scope) => !supported.includes(scope) && scope !== OFFLINE_ACCESS,
+  );
   if (unknown.length === 0) return [];
   return [
     liveCheck(
@@ -83,11 +116,17 @@ export function scopeFindings(document: Document, settings: Settings): Finding[]
   ];
 }
 
-/** Checks whether the discovery document announces refresh tokens. Some providers give one without announcing it. */
+/**
+ * Checks whether the discovery document announces refresh tokens. Some providers give one without
+ * announcing it.
+ */
 export function checkRefresh(
   document: Document,
   settings: Settings,
-): { readonly fact: NonNullable<LiveFacts["refreshToken"]>; readonly findings: readonly Finding[] } {
+): {
+  readonly fact: NonNullable<LiveFacts["refreshToken"]>;
+  readonly findings: readonly Finding[];
+} {
   if (!settings.sessionAutoRefresh) return { fact: "not wanted", findings: [] };
   const doubt = refreshDoubt(settings, announcedIn(document));
   const uncertain = (why: string, remedy?: string) => {
@@ -101,11 +140,14 @@ export function checkRefresh(
       return uncertain("the grant types in the discovery document don't include `refresh_token`");
     case "scope":
       // The startup checks report this as W004.
-      if (!settings.scope.includes(OFFLINE_ACCESS) && !settings.scopeIsDefault) return { fact: "uncertain", findings: [] };
+      if (!settings.scope.includes(OFFLINE_ACCESS) && !settings.scopeIsDefault)
+        return { fact: "uncertain", findings: [] };
       return uncertain("the provider doesn't advertise the scope `offline_access`");
     case "prompt": {
       const isParameter = settings.authorizationParams["prompt"] !== undefined;
-      const [name, option] = isParameter ? ["IDP_AUTHORIZATION_PARAMS", "authorizationParams"] : ["IDP_LOGIN_PROMPT", "loginPrompt"];
+      const [name, option] = isParameter
+        ? ["IDP_AUTHORIZATION_PARAMS", "authorizationParams"]
+        : ["IDP_LOGIN_PROMPT", "loginPrompt"];
       const place = isParameter ? "the `prompt` of IDP_AUTHORIZATION_PARAMS" : "IDP_LOGIN_PROMPT";
       return uncertain(
         `${name} (option ${option}) doesn't contain \`consent\`, which a provider may require (OpenID Connect Core section 11)`,
@@ -115,13 +157,22 @@ export function checkRefresh(
   }
 }
 
-export function checkPkce(document: Document): { readonly fact: boolean; readonly findings: readonly Finding[] } {
+export function checkPkce(document: Document): {
+  readonly fact: boolean;
+  readonly findings: readonly Finding[];
+} {
   const methods = stringsOf(document["code_challenge_methods_supported"]);
   if (methods?.includes("S256") === true) return { fact: true, findings: [] };
-  if (methods === undefined || methods.length === 0) return { fact: false, findings: [liveCheck("W104")] };
+  if (methods === undefined || methods.length === 0)
+    return { fact: false, findings: [liveCheck("W104")] };
   return {
     fact: false,
-    findings: [liveCheck("W104", "The PKCE methods in the discovery document don't include S256 (RFC 7636).")],
+    findings: [
+      liveCheck(
+        "W104",
+        "The PKCE methods in the discovery document don't include S256 (RFC 7636).",
+      ),
+    ],
   };
 }
 
@@ -129,19 +180,35 @@ export function announcesIss(document: Document): boolean {
   return document["authorization_response_iss_parameter_supported"] === true;
 }
 
-const KEY_METHOD = "Turn on `private_key_jwt` for the client at the provider, or set IDP_CLIENT_SECRET in place of IDP_PRIVATE_KEY.";
+const KEY_METHOD =
+  "Turn on `private_key_jwt` for the client at the provider, or set IDP_CLIENT_SECRET in place of IDP_PRIVATE_KEY.";
 
-/** @param isAccepted the provider has accepted the client with this method, even if it does not announce the method */
-export function authMethodFindings(document: Document, { tokenEndpointAuthMethod, privateKey }: Settings, isAccepted: boolean): Finding[] {
+/**
+ * @param isAccepted the provider has accepted the client with this method, even if it does not
+ *   announce the method
+ */
+export function authMethodFindings(
+  document: Document,
+  { tokenEndpointAuthMethod, privateKey }: Settings,
+  isAccepted: boolean,
+): Finding[] {
   const announced = stringsOf(document["token_endpoint_auth_methods_supported"]);
   // Providers announce `client_secret_basic_raw` as client_secret_basic.
-  const method = privateKey === null ? tokenEndpointAuthMethod.replace(/_raw$/, "") : "private_key_jwt";
+  const method =
+    privateKey === null ? tokenEndpointAuthMethod.replace(/_raw$/, "") : "private_key_jwt";
   // OpenID Connect Discovery section 3: the default is client_secret_basic.
   if (isAccepted || (announced ?? ["client_secret_basic"]).includes(method)) return [];
-  const which = announced === undefined ? "doesn't advertise any method, which means `client_secret_basic`" : "advertises other methods";
+  const which =
+    announced === undefined
+      ? "doesn't advertise any method, which means `client_secret_basic`"
+      : "advertises other methods";
   if (privateKey !== null)
     return [
-      liveCheck("W105", `IDP_PRIVATE_KEY (option privateKey) is set, but the provider ${which}, not \`private_key_jwt\`.`, KEY_METHOD),
+      liveCheck(
+        "W105",
+        `IDP_PRIVATE_KEY (option privateKey) is set, but the provider ${which}, not \`private_key_jwt\`.`,
+        KEY_METHOD,
+      ),
     ];
   return [
     liveCheck(

@@ -33,7 +33,10 @@ export interface ClientQuestion {
 interface Refusal {
   /** Undefined: the token endpoint gave no response. */
   readonly status: number | undefined;
-  /** The provider's error code if it has a valid form; otherwise idpauth's own word for the response. */
+  /**
+   * The provider's error code if it has a valid form; otherwise idpauth's own word for the
+   * response.
+   */
   readonly reason: string;
   readonly error: unknown;
 }
@@ -52,11 +55,12 @@ function madeUp(): string {
 }
 
 /**
- * Checks whether the provider accepts the client: sends the application's refresh request with a made-up token.
- * A provider that follows RFC 6749 section 5.2 authenticates the client first and then refuses the token. Some providers
- * check the token first, so a second request with a made-up client follows. If both get the same response, the
- * response does not show whether the client is accepted. If the responses differ, it is. The check never sends a wrong secret for the real client, since
- * the provider could lock it.
+ * Checks whether the provider accepts the client: sends the application's refresh request with a
+ * made-up token. A provider that follows RFC 6749 section 5.2 authenticates the client first and
+ * then refuses the token. Some providers check the token first, so a second request with a made-up
+ * client follows. If both get the same response, the response does not show whether the client is
+ * accepted. If the responses differ, it is. The check never sends a wrong secret for the real
+ * client, since the provider could lock it.
  */
 export async function checkClient(question: ClientQuestion): Promise<ClientResult> {
   const { settings, tokenEndpoint } = question;
@@ -64,7 +68,12 @@ export async function checkClient(question: ClientQuestion): Promise<ClientResul
   if (refusal === undefined) {
     return {
       fact: null,
-      findings: [liveCheck("W108", "The token endpoint accepts a refresh token that the provider never issued.")],
+      findings: [
+        liveCheck(
+          "W108",
+          "The token endpoint accepts a refresh token that the provider never issued.",
+        ),
+      ],
     };
   }
   if (refusal.reason.startsWith("client_assertion")) {
@@ -75,28 +84,52 @@ export async function checkClient(question: ClientQuestion): Promise<ClientResul
     const finding = unreachable("token", tokenEndpoint, refusal.error, settings.httpTimeout);
     return {
       fact: null,
-      findings: [finding ?? liveCheck("W108", "The token endpoint's response is larger than 1 MiB, so the check doesn't read it.")],
+      findings: [
+        finding ??
+          liveCheck(
+            "W108",
+            "The token endpoint's response is larger than 1 MiB, so the check doesn't read it.",
+          ),
+      ],
     };
   }
   const checked = meaningOfRefusal(refusal, settings);
   if (checked.fact === "refused" || !isDefinite(refusal)) return checked;
   const isAccepted = await refusesStrangers(question, refusal);
-  // Some providers refuse the token with an error of their own. A 403 may also be their refusal of a wrong secret.
-  if (checked.fact === null) return isAccepted && refusal.status !== 403 ? { fact: "accepted", findings: [] } : checked;
+  // Some providers refuse the token with an error of their own. A 403 may also be their refusal of
+  // a wrong secret.
+  if (checked.fact === null)
+    return isAccepted && refusal.status !== 403 ? { fact: "accepted", findings: [] } : checked;
   if (isAccepted) return checked;
   if (refusal.reason !== "unauthorized_client") return { ...checked, fact: "not known" };
   return {
     fact: null,
-    findings: [liveCheck("W108", "The token endpoint's response (unauthorized_client) is the same for a fake client.")],
+    findings: [
+      liveCheck(
+        "W108",
+        "The token endpoint's response (unauthorized_client) is the same for a fake client.",
+      ),
+    ],
   };
 }
 
 /** Whether a client that does not exist gets another definite refusal than the real client. */
-async function refusesStrangers(question: ClientQuestion, { reason, status }: Refusal): Promise<boolean> {
+async function refusesStrangers(
+  question: ClientQuestion,
+  { reason, status }: Refusal,
+): Promise<boolean> {
   const { settings } = question;
-  const stranger = { ...settings, clientId: madeUp(), ...(settings.privateKey === null && { clientSecret: madeUp() }) };
+  const stranger = {
+    ...settings,
+    clientId: madeUp(),
+    ...(settings.privateKey === null && { clientSecret: madeUp() }),
+  };
   const refusal = await refusalOf({ ...question, settings: stranger });
-  return refusal !== undefined && isDefinite(refusal) && (refusal.reason !== reason || refusal.status !== status);
+  return (
+    refusal !== undefined &&
+    isDefinite(refusal) &&
+    (refusal.reason !== reason || refusal.status !== status)
+  );
 }
 
 function isDefinite({ status = 0 }: Refusal): boolean {
@@ -104,7 +137,12 @@ function isDefinite({ status = 0 }: Refusal): boolean {
 }
 
 /** @returns undefined if the token endpoint gives tokens for the made-up refresh token */
-async function refusalOf({ settings, clock, providerFor, exchanges }: ClientQuestion): Promise<Refusal | undefined> {
+async function refusalOf({
+  settings,
+  clock,
+  providerFor,
+  exchanges,
+}: ClientQuestion): Promise<Refusal | undefined> {
   const before = exchanges.length;
   try {
     await withDeadline(clock, settings.httpTimeout, (signal) =>
@@ -112,7 +150,8 @@ async function refusalOf({ settings, clock, providerFor, exchanges }: ClientQues
     );
     return undefined;
   } catch (error) {
-    if (!(error instanceof ProviderRefusedError) && !(error instanceof ProviderUnavailableError)) throw error;
+    if (!(error instanceof ProviderRefusedError) && !(error instanceof ProviderUnavailableError))
+      throw error;
     const status = exchanges.slice(before).find(({ method }) => method === "POST")?.status;
     return { status, reason: error.reason, error };
   }
@@ -120,20 +159,28 @@ async function refusalOf({ settings, clock, providerFor, exchanges }: ClientQues
 
 function meaningOfRefusal({ reason, status }: Refusal, settings: Settings): ClientResult {
   if (reason === "invalid_grant") return { fact: "accepted", findings: [] };
-  // For a wrong secret, Keycloak sends `unauthorized_client`, Auth0 `access_denied`, both with status 401.
+  // For a wrong secret, Keycloak sends `unauthorized_client`, Auth0 `access_denied`, both with
+  // status 401.
   if (reason === "invalid_client" || status === 401) {
-    const proof = settings.privateKey === null ? "IDP_CLIENT_SECRET (option clientSecret)" : "IDP_PRIVATE_KEY (option privateKey)";
+    const proof =
+      settings.privateKey === null
+        ? "IDP_CLIENT_SECRET (option clientSecret)"
+        : "IDP_PRIVATE_KEY (option privateKey)";
     const message =
       `The token endpoint refuses IDP_CLIENT_ID (option clientId) with ${proof} (${reason}). ` +
       `${settings.privateKey === null ? "IDP_TOKEN_ENDPOINT_AUTH_METHOD is" : "The client authenticates with"} ${authenticationInWords(settings)}.`;
-    return { fact: "refused", findings: [liveCheck("E109", message, settings.privateKey === null ? undefined : KEY_REMEDY)] };
+    return {
+      fact: "refused",
+      findings: [liveCheck("E109", message, settings.privateKey === null ? undefined : KEY_REMEDY)],
+    };
   }
   if (reason === "unauthorized_client" || reason === "unsupported_grant_type") {
     if (!settings.sessionAutoRefresh) return { fact: "accepted", findings: [] };
     const message =
       `IDP_SESSION_AUTO_REFRESH is on, but the token endpoint doesn't allow this client to refresh (${reason}). ` +
       "If the provider sends a refresh token anyway, users get status 503 when their ID token expires. Otherwise, they're signed out.";
-    const remedy = "Allow the refresh token grant for this client at the provider, or set IDP_SESSION_AUTO_REFRESH to false.";
+    const remedy =
+      "Allow the refresh token grant for this client at the provider, or set IDP_SESSION_AUTO_REFRESH to false.";
     return { fact: "accepted", refreshes: false, findings: [liveCheck("W103", message, remedy)] };
   }
   const message = `The token endpoint's response (${reason}) doesn't show whether the provider accepts the client.`;

@@ -2,10 +2,16 @@ import type { Finding } from "../../errors.js";
 import { liveCheck } from "./live-check-table.js";
 import type { Exchange } from "./timed-fetch.js";
 
-/** Seconds. If the provider's clock is further behind, it is an error: ID tokens expire that much earlier. */
+/**
+ * Seconds. If the provider's clock is further behind, it is an error: ID tokens expire that much
+ * earlier.
+ */
 const MAX_BEHIND = 60;
 
-/** The difference of the clocks. The time of the request and the header's whole seconds make it uncertain. */
+/**
+ * The difference of the clocks. The time of the request and the header's whole seconds make it
+ * uncertain.
+ */
 interface Offset {
   /** Seconds, positive if the provider is ahead: the smallest possible difference. */
   readonly least: number;
@@ -13,7 +19,10 @@ interface Offset {
   readonly likely: number;
 }
 
-/** Compares the provider's clock with this machine's clock, from the Date headers of responses. Pure. */
+/**
+ * Compares the provider's clock with this machine's clock, from the Date headers of responses.
+ * Pure.
+ */
 export function clockFindings(
   exchanges: readonly Exchange[],
   clockTolerance: number,
@@ -44,7 +53,9 @@ function offsetOf(exchanges: readonly Exchange[]): Offset | undefined {
     return Number.isNaN(date) ? [] : [{ ...exchange, date }];
   });
   // No cache responds to a POST, and the token endpoint sets the times of ID tokens.
-  const sample = samples.findLast(({ method }) => method === "POST") ?? samples.find(({ age }) => age === null || age === "0");
+  const sample =
+    samples.findLast(({ method }) => method === "POST") ??
+    samples.find(({ age }) => age === null || age === "0");
   if (sample === undefined) return undefined;
   // The server wrote the header between the two times, in whole seconds.
   const earliest = sample.date - sample.receivedAt;

@@ -2,8 +2,19 @@ import type { Finding } from "../../errors.js";
 import { parseUrl } from "../../http/redirects.js";
 import type { Settings } from "../../config/read-settings.js";
 import { asksForRetry } from "../../provider/back-off.js";
-import { jsonObject, type Backchannel, type ProviderResponse } from "../../provider/provider-connection.js";
-import { documentAddress, expectedIssuer, fetchDocument, redirectTarget, WELL_KNOWN, type Document } from "../../provider/discovery.js";
+import {
+  jsonObject,
+  type Backchannel,
+  type ProviderResponse,
+} from "../../provider/provider-connection.js";
+import {
+  documentAddress,
+  expectedIssuer,
+  fetchDocument,
+  redirectTarget,
+  WELL_KNOWN,
+  type Document,
+} from "../../provider/discovery.js";
 import { isTemplate } from "../../config/issuers.js";
 import { liveCheck } from "./live-check-table.js";
 import { failureOf } from "./explain-connection-error.js";
@@ -12,7 +23,10 @@ import { listed, shownAddress, shownEndpoint } from "./message-parts.js";
 export interface Discovered {
   /** Undefined: the provider has none. */
   readonly document: Document | undefined;
-  /** Whether the document's issuer equals IDP_ISSUER exactly. Secrets may not be sent to endpoints of another issuer. */
+  /**
+   * Whether the document's issuer equals IDP_ISSUER exactly. Secrets may not be sent to endpoints
+   * of another issuer.
+   */
   readonly isOurs: boolean;
   readonly findings: readonly Finding[];
 }
@@ -26,14 +40,25 @@ export async function discover(settings: Settings, backchannel: Backchannel): Pr
     response = await fetchDocument(issuer, backchannel);
   } catch (error) {
     const { kind, words, remedy } = failureOf(error, httpTimeout);
-    if (kind === "too_large") return none(liveCheck("E103", `${address} ${words}, which isn't a discovery document.`));
-    return none(liveCheck(kind === "certificate" ? "E102" : "E101", `The provider at IDP_ISSUER (${issuer}) ${words}.`, remedy));
+    if (kind === "too_large")
+      return none(liveCheck("E103", `${address} ${words}, which isn't a discovery document.`));
+    return none(
+      liveCheck(
+        kind === "certificate" ? "E102" : "E101",
+        `The provider at IDP_ISSUER (${issuer}) ${words}.`,
+        remedy,
+      ),
+    );
   }
   const document = response.status === 200 ? jsonObject(response) : undefined;
   if (document === undefined) return none(noDocument(address, response));
   const expected = expectedIssuer(settings);
   const isOurs = document["issuer"] === expected;
-  return { document, isOurs, findings: isOurs ? [] : [anotherIssuer(issuer, document["issuer"], expected)] };
+  return {
+    document,
+    isOurs,
+    findings: isOurs ? [] : [anotherIssuer(issuer, document["issuer"], expected)],
+  };
 }
 
 function none(finding: Finding): Discovered {
@@ -46,7 +71,11 @@ function noDocument(address: string, response: ProviderResponse): Finding {
     const target = redirectTarget(response, address);
     const shown = target && shownEndpoint(target);
     const where =
-      target === undefined ? "without a usable Location" : shown === undefined ? "to an address that can't be shown" : `to ${shown}`;
+      target === undefined
+        ? "without a usable Location"
+        : shown === undefined
+          ? "to an address that can't be shown"
+          : `to ${shown}`;
     return liveCheck(
       "E103",
       `${address} redirects ${where} (status ${status}). idpauth follows one redirect that only adds or removes a slash at the end.`,
@@ -55,7 +84,11 @@ function noDocument(address: string, response: ProviderResponse): Finding {
   }
   if (status === 200) return liveCheck("E103", `${address} doesn't return a JSON object.`);
   if (asksForRetry(status)) {
-    return liveCheck("E101", `${address} returns status ${status}.`, "The provider has an outage or is overloaded. Try again later.");
+    return liveCheck(
+      "E101",
+      `${address} returns status ${status}.`,
+      "The provider has an outage or is overloaded. Try again later.",
+    );
   }
   if (status === 401 || status === 403 || status === 407) {
     return liveCheck(
@@ -69,7 +102,11 @@ function noDocument(address: string, response: ProviderResponse): Finding {
 
 function anotherIssuer(ours: string, theirs: unknown, expected: string): Finding {
   if (typeof theirs !== "string")
-    return liveCheck("E104", "The discovery document doesn't contain an issuer.", "Have the provider correct the document.");
+    return liveCheck(
+      "E104",
+      "The discovery document doesn't contain an issuer.",
+      "Have the provider correct the document.",
+    );
   const shown = shownAddress(theirs);
   if (expected !== ours) {
     return liveCheck(
@@ -88,11 +125,16 @@ function anotherIssuer(ours: string, theirs: unknown, expected: string): Finding
   }
   const differences = differencesOf(ours, theirs);
   const how = differences.length === 0 ? "" : ` Difference: ${listed(differences)}.`;
-  const named = shown === undefined ? "contains an issuer that isn't a plain http or https address" : `contains the issuer "${shown}"`;
+  const named =
+    shown === undefined
+      ? "contains an issuer that isn't a plain http or https address"
+      : `contains the issuer "${shown}"`;
   return liveCheck(
     "E104",
     `IDP_ISSUER (option issuer) is "${ours}", but the discovery document ${named}.${how}`,
-    shown === undefined ? undefined : `If that is your provider, set IDP_ISSUER to exactly ${shown}`,
+    shown === undefined
+      ? undefined
+      : `If that is your provider, set IDP_ISSUER to exactly ${shown}`,
   );
 }
 
@@ -108,7 +150,9 @@ export function differencesOf(ours: string, theirs: string): string[] {
   }
   const differences: string[] = [];
   if (left.protocol !== right.protocol)
-    differences.push(`${left.protocol.slice(0, -1)} in IDP_ISSUER but ${right.protocol.slice(0, -1)} in the document`);
+    differences.push(
+      `${left.protocol.slice(0, -1)} in IDP_ISSUER but ${right.protocol.slice(0, -1)} in the document`,
+    );
   if (left.hostname !== right.hostname) differences.push("the hostname");
   if (left.port !== right.port && left.protocol === right.protocol) differences.push("the port");
   if (trimmed(left.pathname) !== trimmed(right.pathname)) {
@@ -116,9 +160,16 @@ export function differencesOf(ours: string, theirs: string): string[] {
     differences.push(isCase ? "the letter case of the path" : "the path");
   }
   if (ours.endsWith("/") !== theirs.endsWith("/")) {
-    differences.push(ours.endsWith("/") ? "only IDP_ISSUER ends with a slash" : "IDP_ISSUER lacks the slash at the end");
+    differences.push(
+      ours.endsWith("/")
+        ? "only IDP_ISSUER ends with a slash"
+        : "IDP_ISSUER lacks the slash at the end",
+    );
   }
   // The URL parser made them equal, but the texts differ.
-  if (differences.length === 0) differences.push(ours.toLowerCase() === theirs.toLowerCase() ? "the letter case" : "the spelling");
+  if (differences.length === 0)
+    differences.push(
+      ours.toLowerCase() === theirs.toLowerCase() ? "the letter case" : "the spelling",
+    );
   return differences;
 }

@@ -18,7 +18,8 @@ export function checkEndpoints(
   const document: Document = { ...announced, ...settings.providerMetadata };
   for (const name of REQUIRED) {
     const problem = endpointProblem(document[name], settings);
-    if (problem !== undefined) findings.push(liveCheck("E105", `The ${name} in the discovery document ${problem}.`));
+    if (problem !== undefined)
+      findings.push(liveCheck("E105", `The ${name} in the discovery document ${problem}.`));
   }
   const userinfo = endpointProblem(document["userinfo_endpoint"], settings);
   if (userinfo !== undefined && settings.userinfo === "always") {

@@ -24,11 +24,20 @@ const CLOSE = 2_000;
 const READS = 5;
 /** Seconds until the entry expires whose expiry is checked. */
 const LIFE = 2;
-/** Seconds for which an expired entry may still be returned, since the store's clock may be behind. */
+/**
+ * Seconds for which an expired entry may still be returned, since the store's clock may be behind.
+ */
 const PATIENCE = 10;
 
-/** Checks whether the store works and meets the requirements, with test entries that it removes again. Closes the store. */
-export async function checkStore(address: string, env: Environment, io: CheckIo): Promise<StoreResult> {
+/**
+ * Checks whether the store works and meets the requirements, with test entries that it removes
+ * again. Closes the store.
+ */
+export async function checkStore(
+  address: string,
+  env: Environment,
+  io: CheckIo,
+): Promise<StoreResult> {
   const open = await opened(address, env, io);
   if ("code" in open) return { fact: null, findings: [open] };
   try {
@@ -38,8 +47,15 @@ export async function checkStore(address: string, env: Environment, io: CheckIo)
   }
 }
 
-/** Opens the store. The driver's own error is not shown, since it may contain the address with its password. */
-async function opened(address: string, env: Environment, io: CheckIo): Promise<OpenStore | Finding> {
+/**
+ * Opens the store. The driver's own error is not shown, since it may contain the address with its
+ * password.
+ */
+async function opened(
+  address: string,
+  env: Environment,
+  io: CheckIo,
+): Promise<OpenStore | Finding> {
   try {
     return await openStore(address, env, io);
   } catch (error) {
@@ -48,7 +64,9 @@ async function opened(address: string, env: Environment, io: CheckIo): Promise<O
 }
 
 async function tried(store: SessionStore, io: CheckIo): Promise<StoreResult> {
-  const problems = (store.problems ?? []).map(({ message, remedy }) => check("E012", message, remedy));
+  const problems = (store.problems ?? []).map(({ message, remedy }) =>
+    check("E012", message, remedy),
+  );
   const name = /^[\w .-]{1,40}$/.test(store.name) ? store.name : "without a name";
   if (problems.length > 0) return { fact: { name, roundTripMs: null }, findings: problems };
   const { clock } = io;
@@ -64,26 +82,51 @@ async function tried(store: SessionStore, io: CheckIo): Promise<StoreResult> {
     await checkRequirements(under, name, findings);
     if (!(await isGone(under, shortLived))) {
       findings.push(
-        liveCheck("E112", `The ${name} store still returns an entry ${PATIENCE} seconds after it expired. Sessions would never expire.`),
+        liveCheck(
+          "E112",
+          `The ${name} store still returns an entry ${PATIENCE} seconds after it expired. Sessions would never expire.`,
+        ),
       );
     }
   } catch (error) {
     const words = ownWords(error, name);
     findings.push(
-      liveCheck("E111", words === undefined ? `The ${name} store in --store ${storeFailure(error)}.` : `The store in --store: ${words}.`),
+      liveCheck(
+        "E111",
+        words === undefined
+          ? `The ${name} store in --store ${storeFailure(error)}.`
+          : `The store in --store: ${words}.`,
+      ),
     );
   }
-  return { fact: { name, roundTripMs }, findings: [...findings, ...(await cleanUp(under.store, keys))] };
+  return {
+    fact: { name, roundTripMs },
+    findings: [...findings, ...(await cleanUp(under.store, keys))],
+  };
 }
 
-/** @param findings gets one finding for each broken requirement, also if a later one rejects with the store's own error */
-async function checkRequirements(under: StoreUnderTest, name: string, findings: Finding[]): Promise<void> {
-  for (const { method, title, consequence, check: checkOn } of storeRequirements.filter(({ live }) => live)) {
+/**
+ * @param findings gets one finding for each broken requirement, also if a later one rejects with
+ *   the store's own error
+ */
+async function checkRequirements(
+  under: StoreUnderTest,
+  name: string,
+  findings: Finding[],
+): Promise<void> {
+  for (const { method, title, consequence, check: checkOn } of storeRequirements.filter(
+    ({ live }) => live,
+  )) {
     try {
       await checkOn(under);
     } catch (error) {
       if (!(error instanceof AssertionError)) throw error;
-      findings.push(liveCheck("E112", `The ${name} store breaks the requirement "${method}: ${title}". ${consequence}`));
+      findings.push(
+        liveCheck(
+          "E112",
+          `The ${name} store breaks the requirement "${method}: ${title}". ${consequence}`,
+        ),
+      );
     }
   }
 }
@@ -114,7 +157,10 @@ function pause(seconds: number): Promise<void> {
   });
 }
 
-/** Returns the median time of several reads, in milliseconds. The first read does not count, since it may have to connect. */
+/**
+ * Returns the median time of several reads, in milliseconds. The first read does not count, since
+ * it may have to connect.
+ */
 async function roundTrip(store: SessionStore, { clock }: CheckIo): Promise<number> {
   await store.get(newKey());
   const times: number[] = [];
@@ -132,9 +178,13 @@ async function cleanUp(store: SessionStore, keys: ReadonlySet<string>): Promise<
   return removed.some(({ status }) => status === "rejected") ? [liveCheck("W112")] : [];
 }
 
-/** Returns the store with a time limit for each operation. @param keys gets each key that may be written */
+/**
+ * Returns the store with a time limit for each operation.
+ * @param keys gets each key that may be written
+ */
 function remembering(store: SessionStore, keys: Set<string>): SessionStore {
-  const within = <Result>(work: () => Promise<Result>): Promise<Result> => withinTime(Promise.resolve().then(work), OPERATION);
+  const within = <Result>(work: () => Promise<Result>): Promise<Result> =>
+    withinTime(Promise.resolve().then(work), OPERATION);
   const writes = <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
     keys.add(key);
     return within(work);
@@ -145,7 +195,8 @@ function remembering(store: SessionStore, keys: Set<string>): SessionStore {
     get: (key) => within(() => store.get(key)),
     insert: (key, entry) => writes(key, () => store.insert(key, entry)),
     replace: (key, entry, version) => writes(key, () => store.replace(key, entry, version)),
-    touch: (key, lastActive, expiresAt) => writes(key, () => store.touch(key, lastActive, expiresAt)),
+    touch: (key, lastActive, expiresAt) =>
+      writes(key, () => store.touch(key, lastActive, expiresAt)),
     delete: (key) => within(() => store.delete(key)),
     listBySubject: (subject, cursor) => within(() => store.listBySubject(subject, cursor)),
     listBySid: (sid, cursor) => within(() => store.listBySid(sid, cursor)),

@@ -59,8 +59,17 @@ const CLIENT =
   "Whether the provider accepts client ID and secret: its token endpoint returns the same response for a client that doesn't exist. " +
   "A sign-in shows whether it accepts them.";
 
-/** Checks the configured provider and store, as far as the settings allow. Each step has a time limit. */
-export async function checkLive({ target, env, store, io, progress }: LiveOptions): Promise<LiveResult> {
+/**
+ * Checks the configured provider and store, as far as the settings allow. Each step has a time
+ * limit.
+ */
+export async function checkLive({
+  target,
+  env,
+  store,
+  io,
+  progress,
+}: LiveOptions): Promise<LiveResult> {
   const { key, settings, refused } = target;
   const run = new LiveCheck(settings, refused, io, progress);
   run.address(key);
@@ -73,7 +82,11 @@ export async function checkLive({ target, env, store, io, progress }: LiveOption
   }
   if (key === undefined) return run;
   const findings = run.findings.map((finding) => ofProvider(key, PROVIDER_OPTIONS, finding));
-  return { facts: run.facts, findings, notSeen: run.notSeen.map((text) => `Provider ${key}: ${text}`) };
+  return {
+    facts: run.facts,
+    findings,
+    notSeen: run.notSeen.map((text) => `Provider ${key}: ${text}`),
+  };
 }
 
 /** One run of the check. Collects facts and findings. */
@@ -86,7 +99,12 @@ class LiveCheck implements LiveResult {
   readonly #io: CheckIo;
   readonly #progress: (step: string) => void;
 
-  constructor(settings: Settings, refused: ReadonlySet<SettingName>, io: CheckIo, progress: (step: string) => void) {
+  constructor(
+    settings: Settings,
+    refused: ReadonlySet<SettingName>,
+    io: CheckIo,
+    progress: (step: string) => void,
+  ) {
     this.#settings = settings;
     this.#refused = refused;
     this.#io = io;
@@ -108,33 +126,60 @@ class LiveCheck implements LiveResult {
 
   async provider(): Promise<void> {
     if (this.#lacks("issuer")) {
-      this.notSeen.push("The identity provider: not checked, because of the errors above: IDP_ISSUER can't be used.");
+      this.notSeen.push(
+        "The identity provider: not checked, because of the errors above: IDP_ISSUER can't be used.",
+      );
       return;
     }
     const { clock, fetch } = this.#io;
     const timed = timedFetch(fetch, clock);
-    const backchannel = createBackchannel({ clock, timeout: this.#settings.httpTimeout, fetch: timed.fetch });
+    const backchannel = createBackchannel({
+      clock,
+      timeout: this.#settings.httpTimeout,
+      fetch: timed.fetch,
+    });
     this.#progress("the provider's discovery document");
     const { document, isOurs, findings } = await discover(this.#settings, backchannel);
     this.findings.push(...findings);
     if (document === undefined) {
-      this.notSeen.push("Everything else about the identity provider: its discovery document is missing.");
+      this.notSeen.push(
+        "Everything else about the identity provider: its discovery document is missing.",
+      );
       return;
     }
     const endpoints = this.#announcements(document);
     if (endpoints.jwks !== null) {
       this.#progress("the provider's signing keys");
-      this.findings.push(...(await keyFindings(endpoints.jwks, signingAlgorithms(document), backchannel, this.#settings.httpTimeout)));
+      this.findings.push(
+        ...(await keyFindings(
+          endpoints.jwks,
+          signingAlgorithms(document),
+          backchannel,
+          this.#settings.httpTimeout,
+        )),
+      );
     }
-    if (isOurs && endpoints.authorization !== null && endpoints.token !== null && endpoints.jwks !== null) {
+    if (
+      isOurs &&
+      endpoints.authorization !== null &&
+      endpoints.token !== null &&
+      endpoints.jwks !== null
+    ) {
       await this.#probes(endpoints.token, timed);
     } else {
-      this.notSeen.push("Whether the provider accepts client and redirect URI: not checked, since its discovery document can't be used.");
+      this.notSeen.push(
+        "Whether the provider accepts client and redirect URI: not checked, since its discovery document can't be used.",
+      );
     }
     if (!this.#lacks("tokenEndpointAuthMethod")) {
-      this.findings.push(...authMethodFindings(document, this.#settings, this.facts.client === "accepted"));
+      this.findings.push(
+        ...authMethodFindings(document, this.#settings, this.facts.client === "accepted"),
+      );
     }
-    const { offset, findings: clockDifferences } = clockFindings(timed.exchanges, this.#settings.clockTolerance);
+    const { offset, findings: clockDifferences } = clockFindings(
+      timed.exchanges,
+      this.#settings.clockTolerance,
+    );
     this.facts.clockOffset = offset;
     this.findings.push(...clockDifferences);
   }
@@ -148,10 +193,16 @@ class LiveCheck implements LiveResult {
     const requests = checkRequests(document, settings);
     this.facts.requests = requests.fact;
     this.facts.logout = logout.fact;
-    this.findings.push(...endpoints.findings, ...logout.findings, ...flowFindings(document), ...requests.findings);
+    this.findings.push(
+      ...endpoints.findings,
+      ...logout.findings,
+      ...flowFindings(document),
+      ...requests.findings,
+    );
     if (mayEncryptIdTokens(document)) this.notSeen.push(ENCRYPTION);
     if (settings.backchannelLogout || settings.frontchannelLogout) this.notSeen.push(SID);
-    if (!this.#lacks("scope", "loginPrompt", "authorizationParams")) this.facts.login = loginFact(document, settings);
+    if (!this.#lacks("scope", "loginPrompt", "authorizationParams"))
+      this.facts.login = loginFact(document, settings);
     if (!this.#lacks("scope")) {
       const refresh = checkRefresh(document, settings);
       this.facts.refreshToken = refresh.fact;
@@ -165,39 +216,75 @@ class LiveCheck implements LiveResult {
   }
 
   /** Checks client and redirect URI, with the code that the application runs. */
-  async #probes(tokenEndpoint: string, { fetch, exchanges }: ReturnType<typeof timedFetch>): Promise<void> {
+  async #probes(
+    tokenEndpoint: string,
+    { fetch, exchanges }: ReturnType<typeof timedFetch>,
+  ): Promise<void> {
     const { clock } = this.#io;
     const events = new EventHub(() => undefined, clock);
-    // No sign-in finishes here, so a missing userinfo endpoint, which E105 reports, must not end the check.
+    // No sign-in finishes here, so a missing userinfo endpoint, which E105 reports, must not end
+    // the check.
     const create = (settings: Settings) =>
-      createOpenIdProvider({ settings: { ...settings, userinfo: "when-needed" }, clock, events, fetch });
-    // `prompt=none` shows no page and signs in no user. Only the check of the redirect URI sends it.
+      createOpenIdProvider({
+        settings: { ...settings, userinfo: "when-needed" },
+        clock,
+        events,
+        fetch,
+      });
+    // `prompt=none` shows no page and signs in no user. Only the check of the redirect URI sends
+    // it.
     const authorizationParams = { ...this.#settings.authorizationParams, prompt: "none" };
     const provider = create({ ...this.#settings, authorizationParams });
-    const providerFor = (settings: Settings) => (settings === this.#settings ? provider : create(settings));
+    const providerFor = (settings: Settings) =>
+      settings === this.#settings ? provider : create(settings);
     if (!(await this.#isThere(provider))) return;
-    const client = (["clientId", "clientSecret", "privateKey", "certificate", "tokenEndpointAuthMethod"] as const).filter((name) =>
-      this.#lacks(name),
-    );
+    const client = (
+      ["clientId", "clientSecret", "privateKey", "certificate", "tokenEndpointAuthMethod"] as const
+    ).filter((name) => this.#lacks(name));
     if (client.length === 0) {
       this.#progress("whether the provider accepts the client");
-      const { fact, refreshes, findings } = await checkClient({ settings: this.#settings, clock, providerFor, exchanges, tokenEndpoint });
+      const { fact, refreshes, findings } = await checkClient({
+        settings: this.#settings,
+        clock,
+        providerFor,
+        exchanges,
+        tokenEndpoint,
+      });
       this.facts.client = fact;
       if (refreshes === false) this.facts.refreshToken = "not allowed";
       if (fact === "not known") this.notSeen.push(CLIENT);
       // W103 may exist already, from the discovery document.
-      this.findings.push(...findings.filter(({ code }) => !this.findings.some((finding) => finding.code === code)));
+      this.findings.push(
+        ...findings.filter(({ code }) => !this.findings.some((finding) => finding.code === code)),
+      );
     } else {
-      this.notSeen.push(`Whether the provider accepts the client: not checked without ${listed(client)}.`);
+      this.notSeen.push(
+        `Whether the provider accepts the client: not checked without ${listed(client)}.`,
+      );
     }
     const { redirectUri } = this.facts;
     if (this.findings.some(({ code }) => code === "E114" || code === "E115")) {
-      this.notSeen.push("Whether the redirect URI is registered: not checked, because the application can't send a login (E114, E115).");
-    } else if (this.facts.requests === "pushed" && (this.facts.client === null || this.facts.client === "refused")) {
-      this.notSeen.push("Whether the redirect URI is registered: logins are pushed, and the provider has to accept the client first.");
-    } else if (redirectUri !== null && !this.#lacks("clientId", "scope", "loginPrompt", "authorizationParams")) {
+      this.notSeen.push(
+        "Whether the redirect URI is registered: not checked, because the application can't send a login (E114, E115).",
+      );
+    } else if (
+      this.facts.requests === "pushed" &&
+      (this.facts.client === null || this.facts.client === "refused")
+    ) {
+      this.notSeen.push(
+        "Whether the redirect URI is registered: logins are pushed, and the provider has to accept the client first.",
+      );
+    } else if (
+      redirectUri !== null &&
+      !this.#lacks("clientId", "scope", "loginPrompt", "authorizationParams")
+    ) {
       this.#progress("whether the provider knows the redirect URI");
-      const { isRegistered, findings } = await checkRedirectUri(provider, redirectUri, clock, this.#settings.httpTimeout);
+      const { isRegistered, findings } = await checkRedirectUri(
+        provider,
+        redirectUri,
+        clock,
+        this.#settings.httpTimeout,
+      );
       this.facts.redirectUriRegistered = isRegistered;
       this.findings.push(...findings);
       if (isRegistered === null) {
@@ -212,7 +299,10 @@ class LiveCheck implements LiveResult {
     }
   }
 
-  /** Fetches the document with the application's code, so that a later failure is a failure of another endpoint. */
+  /**
+   * Fetches the document with the application's code, so that a later failure is a failure of
+   * another endpoint.
+   */
   async #isThere(provider: Provider): Promise<boolean> {
     try {
       await provider.facts();
@@ -220,7 +310,9 @@ class LiveCheck implements LiveResult {
     } catch (error) {
       if (!(error instanceof ProviderUnavailableError)) throw error;
       const message = `The discovery document couldn't be fetched a second time (${error.reason}).`;
-      this.findings.push(liveCheck("E101", message, "The provider has an outage or is overloaded. Try again later."));
+      this.findings.push(
+        liveCheck("E101", message, "The provider has an outage or is overloaded. Try again later."),
+      );
       this.notSeen.push(
         "Whether the provider accepts client and redirect URI: not checked, because the provider became unreachable during the check.",
       );

@@ -20,9 +20,15 @@ export function checkLogout(
   };
   const findings: Finding[] = [];
   const missing = (setting: string, text: string, remedy?: string) =>
-    findings.push(liveCheck("W113", `${setting} is on, but the discovery document ${text}`, remedy));
+    findings.push(
+      liveCheck("W113", `${setting} is on, but the discovery document ${text}`, remedy),
+    );
   // Auth0 and Amazon Cognito have logout addresses of their own.
-  if (settings.logoutAtProvider !== false && endSession === null && logoutPresetOf(settings) === undefined) {
+  if (
+    settings.logoutAtProvider !== false &&
+    endSession === null &&
+    logoutPresetOf(settings) === undefined
+  ) {
     missing(
       "IDP_LOGOUT_AT_PROVIDER (option logoutAtProvider)",
       "doesn't contain a usable `end_session_endpoint`. A logout ends only the application's session.",
@@ -30,11 +36,19 @@ export function checkLogout(
     );
   }
   if (settings.backchannelLogout && !fact.backchannel) {
-    missing("IDP_BACKCHANNEL_LOGOUT (option backchannelLogout)", "doesn't advertise `backchannel_logout_supported`.");
+    missing(
+      "IDP_BACKCHANNEL_LOGOUT (option backchannelLogout)",
+      "doesn't advertise `backchannel_logout_supported`.",
+    );
   }
   if (settings.frontchannelLogout && !(fact.frontchannel && fact.frontchannelSid)) {
-    const name = fact.frontchannel ? "frontchannel_logout_session_supported" : "frontchannel_logout_supported";
-    missing("IDP_FRONTCHANNEL_LOGOUT (option frontchannelLogout)", `doesn't advertise \`${name}\`. idpauth needs \`sid\`.`);
+    const name = fact.frontchannel
+      ? "frontchannel_logout_session_supported"
+      : "frontchannel_logout_supported";
+    missing(
+      "IDP_FRONTCHANNEL_LOGOUT (option frontchannelLogout)",
+      `doesn't advertise \`${name}\`. idpauth needs \`sid\`.`,
+    );
   }
   return { fact, findings };
 }

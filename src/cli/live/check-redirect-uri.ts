@@ -8,9 +8,14 @@ import { navigate, type Landing } from "./browser-navigation.js";
 import { shownError } from "./message-parts.js";
 import { FROM_THIS_MACHINE, unreachable } from "./unreachable-endpoint.js";
 
-/** Returns the redirect URI that a login sends; null if BASE_URL is unset, since each request's Host header decides then. */
+/**
+ * Returns the redirect URI that a login sends; null if BASE_URL is unset, since each request's Host
+ * header decides then.
+ */
 export function redirectUriOf({ baseUrl, publicPath }: Settings, key?: string): string | null {
-  return baseUrl === null ? null : new URL(`${baseUrl}${publicPath}login-callback${key === undefined ? "" : `/${key}`}`).href;
+  return baseUrl === null
+    ? null
+    : new URL(`${baseUrl}${publicPath}login-callback${key === undefined ? "" : `/${key}`}`).href;
 }
 
 export interface RedirectUriResult {
@@ -24,20 +29,40 @@ const INVALID_REQUEST =
   "requests (PAR), set IDP_PUSHED_REQUESTS to `always`. If it requires signed request objects, turn that requirement off, because idpauth " +
   "doesn't support it.";
 
-/** The errors for `prompt=none` from a browser without a session at the provider (OpenID Connect Core section 3.1.2.6). */
-const EXPECTED = ["login_required", "consent_required", "interaction_required", "account_selection_required"];
+/**
+ * The errors for `prompt=none` from a browser without a session at the provider (OpenID Connect
+ * Core section 3.1.2.6).
+ */
+const EXPECTED = [
+  "login_required",
+  "consent_required",
+  "interaction_required",
+  "account_selection_required",
+];
 
 /**
- * Checks whether the provider redirects to the redirect URI. Requests a sign-in with the application's URL, which it pushes first if the
- * application does, and as a browser's navigation, and follows no redirect. The request has no cookie, so it signs in no user and shows no
- * page. A code in the response is ignored. A provider redirects only to a registered redirect URI, even with an error
- * (RFC 6749 section 4.1.2.1).
+ * Checks whether the provider redirects to the redirect URI. Requests a sign-in with the
+ * application's URL, which it pushes first if the application does, and as a browser's navigation,
+ * and follows no redirect. The request has no cookie, so it signs in no user and shows no page. A
+ * code in the response is ignored. A provider redirects only to a registered redirect URI, even
+ * with an error (RFC 6749 section 4.1.2.1).
  *
- * @param provider sends `prompt=none`, and has fetched its discovery document, so that a failure is one of the authorization endpoint
+ * @param provider sends `prompt=none`, and has fetched its discovery document, so that a failure is
+ *   one of the authorization endpoint
  * @param timeout IDP_HTTP_TIMEOUT, seconds
  */
-export async function checkRedirectUri(provider: Provider, redirectUri: string, clock: Clock, timeout: number): Promise<RedirectUriResult> {
-  const request = { redirectUri, state: unguessable(), nonce: unguessable(), verifier: unguessable() };
+export async function checkRedirectUri(
+  provider: Provider,
+  redirectUri: string,
+  clock: Clock,
+  timeout: number,
+): Promise<RedirectUriResult> {
+  const request = {
+    redirectUri,
+    state: unguessable(),
+    nonce: unguessable(),
+    verifier: unguessable(),
+  };
   let address: URL;
   try {
     address = new URL((await provider.authorizationUrl(request)).url);
@@ -55,16 +80,26 @@ export async function checkRedirectUri(provider: Provider, redirectUri: string, 
   return resultOf(landing, address, redirectUri);
 }
 
-/** Without a push, nothing is sent that could fail. @throws unknown the error is not the provider's */
+/**
+ * Without a push, nothing is sent that could fail.
+ * @throws unknown the error is not the provider's
+ */
 function pushFinding(error: unknown, redirectUri: string): Finding {
   if (error instanceof ProviderRefusedError) {
     const why = shownError(error.reason) ?? "with an unknown error";
     const message = `The provider refuses the application's pushed login request (${why}).`;
-    return liveCheck("W110", message, `Register exactly ${redirectUri} at the provider, for this client ID. Compare SCOPE with the error.`);
+    return liveCheck(
+      "W110",
+      message,
+      `Register exactly ${redirectUri} at the provider, for this client ID. Compare SCOPE with the error.`,
+    );
   }
   if (!(error instanceof ProviderUnavailableError)) throw error;
   if (error.reason === "invalid_client")
-    return liveCheck("E109", "The endpoint for pushed authorization requests doesn't accept this client (invalid_client).");
+    return liveCheck(
+      "E109",
+      "The endpoint for pushed authorization requests doesn't accept this client (invalid_client).",
+    );
   const message = `The endpoint for pushed authorization requests doesn't work (${error.reason}). Nobody can sign in.`;
   return liveCheck("E101", message, FROM_THIS_MACHINE);
 }
@@ -74,13 +109,20 @@ function unguessable(): string {
 }
 
 /** Pure. */
-export function resultOf({ status, location }: Landing, authorizationEndpoint: URL, redirectUri: string): RedirectUriResult {
+export function resultOf(
+  { status, location }: Landing,
+  authorizationEndpoint: URL,
+  redirectUri: string,
+): RedirectUriResult {
   if (status >= 300 && status < 400) {
     const target = targetOf(location, authorizationEndpoint);
     if (target === undefined) return broken(`redirects (status ${status}) without an address`);
-    if (`${target.origin}${target.pathname}` === redirectUri) return { isRegistered: true, findings: errorFindings(target) };
+    if (`${target.origin}${target.pathname}` === redirectUri)
+      return { isRegistered: true, findings: errorFindings(target) };
     // The provider's own error page, or its sign-in page in spite of `prompt=none`.
-    return target.pathname.split("/").includes("error") ? refused(redirectUri) : { isRegistered: null, findings: [] };
+    return target.pathname.split("/").includes("error")
+      ? refused(redirectUri)
+      : { isRegistered: null, findings: [] };
   }
   if ([400, 401, 403, 404, 422].includes(status)) return refused(redirectUri, status);
   if (status >= 500) return broken(`returns status ${status}`);
@@ -88,24 +130,34 @@ export function resultOf({ status, location }: Landing, authorizationEndpoint: U
 }
 
 function targetOf(location: string | null, base: URL): URL | undefined {
-  return location !== null && URL.canParse(location, base.href) ? new URL(location, base) : undefined;
+  return location !== null && URL.canParse(location, base.href)
+    ? new URL(location, base)
+    : undefined;
 }
 
 function refused(redirectUri: string, status?: number): RedirectUriResult {
-  const how = status === undefined ? "redirects to the provider's error page" : `returns status ${status}`;
+  const how =
+    status === undefined ? "redirects to the provider's error page" : `returns status ${status}`;
   const message =
     `The authorization endpoint ${how} instead of redirecting to ${redirectUri}. ` +
     "That redirect URI is probably not registered for IDP_CLIENT_ID (option clientId), or the client doesn't exist.";
   return {
     isRegistered: false,
-    findings: [liveCheck("W107", message, `Register exactly ${redirectUri} at the provider, for this client ID.`)],
+    findings: [
+      liveCheck(
+        "W107",
+        message,
+        `Register exactly ${redirectUri} at the provider, for this client ID.`,
+      ),
+    ],
   };
 }
 
 /** Returns a warning: the outage may be temporary. */
 function broken(how: string): RedirectUriResult {
   const message = `The authorization endpoint ${how}. If browsers get the same response, nobody can sign in.`;
-  const remedy = "Try again later. If the response stays the same, the provider or a proxy in front of it must be corrected.";
+  const remedy =
+    "Try again later. If the response stays the same, the provider or a proxy in front of it must be corrected.";
   return { isRegistered: null, findings: [liveCheck("W110", message, remedy)] };
 }
 

@@ -1,6 +1,10 @@
 import type { Finding } from "../../errors.js";
 import { isObject } from "../../record/json.js";
-import { jsonObject, type Backchannel, type ProviderResponse } from "../../provider/provider-connection.js";
+import {
+  jsonObject,
+  type Backchannel,
+  type ProviderResponse,
+} from "../../provider/provider-connection.js";
 import { fetchKeySet, isUsableKey, MAX_KEYS } from "../../provider/jwks.js";
 import { liveCheck } from "./live-check-table.js";
 import { failureOf } from "./explain-connection-error.js";
@@ -10,7 +14,8 @@ import { FROM_THIS_MACHINE } from "./unreachable-endpoint.js";
 /**
  * Fetches the provider's key set (RFC 7517) and returns what is wrong with it.
  *
- * @param algorithms accepted for ID tokens. One key for one algorithm is enough, since providers announce more than they use
+ * @param algorithms accepted for ID tokens. One key for one algorithm is enough, since providers
+ *   announce more than they use
  * @param timeout IDP_HTTP_TIMEOUT, seconds
  */
 export async function keyFindings(
@@ -29,22 +34,38 @@ export async function keyFindings(
     return [liveCheck("E108", message, kind === "network" ? FROM_THIS_MACHINE : remedy)];
   }
   if (response.status !== 200)
-    return [liveCheck("E108", `The provider's jwks_uri returns status ${response.status} instead of a key set.`)];
+    return [
+      liveCheck(
+        "E108",
+        `The provider's jwks_uri returns status ${response.status} instead of a key set.`,
+      ),
+    ];
   const keys: unknown = jsonObject(response)?.["keys"];
-  if (!Array.isArray(keys)) return [liveCheck("E108", "The provider's jwks_uri doesn't return a key set.")];
+  if (!Array.isArray(keys))
+    return [liveCheck("E108", "The provider's jwks_uri doesn't return a key set.")];
   if (keys.length === 0) return [liveCheck("E108", "The provider's key set (jwks_uri) is empty.")];
   const usable = keys.slice(0, MAX_KEYS).filter(isUsableKey);
   if (usable.length === 0) {
     const none = keys.length === 1 ? "The one key" : `None of the ${keys.length} keys`;
     const is = keys.length === 1 ? "isn't a public signing key" : "is a public signing key";
     return [
-      liveCheck("E108", `${none} in the provider's key set (jwks_uri) ${is} that idpauth accepts (RSA of 2048 bits or more, EC, OKP).`),
+      liveCheck(
+        "E108",
+        `${none} in the provider's key set (jwks_uri) ${is} that idpauth accepts (RSA of 2048 bits or more, EC, OKP).`,
+      ),
     ];
   }
   // E107 reports that there is no algorithm.
-  if (algorithms.length === 0 || usable.some((key) => algorithms.some((algorithm) => fits(key, algorithm)))) return [];
+  if (
+    algorithms.length === 0 ||
+    usable.some((key) => algorithms.some((algorithm) => fits(key, algorithm)))
+  )
+    return [];
   return [
-    liveCheck("E108", `No key in the provider's key set (jwks_uri) fits an advertised algorithm for ID tokens (${listed(algorithms)}).`),
+    liveCheck(
+      "E108",
+      `No key in the provider's key set (jwks_uri) fits an advertised algorithm for ID tokens (${listed(algorithms)}).`,
+    ),
   ];
 }
 

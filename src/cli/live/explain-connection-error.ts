@@ -13,10 +13,14 @@ const NO_NAME = "Check the spelling of the hostname, and this machine's DNS conf
 
 const NETWORK: Readonly<Record<string, Omit<Failure, "kind">>> = {
   ENOTFOUND: { words: "has a hostname that doesn't exist (DNS)", remedy: NO_NAME },
-  EAI_AGAIN: { words: "has a hostname that can't be resolved at the moment (DNS)", remedy: NO_NAME },
+  EAI_AGAIN: {
+    words: "has a hostname that can't be resolved at the moment (DNS)",
+    remedy: NO_NAME,
+  },
   ECONNREFUSED: {
     words: "refuses connections",
-    remedy: "Check hostname and port, and whether the provider runs. In a container, localhost is the container itself.",
+    remedy:
+      "Check hostname and port, and whether the provider runs. In a container, localhost is the container itself.",
   },
   ECONNRESET: { words: "closes the connection" },
   UND_ERR_SOCKET: { words: "closes the connection" },
@@ -25,7 +29,10 @@ const NETWORK: Readonly<Record<string, Omit<Failure, "kind">>> = {
   UND_ERR_CONNECT_TIMEOUT: { words: "doesn't accept a connection in time" },
   EHOSTUNREACH: { words: "can't be reached: there is no network route" },
   ENETUNREACH: { words: "can't be reached: there is no network route" },
-  EPROTO: { words: "doesn't use TLS at that port", remedy: "Check the port, and whether the address needs http or https." },
+  EPROTO: {
+    words: "doesn't use TLS at that port",
+    remedy: "Check the port, and whether the address needs http or https.",
+  },
 };
 
 const OWN_AUTHORITY =
@@ -41,9 +48,18 @@ const CERTIFICATE: Readonly<Record<string, Omit<Failure, "kind">>> = {
     remedy: "Most likely this machine's clock is behind. Synchronize it (NTP).",
   },
   DEPTH_ZERO_SELF_SIGNED_CERT: { words: "has a self-signed certificate", remedy: OWN_AUTHORITY },
-  SELF_SIGNED_CERT_IN_CHAIN: { words: "has a certificate from an unknown authority", remedy: OWN_AUTHORITY },
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: { words: "has a certificate from an unknown authority", remedy: OWN_AUTHORITY },
-  UNABLE_TO_GET_ISSUER_CERT: { words: "has a certificate from an unknown authority", remedy: OWN_AUTHORITY },
+  SELF_SIGNED_CERT_IN_CHAIN: {
+    words: "has a certificate from an unknown authority",
+    remedy: OWN_AUTHORITY,
+  },
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: {
+    words: "has a certificate from an unknown authority",
+    remedy: OWN_AUTHORITY,
+  },
+  UNABLE_TO_GET_ISSUER_CERT: {
+    words: "has a certificate from an unknown authority",
+    remedy: OWN_AUTHORITY,
+  },
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: {
     words: "sends an incomplete certificate chain, or has a certificate from an unknown authority",
     remedy: `Have the server send the complete chain. If your own authority issued the certificate: ${OWN_AUTHORITY}`,
@@ -65,15 +81,21 @@ export function failureOf(error: unknown, timeout: number): Failure {
   if (error instanceof ProviderUnavailableError) {
     if (error.reason === "too_large") return { kind: "too_large", words: "sends more than 1 MiB" };
     if (error.reason === "timeout") {
-      return { kind: "network", words: `doesn't respond within ${counted(timeout, "second")} (IDP_HTTP_TIMEOUT)` };
+      return {
+        kind: "network",
+        words: `doesn't respond within ${counted(timeout, "second")} (IDP_HTTP_TIMEOUT)`,
+      };
     }
   }
   // idpauth's own codes (`provider_unavailable`) are in lower case.
-  const codes = codesOf(error, ({ code }) => (typeof code === "string" && /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? [code] : []));
+  const codes = codesOf(error, ({ code }) =>
+    typeof code === "string" && /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? [code] : [],
+  );
   const known = codes.map(connectionFailure).find((failure) => failure !== undefined);
   if (known !== undefined) return known;
   const [code] = codes;
-  if (code !== undefined && /CERT|TLS/.test(code)) return { kind: "certificate", words: `has a certificate that isn't accepted (${code})` };
+  if (code !== undefined && /CERT|TLS/.test(code))
+    return { kind: "certificate", words: `has a certificate that isn't accepted (${code})` };
   return { kind: "network", words: `can't be reached${code === undefined ? "" : ` (${code})`}` };
 }
 
@@ -93,10 +115,20 @@ interface ErrorParts {
   readonly errors?: unknown;
 }
 
-/** Returns the codes of an error, of its causes, and of the errors of an AggregateError: the outermost first, at most `depth` levels. */
-export function codesOf(error: unknown, codesIn: (error: ErrorParts) => readonly string[], depth = 5): string[] {
+/**
+ * Returns the codes of an error, of its causes, and of the errors of an AggregateError: the
+ * outermost first, at most `depth` levels.
+ */
+export function codesOf(
+  error: unknown,
+  codesIn: (error: ErrorParts) => readonly string[],
+  depth = 5,
+): string[] {
   if (depth === 0 || typeof error !== "object" || error === null) return [];
   const { cause, errors } = error as ErrorParts;
   const gathered: unknown[] = Array.isArray(errors) ? errors : [];
-  return [...codesIn(error), ...[cause, ...gathered].flatMap((inner) => codesOf(inner, codesIn, depth - 1))];
+  return [
+    ...codesIn(error),
+    ...[cause, ...gathered].flatMap((inner) => codesOf(inner, codesIn, depth - 1)),
+  ];
 }

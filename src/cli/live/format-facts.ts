@@ -1,8 +1,28 @@
-import type { CookieFacts, EndpointFacts, LiveFacts, LogoutFacts, StoreFacts } from "./live-facts.js";
+import type {
+  CookieFacts,
+  EndpointFacts,
+  LiveFacts,
+  LogoutFacts,
+  StoreFacts,
+} from "./live-facts.js";
 
 /** Returns one line for each known fact. */
 export function factLines(facts: LiveFacts): string[] {
-  const { redirectUri, cookie, issuer, endpoints, logout, clockOffset, pkce, iss, requests, login, refreshToken, client, store } = facts;
+  const {
+    redirectUri,
+    cookie,
+    issuer,
+    endpoints,
+    logout,
+    clockOffset,
+    pkce,
+    iss,
+    requests,
+    login,
+    refreshToken,
+    client,
+    store,
+  } = facts;
   const lines = [
     `redirect URI: ${redirectUri ?? "unknown, since BASE_URL is unset or can't be used"}${registration(facts)}`,
     cookie && cookieLine(cookie),
@@ -12,7 +32,8 @@ export function factLines(facts: LiveFacts): string[] {
     client && `client: ${client}`,
     pkce !== null && `PKCE with S256: ${announced(pkce)}`,
     iss !== null && `iss in authorization responses (RFC 9207): ${announced(iss)}`,
-    requests && `authorization requests: ${requests === "pushed" ? "pushed (RFC 9126)" : "not pushed"}`,
+    requests &&
+      `authorization requests: ${requests === "pushed" ? "pushed (RFC 9126)" : "not pushed"}`,
     login && `scope of a login: ${login.scope}`,
     login && `prompt of a login: ${login.prompt === "" ? "not sent" : login.prompt}`,
     refreshToken && `refresh token: ${refreshToken}`,
@@ -24,7 +45,9 @@ export function factLines(facts: LiveFacts): string[] {
 
 function registration({ redirectUriRegistered }: LiveFacts): string {
   if (redirectUriRegistered === null) return "";
-  return redirectUriRegistered ? " (the provider redirects to it)" : " (the provider doesn't redirect to it)";
+  return redirectUriRegistered
+    ? " (the provider redirects to it)"
+    : " (the provider doesn't redirect to it)";
 }
 
 function cookieLine({ name, path, sameSite, secure }: CookieFacts): string {
@@ -32,17 +55,28 @@ function cookieLine({ name, path, sameSite, secure }: CookieFacts): string {
 }
 
 function endpointLines(endpoints: EndpointFacts): string[] {
-  return Object.entries(endpoints).map(([name, address]) => `${spaced(name)} endpoint: ${(address as string | null) ?? "none"}`);
+  return Object.entries(endpoints).map(
+    ([name, address]) => `${spaced(name)} endpoint: ${(address as string | null) ?? "none"}`,
+  );
 }
 
 function spaced(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-function logoutLines({ backchannel, backchannelSid, frontchannel, frontchannelSid }: LogoutFacts): string[] {
+function logoutLines({
+  backchannel,
+  backchannelSid,
+  frontchannel,
+  frontchannelSid,
+}: LogoutFacts): string[] {
   // Only ID tokens show whether the provider sends `sid`.
-  const line = (is: boolean, sid: boolean) => `${announced(is)}${is ? `, sid ${announced(sid)}` : ""}`;
-  return [`back-channel logout: ${line(backchannel, backchannelSid)}`, `front-channel logout: ${line(frontchannel, frontchannelSid)}`];
+  const line = (is: boolean, sid: boolean) =>
+    `${announced(is)}${is ? `, sid ${announced(sid)}` : ""}`;
+  return [
+    `back-channel logout: ${line(backchannel, backchannelSid)}`,
+    `front-channel logout: ${line(frontchannel, frontchannelSid)}`,
+  ];
 }
 
 function announced(is: boolean): string {

@@ -1,60 +1,78 @@
 import { checkTable, findingsFrom } from "../../config/startup-checks.js";
 
-/** THE table of the checks that only `idpauth check --live` runs. A code is never renamed and never used again for another check. */
+/**
+ * THE table of the checks that only `idpauth check --live` runs. A code is never renamed and never
+ * used again for another check.
+ */
 export const LIVE_CHECKS = checkTable(
   {
     E101: {
-      cause: "The provider at IDP_ISSUER (option issuer), or one of its endpoints that a sign-in needs, doesn't respond.",
+      cause:
+        "The provider at IDP_ISSUER (option issuer), or one of its endpoints that a sign-in needs, doesn't respond.",
       remedy:
         "Check the address, and the DNS, firewalls and proxies between this machine and the provider. Then check the provider's health.",
     },
     E102: {
-      cause: "The TLS certificate of IDP_ISSUER (option issuer), or of an endpoint that a sign-in needs, can't be verified.",
+      cause:
+        "The TLS certificate of IDP_ISSUER (option issuer), or of an endpoint that a sign-in needs, can't be verified.",
       remedy:
         "Have the certificate corrected. If your own certificate authority issued it, set NODE_EXTRA_CA_CERTS to that authority's certificate, " +
         "for the application as well. Never turn verification off.",
     },
     E103: {
-      cause: "The address IDP_ISSUER (option issuer) + `/.well-known/openid-configuration` doesn't return a discovery document.",
-      remedy: "Set IDP_ISSUER to the provider's issuer identifier. With the correct value, this address returns the discovery document.",
+      cause:
+        "The address IDP_ISSUER (option issuer) + `/.well-known/openid-configuration` doesn't return a discovery document.",
+      remedy:
+        "Set IDP_ISSUER to the provider's issuer identifier. With the correct value, this address returns the discovery document.",
     },
     E104: {
-      cause: "The issuer in the discovery document differs from IDP_ISSUER (option issuer). Both must be exactly equal.",
+      cause:
+        "The issuer in the discovery document differs from IDP_ISSUER (option issuer). Both must be exactly equal.",
       remedy: "Set IDP_ISSUER to the issuer in the discovery document.",
     },
     E105: {
-      cause: "The discovery document doesn't contain an endpoint that a sign-in needs, or the endpoint's address can't be used.",
+      cause:
+        "The discovery document doesn't contain an endpoint that a sign-in needs, or the endpoint's address can't be used.",
       remedy: "Have the provider advertise the endpoint with an https address.",
     },
     E106: {
-      cause: "The response types or grant types in the discovery document don't include the authorization code flow.",
+      cause:
+        "The response types or grant types in the discovery document don't include the authorization code flow.",
       remedy: "Turn on the authorization code flow (response type `code`) at the provider.",
     },
     E107: {
-      cause: "The discovery document doesn't advertise an asymmetric signature algorithm for ID tokens.",
+      cause:
+        "The discovery document doesn't advertise an asymmetric signature algorithm for ID tokens.",
       remedy: "Have the provider sign ID tokens with RS256 or another asymmetric algorithm.",
     },
     E108: {
-      cause: "The key set at the provider's jwks_uri can't be fetched, or doesn't contain a key that can verify ID tokens.",
-      remedy: "Check the provider's key set. It must contain a public signing key for an algorithm in the discovery document.",
+      cause:
+        "The key set at the provider's jwks_uri can't be fetched, or doesn't contain a key that can verify ID tokens.",
+      remedy:
+        "Check the provider's key set. It must contain a public signing key for an algorithm in the discovery document.",
     },
     E109: {
-      cause: "The token endpoint refuses IDP_CLIENT_ID (option clientId) with IDP_CLIENT_SECRET (option clientSecret).",
+      cause:
+        "The token endpoint refuses IDP_CLIENT_ID (option clientId) with IDP_CLIENT_SECRET (option clientSecret).",
       remedy:
         "Compare both values with the client's registration at the provider, and look for spaces at either end. If both are correct, set " +
         "IDP_TOKEN_ENDPOINT_AUTH_METHOD to the registered method: `client_secret_post`, `client_secret_basic` or `client_secret_basic_raw`.",
     },
     E110: {
-      cause: "The provider's clock and this machine's clock differ so much that ID tokens are refused or expire too early.",
-      remedy: "Synchronize this machine's clock (NTP). If it is correct, the provider's clock is wrong.",
+      cause:
+        "The provider's clock and this machine's clock differ so much that ID tokens are refused or expire too early.",
+      remedy:
+        "Synchronize this machine's clock (NTP). If it is correct, the provider's clock is wrong.",
     },
     E111: {
       cause: "The store in --store can't be opened, or doesn't respond.",
-      remedy: "Check the store's address, its health, and the permissions of its user. docs/how-to/scaling.md describes each store.",
+      remedy:
+        "Check the store's address, its health, and the permissions of its user. docs/how-to/scaling.md describes each store.",
     },
     E112: {
       cause: "The store in --store doesn't meet a requirement of session stores.",
-      remedy: "Test the store with `testStore` of idpauth/testing. Its report names each requirement and the reason for it.",
+      remedy:
+        "Test the store with `testStore` of idpauth/testing. Its report names each requirement and the reason for it.",
     },
     // E113 is retired: idpauth pushes the requests of providers that require it.
     E114: {
@@ -63,8 +81,10 @@ export const LIVE_CHECKS = checkTable(
       remedy: "Turn that requirement off at the provider, if possible for this client only.",
     },
     E115: {
-      cause: "IDP_PUSHED_REQUESTS (option pushedRequests) doesn't fit the discovery document, so nobody can sign in.",
-      remedy: "Remove IDP_PUSHED_REQUESTS. If the provider has an endpoint that it doesn't advertise, add it to IDP_PROVIDER_METADATA.",
+      cause:
+        "IDP_PUSHED_REQUESTS (option pushedRequests) doesn't fit the discovery document, so nobody can sign in.",
+      remedy:
+        "Remove IDP_PUSHED_REQUESTS. If the provider has an endpoint that it doesn't advertise, add it to IDP_PROVIDER_METADATA.",
     },
     W101: {
       cause: "The discovery document doesn't contain an optional endpoint that idpauth would use.",
@@ -72,7 +92,8 @@ export const LIVE_CHECKS = checkTable(
     },
     W102: {
       cause: "SCOPE (option scope) contains scopes that the discovery document doesn't advertise.",
-      remedy: "Check the scopes' spelling. The provider might support scopes that it doesn't advertise, or it might refuse the login.",
+      remedy:
+        "Check the scopes' spelling. The provider might support scopes that it doesn't advertise, or it might refuse the login.",
     },
     W103: {
       cause:
@@ -83,17 +104,22 @@ export const LIVE_CHECKS = checkTable(
         "Otherwise, allow refresh tokens for this client at the provider, or set IDP_SESSION_AUTO_REFRESH to false.",
     },
     W104: {
-      cause: "The discovery document doesn't advertise PKCE with S256 (RFC 7636), so the provider might ignore the code challenge.",
+      cause:
+        "The discovery document doesn't advertise PKCE with S256 (RFC 7636), so the provider might ignore the code challenge.",
       remedy:
         "Turn PKCE on for this client at the provider. Some providers support PKCE without advertising it. The nonce protects the code in any case.",
     },
     W105: {
-      cause: "The discovery document doesn't advertise the method in IDP_TOKEN_ENDPOINT_AUTH_METHOD (option tokenEndpointAuthMethod).",
-      remedy: "Set IDP_TOKEN_ENDPOINT_AUTH_METHOD to a method that the provider advertises and the client's registration allows.",
+      cause:
+        "The discovery document doesn't advertise the method in IDP_TOKEN_ENDPOINT_AUTH_METHOD (option tokenEndpointAuthMethod).",
+      remedy:
+        "Set IDP_TOKEN_ENDPOINT_AUTH_METHOD to a method that the provider advertises and the client's registration allows.",
     },
     W106: {
-      cause: "The provider's clock and this machine's clock differ by more than IDP_CLOCK_TOLERANCE.",
-      remedy: "Synchronize this machine's clock (NTP). If it is correct, the provider's clock is wrong.",
+      cause:
+        "The provider's clock and this machine's clock differ by more than IDP_CLOCK_TOLERANCE.",
+      remedy:
+        "Synchronize this machine's clock (NTP). If it is correct, the provider's clock is wrong.",
     },
     W107: {
       cause: "The authorization endpoint doesn't redirect to the application's redirect URI.",
@@ -104,12 +130,15 @@ export const LIVE_CHECKS = checkTable(
       remedy: "Sign in to your application once. If that works, the provider accepts the client.",
     },
     W110: {
-      cause: "The authorization endpoint redirects to the application with an error about the request, or it doesn't work.",
+      cause:
+        "The authorization endpoint redirects to the application with an error about the request, or it doesn't work.",
       remedy: "Compare SCOPE and the client's registration at the provider with the error.",
     },
     W111: {
-      cause: "There is no file at the path in --store. The check doesn't create the file, so it didn't test the store.",
-      remedy: "Check the path. If it is correct, start the application once, which creates the file, and run the check again.",
+      cause:
+        "There is no file at the path in --store. The check doesn't create the file, so it didn't test the store.",
+      remedy:
+        "Check the path. If it is correct, start the application once, which creates the file, and run the check again.",
     },
     W112: {
       cause:

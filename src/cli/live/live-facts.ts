@@ -14,17 +14,26 @@ export interface LiveFacts {
   issuer: string | null;
   endpoints: EndpointFacts | null;
   logout: LogoutFacts | null;
-  /** Seconds by which the provider's clock is ahead of this machine's clock; negative: behind. 0: no visible difference. */
+  /**
+   * Seconds by which the provider's clock is ahead of this machine's clock; negative: behind. 0: no
+   * visible difference.
+   */
   clockOffset: number | null;
   /** Whether S256 is announced (RFC 7636). */
   pkce: boolean | null;
-  /** Whether `iss` in authorization responses is announced (RFC 9207). It detects a mix-up of two providers. */
+  /**
+   * Whether `iss` in authorization responses is announced (RFC 9207). It detects a mix-up of two
+   * providers.
+   */
   iss: boolean | null;
   /** Whether the application pushes authorization requests (RFC 9126). */
   requests: "pushed" | "plain" | null;
   /** The parameters of a login that has none of its own. `prompt`: empty if none is sent. */
   login: { readonly scope: string; readonly prompt: string } | null;
-  /** `uncertain`: the discovery document does not announce one. `not allowed`: the token endpoint does not allow this client to refresh. */
+  /**
+   * `uncertain`: the discovery document does not announce one. `not allowed`: the token endpoint
+   * does not allow this client to refresh.
+   */
   refreshToken: "expected" | "uncertain" | "not allowed" | "not wanted" | null;
   /** `not known`: the token endpoint gives the same response for a client that does not exist. */
   client: "accepted" | "refused" | "not known" | null;
@@ -49,7 +58,10 @@ export interface EndpointFacts {
   readonly endSession: string | null;
 }
 
-/** The logouts that the provider announces. `…Sid`: it also announces that it sends `sid`, which names the session. */
+/**
+ * The logouts that the provider announces. `…Sid`: it also announces that it sends `sid`, which
+ * names the session.
+ */
 export interface LogoutFacts {
   readonly backchannel: boolean;
   readonly backchannelSid: boolean;
@@ -83,9 +95,18 @@ export function noFacts(): LiveFacts {
   };
 }
 
-/** The cookie of bundled sessions; null if BASE_URL is unset, since each request's scheme decides then. Pure. */
+/**
+ * The cookie of bundled sessions; null if BASE_URL is unset, since each request's scheme decides
+ * then. Pure.
+ */
 export function cookieFact({ baseUrl, cookieName, publicPath }: Settings): CookieFacts | null {
   if (baseUrl === null) return null;
   const secure = baseUrl.startsWith("https:");
-  return { name: cookieNameFor(cookieName, publicPath, secure), path: "/", httpOnly: true, sameSite: "Lax", secure };
+  return {
+    name: cookieNameFor(cookieName, publicPath, secure),
+    path: "/",
+    httpOnly: true,
+    sameSite: "Lax",
+    secure,
+  };
 }

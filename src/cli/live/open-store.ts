@@ -29,12 +29,19 @@ const CONNECT = 2_000;
 const LOAD = 10_000;
 
 /** Opens the store of `--store`, or returns a finding. */
-export async function openStore(value: string, env: Environment, io: CheckIo): Promise<OpenStore | Finding> {
+export async function openStore(
+  value: string,
+  env: Environment,
+  io: CheckIo,
+): Promise<OpenStore | Finding> {
   if (value.startsWith("env:")) {
     const name = value.slice("env:".length);
     const named = env[name];
     if (named === undefined || named === "" || named.startsWith("env:") || !isStoreAddress(named)) {
-      return liveCheck("E111", `The variable ${name} in --store isn't set, or doesn't contain a store's address.`);
+      return liveCheck(
+        "E111",
+        `The variable ${name} in --store isn't set, or doesn't contain a store's address.`,
+      );
     }
     return openStore(named, env, io);
   }
@@ -46,7 +53,8 @@ export async function openStore(value: string, env: Environment, io: CheckIo): P
 
 function openSqlite(file: string, { folder, clock }: CheckIo): OpenStore | Finding {
   const absolute = path.resolve(folder, file);
-  // The store would create the file: perhaps at a wrong path, or with another owner than the application's user.
+  // The store would create the file: perhaps at a wrong path, or with another owner than the
+  // application's user.
   if (!existsSync(absolute))
     return liveCheck(
       "W111",
@@ -58,15 +66,21 @@ function openSqlite(file: string, { folder, clock }: CheckIo): OpenStore | Findi
 
 /** The parts of the drivers that the check uses. */
 interface NodeRedisPackage {
-  createClient(
-    options: object,
-  ): RedisClient & { on(event: "error", listener: () => void): unknown; connect(): Promise<unknown>; destroy(): void };
+  createClient(options: object): RedisClient & {
+    on(event: "error", listener: () => void): unknown;
+    connect(): Promise<unknown>;
+    destroy(): void;
+  };
 }
 interface IoRedisPackage {
   Redis: new (
     url: string,
     options: object,
-  ) => RedisClient & { on(event: "error", listener: (error: unknown) => void): unknown; connect(): Promise<unknown>; disconnect(): void };
+  ) => RedisClient & {
+    on(event: "error", listener: (error: unknown) => void): unknown;
+    connect(): Promise<unknown>;
+    disconnect(): void;
+  };
 }
 interface PostgresPackage {
   Pool: new (options: object) => PostgresPool & { end(): Promise<void> };
@@ -75,7 +89,11 @@ interface PostgresPackage {
 async function openRedis(url: string, require: NodeJS.Require): Promise<OpenStore | Finding> {
   if (isInstalled("redis", require)) {
     const { createClient } = require("redis") as NodeRedisPackage;
-    const client = createClient({ url, disableOfflineQueue: true, socket: { reconnectStrategy: false, connectTimeout: CONNECT } });
+    const client = createClient({
+      url,
+      disableOfflineQueue: true,
+      socket: { reconnectStrategy: false, connectTimeout: CONNECT },
+    });
     client.on("error", () => undefined);
     const close = async (): Promise<void> => client.destroy();
     return connected(client.connect(), { store: redisStore(client), close });
@@ -94,7 +112,9 @@ async function openRedis(url: string, require: NodeJS.Require): Promise<OpenStor
     let cause: unknown;
     client.on("error", (error) => (cause = error));
     const close = async (): Promise<void> => client.disconnect();
-    const connecting = client.connect().catch((error: unknown) => Promise.reject(asError(cause ?? error)));
+    const connecting = client
+      .connect()
+      .catch((error: unknown) => Promise.reject(asError(cause ?? error)));
     return connected(connecting, { store: redisStore(client), close });
   }
   return notInstalled("redis (or ioredis)", "redis");
@@ -114,7 +134,11 @@ function openPostgres(connectionString: string, require: NodeJS.Require): OpenSt
   };
 }
 
-async function openModule(file: string, env: Environment, io: CheckIo): Promise<OpenStore | Finding> {
+async function openModule(
+  file: string,
+  env: Environment,
+  io: CheckIo,
+): Promise<OpenStore | Finding> {
   const module = `The module ${file} in --store`;
   let given: unknown;
   try {
@@ -122,14 +146,25 @@ async function openModule(file: string, env: Environment, io: CheckIo): Promise<
     given = (exports as { default?: unknown }).default;
   } catch (error) {
     // The error's own message is not shown, since it may contain an address with a password.
-    return liveCheck("E111", `${module} couldn't be loaded: it ${storeFailure(error)}.`, `Run \`node ${inShell(file)}\` to see its error.`);
+    return liveCheck(
+      "E111",
+      `${module} couldn't be loaded: it ${storeFailure(error)}.`,
+      `Run \`node ${inShell(file)}\` to see its error.`,
+    );
   }
   let store: unknown;
   try {
-    store = await withinTime(Promise.resolve(typeof given === "function" ? (given as () => unknown)() : given), LOAD);
+    store = await withinTime(
+      Promise.resolve(typeof given === "function" ? (given as () => unknown)() : given),
+      LOAD,
+    );
   } catch (error) {
     const remedy = "Call its default export in a script to see its error.";
-    return liveCheck("E111", `${module} was loaded, but didn't return its store: it ${storeFailure(error)}.`, remedy);
+    return liveCheck(
+      "E111",
+      `${module} was loaded, but didn't return its store: it ${storeFailure(error)}.`,
+      remedy,
+    );
   }
   if (isStore(store)) return { store, close: async () => store.close?.() };
   return liveCheck(
@@ -157,7 +192,10 @@ function isStore(value: unknown): value is SessionStore {
   return isObject(value) && STORE_METHODS.every((method) => typeof value[method] === "function");
 }
 
-async function connected(connecting: Promise<unknown>, open: OpenStore): Promise<OpenStore | Finding> {
+async function connected(
+  connecting: Promise<unknown>,
+  open: OpenStore,
+): Promise<OpenStore | Finding> {
   try {
     await withinTime(connecting, 2 * CONNECT);
     return open;
@@ -176,7 +214,11 @@ function isInstalled(name: string, require: NodeJS.Require): boolean {
 }
 
 function notInstalled(what: string, name: string): Finding {
-  return liveCheck("E111", `This store needs the package ${what}, which isn't installed in this project.`, `Run \`npm install ${name}\`.`);
+  return liveCheck(
+    "E111",
+    `This store needs the package ${what}, which isn't installed in this project.`,
+    `Run \`npm install ${name}\`.`,
+  );
 }
 
 function asError(error: unknown): Error {

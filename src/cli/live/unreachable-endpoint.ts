@@ -3,7 +3,9 @@ import { liveCheck } from "./live-check-table.js";
 import { failureOf } from "./explain-connection-error.js";
 import { shownEndpoint } from "./message-parts.js";
 
-/** The remedy for an address from the discovery document, which is not a mistake in the settings. */
+/**
+ * The remedy for an address from the discovery document, which is not a mistake in the settings.
+ */
 export const FROM_THIS_MACHINE =
   "The discovery document contains that address, and this machine must reach it. Check the DNS, firewalls and proxies of this machine. " +
   "Then check the address that is configured at the provider.";
@@ -19,7 +21,12 @@ const FROM_BROWSERS =
  * @param timeout IDP_HTTP_TIMEOUT, seconds
  * @returns undefined if there was a response that was too long
  */
-export function unreachable(endpoint: "authorization" | "token", address: string, error: unknown, timeout: number): Finding | undefined {
+export function unreachable(
+  endpoint: "authorization" | "token",
+  address: string,
+  error: unknown,
+  timeout: number,
+): Finding | undefined {
   const { kind, words } = failureOf(error, timeout);
   if (kind === "too_large") return undefined;
   const shown = shownEndpoint(address);

@@ -1,5 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { readSettings, SETTINGS, type Environment, type SettingName, type Settings } from "../../config/read-settings.js";
+import {
+  readSettings,
+  SETTINGS,
+  type Environment,
+  type SettingName,
+  type Settings,
+} from "../../config/read-settings.js";
 
 /** The settings without those that were refused. */
 export interface UsableSettings {
@@ -9,12 +15,22 @@ export interface UsableSettings {
 }
 
 /** All settings. The first ones decide which values of other settings are allowed. */
-const NAMES = [...new Set<SettingName>(["debug", "baseUrl", "privateKey", ...(Object.keys(SETTINGS) as SettingName[])])];
+const NAMES = [
+  ...new Set<SettingName>([
+    "debug",
+    "baseUrl",
+    "privateKey",
+    ...(Object.keys(SETTINGS) as SettingName[]),
+  ]),
+];
 
 /** A setting that may be usable with another one only. */
 const TOGETHER: Readonly<Partial<Record<SettingName, SettingName>>> = { issuer: "allowedTenants" };
 
-/** Reads the settings one by one and skips refused settings, so that one mistake does not prevent the other checks. */
+/**
+ * Reads the settings one by one and skips refused settings, so that one mistake does not prevent
+ * the other checks.
+ */
 export function usableSettings(env: Environment): UsableSettings {
   const refused = new Set<SettingName>();
   let taken: Environment = placeholders();
@@ -28,20 +44,28 @@ export function usableSettings(env: Environment): UsableSettings {
     }
     const partner = TOGETHER[name];
     const both = partner && { [SETTINGS[partner].env]: env[SETTINGS[partner].env] };
-    const withoutSecret = name === "privateKey" && value.trim() !== "" && { [SETTINGS.clientSecret.env]: "" };
-    const tried = [{ ...taken, [variable]: value, ...withoutSecret }, ...(both ? [{ ...taken, [variable]: value, ...both }] : [])];
+    const withoutSecret = name === "privateKey" &&
+      value.trim() !== "" && { [SETTINGS.clientSecret.env]: "" };
+    const tried = [
+      { ...taken, [variable]: value, ...withoutSecret },
+      ...(both ? [{ ...taken, [variable]: value, ...both }] : []),
+    ];
     const usable = tried.find((one) => readSettings({}, one).settings !== undefined);
     if (usable === undefined) refused.add(name);
     else taken = usable;
   }
   const { settings } = readSettings({}, taken);
-  if (settings === undefined) throw new TypeError("The settings that were taken one by one can't be read together.");
+  if (settings === undefined)
+    throw new TypeError("The settings that were taken one by one can't be read together.");
   return { settings, refused };
 }
 
 /** Returns random values for the required settings. They are never sent. */
 function placeholders(): Environment {
   return Object.fromEntries(
-    NAMES.filter((name) => SETTINGS[name].required === true).map((name) => [SETTINGS[name].env, randomBytes(32).toString("base64url")]),
+    NAMES.filter((name) => SETTINGS[name].required === true).map((name) => [
+      SETTINGS[name].env,
+      randomBytes(32).toString("base64url"),
+    ]),
   );
 }

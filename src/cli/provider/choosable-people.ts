@@ -2,13 +2,32 @@ import { withSubject, type PersonClaims } from "../../testing/provider/people.js
 
 /** The people to choose from by default. */
 export const PEOPLE: readonly PersonClaims[] = [
-  { sub: "ada", email: "ada@example.com", email_verified: true, name: "Ada Lovelace", groups: ["admin", "staff"] },
-  { sub: "grace", email: "grace@example.com", email_verified: true, name: "Grace Hopper", groups: ["staff"] },
-  { sub: "alan", email: "alan@example.com", email_verified: false, name: "Alan Turing", groups: [] },
+  {
+    sub: "ada",
+    email: "ada@example.com",
+    email_verified: true,
+    name: "Ada Lovelace",
+    groups: ["admin", "staff"],
+  },
+  {
+    sub: "grace",
+    email: "grace@example.com",
+    email_verified: true,
+    name: "Grace Hopper",
+    groups: ["staff"],
+  },
+  {
+    sub: "alan",
+    email: "alan@example.com",
+    email_verified: false,
+    name: "Alan Turing",
+    groups: [],
+  },
 ];
 
 /**
- * @param text `Ada Lovelace <ada@example.com> admin staff`: name, email address and groups; or the email address alone
+ * @param text `Ada Lovelace <ada@example.com> admin staff`: name, email address and groups; or the
+ *   email address alone
  * @returns undefined when it is neither; the same address always gives the same `sub`
  */
 export function readPerson(text: string): PersonClaims | undefined {

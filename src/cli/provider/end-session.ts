@@ -9,25 +9,41 @@ import { homePage, problemPage, showPage } from "./provider-pages.js";
 
 const TITLE = "The provider cannot end the session";
 
-/** OpenID Connect RP-Initiated Logout 1.0 section 2. If the request names no user, you choose one on the provider's page. */
-export async function endSession(request: ReceivedRequest, state: ProviderState): Promise<ProviderReply> {
+/**
+ * OpenID Connect RP-Initiated Logout 1.0 section 2. If the request names no user, you choose one on
+ * the provider's page.
+ */
+export async function endSession(
+  request: ReceivedRequest,
+  state: ProviderState,
+): Promise<ProviderReply> {
   if (request.method !== "GET" && request.method !== "POST")
-    return errorReply("invalid_request", "endSession takes GET or POST", 405, { Allow: "GET, POST" });
+    return errorReply("invalid_request", "endSession takes GET or POST", 405, {
+      Allow: "GET, POST",
+    });
   const asked = readLogout(request, state);
   const [mistake] = "mistake" in asked ? [asked.mistake] : violationsOf(request);
   if ("mistake" in asked || mistake !== undefined)
-    return showPage(400, problemPage(TITLE, `The application's request is wrong: ${mistake ?? ""}.`));
-  if (asked.returnTo !== undefined && !isAllowed(asked.returnTo, state)) return showPage(400, problemPage(TITLE, remedy(state)));
+    return showPage(
+      400,
+      problemPage(TITLE, `The application's request is wrong: ${mistake ?? ""}.`),
+    );
+  if (asked.returnTo !== undefined && !isAllowed(asked.returnTo, state))
+    return showPage(400, problemPage(TITLE, remedy(state)));
   if (asked.hint === undefined && asked.user === null)
     return showPage(200, homePage(state, "The application did not say whose session to end."));
   const ended = sessionsToEnd(asked, state);
-  // The redirect follows even if the application does not respond (OpenID Connect Back-Channel Logout 1.0 section 2.5).
+  // The redirect follows even if the application does not respond (OpenID Connect Back-Channel
+  // Logout 1.0 section 2.5).
   await endSessions(ended, state).catch(() => undefined);
   if (asked.returnTo !== undefined) return redirectReply(asked.returnTo);
   return showPage(200, homePage(state, "The session at the provider has ended."));
 }
 
-/** Without --redirect-uri, every address on this machine is accepted; with it, every address of those origins. */
+/**
+ * Without --redirect-uri, every address on this machine is accepted; with it, every address of
+ * those origins.
+ */
 function isAllowed(returnTo: string, { settings: { redirectUris } }: ProviderState): boolean {
   const { protocol, hostname, origin } = new URL(returnTo);
   if (redirectUris !== undefined) return redirectUris.some((uri) => new URL(uri).origin === origin);
@@ -35,7 +51,10 @@ function isAllowed(returnTo: string, { settings: { redirectUris } }: ProviderSta
 }
 
 function remedy({ settings: { redirectUris } }: ProviderState): string {
-  const accepted = redirectUris === undefined ? "addresses on this machine" : "addresses of the origins that you pass with --redirect-uri";
+  const accepted =
+    redirectUris === undefined
+      ? "addresses on this machine"
+      : "addresses of the origins that you pass with --redirect-uri";
   return `The application sent a post_logout_redirect_uri that is not accepted. This provider accepts only ${accepted}.`;
 }
 
@@ -43,7 +62,8 @@ function remedy({ settings: { redirectUris } }: ProviderState): string {
 export async function endSessionsOf(sub: string, state: ProviderState): Promise<string> {
   const person = state.people.find((one) => one["sub"] === sub);
   const ended = state.sessions.find(sub);
-  const name = (person && (textClaim(person, "name") ?? textClaim(person, "email"))) ?? "This person";
+  const name =
+    (person && (textClaim(person, "name") ?? textClaim(person, "email"))) ?? "This person";
   if (ended.length === 0) return `${name} is not signed in at the provider.`;
   const did = `The session of ${name} at the provider has ended.`;
   try {

@@ -10,9 +10,13 @@ export function envLines(settings: ApplicationSettings): string {
     .join("");
 }
 
-const HEAD = "# Written by `npx idpauth provider`, for development. Keep this file out of version control.\n";
+const HEAD =
+  "# Written by `npx idpauth provider`, for development. Keep this file out of version control.\n";
 
-/** The result: the file was written, it already names this provider, or it has other settings and stays unchanged. */
+/**
+ * The result: the file was written, it already names this provider, or it has other settings and
+ * stays unchanged.
+ */
 export type Outcome = "written" | "same" | "other";
 
 /** @throws Error the file cannot be written, or an existing file cannot be read */
@@ -25,6 +29,8 @@ export function writeEnv(file: string, settings: ApplicationSettings): Outcome {
   }
   const found = parseEnv(readFileSync(file, "utf8"));
   // The application may change the other settings.
-  const isSame = ["IDP_ISSUER", "IDP_CLIENT_ID", "IDP_CLIENT_SECRET"].every((name) => found[name] === settings[name]);
+  const isSame = ["IDP_ISSUER", "IDP_CLIENT_ID", "IDP_CLIENT_SECRET"].every(
+    (name) => found[name] === settings[name],
+  );
   return isSame ? "same" : "other";
 }

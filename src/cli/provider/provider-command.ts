@@ -5,8 +5,19 @@ import type { ExitCode, Write } from "../check-command.js";
 import { envLines, writeEnv, type ApplicationSettings } from "./env-file.js";
 import { textClaim } from "./choosable-people.js";
 import { ADDRESS, CLIENT_ID, close, listen, serve } from "./provider-server.js";
-import { newState, readState, StateFileError, writeState, type ProviderState } from "./state-file.js";
-import { defaultDataFile, PROVIDER_HELP, readProviderUsage, type ProviderUsage } from "./provider-usage.js";
+import {
+  newState,
+  readState,
+  StateFileError,
+  writeState,
+  type ProviderState,
+} from "./state-file.js";
+import {
+  defaultDataFile,
+  PROVIDER_HELP,
+  readProviderUsage,
+  type ProviderUsage,
+} from "./provider-usage.js";
 
 /** What the command gets from its process. */
 export interface ProviderIo {
@@ -64,21 +75,36 @@ async function run(usage: ProviderUsage, io: ProviderIo): Promise<void> {
       if (file !== undefined) writeState(file, state);
     };
     const failed = (error: unknown) => {
-      io.write(`idpauth provider: a request failed: ${error instanceof Error ? error.message : "unknown error"}\n`, "stderr");
+      io.write(
+        `idpauth provider: a request failed: ${error instanceof Error ? error.message : "unknown error"}\n`,
+        "stderr",
+      );
     };
     serve(server, { ...usage, ...state, issuer, now: () => io.now(), save, failed });
     save();
     const settings = settingsFor(issuer, usage, state);
-    const written = usage.writeEnv === undefined ? undefined : writtenEnv(usage.writeEnv, settings, io);
-    io.write(greeting(issuer, usage, file) + (written ?? toPaste(settings)) + "\nCtrl+C ends the provider.\n", "stdout");
+    const written =
+      usage.writeEnv === undefined ? undefined : writtenEnv(usage.writeEnv, settings, io);
+    io.write(
+      greeting(issuer, usage, file) +
+        (written ?? toPaste(settings)) +
+        "\nCtrl+C ends the provider.\n",
+      "stdout",
+    );
     await io.stopped;
   } finally {
     await close(server);
   }
 }
 
-/** Returns undefined if nothing is kept: with another port at each start, the issuer is another one each time. */
-function dataFile({ data, port }: ProviderUsage, { env, folder, home }: ProviderIo): string | undefined {
+/**
+ * Returns undefined if nothing is kept: with another port at each start, the issuer is another one
+ * each time.
+ */
+function dataFile(
+  { data, port }: ProviderUsage,
+  { env, folder, home }: ProviderIo,
+): string | undefined {
   if (data !== undefined) return path.resolve(folder, data);
   return port === 0 ? undefined : defaultDataFile(port, env, home);
 }
@@ -91,7 +117,11 @@ function portProblem(port: number, error: unknown): string {
   return `port ${port} of ${ADDRESS} can't be used (${code}). Instead, ${another}`;
 }
 
-function settingsFor(issuer: string, { tenant }: ProviderUsage, { secretKey, clientSecret }: ProviderState): ApplicationSettings {
+function settingsFor(
+  issuer: string,
+  { tenant }: ProviderUsage,
+  { secretKey, clientSecret }: ProviderState,
+): ApplicationSettings {
   return {
     SECRET_KEY: secretKey,
     IDP_ISSUER: issuer,
@@ -104,8 +134,13 @@ function settingsFor(issuer: string, { tenant }: ProviderUsage, { secretKey, cli
 }
 
 function greeting(issuer: string, { people }: ProviderUsage, file: string | undefined): string {
-  const names = people.map((person) => `${textClaim(person, "name") ?? ""} <${textClaim(person, "email") ?? ""}>`);
-  const kept = file === undefined ? "not kept; the next start creates new ones" : `${file} (kept for the next start)`;
+  const names = people.map(
+    (person) => `${textClaim(person, "name") ?? ""} <${textClaim(person, "email") ?? ""}>`,
+  );
+  const kept =
+    file === undefined
+      ? "not kept; the next start creates new ones"
+      : `${file} (kept for the next start)`;
   return `idpauth provider: ${issuer}
 For development only: you sign in by choosing a person, without a password. It listens on this machine only.
 
@@ -127,10 +162,13 @@ function writtenEnv(name: string, settings: ApplicationSettings, { folder }: Pro
   try {
     outcome = writeEnv(path.resolve(folder, name), settings);
   } catch (error) {
-    throw new StartError(`${name} can't be written (${error instanceof Error && "code" in error ? String(error.code) : "unknown error"})`);
+    throw new StartError(
+      `${name} can't be written (${error instanceof Error && "code" in error ? String(error.code) : "unknown error"})`,
+    );
   }
   if (outcome === "written") return `Wrote the application's settings to ${name}\n`;
-  if (outcome === "same") return `The application's settings are already in ${name}. The file is unchanged.\n`;
+  if (outcome === "same")
+    return `The application's settings are already in ${name}. The file is unchanged.\n`;
   throw new StartError(
     `${name} exists and doesn't name this provider. The command never overwrites a file. Remove the file, choose another file ` +
       "(--write-env=FILE), or start without --write-env and copy the settings that the command prints",

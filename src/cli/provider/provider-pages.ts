@@ -9,7 +9,8 @@ import type { ProviderState } from "../../testing/provider/test-provider-state.j
 import { textClaim } from "./choosable-people.js";
 
 const publicPath = "/";
-// No form-action: browsers also apply it to the redirects that follow the form, and those lead to the application.
+// No form-action: browsers also apply it to the redirects that follow the form, and those lead to
+// the application.
 const POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 const DEVELOPMENT = "This provider is for development, so it does not ask for a password.";
 
@@ -26,7 +27,8 @@ export interface Choice {
 /** The page on which the user chooses a person, or cancels. */
 export function choicePage({ people, hint, application, action }: Choice): string {
   const hinted = hintedPerson(people, hint);
-  const inOrder = hinted === undefined ? people : [hinted, ...people.filter((person) => person !== hinted)];
+  const inOrder =
+    hinted === undefined ? people : [hinted, ...people.filter((person) => person !== hinted)];
   const main = html`<section class="card">
     <div class="emblem">${PERSON}</div>
     <h1>Choose a person to sign in as</h1>
@@ -54,13 +56,18 @@ function nameOf(person: PersonClaims): string | undefined {
 }
 
 function summary(person: PersonClaims, label?: Markup) {
-  const user = { name: textClaim(person, "name"), email: textClaim(person, "email"), picture: null };
+  const user = {
+    name: textClaim(person, "name"),
+    email: textClaim(person, "email"),
+    picture: null,
+  };
   const name = shownText(user.name);
   const email = shownText(user.email);
   return html`${avatar(user, undefined)}
     <span class="person">
       <span class="name"><bdi>${name ?? email}</bdi></span>
-      ${name !== email && email !== undefined ? html`<span class="email"><bdi>${email}</bdi></span>` : undefined} ${label}
+      ${name !== email && email !== undefined ? html`<span class="email"><bdi>${email}</bdi></span>` : undefined}
+      ${label}
     </span>`;
 }
 
@@ -79,7 +86,10 @@ export function homePage({ issuer, people, sessions }: ProviderState, notice?: s
       <dt>People</dt>
       ${people.map((person) => html`<dd><bdi>${nameOf(person)}</bdi></dd>`)}
     </dl>
-    <p class="code">The command <code>npx idpauth provider</code> has printed the other settings, or written them to a file.</p>
+    <p class="code">
+      The command <code>npx idpauth provider</code> has printed the other settings, or written them
+      to a file.
+    </p>
   </section>`;
   return layout({ publicPath, title: "idpauth provider for development", main });
 }
@@ -118,7 +128,11 @@ export function problemPage(title: string, detail: string): string {
 }
 
 export function showPage(status: number, document: string): ProviderReply {
-  return toReply(page(status, document, { headers: { "Content-Security-Policy": POLICY, "Referrer-Policy": "same-origin" } }));
+  return toReply(
+    page(status, document, {
+      headers: { "Content-Security-Policy": POLICY, "Referrer-Policy": "same-origin" },
+    }),
+  );
 }
 
 export function toReply({ status, headers, body = "" }: Reply): ProviderReply {

@@ -2,7 +2,10 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { errorReply } from "../../testing/provider/replies.js";
 import { ENDPOINT_PATHS, isOffered } from "../../testing/provider/provider-endpoints.js";
-import { defaultSettings, type ProviderSettings } from "../../testing/provider/test-provider-settings.js";
+import {
+  defaultSettings,
+  type ProviderSettings,
+} from "../../testing/provider/test-provider-settings.js";
 import type { ProviderHooks, ProviderState } from "../../testing/provider/test-provider-state.js";
 import { send } from "../../testing/provider/faults.js";
 import type { Grants } from "../../testing/provider/grants.js";
@@ -60,7 +63,10 @@ export function serve(server: Server, provider: ServedProvider): void {
   const state = stateOf(provider);
   const prefix = new URL(provider.issuer).pathname.replace(/\/$/, "");
   const endpointAt = (path: string) =>
-    ENDPOINTS.find((endpoint) => path === prefix + ENDPOINT_PATHS[endpoint] && isOffered(endpoint, state.settings));
+    ENDPOINTS.find(
+      (endpoint) =>
+        path === prefix + ENDPOINT_PATHS[endpoint] && isOffered(endpoint, state.settings),
+    );
   server.on("request", (message, response) => {
     const answering = async () => {
       const request = await receive(message, endpointAt, provider.now());
@@ -72,12 +78,21 @@ export function serve(server: Server, provider: ServedProvider): void {
       // A client that leaves in the middle is no failure.
       if (response.destroyed || !message.complete) return void response.destroy();
       provider.failed(error);
-      if (!response.headersSent) send(response, errorReply("server_error", "the provider failed", 500));
+      if (!response.headersSent)
+        send(response, errorReply("server_error", "the provider failed", 500));
     });
   });
 }
 
-function stateOf({ issuer, people, keys, grants, sessions, now, ...provider }: ServedProvider): ProviderState {
+function stateOf({
+  issuer,
+  people,
+  keys,
+  grants,
+  sessions,
+  now,
+  ...provider
+}: ServedProvider): ProviderState {
   const settings: ProviderSettings = {
     ...defaultSettings(),
     clientId: CLIENT_ID,

@@ -56,7 +56,9 @@ const REPEATABLE: readonly string[] = ["--person", "--redirect-uri"];
 class Mistake extends Error {}
 
 /** @param argv the arguments after `provider` */
-export function readProviderUsage(argv: readonly string[]): ProviderUsage | { readonly mistake: string } {
+export function readProviderUsage(
+  argv: readonly string[],
+): ProviderUsage | { readonly mistake: string } {
   try {
     return usageIn(optionsIn(argv));
   } catch (error) {
@@ -74,15 +76,20 @@ function optionsIn(argv: readonly string[]): ReadonlyMap<string, readonly string
     const name = sign < 0 ? argument : argument.slice(0, sign);
     if (!name.startsWith("-")) throw new Mistake(`unknown argument ${JSON.stringify(argument)}`);
     if (/^--(?:host|hostname|listen|bind|address)$/.test(name))
-      throw new Mistake(`there is no option ${name}: the provider doesn't ask for a password, so it listens only on 127.0.0.1`);
+      throw new Mistake(
+        `there is no option ${name}: the provider doesn't ask for a password, so it listens only on 127.0.0.1`,
+      );
     const takesValue = WITH_VALUE.includes(name);
-    if (!takesValue && !["--write-env", "--help", "-h"].includes(name)) throw new Mistake(`unknown option ${JSON.stringify(name)}`);
-    if (sign >= 0 && name !== "--write-env" && !takesValue) throw new Mistake(`${name} doesn't take a value`);
+    if (!takesValue && !["--write-env", "--help", "-h"].includes(name))
+      throw new Mistake(`unknown option ${JSON.stringify(name)}`);
+    if (sign >= 0 && name !== "--write-env" && !takesValue)
+      throw new Mistake(`${name} doesn't take a value`);
     if (takesValue && sign < 0) index += 1;
     const value = sign >= 0 ? argument.slice(sign + 1) : takesValue ? (argv[index] ?? "") : "";
     if ((takesValue || sign >= 0) && value === "") throw new Mistake(`${name} needs a value`);
     const values = options.get(name) ?? [];
-    if (values.length > 0 && !REPEATABLE.includes(name)) throw new Mistake(`${name} is given more than once`);
+    if (values.length > 0 && !REPEATABLE.includes(name))
+      throw new Mistake(`${name} is given more than once`);
     options.set(name, [...values, value]);
   }
   return options;
@@ -92,7 +99,8 @@ function usageIn(options: ReadonlyMap<string, readonly string[]>): ProviderUsage
   const one = (name: string) => options.get(name)?.[0];
   const people = options.get("--person")?.map(personIn) ?? PEOPLE;
   const emails = people.map((person) => person["email"]);
-  if (new Set(emails).size < emails.length) throw new Mistake("two people have the same email address");
+  if (new Set(emails).size < emails.length)
+    throw new Mistake("two people have the same email address");
   const writeEnv = one("--write-env");
   return {
     help: options.has("--help") || options.has("-h"),
@@ -110,28 +118,39 @@ function usageIn(options: ReadonlyMap<string, readonly string[]>): ProviderUsage
 function wholeNumber(name: string, text: string, least: number, most: number): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= least && value <= most) return value;
-  throw new Mistake(`${name} is ${JSON.stringify(text)}; it must be a whole number from ${least} to ${most}`);
+  throw new Mistake(
+    `${name} is ${JSON.stringify(text)}; it must be a whole number from ${least} to ${most}`,
+  );
 }
 
 function personIn(text: string): PersonClaims {
   const person = readPerson(text);
   if (person !== undefined) return person;
-  throw new Mistake(`--person is ${JSON.stringify(text)}; write it as "Ada Lovelace <ada@example.com>"`);
+  throw new Mistake(
+    `--person is ${JSON.stringify(text)}; write it as "Ada Lovelace <ada@example.com>"`,
+  );
 }
 
 function tenantIn(text: string | undefined): string | undefined {
   if (text === undefined || isTenant(text)) return text;
-  throw new Mistake(`--tenant is ${JSON.stringify(text)}; write a GUID in lower case, such as 11111111-2222-4333-8444-555555555555`);
+  throw new Mistake(
+    `--tenant is ${JSON.stringify(text)}; write a GUID in lower case, such as 11111111-2222-4333-8444-555555555555`,
+  );
 }
 
 function redirectUriIn(text: string): string {
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !text.includes("#")) return text;
-  throw new Mistake(`--redirect-uri is ${JSON.stringify(text)}; write it as http://localhost:3000/idpauth/login-callback`);
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !text.includes("#"))
+    return text;
+  throw new Mistake(
+    `--redirect-uri is ${JSON.stringify(text)}; write it as http://localhost:3000/idpauth/login-callback`,
+  );
 }
 
 function logoutUriIn(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  const { protocol, hostname, hash } = URL.canParse(text) ? new URL(text) : { protocol: "", hostname: "", hash: "" };
+  const { protocol, hostname, hash } = URL.canParse(text)
+    ? new URL(text)
+    : { protocol: "", hostname: "", hash: "" };
   if (/^https?:$/.test(protocol) && isLoopback(hostname) && hash === "") return text;
   throw new Mistake(
     `--backchannel-logout-uri is ${JSON.stringify(text)}; write an address on this machine, such as ` +
@@ -140,12 +159,18 @@ function logoutUriIn(text: string | undefined): string | undefined {
 }
 
 /**
- * The file of a provider on this port, in the user's folder for state (XDG Base Directory Specification; on Windows,
- * LOCALAPPDATA).
+ * The file of a provider on this port, in the user's folder for state (XDG Base Directory
+ * Specification; on Windows, LOCALAPPDATA).
  *
  * @param home the user's home folder
  */
-export function defaultDataFile(port: number, env: Readonly<Record<string, string | undefined>>, home: string): string {
-  const named = [env["XDG_STATE_HOME"], env["LOCALAPPDATA"]].find((folder) => folder !== undefined && path.isAbsolute(folder));
+export function defaultDataFile(
+  port: number,
+  env: Readonly<Record<string, string | undefined>>,
+  home: string,
+): string {
+  const named = [env["XDG_STATE_HOME"], env["LOCALAPPDATA"]].find(
+    (folder) => folder !== undefined && path.isAbsolute(folder),
+  );
   return path.join(named ?? path.join(home, ".local", "state"), "idpauth", `provider-${port}.json`);
 }

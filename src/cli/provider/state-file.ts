@@ -1,5 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 import { Grants, type Approval, type KeptGrants } from "../../testing/provider/grants.js";
 import { ProviderSessions, type KeptSessions } from "../../testing/provider/provider-sessions.js";
@@ -22,7 +30,11 @@ const FORMAT = "idpauth provider 1";
 
 export async function newState(): Promise<ProviderState> {
   const random = () => randomBytes(32).toString("base64url");
-  const [keys, grants, sessions] = [await SigningKeys.create(), new Grants(), new ProviderSessions()];
+  const [keys, grants, sessions] = [
+    await SigningKeys.create(),
+    new Grants(),
+    new ProviderSessions(),
+  ];
   return { secretKey: random(), clientSecret: random(), keys, grants, sessions };
 }
 
@@ -35,7 +47,8 @@ export function readState(file: string): ProviderState | undefined {
   try {
     const status = lstatSync(file);
     if (!status.isFile()) throw unusable(file, "isn't a regular file");
-    if (process.getuid !== undefined && status.uid !== process.getuid()) throw unusable(file, "belongs to another user");
+    if (process.getuid !== undefined && status.uid !== process.getuid())
+      throw unusable(file, "belongs to another user");
     // The file contains secrets.
     if (process.getuid !== undefined && (status.mode & 0o077) !== 0) chmodSync(file, 0o600);
     text = readFileSync(file, "utf8");
@@ -57,7 +70,10 @@ export function readState(file: string): ProviderState | undefined {
  *
  * @throws StateFileError
  */
-export function writeState(file: string, { secretKey, clientSecret, keys, grants, sessions }: ProviderState): void {
+export function writeState(
+  file: string,
+  { secretKey, clientSecret, keys, grants, sessions }: ProviderState,
+): void {
   const kept = { signingKey: keys.kept(), ...grants.kept(), sessions: sessions.kept() };
   const text = JSON.stringify({ format: FORMAT, secretKey, clientSecret, ...kept });
   const next = `${file}.${randomBytes(6).toString("hex")}`;
@@ -138,7 +154,8 @@ function approvalIn(one: Readonly<Record<string, unknown>>): Approval {
 }
 
 function record(value: unknown): Readonly<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error("no object");
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new Error("no object");
   // Without a prototype, so that the code reads only members of the file.
   return Object.assign(Object.create(null) as Record<string, unknown>, value);
 }

@@ -13,12 +13,15 @@ import type {
   UserPayload,
 } from "../../index.js";
 
-/** Features that an adapter may lack, each with the reason that its requirements are not checked. */
+/**
+ * Features that an adapter may lack, each with the reason that its requirements are not checked.
+ */
 export const ADAPTER_FEATURES = {
   /** For `session: "host"`. */
   "host sessions": "the framework has no server-side sessions of its own",
   /** For `trustsProxy` of the setup. */
-  "own trust-proxy setting": "the framework has no trust-proxy setting of its own; `trustProxy` of idpauth replaces it",
+  "own trust-proxy setting":
+    "the framework has no trust-proxy setting of its own; `trustProxy` of idpauth replaces it",
   /** For `earlier` of the setup. */
   "earlier headers": "no middleware before idpauth can set response headers",
   /** For `basePath` of the setup. */
@@ -26,7 +29,8 @@ export const ADAPTER_FEATURES = {
   /** For requests in absolute form. */
   "raw targets": "the server parses the request target before the framework gets it",
   /** For unusual paths and queries, byte for byte. */
-  "untouched requests": "the framework's own router corrects or refuses odd targets, queries and methods before the application sees them",
+  "untouched requests":
+    "the framework's own router corrects or refuses odd targets, queries and methods before the application sees them",
   /** For event streams that the browser has left. */
   "aborted requests": "the server does not report that a user has left",
 } as const;
@@ -51,7 +55,10 @@ export interface ApplicationAuth {
   /** Undefined when signed out. */
   getData(raw: object): Promise<JsonObject | undefined>;
   /** Undefined when signed out. */
-  updateData(raw: object, change: (data: JsonObject) => Record<string, unknown>): Promise<JsonObject | undefined>;
+  updateData(
+    raw: object,
+    change: (data: JsonObject) => Record<string, unknown>,
+  ): Promise<JsonObject | undefined>;
   /** The stored record, for debugging. */
   readSessionRecord(raw: object): Promise<Readonly<Record<string, unknown>> | null>;
   /** Null when signed out. */
@@ -78,9 +85,9 @@ export interface RouteGuard {
   readonly mount: number;
   /**
    * True: `idpRequiredWith` with JSON responses: 418 for a navigation and 419 otherwise, both with
-   * `{ reason, loginUrl }`, 520 with `{ code }` during an outage, 423 with `{ kind }` for `forbidden`, and 424 with
-   * `{ isNavigation, loginUrl }` for `stepUp`. `"failing"`: `idpRequiredWith` with responses that throw, or reject, with an Error
-   * `no response`.
+   * `{ reason, loginUrl }`, 520 with `{ code }` during an outage, 423 with `{ kind }` for
+   * `forbidden`, and 424 with `{ isNavigation, loginUrl }` for `stepUp`. `"failing"`:
+   * `idpRequiredWith` with responses that throw, or reject, with an Error `no response`.
    */
   readonly ownResponses?: boolean | "failing";
   /** Passed on to `idpRequiredWith`, beside the responses. */
@@ -88,8 +95,8 @@ export interface RouteGuard {
 }
 
 /**
- * A route that responds with 200 and the result of `respond` as JSON. Its errors go to the application's error handler.
- * For GET, HEAD is routed the same way.
+ * A route that responds with 200 and the result of `respond` as JSON. Its errors go to the
+ * application's error handler. For GET, HEAD is routed the same way.
  */
 export interface JsonRoute {
   /** Tells the two kinds of routes apart. */
@@ -100,7 +107,10 @@ export interface JsonRoute {
   readonly path: string;
   /** Absent: every request passes. */
   readonly guard?: RouteGuard;
-  /** Headers that the handler sets in the framework's usual way. Each replaces an earlier header of its name. */
+  /**
+   * Headers that the handler sets in the framework's usual way. Each replaces an earlier header of
+   * its name.
+   */
   readonly headers?: Readonly<Record<string, string>>;
   /** Returns the body, or a promise of it. @param raw the request object that the accessors take */
   respond(auths: readonly ApplicationAuth[], raw: object): unknown;
@@ -136,13 +146,13 @@ export interface AdapterSetup {
   /** Options of one `idpAuth()` each, passed on unchanged and mounted in this order. */
   readonly mounts: readonly IdpAuthOptions[];
   /**
-   * `host`: the framework's own session middleware runs before idpauth. Its cookie lives at least a day and works
-   * over plain http. `bundled`: there is no such middleware.
+   * `host`: the framework's own session middleware runs before idpauth. Its cookie lives at least a
+   * day and works over plain http. `bundled`: there is no such middleware.
    */
   readonly session: "bundled" | "host";
   /**
-   * Empty, or a path such as `/area`: idpauth and all routes are mounted below it in the framework's own way. The mounts'
-   * `mountPath` already contains the path.
+   * Empty, or a path such as `/area`: idpauth and all routes are mounted below it in the
+   * framework's own way. The mounts' `mountPath` already contains the path.
    */
   readonly basePath: string;
   /** True: the framework's own setting trusts every proxy. */
@@ -151,13 +161,19 @@ export interface AdapterSetup {
   readonly earlier: readonly (readonly [name: string, value: string])[];
   /** Each is served below `basePath`. */
   readonly routes: readonly ApplicationRoute[];
-  /** Each comes before the routes and, unless it says otherwise, before everything that reads bodies. */
+  /**
+   * Each comes before the routes and, unless it says otherwise, before everything that reads
+   * bodies.
+   */
   readonly proxied: readonly ProxiedApi[];
-  /** True: `auth.csrf` of the first mount protects all routes, in the framework's own way. It also runs before the endpoints. */
+  /**
+   * True: `auth.csrf` of the first mount protects all routes, in the framework's own way. It also
+   * runs before the endpoints.
+   */
   readonly csrf: boolean;
   /**
-   * The application's own error handler calls it with the error object, and responds with the error's `status` (else 500) and
-   * `{ "caught": message }` as JSON.
+   * The application's own error handler calls it with the error object, and responds with the
+   * error's `status` (else 500) and `{ "caught": message }` as JSON.
    */
   caught(error: unknown): void;
 }
@@ -173,11 +189,13 @@ export interface RunningApplication {
 }
 
 /**
- * Builds the application in the framework's own way and listens on a free port of 127.0.0.1. Requests reach idpauth
- * unchanged: every method (OPTIONS and HEAD too), bodies of any type, and paths in their own spelling. Redirects from one
- * spelling to another, such as a final slash, are switched off. Routes also match the path of a target in absolute
- * form (`GET http://app.example/reports HTTP/1.1`). If the server does not pass such a target on, declare
- * `lacks: ["raw targets"]`. Apart from `earlier`, only the framework's session middleware sets cookies.
+ * Builds the application in the framework's own way and listens on a free port of 127.0.0.1.
+ * Requests reach idpauth unchanged: every method (OPTIONS and HEAD too), bodies of any type, and
+ * paths in their own spelling. Redirects from one spelling to another, such as a final slash, are
+ * switched off. Routes also match the path of a target in absolute form
+ * (`GET http://app.example/reports HTTP/1.1`). If the server does not pass such a target on,
+ * declare `lacks: ["raw targets"]`. Apart from `earlier`, only the framework's session middleware
+ * sets cookies.
  */
 export type AdapterFactory = (setup: AdapterSetup) => Promise<RunningApplication>;
 

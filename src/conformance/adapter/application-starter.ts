@@ -20,7 +20,10 @@ import type {
 
 /** The differences from the usual application. */
 export interface StageOptions {
-  /** Further options of idpauth; a list gives one mount each. All mounts use the same provider by default. */
+  /**
+   * Further options of idpauth; a list gives one mount each. All mounts use the same provider by
+   * default.
+   */
   readonly options?: IdpAuthOptions | readonly IdpAuthOptions[];
   /** Default: {@link USUAL_ROUTES}. */
   readonly routes?: readonly ApplicationRoute[];
@@ -32,7 +35,9 @@ export interface StageOptions {
   /** Default: none. */
   readonly proxied?: AdapterSetup["proxied"];
   readonly provider?: TestProviderOptions;
-  /** Default: a new clock. Set it if a store or a further provider needs the clock before the start. */
+  /**
+   * Default: a new clock. Set it if a store or a further provider needs the clock before the start.
+   */
   readonly clock?: TestClock;
 }
 
@@ -56,8 +61,8 @@ export interface StartedApplication {
   /** Signs the provider's user in with this browser, or with a new one, and returns the browser. */
   signedIn(browser?: CookieBrowser): Promise<CookieBrowser>;
   /**
-   * Starts a login with this browser and approves it at the provider. Returns the callback URL, which the browser has not
-   * requested yet.
+   * Starts a login with this browser and approves it at the provider. Returns the callback URL,
+   * which the browser has not requested yet.
    *
    * @param login default the login of the first mount without parameters
    * @param person default the provider's person
@@ -65,7 +70,10 @@ export interface StartedApplication {
   approved(browser: CookieBrowser, login?: string, person?: PersonClaims): Promise<string>;
   /** Returns another browser with the current cookies of this one. */
   copyOf(browser: CookieBrowser): CookieBrowser;
-  /** Returns the newest value of that kind that the provider has issued. @throws Error if there is none */
+  /**
+   * Returns the newest value of that kind that the provider has issued.
+   * @throws Error if there is none
+   */
   newest(kind: Issued["kind"]): string;
 }
 
@@ -82,7 +90,13 @@ export const USUAL_ROUTES: readonly ApplicationRoute[] = [
       token: (await auth?.getCredentials(raw))?.token ?? null,
     }),
   },
-  { kind: "json", method: "POST", path: "/reports", guard: { mount: 0 }, respond: () => ({ posted: true }) },
+  {
+    kind: "json",
+    method: "POST",
+    path: "/reports",
+    guard: { mount: 0 },
+    respond: () => ({ posted: true }),
+  },
   { kind: "echo", method: "POST", path: "/echo" },
   { kind: "echo", method: "POST", path: "/guarded-echo", guard: { mount: 0 } },
 ];
@@ -138,7 +152,9 @@ export class ApplicationStarter {
     const log: LogEntry[] = [];
     const caught: unknown[] = [];
     const ran = new Map<string, number>();
-    const mounts = (Array.isArray(options) ? (options as readonly IdpAuthOptions[]) : [options as IdpAuthOptions]).map((own) => ({
+    const mounts = (
+      Array.isArray(options) ? (options as readonly IdpAuthOptions[]) : [options as IdpAuthOptions]
+    ).map((own) => ({
       ...optionsFor(provider),
       ...(rest.basePath !== undefined && { mountPath: `${rest.basePath}/idpauth/` }),
       ...(this.session === "host" && { session: "host" as const }),
@@ -159,10 +175,14 @@ export class ApplicationStarter {
     });
     this.#running.unshift(app);
     const [auth] = app.auths;
-    if (auth === undefined) throw new TypeError(`The host ${this.#adapter.name} gave no \`auths\`: one for each mount is owed.`);
+    if (auth === undefined)
+      throw new TypeError(
+        `The host ${this.#adapter.name} gave no \`auths\`: one for each mount is owed.`,
+      );
     const origin = `http://127.0.0.1:${String(app.port)}`;
     const usualLogin = `${rest.basePath ?? ""}/idpauth/login/`;
-    const browser = (browserOptions?: CookieBrowserOptions) => new CookieBrowser({ origin, now: () => clock.now(), ...browserOptions });
+    const browser = (browserOptions?: CookieBrowserOptions) =>
+      new CookieBrowser({ origin, now: () => clock.now(), ...browserOptions });
     return {
       provider,
       clock,
@@ -199,12 +219,16 @@ function stepsOf(
   return {
     async signedIn(by = browser()) {
       const response = await by.follow(usualLogin);
-      if (response.status !== 200) throw new Error(`the sign-in ended in ${String(response.status)} at ${response.url.pathname}`);
+      if (response.status !== 200)
+        throw new Error(
+          `the sign-in ended in ${String(response.status)} at ${response.url.pathname}`,
+        );
       return by;
     },
     async approved(by, login = usualLogin, person?: PersonClaims) {
       const response = await by.navigate(login);
-      if (response.status !== 302) throw new Error(`the login responded with ${String(response.status)}: ${response.text}`);
+      if (response.status !== 302)
+        throw new Error(`the login responded with ${String(response.status)}: ${response.text}`);
       return provider.signInCode(response.location ?? "", person);
     },
     copyOf(original) {
@@ -220,7 +244,10 @@ function stepsOf(
   };
 }
 
-function counted(route: Extract<ApplicationRoute, { kind: "json" }>, ran: Map<string, number>): ApplicationRoute {
+function counted(
+  route: Extract<ApplicationRoute, { kind: "json" }>,
+  ran: Map<string, number>,
+): ApplicationRoute {
   return {
     ...route,
     respond(auths, raw) {

@@ -25,12 +25,21 @@ export interface AdapterReport {
 }
 
 /** Returns the requirements in scope, in the order of {@link adapterRequirements}. */
-export function requirementsIn({ session = "bundled" }: AdapterScope): readonly AdapterRequirement[] {
+export function requirementsIn({
+  session = "bundled",
+}: AdapterScope): readonly AdapterRequirement[] {
   return adapterRequirements.filter((requirement) => (requirement.session ?? session) === session);
 }
 
-/** Checks an adapter without a test runner and returns the results. A broken requirement does not reject; the report names it. */
-export async function checkAdapter({ session = "bundled", report, ...adapter }: AdapterCheckOptions): Promise<AdapterReport> {
+/**
+ * Checks an adapter without a test runner and returns the results. A broken requirement does not
+ * reject; the report names it.
+ */
+export async function checkAdapter({
+  session = "bundled",
+  report,
+  ...adapter
+}: AdapterCheckOptions): Promise<AdapterReport> {
   const results: AdapterResult[] = [];
   for (const requirement of requirementsIn({ session })) {
     const result = await checkAdapterRequirement(adapter, session, requirement);

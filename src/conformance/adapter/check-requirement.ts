@@ -12,9 +12,12 @@ export class AdapterRequirementError extends Error {
   readonly title: string;
 
   constructor(name: string, { area, title }: AdapterRequirement, cause: unknown) {
-    super(`${name} breaks a requirement. ${area}: ${title}.\nSeen: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      cause,
-    });
+    super(
+      `${name} breaks a requirement. ${area}: ${title}.\nSeen: ${cause instanceof Error ? cause.message : String(cause)}`,
+      {
+        cause,
+      },
+    );
     this.area = area;
     this.title = title;
   }
@@ -42,7 +45,8 @@ export async function checkAdapterRequirement(
 ): Promise<AdapterResult> {
   const { area, title, needs } = requirement;
   const starter = new ApplicationStarter(adapter, session);
-  if (needs !== undefined && !starter.has(needs)) return { area, title, passed: false, notChecked: ADAPTER_FEATURES[needs] };
+  if (needs !== undefined && !starter.has(needs))
+    return { area, title, passed: false, notChecked: ADAPTER_FEATURES[needs] };
   try {
     try {
       await requirement.check(starter);
@@ -51,6 +55,11 @@ export async function checkAdapterRequirement(
     }
     return { area, title, passed: true };
   } catch (error) {
-    return { area, title, passed: false, error: new AdapterRequirementError(adapter.name, requirement, error) };
+    return {
+      area,
+      title,
+      passed: false,
+      error: new AdapterRequirementError(adapter.name, requirement, error),
+    };
   }
 }

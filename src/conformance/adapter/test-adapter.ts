@@ -9,12 +9,13 @@ export interface AdapterTestOptions extends AdapterUnderTest, AdapterScope {
 }
 
 /**
- * Registers one test for each requirement in scope. Each test starts an application and a provider of its own, on real sockets.
- * A requirement whose feature the adapter lacks gets no test.
+ * Registers one test for each requirement in scope. Each test starts an application and a provider
+ * of its own, on real sockets. A requirement whose feature the adapter lacks gets no test.
  */
 export function testAdapter({ test, session = "bundled", ...adapter }: AdapterTestOptions): void {
   for (const requirement of requirementsIn({ session })) {
-    if (requirement.needs !== undefined && adapter.lacks?.includes(requirement.needs) === true) continue;
+    if (requirement.needs !== undefined && adapter.lacks?.includes(requirement.needs) === true)
+      continue;
     test(`${adapter.name}, ${session} sessions, ${requirement.area}: ${requirement.title}`, async () => {
       const { error } = await checkAdapterRequirement(adapter, session, requirement);
       if (error !== undefined) throw error;

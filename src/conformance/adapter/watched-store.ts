@@ -1,4 +1,12 @@
-import { memoryStore, StoreUnavailableError, type Clock, type Entry, type EntryPage, type SessionStore, type Stored } from "../../index.js";
+import {
+  memoryStore,
+  StoreUnavailableError,
+  type Clock,
+  type Entry,
+  type EntryPage,
+  type SessionStore,
+  type Stored,
+} from "../../index.js";
 
 /** A memory store that records its operations and fails on command. */
 export class WatchedStore implements SessionStore {

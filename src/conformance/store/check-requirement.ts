@@ -1,11 +1,26 @@
 import assert from "node:assert/strict";
 import type { SessionStore } from "../../index.js";
 import { withResponsesChecked } from "./checked-responses.js";
-import { GUARANTEES, STORE_PROPERTIES, type GuaranteeNumber, type StoreProperty } from "./guarantees.js";
+import {
+  GUARANTEES,
+  STORE_PROPERTIES,
+  type GuaranteeNumber,
+  type StoreProperty,
+} from "./guarantees.js";
 import type { StoreRequirement } from "./requirements/requirement.js";
-import { callLimit, assertStore, assertStoreUnderTest, whyNotChecked, type StoreFactory, type StoreUnderTest } from "./store-under-test.js";
+import {
+  callLimit,
+  assertStore,
+  assertStoreUnderTest,
+  whyNotChecked,
+  type StoreFactory,
+  type StoreUnderTest,
+} from "./store-under-test.js";
 
-/** A store breaks a requirement. The message gives the lost guarantees and the reason; `cause` is the failed check. */
+/**
+ * A store breaks a requirement. The message gives the lost guarantees and the reason; `cause` is
+ * the failed check.
+ */
 export class StoreRequirementError extends Error {
   /** Minifiers don't change it. */
   override readonly name = "StoreRequirementError";
@@ -18,9 +33,16 @@ export class StoreRequirementError extends Error {
   /** The properties that the store cannot give. */
   readonly properties: readonly StoreProperty[];
 
-  constructor(name: string, { method, title, guarantees, properties, consequence }: StoreRequirement, cause: unknown) {
+  constructor(
+    name: string,
+    { method, title, guarantees, properties, consequence }: StoreRequirement,
+    cause: unknown,
+  ) {
     const lost = [
-      ...guarantees.map((number) => `  guarantee ${number}: ${GUARANTEES.find((one) => one.number === number)?.title ?? ""}`),
+      ...guarantees.map(
+        (number) =>
+          `  guarantee ${number}: ${GUARANTEES.find((one) => one.number === number)?.title ?? ""}`,
+      ),
       ...properties.map((other) => `  ${other}: ${STORE_PROPERTIES[other]}`),
     ];
     const seen = cause instanceof Error ? cause.message : String(cause);
@@ -58,9 +80,14 @@ export interface StoreResult {
 /**
  * Checks one requirement on a store of its own.
  *
- * @throws TypeError if `create` returns no store under test. If `create` rejects, its error is passed on.
+ * @throws TypeError if `create` returns no store under test. If `create` rejects, its error is
+ *   passed on.
  */
-export async function checkRequirement(name: string, requirement: StoreRequirement, create: StoreFactory): Promise<StoreResult> {
+export async function checkRequirement(
+  name: string,
+  requirement: StoreRequirement,
+  create: StoreFactory,
+): Promise<StoreResult> {
   const under = await create();
   assertStoreUnderTest(name, under);
   try {
@@ -70,7 +97,11 @@ export async function checkRequirement(name: string, requirement: StoreRequireme
   }
 }
 
-async function resultOf(name: string, requirement: StoreRequirement, under: StoreUnderTest): Promise<StoreResult> {
+async function resultOf(
+  name: string,
+  requirement: StoreRequirement,
+  under: StoreUnderTest,
+): Promise<StoreResult> {
   const { method, title, guarantees, properties, needs } = requirement;
   const about = { method, title, guarantees, properties };
   const notChecked = whyNotChecked(under, needs);
@@ -100,6 +131,10 @@ function withChecks(under: StoreUnderTest): StoreUnderTest {
 async function anotherOf(under: StoreUnderTest): Promise<SessionStore> {
   const other: unknown = await under.another?.();
   assertStore("second", other);
-  assert.notEqual(other, under.store, "another() returned the same store. It must open a second store over the same data.");
+  assert.notEqual(
+    other,
+    under.store,
+    "another() returned the same store. It must open a second store over the same data.",
+  );
   return withResponsesChecked(other, callLimit(under));
 }

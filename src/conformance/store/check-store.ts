@@ -1,5 +1,12 @@
 import { checkRequirement, type StoreResult } from "./check-requirement.js";
-import { GUARANTEES, PROPERTY_NEEDS, STORE_PROPERTIES, type GuaranteeNumber, type StoreProperty, type StoreNeed } from "./guarantees.js";
+import {
+  GUARANTEES,
+  PROPERTY_NEEDS,
+  STORE_PROPERTIES,
+  type GuaranteeNumber,
+  type StoreProperty,
+  type StoreNeed,
+} from "./guarantees.js";
 import { storeRequirements } from "./requirements/index.js";
 import type { StoreFactory } from "./store-under-test.js";
 
@@ -31,7 +38,10 @@ export interface GuaranteeVerdict {
   readonly number: GuaranteeNumber;
   /** One short sentence. */
   readonly title: string;
-  /** False: a requirement for it is broken. Undefined: no such requirement is broken, but some could not be checked. */
+  /**
+   * False: a requirement for it is broken. Undefined: no such requirement is broken, but some could
+   * not be checked.
+   */
   readonly given: boolean | undefined;
 }
 
@@ -46,17 +56,23 @@ export interface PropertyVerdict {
 }
 
 /**
- * Checks a store without a test runner, one requirement after another, each on a store of its own. A broken requirement does
- * not reject; the report names it.
+ * Checks a store without a test runner, one requirement after another, each on a store of its own.
+ * A broken requirement does not reject; the report names it.
  *
- * @throws TypeError if `create` returns no store under test. If `create` rejects, its error is passed on.
+ * @throws TypeError if `create` returns no store under test. If `create` rejects, its error is
+ *   passed on.
  */
-export async function checkStore({ name, create, report }: StoreCheckOptions): Promise<StoreReport> {
+export async function checkStore({
+  name,
+  create,
+  report,
+}: StoreCheckOptions): Promise<StoreReport> {
   const checked: Checked[] = [];
   let isInProcess = false;
   const noted: StoreFactory = async () => {
     const under = await create();
-    isInProcess = (under as { store?: { inProcess?: boolean } } | undefined)?.store?.inProcess === true;
+    isInProcess =
+      (under as { store?: { inProcess?: boolean } } | undefined)?.store?.inProcess === true;
     return under;
   };
   for (const requirement of storeRequirements) {
@@ -92,13 +108,19 @@ interface Checked {
 }
 
 /**
- * Returns the verdict on a guarantee or property. An unchecked requirement does not count if it is on an optional method. Nor
- * does it for a store in this process, which no other process reaches, unless the guarantee itself needs it.
+ * Returns the verdict on a guarantee or property. An unchecked requirement does not count if it is
+ * on an optional method. Nor does it for a store in this process, which no other process reaches,
+ * unless the guarantee itself needs it.
  */
-function isGiven(checked: readonly Checked[], isInProcess: boolean, own: StoreNeed | undefined): boolean | undefined {
+function isGiven(
+  checked: readonly Checked[],
+  isInProcess: boolean,
+  own: StoreNeed | undefined,
+): boolean | undefined {
   if (checked.some(({ result }) => result.error !== undefined)) return false;
   const open = checked.filter(({ result }) => result.notChecked !== undefined);
-  const isIgnored = (needs: StoreNeed | undefined) => needs !== own && (isInProcess || needs === "getMany" || needs === "ends");
+  const isIgnored = (needs: StoreNeed | undefined) =>
+    needs !== own && (isInProcess || needs === "getMany" || needs === "ends");
   if (open.some(({ needs }) => !isIgnored(needs))) return undefined;
   return true;
 }

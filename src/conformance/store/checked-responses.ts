@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import type { SessionStore } from "../../index.js";
 
 /**
- * Returns the store with every response checked for its type and its time. A store that hangs, or returns 1 for true, fails at
- * that call.
+ * Returns the store with every response checked for its type and its time. A store that hangs, or
+ * returns 1 for true, fails at that call.
  *
  * @param limit milliseconds for one call
  */
@@ -17,16 +17,24 @@ export function withResponsesChecked(store: SessionStore, limit: number): Sessio
     ...(store.problems !== undefined && { problems: store.problems }),
     get: (key) => asked("get", limit, () => store.get(key), isStoredOrUndefined),
     insert: (key, entry) => asked("insert", limit, () => store.insert(key, entry), isBoolean),
-    replace: (key, entry, version) => asked("replace", limit, () => store.replace(key, entry, version), isBoolean),
-    touch: (key, lastActive, expiresAt) => asked("touch", limit, () => store.touch(key, lastActive, expiresAt), isBoolean),
+    replace: (key, entry, version) =>
+      asked("replace", limit, () => store.replace(key, entry, version), isBoolean),
+    touch: (key, lastActive, expiresAt) =>
+      asked("touch", limit, () => store.touch(key, lastActive, expiresAt), isBoolean),
     delete: (key) => asked("delete", limit, () => store.delete(key), isStoredOrUndefined),
-    listBySubject: (subject, cursor) => asked("listBySubject", limit, () => store.listBySubject(subject, cursor), isPage),
-    listBySid: (sid, cursor) => asked("listBySid", limit, () => store.listBySid(sid, cursor), isPage),
+    listBySubject: (subject, cursor) =>
+      asked("listBySubject", limit, () => store.listBySubject(subject, cursor), isPage),
+    listBySid: (sid, cursor) =>
+      asked("listBySid", limit, () => store.listBySid(sid, cursor), isPage),
     ...(watchEnds !== undefined && { watchEnds }),
     ...(announceEnd !== undefined && {
-      announceEnd: (key: string, reason: string) => asked("announceEnd", limit, () => announceEnd(key, reason), isAnything),
+      announceEnd: (key: string, reason: string) =>
+        asked("announceEnd", limit, () => announceEnd(key, reason), isAnything),
     }),
-    ...(getMany !== undefined && { getMany: (keys: readonly string[]) => asked("getMany", limit, () => getMany(keys), isMapOfEntries) }),
+    ...(getMany !== undefined && {
+      getMany: (keys: readonly string[]) =>
+        asked("getMany", limit, () => getMany(keys), isMapOfEntries),
+    }),
   };
 }
 
@@ -41,10 +49,16 @@ async function asked<Answer>(
   return answer;
 }
 
-function settledWithin<Answer>(method: string, limit: number, question: () => Promise<Answer>): Promise<Answer> {
+function settledWithin<Answer>(
+  method: string,
+  limit: number,
+  question: () => Promise<Answer>,
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      reject(new assert.AssertionError({ message: `${method} has not settled within ${limit} ms` }));
+      reject(
+        new assert.AssertionError({ message: `${method} has not settled within ${limit} ms` }),
+      );
     }, limit);
     // A store may throw instead of rejecting.
     new Promise<Answer>((settle) => {
@@ -60,7 +74,10 @@ function settledWithin<Answer>(method: string, limit: number, question: () => Pr
 function isAnything(): void {}
 
 function isBoolean(method: string, answer: unknown): void {
-  assert.ok(typeof answer === "boolean", `${method} must return true or false, got ${shown(answer)}`);
+  assert.ok(
+    typeof answer === "boolean",
+    `${method} must return true or false, got ${shown(answer)}`,
+  );
 }
 
 function isPage(method: string, answer: unknown): void {
@@ -68,7 +85,10 @@ function isPage(method: string, answer: unknown): void {
   assert.ok(isObject, `${method} must return an object with entries, got ${shown(answer)}`);
   const { entries, next } = answer as Record<string, unknown>;
   isMapOfEntries(method, entries);
-  assert.ok(next === undefined || typeof next === "string", `${method} must return a string or undefined as next, got ${shown(next)}`);
+  assert.ok(
+    next === undefined || typeof next === "string",
+    `${method} must return a string or undefined as next, got ${shown(next)}`,
+  );
 }
 
 function isMapOfEntries(method: string, answer: unknown): void {
@@ -81,12 +101,19 @@ function isMapOfEntries(method: string, answer: unknown): void {
 
 function isStoredOrUndefined(method: string, answer: unknown): void {
   if (answer === undefined) return;
-  assert.ok(typeof answer === "object" && answer !== null, `${method} must return an entry or undefined, got ${shown(answer)}`);
+  assert.ok(
+    typeof answer === "object" && answer !== null,
+    `${method} must return an entry or undefined, got ${shown(answer)}`,
+  );
   const stored = answer as Record<string, unknown>;
   const field = (name: string, type: "number" | "string", isOptional: boolean): void => {
     const value = stored[name];
     if (isOptional && value === undefined) return;
-    assert.equal(typeof value, type, `${method} must return an entry whose ${name} is a ${type}, got ${shown(value)}`);
+    assert.equal(
+      typeof value,
+      type,
+      `${method} must return an entry whose ${name} is a ${type}, got ${shown(value)}`,
+    );
   };
   field("version", "string", false);
   field("expiresAt", "number", false);

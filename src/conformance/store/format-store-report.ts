@@ -5,8 +5,9 @@ const MARKS = { holds: "holds      ", broken: "BROKEN     ", open: "not checked"
 const VERDICTS = { true: "given      ", false: "NOT GIVEN  ", undefined: "not checked" } as const;
 
 /**
- * The report as text for people: what was checked, method by method; for each guarantee and each other promise whether it is
- * given, and if not, the requirements that are broken; and what was seen of each of those. Ends with a line break.
+ * The report as text for people: what was checked, method by method; for each guarantee and each
+ * other promise whether it is given, and if not, the requirements that are broken; and what was
+ * seen of each of those. Ends with a line break.
  */
 export function formatStoreReport(report: StoreReport): string {
   const { name, results, guarantees, properties } = report;
@@ -36,21 +37,28 @@ export function formatStoreReport(report: StoreReport): string {
     ]),
     ...(broken.length === 0 ? [] : ["", "What was seen"]),
     ...broken.flatMap(({ error }) =>
-      error === undefined ? [] : error.message.split("\n").map((text, row) => (row === 0 ? `- ${text}` : `  ${text}`)),
+      error === undefined
+        ? []
+        : error.message.split("\n").map((text, row) => (row === 0 ? `- ${text}` : `  ${text}`)),
     ),
     "",
   ].join("\n");
 }
 
-/** A method's requirements. Why they were not checked is said once, where it is the same for all of them. */
+/**
+ * A method's requirements. Why they were not checked is said once, where it is the same for all of
+ * them.
+ */
 function section(method: string, results: readonly StoreResult[]): string[] {
   const own = results.filter((result) => result.method === method);
-  const shared = new Set(own.map(({ notChecked }) => notChecked)).size === 1 ? own[0]?.notChecked : undefined;
+  const shared =
+    new Set(own.map(({ notChecked }) => notChecked)).size === 1 ? own[0]?.notChecked : undefined;
   return [
     shared === undefined ? method : `${method} (${shared})`,
     ...own.map((result) => {
       const mark = result.passed ? MARKS.holds : isOpen(result) ? MARKS.open : MARKS.broken;
-      const why = shared === undefined && result.notChecked !== undefined ? ` (${result.notChecked})` : "";
+      const why =
+        shared === undefined && result.notChecked !== undefined ? ` (${result.notChecked})` : "";
       return `  ${mark}  ${result.title}${why}`;
     }),
   ];
@@ -59,7 +67,9 @@ function section(method: string, results: readonly StoreResult[]): string[] {
 /** Under a verdict: the requirements that are broken, or else why some could not be checked. */
 function reasons(given: boolean | undefined, concerned: readonly StoreResult[]): string[] {
   if (given === true) return [];
-  const broken = concerned.filter(({ error }) => error !== undefined).map(({ method, title }) => `${method}: ${title}`);
+  const broken = concerned
+    .filter(({ error }) => error !== undefined)
+    .map(({ method, title }) => `${method}: ${title}`);
   const open = concerned.flatMap(({ notChecked }) => notChecked ?? []);
   return (given === false ? broken : [...new Set(open)]).map((text) => `               - ${text}`);
 }

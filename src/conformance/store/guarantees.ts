@@ -1,7 +1,8 @@
 /**
- * A feature that only some stores under test have and some requirements need. `bytes`: a store outside the process, which gets
- * encrypted bytes. `another` and `outage`: the members of that name in `StoreUnderTest`. `getMany` and `ends`: the
- * optional methods `getMany`, and `announceEnd` with `watchEnds`.
+ * A feature that only some stores under test have and some requirements need. `bytes`: a store
+ * outside the process, which gets encrypted bytes. `another` and `outage`: the members of that name
+ * in `StoreUnderTest`. `getMany` and `ends`: the optional methods `getMany`, and `announceEnd` with
+ * `watchEnds`.
  */
 export type StoreNeed = "bytes" | "another" | "outage" | OptionalMethod;
 
@@ -23,10 +24,21 @@ export type GuaranteeNumber = 1 | 2 | 3 | 4 | 5 | 6 | 7;
 
 /** The seven guarantees, in their order. */
 export const GUARANTEES: readonly Guarantee[] = [
-  { number: 1, title: "Any number of simultaneous requests in one process make one token request, and all get a response." },
-  { number: 2, title: "Any number of processes that share the store make one token request.", needs: "another" },
+  {
+    number: 1,
+    title:
+      "Any number of simultaneous requests in one process make one token request, and all get a response.",
+  },
+  {
+    number: 2,
+    title: "Any number of processes that share the store make one token request.",
+    needs: "another",
+  },
   { number: 3, title: "A late request uses the refreshed tokens, never the spent one." },
-  { number: 4, title: "A slow provider lets no second refresher in; a refresher that dies is replaced." },
+  {
+    number: 4,
+    title: "A slow provider lets no second refresher in; a refresher that dies is replaced.",
+  },
   { number: 5, title: "No write of an old copy ever overwrites newer tokens." },
   { number: 6, title: "Logout wins over everything in flight: the session never comes back." },
   { number: 7, title: "An outage never signs a user out.", needs: "outage" },

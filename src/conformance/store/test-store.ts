@@ -21,21 +21,22 @@ export interface StoreTestOptions {
   /** Registers a test with any runner. */
   readonly test: RegisterTest;
   /**
-   * The features that the store under test lacks. Requirements that need them get no test. You need this only for a runner whose
-   * running tests cannot skip themselves, such as Jest.
+   * The features that the store under test lacks. Requirements that need them get no test. You need
+   * this only for a runner whose running tests cannot skip themselves, such as Jest.
    */
   readonly without?: readonly StoreNeed[];
 }
 
 /**
- * Registers one test for each requirement, each on a store of its own. A requirement that needs a feature which the store under
- * test lacks is skipped with the reason.
+ * Registers one test for each requirement, each on a store of its own. A requirement that needs a
+ * feature which the store under test lacks is skipped with the reason.
  */
 export function testStore({ name, create, test, without = [] }: StoreTestOptions): void {
   for (const requirement of storeRequirements) {
     const { method, title, needs } = requirement;
     if (needs !== undefined && without.includes(needs)) continue;
-    // The default keeps the function's length 0. Mocha and Jest pass a callback to a longer function.
+    // The default keeps the function's length 0. Mocha and Jest pass a callback to a longer
+    // function.
     test(`${name} store, ${method}: ${title}`, async (context = {}) => {
       const { error, notChecked } = await checkRequirement(name, requirement, create);
       if (error !== undefined) throw error;

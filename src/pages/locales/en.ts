@@ -1,13 +1,16 @@
 import { PAGE_ERRORS } from "../../errors.js";
 import type { Message } from "./message.js";
 
-const TITLES = Object.fromEntries(Object.entries(PAGE_ERRORS).map(([code, { title }]) => [`error.${code}`, title])) as {
+const TITLES = Object.fromEntries(
+  Object.entries(PAGE_ERRORS).map(([code, { title }]) => [`error.${code}`, title]),
+) as {
   readonly [Code in keyof typeof PAGE_ERRORS as `error.${Code}`]: string;
 };
 
 /**
- * The English texts. Every other language has the same keys and the same placeholders, such as `{duration}`. A text has no markup. A text
- * with plural forms has one for each plural category of its language (CLDR).
+ * The English texts. Every other language has the same keys and the same placeholders, such as
+ * `{duration}`. A text has no markup. A text with plural forms has one for each plural category of
+ * its language (CLDR).
  */
 export const en = {
   // Parts of every page
@@ -36,18 +39,25 @@ export const en = {
   "ended.title": "Session ended",
   "ended.heading": "Your session has ended",
   "ended.user": "You were signed in as",
-  "ended.max_age": "It reached the maximum age of a session on this site. Staying active does not extend it.",
+  "ended.max_age":
+    "It reached the maximum age of a session on this site. Staying active does not extend it.",
   "ended.idle": "You were inactive for longer than this site allows.",
-  "ended.signed_in_before": "This site asks everyone who signed in before a certain time to sign in again.",
+  "ended.signed_in_before":
+    "This site asks everyone who signed in before a certain time to sign in again.",
   "ended.session_expiry": "It reached the time limit that the identity provider set for it.",
   "ended.logged_out_at_provider": "You were signed out by your organization.",
   "ended.ended_everywhere": "This session was ended on another device, or by an administrator.",
   "ended.provider_removed": "You signed in with a provider that this application no longer uses.",
-  "ended.too_many_sessions": "You signed in on too many devices, and this session had been unused the longest.",
-  "ended.auto_refresh_off": "The provider's proof of your identity has expired, and this site does not renew it automatically.",
-  "ended.no_refresh_token": "The provider's proof of your identity has expired, and the provider did not send a refresh token to renew it.",
-  "ended.refresh_rejected": "The provider's proof of your identity has expired, and the provider refused to renew it.",
-  "ended.claims_rejected": "The identity provider no longer sends all the information about you that this site needs.",
+  "ended.too_many_sessions":
+    "You signed in on too many devices, and this session had been unused the longest.",
+  "ended.auto_refresh_off":
+    "The provider's proof of your identity has expired, and this site does not renew it automatically.",
+  "ended.no_refresh_token":
+    "The provider's proof of your identity has expired, and the provider did not send a refresh token to renew it.",
+  "ended.refresh_rejected":
+    "The provider's proof of your identity has expired, and the provider refused to renew it.",
+  "ended.claims_rejected":
+    "The identity provider no longer sends all the information about you that this site needs.",
   "ended.denied": "Your account is no longer allowed to use this site.",
   "rule.max_age": "Maximum age",
   "rule.idle": "Idle timeout",
@@ -56,18 +66,24 @@ export const en = {
 
   // The sign-in ended with an error code of the provider
   "signIn.failed": "The sign-in was not completed.",
-  "signIn.access_denied": "You did not give your consent, or your account is not allowed to use this application.",
+  "signIn.access_denied":
+    "You did not give your consent, or your account is not allowed to use this application.",
   "signIn.login_required": "You must sign in at the identity provider first.",
   "signIn.consent_required": "The identity provider needs your consent first.",
   "signIn.interaction_required": "The identity provider must ask you a question first.",
   "signIn.account_selection_required": "You must choose an account at the identity provider first.",
   "signIn.invalid_request": "The identity provider could not read this application's request.",
-  "signIn.unauthorized_client": "The identity provider does not allow this application to sign users in this way.",
-  "signIn.unsupported_response_type": "The identity provider does not support the way this application signs users in.",
-  "signIn.invalid_scope": "The identity provider does not offer all the permissions that this application requests.",
+  "signIn.unauthorized_client":
+    "The identity provider does not allow this application to sign users in this way.",
+  "signIn.unsupported_response_type":
+    "The identity provider does not support the way this application signs users in.",
+  "signIn.invalid_scope":
+    "The identity provider does not offer all the permissions that this application requests.",
   "signIn.server_error": "Something went wrong at the identity provider.",
-  "signIn.temporarily_unavailable": "The identity provider is busy or under maintenance. Try again in a moment.",
-  "signIn.provider_error": "The identity provider ended the sign-in for a reason that this site does not recognize.",
+  "signIn.temporarily_unavailable":
+    "The identity provider is busy or under maintenance. Try again in a moment.",
+  "signIn.provider_error":
+    "The identity provider ended the sign-in for a reason that this site does not recognize.",
 
   // The page on which a sign-in in a popup window ends
   "popup.close": "You can close this window.",
@@ -76,7 +92,8 @@ export const en = {
   // A login of another user, which another site may have started
   "chooser.heading": "Choose how to sign in",
   "otherUser.heading": "Which account do you want to use?",
-  "otherUser.text": "You are signed in as {present}. A link or another site has started a sign-in as {other}.",
+  "otherUser.text":
+    "You are signed in as {present}. A link or another site has started a sign-in as {other}.",
   "otherUser.stay": "Stay as {present}",
   "otherUser.continue": "Continue as {other}",
 
@@ -110,20 +127,29 @@ export const en = {
   "error.invalid_parameter.text": "Part of the address is invalid.",
   "error.login_link_invalid.text":
     "The link was already used, has expired, or belongs to another browser. Nothing has changed. You can start again.",
-  "error.sign_in_refused.text": "The identity provider's response could not be accepted, so you are not signed in.",
-  "error.sign_in_denied.text": "You signed in at the identity provider, but your account is not allowed to use this application.",
+  "error.sign_in_refused.text":
+    "The identity provider's response could not be accepted, so you are not signed in.",
+  "error.sign_in_denied.text":
+    "You signed in at the identity provider, but your account is not allowed to use this application.",
   "error.claims_rejected.text":
     "The identity provider did not send everything about you that this application needs. The application's operators can see what is missing.",
-  "error.step_up_failed.text": "This page requires a recent or a stronger sign-in by the same person. You are still signed in as before.",
-  "error.forbidden.text": "You are signed in, but your account does not have permission to open this page.",
+  "error.step_up_failed.text":
+    "This page requires a recent or a stronger sign-in by the same person. You are still signed in as before.",
+  "error.forbidden.text":
+    "You are signed in, but your account does not have permission to open this page.",
   "error.not_found.text": "The address might be mistyped, or the page might have moved.",
   "error.method_not_allowed.text": "You can open this address, but you cannot send data to it.",
-  "error.provider_required.text": "The application offers several ways to sign in. Choose one of them.",
-  "error.prefetch_refused.text": "Your browser requested this page before you clicked. Nothing has happened yet.",
-  "error.provider_unavailable.text": "The identity provider, which checks who you are, is not responding. Such an outage is usually short.",
+  "error.provider_required.text":
+    "The application offers several ways to sign in. Choose one of them.",
+  "error.prefetch_refused.text":
+    "Your browser requested this page before you clicked. Nothing has happened yet.",
+  "error.provider_unavailable.text":
+    "The identity provider, which checks who you are, is not responding. Such an outage is usually short.",
   "error.provider_misconfigured.text":
     "The operators of this site can see the cause in the site's log. Trying again will not help until they have corrected it.",
-  "error.store_unavailable.text": "This site's session store is not responding. Such an outage is usually short.",
+  "error.store_unavailable.text":
+    "This site's session store is not responding. Such an outage is usually short.",
   "error.session_missing.text": "This site could not check whether you are signed in.",
-  "error.hook_failed.text": "This application could not finish processing your sign-in. Such a problem is usually short.",
+  "error.hook_failed.text":
+    "This application could not finish processing your sign-in. Such a problem is usually short.",
 } as const satisfies Readonly<Record<string, Message>>;

@@ -25,20 +25,27 @@ export const es: Messages = {
   "ended.title": "Sesión finalizada",
   "ended.heading": "Su sesión ha finalizado",
   "ended.user": "Había iniciado sesión como",
-  "ended.max_age": "Alcanzó la duración máxima de una sesión en este sitio. Su actividad no prolonga esa duración.",
+  "ended.max_age":
+    "Alcanzó la duración máxima de una sesión en este sitio. Su actividad no prolonga esa duración.",
   "ended.idle": "Estuvo inactivo más tiempo del que permite este sitio.",
-  "ended.signed_in_before": "Este sitio pide que vuelvan a iniciar sesión quienes la iniciaron antes de cierto momento.",
+  "ended.signed_in_before":
+    "Este sitio pide que vuelvan a iniciar sesión quienes la iniciaron antes de cierto momento.",
   "ended.session_expiry": "Alcanzó el límite de tiempo que fijó el proveedor de identidad.",
   "ended.logged_out_at_provider": "Su organización cerró su sesión.",
-  "ended.ended_everywhere": "La sesión se cerró desde otro dispositivo o la cerró un administrador.",
-  "ended.provider_removed": "Ha iniciado sesión con un proveedor que esta aplicación ya no utiliza.",
-  "ended.too_many_sessions": "Ha iniciado sesión en demasiados dispositivos, y esta sesión era la que llevaba más tiempo sin usarse.",
+  "ended.ended_everywhere":
+    "La sesión se cerró desde otro dispositivo o la cerró un administrador.",
+  "ended.provider_removed":
+    "Ha iniciado sesión con un proveedor que esta aplicación ya no utiliza.",
+  "ended.too_many_sessions":
+    "Ha iniciado sesión en demasiados dispositivos, y esta sesión era la que llevaba más tiempo sin usarse.",
   "ended.auto_refresh_off":
     "La prueba de identidad que emitió el proveedor de identidad ha caducado, y este sitio no la renueva automáticamente.",
   "ended.no_refresh_token":
     "La prueba de identidad que emitió el proveedor de identidad ha caducado, y este no proporcionó ningún token para renovarla.",
-  "ended.refresh_rejected": "La prueba de identidad que emitió el proveedor de identidad ha caducado, y este se negó a renovarla.",
-  "ended.claims_rejected": "El proveedor de identidad ya no envía todos los datos sobre usted que este sitio necesita.",
+  "ended.refresh_rejected":
+    "La prueba de identidad que emitió el proveedor de identidad ha caducado, y este se negó a renovarla.",
+  "ended.claims_rejected":
+    "El proveedor de identidad ya no envía todos los datos sobre usted que este sitio necesita.",
   "ended.denied": "Este sitio ya no admite su cuenta.",
   "rule.max_age": "Duración máxima",
   "rule.idle": "Límite de inactividad",
@@ -50,27 +57,35 @@ export const es: Messages = {
   "signIn.login_required": "Primero debe iniciar sesión en el proveedor de identidad.",
   "signIn.consent_required": "El proveedor de identidad necesita primero su consentimiento.",
   "signIn.interaction_required": "El proveedor de identidad debe hacerle primero una pregunta.",
-  "signIn.account_selection_required": "Primero debe elegir una cuenta en el proveedor de identidad.",
-  "signIn.invalid_request": "El proveedor de identidad no pudo leer la solicitud de esta aplicación.",
-  "signIn.unauthorized_client": "El proveedor de identidad no permite que esta aplicación inicie sesiones de esta forma.",
-  "signIn.unsupported_response_type": "El proveedor de identidad no admite la forma en que esta aplicación inicia sesiones.",
-  "signIn.invalid_scope": "El proveedor de identidad no ofrece todos los permisos que solicita esta aplicación.",
+  "signIn.account_selection_required":
+    "Primero debe elegir una cuenta en el proveedor de identidad.",
+  "signIn.invalid_request":
+    "El proveedor de identidad no pudo leer la solicitud de esta aplicación.",
+  "signIn.unauthorized_client":
+    "El proveedor de identidad no permite que esta aplicación inicie sesiones de esta forma.",
+  "signIn.unsupported_response_type":
+    "El proveedor de identidad no admite la forma en que esta aplicación inicia sesiones.",
+  "signIn.invalid_scope":
+    "El proveedor de identidad no ofrece todos los permisos que solicita esta aplicación.",
   "signIn.server_error": "Se produjo un error en el proveedor de identidad.",
   "signIn.temporarily_unavailable":
     "El proveedor de identidad está sobrecargado o en mantenimiento. Vuelva a intentarlo dentro de un momento.",
-  "signIn.provider_error": "El proveedor de identidad interrumpió el inicio de sesión por un motivo que este sitio no conoce.",
+  "signIn.provider_error":
+    "El proveedor de identidad interrumpió el inicio de sesión por un motivo que este sitio no conoce.",
 
   "popup.close": "Puede cerrar esta ventana.",
   "popup.stay": "Continuar en esta ventana",
 
   "chooser.heading": "Elija cómo iniciar sesión",
   "otherUser.heading": "¿Qué cuenta quiere usar?",
-  "otherUser.text": "Ha iniciado sesión como {present}. Un enlace u otro sitio ha empezado a iniciar sesión como {other}.",
+  "otherUser.text":
+    "Ha iniciado sesión como {present}. Un enlace u otro sitio ha empezado a iniciar sesión como {other}.",
   "otherUser.stay": "Seguir como {present}",
   "otherUser.continue": "Continuar como {other}",
 
   "sessions.title": "Sus sesiones",
-  "sessions.text": "Ha iniciado sesión en estos dispositivos. Cierre las sesiones que no reconozca.",
+  "sessions.text":
+    "Ha iniciado sesión en estos dispositivos. Cierre las sesiones que no reconozca.",
   "sessions.hidden": {
     one: "No se muestra {count} sesión más antigua.",
     many: "No se muestran {count} sesiones más antiguas.",
@@ -102,9 +117,11 @@ export const es: Messages = {
   "error.login_link_invalid.text":
     "El enlace ya se usó, ha caducado o pertenece a otro navegador. No ha cambiado nada. Puede empezar de nuevo.",
   "error.sign_in_refused": "No se pudo completar el inicio de sesión",
-  "error.sign_in_refused.text": "No se pudo aceptar la respuesta del proveedor de identidad, así que no ha iniciado sesión.",
+  "error.sign_in_refused.text":
+    "No se pudo aceptar la respuesta del proveedor de identidad, así que no ha iniciado sesión.",
   "error.sign_in_denied": "No puede iniciar sesión aquí",
-  "error.sign_in_denied.text": "Ha iniciado sesión en el proveedor de identidad, pero esta aplicación no admite su cuenta.",
+  "error.sign_in_denied.text":
+    "Ha iniciado sesión en el proveedor de identidad, pero esta aplicación no admite su cuenta.",
   "error.claims_rejected": "A su cuenta le faltan datos que esta aplicación necesita",
   "error.claims_rejected.text":
     "El proveedor de identidad no envió todos los datos sobre usted que esta aplicación necesita. Sus responsables pueden ver qué falta.",
@@ -112,17 +129,21 @@ export const es: Messages = {
   "error.step_up_failed.text":
     "Esta página requiere un inicio de sesión más reciente o más seguro de la misma persona. Su sesión sigue abierta como antes.",
   "error.forbidden": "No puede abrir esta página",
-  "error.forbidden.text": "Ha iniciado sesión, pero su cuenta no tiene permiso para abrir esta página.",
+  "error.forbidden.text":
+    "Ha iniciado sesión, pero su cuenta no tiene permiso para abrir esta página.",
   "error.cross_origin": "Esta solicitud no procede de este sitio",
   "error.too_many_streams": "Esta sesión tiene demasiados flujos de eventos abiertos",
   "error.not_found": "No hay ninguna página en esta dirección",
-  "error.not_found.text": "Puede que la dirección esté mal escrita o que la página se haya trasladado.",
+  "error.not_found.text":
+    "Puede que la dirección esté mal escrita o que la página se haya trasladado.",
   "error.method_not_allowed": "Este método no está permitido aquí",
   "error.method_not_allowed.text": "Puede abrir esta dirección, pero no enviarle datos.",
   "error.provider_required": "Elija cómo iniciar sesión",
-  "error.provider_required.text": "Esta aplicación ofrece varias formas de iniciar sesión. Elija una.",
+  "error.provider_required.text":
+    "Esta aplicación ofrece varias formas de iniciar sesión. Elija una.",
   "error.prefetch_refused": "Esta página no se puede cargar por adelantado",
-  "error.prefetch_refused.text": "Su navegador solicitó esta página antes de que usted hiciera clic. Todavía no ha ocurrido nada.",
+  "error.prefetch_refused.text":
+    "Su navegador solicitó esta página antes de que usted hiciera clic. Todavía no ha ocurrido nada.",
   "error.provider_unavailable": "El proveedor de identidad no está disponible en este momento",
   "error.provider_unavailable.text":
     "El proveedor de identidad, que comprueba quién es usted, no responde. Estas interrupciones suelen ser breves.",
@@ -130,9 +151,11 @@ export const es: Messages = {
   "error.provider_misconfigured.text":
     "Los responsables de este sitio pueden ver la causa en su registro. No sirve de nada volver a intentarlo hasta que la corrijan.",
   "error.store_unavailable": "El almacén de sesiones no está disponible en este momento",
-  "error.store_unavailable.text": "El almacén de sesiones de este sitio no responde. Estas interrupciones suelen ser breves.",
+  "error.store_unavailable.text":
+    "El almacén de sesiones de este sitio no responde. Estas interrupciones suelen ser breves.",
   "error.session_missing": "La gestión de sesiones no está disponible",
   "error.session_missing.text": "Este sitio no pudo averiguar si usted ha iniciado sesión.",
   "error.hook_failed": "El inicio de sesión no se puede completar en este momento",
-  "error.hook_failed.text": "Esta aplicación no pudo decidir sobre su inicio de sesión. Suele resolverse en un momento.",
+  "error.hook_failed.text":
+    "Esta aplicación no pudo decidir sobre su inicio de sesión. Suele resolverse en un momento.",
 };

@@ -25,19 +25,27 @@ export const fr: Messages = {
   "ended.title": "Session terminée",
   "ended.heading": "Votre session est terminée",
   "ended.user": "Vous étiez connecté en tant que",
-  "ended.max_age": "Elle a atteint la durée maximale d’une session sur ce site. Votre activité ne prolonge pas cette durée.",
+  "ended.max_age":
+    "Elle a atteint la durée maximale d’une session sur ce site. Votre activité ne prolonge pas cette durée.",
   "ended.idle": "Vous êtes resté inactif plus longtemps que ce site ne le permet.",
-  "ended.signed_in_before": "Ce site demande à toutes les personnes connectées avant une certaine date de se reconnecter.",
+  "ended.signed_in_before":
+    "Ce site demande à toutes les personnes connectées avant une certaine date de se reconnecter.",
   "ended.session_expiry": "Elle a atteint la limite de temps fixée par le fournisseur d’identité.",
   "ended.logged_out_at_provider": "Votre organisation vous a déconnecté.",
-  "ended.ended_everywhere": "La session a été fermée depuis un autre appareil ou par un administrateur.",
-  "ended.provider_removed": "Vous vous êtes connecté auprès d’un fournisseur que cette application n’utilise plus.",
-  "ended.too_many_sessions": "Vous vous êtes connecté sur trop d’appareils, et cette session était inutilisée depuis le plus longtemps.",
-  "ended.auto_refresh_off": "La preuve d’identité délivrée par le fournisseur a expiré, et ce site ne la renouvelle pas automatiquement.",
+  "ended.ended_everywhere":
+    "La session a été fermée depuis un autre appareil ou par un administrateur.",
+  "ended.provider_removed":
+    "Vous vous êtes connecté auprès d’un fournisseur que cette application n’utilise plus.",
+  "ended.too_many_sessions":
+    "Vous vous êtes connecté sur trop d’appareils, et cette session était inutilisée depuis le plus longtemps.",
+  "ended.auto_refresh_off":
+    "La preuve d’identité délivrée par le fournisseur a expiré, et ce site ne la renouvelle pas automatiquement.",
   "ended.no_refresh_token":
     "La preuve d’identité délivrée par le fournisseur a expiré, et celui-ci n’a pas fourni de jeton pour la renouveler.",
-  "ended.refresh_rejected": "La preuve d’identité délivrée par le fournisseur a expiré, et celui-ci a refusé de la renouveler.",
-  "ended.claims_rejected": "Le fournisseur d’identité ne transmet plus toutes les informations vous concernant dont ce site a besoin.",
+  "ended.refresh_rejected":
+    "La preuve d’identité délivrée par le fournisseur a expiré, et celui-ci a refusé de la renouveler.",
+  "ended.claims_rejected":
+    "Le fournisseur d’identité ne transmet plus toutes les informations vous concernant dont ce site a besoin.",
   "ended.denied": "Ce site n’accepte plus votre compte.",
   "rule.max_age": "Durée maximale",
   "rule.idle": "Délai d’inactivité",
@@ -45,30 +53,40 @@ export const fr: Messages = {
   "rule.duration": "{rule} : {duration}",
 
   "signIn.failed": "La connexion n’a pas abouti.",
-  "signIn.access_denied": "Vous n’avez pas donné votre accord, ou votre compte ne peut pas utiliser cette application.",
+  "signIn.access_denied":
+    "Vous n’avez pas donné votre accord, ou votre compte ne peut pas utiliser cette application.",
   "signIn.login_required": "Vous devez d’abord vous connecter auprès du fournisseur d’identité.",
   "signIn.consent_required": "Le fournisseur d’identité a d’abord besoin de votre accord.",
   "signIn.interaction_required": "Le fournisseur d’identité doit d’abord vous poser une question.",
-  "signIn.account_selection_required": "Vous devez d’abord choisir un compte auprès du fournisseur d’identité.",
-  "signIn.invalid_request": "Le fournisseur d’identité n’a pas pu lire la demande de cette application.",
-  "signIn.unauthorized_client": "Le fournisseur d’identité n’autorise pas cette application à connecter des utilisateurs de cette façon.",
-  "signIn.unsupported_response_type": "Le fournisseur d’identité ne prend pas en charge le mode de connexion de cette application.",
-  "signIn.invalid_scope": "Le fournisseur d’identité ne propose pas toutes les autorisations demandées par cette application.",
+  "signIn.account_selection_required":
+    "Vous devez d’abord choisir un compte auprès du fournisseur d’identité.",
+  "signIn.invalid_request":
+    "Le fournisseur d’identité n’a pas pu lire la demande de cette application.",
+  "signIn.unauthorized_client":
+    "Le fournisseur d’identité n’autorise pas cette application à connecter des utilisateurs de cette façon.",
+  "signIn.unsupported_response_type":
+    "Le fournisseur d’identité ne prend pas en charge le mode de connexion de cette application.",
+  "signIn.invalid_scope":
+    "Le fournisseur d’identité ne propose pas toutes les autorisations demandées par cette application.",
   "signIn.server_error": "Une erreur s’est produite chez le fournisseur d’identité.",
-  "signIn.temporarily_unavailable": "Le fournisseur d’identité est surchargé ou en maintenance. Réessayez dans un instant.",
-  "signIn.provider_error": "Le fournisseur d’identité a mis fin à la connexion pour une raison que ce site ne connaît pas.",
+  "signIn.temporarily_unavailable":
+    "Le fournisseur d’identité est surchargé ou en maintenance. Réessayez dans un instant.",
+  "signIn.provider_error":
+    "Le fournisseur d’identité a mis fin à la connexion pour une raison que ce site ne connaît pas.",
 
   "popup.close": "Vous pouvez fermer cette fenêtre.",
   "popup.stay": "Continuer dans cette fenêtre",
 
   "chooser.heading": "Choisissez comment vous connecter",
   "otherUser.heading": "Quel compte voulez-vous utiliser ?",
-  "otherUser.text": "Vous êtes connecté en tant que {present}. Un lien ou un autre site a lancé une connexion en tant que {other}.",
+  "otherUser.text":
+    "Vous êtes connecté en tant que {present}. Un lien ou un autre site a lancé une connexion en tant que {other}.",
   "otherUser.stay": "Rester {present}",
   "otherUser.continue": "Continuer en tant que {other}",
 
   "sessions.title": "Vos sessions",
-  "sessions.text": "Vous êtes connecté sur ces appareils. Fermez toute session que vous ne reconnaissez pas.",
+  "sessions.text":
+    "Vous êtes connecté sur ces appareils. Fermez toute session que vous ne reconnaissez pas.",
   "sessions.hidden": {
     one: "{count} session plus ancienne n’est pas affichée.",
     many: "{count} sessions plus anciennes ne sont pas affichées.",
@@ -100,28 +118,34 @@ export const fr: Messages = {
   "error.login_link_invalid.text":
     "Le lien a déjà été utilisé, a expiré ou appartient à un autre navigateur. Rien n’a changé. Vous pouvez recommencer.",
   "error.sign_in_refused": "La connexion n’a pas pu aboutir",
-  "error.sign_in_refused.text": "La réponse du fournisseur d’identité n’a pas pu être acceptée : vous n’êtes pas connecté.",
+  "error.sign_in_refused.text":
+    "La réponse du fournisseur d’identité n’a pas pu être acceptée : vous n’êtes pas connecté.",
   "error.sign_in_denied": "Vous ne pouvez pas vous connecter ici",
   "error.sign_in_denied.text":
     "Vous vous êtes connecté auprès du fournisseur d’identité, mais cette application n’accepte pas votre compte.",
-  "error.claims_rejected": "Il manque à votre compte des informations dont cette application a besoin",
+  "error.claims_rejected":
+    "Il manque à votre compte des informations dont cette application a besoin",
   "error.claims_rejected.text":
     "Le fournisseur d’identité n’a pas transmis toutes les informations dont cette application a besoin. Ses responsables peuvent voir ce qui manque.",
   "error.step_up_failed": "Le fournisseur d’identité n’a pas confirmé à nouveau votre identité",
   "error.step_up_failed.text":
     "Cette page exige une connexion plus récente ou plus forte de la même personne. Vous êtes toujours connecté comme avant.",
   "error.forbidden": "Vous ne pouvez pas ouvrir cette page",
-  "error.forbidden.text": "Vous êtes connecté, mais votre compte n’a pas le droit d’ouvrir cette page.",
+  "error.forbidden.text":
+    "Vous êtes connecté, mais votre compte n’a pas le droit d’ouvrir cette page.",
   "error.cross_origin": "Cette demande ne vient pas de ce site",
   "error.too_many_streams": "Trop de flux d’événements sont ouverts pour cette session",
   "error.not_found": "Il n’y a pas de page à cette adresse",
   "error.not_found.text": "L’adresse est peut-être mal saisie, ou la page a été déplacée.",
   "error.method_not_allowed": "Cette méthode n’est pas autorisée ici",
-  "error.method_not_allowed.text": "Vous pouvez ouvrir cette adresse, mais pas lui envoyer de données.",
+  "error.method_not_allowed.text":
+    "Vous pouvez ouvrir cette adresse, mais pas lui envoyer de données.",
   "error.provider_required": "Choisissez comment vous connecter",
-  "error.provider_required.text": "Cette application propose plusieurs façons de se connecter. Choisissez-en une.",
+  "error.provider_required.text":
+    "Cette application propose plusieurs façons de se connecter. Choisissez-en une.",
   "error.prefetch_refused": "Cette page ne peut pas être préchargée",
-  "error.prefetch_refused.text": "Votre navigateur a demandé cette page avant que vous ne cliquiez. Rien ne s’est encore produit.",
+  "error.prefetch_refused.text":
+    "Votre navigateur a demandé cette page avant que vous ne cliquiez. Rien ne s’est encore produit.",
   "error.provider_unavailable": "Le fournisseur d’identité est actuellement injoignable",
   "error.provider_unavailable.text":
     "Le fournisseur d’identité, qui vérifie votre identité, ne répond pas. Une telle panne est en général de courte durée.",
@@ -129,9 +153,11 @@ export const fr: Messages = {
   "error.provider_misconfigured.text":
     "Les responsables de ce site trouveront la cause dans son journal. Il est inutile de réessayer avant qu’ils ne l’aient corrigée.",
   "error.store_unavailable": "Le stockage des sessions est actuellement injoignable",
-  "error.store_unavailable.text": "Le stockage des sessions de ce site ne répond pas. Une telle panne est en général de courte durée.",
+  "error.store_unavailable.text":
+    "Le stockage des sessions de ce site ne répond pas. Une telle panne est en général de courte durée.",
   "error.session_missing": "La gestion des sessions n’est pas disponible",
   "error.session_missing.text": "Ce site n’a pas pu déterminer si vous êtes connecté.",
   "error.hook_failed": "La connexion ne peut pas aboutir pour le moment",
-  "error.hook_failed.text": "Cette application n’a pas pu se prononcer sur votre connexion. Cela ne dure en général qu’un instant.",
+  "error.hook_failed.text":
+    "Cette application n’a pas pu se prononcer sur votre connexion. Cela ne dure en général qu’un instant.",
 };

@@ -25,18 +25,26 @@ export const ja: Messages = {
   "ended.title": "セッション終了",
   "ended.heading": "セッションが終了しました",
   "ended.user": "ログインしていたアカウント",
-  "ended.max_age": "このサイトのセッションの最長時間に達しました。操作を続けていても、この時間は延長されません。",
+  "ended.max_age":
+    "このサイトのセッションの最長時間に達しました。操作を続けていても、この時間は延長されません。",
   "ended.idle": "このサイトで許可されている時間を超えて、操作がありませんでした。",
-  "ended.signed_in_before": "このサイトでは、一定の時刻より前にログインした場合、もう一度ログインする必要があります。",
+  "ended.signed_in_before":
+    "このサイトでは、一定の時刻より前にログインした場合、もう一度ログインする必要があります。",
   "ended.session_expiry": "認証サービスが定めた制限時間に達しました。",
   "ended.logged_out_at_provider": "所属組織によってログアウトされました。",
   "ended.ended_everywhere": "別の端末または管理者によって、このセッションが終了されました。",
-  "ended.provider_removed": "このアプリケーションで使用されなくなったプロバイダーでログインしていました。",
-  "ended.too_many_sessions": "ログインしている端末が多すぎるため、最も長く使われていなかったこのセッションが終了されました。",
-  "ended.auto_refresh_off": "認証サービスによる本人確認の有効期限が切れました。このサイトでは自動的に更新されません。",
-  "ended.no_refresh_token": "認証サービスによる本人確認の有効期限が切れました。更新に必要なトークンは発行されていません。",
-  "ended.refresh_rejected": "認証サービスによる本人確認の有効期限が切れ、更新も認証サービスに拒否されました。",
-  "ended.claims_rejected": "このサイトに必要な情報の一部が、認証サービスから提供されなくなりました。",
+  "ended.provider_removed":
+    "このアプリケーションで使用されなくなったプロバイダーでログインしていました。",
+  "ended.too_many_sessions":
+    "ログインしている端末が多すぎるため、最も長く使われていなかったこのセッションが終了されました。",
+  "ended.auto_refresh_off":
+    "認証サービスによる本人確認の有効期限が切れました。このサイトでは自動的に更新されません。",
+  "ended.no_refresh_token":
+    "認証サービスによる本人確認の有効期限が切れました。更新に必要なトークンは発行されていません。",
+  "ended.refresh_rejected":
+    "認証サービスによる本人確認の有効期限が切れ、更新も認証サービスに拒否されました。",
+  "ended.claims_rejected":
+    "このサイトに必要な情報の一部が、認証サービスから提供されなくなりました。",
   "ended.denied": "お使いのアカウントは、このサイトでは使用できなくなりました。",
   "rule.max_age": "最長時間",
   "rule.idle": "無操作の制限時間",
@@ -44,25 +52,32 @@ export const ja: Messages = {
   "rule.duration": "{rule}：{duration}",
 
   "signIn.failed": "ログインは完了しませんでした。",
-  "signIn.access_denied": "同意が得られなかったか、お使いのアカウントではこのアプリケーションを利用できません。",
+  "signIn.access_denied":
+    "同意が得られなかったか、お使いのアカウントではこのアプリケーションを利用できません。",
   "signIn.login_required": "先に認証サービスでログインする必要があります。",
   "signIn.consent_required": "先に認証サービスで同意する必要があります。",
   "signIn.interaction_required": "先に認証サービスでの確認が必要です。",
   "signIn.account_selection_required": "先に認証サービスでアカウントを選択する必要があります。",
   "signIn.invalid_request": "認証サービスがこのアプリケーションの要求を読み取れませんでした。",
-  "signIn.unauthorized_client": "認証サービスは、このアプリケーションにこの方法でのログインを許可していません。",
-  "signIn.unsupported_response_type": "認証サービスは、このアプリケーションのログイン方法に対応していません。",
-  "signIn.invalid_scope": "認証サービスは、このアプリケーションが要求する権限の一部を提供していません。",
+  "signIn.unauthorized_client":
+    "認証サービスは、このアプリケーションにこの方法でのログインを許可していません。",
+  "signIn.unsupported_response_type":
+    "認証サービスは、このアプリケーションのログイン方法に対応していません。",
+  "signIn.invalid_scope":
+    "認証サービスは、このアプリケーションが要求する権限の一部を提供していません。",
   "signIn.server_error": "認証サービスで問題が発生しました。",
-  "signIn.temporarily_unavailable": "認証サービスが混雑しているか、メンテナンス中です。しばらくしてからもう一度お試しください。",
-  "signIn.provider_error": "認証サービスがログインを中断しました。このサイトでは理由がわかりません。",
+  "signIn.temporarily_unavailable":
+    "認証サービスが混雑しているか、メンテナンス中です。しばらくしてからもう一度お試しください。",
+  "signIn.provider_error":
+    "認証サービスがログインを中断しました。このサイトでは理由がわかりません。",
 
   "popup.close": "このウィンドウは閉じてかまいません。",
   "popup.stay": "このウィンドウで続ける",
 
   "chooser.heading": "ログイン方法を選択してください",
   "otherUser.heading": "どのアカウントを使いますか",
-  "otherUser.text": "現在 {present} としてログインしています。リンクまたは別のサイトが {other} としてのログインを開始しました。",
+  "otherUser.text":
+    "現在 {present} としてログインしています。リンクまたは別のサイトが {other} としてのログインを開始しました。",
   "otherUser.stay": "{present} のまま続ける",
   "otherUser.continue": "{other} として続ける",
 
@@ -97,9 +112,11 @@ export const ja: Messages = {
   "error.login_link_invalid.text":
     "リンクはすでに使用されたか、有効期限が切れたか、別のブラウザーのものです。変更は行われていません。最初からやり直せます。",
   "error.sign_in_refused": "ログインを完了できませんでした",
-  "error.sign_in_refused.text": "認証サービスの応答を受け入れられなかったため、ログインしていません。",
+  "error.sign_in_refused.text":
+    "認証サービスの応答を受け入れられなかったため、ログインしていません。",
   "error.sign_in_denied": "ここにはログインできません",
-  "error.sign_in_denied.text": "認証サービスでのログインは済んでいますが、お使いのアカウントはこのアプリケーションでは使用できません。",
+  "error.sign_in_denied.text":
+    "認証サービスでのログインは済んでいますが、お使いのアカウントはこのアプリケーションでは使用できません。",
   "error.claims_rejected": "このアプリケーションに必要な情報がアカウントにありません",
   "error.claims_rejected.text":
     "このアプリケーションに必要な情報の一部が、認証サービスから提供されませんでした。不足している情報は運営者が確認できます。",
@@ -107,7 +124,8 @@ export const ja: Messages = {
   "error.step_up_failed.text":
     "このページには、同じ方による新しいログイン、またはより強力なログインが必要です。現在のログインはそのまま有効です。",
   "error.forbidden": "このページを開く権限がありません",
-  "error.forbidden.text": "ログインしていますが、お使いのアカウントにはこのページを開く権限がありません。",
+  "error.forbidden.text":
+    "ログインしていますが、お使いのアカウントにはこのページを開く権限がありません。",
   "error.cross_origin": "この要求はこのサイトから送信されたものではありません",
   "error.too_many_streams": "このセッションで開いているイベントストリームが多すぎます",
   "error.not_found": "このアドレスにページはありません",
@@ -115,17 +133,23 @@ export const ja: Messages = {
   "error.method_not_allowed": "このメソッドはここでは使用できません",
   "error.method_not_allowed.text": "このアドレスは開けますが、データを送信することはできません。",
   "error.provider_required": "ログイン方法を選択してください",
-  "error.provider_required.text": "このアプリケーションには複数のログイン方法があります。いずれかを選択してください。",
+  "error.provider_required.text":
+    "このアプリケーションには複数のログイン方法があります。いずれかを選択してください。",
   "error.prefetch_refused": "このページは先読みできません",
-  "error.prefetch_refused.text": "クリックする前に、ブラウザーがこのページを要求しました。まだ何も行われていません。",
+  "error.prefetch_refused.text":
+    "クリックする前に、ブラウザーがこのページを要求しました。まだ何も行われていません。",
   "error.provider_unavailable": "現在、認証サービスに接続できません",
-  "error.provider_unavailable.text": "本人確認を行う認証サービスが応答していません。通常、このような障害は短時間で解消します。",
+  "error.provider_unavailable.text":
+    "本人確認を行う認証サービスが応答していません。通常、このような障害は短時間で解消します。",
   "error.provider_misconfigured": "ログインが正しく設定されていません",
-  "error.provider_misconfigured.text": "原因は、このサイトの運営者がログで確認できます。修正されるまでは、もう一度試しても解決しません。",
+  "error.provider_misconfigured.text":
+    "原因は、このサイトの運営者がログで確認できます。修正されるまでは、もう一度試しても解決しません。",
   "error.store_unavailable": "現在、セッションの保存先に接続できません",
-  "error.store_unavailable.text": "このサイトのセッションの保存先が応答していません。通常、このような障害は短時間で解消します。",
+  "error.store_unavailable.text":
+    "このサイトのセッションの保存先が応答していません。通常、このような障害は短時間で解消します。",
   "error.session_missing": "セッション管理を利用できません",
   "error.session_missing.text": "ログインしているかどうかを確認できませんでした。",
   "error.hook_failed": "現在、ログインを完了できません",
-  "error.hook_failed.text": "このアプリケーションがログインの可否を判断できませんでした。通常はすぐに解消します。",
+  "error.hook_failed.text":
+    "このアプリケーションがログインの可否を判断できませんでした。通常はすぐに解消します。",
 };

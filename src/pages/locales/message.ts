@@ -4,5 +4,8 @@ export type PluralForms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>>
   readonly other: string;
 };
 
-/** A text with placeholders such as `{duration}`; with plural forms, the placeholder `{count}` chooses the form. */
+/**
+ * A text with placeholders such as `{duration}`; with plural forms, the placeholder `{count}`
+ * chooses the form.
+ */
 export type Message = string | PluralForms;

@@ -1,5 +1,11 @@
 import { StoreUnavailableError } from "../../errors.js";
-import type { EndWatcher, Entry, EntryPage, SessionStore, Stored } from "../../ports/session-store.js";
+import type {
+  EndWatcher,
+  Entry,
+  EntryPage,
+  SessionStore,
+  Stored,
+} from "../../ports/session-store.js";
 import { epochSeconds, nextTurn, systemClock, type Clock, type EpochSeconds } from "../../clock.js";
 import { LIST_FIELDS, LIST_PAGE, type ListField } from "../stored-entries.js";
 
@@ -7,9 +13,10 @@ export interface MemoryStoreOptions {
   /** Default: the system clock. */
   readonly clock?: Clock;
   /**
-   * The maximum number of entries, signed-in sessions and pending logins together: 1 to 16,000,000, the limit of a JavaScript Map.
-   * Default 100,000: at two to three kilobytes a session it fits Node's default heap, even when a flood of logins fills it with the
-   * largest possible records. For 1,000,000, give Node about 4 GB (`--max-old-space-size=4096`).
+   * The maximum number of entries, signed-in sessions and pending logins together: 1 to 16,000,000,
+   * the limit of a JavaScript Map. Default 100,000: at two to three kilobytes a session it fits
+   * Node's default heap, even when a flood of logins fills it with the largest possible records.
+   * For 1,000,000, give Node about 4 GB (`--max-old-space-size=4096`).
    */
   readonly maxSessions?: number;
 }
@@ -17,7 +24,9 @@ export interface MemoryStoreOptions {
 const DEFAULT_MAX_SESSIONS = 100_000;
 const MAX_MAX_SESSIONS = 16_000_000;
 const SWEEP_MILLISECONDS = 30_000;
-/** Entries that are swept before other work runs: about a millisecond if all of them have expired. */
+/**
+ * Entries that are swept before other work runs: about a millisecond if all of them have expired.
+ */
 const SLICE = 2_000;
 /** Only an expiry, a logout or a restart frees space, so an early retry would fail again. */
 const FULL_RETRY_SECONDS = 60;
@@ -27,11 +36,13 @@ const YES: Promise<boolean> = Promise.resolve(true);
 const NO: Promise<boolean> = Promise.resolve(false);
 
 /**
- * Stores sessions in this process's memory, for development, tests and applications of a single process. The sessions end with the
- * process. Records are not encrypted, because they never leave it.
+ * Stores sessions in this process's memory, for development, tests and applications of a single
+ * process. The sessions end with the process. Records are not encrypted, because they never leave
+ * it.
  *
- * When the store is full, expired entries are dropped first, then the oldest pending login. If only signed-in
- * sessions are left, an insert rejects with `StoreUnavailableError`. A signed-in session is never evicted.
+ * When the store is full, expired entries are dropped first, then the oldest pending login. If only
+ * signed-in sessions are left, an insert rejects with `StoreUnavailableError`. A signed-in session
+ * is never evicted.
  *
  * @throws TypeError when `maxSessions` is not a whole number within its bounds
  */
@@ -58,8 +69,9 @@ interface Slot {
 }
 
 /**
- * Pending logins in the order of their writes. This is also the order of their expiry, because all of them live equally long.
- * They are linked, because a Set finds its first member slowly after many deletions.
+ * Pending logins in the order of their writes. This is also the order of their expiry, because all
+ * of them live equally long. They are linked, because a Set finds its first member slowly after
+ * many deletions.
  */
 function evictionOrder() {
   let oldest: Slot | undefined;
@@ -93,7 +105,10 @@ function evictionOrder() {
 function createMemoryStore(clock: Clock, maxSessions: number): SessionStore {
   const slots = new Map<string, Slot>();
   /** In the order of their last writes. */
-  const indexes: Readonly<Record<ListField, Map<string, Set<Slot>>>> = { subject: new Map(), sid: new Map() };
+  const indexes: Readonly<Record<ListField, Map<string, Set<Slot>>>> = {
+    subject: new Map(),
+    sid: new Map(),
+  };
   const evictable = evictionOrder();
   /** Each in an object of its own, because the same watcher may watch twice. */
   const watchers = new Set<{ readonly watcher: EndWatcher }>();
@@ -103,7 +118,10 @@ function createMemoryStore(clock: Clock, maxSessions: number): SessionStore {
   let nextExpiry: EpochSeconds = Infinity;
   let cancelSweep: (() => void) | undefined;
 
-  /** The cursor is the order of the last entry. A later write moves an entry to a later page, so no entry is missed. */
+  /**
+   * The cursor is the order of the last entry. A later write moves an entry to a later page, so no
+   * entry is missed.
+   */
   function list(field: ListField, hash: string, cursor = "0"): EntryPage {
     const entries = new Map<string, Stored>();
     for (const slot of indexes[field].get(hash) ?? []) {
@@ -123,7 +141,11 @@ function createMemoryStore(clock: Clock, maxSessions: number): SessionStore {
     return slot.stored.expiresAt <= epochSeconds(clock);
   }
 
-  function write(entry: Entry, expiresAt: EpochSeconds, lastActive: EpochSeconds | undefined): Stored {
+  function write(
+    entry: Entry,
+    expiresAt: EpochSeconds,
+    lastActive: EpochSeconds | undefined,
+  ): Stored {
     writes += 1;
     nextExpiry = Math.min(nextExpiry, expiresAt);
     return storedOf(entry, String(writes), expiresAt, lastActive);
@@ -167,7 +189,10 @@ function createMemoryStore(clock: Clock, maxSessions: number): SessionStore {
     return true;
   }
 
-  /** Removes some expired entries, if there are any. Otherwise it reads all entries at most once a second: about 1 ms for 100,000. */
+  /**
+   * Removes some expired entries, if there are any. Otherwise it reads all entries at most once a
+   * second: about 1 ms for 100,000.
+   */
   function removeExpired(): void {
     const now = epochSeconds(clock);
     if (now < nextExpiry) return;
@@ -204,7 +229,8 @@ function createMemoryStore(clock: Clock, maxSessions: number): SessionStore {
       swept += 1;
       if (swept % SLICE === 0) await nextTurn();
     }
-    // Between two slices the store may have become empty and filled again, and may have a new timer.
+    // Between two slices the store may have become empty and filled again, and may have a new
+    // timer.
     cancelSweep?.();
     cancelSweep = undefined;
     if (slots.size > 0) scheduleSweep();
@@ -238,7 +264,11 @@ function createMemoryStore(clock: Clock, maxSessions: number): SessionStore {
       if (slot === undefined || slot.stored.version !== version) return NO;
       const { expiresAt, lastActive } = slot.stored;
       forget(slot);
-      slot.stored = write(entry, Math.max(expiresAt, entry.expiresAt), later(lastActive, entry.lastActive));
+      slot.stored = write(
+        entry,
+        Math.max(expiresAt, entry.expiresAt),
+        later(lastActive, entry.lastActive),
+      );
       slot.order = writes;
       index(slot);
       return YES;
@@ -289,12 +319,25 @@ function createMemoryStore(clock: Clock, maxSessions: number): SessionStore {
   };
 }
 
-function storedOf(entry: Entry, version: string, expiresAt: EpochSeconds, lastActive: EpochSeconds | undefined): Stored {
+function storedOf(
+  entry: Entry,
+  version: string,
+  expiresAt: EpochSeconds,
+  lastActive: EpochSeconds | undefined,
+): Stored {
   const { lastActive: _replaced, ...fields } = entry;
-  return Object.freeze({ ...fields, version, expiresAt, ...(lastActive !== undefined && { lastActive }) });
+  return Object.freeze({
+    ...fields,
+    version,
+    expiresAt,
+    ...(lastActive !== undefined && { lastActive }),
+  });
 }
 
-function later(stored: EpochSeconds | undefined, given: EpochSeconds | undefined): EpochSeconds | undefined {
+function later(
+  stored: EpochSeconds | undefined,
+  given: EpochSeconds | undefined,
+): EpochSeconds | undefined {
   if (stored === undefined || given === undefined) return stored ?? given;
   return Math.max(stored, given);
 }

@@ -23,19 +23,25 @@ interface Notification {
   readonly payload?: string | undefined;
 }
 
-/** A channel belongs to a database. Stores with other tables may share it, because keys are random. */
+/**
+ * A channel belongs to a database. Stores with other tables may share it, because keys are random.
+ */
 const CHANNEL = "idpauth_ended";
 
 /** Parameters: message */
 export const NOTIFY = `SELECT pg_notify('${CHANNEL}', $1)`;
 
 /**
- * Returns the channel of a client that listens. The announcements and the proofs go through the pool. So a proof shows that the pool
- * and the client use the same database, and that no pooler has given the client's connection to another client.
+ * Returns the channel of a client that listens. The announcements and the proofs go through the
+ * pool. So a proof shows that the pool and the client use the same database, and that no pooler has
+ * given the client's connection to another client.
  *
  * @param publish runs {@link NOTIFY} with the message
  */
-export function postgresChannel(client: PostgresListener, publish: (message: string) => Promise<unknown>): EndsChannel {
+export function postgresChannel(
+  client: PostgresListener,
+  publish: (message: string) => Promise<unknown>,
+): EndsChannel {
   // An error without a listener ends the process.
   client.on("error", ignore);
   return {
@@ -66,8 +72,10 @@ export function listenProblems(listen: PostgresListener | undefined): StoreProbl
   if (isClient && !isPool(listen)) return [];
   return [
     {
-      message: "The option listen of postgresStore isn't a Client of pg. A pool can't listen, because it changes connections.",
-      remedy: "Create a client for it: const listen = new pg.Client({ connectionString }); await listen.connect().",
+      message:
+        "The option listen of postgresStore isn't a Client of pg. A pool can't listen, because it changes connections.",
+      remedy:
+        "Create a client for it: const listen = new pg.Client({ connectionString }); await listen.connect().",
     },
   ];
 }

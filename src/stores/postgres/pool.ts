@@ -55,12 +55,19 @@ const RETRY_MILLISECONDS = 10;
 const LISTENED = new WeakSet<PostgresPool>();
 const utf8 = new TextDecoder();
 /** Every value as text, whatever parsers and formats the application has set for its pool. */
-const TEXT: Query["types"] = { getTypeParser: () => (value) => (typeof value === "string" ? value : utf8.decode(value)) };
+const TEXT: Query["types"] = {
+  getTypeParser: () => (value) => (typeof value === "string" ? value : utf8.decode(value)),
+};
 
 export function isPool(pool: unknown): pool is PostgresPool {
   if (typeof pool !== "object" || pool === null) return false;
   const { connect, on, totalCount, options } = pool as Partial<PostgresPool>;
-  return typeof connect === "function" && typeof on === "function" && typeof totalCount === "number" && typeof options === "object";
+  return (
+    typeof connect === "function" &&
+    typeof on === "function" &&
+    typeof totalCount === "number" &&
+    typeof options === "object"
+  );
 }
 
 /** Returns the mistakes in the pool's options, without I/O. */
@@ -68,15 +75,20 @@ export function poolProblems(pool: unknown): StoreProblem[] {
   if (!isPool(pool)) {
     return [
       {
-        message: "postgresStore wasn't given a Pool of pg. A single Client serves one request at a time and never reconnects.",
-        remedy: "Pass a pool: postgresStore(new pg.Pool({ connectionString, connectionTimeoutMillis: 2000 })).",
+        message:
+          "postgresStore wasn't given a Pool of pg. A single Client serves one request at a time and never reconnects.",
+        remedy:
+          "Pass a pool: postgresStore(new pg.Pool({ connectionString, connectionTimeoutMillis: 2000 })).",
       },
     ];
   }
   const { ended, ending } = pool as { ended?: unknown; ending?: unknown };
   const problems: StoreProblem[] = [];
   if (ended === true || ending === true) {
-    problems.push({ message: "The pool given to postgresStore has been ended.", remedy: "Pass a pool that is open." });
+    problems.push({
+      message: "The pool given to postgresStore has been ended.",
+      remedy: "Pass a pool that is open.",
+    });
   }
   const { connectionTimeoutMillis } = pool.options as { connectionTimeoutMillis?: unknown };
   if (!(Number(connectionTimeoutMillis) > 0)) {
@@ -96,12 +108,16 @@ export function poolProblems(pool: unknown): StoreProblem[] {
  */
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createStatements(pool: PostgresPool, isNamed: boolean) {
-  // The pool replaces a lost idle connection and emits "error", which ends the process if there is no listener.
+  // The pool replaces a lost idle connection and emits "error", which ends the process if there is
+  // no listener.
   if (isPool(pool) && !LISTENED.has(pool)) {
     LISTENED.add(pool);
     pool.on("error", ignore);
   }
-  /** Names of statements by text; undefined: a pooler has lost a named statement, or the application wants none. */
+  /**
+   * Names of statements by text; undefined: a pooler has lost a named statement, or the application
+   * wants none.
+   */
   let names = isNamed ? new Map<string, string>() : undefined;
 
   async function query(
@@ -113,7 +129,13 @@ export function createStatements(pool: PostgresPool, isNamed: boolean) {
     for (;;) {
       const name = values && nameOf(text);
       try {
-        const result = await client.query({ text, ...(name && { name }), ...(values && { values }), rowMode: "array", types: TEXT });
+        const result = await client.query({
+          text,
+          ...(name && { name }),
+          ...(values && { values }),
+          rowMode: "array",
+          types: TEXT,
+        });
         return result as PostgresResult;
       } catch (error) {
         if (isOver()) throw error;
@@ -135,12 +157,17 @@ export function createStatements(pool: PostgresPool, isNamed: boolean) {
 
   return {
     /**
-     * Runs one statement, with one time limit for the connection and the statement. A statement without a connection in time is
-     * never sent. After the time limit the connection is closed, because its statement may still run.
+     * Runs one statement, with one time limit for the connection and the statement. A statement
+     * without a connection in time is never sent. After the time limit the connection is closed,
+     * because its statement may still run.
      *
      * @throws StoreUnavailableError the time has passed
      */
-    async run(text: string, values: PostgresValue[] | undefined, milliseconds: number): Promise<PostgresResult> {
+    async run(
+      text: string,
+      values: PostgresValue[] | undefined,
+      milliseconds: number,
+    ): Promise<PostgresResult> {
       let client: PostgresClient | undefined;
       let isOver = false;
       const giveBack = (destroy = false): void => {
@@ -166,7 +193,10 @@ export function createStatements(pool: PostgresPool, isNamed: boolean) {
           throw error;
         }
       };
-      const tooLate = (): string => (client ? "PostgreSQL didn't respond in time." : "No connection to PostgreSQL was free in time.");
+      const tooLate = (): string =>
+        client
+          ? "PostgreSQL didn't respond in time."
+          : "No connection to PostgreSQL was free in time.";
       try {
         return await withinTime(work(), milliseconds, tooLate);
       } finally {
@@ -188,7 +218,10 @@ function isLostRace(error: unknown): boolean {
   return ["40001", "40P01"].includes(codeOf(error) ?? "");
 }
 
-/** 26000 unknown name, 42P05 name in use: a pooler gave the connection to another client. The statement had no effect. */
+/**
+ * 26000 unknown name, 42P05 name in use: a pooler gave the connection to another client. The
+ * statement had no effect.
+ */
 function hasLostName(error: unknown): boolean {
   return ["26000", "42P05"].includes(codeOf(error) ?? "");
 }

@@ -1,7 +1,15 @@
 import { StoreUnavailableError } from "../../errors.js";
 import type { Entry, EntryPage, SessionStore, Stored } from "../../ports/session-store.js";
 import { epochSeconds, systemClock, type Clock, type EpochSeconds } from "../../clock.js";
-import { codeOf, isPool, poolProblems, createStatements, type PostgresPool, type PostgresResult, type PostgresValue } from "./pool.js";
+import {
+  codeOf,
+  isPool,
+  poolProblems,
+  createStatements,
+  type PostgresPool,
+  type PostgresResult,
+  type PostgresValue,
+} from "./pool.js";
 import { postgresMigration, quotedTable, sqlFor, SWEEP_SLICE } from "./table.js";
 import { listenProblems, NOTIFY, postgresChannel, type PostgresListener } from "./end-channel.js";
 import { createAnnouncedEnds } from "../end-announcements.js";
@@ -16,39 +24,52 @@ export type { PostgresListener } from "./end-channel.js";
 /** Options of `postgresStore`. */
 export interface PostgresStoreOptions {
   /**
-   * `name` or `schema.name`: letters, digits and underscores, case-sensitive, at most 63 each. Default `idpauth_sessions`, on
-   * the search path.
+   * `name` or `schema.name`: letters, digits and underscores, case-sensitive, at most 63 each.
+   * Default `idpauth_sessions`, on the search path.
    */
   readonly table?: string;
-  /** Milliseconds for one operation, including the wait for a connection. Default and maximum 2000. */
+  /**
+   * Milliseconds for one operation, including the wait for a connection. Default and maximum 2000.
+   */
   readonly timeout?: number;
   /**
-   * Whether each connection prepares the store's statements once, under names. That saves the server about a third of a read.
-   * Default true: if a pooler in transaction mode loses a name, the store repeats the statement and continues without names.
-   * Set false if your pooler responds to named statements in another way than with an error.
+   * Whether each connection prepares the store's statements once, under names. That saves the
+   * server about a third of a read. Default true: if a pooler in transaction mode loses a name, the
+   * store repeats the statement and continues without names. Set false if your pooler responds to
+   * named statements in another way than with an error.
    */
   readonly namedStatements?: boolean;
-  /** Maximum milliseconds between two looks for expired rows. Default 60,000; 0: this process never sweeps. */
+  /**
+   * Maximum milliseconds between two looks for expired rows. Default 60,000; 0: this process never
+   * sweeps.
+   */
   readonly sweepInterval?: number;
   /**
-   * A connected `Client` of `pg` outside the pool, used for nothing else. With this client, the signals of `auth.whenEnded` abort
-   * within a second, by LISTEN. Otherwise each process polls. The client must not go through a pooler in transaction mode. The
-   * application closes the client. If its connection is lost, this process polls until it restarts.
+   * A connected `Client` of `pg` outside the pool, used for nothing else. With this client, the
+   * signals of `auth.whenEnded` abort within a second, by LISTEN. Otherwise each process polls. The
+   * client must not go through a pooler in transaction mode. The application closes the client. If
+   * its connection is lost, this process polls until it restarts.
    */
   readonly listen?: PostgresListener;
-  /** The clock that decides which entries have expired, and drives the sweep and `listen`. Default: the database's clock, one for all processes. */
+  /**
+   * The clock that decides which entries have expired, and drives the sweep and `listen`. Default:
+   * the database's clock, one for all processes.
+   */
   readonly clock?: Clock;
 }
 
 export interface PostgresStore extends SessionStore {
   /**
-   * Creates the table with {@link postgresMigration} if it is missing. Run it at every start, in any number of processes at
-   * once. The role needs CREATE on the schema.
+   * Creates the table with {@link postgresMigration} if it is missing. Run it at every start, in
+   * any number of processes at once. The role needs CREATE on the schema.
    *
    * @throws StoreUnavailableError if that fails within a minute; the message has the reason
    */
   migrate(): Promise<void>;
-  /** Ends the sweep and `watchEnds`, and waits for the running slice of the sweep. The application ends the pool. */
+  /**
+   * Ends the sweep and `watchEnds`, and waits for the running slice of the sweep. The application
+   * ends the pool.
+   */
   close(): Promise<void>;
 }
 
@@ -56,39 +77,61 @@ const DEFAULT_SWEEP_INTERVAL = 60_000;
 const MIGRATION_MILLISECONDS = 60_000;
 
 /**
- * Returns a store in one table of PostgreSQL 13 or later, through a `Pool` of `pg`. Each operation is one statement without a
- * transaction of its own, so the pool may go through a pooler in transaction mode (PgBouncer).
+ * Returns a store in one table of PostgreSQL 13 or later, through a `Pool` of `pg`. Each operation
+ * is one statement without a transaction of its own, so the pool may go through a pooler in
+ * transaction mode (PgBouncer).
  *
- * If an operation runs out of time, its outcome is unknown: a statement that was sent may still run. That is harmless.
- * `replace` compares the version, `touch` only moves stamps forward, neither creates a row, `delete` removes what the caller
- * wanted to remove, and no browser has the key of an `insert`.
+ * If an operation runs out of time, its outcome is unknown: a statement that was sent may still
+ * run. That is harmless. `replace` compares the version, `touch` only moves stamps forward, neither
+ * creates a row, `delete` removes what the caller wanted to remove, and no browser has the key of
+ * an `insert`.
  *
- * The store adds an "error" listener to the pool, because a lost idle connection ends the process otherwise.
+ * The store adds an "error" listener to the pool, because a lost idle connection ends the process
+ * otherwise.
  *
  * @throws TypeError if an option is out of bounds
  */
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
-export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions = {}): PostgresStore {
-  const { table: name = "idpauth_sessions", timeout = DEFAULT_STORE_TIMEOUT, clock, listen, namedStatements = true } = options;
+export function postgresStore(
+  pool: PostgresPool,
+  options: PostgresStoreOptions = {},
+): PostgresStore {
+  const {
+    table: name = "idpauth_sessions",
+    timeout = DEFAULT_STORE_TIMEOUT,
+    clock,
+    listen,
+    namedStatements = true,
+  } = options;
   const { sweepInterval = DEFAULT_SWEEP_INTERVAL } = options;
   checkTimeout("postgresStore", timeout);
   if (!(sweepInterval >= 0 && sweepInterval <= 86_400_000)) {
-    throw new TypeError(`postgresStore: sweepInterval must be milliseconds from 0 to 86400000, got ${String(sweepInterval)}.`);
+    throw new TypeError(
+      `postgresStore: sweepInterval must be milliseconds from 0 to 86400000, got ${String(sweepInterval)}.`,
+    );
   }
   const table = quotedTable(name);
   const sql = sqlFor(name);
   const problemsOfListen = listenProblems(listen);
   const problems = [...poolProblems(pool), ...problemsOfListen];
   const statements = createStatements(pool, namedStatements);
-  const stopSweep = sweepRegularly(clock ?? systemClock, isPool(pool) ? sweepInterval : 0, sweepSlice);
+  const stopSweep = sweepRegularly(
+    clock ?? systemClock,
+    isPool(pool) ? sweepInterval : 0,
+    sweepSlice,
+  );
   const canListen = listen !== undefined && problemsOfListen.length === 0;
-  const channel = canListen ? postgresChannel(listen, (message) => run(NOTIFY, [message])) : undefined;
+  const channel = canListen
+    ? postgresChannel(listen, (message) => run(NOTIFY, [message]))
+    : undefined;
   /** Only with the option `listen`. */
   const ends = channel && createAnnouncedEnds(channel, clock ?? systemClock);
 
   async function list(text: string, hash: string, after = ""): Promise<EntryPage> {
     const { rows } = await run(text, [hash, now(), after]);
-    return pageOf(rows.map((row) => ({ key: String(row[7]), stored: storedOf(row), position: String(row[7]) })));
+    return pageOf(
+      rows.map((row) => ({ key: String(row[7]), stored: storedOf(row), position: String(row[7]) })),
+    );
   }
 
   async function sweepSlice(): Promise<boolean> {
@@ -101,14 +144,20 @@ export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions 
     return rowCount === 1;
   }
 
-  async function run(text: string, values?: PostgresValue[], milliseconds = timeout): Promise<PostgresResult> {
+  async function run(
+    text: string,
+    values?: PostgresValue[],
+    milliseconds = timeout,
+  ): Promise<PostgresResult> {
     if (!isPool(pool)) throw new TypeError(problems[0]?.message);
     try {
       return await statements.run(text, values, milliseconds);
     } catch (error) {
       if (error instanceof StoreUnavailableError) throw error;
       const code = codeOf(error);
-      throw new StoreUnavailableError(explanation(code, `table ${table}`), { cause: withoutData(error, code) });
+      throw new StoreUnavailableError(explanation(code, `table ${table}`), {
+        cause: withoutData(error, code),
+      });
     }
   }
 
@@ -127,10 +176,14 @@ export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions 
     },
 
     insert: async (key, entry) => write(sql.insert, [key, now(), ...valuesOf(entry)]),
-    replace: async (key, entry, version) => write(sql.replace, [key, now(), ...valuesOf(entry), version]),
+    replace: async (key, entry, version) =>
+      write(sql.replace, [key, now(), ...valuesOf(entry), version]),
 
     async touch(key, lastActive, expiresAt) {
-      const stamps = [finite(expiresAt, "expiresAt"), lastActive === null ? null : finite(lastActive, "lastActive")];
+      const stamps = [
+        finite(expiresAt, "expiresAt"),
+        lastActive === null ? null : finite(lastActive, "lastActive"),
+      ];
       return write(sql.touch, [key, now(), ...stamps]);
     },
 
@@ -163,11 +216,13 @@ export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions 
   };
 }
 
-const OTHER_COLUMNS = "The % has other columns than postgresMigration() creates. Give the store another table name.";
+const OTHER_COLUMNS =
+  "The % has other columns than postgresMigration() creates. Give the store another table name.";
 
 /** Messages by SQLSTATE; % is the table. */
 const EXPLANATIONS: Readonly<Record<string, string>> = {
-  "42P01": "PostgreSQL has no %: run the store's migrate(), or the SQL of postgresMigration(), before the application starts.",
+  "42P01":
+    "PostgreSQL has no %: run the store's migrate(), or the SQL of postgresMigration(), before the application starts.",
   "3F000": "The schema of % doesn't exist: create it first, then run migrate().",
   "42501": "The database role lacks rights on %.",
   "42703": OTHER_COLUMNS,
@@ -176,13 +231,15 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
 };
 
 function explanation(code: string | undefined, table: string): string {
-  const known = EXPLANATIONS[code ?? ""] ?? `PostgreSQL can't be used for sessions right now${code === undefined ? "" : ` (${code})`}.`;
+  const known =
+    EXPLANATIONS[code ?? ""] ??
+    `PostgreSQL can't be used for sessions right now${code === undefined ? "" : ` (${code})`}.`;
   return known.replace("%", () => table);
 }
 
 /**
- * Returns the driver's error without row contents and parameters. The server puts them into the fields beside the message, and
- * into the message if it refuses a value (class 22).
+ * Returns the driver's error without row contents and parameters. The server puts them into the
+ * fields beside the message, and into the message if it refuses a value (class 22).
  */
 function withoutData(error: unknown, code: string | undefined): unknown {
   if (!(error instanceof Error) || !("severity" in error)) return error;
@@ -190,10 +247,14 @@ function withoutData(error: unknown, code: string | undefined): unknown {
   return Object.assign(new Error(message), { code });
 }
 
-/** Returns the values in the order of the statements: expiresAt, lastActive, subject, sid, summary, data. */
+/**
+ * Returns the values in the order of the statements: expiresAt, lastActive, subject, sid, summary,
+ * data.
+ */
 function valuesOf(entry: Entry): PostgresValue[] {
   const { data, expiresAt, lastActive, subject, sid, summary } = entry;
-  if (!(data instanceof Uint8Array)) throw new TypeError("postgresStore: data must be bytes (encrypted records).");
+  if (!(data instanceof Uint8Array))
+    throw new TypeError("postgresStore: data must be bytes (encrypted records).");
   return [
     finite(expiresAt, "expiresAt"),
     lastActive === undefined ? null : finite(lastActive, "lastActive"),
@@ -206,7 +267,8 @@ function valuesOf(entry: Entry): PostgresValue[] {
 
 /** PostgreSQL sorts NaN after every number, so such an entry would never expire. */
 function finite(seconds: number, field: string): number {
-  if (!Number.isFinite(seconds)) throw new TypeError(`postgresStore: ${field} must be a finite number, got ${String(seconds)}.`);
+  if (!Number.isFinite(seconds))
+    throw new TypeError(`postgresStore: ${field} must be a finite number, got ${String(seconds)}.`);
   return seconds;
 }
 

@@ -7,31 +7,37 @@ const MIGRATION_LOCK = "29665306388821096";
 export const SWEEP_SLICE = 500;
 
 /**
- * Returns a table's name, quoted for SQL. A quoted name is case-sensitive: `Sessions` is not `sessions`.
+ * Returns a table's name, quoted for SQL. A quoted name is case-sensitive: `Sessions` is not
+ * `sessions`.
  *
- * @throws TypeError unless the name has one or two parts (`table` or `schema.table`), each of at most 63 letters, digits
- *   and underscores that do not begin with a digit
+ * @throws TypeError unless the name has one or two parts (`table` or `schema.table`), each of at
+ *   most 63 letters, digits and underscores that do not begin with a digit
  */
 export function quotedTable(table: string): string {
   const parts = typeof table === "string" ? table.split(".") : [];
   if (parts.length < 1 || parts.length > 2 || !parts.every((part) => PART.test(part))) {
-    throw new TypeError('postgresStore: table must be "name" or "schema.name", of letters, digits and underscores.');
+    throw new TypeError(
+      'postgresStore: table must be "name" or "schema.name", of letters, digits and underscores.',
+    );
   }
   return parts.map((part) => `"${part}"`).join(".");
 }
 
 /**
- * Returns the SQL that creates the store's table: one statement that does everything or nothing, and nothing if the table
- * exists. It can run in a migration tool's transaction, through a pooler in transaction mode, and in many processes at once.
- * The schema must exist. The application's role needs SELECT, INSERT, UPDATE and DELETE on the table.
+ * Returns the SQL that creates the store's table: one statement that does everything or nothing,
+ * and nothing if the table exists. It can run in a migration tool's transaction, through a pooler
+ * in transaction mode, and in many processes at once. The schema must exist. The application's role
+ * needs SELECT, INSERT, UPDATE and DELETE on the table.
  *
- * The layout keeps a stamp of the last activity cheap. Stamps are frequent, and must not write the session's data again:
+ * The layout keeps a stamp of the last activity cheap. Stamps are frequent, and must not write the
+ * session's data again:
  *
- * - `data` is stored out of line (TOAST), so that an update of other columns does not copy it. PostgreSQL moves nothing out
- *   of a row shorter than about 2 KB. So `spacer` makes each row longer until PostgreSQL has decided; compressed it takes some 35
- *   bytes. The other columns stay in the row (MAIN).
- * - No index contains `last_active`, and pages are filled to 70 %. So the new row version fits into its page, and PostgreSQL
- *   writes no index (heap-only tuples).
+ * - `data` is stored out of line (TOAST), so that an update of other columns does not copy it.
+ *   PostgreSQL moves nothing out of a row shorter than about 2 KB. So `spacer` makes each row
+ *   longer until PostgreSQL has decided; compressed it takes some 35 bytes. The other columns stay
+ *   in the row (MAIN).
+ * - No index contains `last_active`, and pages are filled to 70 %. So the new row version fits into
+ *   its page, and PostgreSQL writes no index (heap-only tuples).
  *
  * @param table as for `postgresStore`
  * @throws TypeError if the name is not valid
@@ -70,21 +76,25 @@ $idpauth$;
 }
 
 /**
- * Returns the statement of each method, with its parameters. Each is one atomic step under READ COMMITTED. If an UPDATE or DELETE meets a row that
- * another transaction has just changed, it waits, takes the newest version of the row, and checks its WHERE clause again. SET
- * uses that newest version, too. So the second of two `replace` with one version finds another version. A `touch` or `replace` after a
- * `delete` finds no row. Stamps move from the newest values. The primary key decides an `insert`: it locks the
- * existing row and checks WHERE on its newest version. Under a stricter default isolation PostgreSQL refuses the second writer (40001),
- * and the store sends the statement again.
+ * Returns the statement of each method, with its parameters. Each is one atomic step under READ
+ * COMMITTED. If an UPDATE or DELETE meets a row that another transaction has just changed, it
+ * waits, takes the newest version of the row, and checks its WHERE clause again. SET uses that
+ * newest version, too. So the second of two `replace` with one version finds another version. A
+ * `touch` or `replace` after a `delete` finds no row. Stamps move from the newest values. The
+ * primary key decides an `insert`: it locks the existing row and checks WHERE on its newest
+ * version. Under a stricter default isolation PostgreSQL refuses the second writer (40001), and the
+ * store sends the statement again.
  *
- * `now` is null for the server's clock. That is `clock_timestamp()`, because a statement may have waited for a lock. The sweep
- * needs a condition that an index can use, so it takes the time at which its statement began.
+ * `now` is null for the server's clock. That is `clock_timestamp()`, because a statement may have
+ * waited for a lock. The sweep needs a condition that an index can use, so it takes the time at
+ * which its statement began.
  */
 export function sqlFor(table: string) {
   const name = quotedTable(table);
   const now = (parameter: string, clock = "clock_timestamp()"): string =>
     `COALESCE(${parameter}::float8, extract(epoch FROM ${clock})::float8)`;
-  const columns = "version::text, expires_at::text, last_active::text, subject, sid, encode(summary, 'base64'), encode(data, 'base64')";
+  const columns =
+    "version::text, expires_at::text, last_active::text, subject, sid, encode(summary, 'base64'), encode(data, 'base64')";
   const pageWhere = (field: string): string =>
     `SELECT ${columns}, key FROM ${name} WHERE ${field} = $1 AND key > $3 AND expires_at > ${now("$2")} ORDER BY key LIMIT ${LIST_PAGE}`;
   return {
@@ -99,7 +109,10 @@ VALUES ($1, gen_random_uuid(), $3::float8, $4::float8, $5, $6, $7::bytea, $8::by
 ON CONFLICT (key) DO UPDATE SET version = excluded.version, expires_at = excluded.expires_at, last_active = excluded.last_active,
   subject = excluded.subject, sid = excluded.sid, summary = excluded.summary, data = excluded.data
 WHERE present.expires_at <= ${now("$2")}`,
-    /** key, now, expiresAt, lastActive, subject, sid, summary, data, version. GREATEST leaves out what is null. */
+    /**
+     * key, now, expiresAt, lastActive, subject, sid, summary, data, version. GREATEST leaves out
+     * what is null.
+     */
     replace: `UPDATE ${name} SET version = gen_random_uuid(), expires_at = GREATEST(expires_at, $3::float8),
   last_active = GREATEST(last_active, $4::float8), subject = $5, sid = $6, summary = $7::bytea, data = $8::bytea
 WHERE key = $1 AND version::text = $9 AND expires_at > ${now("$2")}`,

@@ -25,7 +25,10 @@ interface Subscriber {
   disconnect(): void;
 }
 
-/** The store subscribes itself after each connect, so that it knows when the subscription is in place. */
+/**
+ * The store subscribes itself after each connect, so that it knows when the subscription is in
+ * place.
+ */
 const SUBSCRIBER_OPTIONS = { autoResubscribe: false, lazyConnect: false };
 
 type BufferCommand = (...args: (string | Buffer)[]) => Promise<unknown>;
@@ -41,26 +44,41 @@ interface Options {
 
 export function isIoRedis(client: object): client is IoRedis {
   const { callBuffer, status, options } = client as Record<string, unknown>;
-  return typeof callBuffer === "function" && typeof status === "string" && typeof options === "object" && options !== null;
+  return (
+    typeof callBuffer === "function" &&
+    typeof status === "string" &&
+    typeof options === "object" &&
+    options !== null
+  );
 }
 
 export function ioRedisConnection(client: IoRedis): RedisConnection {
   return {
     // `callBuffer` loses the command's name under `enableAutoPipelining`.
     send: (_key, [name, ...args]) =>
-      ((client as unknown as Record<string, BufferCommand>)[`${name.toLowerCase()}Buffer`] ?? client.callBuffer).apply(client, args),
+      (
+        (client as unknown as Record<string, BufferCommand>)[`${name.toLowerCase()}Buffer`] ??
+        client.callBuffer
+      ).apply(client, args),
     isCluster: client.isCluster === true,
-    subscribe: (channel, listener) => (client.status === "end" ? () => undefined : subscribed(client, channel, listener)),
+    subscribe: (channel, listener) =>
+      client.status === "end" ? () => undefined : subscribed(client, channel, listener),
     // The client connects by itself.
     isOpen: () => true,
     problems: () => problemsOf(client),
   };
 }
 
-function subscribed(client: IoRedis, channel: string, { message, ready, lost }: ChannelListener): () => void {
+function subscribed(
+  client: IoRedis,
+  channel: string,
+  { message, ready, lost }: ChannelListener,
+): () => void {
   const isCluster = client.isCluster === true;
   // A Cluster's own subscriber moves to another node, and has to subscribe again there.
-  const subscriber = isCluster ? client.duplicate([], { lazyConnect: false }) : client.duplicate(SUBSCRIBER_OPTIONS);
+  const subscriber = isCluster
+    ? client.duplicate([], { lazyConnect: false })
+    : client.duplicate(SUBSCRIBER_OPTIONS);
   subscriber.on("error", () => undefined);
   subscriber.on("message", (_channel: string, text: string) => {
     message(text);
@@ -78,7 +96,8 @@ function subscribed(client: IoRedis, channel: string, { message, ready, lost }: 
 function problemsOf({ isCluster = false, options }: IoRedis): StoreProblem[] {
   const where = isCluster ? "new Cluster(nodes, { … })" : "new Redis({ … })";
   const problems: StoreProblem[] = [];
-  if (options.enableOfflineQueue !== false) problems.push(offlineQueue(`enableOfflineQueue: false in ${where}`));
+  if (options.enableOfflineQueue !== false)
+    problems.push(offlineQueue(`enableOfflineQueue: false in ${where}`));
   // A Cluster client does not reconnect a lost node, so it resends nothing.
   if (!isCluster && options.autoResendUnfulfilledCommands !== false) {
     problems.push({
@@ -86,9 +105,13 @@ function problemsOf({ isCluster = false, options }: IoRedis): StoreProblem[] {
       remedy: `Set autoResendUnfulfilledCommands: false in ${where}.`,
     });
   }
-  if (options.role === "slave" || (isCluster && ![undefined, "master"].includes(options.scaleReads as string | undefined))) {
+  if (
+    options.role === "slave" ||
+    (isCluster && ![undefined, "master"].includes(options.scaleReads as string | undefined))
+  ) {
     problems.push({
-      message: "The Redis client uses replicas. A replica refuses writes and may return deleted entries.",
+      message:
+        "The Redis client uses replicas. A replica refuses writes and may return deleted entries.",
       remedy: `Leave out ${isCluster ? "scaleReads" : "role"} in ${where}.`,
     });
   }

@@ -25,7 +25,10 @@ interface Subscriber {
   unref?(): void;
 }
 
-/** Events of a Cluster or Sentinel that may concern the subscription. They have none for the subscription itself. */
+/**
+ * Events of a Cluster or Sentinel that may concern the subscription. They have none for the
+ * subscription itself.
+ */
 const DOUBTS = ["error", "node-error", "node-disconnect", "topology-change"];
 
 interface Options {
@@ -33,30 +36,45 @@ interface Options {
   readonly socket?: { readonly socketTimeout?: number; readonly reconnectStrategy?: unknown };
 }
 
-/** Bulk strings (`$`) as Buffers. The store has a time limit; the client's own costs more than the rest of a command. */
+/**
+ * Bulk strings (`$`) as Buffers. The store has a time limit; the client's own costs more than the
+ * rest of a command.
+ */
 const COMMAND_OPTIONS = { typeMapping: { ["$".charCodeAt(0)]: Buffer }, timeout: 0 };
 
 export function isNodeRedis(client: object): client is NodeRedis {
-  return has(client, "withTypeMapping", "sendCommand", "listenerCount") && (isCluster(client) || isSentinel(client) || isSingle(client));
+  return (
+    has(client, "withTypeMapping", "sendCommand", "listenerCount") &&
+    (isCluster(client) || isSentinel(client) || isSingle(client))
+  );
 }
 
-/** Every command goes to a primary, because a replica may still have what was replaced or deleted. */
+/**
+ * Every command goes to a primary, because a replica may still have what was replaced or deleted.
+ */
 export function nodeRedisConnection(client: NodeRedis): RedisConnection {
   const send = (): RedisConnection["send"] => {
-    if (isCluster(client)) return (key, command) => client.sendCommand(key, false, command, COMMAND_OPTIONS);
-    if (isSentinel(client)) return (_key, command) => client.sendCommand(false, command, COMMAND_OPTIONS);
+    if (isCluster(client))
+      return (key, command) => client.sendCommand(key, false, command, COMMAND_OPTIONS);
+    if (isSentinel(client))
+      return (_key, command) => client.sendCommand(false, command, COMMAND_OPTIONS);
     return (_key, command) => client.sendCommand(command, COMMAND_OPTIONS);
   };
   return {
     send: send(),
     isCluster: isCluster(client),
-    subscribe: (channel, listener) => (client.isOpen ? subscribed(client, channel, listener) : () => undefined),
+    subscribe: (channel, listener) =>
+      client.isOpen ? subscribed(client, channel, listener) : () => undefined,
     isOpen: () => client.isOpen,
     problems: () => problemsOf(client),
   };
 }
 
-function subscribed(client: NodeRedis, channel: string, { message, ready, lost }: ChannelListener): () => void {
+function subscribed(
+  client: NodeRedis,
+  channel: string,
+  { message, ready, lost }: ChannelListener,
+): () => void {
   // A Cluster's duplicate then connects to the node of the subscription alone.
   const subscriber = client.duplicate(isCluster(client) ? { minimizeConnections: true } : {});
   let isSubscribed = false;
@@ -89,16 +107,20 @@ function problemsOf(client: NodeRedis): StoreProblem[] {
   const problems: StoreProblem[] = [];
   if (client.listenerCount("error") === 0) {
     problems.push({
-      message: 'The Redis client has no "error" listener, so the first lost connection ends this process.',
-      remedy: 'Add a listener before you mount the component: client.on("error", (error) => log(error)).',
+      message:
+        'The Redis client has no "error" listener, so the first lost connection ends this process.',
+      remedy:
+        'Add a listener before you mount the component: client.on("error", (error) => log(error)).',
     });
   }
   if (!isSingle(client)) return problems;
   const { disableOfflineQueue, socket } = client.options ?? {};
-  if (disableOfflineQueue !== true) problems.push(offlineQueue("disableOfflineQueue: true in createClient({ … })"));
+  if (disableOfflineQueue !== true)
+    problems.push(offlineQueue("disableOfflineQueue: true in createClient({ … })"));
   if ((socket?.socketTimeout ?? 0) > 0 && socket?.reconnectStrategy === undefined) {
     problems.push({
-      message: "The Redis client has a socketTimeout but no reconnectStrategy, so it never reconnects after a timeout.",
+      message:
+        "The Redis client has a socketTimeout but no reconnectStrategy, so it never reconnects after a timeout.",
       remedy: "Set socket.reconnectStrategy in createClient({ … }), or leave out socketTimeout.",
     });
   }
@@ -115,9 +137,16 @@ function isSentinel(client: object): boolean {
 
 /** A pool has no options. */
 function isSingle(client: object): boolean {
-  return !isCluster(client) && !isSentinel(client) && "options" in client && typeof client.options === "object";
+  return (
+    !isCluster(client) &&
+    !isSentinel(client) &&
+    "options" in client &&
+    typeof client.options === "object"
+  );
 }
 
 function has(client: object, ...methods: string[]): boolean {
-  return methods.every((method) => typeof (client as Record<string, unknown>)[method] === "function");
+  return methods.every(
+    (method) => typeof (client as Record<string, unknown>)[method] === "function",
+  );
 }

@@ -6,11 +6,16 @@ export type RedisCommand = readonly [name: string, ...args: (string | Buffer)[]]
 
 /** The part of a client that the store uses. */
 export interface RedisConnection {
-  /** Sends a command to the primary of `key`. Strings in the reply are Buffers. Rejects or throws with the client's own error. */
+  /**
+   * Sends a command to the primary of `key`. Strings in the reply are Buffers. Rejects or throws
+   * with the client's own error.
+   */
   send(key: string, command: RedisCommand): Promise<unknown>;
   /** True: a command may name keys of one node only. */
   readonly isCluster: boolean;
-  /** Opens a connection that listens on a channel; returns a function that closes it. Never throws. */
+  /**
+   * Opens a connection that listens on a channel; returns a function that closes it. Never throws.
+   */
   subscribe(channel: string, listener: ChannelListener): () => void;
   /** False: the application has not connected the client, or has closed it. */
   isOpen(): boolean;
@@ -18,7 +23,10 @@ export interface RedisConnection {
   problems(): StoreProblem[];
 }
 
-/** @param option the setting with its place, for example `disableOfflineQueue: true in createClient({ … })` */
+/**
+ * @param option the setting with its place, for example
+ *   `disableOfflineQueue: true in createClient({ … })`
+ */
 export function offlineQueue(option: string): StoreProblem {
   return {
     message: "The Redis client queues commands during an outage and runs them afterwards.",

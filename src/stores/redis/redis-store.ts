@@ -10,14 +10,17 @@ import { createAnnouncedEnds } from "../end-announcements.js";
 import { LIST_FIELDS, LIST_PAGE, newVersion, type ListField } from "../stored-entries.js";
 import { checkTimeout, DEFAULT_STORE_TIMEOUT, withinTime } from "../time-limit.js";
 
-/** A client of the package `redis` (node-redis) or `ioredis`, for one server, Sentinel or a Cluster. */
+/**
+ * A client of the package `redis` (node-redis) or `ioredis`, for one server, Sentinel or a Cluster.
+ */
 export type RedisClient = NodeRedisClient | IoRedisClient;
 
 /** Options of `redisStore`. */
 export interface RedisStoreOptions {
   /**
-   * Prefix of every key, by default `idpauth:`. Two applications on one server need two prefixes. The keys are
-   * `{prefix}session:KEY`, `{prefix}subject:HASH` and `{prefix}sid:HASH`. The channel is `{prefix}ended`.
+   * Prefix of every key, by default `idpauth:`. Two applications on one server need two prefixes.
+   * The keys are `{prefix}session:KEY`, `{prefix}subject:HASH` and `{prefix}sid:HASH`. The channel
+   * is `{prefix}ended`.
    */
   readonly prefix?: string;
   /** Milliseconds for one operation, however many commands it takes. Default and maximum 2000. */
@@ -26,28 +29,33 @@ export interface RedisStoreOptions {
   readonly clock?: Clock;
 }
 
-/** The first round finds out what to index. Each further round lost a race against another writer. */
+/**
+ * The first round finds out what to index. Each further round lost a race against another writer.
+ */
 const MAX_ROUNDS = 5;
 
 /**
- * Returns a store in Redis 6.2 or later, or Valkey: one server, Sentinel or a Cluster. Takes a client of the package `redis`
- * (node-redis) or `ioredis`. The application connects and closes the client.
+ * Returns a store in Redis 6.2 or later, or Valkey: one server, Sentinel or a Cluster. Takes a
+ * client of the package `redis` (node-redis) or `ioredis`. The application connects and closes the
+ * client.
  *
- * Turn off the client's command queue, and read from primaries only. Startup check E012 names a wrong option where the client
- * shows its options (`createClient`, `Redis`, `Cluster`):
+ * Turn off the client's command queue, and read from primaries only. Startup check E012 names a
+ * wrong option where the client shows its options (`createClient`, `Redis`, `Cluster`):
  *
  * - `createClient({ disableOfflineQueue: true })`
  * - `createCluster({ rootNodes, defaults: { disableOfflineQueue: true } })`
  * - `createSentinel({ name, sentinelRootNodes, nodeClientOptions: { disableOfflineQueue: true }, maxCommandRediscovers: 0 })`
- * - `new Redis({ enableOfflineQueue: false, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 })`, with or without
- *   `sentinels`
+ * - `new Redis({ enableOfflineQueue: false, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 })`,
+ *   with or without `sentinels`
  * - `new Cluster(nodes, { enableOfflineQueue: false })` of ioredis
  *
- * The server expires entries by its own clock. It must not evict them (`maxmemory-policy noeviction`), and acknowledged writes
- * must survive its restart (`appendonly yes`). Otherwise users are signed out.
+ * The server expires entries by its own clock. It must not evict them
+ * (`maxmemory-policy noeviction`), and acknowledged writes must survive its restart
+ * (`appendonly yes`). Otherwise users are signed out.
  *
- * An operation that runs out of time rejects, and sends no further command. A command that was already sent may still run
- * later. That is harmless: see scripts.ts. If the network drops packets silently, set the client's `socketTimeout`.
+ * An operation that runs out of time rejects, and sends no further command. A command that was
+ * already sent may still run later. That is harmless: see scripts.ts. If the network drops packets
+ * silently, set the client's `socketTimeout`.
  *
  * @throws TypeError if the client is no object or an option is out of bounds
  */
@@ -59,8 +67,8 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 }
 
 /**
- * Returns the connection of a client. Tells the packages apart by their public members, because the application may have
- * any version and several copies of them.
+ * Returns the connection of a client. Tells the packages apart by their public members, because the
+ * application may have any version and several copies of them.
  *
  * @throws TypeError if the client is no object
  */
@@ -94,9 +102,10 @@ type Labels = Readonly<Partial<Record<ListField, string | undefined>>>;
 type Send = (key: string, command: RedisCommand) => Promise<unknown>;
 
 /**
- * The indexes by subject and by sid have other keys, on a Cluster on other nodes, so no step covers an index and the record. The
- * order of the steps guarantees that an index names every live entry of its subject or sid. The reverse is not guaranteed: a
- * reader of the index checks each record. In the table, "index" means both indexes, written at once.
+ * The indexes by subject and by sid have other keys, on a Cluster on other nodes, so no step covers
+ * an index and the record. The order of the steps guarantees that an index names every live entry
+ * of its subject or sid. The reverse is not guaranteed: a reader of the index checks each record.
+ * In the table, "index" means both indexes, written at once.
  *
  * | Operation | Steps | After the first step alone |
  * |---|---|---|
@@ -107,12 +116,17 @@ type Send = (key: string, command: RedisCommand) => Promise<unknown>;
  * | touch, later expiry | stamp, and the record says "index first"; index, record | The record has the stamp. Its index entry outlives it. |
  * | delete | record, index | As for insert. |
  *
- * After a change of subject or sid the old index keeps its entry until the entry expires. Removing it could hit a writer that goes
- * back to the old one, as two processes do during a key rotation. Listing removes nothing either: a key without a record may be an insert
- * between its two steps.
+ * After a change of subject or sid the old index keeps its entry until the entry expires. Removing
+ * it could hit a writer that goes back to the old one, as two processes do during a key rotation.
+ * Listing removes nothing either: a key without a record may be an insert between its two steps.
  */
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
-function createRedisStore(connection: RedisConnection, prefix: string, timeout: number, clock: Clock): SessionStore {
+function createRedisStore(
+  connection: RedisConnection,
+  prefix: string,
+  timeout: number,
+  clock: Clock,
+): SessionStore {
   const sessionPrefix = `${prefix}session:`;
   const indexPrefixes = { subject: `${prefix}subject:`, sid: `${prefix}sid:` };
   const channel = `${prefix}ended`;
@@ -143,10 +157,24 @@ function createRedisStore(connection: RedisConnection, prefix: string, timeout: 
     return found;
   }
 
-  /** The cursor is that of ZSCAN, which returns every member that stays, whatever is removed between two pages. */
-  async function list(send: Send, field: ListField, hash: string, cursor = "0"): Promise<EntryPage> {
+  /**
+   * The cursor is that of ZSCAN, which returns every member that stays, whatever is removed between
+   * two pages.
+   */
+  async function list(
+    send: Send,
+    field: ListField,
+    hash: string,
+    cursor = "0",
+  ): Promise<EntryPage> {
     const name = indexPrefixes[field] + hash;
-    const [next, members] = (await send(name, ["ZSCAN", name, cursor, "COUNT", String(LIST_PAGE)])) as [Buffer, Buffer[]];
+    const [next, members] = (await send(name, [
+      "ZSCAN",
+      name,
+      cursor,
+      "COUNT",
+      String(LIST_PAGE),
+    ])) as [Buffer, Buffer[]];
     // A score follows each member.
     const keys = members.filter((_, index) => index % 2 === 0).map(String);
     const entries = await entriesOf(send, keys, (stored) => stored[field] === hash);
@@ -154,10 +182,18 @@ function createRedisStore(connection: RedisConnection, prefix: string, timeout: 
   }
 
   /** Runs a script again after each index entry that it asks for. */
-  async function write(send: Send, script: RedisScript, key: string, args: (string | Buffer)[]): Promise<boolean> {
+  async function write(
+    send: Send,
+    script: RedisScript,
+    key: string,
+    args: (string | Buffer)[],
+  ): Promise<boolean> {
     let indexed = ["0", "", ""];
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const reply = (await run(send, script, sessionPrefix + key, ...args, ...indexed)) as [unknown, ...Buffer[]];
+      const reply = (await run(send, script, sessionPrefix + key, ...args, ...indexed)) as [
+        unknown,
+        ...Buffer[],
+      ];
       const [outcome, ...missing] = reply;
       if (Number(outcome) !== 2) return Number(outcome) === 1;
       indexed = missing.map(String);
@@ -173,7 +209,9 @@ function createRedisStore(connection: RedisConnection, prefix: string, timeout: 
 
   /** Returns the names of the indexes that an entry is in. */
   function indexesOf(entry: Labels = {}): string[] {
-    return LIST_FIELDS.flatMap((field) => (entry[field] ? indexPrefixes[field] + entry[field] : []));
+    return LIST_FIELDS.flatMap((field) =>
+      entry[field] ? indexPrefixes[field] + entry[field] : [],
+    );
   }
 
   async function operation<Result>(work: (send: Send) => Promise<Result>): Promise<Result> {
@@ -194,13 +232,17 @@ function createRedisStore(connection: RedisConnection, prefix: string, timeout: 
   function failure(error: unknown): Error {
     const isMisuse = error instanceof TypeError && error.message.startsWith("redisStore:");
     if (isMisuse || error instanceof StoreUnavailableError) return error;
-    const message = connection.isOpen() ? undefined : "The Redis client isn't connected: call and await its connect(), and don't close it.";
+    const message = connection.isOpen()
+      ? undefined
+      : "The Redis client isn't connected: call and await its connect(), and don't close it.";
     return new StoreUnavailableError(message, { cause: withoutArguments(error) });
   }
 
   return {
     name: "redis",
-    /** Read at the start of the application, so that an error listener added after the store counts. */
+    /**
+     * Read at the start of the application, so that an error listener added after the store counts.
+     */
     get problems() {
       return connection.problems();
     },
@@ -219,7 +261,10 @@ function createRedisStore(connection: RedisConnection, prefix: string, timeout: 
       });
     },
 
-    replace: (key, entry, version) => operation(async (send) => write(send, REPLACE, key, [packEntry(entry, newVersion()), version])),
+    replace: (key, entry, version) =>
+      operation(async (send) =>
+        write(send, REPLACE, key, [packEntry(entry, newVersion()), version]),
+      ),
 
     touch(key, lastActive, expiresAt) {
       return operation(async (send) => {
@@ -229,7 +274,9 @@ function createRedisStore(connection: RedisConnection, prefix: string, timeout: 
     },
 
     async delete(key) {
-      const stored = await operation(async (send) => entryOf(await run(send, DELETE, sessionPrefix + key)));
+      const stored = await operation(async (send) =>
+        entryOf(await run(send, DELETE, sessionPrefix + key)),
+      );
       for (const index of indexesOf(stored)) {
         // The entry is gone, and readers ignore what is left in the index.
         operation((send) => send(index, ["ZREM", index, key])).catch(() => undefined);
@@ -246,7 +293,12 @@ function createRedisStore(connection: RedisConnection, prefix: string, timeout: 
   };
 }
 
-async function run(send: Send, { source, sha1 }: RedisScript, name: string, ...args: (string | Buffer)[]): Promise<unknown> {
+async function run(
+  send: Send,
+  { source, sha1 }: RedisScript,
+  name: string,
+  ...args: (string | Buffer)[]
+): Promise<unknown> {
   try {
     return await send(name, ["EVALSHA", sha1, "1", name, ...args]);
   } catch (error) {
@@ -261,8 +313,8 @@ function entryOf(value: unknown): Stored | undefined {
 }
 
 /**
- * Returns the error without the command's arguments. ioredis keeps the command with the encrypted bytes in its errors, and the
- * server repeats the arguments of an unknown command.
+ * Returns the error without the command's arguments. ioredis keeps the command with the encrypted
+ * bytes in its errors, and the server repeats the arguments of an unknown command.
  */
 function withoutArguments(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(typeof error);

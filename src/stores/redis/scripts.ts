@@ -7,8 +7,8 @@ export interface RedisScript {
 }
 
 /**
- * Every script touches one key, so that it runs on a Cluster. A client may run a script after the store has rejected the
- * operation, or twice. Each script is harmless then:
+ * Every script touches one key, so that it runs on a Cluster. A client may run a script after the
+ * store has rejected the operation, or twice. Each script is harmless then:
  *
  * | Script | When it runs late or again |
  * |---|---|
@@ -18,8 +18,9 @@ export interface RedisScript {
  * | DELETE | A key is never used again, so the script removes what the caller wanted to remove. |
  * | INDEX | Scores move forward only. Readers of the index check each record. |
  *
- * Versions are random. A write that finds its own version is the same write, sent twice, and reports success.
- * Positions are those of value.ts; GETRANGE and SETRANGE count from 0, string.sub counts from 1.
+ * Versions are random. A write that finds its own version is the same write, sent twice, and
+ * reports success. Positions are those of value.ts; GETRANGE and SETRANGE count from 0, string.sub
+ * counts from 1.
  */
 function script(body: string): RedisScript {
   const source = `${body.trim()}\n`;
@@ -34,7 +35,10 @@ if #head < 79 or string.sub(head, 1, 1) ~= '1' then
   return redis.error_reply('IDPAUTHFORMAT another version of idpauth wrote this entry')
 end`;
 
-/** In milliseconds. The server keeps a key through its last millisecond, and the entry ends at `expiresAt` itself. */
+/**
+ * In milliseconds. The server keeps a key through its last millisecond, and the entry ends at
+ * `expiresAt` itself.
+ */
 const EXPIRY = `
 local function expiry(seconds)
   return string.format('%.0f', math.max(1, tonumber(seconds) * 1000 - 1))
@@ -53,8 +57,9 @@ return {0}
 `);
 
 /**
- * ARGV: value, version to replace, end of the entries of its subject and sid in their indexes ('0': not indexed yet).
- * Returns {1}: written; {0}: changed or gone; {2, expiresAt, subject, sid}: nothing written, index both until then first.
+ * ARGV: value, version to replace, end of the entries of its subject and sid in their indexes ('0':
+ * not indexed yet). Returns {1}: written; {0}: changed or gone; {2, expiresAt, subject, sid}:
+ * nothing written, index both until then first.
  */
 export const REPLACE = script(`
 ${EXPIRY}
@@ -82,7 +87,8 @@ return {1}
 
 /**
  * ARGV: lastActive or '', expiresAt, '', subject and sid that their indexes have until then.
- * Returns {1}: moved where later; {0}: gone; {2, expiresAt, subject, sid}: expiresAt not moved, index both until then first.
+ * Returns {1}: moved where later; {0}: gone; {2, expiresAt, subject, sid}: expiresAt not moved,
+ * index both until then first.
  */
 export const TOUCH = script(`
 ${EXPIRY}
@@ -110,7 +116,10 @@ if value then redis.call('DEL', KEYS[1]) end
 return value
 `);
 
-/** The index of one subject or sid. ARGV: session key, expiresAt. Removes expired members, and expires with its last member. */
+/**
+ * The index of one subject or sid. ARGV: session key, expiresAt. Removes expired members, and
+ * expires with its last member.
+ */
 export const INDEX = script(`
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', redis.call('TIME')[1])
 redis.call('ZADD', KEYS[1], 'GT', ARGV[2], ARGV[1])

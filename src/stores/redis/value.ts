@@ -4,8 +4,9 @@ import type { EpochSeconds } from "../../clock.js";
 import { storedEntry } from "../stored-entries.js";
 
 /**
- * An entry is one string, because that costs the least on the wire and in memory (a hash of six fields costs a fifth more).
- * The head has a fixed width, so that a script can read it alone and change a stamp in place.
+ * An entry is one string, because that costs the least on the wire and in memory (a hash of six
+ * fields costs a fifth more). The head has a fixed width, so that a script can read it alone and
+ * change a stamp in place.
  *
  * | Bytes | Content |
  * |---|---|
@@ -35,15 +36,24 @@ const ABSENT = "-";
 /**
  * Returns the stored form of an entry.
  *
- * @throws TypeError for data that is not bytes, a stamp that is not a whole number of seconds, or a part of 100 MB or more
+ * @throws TypeError for data that is not bytes, a stamp that is not a whole number of seconds, or a
+ *   part of 100 MB or more
  */
 export function packEntry(entry: Entry, version: string): Buffer {
   const { data, expiresAt, lastActive, subject, sid, summary } = entry;
-  if (!(data instanceof Uint8Array)) throw new TypeError("redisStore: data must be bytes (Uint8Array).");
+  if (!(data instanceof Uint8Array))
+    throw new TypeError("redisStore: data must be bytes (Uint8Array).");
   const active = lastActive === undefined ? ABSENT.repeat(STAMP_DIGITS) : stampDigits(lastActive);
-  const parts = [subject, sid, summary].map((part) => (typeof part === "string" ? Buffer.from(part) : part));
-  const head = FORMAT + version + stampDigits(expiresAt) + active + parts.map(lengthDigits).join("");
-  return Buffer.concat([Buffer.from(head, "latin1"), ...parts.filter((part) => part !== undefined), data]);
+  const parts = [subject, sid, summary].map((part) =>
+    typeof part === "string" ? Buffer.from(part) : part,
+  );
+  const head =
+    FORMAT + version + stampDigits(expiresAt) + active + parts.map(lengthDigits).join("");
+  return Buffer.concat([
+    Buffer.from(head, "latin1"),
+    ...parts.filter((part) => part !== undefined),
+    data,
+  ]);
 }
 
 /**
@@ -72,18 +82,22 @@ export function unpackEntry(value: Buffer): Stored {
 function headOf(value: Buffer): string {
   const head = value.toString("latin1", 0, HEAD_LENGTH);
   if (head.length === HEAD_LENGTH && head.startsWith(FORMAT)) return head;
-  throw new StoreUnavailableError("Another program or another version of idpauth wrote the value of a session's key in Redis.");
+  throw new StoreUnavailableError(
+    "Another program or another version of idpauth wrote the value of a session's key in Redis.",
+  );
 }
 
 /** Returns the stored form of a time. */
 export function stampDigits(stamp: EpochSeconds): string {
-  if (!Number.isSafeInteger(stamp)) throw new TypeError("redisStore: a time must be a whole number of seconds.");
+  if (!Number.isSafeInteger(stamp))
+    throw new TypeError("redisStore: a time must be a whole number of seconds.");
   return String(Math.max(0, stamp)).padStart(STAMP_DIGITS, "0");
 }
 
 function lengthDigits(part: Uint8Array | undefined): string {
   if (part === undefined) return ABSENT.repeat(LENGTH_DIGITS);
-  if (part.length > MAX_LENGTH) throw new TypeError("redisStore: subject, sid and summary must be smaller than 100 MB.");
+  if (part.length > MAX_LENGTH)
+    throw new TypeError("redisStore: subject, sid and summary must be smaller than 100 MB.");
   return String(part.length).padStart(LENGTH_DIGITS, "0");
 }
 

@@ -5,7 +5,10 @@ import { SetupError } from "./failure.js";
 /** The value of a parameter. Stamps are numbers, encrypted records are bytes. */
 export type SqliteValue = string | number | null | Uint8Array;
 
-/** What the store uses of a prepared statement. The last three select the types of results, where a driver has them. */
+/**
+ * What the store uses of a prepared statement. The last three select the types of results, where a
+ * driver has them.
+ */
 export interface SqliteStatement {
   /** Runs the statement without reading rows. */
   run(...values: SqliteValue[]): {
@@ -24,7 +27,9 @@ export interface SqliteStatement {
   setReturnArrays?(enabled: boolean): unknown;
 }
 
-/** What the store uses of an open database of `node:sqlite` (`DatabaseSync`) or `better-sqlite3`. */
+/**
+ * What the store uses of an open database of `node:sqlite` (`DatabaseSync`) or `better-sqlite3`.
+ */
 export interface SqliteDatabase {
   /** Compiles one statement. */
   prepare(sql: string): SqliteStatement;
@@ -44,7 +49,8 @@ const ALLOW_SCRIPT =
 const NODE_INSTEAD = "Node 22.13 and later contain SQLite and need no package.";
 
 /**
- * Returns the class of Node's own SQLite, or that of the package `better-sqlite3`. Loads nothing before the first call.
+ * Returns the class of Node's own SQLite, or that of the package `better-sqlite3`. Loads nothing
+ * before the first call.
  *
  * @throws SetupError if there is neither
  */
@@ -72,10 +78,13 @@ export function findDriver(): DatabaseClass {
 function nodeSqlite(): DatabaseClass | undefined {
   // Newer than Node 20.16. For a missing module it returns undefined, where an import would throw.
   const { getBuiltinModule } = process as { getBuiltinModule?: (id: string) => object | undefined };
-  return (getBuiltinModule?.("node:sqlite") as { DatabaseSync?: DatabaseClass } | undefined)?.DatabaseSync;
+  return (getBuiltinModule?.("node:sqlite") as { DatabaseSync?: DatabaseClass } | undefined)
+    ?.DatabaseSync;
 }
 
-/** Looks where idpauth is installed, then, if idpauth is linked from elsewhere, in the application. */
+/**
+ * Looks where idpauth is installed, then, if idpauth is linked from elsewhere, in the application.
+ */
 function requireThatFinds(): NodeJS.Require | undefined {
   return [import.meta.url, path.resolve("package.json")]
     .map((from) => createRequire(from))

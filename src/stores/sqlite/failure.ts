@@ -15,26 +15,37 @@ const RESULT_CODES: Readonly<Record<number, string>> = {
 };
 const LOCK_CODES = ["SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL"];
 
-/** `better-sqlite3` has the extended code's name in `code`, `node:sqlite` its number in `errcode`. */
+/**
+ * `better-sqlite3` has the extended code's name in `code`, `node:sqlite` its number in `errcode`.
+ */
 function resultCode(error: unknown): string | undefined {
   const { code, errcode } = error as { code?: unknown; errcode?: unknown };
   if (typeof errcode === "number") return RESULT_CODES[errcode & 0xff];
-  return typeof code === "string" && code.startsWith("SQLITE_") ? code.split("_", 2).join("_") : undefined;
+  return typeof code === "string" && code.startsWith("SQLITE_")
+    ? code.split("_", 2).join("_")
+    : undefined;
 }
 
 /** Returns whether another connection has a lock, so that another try will help. */
 export function isLocked(error: unknown): boolean {
   if (LOCK_CODES.includes(resultCode(error) ?? "")) return true;
-  // The owner of a handed-in database is in a transaction, and could roll back what the store writes now.
+  // The owner of a handed-in database is in a transaction, and could roll back what the store
+  // writes now.
   return error instanceof Error && /\b(?:within|inside) a transaction/.test(error.message);
 }
 
-/** Returns the error for callers. SQLite's own messages name tables and files, never stored data. */
+/**
+ * Returns the error for callers. SQLite's own messages name tables and files, never stored data.
+ */
 export function unavailable(error: unknown): StoreUnavailableError {
   if (error instanceof StoreUnavailableError) return error;
-  if (error instanceof SetupError) return new StoreUnavailableError(`${error.problem.message} ${error.problem.remedy}`);
+  if (error instanceof SetupError)
+    return new StoreUnavailableError(`${error.problem.message} ${error.problem.remedy}`);
   const code = resultCode(error);
-  return new StoreUnavailableError(code === undefined ? undefined : `The SQLite store failed (${code}).`, { cause: error });
+  return new StoreUnavailableError(
+    code === undefined ? undefined : `The SQLite store failed (${code}).`,
+    { cause: error },
+  );
 }
 
 /** A mistake in the setup that was found while opening. */
@@ -51,7 +62,10 @@ const NOT_WRITABLE = [
   "% can't be written to.",
   "Let the user of this process read and write the file, its -wal and -shm files and their folder, on a file system that isn't read-only.",
 ] as const;
-const NO_FOLDER = ["The folder of % doesn't exist.", "Create the folder, or correct the path."] as const;
+const NO_FOLDER = [
+  "The folder of % doesn't exist.",
+  "Create the folder, or correct the path.",
+] as const;
 
 /** Message and remedy by code; % is the database. */
 const OPENING_PROBLEMS: Readonly<Record<string, readonly [message: string, remedy: string]>> = {
@@ -59,7 +73,10 @@ const OPENING_PROBLEMS: Readonly<Record<string, readonly [message: string, remed
     "% isn't an SQLite database, or it is encrypted.",
     "Give sqliteStore the path of a file of its own. The store creates the file.",
   ],
-  SQLITE_CORRUPT: ["% is damaged.", "Restore it from a backup, together with its -wal file. Or delete both, which signs out all users."],
+  SQLITE_CORRUPT: [
+    "% is damaged.",
+    "Restore it from a backup, together with its -wal file. Or delete both, which signs out all users.",
+  ],
   SQLITE_FULL: ["The disk of % is full.", "Make room on the disk."],
   ENOENT: NO_FOLDER,
   ENOTDIR: NO_FOLDER,

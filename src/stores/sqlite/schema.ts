@@ -2,11 +2,17 @@ import type { SqliteDatabase, SqliteStatement } from "./driver.js";
 import { SetupError } from "./failure.js";
 import type { ListField } from "../stored-entries.js";
 
-/** "idpa" in the file's header marks a file of this store. The store changes no other application's database. */
+/**
+ * "idpa" in the file's header marks a file of this store. The store changes no other application's
+ * database.
+ */
 const APPLICATION_ID = 0x69647061;
 const SCHEMA_VERSION = 2;
 
-/** The stamps precede the data, so that a new stamp changes a single page. A pending login has no subject and no sid, and is in neither index. */
+/**
+ * The stamps precede the data, so that a new stamp changes a single page. A pending login has no
+ * subject and no sid, and is in neither index.
+ */
 const CREATE = `
   CREATE TABLE idpauth_sessions (
     key TEXT NOT NULL PRIMARY KEY,
@@ -38,10 +44,15 @@ export interface Row {
 
 const COLUMNS = "version, expires_at, last_active, subject, sid, summary, data";
 
-const pageBy = (field: ListField) => `SELECT rowid AS position, key, ${COLUMNS} FROM idpauth_sessions
+const pageBy = (
+  field: ListField,
+) => `SELECT rowid AS position, key, ${COLUMNS} FROM idpauth_sessions
                                       WHERE ${field} = ? AND rowid > ? AND expires_at > ? ORDER BY rowid LIMIT ?`;
 
-/** Plain question marks, because the drivers treat numbered parameters differently. An empty blob may arrive as NULL. */
+/**
+ * Plain question marks, because the drivers treat numbered parameters differently. An empty blob
+ * may arrive as NULL.
+ */
 const STATEMENTS = {
   begin: "BEGIN IMMEDIATE",
   commit: "COMMIT",
@@ -57,7 +68,10 @@ const STATEMENTS = {
              version = excluded.version, expires_at = excluded.expires_at, last_active = excluded.last_active,
              subject = excluded.subject, sid = excluded.sid, summary = excluded.summary, data = excluded.data
            WHERE idpauth_sessions.expires_at <= ?`,
-  /** version, expires_at, last_active three times, subject, sid, summary, data, key, expected version, now */
+  /**
+   * version, expires_at, last_active three times, subject, sid, summary, data, key, expected
+   * version, now
+   */
   replace: `UPDATE idpauth_sessions SET
               version = ?, expires_at = max(expires_at, ?),
               last_active = CASE WHEN ? IS NULL OR last_active > ? THEN last_active ELSE ? END,
@@ -91,8 +105,9 @@ export interface Connection {
 }
 
 /**
- * Prepares an open database for the store, and creates the table if it is missing. Other processes may do the same at once.
- * SQLite waits for no lock afterwards, because that would stop the event loop.
+ * Prepares an open database for the store, and creates the table if it is missing. Other processes
+ * may do the same at once. SQLite waits for no lock afterwards, because that would stop the event
+ * loop.
  *
  * @param name of the database, for messages
  * @throws SetupError, or the driver's error; after a lock, call it again
@@ -108,8 +123,8 @@ export function setUp(database: SqliteDatabase, name: string): Connection {
       "Put it on a local disk. SQLite's write-ahead log doesn't work over a network file system.",
     );
   }
-  // Copying the log into the database stops the event loop. SQLite's default of 1000 pages took up to 60 ms
-  // during a sweep, 250 pages took at most 17 ms.
+  // Copying the log into the database stops the event loop. SQLite's default of 1000 pages took up
+  // to 60 ms during a sweep, 250 pages took at most 17 ms.
   firstOf(database, "PRAGMA wal_autocheckpoint = 250");
   if (!isFound) {
     inOneTransaction(database, "BEGIN IMMEDIATE", () => {
@@ -120,8 +135,14 @@ export function setUp(database: SqliteDatabase, name: string): Connection {
   return { database, statements: prepareAll(database) };
 }
 
-/** Runs `work` on one state of the database, because another process may create the table meanwhile. */
-function inOneTransaction<Result>(database: SqliteDatabase, begin: "BEGIN" | "BEGIN IMMEDIATE", work: () => Result): Result {
+/**
+ * Runs `work` on one state of the database, because another process may create the table meanwhile.
+ */
+function inOneTransaction<Result>(
+  database: SqliteDatabase,
+  begin: "BEGIN" | "BEGIN IMMEDIATE",
+  work: () => Result,
+): Result {
   database.exec(begin);
   try {
     const result = work();
@@ -133,7 +154,10 @@ function inOneTransaction<Result>(database: SqliteDatabase, begin: "BEGIN" | "BE
   }
 }
 
-/** Returns whether the table is there. @throws SetupError another application or another version of idpauth made the file */
+/**
+ * Returns whether the table is there.
+ * @throws SetupError another application or another version of idpauth made the file
+ */
 function hasTable(database: SqliteDatabase, name: string): boolean {
   const applicationId = firstOf(database, "PRAGMA application_id");
   const version = firstOf(database, "PRAGMA user_version");
@@ -152,9 +176,15 @@ function hasTable(database: SqliteDatabase, name: string): boolean {
   );
 }
 
-/** Returns whether the database is in memory or a temporary file, which no other connection can open. */
+/**
+ * Returns whether the database is in memory or a temporary file, which no other connection can
+ * open.
+ */
 function isPrivate(database: SqliteDatabase): boolean {
-  const databases = prepare(database, "PRAGMA database_list").all() as { name: string; file: string | null }[];
+  const databases = prepare(database, "PRAGMA database_list").all() as {
+    name: string;
+    file: string | null;
+  }[];
   return !databases.find(({ name }) => name === "main")?.file;
 }
 
@@ -166,10 +196,15 @@ function firstOf(database: SqliteDatabase, sql: string): unknown {
 
 function prepareAll(database: SqliteDatabase): Statements {
   const names = Object.keys(STATEMENTS) as (keyof typeof STATEMENTS)[];
-  return Object.fromEntries(names.map((name) => [name, prepare(database, STATEMENTS[name])])) as Statements;
+  return Object.fromEntries(
+    names.map((name) => [name, prepare(database, STATEMENTS[name])]),
+  ) as Statements;
 }
 
-/** Rows as objects and integers as numbers, whatever the application has set for a handed-in database. */
+/**
+ * Rows as objects and integers as numbers, whatever the application has set for a handed-in
+ * database.
+ */
 function prepare(database: SqliteDatabase, sql: string): SqliteStatement {
   const statement = database.prepare(sql);
   statement.safeIntegers?.(false);

@@ -66,8 +66,8 @@ export function handedIn(database: SqliteDatabase): ConnectionSource {
 }
 
 /**
- * Creates the file, readable by its owner alone, and checks the rights. It opens no existing file: closing another handle of
- * an open database would release SQLite's locks on it (POSIX).
+ * Creates the file, readable by its owner alone, and checks the rights. It opens no existing file:
+ * closing another handle of an open database would release SQLite's locks on it (POSIX).
  */
 function checkFile(file: string): void {
   try {
@@ -80,7 +80,10 @@ function checkFile(file: string): void {
   accessSync(path.dirname(file), constants.W_OK);
 }
 
-/** Writes nothing. Throws if the database was opened read-only, which an existing table would not show. */
+/**
+ * Writes nothing. Throws if the database was opened read-only, which an existing table would not
+ * show.
+ */
 function checkWritable({ database, statements }: Connection): void {
   try {
     statements.begin.run();

@@ -1,5 +1,11 @@
 import { StoreUnavailableError } from "../../errors.js";
-import type { Entry, EntryPage, SessionStore, Stored, StoreProblem } from "../../ports/session-store.js";
+import type {
+  Entry,
+  EntryPage,
+  SessionStore,
+  Stored,
+  StoreProblem,
+} from "../../ports/session-store.js";
 import { epochSeconds, systemClock, type Clock } from "../../clock.js";
 import { handedIn, ownFile, type ConnectionSource } from "./sqlite-connection.js";
 import type { SqliteDatabase, SqliteValue } from "./driver.js";
@@ -16,7 +22,10 @@ export type { SqliteDatabase, SqliteStatement, SqliteValue } from "./driver.js";
 export interface SqliteStoreOptions {
   /** Default: the system clock. Processes that share a file must have the same time. */
   readonly clock?: Clock;
-  /** Milliseconds that an operation waits for a lock before it rejects with `StoreUnavailableError`. Default and maximum 2000. */
+  /**
+   * Milliseconds that an operation waits for a lock before it rejects with `StoreUnavailableError`.
+   * Default and maximum 2000.
+   */
   readonly timeout?: number;
 }
 
@@ -32,24 +41,31 @@ const SWEEP_MILLISECONDS = 30_000;
 const SWEEP_SLICE = 128;
 
 /**
- * Returns a store in an SQLite file, for any number of processes on one machine. Sessions survive restarts and crashes.
+ * Returns a store in an SQLite file, for any number of processes on one machine. Sessions survive
+ * restarts and crashes.
  *
- * The file must be on a local disk and contain nothing else. If it is missing, the store creates it, readable by its owner
- * alone. It is in WAL mode, with two companions named -wal and -shm. Readers never wait. Writers wait for each
- * other without stopping the event loop. A login, a refresh and a logout are on the disk before they are acknowledged. An idle
- * stamp survives a crash of the process; a power cut may lose it. A sweep removes expired entries twice a minute. The file
+ * The file must be on a local disk and contain nothing else. If it is missing, the store creates
+ * it, readable by its owner alone. It is in WAL mode, with two companions named -wal and -shm.
+ * Readers never wait. Writers wait for each other without stopping the event loop. A login, a
+ * refresh and a logout are on the disk before they are acknowledged. An idle stamp survives a crash
+ * of the process; a power cut may lose it. A sweep removes expired entries twice a minute. The file
  * does not shrink, and SQLite reuses the space.
  *
- * SQLite is `node:sqlite` where Node has it (22.13 and later), otherwise the package `better-sqlite3`. If there is
- * neither, or the file cannot be used, `problems` has the remedy and every method rejects.
+ * SQLite is `node:sqlite` where Node has it (22.13 and later), otherwise the package
+ * `better-sqlite3`. If there is neither, or the file cannot be used, `problems` has the remedy and
+ * every method rejects.
  *
- * Do not delete or replace the file while a process uses it. That process would continue with the deleted file.
+ * Do not delete or replace the file while a process uses it. That process would continue with the
+ * deleted file.
  *
- * @param pathOrDatabase a path, `:memory:`, or an open `DatabaseSync` or `better-sqlite3` database. The store changes
- *   settings of a handed-in database, so use that connection for nothing else.
+ * @param pathOrDatabase a path, `:memory:`, or an open `DatabaseSync` or `better-sqlite3` database.
+ *   The store changes settings of a handed-in database, so use that connection for nothing else.
  * @throws TypeError for anything else, and for a timeout that is out of bounds
  */
-export function sqliteStore(pathOrDatabase: string | SqliteDatabase, options: SqliteStoreOptions = {}): SqliteStore {
+export function sqliteStore(
+  pathOrDatabase: string | SqliteDatabase,
+  options: SqliteStoreOptions = {},
+): SqliteStore {
   const { clock = systemClock, timeout = DEFAULT_STORE_TIMEOUT } = options;
   checkTimeout("sqliteStore", timeout);
   return createSqliteSessions(sourceOf(pathOrDatabase), clock, timeout);
@@ -58,13 +74,17 @@ export function sqliteStore(pathOrDatabase: string | SqliteDatabase, options: Sq
 function sourceOf(pathOrDatabase: unknown): ConnectionSource {
   if (typeof pathOrDatabase === "string") {
     if (pathOrDatabase.trim() === "" || pathOrDatabase.startsWith("file:")) {
-      throw new TypeError("sqliteStore: the path must be the path of a file, not an empty string or a URL.");
+      throw new TypeError(
+        "sqliteStore: the path must be the path of a file, not an empty string or a URL.",
+      );
     }
     return ownFile(pathOrDatabase);
   }
   const { prepare, exec } = (pathOrDatabase ?? {}) as Partial<SqliteDatabase>;
   if (typeof prepare !== "function" || typeof exec !== "function") {
-    throw new TypeError("sqliteStore: pass a path, or an open database of node:sqlite or better-sqlite3.");
+    throw new TypeError(
+      "sqliteStore: pass a path, or an open database of node:sqlite or better-sqlite3.",
+    );
   }
   return handedIn(pathOrDatabase as SqliteDatabase);
 }
@@ -75,15 +95,34 @@ interface KeyedRow extends Row {
 
 /** Reads run at once, writes in a queue. */
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
-function createSqliteSessions(source: ConnectionSource, clock: Clock, timeout: number): SqliteStore {
+function createSqliteSessions(
+  source: ConnectionSource,
+  clock: Clock,
+  timeout: number,
+): SqliteStore {
   const writes = createWriteQueue(source.connect, timeout);
-  const stopSweep = sweepRegularly(clock, source.problem === undefined ? SWEEP_MILLISECONDS : 0, sweepSlice);
+  const stopSweep = sweepRegularly(
+    clock,
+    source.problem === undefined ? SWEEP_MILLISECONDS : 0,
+    sweepSlice,
+  );
   let closed: Promise<void> | undefined;
 
   function list(statement: "bySubject" | "bySid", hash: string, cursor = "0"): Promise<EntryPage> {
     return read(({ statements }) => {
-      const rows = statements[statement].all(hash, Number(cursor), now(), LIST_PAGE) as (KeyedRow & { position: number })[];
-      return pageOf(rows.map((row) => ({ key: row.key, stored: storedOf(row), position: String(row.position) })));
+      const rows = statements[statement].all(
+        hash,
+        Number(cursor),
+        now(),
+        LIST_PAGE,
+      ) as (KeyedRow & { position: number })[];
+      return pageOf(
+        rows.map((row) => ({
+          key: row.key,
+          stored: storedOf(row),
+          position: String(row.position),
+        })),
+      );
     });
   }
 
@@ -104,21 +143,29 @@ function createSqliteSessions(source: ConnectionSource, clock: Clock, timeout: n
     try {
       return Promise.resolve(task(connect()));
     } catch (error) {
-      // Readers are locked out for moments only, for example while another process creates the table.
+      // Readers are locked out for moments only, for example while another process creates the
+      // table.
       return isLocked(error) ? writes.add(task, false) : Promise.reject(unavailable(error));
     }
   }
 
   /** @param durable false: no session is lost if a power cut loses the write */
-  function write<Result>(task: (statements: Statements) => Result, durable = true): Promise<Result> {
-    if (closed !== undefined) return Promise.reject(new StoreUnavailableError("The session store has been closed."));
+  function write<Result>(
+    task: (statements: Statements) => Result,
+    durable = true,
+  ): Promise<Result> {
+    if (closed !== undefined)
+      return Promise.reject(new StoreUnavailableError("The session store has been closed."));
     return writes.add(({ statements }) => task(statements), durable);
   }
 
   async function sweepSlice(): Promise<boolean> {
     // Without a lock, because there is usually nothing to remove.
     if (connect().statements.anyExpired.get(now()) === undefined) return false;
-    const removed = await write(({ sweep }) => Number(sweep.run(now(), SWEEP_SLICE).changes), false);
+    const removed = await write(
+      ({ sweep }) => Number(sweep.run(now(), SWEEP_SLICE).changes),
+      false,
+    );
     return removed === SWEEP_SLICE;
   }
 
@@ -143,7 +190,14 @@ function createSqliteSessions(source: ConnectionSource, clock: Clock, timeout: n
     replace(key, entry, version) {
       return write(({ replace }) => {
         const { expiresAt, lastActive = null } = entry;
-        const values = [newVersion(), expiresAt, lastActive, lastActive, lastActive, ...contentOf(entry)];
+        const values = [
+          newVersion(),
+          expiresAt,
+          lastActive,
+          lastActive,
+          lastActive,
+          ...contentOf(entry),
+        ];
         return Number(replace.run(...values, key, version, now()).changes) === 1;
       });
     },
@@ -151,9 +205,11 @@ function createSqliteSessions(source: ConnectionSource, clock: Clock, timeout: n
     /** Writes a stamp only if it moves, so that SQLite writes no other index. */
     touch(key, lastActive, expiresAt) {
       return write(({ stamps, stamp, renew }) => {
-        const stored = stamps.get(key, now()) as Pick<Row, "expires_at" | "last_active"> | undefined;
+        const stored = stamps.get(key, now()) as
+          Pick<Row, "expires_at" | "last_active"> | undefined;
         if (stored === undefined) return false;
-        if (lastActive !== null && (stored.last_active === null || stored.last_active < lastActive)) stamp.run(lastActive, key);
+        if (lastActive !== null && (stored.last_active === null || stored.last_active < lastActive))
+          stamp.run(lastActive, key);
         if (stored.expires_at < expiresAt) renew.run(expiresAt, key);
         return true;
       }, false);
@@ -180,11 +236,22 @@ function createSqliteSessions(source: ConnectionSource, clock: Clock, timeout: n
   };
 }
 
-/** Returns the last parameters of `insert` and the like. The data is always bytes, because the store is not `inProcess`. */
+/**
+ * Returns the last parameters of `insert` and the like. The data is always bytes, because the store
+ * is not `inProcess`.
+ */
 function contentOf({ subject, sid, summary, data }: Entry): SqliteValue[] {
   return [subject ?? null, sid ?? null, summary ?? null, data as Uint8Array];
 }
 
-function storedOf({ version, expires_at: expiresAt, last_active: lastActive, subject, sid, summary, data }: Row): Stored {
+function storedOf({
+  version,
+  expires_at: expiresAt,
+  last_active: lastActive,
+  subject,
+  sid,
+  summary,
+  data,
+}: Row): Stored {
   return storedEntry({ data, version, expiresAt, lastActive, subject, sid, summary });
 }

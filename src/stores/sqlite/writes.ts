@@ -4,7 +4,9 @@ import type { Connection } from "./schema.js";
 
 /** Maximum number of jobs in one transaction. */
 const BATCH = 64;
-/** Milliseconds after which a transaction takes no further job, so that other work gets its turn. */
+/**
+ * Milliseconds after which a transaction takes no further job, so that other work gets its turn.
+ */
 const BATCH_MILLISECONDS = 3;
 /** Longest pause between two tries for the write lock, in milliseconds. */
 const LONGEST_PAUSE = 16;
@@ -19,9 +21,9 @@ interface Job {
 }
 
 /**
- * The writes of this process, in their order. Writes of one turn of the event loop share a transaction, and so one wait for
- * the disk. While another process has the write lock, one timer tries again for all. A job that has not begun by its
- * deadline is rejected and never runs.
+ * The writes of this process, in their order. Writes of one turn of the event loop share a
+ * transaction, and so one wait for the disk. While another process has the write lock, one timer
+ * tries again for all. A job that has not begun by its deadline is rejected and never runs.
  *
  * @param timeout milliseconds that a job may wait
  */
@@ -91,7 +93,10 @@ export function createWriteQueue(connect: () => Connection, timeout: number) {
     failed?.reject(unavailable(failure));
   }
 
-  /** SQLite takes the setting outside a transaction only, and when it is prepared, so no prepared statement can repeat it. */
+  /**
+   * SQLite takes the setting outside a transaction only, and when it is prepared, so no prepared
+   * statement can repeat it.
+   */
   function begin(connection: Connection): void {
     const durable = jobs.slice(0, BATCH).some((job) => job.durable);
     if (synchronous?.connection !== connection || synchronous.durable !== durable) {
@@ -105,8 +110,9 @@ export function createWriteQueue(connect: () => Connection, timeout: number) {
     /**
      * Runs a job in a transaction and returns its result after the commit.
      *
-     * @param durable whether the commit waits until the disk has the write. Otherwise a power cut may lose the last moments; a
-     *   crash of the process loses nothing, and neither damages the database.
+     * @param durable whether the commit waits until the disk has the write. Otherwise a power cut
+     *   may lose the last moments; a crash of the process loses nothing, and neither damages the
+     *   database.
      * @throws StoreUnavailableError nothing was written, unless the commit failed
      */
     add<Result>(run: (connection: Connection) => Result, durable: boolean): Promise<Result> {
@@ -125,10 +131,14 @@ export function createWriteQueue(connect: () => Connection, timeout: number) {
 }
 
 /**
- * Runs jobs until one fails or the time is over. A statement that SQLite refuses leaves the others of its transaction as they
- * are. After a worse failure SQLite has rolled back, and the commit fails.
+ * Runs jobs until one fails or the time is over. A statement that SQLite refuses leaves the others
+ * of its transaction as they are. After a worse failure SQLite has rolled back, and the commit
+ * fails.
  */
-function runSome(connection: Connection, jobs: readonly Job[]): [results: unknown[], failure: unknown] {
+function runSome(
+  connection: Connection,
+  jobs: readonly Job[],
+): [results: unknown[], failure: unknown] {
   const end = performance.now() + BATCH_MILLISECONDS;
   const results: unknown[] = [];
   for (const { run } of jobs) {

@@ -11,8 +11,9 @@ export interface CookieBrowserOptions {
   /** Where a path without an origin leads. */
   readonly origin?: string;
   /**
-   * Origins that are reached at another port of 127.0.0.1, as if a proxy stood before it: `{ "https://app.example": 3000 }`.
-   * An https origin is spoken to in plain HTTP with `X-Forwarded-Proto: https`, and its cookies are those of https.
+   * Origins that are reached at another port of 127.0.0.1, as if a proxy stood before it:
+   * `{ "https://app.example": 3000 }`. An https origin is spoken to in plain HTTP with
+   * `X-Forwarded-Proto: https`, and its cookies are those of https.
    */
   readonly proxied?: Readonly<Record<string, number | PrefixProxy>>;
   /** Milliseconds since the epoch, for the age of cookies; default the system clock. */
@@ -32,14 +33,15 @@ export interface BrowserRequestOptions {
   /** Default GET. */
   readonly method?: string;
   /**
-   * The page that sends the request, for the header `Sec-Fetch-Site`: a link of `navigate` and `follow`, a script of `get` and `post`. Null: the
-   * user typed the address. Default: null for `navigate` and `follow`, and a page of the requested origin for `get` and `post`.
+   * The page that sends the request, for the header `Sec-Fetch-Site`: a link of `navigate` and
+   * `follow`, a script of `get` and `post`. Null: the user typed the address. Default: null for
+   * `navigate` and `follow`, and a page of the requested origin for `get` and `post`.
    */
   readonly from?: string | URL | null;
   /**
-   * A Cookie header given here replaces the jar's. `follow` treats it as cookies of the first origin: no other gets them, and
-   * what that origin sets on the way replaces them. `Authorization` goes no further than the first origin either. An empty list
-   * sends no such header.
+   * A Cookie header given here replaces the jar's. `follow` treats it as cookies of the first
+   * origin: no other gets them, and what that origin sets on the way replaces them. `Authorization`
+   * goes no further than the first origin either. An empty list sends no such header.
    */
   readonly headers?: Readonly<Record<string, string | string[]>>;
   /** Sent as UTF-8. Default: no body. */
@@ -91,7 +93,10 @@ export class BodyTooLargeError extends Error {
   override readonly name = "BodyTooLargeError";
 }
 
-/** A browser without pages: it keeps cookies, sends requests, and follows redirects in `follow`. All names resolve to this machine. */
+/**
+ * A browser without pages: it keeps cookies, sends requests, and follows redirects in `follow`. All
+ * names resolve to this machine.
+ */
 export class CookieBrowser {
   /** The cookies of all origins. */
   readonly cookies: CookieJar;
@@ -109,20 +114,27 @@ export class CookieBrowser {
   /**
    * Sends one request and returns the response, also a redirect.
    *
-   * @param target a URL, or a path of the browser's origin, which goes over the wire as it is written
+   * @param target a URL, or a path of the browser's origin, which goes over the wire as it is
+   *   written
    */
   get(target: string | URL, options: BrowserRequestOptions = {}): Promise<BrowserResponse> {
     return this.#send(target, options);
   }
 
   /** @param earlier the addresses that redirected to this one */
-  async #send(target: string | URL, options: BrowserRequestOptions, earlier: readonly URL[] = []): Promise<BrowserResponse> {
+  async #send(
+    target: string | URL,
+    options: BrowserRequestOptions,
+    earlier: readonly URL[] = [],
+  ): Promise<BrowserResponse> {
     const { url, path } = this.#resolve(target);
     const from = options.from === undefined ? url : options.from;
     const site = fetchSite(from === null ? null : new URL(from), [...earlier, url]);
     const proxy = this.#proxied[url.origin];
     if (proxy === undefined && url.protocol !== "http:") {
-      throw new TypeError(`This browser supports only plain HTTP. Set the option \`proxied\` for ${url.origin}.`);
+      throw new TypeError(
+        `This browser supports only plain HTTP. Set the option \`proxied\` for ${url.origin}.`,
+      );
     }
     const cookie = this.cookies.header(url);
     const response = await exchange(
@@ -135,7 +147,9 @@ export class CookieBrowser {
           host: url.host,
           ...(cookie === undefined ? {} : { cookie }),
           ...(site === undefined ? {} : { "sec-fetch-site": site }),
-          ...(proxy !== undefined && url.protocol === "https:" ? { "x-forwarded-proto": "https" } : {}),
+          ...(proxy !== undefined && url.protocol === "https:"
+            ? { "x-forwarded-proto": "https" }
+            : {}),
           ...(url.origin === this.#origin ? {} : this.headersElsewhere),
           ...lowerCased(options.headers),
         },
@@ -163,12 +177,23 @@ export class CookieBrowser {
     return this.#navigate(target, options);
   }
 
-  #navigate(target: string | URL, { from = null, ...options }: BrowserRequestOptions, earlier?: readonly URL[]): Promise<BrowserResponse> {
-    return this.#send(target, { ...options, from, headers: { ...NAVIGATION, ...lowerCased(options.headers) } }, earlier);
+  #navigate(
+    target: string | URL,
+    { from = null, ...options }: BrowserRequestOptions,
+    earlier?: readonly URL[],
+  ): Promise<BrowserResponse> {
+    return this.#send(
+      target,
+      { ...options, from, headers: { ...NAVIGATION, ...lowerCased(options.headers) } },
+      earlier,
+    );
   }
 
   /** Navigates and follows redirects, also across origins, to the first other response. */
-  async follow(target: string | URL, options: BrowserRequestOptions = {}): Promise<FollowedResponse> {
+  async follow(
+    target: string | URL,
+    options: BrowserRequestOptions = {},
+  ): Promise<FollowedResponse> {
     const trail: BrowserResponse[] = [];
     const first = this.#resolve(target).url.origin;
     const { cookie, ...others } = lowerCased(options.headers);
@@ -183,7 +208,8 @@ export class CookieBrowser {
         trail.map(({ url }) => url),
       );
       trail.push(response);
-      if (response.location === undefined || ![301, 302, 303, 307, 308].includes(response.status)) return { ...response, trail };
+      if (response.location === undefined || ![301, 302, 303, 307, 308].includes(response.status))
+        return { ...response, trail };
       const from = response.url;
       if (from.origin === first) given.replacedBy(response.setCookies);
       next = new URL(response.location, from);
@@ -197,16 +223,20 @@ export class CookieBrowser {
         headers: { ...headers, ...(cookies !== undefined && { cookie: cookies }) },
       };
     }
-    throw new Error(`more than ${String(MAX_REDIRECTS)} redirects: ${trail.map(({ url }) => url.href).join(" -> ")}`);
+    throw new Error(
+      `more than ${String(MAX_REDIRECTS)} redirects: ${trail.map(({ url }) => url.href).join(" -> ")}`,
+    );
   }
 
   /** A path is kept as it is written; a URL is sent in the parser's own spelling. */
   #resolve(target: string | URL): { url: URL; path: string } {
     if (typeof target === "string" && target.startsWith("/")) {
-      if (this.#origin === undefined) throw new TypeError("a path needs the browser's option `origin`");
+      if (this.#origin === undefined)
+        throw new TypeError("a path needs the browser's option `origin`");
       return { url: new URL(this.#origin + target), path: target };
     }
-    if (!URL.canParse(String(target))) throw new TypeError("Pass a path that begins with /, or an absolute URL.");
+    if (!URL.canParse(String(target)))
+      throw new TypeError("Pass a path that begins with /, or an absolute URL.");
     const url = new URL(target);
     return { url, path: url.pathname + url.search };
   }
@@ -217,7 +247,9 @@ class GivenCookies {
   #pairs: string[];
 
   constructor(header: string | string[] | undefined) {
-    this.#pairs = [header ?? []].flat().flatMap((line) => line.split(/; */).filter((pair) => pair !== ""));
+    this.#pairs = [header ?? []]
+      .flat()
+      .flatMap((line) => line.split(/; */).filter((pair) => pair !== ""));
   }
 
   /** Removes the cookies that the jar now has. */
@@ -239,21 +271,32 @@ function nameOf(pair: string): string {
   return (/^[^=;]*/.exec(pair)?.[0] ?? "").trim();
 }
 
-function withoutAuthorization({ authorization: _authorization, ...headers }: Record<string, string | string[]>): typeof headers {
+function withoutAuthorization({
+  authorization: _authorization,
+  ...headers
+}: Record<string, string | string[]>): typeof headers {
   return headers;
 }
 
 function withoutPrefix(path: string, prefix: string): string {
   const rest = path.slice(prefix.length);
-  if (!path.startsWith(prefix) || !/^(?:[/?]|$)/.test(rest)) throw new Error(`the proxy passes on only paths below ${prefix}, not ${path}`);
+  if (!path.startsWith(prefix) || !/^(?:[/?]|$)/.test(rest))
+    throw new Error(`the proxy passes on only paths below ${prefix}, not ${path}`);
   return rest.startsWith("/") ? rest : `/${rest}`;
 }
 
-function lowerCased(headers: BrowserRequestOptions["headers"] = {}): Record<string, string | string[]> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+function lowerCased(
+  headers: BrowserRequestOptions["headers"] = {},
+): Record<string, string | string[]> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
 }
 
-/** Some servers that are told to listen on `localhost` do so on ::1 alone; whatever the system says of that name is tried. */
+/**
+ * Some servers that are told to listen on `localhost` do so on ::1 alone; whatever the system says
+ * of that name is tried.
+ */
 function loopbackOf(hostname: string): string {
   if (hostname === "[::1]") return "::1";
   return isLoopback(hostname) ? hostname : "127.0.0.1";
@@ -275,21 +318,24 @@ function exchange(
 ): Promise<{ message: IncomingMessage; text: string }> {
   return new Promise((resolve, reject) => {
     // A connection of its own for each request: nothing is left open when the test ends.
-    const outgoing = httpRequest({ ...request, agent: false, ...(signal && { signal }) }, (message) => {
-      const chunks: Buffer[] = [];
-      let bytes = 0;
-      message.on("data", (chunk: Buffer) => {
-        chunks.push(chunk);
-        bytes += chunk.length;
-        if (bytes <= maxBytes) return;
-        reject(new BodyTooLargeError(`the response has more than ${String(maxBytes)} bytes`));
-        outgoing.destroy();
-      });
-      message.on("error", reject);
-      message.on("end", () => {
-        resolve({ message, text: Buffer.concat(chunks).toString("utf8") });
-      });
-    });
+    const outgoing = httpRequest(
+      { ...request, agent: false, ...(signal && { signal }) },
+      (message) => {
+        const chunks: Buffer[] = [];
+        let bytes = 0;
+        message.on("data", (chunk: Buffer) => {
+          chunks.push(chunk);
+          bytes += chunk.length;
+          if (bytes <= maxBytes) return;
+          reject(new BodyTooLargeError(`the response has more than ${String(maxBytes)} bytes`));
+          outgoing.destroy();
+        });
+        message.on("error", reject);
+        message.on("end", () => {
+          resolve({ message, text: Buffer.concat(chunks).toString("utf8") });
+        });
+      },
+    );
     outgoing.on("error", reject);
     outgoing.end(body);
   });

@@ -25,8 +25,9 @@ const LONGEST_LIFE_SECONDS = 400 * 24 * 60 * 60;
 const MAX_NAME_AND_VALUE_BYTES = 4096;
 
 /**
- * Keeps cookies as browsers do: by host (a port does not tell hosts apart), Path, Domain, Secure, Max-Age and Expires, and the
- * name prefixes. SameSite is kept for inspection and not enforced; a real browser is the judge of that.
+ * Keeps cookies as browsers do: by host (a port does not tell hosts apart), Path, Domain, Secure,
+ * Max-Age and Expires, and the name prefixes. SameSite is kept for inspection and not enforced; a
+ * real browser is the judge of that.
  */
 export class CookieJar {
   #cookies: KeptCookie[] = [];
@@ -40,7 +41,9 @@ export class CookieJar {
   /** Every cookie that is kept and not expired. */
   all(): readonly KeptCookie[] {
     const now = this.#now();
-    this.#cookies = this.#cookies.filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now);
+    this.#cookies = this.#cookies.filter(
+      ({ expiresAt }) => expiresAt === undefined || expiresAt > now,
+    );
     return this.#cookies;
   }
 
@@ -58,7 +61,10 @@ export class CookieJar {
     if (twin?.secure === true && url.protocol !== "https:") return false;
     const expired = cookie.expiresAt !== undefined && cookie.expiresAt <= this.#now();
     // A cookie that is set again keeps its place in the order.
-    if (twin !== undefined) this.#cookies = this.#cookies.flatMap((other) => (other !== twin ? other : expired ? [] : cookie));
+    if (twin !== undefined)
+      this.#cookies = this.#cookies.flatMap((other) =>
+        other !== twin ? other : expired ? [] : cookie,
+      );
     else if (!expired) this.#cookies.push(cookie);
     return true;
   }
@@ -68,15 +74,27 @@ export class CookieJar {
     const sent = this.all()
       .filter(
         (cookie) =>
-          domainMatches(url.hostname, cookie) && pathMatches(url.pathname, cookie.path) && (!cookie.secure || url.protocol === "https:"),
+          domainMatches(url.hostname, cookie) &&
+          pathMatches(url.pathname, cookie.path) &&
+          (!cookie.secure || url.protocol === "https:"),
       )
       .sort((one, other) => other.path.length - one.path.length);
-    return sent.length === 0 ? undefined : sent.map(({ name, value }) => (name === "" ? value : `${name}=${value}`)).join("; ");
+    return sent.length === 0
+      ? undefined
+      : sent.map(({ name, value }) => (name === "" ? value : `${name}=${value}`)).join("; ");
   }
 
   /** Keeps a cookie that no server set: a stolen one, or one tossed from elsewhere. */
   plant(cookie: Pick<KeptCookie, "name" | "value" | "domain"> & Partial<KeptCookie>): void {
-    this.#cookies.push({ hostOnly: true, path: "/", secure: false, httpOnly: true, sameSite: undefined, expiresAt: undefined, ...cookie });
+    this.#cookies.push({
+      hostOnly: true,
+      path: "/",
+      secure: false,
+      httpOnly: true,
+      sameSite: undefined,
+      expiresAt: undefined,
+      ...cookie,
+    });
   }
 
   /** Removes the cookies of all origins. */
@@ -115,13 +133,25 @@ function parse(url: URL, line: string, now: number): KeptCookie | undefined {
   if (cookie.secure && url.protocol !== "https:") return undefined;
   if (cookie.sameSite?.toLowerCase() === "none" && !cookie.secure) return undefined;
   if (/^__secure-/i.test(name) && !cookie.secure) return undefined;
-  if (/^__host-/i.test(name) && !(cookie.secure && cookie.hostOnly && attributes.get("path") === "/")) return undefined;
+  if (
+    /^__host-/i.test(name) &&
+    !(cookie.secure && cookie.hostOnly && attributes.get("path") === "/")
+  )
+    return undefined;
   return cookie;
 }
 
-/** Whether one replaces or deletes the other (RFC 6265bis section 5.7): the same name, with and without Domain, is two cookies. */
+/**
+ * Whether one replaces or deletes the other (RFC 6265bis section 5.7): the same name, with and
+ * without Domain, is two cookies.
+ */
 function isSameCookie(one: KeptCookie, other: KeptCookie): boolean {
-  return one.name === other.name && one.domain === other.domain && one.hostOnly === other.hostOnly && one.path === other.path;
+  return (
+    one.name === other.name &&
+    one.domain === other.domain &&
+    one.hostOnly === other.hostOnly &&
+    one.path === other.path
+  );
 }
 
 /** Max-Age wins over Expires; what cannot be read counts as absent (RFC 6265bis section 5.6). */
@@ -138,11 +168,16 @@ function defaultPath(pathname: string): string {
 }
 
 function pathMatches(pathname: string, path: string): boolean {
-  return pathname === path || (pathname.startsWith(path) && (path.endsWith("/") || pathname.charAt(path.length) === "/"));
+  return (
+    pathname === path ||
+    (pathname.startsWith(path) && (path.endsWith("/") || pathname.charAt(path.length) === "/"))
+  );
 }
 
 function domainMatches(hostname: string, cookie: KeptCookie): boolean {
   if (hostname === cookie.domain) return true;
   // An address has no subdomains.
-  return !cookie.hostOnly && !/^[\d.]+$|^\[/.test(hostname) && hostname.endsWith(`.${cookie.domain}`);
+  return (
+    !cookie.hostOnly && !/^[\d.]+$|^\[/.test(hostname) && hostname.endsWith(`.${cookie.domain}`)
+  );
 }

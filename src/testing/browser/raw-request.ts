@@ -33,7 +33,16 @@ export function rawRequest(port: number, bytes: string | Uint8Array): Promise<Ra
       if (error.code === "ECONNREFUSED") reject(error);
     });
     socket.on("close", () => {
-      resolve(response ?? completeReply(raw, bodyless, true) ?? { status: 0, headers: [], header: () => undefined, body: "", raw });
+      resolve(
+        response ??
+          completeReply(raw, bodyless, true) ?? {
+            status: 0,
+            headers: [],
+            header: () => undefined,
+            body: "",
+            raw,
+          },
+      );
     });
   });
 }
@@ -43,15 +52,24 @@ function completeReply(raw: string, bodyless: boolean, ended: boolean): RawRespo
   if (headEnd < 0) return undefined;
   const [statusLine = "", ...lines] = raw.slice(0, headEnd).split("\r\n");
   const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(statusLine)?.[1] ?? 0);
-  const headers = lines.map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()] as const);
-  const header = (name: string) => headers.find(([its]) => its.toLowerCase() === name.toLowerCase())?.[1];
+  const headers = lines.map(
+    (line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()] as const,
+  );
+  const header = (name: string) =>
+    headers.find(([its]) => its.toLowerCase() === name.toLowerCase())?.[1];
   const rest = raw.slice(headEnd + 4);
   const body = bodyless || status === 204 || status === 304 ? "" : bodyIn(rest, header, ended);
-  return body === undefined ? undefined : { status, headers, header, body: Buffer.from(body, "latin1").toString("utf8"), raw };
+  return body === undefined
+    ? undefined
+    : { status, headers, header, body: Buffer.from(body, "latin1").toString("utf8"), raw };
 }
 
 /** Returns the complete body, or with `ended` the body so far. */
-function bodyIn(rest: string, header: (name: string) => string | undefined, ended: boolean): string | undefined {
+function bodyIn(
+  rest: string,
+  header: (name: string) => string | undefined,
+  ended: boolean,
+): string | undefined {
   if (header("transfer-encoding")?.toLowerCase() === "chunked") return unchunked(rest, ended);
   const length = header("content-length");
   if (length === undefined) return ended ? rest : undefined;

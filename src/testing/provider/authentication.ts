@@ -9,32 +9,48 @@ export interface OAuthError {
 }
 
 /**
- * Signs the user in at the provider if the request needs it (OpenID Connect Core section 3.1.2.1: `prompt`, `max_age`). The user agrees at
- * once; only `prompt=none` allows no sign-in.
+ * Signs the user in at the provider if the request needs it (OpenID Connect Core section 3.1.2.1:
+ * `prompt`, `max_age`). The user agrees at once; only `prompt=none` allows no sign-in.
  *
  * @returns when the user signed in, in epoch seconds; or the error of `prompt=none`
  */
-export function authenticate(sub: string, query: URLSearchParams, state: ProviderState): number | OAuthError {
+export function authenticate(
+  sub: string,
+  query: URLSearchParams,
+  state: ProviderState,
+): number | OAuthError {
   const { settings, sessions } = state;
   const now = Math.floor(state.now() / 1000);
   const prompts = promptsOf(query);
   const since = sessions.signedIn.get(sub);
   const maxAge = settings.stepUp === "ignored" ? undefined : maxAgeOf(query);
-  const isTooOld = since === undefined || (maxAge !== undefined && (maxAge === 0 || now - since > maxAge));
+  const isTooOld =
+    since === undefined || (maxAge !== undefined && (maxAge === 0 || now - since > maxAge));
   if (prompts.includes("none")) {
-    if (settings.promptNoneError !== undefined) return { error: settings.promptNoneError, description: "the provider would show a page" };
-    return isTooOld ? { error: "login_required", description: "nobody has signed in here, or too long ago" } : since;
+    if (settings.promptNoneError !== undefined)
+      return { error: settings.promptNoneError, description: "the provider would show a page" };
+    return isTooOld
+      ? { error: "login_required", description: "nobody has signed in here, or too long ago" }
+      : since;
   }
   if (!isTooOld && (settings.stepUp === "ignored" || !prompts.includes("login"))) return since;
   sessions.signIn(sub, now);
   return now;
 }
 
-/** Returns the claims about the authentication that the request asks for. @param authTime epoch seconds */
-export function authenticationClaims(query: URLSearchParams, authTime: number, settings: ProviderSettings): AuthenticationClaims {
+/**
+ * Returns the claims about the authentication that the request asks for.
+ * @param authTime epoch seconds
+ */
+export function authenticationClaims(
+  query: URLSearchParams,
+  authTime: number,
+  settings: ProviderSettings,
+): AuthenticationClaims {
   if (settings.stepUp === "ignored") return {};
   const asked = idTokenClaims(query);
-  const supported = (values: readonly string[]) => values.filter((value) => settings.acrValues?.includes(value) ?? true);
+  const supported = (values: readonly string[]) =>
+    values.filter((value) => settings.acrValues?.includes(value) ?? true);
   const [acr] = supported([...words(query.get("acr_values")), ...valuesIn(asked["acr"])]);
   const acrs = supported(valuesIn(asked["acrs"]));
   return {
@@ -48,7 +64,8 @@ export function authenticationClaims(query: URLSearchParams, authTime: number, s
 export function authenticationMistake(query: URLSearchParams): string | undefined {
   const prompts = promptsOf(query);
   if (prompts.includes("none") && prompts.length > 1) return "prompt=none excludes other values";
-  if (query.has("max_age") && maxAgeOf(query) === undefined) return "max_age is no number of seconds";
+  if (query.has("max_age") && maxAgeOf(query) === undefined)
+    return "max_age is no number of seconds";
   return undefined;
 }
 
@@ -61,7 +78,10 @@ function maxAgeOf(query: URLSearchParams): number | undefined {
   return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Returns the member `id_token` of the parameter `claims` (section 5.5). Entra ID asks for `acrs` there. */
+/**
+ * Returns the member `id_token` of the parameter `claims` (section 5.5). Entra ID asks for `acrs`
+ * there.
+ */
 function idTokenClaims(query: URLSearchParams): Readonly<Record<string, unknown>> {
   try {
     const claims = JSON.parse(query.get("claims") ?? "{}") as { id_token?: unknown } | null;
@@ -73,7 +93,9 @@ function idTokenClaims(query: URLSearchParams): Readonly<Record<string, unknown>
 
 function valuesIn(asked: unknown): readonly string[] {
   const { value, values } = Object(asked) as { value?: unknown; values?: unknown };
-  return [value, ...(Array.isArray(values) ? (values as unknown[]) : [])].filter((one) => typeof one === "string");
+  return [value, ...(Array.isArray(values) ? (values as unknown[]) : [])].filter(
+    (one) => typeof one === "string",
+  );
 }
 
 function words(text: string | null): readonly string[] {

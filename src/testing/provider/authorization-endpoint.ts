@@ -1,4 +1,9 @@
-import { authenticate, authenticationClaims, authenticationMistake, type OAuthError } from "./authentication.js";
+import {
+  authenticate,
+  authenticationClaims,
+  authenticationMistake,
+  type OAuthError,
+} from "./authentication.js";
 import { hintedPerson, PERSON_HEADER, withSubject, type PersonClaims } from "./people.js";
 import type { ProviderSettings } from "./test-provider-settings.js";
 import type { ProviderState } from "./test-provider-state.js";
@@ -13,7 +18,9 @@ export function authorize(request: ReceivedRequest, state: ProviderState): Provi
   if (asked.mistake !== undefined) return refuse(asked, asked.mistake, state);
   const person = withSubject(chosenPerson(asked.request, state));
   const authTime = authenticate(String(person["sub"]), asked.request.query, state);
-  return typeof authTime === "number" ? approve(asked, person, authTime, state) : refuse(asked, authTime, state);
+  return typeof authTime === "number"
+    ? approve(asked, person, authTime, state)
+    : refuse(asked, authTime, state);
 }
 
 /** An authorization request whose response goes to the client's redirect URI. */
@@ -27,30 +34,51 @@ export interface Authorization {
   readonly mistake: OAuthError | undefined;
 }
 
-/** Reads an authorization request. `unusable`: the reason that the response must not be a redirect. */
-export function readAuthorization(received: ReceivedRequest, state: ProviderState): Authorization | { readonly unusable: string } {
+/**
+ * Reads an authorization request. `unusable`: the reason that the response must not be a redirect.
+ */
+export function readAuthorization(
+  received: ReceivedRequest,
+  state: ProviderState,
+): Authorization | { readonly unusable: string } {
   const { settings, pushed } = state;
   const clientId = received.query.get("client_id");
   if (clientId !== settings.clientId) return { unusable: "unknown client_id" };
   const requestUri = received.query.get("request_uri") ?? undefined;
-  // Every parameter is the pushed one (RFC 9101 section 5): the browser could have changed those in the URL.
-  const query = requestUri === undefined ? received.query : pushed.find(requestUri, clientId, state.now());
+  // Every parameter is the pushed one (RFC 9101 section 5): the browser could have changed those in
+  // the URL.
+  const query =
+    requestUri === undefined ? received.query : pushed.find(requestUri, clientId, state.now());
   if (query === undefined) return { unusable: "request_uri is unknown, expired or used" };
   const redirectUri = query.get("redirect_uri");
   // A redirect goes only to an address that is known to be the client's.
-  if (redirectUri === null || !isAllowedRedirect(redirectUri, settings)) return { unusable: "unknown redirect_uri" };
+  if (redirectUri === null || !isAllowedRedirect(redirectUri, settings))
+    return { unusable: "unknown redirect_uri" };
   const isForbidden = settings.requirePushedRequests && requestUri === undefined;
   const mistake = isForbidden ? invalid("the request must be pushed") : mistakeIn(query, settings);
   return { request: { ...received, query }, requestUri, redirectUri, mistake };
 }
 
 /** Returns the client's mistake in an authorization request that it pushes. */
-export function authorizationMistake(query: URLSearchParams, settings: ProviderSettings): OAuthError | undefined {
-  return isAllowedRedirect(query.get("redirect_uri") ?? "", settings) ? mistakeIn(query, settings) : invalid("unknown redirect_uri");
+export function authorizationMistake(
+  query: URLSearchParams,
+  settings: ProviderSettings,
+): OAuthError | undefined {
+  return isAllowedRedirect(query.get("redirect_uri") ?? "", settings)
+    ? mistakeIn(query, settings)
+    : invalid("unknown redirect_uri");
 }
 
-/** Redirects to the client with a code for this person. @param authTime when the person signed in here, in epoch seconds */
-export function approve(asked: Authorization, person: PersonClaims, authTime: number, state: ProviderState): ProviderReply {
+/**
+ * Redirects to the client with a code for this person.
+ * @param authTime when the person signed in here, in epoch seconds
+ */
+export function approve(
+  asked: Authorization,
+  person: PersonClaims,
+  authTime: number,
+  state: ProviderState,
+): ProviderReply {
   const { redirectUri } = asked;
   const { query } = asked.request;
   const claims = withSubject(person);
@@ -65,15 +93,27 @@ export function approve(asked: Authorization, person: PersonClaims, authTime: nu
     nonce: query.get("nonce") ?? undefined,
     challenge: query.get("code_challenge") ?? undefined,
   };
-  return backToClient(new URLSearchParams({ code: state.grants.issueCode(approval, state.now()) }), asked, state);
+  return backToClient(
+    new URLSearchParams({ code: state.grants.issueCode(approval, state.now()) }),
+    asked,
+    state,
+  );
 }
 
 /** Redirects to the client with an error (RFC 6749 section 4.1.2.1). */
-export function refuse(asked: Authorization, { error, description }: OAuthError, state: ProviderState): ProviderReply {
+export function refuse(
+  asked: Authorization,
+  { error, description }: OAuthError,
+  state: ProviderState,
+): ProviderReply {
   return backToClient(new URLSearchParams({ error, error_description: description }), asked, state);
 }
 
-function backToClient(params: URLSearchParams, { request, requestUri, redirectUri }: Authorization, state: ProviderState): ProviderReply {
+function backToClient(
+  params: URLSearchParams,
+  { request, requestUri, redirectUri }: Authorization,
+  state: ProviderState,
+): ProviderReply {
   if (requestUri !== undefined) state.pushed.spend(requestUri);
   const sent = request.query.get("state");
   if (sent !== null) params.set("state", sent);
@@ -93,13 +133,17 @@ function invalid(description: string): OAuthError {
 }
 
 function mistakeIn(query: URLSearchParams, settings: ProviderSettings): OAuthError | undefined {
-  if (query.get("response_type") !== "code") return { error: "unsupported_response_type", description: "only code" };
-  if (!(query.get("scope") ?? "").split(" ").includes("openid")) return { error: "invalid_scope", description: "openid is missing" };
+  if (query.get("response_type") !== "code")
+    return { error: "unsupported_response_type", description: "only code" };
+  if (!(query.get("scope") ?? "").split(" ").includes("openid"))
+    return { error: "invalid_scope", description: "openid is missing" };
   const authentication = authenticationMistake(query);
   if (authentication !== undefined) return invalid(authentication);
   if (settings.pkce === "ignored") return undefined;
-  if (query.get("code_challenge_method") !== "S256") return invalid("code_challenge_method must be S256");
-  if (!/^[A-Za-z0-9_-]{43}$/.test(query.get("code_challenge") ?? "")) return invalid("code_challenge is no S256 challenge");
+  if (query.get("code_challenge_method") !== "S256")
+    return invalid("code_challenge_method must be S256");
+  if (!/^[A-Za-z0-9_-]{43}$/.test(query.get("code_challenge") ?? ""))
+    return invalid("code_challenge is no S256 challenge");
   return undefined;
 }
 

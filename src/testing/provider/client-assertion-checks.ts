@@ -11,13 +11,17 @@ export const ASSERTION_ALGORITHMS = ["PS256", "ES256", "EdDSA", "RS256"];
 const LONGEST_LIFE = 300;
 
 /**
- * Returns why the client assertion of a request is wrong (RFC 7523 section 3): signature, `iss`, `sub`, `aud`, `exp`, or a `jti` that was used
- * before. Undefined for a right one.
+ * Returns why the client assertion of a request is wrong (RFC 7523 section 3): signature, `iss`,
+ * `sub`, `aud`, `exp`, or a `jti` that was used before. Undefined for a right one.
  */
-export async function assertionMistake({ params, url }: ReceivedRequest, state: ProviderState): Promise<string | undefined> {
+export async function assertionMistake(
+  { params, url }: ReceivedRequest,
+  state: ProviderState,
+): Promise<string | undefined> {
   const { settings, base, usedAssertions } = state;
   if (params.has("client_secret")) return "the request contains a secret besides the assertion";
-  if (params.get("client_assertion_type") !== ASSERTION_TYPE) return "client_assertion_type is wrong";
+  if (params.get("client_assertion_type") !== ASSERTION_TYPE)
+    return "client_assertion_type is wrong";
   if (params.get("client_id") !== settings.clientId) return "client_id is wrong";
   const audience = {
     issuer: state.issuer,
@@ -37,7 +41,8 @@ export async function assertionMistake({ params, url }: ReceivedRequest, state: 
       },
     );
     if (payload.aud !== audience) return "aud is wrong, or a list";
-    if ((payload.exp ?? 0) - (payload.iat ?? 0) > LONGEST_LIFE) return "the assertion lives too long";
+    if ((payload.exp ?? 0) - (payload.iat ?? 0) > LONGEST_LIFE)
+      return "the assertion lives too long";
     if (usedAssertions.has(payload.jti ?? "")) return "the assertion was used before";
     usedAssertions.add(payload.jti ?? "");
     return undefined;

@@ -3,8 +3,14 @@ import { isForm, type ReceivedRequest } from "./received-requests.js";
 import { errorReply, type ProviderReply } from "./replies.js";
 import type { ProviderState } from "./test-provider-state.js";
 
-/** Returns the error reply for a request that is no form or fails client authentication, or undefined. */
-export async function refusedClient(request: ReceivedRequest, state: ProviderState): Promise<ProviderReply | undefined> {
+/**
+ * Returns the error reply for a request that is no form or fails client authentication, or
+ * undefined.
+ */
+export async function refusedClient(
+  request: ReceivedRequest,
+  state: ProviderState,
+): Promise<ProviderReply | undefined> {
   const { headers, params } = request;
   const { settings } = state;
   if (!isForm(headers)) return errorReply("invalid_request", "the body must be a form");
@@ -25,10 +31,14 @@ export async function refusedClient(request: ReceivedRequest, state: ProviderSta
   ) {
     return undefined;
   }
-  return errorReply("invalid_client", "client authentication failed", 401, { "WWW-Authenticate": 'Basic realm="provider"' });
+  return errorReply("invalid_client", "client authentication failed", 401, {
+    "WWW-Authenticate": 'Basic realm="provider"',
+  });
 }
 
-function basicCredentials(authorization: string | undefined): { id: string; secret: string } | undefined {
+function basicCredentials(
+  authorization: string | undefined,
+): { id: string; secret: string } | undefined {
   const encoded = /^Basic ([A-Za-z0-9+/]+=*)$/i.exec(authorization ?? "")?.[1];
   if (encoded === undefined) return undefined;
   const pair = Buffer.from(encoded, "base64").toString("utf8");

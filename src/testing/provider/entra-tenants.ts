@@ -12,7 +12,10 @@ export function announcedIssuer({ issuer, settings }: Issuing): string {
 }
 
 /** Returns the claims of an ID token that name its issuer. */
-export function issuerClaims(person: PersonClaims, { issuer, settings }: Issuing): Readonly<Record<string, unknown>> {
+export function issuerClaims(
+  person: PersonClaims,
+  { issuer, settings }: Issuing,
+): Readonly<Record<string, unknown>> {
   if (settings.tenant === undefined) return { iss: issuer };
   const tid = person["tid"] ?? settings.tenant;
   return { iss: ofTenant(issuer, typeof tid === "string" ? tid : ""), tid };

@@ -5,9 +5,10 @@ import type { Endpoint, ReceivedRequest } from "./received-requests.js";
 
 interface FaultScope {
   /**
-   * Whether the fault strikes before the endpoint does its work. With `false` the work is done first: a code is spent, a
-   * refresh token is rotated, and only the reply suffers. Default true, but for the kinds that change the real reply
-   * (`drip`, `wrong-type`, `truncated`, unless they are given a `body`) it is false.
+   * Whether the fault strikes before the endpoint does its work. With `false` the work is done
+   * first: a code is spent, a refresh token is rotated, and only the reply suffers. Default true,
+   * but for the kinds that change the real reply (`drip`, `wrong-type`, `truncated`, unless they
+   * are given a `body`) it is false.
    */
   readonly before?: boolean;
   /** How many requests it affects; default all until it is removed. */
@@ -50,7 +51,10 @@ export type Fault = FaultScope &
         readonly body?: string;
       }
     | {
-        /** 200 and well-formed JSON of `bytes` bytes. With `before: false` it is the real reply, padded. */
+        /**
+         * 200 and well-formed JSON of `bytes` bytes. With `before: false` it is the real reply,
+         * padded.
+         */
         readonly kind: "oversized";
         /** Default 2 MiB. Infinity streams until the client leaves. */
         readonly bytes?: number;
@@ -90,7 +94,10 @@ export type Fault = FaultScope &
   );
 
 export interface HoldOptions {
-  /** Hold before the endpoint does its work (default), or with `false` after the work and before the reply leaves. */
+  /**
+   * Hold before the endpoint does its work (default), or with `false` after the work and before the
+   * reply leaves.
+   */
   readonly before?: boolean;
   /** How many requests are held; later ones pass. Default every one until the release. */
   readonly times?: number;
@@ -113,7 +120,12 @@ export interface Hold {
 type Stage = "before" | "after";
 
 /** A fault or barrier, and how often it still applies. */
-class Standing<Command extends { readonly times?: number; readonly when?: (request: ReceivedRequest) => boolean }> {
+class Standing<
+  Command extends {
+    readonly times?: number;
+    readonly when?: (request: ReceivedRequest) => boolean;
+  },
+> {
   readonly command: Command;
   readonly #stage: Stage;
   #left: number;
@@ -171,7 +183,10 @@ export class FaultBoard {
   readonly #faults: { endpoint: Endpoint; standing: Standing<Fault> }[] = [];
   readonly #holds: { endpoint: Endpoint; standing: Standing<HoldOptions>; barrier: Barrier }[] = [];
 
-  /** Adds a fault and returns a function that removes it. Of several at one endpoint, the earliest with times left applies. */
+  /**
+   * Adds a fault and returns a function that removes it. Of several at one endpoint, the earliest
+   * with times left applies.
+   */
   add(endpoint: Endpoint, fault: Fault): () => void {
     const entry = { endpoint, standing: new Standing(fault, stageOf(fault)) };
     this.#faults.push(entry);
@@ -203,8 +218,9 @@ export class FaultBoard {
   }
 
   take(request: ReceivedRequest, stage: Stage): Fault | undefined {
-    return this.#faults.find(({ endpoint, standing }) => endpoint === request.endpoint && standing.claims(request, stage))?.standing
-      .command;
+    return this.#faults.find(
+      ({ endpoint, standing }) => endpoint === request.endpoint && standing.claims(request, stage),
+    )?.standing.command;
   }
 }
 
@@ -214,7 +230,8 @@ function remove<Entry>(list: Entry[], entry: Entry): void {
 }
 
 function stageOf(fault: Fault): Stage {
-  const changesReply = fault.kind === "drip" || fault.kind === "wrong-type" || fault.kind === "truncated";
+  const changesReply =
+    fault.kind === "drip" || fault.kind === "wrong-type" || fault.kind === "truncated";
   const before = fault.before ?? !(changesReply && fault.body === undefined);
   return before ? "before" : "after";
 }
@@ -234,8 +251,17 @@ type Outcome = "go-on" | "dealt-with";
  *
  * @param reply the real reply when the work has been done, else undefined
  */
-export async function strike(fault: Fault, response: ServerResponse, clock: Clock, reply: ProviderReply | undefined): Promise<Outcome> {
-  const real = reply ?? { status: 200, headers: { "Content-Type": "application/json" }, body: "{}" };
+export async function strike(
+  fault: Fault,
+  response: ServerResponse,
+  clock: Clock,
+  reply: ProviderReply | undefined,
+): Promise<Outcome> {
+  const real = reply ?? {
+    status: 200,
+    headers: { "Content-Type": "application/json" },
+    body: "{}",
+  };
   switch (fault.kind) {
     case "hang":
       return "dealt-with";
@@ -249,10 +275,18 @@ export async function strike(fault: Fault, response: ServerResponse, clock: Cloc
       sendStatus(response, fault.status ?? 500, fault.headers, fault.body);
       return "dealt-with";
     case "garbage":
-      send(response, { ...real, status: 200, headers: { "Content-Type": "application/json" }, body: fault.body ?? '{"garbage' });
+      send(response, {
+        ...real,
+        status: 200,
+        headers: { "Content-Type": "application/json" },
+        body: fault.body ?? '{"garbage',
+      });
       return "dealt-with";
     case "redirect":
-      response.writeHead(fault.status ?? 302, { Location: fault.location ?? "/redirected", "Content-Length": 0 });
+      response.writeHead(fault.status ?? 302, {
+        Location: fault.location ?? "/redirected",
+        "Content-Length": 0,
+      });
       response.end();
       return "dealt-with";
     case "wrong-type":
@@ -274,16 +308,31 @@ export async function strike(fault: Fault, response: ServerResponse, clock: Cloc
   }
 }
 
-function sendStatus(response: ServerResponse, status: number, headers: Readonly<Record<string, string>> | undefined, body: unknown): void {
+function sendStatus(
+  response: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>> | undefined,
+  body: unknown,
+): void {
   const raw = typeof body === "string" || body instanceof Uint8Array;
-  const bytes = body === undefined ? Buffer.alloc(0) : raw ? Buffer.from(body as string) : Buffer.from(JSON.stringify(body));
-  const type = body === undefined ? {} : { "Content-Type": raw ? "text/plain" : "application/json" };
+  const bytes =
+    body === undefined
+      ? Buffer.alloc(0)
+      : raw
+        ? Buffer.from(body as string)
+        : Buffer.from(JSON.stringify(body));
+  const type =
+    body === undefined ? {} : { "Content-Type": raw ? "text/plain" : "application/json" };
   response.writeHead(status, { ...type, ...headers, "Content-Length": bytes.length });
   response.end(bytes);
 }
 
 /** The real reply's members come last, so that only a client with a size limit misses them. */
-async function sendOversized(response: ServerResponse, real: ProviderReply, bytes: number): Promise<void> {
+async function sendOversized(
+  response: ServerResponse,
+  real: ProviderReply,
+  bytes: number,
+): Promise<void> {
   const members = real.body.startsWith("{") ? real.body.slice(1) : "}";
   const head = '{"padding":"';
   const tail = members.trim() === "}" ? '"}' : `",${members}`;
@@ -292,7 +341,8 @@ async function sendOversized(response: ServerResponse, real: ProviderReply, byte
   const chunk = "x".repeat(64 * 1024);
   for (let left = bytes - head.length - tail.length; left > 0; left -= chunk.length) {
     if (response.destroyed) return;
-    if (!response.write(left < chunk.length ? chunk.slice(0, left) : chunk)) await drained(response);
+    if (!response.write(left < chunk.length ? chunk.slice(0, left) : chunk))
+      await drained(response);
   }
   response.end(tail);
 }
@@ -307,14 +357,25 @@ function drained(response: ServerResponse): Promise<void> {
   });
 }
 
-function sendTruncated(response: ServerResponse, reply: ProviderReply, bytes: number | undefined): void {
+function sendTruncated(
+  response: ServerResponse,
+  reply: ProviderReply,
+  bytes: number | undefined,
+): void {
   const body = Buffer.from(reply.body);
   response.writeHead(reply.status, { ...reply.headers, "Content-Length": body.length });
   // The socket closes after the bytes are sent. Otherwise the client would get no reply at all.
-  response.write(body.subarray(0, bytes ?? Math.floor(body.length / 2)), () => response.socket?.end());
+  response.write(body.subarray(0, bytes ?? Math.floor(body.length / 2)), () =>
+    response.socket?.end(),
+  );
 }
 
-async function drip(response: ServerResponse, reply: ProviderReply, clock: Clock, ms: number): Promise<void> {
+async function drip(
+  response: ServerResponse,
+  reply: ProviderReply,
+  clock: Clock,
+  ms: number,
+): Promise<void> {
   const body = Buffer.from(reply.body);
   response.writeHead(reply.status, { ...reply.headers, "Content-Length": body.length });
   response.flushHeaders();

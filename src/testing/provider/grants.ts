@@ -1,7 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { PersonClaims } from "./people.js";
 
-/** The claims about the user's authentication that an authorization request asks for: `auth_time`, `acr`, `acrs`. */
+/**
+ * The claims about the user's authentication that an authorization request asks for: `auth_time`,
+ * `acr`, `acrs`.
+ */
 export type AuthenticationClaims = Readonly<Record<string, unknown>>;
 
 /** A user's approval of an authorization request. */
@@ -27,7 +30,10 @@ export interface Family {
 interface Code {
   readonly approval: Approval;
   readonly expiresAt: number;
-  /** Set when the code was redeemed; a second redemption revokes what the first one gave (RFC 6749 section 4.1.2). */
+  /**
+   * Set when the code was redeemed; a second redemption revokes what the first one gave (RFC 6749
+   * section 4.1.2).
+   */
   family: Family | undefined;
 }
 
@@ -70,7 +76,10 @@ export interface RefreshRules {
   readonly reuseGraceSeconds: number;
 }
 
-/** The grants as plain values, for a restart of the provider. Codes are left out, because they live for a minute. */
+/**
+ * The grants as plain values, for a restart of the provider. Codes are left out, because they live
+ * for a minute.
+ */
 export interface KeptGrants {
   readonly approvals: readonly Approval[];
   readonly refreshTokens: readonly {
@@ -80,7 +89,11 @@ export interface KeptGrants {
     readonly issuedAt: number;
     readonly usedAt: number | undefined;
   }[];
-  readonly accessTokens: readonly { readonly token: string; readonly family: number; readonly expiresAt: number }[];
+  readonly accessTokens: readonly {
+    readonly token: string;
+    readonly family: number;
+    readonly expiresAt: number;
+  }[];
 }
 
 const CODE_LIFE_MS = 60_000;
@@ -109,8 +122,14 @@ export class Grants {
     return code;
   }
 
-  /** The family that the code begins, or why there is none. Whatever comes of it, the code is spent. */
-  redeemCode(code: string, request: { redirectUri: string | null; verifier: string | null; pkce: boolean }, now: number): Family | string {
+  /**
+   * The family that the code begins, or why there is none. Whatever comes of it, the code is spent.
+   */
+  redeemCode(
+    code: string,
+    request: { redirectUri: string | null; verifier: string | null; pkce: boolean },
+    now: number,
+  ): Family | string {
     const found = this.#codes.get(code);
     if (found === undefined) return "unknown code";
     if (found.family !== undefined) {
@@ -122,7 +141,8 @@ export class Grants {
     found.family = family;
     if (now >= found.expiresAt) return "code expired";
     if (request.redirectUri !== approval.redirectUri) return "redirect_uri differs";
-    if (request.pkce && !fits(request.verifier, approval.challenge)) return "code_verifier doesn't fit";
+    if (request.pkce && !fits(request.verifier, approval.challenge))
+      return "code_verifier doesn't fit";
     return family;
   }
 
@@ -138,8 +158,15 @@ export class Grants {
     return token;
   }
 
-  /** Spends a refresh token: the family it belongs to and, when it is rotated, its successor; or why it is refused. */
-  spendRefreshToken(token: string, rules: RefreshRules, now: number): { family: Family; successor: string | undefined } | string {
+  /**
+   * Spends a refresh token: the family it belongs to and, when it is rotated, its successor; or why
+   * it is refused.
+   */
+  spendRefreshToken(
+    token: string,
+    rules: RefreshRules,
+    now: number,
+  ): { family: Family; successor: string | undefined } | string {
     const found = this.#refreshTokens.get(token);
     if (found === undefined) return "unknown refresh token";
     if (found.family.revoked) return "refresh token revoked";
@@ -163,7 +190,9 @@ export class Grants {
   /** Returns the user of a valid access token. */
   personOf(accessToken: string, now: number): PersonClaims | undefined {
     const access = this.#accessTokens.get(accessToken);
-    return access !== undefined && isUsable(access, now) ? access.family.approval.person : undefined;
+    return access !== undefined && isUsable(access, now)
+      ? access.family.approval.person
+      : undefined;
   }
 
   /** Returns whether this access or refresh token is still valid. */
@@ -174,7 +203,10 @@ export class Grants {
     return refresh !== undefined && !refresh.family.revoked && !isSpent(refresh, rules, now);
   }
 
-  /** RFC 7009 section 2.1: a refresh token takes its family with it, an access token goes alone, an unknown one is no error. */
+  /**
+   * RFC 7009 section 2.1: a refresh token takes its family with it, an access token goes alone, an
+   * unknown one is no error.
+   */
   revoke(token: string): void {
     const refresh = this.#refreshTokens.get(token);
     if (refresh !== undefined) refresh.family.revoked = true;
@@ -182,11 +214,15 @@ export class Grants {
     if (access !== undefined) access.revoked = true;
   }
 
-  /** Refuses the refresh tokens of a provider session that has ended, unless the sign-in had the scope `offline_access`. */
+  /**
+   * Refuses the refresh tokens of a provider session that has ended, unless the sign-in had the
+   * scope `offline_access`.
+   */
   endSession(sid: string): void {
     for (const { family } of this.#refreshTokens.values()) {
       const { approval } = family;
-      if (approval.sid === sid && !approval.scope.split(" ").includes("offline_access")) family.revoked = true;
+      if (approval.sid === sid && !approval.scope.split(" ").includes("offline_access"))
+        family.revoked = true;
     }
   }
 
@@ -198,7 +234,9 @@ export class Grants {
     remove(
       this.#refreshTokens,
       ({ family, issuedAt, usedAt }) =>
-        family.revoked || now >= issuedAt + REFRESH_TOKEN_LIFE_MS || (usedAt !== undefined && now >= usedAt + SPENT_MS),
+        family.revoked ||
+        now >= issuedAt + REFRESH_TOKEN_LIFE_MS ||
+        (usedAt !== undefined && now >= usedAt + SPENT_MS),
     );
   }
 
@@ -215,7 +253,11 @@ export class Grants {
       issuedAt,
       usedAt,
     }));
-    const accessTokens = [...this.#accessTokens].map(([token, { family, expiresAt }]) => ({ token, family: indexOf(family), expiresAt }));
+    const accessTokens = [...this.#accessTokens].map(([token, { family, expiresAt }]) => ({
+      token,
+      family: indexOf(family),
+      expiresAt,
+    }));
     return { approvals: families.map(({ approval }) => approval), refreshTokens, accessTokens };
   }
 
@@ -231,7 +273,12 @@ export class Grants {
     for (const { token, family, issuedAt, usedAt } of refreshTokens)
       grants.#refreshTokens.set(token, { family: familyAt(family), issuedAt, usedAt });
     for (const { token, family, expiresAt } of accessTokens)
-      grants.#accessTokens.set(token, { family: familyAt(family), target: {}, expiresAt, revoked: false });
+      grants.#accessTokens.set(token, {
+        family: familyAt(family),
+        target: {},
+        expiresAt,
+        revoked: false,
+      });
     return grants;
   }
 
@@ -252,12 +299,17 @@ function isUsable({ revoked, family, expiresAt }: AccessToken, now: number): boo
 }
 
 /** Returns whether the token is spent and its grace period has passed. */
-function isSpent({ usedAt }: RefreshToken, { reuseGraceSeconds }: RefreshRules, now: number): boolean {
+function isSpent(
+  { usedAt }: RefreshToken,
+  { reuseGraceSeconds }: RefreshRules,
+  now: number,
+): boolean {
   return usedAt !== undefined && now >= usedAt + reuseGraceSeconds * 1000;
 }
 
 function fits(verifier: string | null, challenge: string | undefined): boolean {
-  if (challenge === undefined || verifier === null || !/^[A-Za-z0-9._~-]{43,128}$/.test(verifier)) return false;
+  if (challenge === undefined || verifier === null || !/^[A-Za-z0-9._~-]{43,128}$/.test(verifier))
+    return false;
   return createHash("sha256").update(verifier).digest("base64url") === challenge;
 }
 

@@ -14,7 +14,9 @@ export async function idToken(
 ): Promise<string> {
   const { settings, keys, hooks, now } = state;
   const { person, authentication, sid } = family.approval;
-  const inToken = settings.claimsInIdToken ? Object.entries(person).filter(([name]) => !settings.userinfoOnly.includes(name)) : [];
+  const inToken = settings.claimsInIdToken
+    ? Object.entries(person).filter(([name]) => !settings.userinfoOnly.includes(name))
+    : [];
   const issuedAt = Math.floor(now() / 1000);
   const claims: Record<string, unknown> = {
     ...authentication,
@@ -25,31 +27,57 @@ export async function idToken(
     azp: settings.clientId,
     iat: issuedAt,
     exp: issuedAt + settings.idTokenSeconds,
-    at_hash: createHash("sha256").update(accessToken).digest().subarray(0, 16).toString("base64url"),
+    at_hash: createHash("sha256")
+      .update(accessToken)
+      .digest()
+      .subarray(0, 16)
+      .toString("base64url"),
     ...(nonce === undefined ? {} : { nonce }),
     ...(settings.sid === "supported" && sid !== undefined ? { sid } : {}),
   };
   const { header } = keys;
-  const sign: IdTokenDraft["sign"] = (itsHeader, itsClaims, key = keys.privateKey) => compactJws(itsHeader, itsClaims, key);
-  const draft = { header, claims, grant, privateKey: keys.privateKey, publicKeyPem: keys.publicKeyPem, publicJwk: keys.publicJwk, sign };
+  const sign: IdTokenDraft["sign"] = (itsHeader, itsClaims, key = keys.privateKey) =>
+    compactJws(itsHeader, itsClaims, key);
+  const draft = {
+    header,
+    claims,
+    grant,
+    privateKey: keys.privateKey,
+    publicKeyPem: keys.publicKeyPem,
+    publicJwk: keys.publicJwk,
+    sign,
+  };
   const returned: unknown = await hooks.mutateIdToken?.(draft);
   assertMutated(returned, draft);
   const mutated = returned ?? draft;
-  return typeof mutated === "string" ? mutated : sign(mutated.header ?? header, mutated.claims ?? claims);
+  return typeof mutated === "string"
+    ? mutated
+    : sign(mutated.header ?? header, mutated.claims ?? claims);
 }
 
 /**
- * Checks the hook's result. Without the check, claims alone or a list would be ignored, and the test would prove nothing.
+ * Checks the hook's result. Without the check, claims alone or a list would be ignored, and the
+ * test would prove nothing.
  *
  * @throws TypeError
  */
-function assertMutated(mutated: unknown, draft: IdTokenDraft): asserts mutated is MutatedIdToken | undefined {
+function assertMutated(
+  mutated: unknown,
+  draft: IdTokenDraft,
+): asserts mutated is MutatedIdToken | undefined {
   if (mutated === undefined || typeof mutated === "string") return;
   const names = typeof mutated === "object" && mutated !== null ? Object.keys(mutated) : [];
-  const { header, claims } = Object(mutated) as { readonly header?: unknown; readonly claims?: unknown };
-  const areParts = [header, claims].every((part) => part === undefined || typeof part === "string" || Object(part) === part);
+  const { header, claims } = Object(mutated) as {
+    readonly header?: unknown;
+    readonly claims?: unknown;
+  };
+  const areParts = [header, claims].every(
+    (part) => part === undefined || typeof part === "string" || Object(part) === part,
+  );
   // A copy of the draft also has its other members.
   const areKnown = names.every((name) => Object.hasOwn(draft, name));
   if ((names.includes("header") || names.includes("claims")) && areKnown && areParts) return;
-  throw new TypeError("`mutateIdToken` must return { header, claims }, one of the two, the finished token as a string, or nothing.");
+  throw new TypeError(
+    "`mutateIdToken` must return { header, claims }, one of the two, the finished token as a string, or nothing.",
+  );
 }

@@ -6,7 +6,10 @@ import type { ReceivedRequest } from "./received-requests.js";
 import { errorReply, type ProviderReply } from "./replies.js";
 
 /** RFC 6749 sections 4.1.3 and 6. */
-export async function token(request: ReceivedRequest, state: ProviderState): Promise<ProviderReply> {
+export async function token(
+  request: ReceivedRequest,
+  state: ProviderState,
+): Promise<ProviderReply> {
   const refused = await refusedClient(request, state);
   if (refused !== undefined) return refused;
   switch (request.params.get("grant_type")) {
@@ -24,19 +27,29 @@ async function redeemCode(request: ReceivedRequest, state: ProviderState): Promi
   const { settings, grants } = state;
   const family = grants.redeemCode(
     params.get("code") ?? "",
-    { redirectUri: params.get("redirect_uri"), verifier: params.get("code_verifier"), pkce: settings.pkce === "required" },
+    {
+      redirectUri: params.get("redirect_uri"),
+      verifier: params.get("code_verifier"),
+      pkce: settings.pkce === "required",
+    },
     state.now(),
   );
   if (typeof family === "string") return errorReply("invalid_grant", family);
   const { scope, nonce } = family.approval;
   const offline =
-    settings.issueRefreshToken === "offline_access" ? scope.split(" ").includes("offline_access") : settings.issueRefreshToken;
+    settings.issueRefreshToken === "offline_access"
+      ? scope.split(" ").includes("offline_access")
+      : settings.issueRefreshToken;
   const refreshToken = offline ? grants.issueRefreshToken(family, state.now()) : undefined;
   return tokenResponse("authorization_code", family, refreshToken, nonce, request, state);
 }
 
 async function refresh(request: ReceivedRequest, state: ProviderState): Promise<ProviderReply> {
-  const spent = state.grants.spendRefreshToken(request.params.get("refresh_token") ?? "", state.settings, state.now());
+  const spent = state.grants.spendRefreshToken(
+    request.params.get("refresh_token") ?? "",
+    state.settings,
+    state.now(),
+  );
   if (typeof spent === "string") return errorReply("invalid_grant", spent);
   // A refreshed ID token should carry no nonce (OpenID Connect Core section 12.2).
   return tokenResponse("refresh_token", spent.family, spent.successor, undefined, request, state);
@@ -52,8 +65,14 @@ async function tokenResponse(
 ): Promise<ProviderReply> {
   const { settings, grants, hooks } = state;
   const names = grant === "refresh_token" ? (["resource", "audience", "scope"] as const) : [];
-  const target = Object.fromEntries(names.flatMap((name) => (request.params.has(name) ? [[name, request.params.get(name)]] : [])));
-  const accessToken = grants.issueAccessToken(family, state.now() + settings.accessTokenSeconds * 1000, target);
+  const target = Object.fromEntries(
+    names.flatMap((name) => (request.params.has(name) ? [[name, request.params.get(name)]] : [])),
+  );
+  const accessToken = grants.issueAccessToken(
+    family,
+    state.now() + settings.accessTokenSeconds * 1000,
+    target,
+  );
   const reply = {
     access_token: accessToken,
     token_type: "Bearer",

@@ -1,8 +1,14 @@
-/** Returns the page after a logout. The browser follows `next` after the frames have loaded. @param frames addresses to load */
+/**
+ * Returns the page after a logout. The browser follows `next` after the frames have loaded.
+ * @param frames addresses to load
+ */
 export function signedOutPage(frames: readonly string[], next: string | undefined): string {
-  const loaded = frames.map((address) => `<iframe src="${escaped(address)}" title="Sign-out at the application"></iframe>`);
+  const loaded = frames.map(
+    (address) => `<iframe src="${escaped(address)}" title="Sign-out at the application"></iframe>`,
+  );
   const link = next === undefined ? [] : [`<p><a href="${escaped(next)}">Continue</a></p>`];
-  const refresh = next === undefined ? "" : `<meta http-equiv="refresh" content="0; url=${escaped(next)}">`;
+  const refresh =
+    next === undefined ? "" : `<meta http-equiv="refresh" content="0; url=${escaped(next)}">`;
   return page("You are signed out at the provider", [...loaded, ...link].join("\n"), refresh);
 }
 

@@ -6,10 +6,16 @@ import { compactJws } from "./signing-keys.js";
 import { issuerClaims } from "./entra-tenants.js";
 import type { ProviderState } from "./test-provider-state.js";
 
-/** The member of `events` that makes a token a logout token (OpenID Connect Back-Channel Logout 1.0 section 2.4). */
+/**
+ * The member of `events` that makes a token a logout token (OpenID Connect Back-Channel Logout 1.0
+ * section 2.4).
+ */
 export const LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout";
 
-/** The content of a logout token. Without `sub` and `sid`, it names the session of `provider.person`. */
+/**
+ * The content of a logout token. Without `sub` and `sid`, it names the session of
+ * `provider.person`.
+ */
 export interface LogoutTokenOptions {
   /** The user. Without `sid`, it means all of the user's sessions. */
   readonly sub?: string;
@@ -21,9 +27,15 @@ export interface LogoutTokenOptions {
   readonly exp?: number;
   /** Claims that are added or replaced; a claim with the value undefined is removed. */
   readonly claims?: Readonly<Record<string, unknown>>;
-  /** Header members that are added or replaced; a member with the value undefined is removed. The algorithm `none` gives an empty signature. */
+  /**
+   * Header members that are added or replaced; a member with the value undefined is removed. The
+   * algorithm `none` gives an empty signature.
+   */
   readonly header?: Readonly<Record<string, unknown>>;
-  /** Default the provider's private key; bytes for HS256, another private key for a forged signature. */
+  /**
+   * Default the provider's private key; bytes for HS256, another private key for a forged
+   * signature.
+   */
   readonly key?: KeyObject | Uint8Array;
 }
 
@@ -57,8 +69,12 @@ export function logoutToken(options: LogoutTokenOptions, state: ProviderState): 
   return grants.note("logout_token", compactJws(header, claims, options.key ?? keys.privateKey));
 }
 
-function namedSession({ sub, sid }: LogoutTokenOptions, state: ProviderState): Partial<ProviderSession> {
-  if (sub !== undefined || sid !== undefined) return { ...(sub !== undefined && { sub }), ...(sid !== undefined && { sid }) };
+function namedSession(
+  { sub, sid }: LogoutTokenOptions,
+  state: ProviderState,
+): Partial<ProviderSession> {
+  if (sub !== undefined || sid !== undefined)
+    return { ...(sub !== undefined && { sub }), ...(sid !== undefined && { sid }) };
   const user = String(withSubject(state.person)["sub"]);
   const session = state.sessions.find(user).at(-1);
   return session === undefined || state.settings.sid === "ignored" ? { sub: user } : session;
@@ -76,13 +92,21 @@ const RESPONSE_MS = 10_000;
 /**
  * Posts a logout token to `backchannelLogoutUri` (section 2.5).
  *
- * @throws Error the setting is missing or names another machine, or the application does not respond
+ * @throws Error the setting is missing or names another machine, or the application does not
+ *   respond
  */
-export async function postLogoutToken(token: string, { settings }: ProviderState): Promise<LogoutResponse> {
+export async function postLogoutToken(
+  token: string,
+  { settings }: ProviderState,
+): Promise<LogoutResponse> {
   const { backchannelLogoutUri: uri } = settings;
-  if (uri === undefined) throw new Error("Set `provider.settings.backchannelLogoutUri` to the application's back-channel logout address.");
+  if (uri === undefined)
+    throw new Error(
+      "Set `provider.settings.backchannelLogoutUri` to the application's back-channel logout address.",
+    );
   // A test must not send tokens to another machine.
-  if (!isLoopback(new URL(uri).hostname)) throw new Error(`\`backchannelLogoutUri\` is ${uri}, which isn't on this machine.`);
+  if (!isLoopback(new URL(uri).hostname))
+    throw new Error(`\`backchannelLogoutUri\` is ${uri}, which isn't on this machine.`);
   const response = await fetch(uri, {
     method: "POST",
     redirect: "manual",
@@ -93,16 +117,24 @@ export async function postLogoutToken(token: string, { settings }: ProviderState
 }
 
 /**
- * Ends sessions at the provider, with their refresh tokens. A sign-in with the scope `offline_access` keeps its refresh token (OpenID
- * Connect Core section 11). Then sends a logout token for each session, if the application has a back-channel logout address.
+ * Ends sessions at the provider, with their refresh tokens. A sign-in with the scope
+ * `offline_access` keeps its refresh token (OpenID Connect Core section 11). Then sends a logout
+ * token for each session, if the application has a back-channel logout address.
  */
-export async function endSessions(ended: readonly ProviderSession[], state: ProviderState): Promise<LogoutResponse[]> {
+export async function endSessions(
+  ended: readonly ProviderSession[],
+  state: ProviderState,
+): Promise<LogoutResponse[]> {
   for (const session of ended) {
     state.sessions.end(session);
     state.grants.endSession(session.sid);
   }
   if (state.settings.backchannelLogoutUri === undefined) return [];
-  return Promise.all(ended.map(({ sub, sid }) => postLogoutToken(logoutToken(withSid({ sub, sid }, state), state), state)));
+  return Promise.all(
+    ended.map(({ sub, sid }) =>
+      postLogoutToken(logoutToken(withSid({ sub, sid }, state), state), state),
+    ),
+  );
 }
 
 function withSid({ sub, sid }: ProviderSession, { settings }: ProviderState): LogoutTokenOptions {

@@ -10,13 +10,22 @@ interface Expected {
 }
 
 const TEXT: Expected = { words: "a string", fits: (value) => typeof value === "string" };
-const TEXT_OR_UNDEFINED: Expected = { words: "a string, or undefined", fits: (value) => value === undefined || TEXT.fits(value) };
-const TEXTS: Expected = { words: "a list of strings", fits: (value) => Array.isArray(value) && value.every(TEXT.fits) };
+const TEXT_OR_UNDEFINED: Expected = {
+  words: "a string, or undefined",
+  fits: (value) => value === undefined || TEXT.fits(value),
+};
+const TEXTS: Expected = {
+  words: "a list of strings",
+  fits: (value) => Array.isArray(value) && value.every(TEXT.fits),
+};
 const TEXTS_OR_UNDEFINED: Expected = {
   words: "a list of strings, or undefined",
   fits: (value) => value === undefined || TEXTS.fits(value),
 };
-const SUPPORT: Expected = { words: `"supported" or "ignored"`, fits: (value) => value === "supported" || value === "ignored" };
+const SUPPORT: Expected = {
+  words: `"supported" or "ignored"`,
+  fits: (value) => value === "supported" || value === "ignored",
+};
 const ADDRESS_OR_UNDEFINED: Expected = {
   words: "an absolute URL, or undefined",
   fits: (value) => value === undefined || (typeof value === "string" && URL.canParse(value)),
@@ -24,10 +33,16 @@ const ADDRESS_OR_UNDEFINED: Expected = {
 const TRUTH: Expected = { words: "true or false", fits: (value) => typeof value === "boolean" };
 const ANYTHING: Expected = { words: "anything", fits: () => true };
 const FUNCTION: Expected = { words: "a function", fits: (value) => typeof value === "function" };
-const RECORD: Expected = { words: "an object", fits: (value) => typeof value === "object" && value !== null };
+const RECORD: Expected = {
+  words: "an object",
+  fits: (value) => typeof value === "object" && value !== null,
+};
 const SECONDS: Expected = { words: "a number of seconds", fits: Number.isFinite };
 /** Infinity is allowed. */
-const AMOUNT: Expected = { words: "a number, 0 or more", fits: (value) => typeof value === "number" && value >= 0 };
+const AMOUNT: Expected = {
+  words: "a number, 0 or more",
+  fits: (value) => typeof value === "number" && value >= 0,
+};
 const COUNT: Expected = {
   words: "a whole number, 1 or more",
   fits: (value) => value === Infinity || (Number.isInteger(value) && Number(value) >= 1),
@@ -38,11 +53,13 @@ const STATUS: Expected = {
 };
 
 /**
- * The members of each fault. JavaScript tests have no type check, and an unknown fault or option would make a test that proves
- * nothing.
+ * The members of each fault. JavaScript tests have no type check, and an unknown fault or option
+ * would make a test that proves nothing.
  */
 const FAULTS: {
-  readonly [Kind in Fault["kind"]]: Readonly<Record<Exclude<keyof Extract<Fault, { kind: Kind }>, keyof Fault>, Expected>>;
+  readonly [Kind in Fault["kind"]]: Readonly<
+    Record<Exclude<keyof Extract<Fault, { kind: Kind }>, keyof Fault>, Expected>
+  >;
 } = {
   status: { status: STATUS, body: ANYTHING, headers: RECORD },
   hang: {},
@@ -55,8 +72,18 @@ const FAULTS: {
   "wrong-type": { headers: RECORD, body: TEXT },
   truncated: { bytes: AMOUNT, body: TEXT },
 };
-const OF_EVERY_FAULT: Readonly<Record<keyof Fault, Expected>> = { kind: TEXT, before: TRUTH, times: COUNT, when: FUNCTION };
-const HOLD: Readonly<Record<keyof HoldOptions, Expected>> = { before: TRUTH, times: COUNT, count: COUNT, when: FUNCTION };
+const OF_EVERY_FAULT: Readonly<Record<keyof Fault, Expected>> = {
+  kind: TEXT,
+  before: TRUTH,
+  times: COUNT,
+  when: FUNCTION,
+};
+const HOLD: Readonly<Record<keyof HoldOptions, Expected>> = {
+  before: TRUTH,
+  times: COUNT,
+  count: COUNT,
+  when: FUNCTION,
+};
 const LOGOUT_TOKEN: Readonly<Record<keyof LogoutTokenOptions, Expected>> = {
   sub: TEXT,
   sid: TEXT,
@@ -69,7 +96,10 @@ const LOGOUT_TOKEN: Readonly<Record<keyof LogoutTokenOptions, Expected>> = {
 const SETTINGS: Readonly<Record<keyof ProviderSettings, Expected>> = {
   clientId: TEXT,
   clientSecret: TEXT,
-  clientJwks: { words: "a list of JWKs, or undefined", fits: (value) => value === undefined || Array.isArray(value) },
+  clientJwks: {
+    words: "a list of JWKs, or undefined",
+    fits: (value) => value === undefined || Array.isArray(value),
+  },
   clientAssertionAudience: {
     words: '"issuer", "token_endpoint" or "endpoint"',
     fits: (value) => value === "issuer" || value === "token_endpoint" || value === "endpoint",
@@ -81,13 +111,19 @@ const SETTINGS: Readonly<Record<keyof ProviderSettings, Expected>> = {
   tokenEndpointAuthMethods: TEXTS,
   idTokenSeconds: SECONDS,
   accessTokenSeconds: SECONDS,
-  issueRefreshToken: { words: `true, false or "offline_access"`, fits: (value) => value === "offline_access" || TRUTH.fits(value) },
+  issueRefreshToken: {
+    words: `true, false or "offline_access"`,
+    fits: (value) => value === "offline_access" || TRUTH.fits(value),
+  },
   rotation: TRUTH,
   reuseDetection: TRUTH,
   reuseGraceSeconds: AMOUNT,
   announceIss: TRUTH,
   scopesSupported: TEXTS,
-  pkce: { words: `"required" or "ignored"`, fits: (value) => value === "required" || value === "ignored" },
+  pkce: {
+    words: `"required" or "ignored"`,
+    fits: (value) => value === "required" || value === "ignored",
+  },
   claimsInIdToken: TRUTH,
   userinfoOnly: TEXTS,
   stepUp: SUPPORT,
@@ -108,16 +144,23 @@ const SETTINGS: Readonly<Record<keyof ProviderSettings, Expected>> = {
 /** @throws TypeError */
 export function assertEndpoint(endpoint: Endpoint): void {
   if (!ENDPOINTS.includes(endpoint))
-    throw new TypeError(`There is no endpoint ${shown(endpoint)}. The endpoints are ${ENDPOINTS.join(", ")}.`);
+    throw new TypeError(
+      `There is no endpoint ${shown(endpoint)}. The endpoints are ${ENDPOINTS.join(", ")}.`,
+    );
 }
 
 /** @throws TypeError */
 export function assertFault(fault: Fault): void {
   const kind: unknown = (fault as Fault | undefined)?.kind;
   if (typeof kind !== "string" || !Object.hasOwn(FAULTS, kind)) {
-    throw new TypeError(`There is no fault of the kind ${shown(kind)}. The kinds are ${Object.keys(FAULTS).join(", ")}.`);
+    throw new TypeError(
+      `There is no fault of the kind ${shown(kind)}. The kinds are ${Object.keys(FAULTS).join(", ")}.`,
+    );
   }
-  assertMembers(`A fault of the kind "${kind}"`, fault, { ...OF_EVERY_FAULT, ...FAULTS[fault.kind] });
+  assertMembers(`A fault of the kind "${kind}"`, fault, {
+    ...OF_EVERY_FAULT,
+    ...FAULTS[fault.kind],
+  });
 }
 
 /** @throws TypeError */
@@ -150,7 +193,8 @@ function assertSettings(given: object, others: readonly string[]): void {
     throw new TypeError(
       `A test provider has no option ${shown(unknown)}. Its options are ${[...Object.keys(SETTINGS), ...others].join(", ")}.`,
     );
-  for (const [name, value] of Object.entries(given)) assertValue("The option", name, value, SETTINGS[name as keyof ProviderSettings]);
+  for (const [name, value] of Object.entries(given))
+    assertValue("The option", name, value, SETTINGS[name as keyof ProviderSettings]);
 }
 
 /** Returns the settings as a proxy that throws on an invalid assignment. */
@@ -163,10 +207,17 @@ export function checkedSettings(settings: ProviderSettings): ProviderSettings {
   });
 }
 
-function assertMembers(what: string, given: object, known: Readonly<Record<string, Expected>>): void {
+function assertMembers(
+  what: string,
+  given: object,
+  known: Readonly<Record<string, Expected>>,
+): void {
   for (const [name, value] of Object.entries(given) as readonly [string, unknown][]) {
     const expected = Object.hasOwn(known, name) ? known[name] : undefined;
-    if (expected === undefined) throw new TypeError(`${what} has no ${shown(name)}; it has ${Object.keys(known).join(", ")}.`);
+    if (expected === undefined)
+      throw new TypeError(
+        `${what} has no ${shown(name)}; it has ${Object.keys(known).join(", ")}.`,
+      );
     if (value !== undefined) assertValue(`${what}:`, name, value, expected);
   }
 }

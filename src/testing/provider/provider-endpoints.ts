@@ -29,10 +29,16 @@ export function isOffered(endpoint: Endpoint, settings: ProviderSettings): boole
 }
 
 /** Does the endpoint's work. */
-export async function work(endpoint: Endpoint, request: ReceivedRequest, state: ProviderState): Promise<ProviderReply> {
+export async function work(
+  endpoint: Endpoint,
+  request: ReceivedRequest,
+  state: ProviderState,
+): Promise<ProviderReply> {
   const methods = METHODS[endpoint];
   if (!methods.includes(request.method)) {
-    return errorReply("invalid_request", `${endpoint} takes ${methods.join(" or ")}`, 405, { Allow: methods.join(", ") });
+    return errorReply("invalid_request", `${endpoint} takes ${methods.join(" or ")}`, 405, {
+      Allow: methods.join(", "),
+    });
   }
   switch (endpoint) {
     case "discovery":
@@ -44,7 +50,9 @@ export async function work(endpoint: Endpoint, request: ReceivedRequest, state: 
     case "jwks":
       return {
         ...jsonReply({}),
-        body: state.keys.published(state.settings.tenant === undefined ? {} : { issuer: announcedIssuer(state) }),
+        body: state.keys.published(
+          state.settings.tenant === undefined ? {} : { issuer: announcedIssuer(state) },
+        ),
       };
     case "userinfo":
       return userinfo(request, state);
@@ -84,11 +92,26 @@ function discovery(state: ProviderState): ProviderReply {
     id_token_signing_alg_values_supported: ["RS256"],
     ...authenticationMembers(settings),
     scopes_supported: settings.scopesSupported,
-    claims_supported: ["sub", "iss", "aud", "exp", "iat", "auth_time", "acr", "email", "email_verified", "name", "picture", "groups"],
+    claims_supported: [
+      "sub",
+      "iss",
+      "aud",
+      "exp",
+      "iat",
+      "auth_time",
+      "acr",
+      "email",
+      "email_verified",
+      "name",
+      "picture",
+      "groups",
+    ],
     claims_parameter_supported: settings.stepUp === "supported",
     ...(settings.acrValues === undefined ? {} : { acr_values_supported: settings.acrValues }),
     ...(settings.pkce === "required" ? { code_challenge_methods_supported: ["S256"] } : {}),
-    ...(isOffered("par", settings) && { pushed_authorization_request_endpoint: base + ENDPOINT_PATHS.par }),
+    ...(isOffered("par", settings) && {
+      pushed_authorization_request_endpoint: base + ENDPOINT_PATHS.par,
+    }),
     ...(settings.requirePushedRequests && { require_pushed_authorization_requests: true }),
     ...logoutMembers(state),
     ...(settings.announceIss ? { authorization_response_iss_parameter_supported: true } : {}),
@@ -97,18 +120,32 @@ function discovery(state: ProviderState): ProviderReply {
 }
 
 /** RFC 8414 section 2. */
-function authenticationMembers({ clientJwks, tokenEndpointAuthMethods }: ProviderSettings): Record<string, unknown> {
+function authenticationMembers({
+  clientJwks,
+  tokenEndpointAuthMethods,
+}: ProviderSettings): Record<string, unknown> {
   const methods = clientJwks === undefined ? tokenEndpointAuthMethods : ["private_key_jwt"];
   return {
     token_endpoint_auth_methods_supported: methods,
     revocation_endpoint_auth_methods_supported: methods,
-    ...(clientJwks !== undefined && { token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS }),
+    ...(clientJwks !== undefined && {
+      token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
+    }),
   };
 }
 
-/** OpenID Connect RP-Initiated Logout 1.0 section 2.1, Back-Channel Logout 1.0 section 2.1, Front-Channel Logout 1.0 section 3. */
+/**
+ * OpenID Connect RP-Initiated Logout 1.0 section 2.1, Back-Channel Logout 1.0 section 2.1,
+ * Front-Channel Logout 1.0 section 3.
+ */
 function logoutMembers({ base, settings }: ProviderState): Record<string, unknown> {
-  const { sid, endSession: support, backchannelLogoutUri, frontchannelLogoutUri, frontchannelLogoutParams } = settings;
+  const {
+    sid,
+    endSession: support,
+    backchannelLogoutUri,
+    frontchannelLogoutUri,
+    frontchannelLogoutParams,
+  } = settings;
   return {
     ...(support === "supported" && { end_session_endpoint: base + ENDPOINT_PATHS.endSession }),
     ...(backchannelLogoutUri !== undefined && {
@@ -117,7 +154,8 @@ function logoutMembers({ base, settings }: ProviderState): Record<string, unknow
     }),
     ...(frontchannelLogoutUri !== undefined && {
       frontchannel_logout_supported: true,
-      frontchannel_logout_session_supported: sid === "supported" && frontchannelLogoutParams.includes("sid"),
+      frontchannel_logout_session_supported:
+        sid === "supported" && frontchannelLogoutParams.includes("sid"),
     }),
   };
 }
@@ -127,7 +165,9 @@ function userinfo(request: ReceivedRequest, state: ProviderState): ProviderReply
   const bearer = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
   const person = bearer === undefined ? undefined : state.grants.personOf(bearer, state.now());
   if (person === undefined) {
-    return errorReply("invalid_token", "no usable access token", 401, { "WWW-Authenticate": 'Bearer error="invalid_token"' });
+    return errorReply("invalid_token", "no usable access token", 401, {
+      "WWW-Authenticate": 'Bearer error="invalid_token"',
+    });
   }
   return jsonAfterHook({ ...person }, state.hooks.userinfoResponse);
 }

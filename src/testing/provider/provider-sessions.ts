@@ -3,7 +3,10 @@ import { randomBytes } from "node:crypto";
 /** A user's session at the provider. */
 export interface ProviderSession {
   readonly sub: string;
-  /** The session's id, which ID tokens and logout tokens carry (OpenID Connect Back-Channel Logout 1.0 section 2.1). */
+  /**
+   * The session's id, which ID tokens and logout tokens carry (OpenID Connect Back-Channel
+   * Logout 1.0 section 2.1).
+   */
   readonly sid: string;
 }
 
@@ -22,13 +25,19 @@ export class ProviderSessions {
   /** From each `sub` to the ids of its sessions, the latest last. */
   readonly #sids = new Map<string, Set<string>>();
 
-  /** Records that the user signed in. A user who is signed in already keeps the session. @param at epoch seconds */
+  /**
+   * Records that the user signed in. A user who is signed in already keeps the session.
+   * @param at epoch seconds
+   */
   signIn(sub: string, at: number): void {
     if (!this.signedIn.has(sub)) this.#sids.delete(sub);
     this.signedIn.set(sub, at);
   }
 
-  /** Returns the session for a sign-in at the application: the user's latest one, or a new one. @param wanted its id */
+  /**
+   * Returns the session for a sign-in at the application: the user's latest one, or a new one.
+   * @param wanted its id
+   */
   forSignIn(sub: string, wanted?: string): ProviderSession {
     const sids = this.#sids.get(sub) ?? new Set();
     const sid = wanted ?? [...sids].at(-1) ?? randomBytes(16).toString("base64url");
@@ -38,13 +47,19 @@ export class ProviderSessions {
 
   /** Returns the session with this id, or all sessions of the user with this `sub`. */
   find(subOrSid: string): ProviderSession[] {
-    const all = [...this.signedIn.keys()].flatMap((sub) => [...(this.#sids.get(sub) ?? [])].map((sid) => ({ sub, sid })));
+    const all = [...this.signedIn.keys()].flatMap((sub) =>
+      [...(this.#sids.get(sub) ?? [])].map((sid) => ({ sub, sid })),
+    );
     const ofUser = all.filter(({ sub }) => sub === subOrSid);
     return ofUser.length > 0 ? ofUser : all.filter(({ sid }) => sid === subOrSid);
   }
 
   kept(): KeptSessions[] {
-    return [...this.signedIn].map(([sub, at]) => ({ sub, at, sids: [...(this.#sids.get(sub) ?? [])] }));
+    return [...this.signedIn].map(([sub, at]) => ({
+      sub,
+      at,
+      sids: [...(this.#sids.get(sub) ?? [])],
+    }));
   }
 
   static from(kept: readonly KeptSessions[]): ProviderSessions {

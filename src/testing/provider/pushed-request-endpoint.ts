@@ -4,7 +4,10 @@ import type { ReceivedRequest } from "./received-requests.js";
 import { errorReply, jsonReply, type ProviderReply } from "./replies.js";
 import type { ProviderState } from "./test-provider-state.js";
 
-/** Those authenticate the client, so they are no part of the authorization request (RFC 9126 section 2.1). */
+/**
+ * Those authenticate the client, so they are no part of the authorization request (RFC 9126
+ * section 2.1).
+ */
 const OF_THE_CLIENT = ["client_secret", "client_assertion", "client_assertion_type"];
 
 /** RFC 9126 section 2. */
@@ -15,9 +18,13 @@ export async function push(request: ReceivedRequest, state: ProviderState): Prom
   for (const name of OF_THE_CLIENT) params.delete(name);
   // With a Basic header, the body may leave it out.
   params.set("client_id", state.settings.clientId);
-  if (params.has("request_uri")) return errorReply("invalid_request", "request_uri must not be pushed");
+  if (params.has("request_uri"))
+    return errorReply("invalid_request", "request_uri must not be pushed");
   const mistake = authorizationMistake(params, state.settings);
   if (mistake !== undefined) return errorReply(mistake.error, mistake.description);
   const seconds = state.settings.pushedRequestSeconds;
-  return jsonReply({ request_uri: state.pushed.add(params, seconds, state.now()), expires_in: seconds }, 201);
+  return jsonReply(
+    { request_uri: state.pushed.add(params, seconds, state.now()), expires_in: seconds },
+    201,
+  );
 }

@@ -20,10 +20,17 @@ export class PushedRequests {
     return uri;
   }
 
-  /** Returns the parameters that this client pushed; undefined if they expired, were used, or are another client's. */
+  /**
+   * Returns the parameters that this client pushed; undefined if they expired, were used, or are
+   * another client's.
+   */
   find(uri: string, clientId: string | null, now: number): URLSearchParams | undefined {
     const request = this.#waiting.get(uri);
-    return request !== undefined && now < request.expiresAt && request.params.get("client_id") === clientId ? request.params : undefined;
+    return request !== undefined &&
+      now < request.expiresAt &&
+      request.params.get("client_id") === clientId
+      ? request.params
+      : undefined;
   }
 
   /** Ends a request, which is used once (section 4). */

@@ -1,6 +1,15 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 
-export const ENDPOINTS = ["discovery", "authorize", "token", "jwks", "userinfo", "revoke", "endSession", "par"] as const;
+export const ENDPOINTS = [
+  "discovery",
+  "authorize",
+  "token",
+  "jwks",
+  "userinfo",
+  "revoke",
+  "endSession",
+  "par",
+] as const;
 export type Endpoint = (typeof ENDPOINTS)[number];
 
 /** One request to the provider, recorded on arrival. */
@@ -69,7 +78,14 @@ export function isForm(headers: IncomingHttpHeaders): boolean {
 }
 
 /** Parameters that must never be in a URL to the provider (RFC 9700 section 4.3.2). */
-const NEVER_IN_A_URL = ["access_token", "refresh_token", "id_token", "client_secret", "client_assertion", "code_verifier"];
+const NEVER_IN_A_URL = [
+  "access_token",
+  "refresh_token",
+  "id_token",
+  "client_secret",
+  "client_assertion",
+  "code_verifier",
+];
 
 /** Returns the forbidden actions in a request, one sentence each, without any values. */
 export function violationsOf(request: ReceivedRequest): string[] {
@@ -84,11 +100,13 @@ export function violationsOf(request: ReceivedRequest): string[] {
   ] as const) {
     for (const name of new Set(parameters.keys())) {
       // RFC 8707 section 2 allows several.
-      if (name !== "resource" && parameters.getAll(name).length > 1) found.push(`${where}: ${name} more than once in the ${kind}`);
+      if (name !== "resource" && parameters.getAll(name).length > 1)
+        found.push(`${where}: ${name} more than once in the ${kind}`);
     }
   }
   if (request.headers.authorization !== undefined) {
-    if (request.params.has("client_secret")) found.push(`${where}: two client authentication methods`);
+    if (request.params.has("client_secret"))
+      found.push(`${where}: two client authentication methods`);
     if (request.params.has("access_token")) found.push(`${where}: access_token in header and body`);
   }
   if (["token", "revoke", "par"].includes(request.endpoint) && request.url.includes("?")) {

@@ -5,9 +5,22 @@ export interface ProviderReply {
   readonly body: string;
 }
 
-export function jsonReply(value: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): ProviderReply {
+export function jsonReply(
+  value: unknown,
+  status = 200,
+  headers: Readonly<Record<string, string>> = {},
+): ProviderReply {
   const body = JSON.stringify(value);
-  return { status, headers: { "Content-Type": "application/json", "Cache-Control": "no-store", Pragma: "no-cache", ...headers }, body };
+  return {
+    status,
+    headers: {
+      "Content-Type": "application/json",
+      "Cache-Control": "no-store",
+      Pragma: "no-cache",
+      ...headers,
+    },
+    body,
+  };
 }
 
 /** Returns an OAuth error reply (RFC 6749 section 5.2). */
@@ -21,7 +34,11 @@ export function errorReply(
 }
 
 export function htmlReply(status: number, body: string): ProviderReply {
-  return { status, headers: { "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store" }, body };
+  return {
+    status,
+    headers: { "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store" },
+    body,
+  };
 }
 
 export function redirectReply(location: string): ProviderReply {

@@ -7,14 +7,26 @@ import { ENDPOINT_PATHS, isOffered, work } from "./provider-endpoints.js";
 import { FaultBoard, send, strike, type Fault, type Hold, type HoldOptions } from "./faults.js";
 import { Grants, type Issued, type RequestedTarget } from "./grants.js";
 import { assertEndpoint, assertFault, assertHold, assertLogoutToken } from "./option-checks.js";
-import { endSessions, logoutToken, postLogoutToken, type LogoutResponse, type LogoutTokenOptions } from "./logout-tokens.js";
+import {
+  endSessions,
+  logoutToken,
+  postLogoutToken,
+  type LogoutResponse,
+  type LogoutTokenOptions,
+} from "./logout-tokens.js";
 import type { PersonClaims } from "./people.js";
 import { ProviderSessions } from "./provider-sessions.js";
 import { PushedRequests } from "./pushed-requests.js";
 import type { TestProvider } from "./test-provider-api.js";
 import type { ProviderSettings } from "./test-provider-settings.js";
 import type { ProviderHooks, ProviderState } from "./test-provider-state.js";
-import { ENDPOINTS, receive, violationsOf, type Endpoint, type ReceivedRequest } from "./received-requests.js";
+import {
+  ENDPOINTS,
+  receive,
+  violationsOf,
+  type Endpoint,
+  type ReceivedRequest,
+} from "./received-requests.js";
 import { errorReply } from "./replies.js";
 import type { JwksControls, SigningKeys } from "./signing-keys.js";
 
@@ -64,14 +76,17 @@ export class RunningProvider implements TestProvider, ProviderState {
     this.people = parts.people;
     this.keys = parts.keys;
     this.clock = parts.clock;
-    // Never closes an idle connection: on a busy machine it could close one that the application is about to use again.
+    // Never closes an idle connection: on a busy machine it could close one that the application is
+    // about to use again.
     this.#server = createServer({ keepAliveTimeout: 0 }, (message, response) => {
       response.setHeader("Server", SERVER_HEADER);
       this.#serve(message, response).catch((error: unknown) => {
-        // A client may leave early. Any other error is a mistake in a hook of the test, so it is a violation.
+        // A client may leave early. Any other error is a mistake in a hook of the test, so it is a
+        // violation.
         if (response.destroyed || !message.complete) return;
         this.violations.push(`the provider failed: ${String(error)}`);
-        if (!response.headersSent) send(response, errorReply("server_error", "the provider failed", 500));
+        if (!response.headersSent)
+          send(response, errorReply("server_error", "the provider failed", 500));
       });
     });
   }
@@ -153,16 +168,22 @@ export class RunningProvider implements TestProvider, ProviderState {
   async stop(): Promise<void> {
     this.clearFaults();
     await this.pause();
-    if (this.violations.length > 0) throw new Error(`violations seen by the provider:\n${this.violations.join("\n")}`);
+    if (this.violations.length > 0)
+      throw new Error(`violations seen by the provider:\n${this.violations.join("\n")}`);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }
 
-  requestsTo(endpoint: Endpoint | "unknown", params: Readonly<Record<string, string>> = {}): ReceivedRequest[] {
+  requestsTo(
+    endpoint: Endpoint | "unknown",
+    params: Readonly<Record<string, string>> = {},
+  ): ReceivedRequest[] {
     return this.requests.filter(
-      (request) => request.endpoint === endpoint && Object.entries(params).every(([name, value]) => request.params.get(name) === value),
+      (request) =>
+        request.endpoint === endpoint &&
+        Object.entries(params).every(([name, value]) => request.params.get(name) === value),
     );
   }
 
@@ -189,7 +210,10 @@ export class RunningProvider implements TestProvider, ProviderState {
 
   async endSession(subOrSid: string): Promise<LogoutResponse[]> {
     const ended = this.sessions.find(subOrSid);
-    if (ended.length === 0) throw new Error(`The provider has no session with the sub or sid ${JSON.stringify(subOrSid)}.`);
+    if (ended.length === 0)
+      throw new Error(
+        `The provider has no session with the sub or sid ${JSON.stringify(subOrSid)}.`,
+      );
     return endSessions(ended, this);
   }
 
@@ -219,13 +243,19 @@ export class RunningProvider implements TestProvider, ProviderState {
 
   async signInCode(authorizationUrl: string | URL, person?: PersonClaims): Promise<string> {
     const { hostname, origin } = new URL(authorizationUrl);
-    // A test must not send requests to another provider, even if the application is configured for one.
-    if (!isLoopback(hostname)) throw new Error(`the application redirected to ${origin} instead of to this provider`);
-    const headers = person === undefined ? {} : { [PERSON_HEADER]: encodeURIComponent(JSON.stringify(person)) };
+    // A test must not send requests to another provider, even if the application is configured for
+    // one.
+    if (!isLoopback(hostname))
+      throw new Error(`the application redirected to ${origin} instead of to this provider`);
+    const headers =
+      person === undefined ? {} : { [PERSON_HEADER]: encodeURIComponent(JSON.stringify(person)) };
     const response = await fetch(authorizationUrl, { redirect: "manual", headers });
     const body = await response.text();
     const location = response.headers.get("location");
-    if (location === null) throw new Error(`the authorization endpoint responded with ${String(response.status)}: ${body}`);
+    if (location === null)
+      throw new Error(
+        `the authorization endpoint responded with ${String(response.status)}: ${body}`,
+      );
     return location;
   }
 
@@ -240,7 +270,10 @@ export class RunningProvider implements TestProvider, ProviderState {
     }
     await this.#faults.waitAtBarriers(request, "before");
     if (await this.#strike(request, "before", response)) return;
-    const reply = violations.length > 0 ? errorReply("invalid_request", violations.join("; ")) : await work(endpoint, request, this);
+    const reply =
+      violations.length > 0
+        ? errorReply("invalid_request", violations.join("; "))
+        : await work(endpoint, request, this);
     await this.#faults.waitAtBarriers(request, "after");
     if (await this.#strike(request, "after", response, reply)) return;
     send(response, reply);
@@ -249,7 +282,10 @@ export class RunningProvider implements TestProvider, ProviderState {
   async #record(message: IncomingMessage): Promise<ReceivedRequest> {
     const prefix = new URL(this.base).pathname.replace(/\/$/, "");
     const endpointAt = (path: string) =>
-      ENDPOINTS.find((endpoint) => path === prefix + ENDPOINT_PATHS[endpoint] && isOffered(endpoint, this.settings));
+      ENDPOINTS.find(
+        (endpoint) =>
+          path === prefix + ENDPOINT_PATHS[endpoint] && isOffered(endpoint, this.settings),
+      );
     const request = await receive(message, endpointAt, this.now());
     this.requests.push(request);
     return request;
@@ -268,7 +304,8 @@ export class RunningProvider implements TestProvider, ProviderState {
     response.once("close", () => this.#abandoned.delete(response));
     const outcome = await strike(fault, response, this.clock, reply);
     if (outcome === "go-on") this.#abandoned.delete(response);
-    // Processing a request whose connection was cut would spend its token, and the client's next try would be a reuse.
+    // Processing a request whose connection was cut would spend its token, and the client's next
+    // try would be a reuse.
     return outcome === "dealt-with" || this.#cutOff.has(response);
   }
 }

@@ -13,7 +13,9 @@ import { promisify } from "node:util";
 
 const generate = promisify(generateKeyPair);
 
-/** A JOSE header or claims set. Text is used byte for byte, for duplicate members or invalid JSON. */
+/**
+ * A JOSE header or claims set. Text is used byte for byte, for duplicate members or invalid JSON.
+ */
 export type JsonPart = Readonly<Record<string, unknown>> | string;
 
 // Not JsonWebKey of node:crypto, which @types/node 26 no longer has.
@@ -38,12 +40,17 @@ async function createSigningKey(kid: string): Promise<SigningKey> {
 }
 
 /**
- * Returns a signed token with the header's algorithm (RFC 7518 section 3), without any checks of header or claims. `none` in any
- * letter case, and a header given as text without an algorithm, give an empty signature.
+ * Returns a signed token with the header's algorithm (RFC 7518 section 3), without any checks of
+ * header or claims. `none` in any letter case, and a header given as text without an algorithm,
+ * give an empty signature.
  *
  * @param key a private key, or for HS256, HS384 and HS512 the secret's bytes
  */
-export function compactJws(header: JsonPart, claims: JsonPart, key: KeyObject | Uint8Array): string {
+export function compactJws(
+  header: JsonPart,
+  claims: JsonPart,
+  key: KeyObject | Uint8Array,
+): string {
   const input = `${encode(header)}.${encode(claims)}`;
   const alg = typeof header === "string" ? headerAlg(header) : header["alg"];
   return `${input}.${signature(typeof alg === "string" ? alg : "none", Buffer.from(input), key).toString("base64url")}`;
@@ -67,7 +74,11 @@ function signature(alg: string, input: Buffer, key: KeyObject | Uint8Array): Buf
   if (alg.startsWith("HS")) return createHmac(hash, key).update(input).digest();
   if (key instanceof Uint8Array) throw new TypeError(`${alg} needs a private key`);
   if (alg.startsWith("PS"))
-    return sign(hash, input, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST });
+    return sign(hash, input, {
+      key,
+      padding: constants.RSA_PKCS1_PSS_PADDING,
+      saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
+    });
   if (alg.startsWith("ES")) return sign(hash, input, { key, dsaEncoding: "ieee-p1363" });
   // RFC 8037 section 3.1, and the name that RFC 9864 gives the curve's algorithm.
   if (alg === "EdDSA" || alg === "Ed25519") return sign(null, input, key);
@@ -97,7 +108,9 @@ export interface JwksControls {
   reset(): void;
 }
 
-/** The provider's keys. The current key signs; the JWKS endpoint publishes it and the kept old keys. */
+/**
+ * The provider's keys. The current key signs; the JWKS endpoint publishes it and the kept old keys.
+ */
 export class SigningKeys {
   #current: SigningKey;
   /** Earlier current keys, the latest first. */
@@ -110,7 +123,10 @@ export class SigningKeys {
     this.#current = first;
   }
 
-  /** All providers of a process start with the same key under different names, because creating a key takes 0.1 seconds. */
+  /**
+   * All providers of a process start with the same key under different names, because creating a
+   * key takes 0.1 seconds.
+   */
   static async create(): Promise<SigningKeys> {
     firstKey ??= createSigningKey("");
     return new SigningKeys({ ...(await firstKey), kid: newKid() });
@@ -120,7 +136,11 @@ export class SigningKeys {
   static from({ kid, pem }: KeptKey): SigningKeys {
     const privateKey = createPrivateKey(pem);
     if (privateKey.asymmetricKeyType !== "rsa") throw new Error("the signing key isn't an RSA key");
-    return new SigningKeys({ kid, privateKey, publicJwk: { ...createPublicKey(privateKey).export({ format: "jwk" }) } });
+    return new SigningKeys({
+      kid,
+      privateKey,
+      publicJwk: { ...createPublicKey(privateKey).export({ format: "jwk" }) },
+    });
   }
 
   /** The current key. */
@@ -134,7 +154,9 @@ export class SigningKeys {
   }
 
   get publicKeyPem(): string {
-    return createPublicKey(this.#current.privateKey).export({ type: "spki", format: "pem" }).toString();
+    return createPublicKey(this.#current.privateKey)
+      .export({ type: "spki", format: "pem" })
+      .toString();
   }
 
   get publicJwk(): PublicJwk {
@@ -146,7 +168,9 @@ export class SigningKeys {
     const parts = /^([\w-]+\.[\w-]+)\.([\w-]+)$/.exec(token);
     const [, input = "", signed = ""] = parts ?? [];
     const [data, bytes] = [Buffer.from(input), Buffer.from(signed, "base64url")];
-    return [this.#current, ...this.#old].some(({ privateKey }) => verify("sha256", data, createPublicKey(privateKey), bytes));
+    return [this.#current, ...this.#old].some(({ privateKey }) =>
+      verify("sha256", data, createPublicKey(privateKey), bytes),
+    );
   }
 
   /** The header that ID tokens get by default. */
@@ -184,7 +208,9 @@ export class SigningKeys {
       this.#kidless = true;
     },
     publishSeveral: async (count = 1) => {
-      const decoys = await Promise.all(Array.from({ length: count }, () => createSigningKey(newKid())));
+      const decoys = await Promise.all(
+        Array.from({ length: count }, () => createSigningKey(newKid())),
+      );
       this.#decoys.push(...decoys);
     },
     reset: () => {

@@ -1,23 +1,34 @@
 import type { Jwk } from "../../index.js";
 
-/** The provider's behaviour. You can change it while the provider runs; the next request uses the change. */
+/**
+ * The provider's behaviour. You can change it while the provider runs; the next request uses the
+ * change.
+ */
 export interface ProviderSettings {
   /** Default `test-client`. */
   clientId: string;
-  /** The default contains characters that must be percent-encoded in a Basic header (RFC 6749 section 2.3.1). */
+  /**
+   * The default contains characters that must be percent-encoded in a Basic header (RFC 6749
+   * section 2.3.1).
+   */
   clientSecret: string;
   /** The accepted redirect URIs, compared as text; undefined (default): any. */
   redirectUris: readonly string[] | undefined;
   /**
-   * The client's public keys. If they are set, the client authenticates with `private_key_jwt`, and its secret is refused. Undefined
-   * (default): it authenticates with its secret.
+   * The client's public keys. If they are set, the client authenticates with `private_key_jwt`, and
+   * its secret is refused. Undefined (default): it authenticates with its secret.
    */
   clientJwks: readonly Jwk[] | undefined;
   /** The `aud` that a client assertion must have; default `issuer`. */
   clientAssertionAudience: "issuer" | "token_endpoint" | "endpoint";
-  /** Whether authorization requests can be pushed (RFC 9126); default false: the provider has no endpoint for them. */
+  /**
+   * Whether authorization requests can be pushed (RFC 9126); default false: the provider has no
+   * endpoint for them.
+   */
   pushedRequests: boolean;
-  /** Whether they have to be: the provider refuses any other authorization request. Default false. */
+  /**
+   * Whether they have to be: the provider refuses any other authorization request. Default false.
+   */
   requirePushedRequests: boolean;
   /** Lifetime of a pushed request, its `expires_in`; default 60. */
   pushedRequestSeconds: number;
@@ -27,11 +38,20 @@ export interface ProviderSettings {
   idTokenSeconds: number;
   /** Default 3600. */
   accessTokenSeconds: number;
-  /** Whether a sign-in gives a refresh token: always (default), never, or if the request has the scope `offline_access`. */
+  /**
+   * Whether a sign-in gives a refresh token: always (default), never, or if the request has the
+   * scope `offline_access`.
+   */
   issueRefreshToken: boolean | "offline_access";
-  /** Each refresh gives a new refresh token and spends the old one; default true. Otherwise no refresh reply carries one. */
+  /**
+   * Each refresh gives a new refresh token and spends the old one; default true. Otherwise no
+   * refresh reply carries one.
+   */
   rotation: boolean;
-  /** Reuse of a spent refresh token revokes all tokens of its sign-in; default true. Otherwise it is only refused. */
+  /**
+   * Reuse of a spent refresh token revokes all tokens of its sign-in; default true. Otherwise it is
+   * only refused.
+   */
   reuseDetection: boolean;
   /** Seconds during which a spent refresh token may be used again; default 0. */
   reuseGraceSeconds: number;
@@ -46,36 +66,48 @@ export interface ProviderSettings {
   /** The names of claims that only userinfo contains, such as `groups`; default none. */
   userinfoOnly: readonly string[];
   /**
-   * `ignored`: the provider does not support `max_age`, `acr_values`, the claims `auth_time`, `acr` and `acrs`, and `prompt=login`. Default
-   * `supported`: a request for them gets them.
+   * `ignored`: the provider does not support `max_age`, `acr_values`, the claims `auth_time`, `acr`
+   * and `acrs`, and `prompt=login`. Default `supported`: a request for them gets them.
    */
   stepUp: "supported" | "ignored";
-  /** The supported values of `acr` and `acrs`; a request for another value gets none. Undefined (default): any value. */
+  /**
+   * The supported values of `acr` and `acrs`; a request for another value gets none. Undefined
+   * (default): any value.
+   */
   acrValues: readonly string[] | undefined;
-  /** The error of every request with `prompt=none`, such as `interaction_required`. Undefined (default): `login_required` if nobody is signed in. */
+  /**
+   * The error of every request with `prompt=none`, such as `interaction_required`. Undefined
+   * (default): `login_required` if nobody is signed in.
+   */
   promptNoneError: string | undefined;
   /**
-   * The tenant (GUID) of users without a claim `tid`. If it is set, the provider has several tenants, as Entra ID at `/organizations/v2.0`:
-   * the issuer of the discovery document is a template, and each ID token has `tid` and the issuer of that tenant. Default undefined.
+   * The tenant (GUID) of users without a claim `tid`. If it is set, the provider has several
+   * tenants, as Entra ID at `/organizations/v2.0`: the issuer of the discovery document is a
+   * template, and each ID token has `tid` and the issuer of that tenant. Default undefined.
    */
   tenant: string | undefined;
-  /** `ignored`: ID tokens and logout tokens have no `sid`. Default `supported`: each provider session has an id, also after a refresh. */
+  /**
+   * `ignored`: ID tokens and logout tokens have no `sid`. Default `supported`: each provider
+   * session has an id, also after a refresh.
+   */
   sid: "supported" | "ignored";
   /**
-   * `ignored`: the discovery document names no `end_session_endpoint`, and its address is 404. Default `supported` (OpenID Connect
-   * RP-Initiated Logout 1.0).
+   * `ignored`: the discovery document names no `end_session_endpoint`, and its address is 404.
+   * Default `supported` (OpenID Connect RP-Initiated Logout 1.0).
    */
   endSession: "supported" | "ignored";
-  /** The accepted values of `post_logout_redirect_uri`, compared as text; undefined (default): any. */
+  /**
+   * The accepted values of `post_logout_redirect_uri`, compared as text; undefined (default): any.
+   */
   postLogoutRedirectUris: readonly string[] | undefined;
   /**
-   * The application's address for logout tokens, on this machine (OpenID Connect Back-Channel Logout 1.0 section 2.2). Undefined (default):
-   * the provider sends none.
+   * The application's address for logout tokens, on this machine (OpenID Connect Back-Channel
+   * Logout 1.0 section 2.2). Undefined (default): the provider sends none.
    */
   backchannelLogoutUri: string | undefined;
   /**
-   * The application's address that the provider's logout page loads in a frame (OpenID Connect Front-Channel Logout 1.0 section 2).
-   * Undefined (default): the page has no frame.
+   * The application's address that the provider's logout page loads in a frame (OpenID Connect
+   * Front-Channel Logout 1.0 section 2). Undefined (default): the page has no frame.
    */
   frontchannelLogoutUri: string | undefined;
   /** The query parameters of that address; default both. Entra ID sends `sid` alone. */

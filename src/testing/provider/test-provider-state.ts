@@ -23,10 +23,11 @@ export interface IdTokenDraft {
   /** Without `kid`, `use` and `alg`. */
   readonly publicJwk: Readonly<Record<string, unknown>>;
   /**
-   * Returns the compact form, signed with the header's algorithm, without any checks. `none` gives an empty signature.
-   * Header and claims given as text are used byte for byte.
+   * Returns the compact form, signed with the header's algorithm, without any checks. `none` gives
+   * an empty signature. Header and claims given as text are used byte for byte.
    *
-   * @param key default the current private key; bytes for HS256, another private key for a forged or foreign signature
+   * @param key default the current private key; bytes for HS256, another private key for a forged
+   *   or foreign signature
    */
   sign(header: JsonPart, claims: JsonPart, key?: KeyObject | Uint8Array): string;
 }
@@ -43,10 +44,17 @@ export type MutatedIdToken =
 
 /** Functions of a test that change the provider's responses. Undefined: no change. */
 export interface ProviderHooks {
-  /** Changes an ID token. The draft is the test's own: change it in place and return it, or return something else. */
+  /**
+   * Changes an ID token. The draft is the test's own: change it in place and return it, or return
+   * something else.
+   */
   mutateIdToken: ((draft: IdTokenDraft) => MutatedIdToken | Promise<MutatedIdToken>) | undefined;
-  /** Changes a successful token reply; the result is sent as JSON (undefined: the reply, changed in place). */
-  tokenResponse: ((reply: Record<string, unknown>, request: ReceivedRequest) => unknown) | undefined;
+  /**
+   * Changes a successful token reply; the result is sent as JSON (undefined: the reply, changed in
+   * place).
+   */
+  tokenResponse:
+    ((reply: Record<string, unknown>, request: ReceivedRequest) => unknown) | undefined;
   /** Changes the parameters of an authorization reply, in place. */
   authorizationResponse: ((params: URLSearchParams, request: ReceivedRequest) => void) | undefined;
   /** Changes the discovery document; returns as `tokenResponse` does. */
@@ -77,7 +85,10 @@ export interface ProviderState {
   noteViolation(violation: string): void;
 }
 
-/** Returns the value as a JSON reply, after the hook. A hook that returns undefined has changed the value in place. */
+/**
+ * Returns the value as a JSON reply, after the hook. A hook that returns undefined has changed the
+ * value in place.
+ */
 export function jsonAfterHook(
   value: Record<string, unknown>,
   change: ((value: Record<string, unknown>) => unknown) | undefined,

@@ -17,7 +17,10 @@ export type { IdTokenDraft, MutatedIdToken, ProviderHooks } from "./test-provide
 export type { Endpoint, ReceivedRequest } from "./received-requests.js";
 export { compactJws, type JsonPart, type JwksControls } from "./signing-keys.js";
 
-/** Starts an OpenID provider on a free port of 127.0.0.1. It shows no pages: the user `person` has already agreed. */
+/**
+ * Starts an OpenID provider on a free port of 127.0.0.1. It shows no pages: the user `person` has
+ * already agreed.
+ */
 export async function startTestProvider(options: TestProviderOptions = {}): Promise<TestProvider> {
   const { person, people = [], clock = new RunningClock(), ...others } = options;
   const { issuerPath = others.tenant === undefined ? "" : TENANTS_PATH, ...settings } = others;

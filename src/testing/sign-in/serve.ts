@@ -7,9 +7,10 @@ import { fetchListener, type FetchFunction } from "./fetch-listener.js";
 type AnyFunction = (...parameters: never[]) => unknown;
 
 /**
- * An application under test: one of Express, Koa, Fastify, Hono or NestJS; a listener or server of node:http, listening or
- * not; a function from `Request` to `Response`, or an object with such a `fetch`; or the origin of one that runs elsewhere, such as
- * `http://localhost:3000`. A function that takes two parameters or more counts as a listener.
+ * An application under test: one of Express, Koa, Fastify, Hono or NestJS; a listener or server of
+ * node:http, listening or not; a function from `Request` to `Response`, or an object with such a
+ * `fetch`; or the origin of one that runs elsewhere, such as `http://localhost:3000`. A function
+ * that takes two parameters or more counts as a listener.
  */
 export type TestedApplication =
   | string
@@ -63,8 +64,8 @@ interface Opened {
 const opened = new WeakMap<object, Opened>();
 
 /**
- * Makes an application reachable, on a free port of 127.0.0.1 if it does not listen yet. All browsers of one application share one
- * server, which keeps no process alive.
+ * Makes an application reachable, on a free port of 127.0.0.1 if it does not listen yet. All
+ * browsers of one application share one server, which keeps no process alive.
  *
  * @throws TypeError if the application cannot be reached
  */
@@ -104,7 +105,10 @@ function open(app: Exclude<TestedApplication, string | URL>): Opened {
   return entry;
 }
 
-async function listen(app: Exclude<TestedApplication, string | URL>, failed: (error: unknown) => void): Promise<HttpServer> {
+async function listen(
+  app: Exclude<TestedApplication, string | URL>,
+  failed: (error: unknown) => void,
+): Promise<HttpServer> {
   const server = isServer(app) ? app : createServer(await listenerOf(app, failed));
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -117,8 +121,12 @@ async function listen(app: Exclude<TestedApplication, string | URL>, failed: (er
   return server;
 }
 
-async function listenerOf(app: unknown, failed: (error: unknown) => void): Promise<RequestListener> {
-  if (typeof app === "function") return app.length >= 2 ? (app as RequestListener) : fetchListener(app as FetchFunction, failed);
+async function listenerOf(
+  app: unknown,
+  failed: (error: unknown) => void,
+): Promise<RequestListener> {
+  if (typeof app === "function")
+    return app.length >= 2 ? (app as RequestListener) : fetchListener(app as FetchFunction, failed);
   if (typeof app === "object" && app !== null) {
     if (has(app, "init") && has(app, "getHttpAdapter")) {
       await app.init();
@@ -142,7 +150,10 @@ function unreachable(): TypeError {
   );
 }
 
-function has<Name extends string>(value: object, name: Name): value is Record<Name, (...parameters: unknown[]) => unknown> {
+function has<Name extends string>(
+  value: object,
+  name: Name,
+): value is Record<Name, (...parameters: unknown[]) => unknown> {
   return typeof (value as Record<string, unknown>)[name] === "function";
 }
 
@@ -166,7 +177,8 @@ function listening(server: HttpServer): Served {
 
 function addressOf(server: HttpServer): Pick<Served, "origin" | "port"> {
   const address = server.address();
-  if (address === null || typeof address === "string") throw new TypeError("The server doesn't listen on a TCP port.");
+  if (address === null || typeof address === "string")
+    throw new TypeError("The server doesn't listen on a TCP port.");
   const { address: host, port } = address satisfies AddressInfo;
   const name = host === "::1" ? "[::1]" : host;
   // A server that listens at every address does so at this one.
@@ -177,10 +189,19 @@ function runningElsewhere(given: string | URL): Served {
   const text = String(given);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== "http:" || !isLoopback(url.hostname)) {
-    throw new TypeError("Pass a running application as its http origin on this machine, such as http://localhost:3000.");
+    throw new TypeError(
+      "Pass a running application as its http origin on this machine, such as http://localhost:3000.",
+    );
   }
   if (url.pathname + url.search + url.hash !== "/") {
-    throw new TypeError(`Pass only the origin, ${url.origin}. Set the endpoints' path in the option \`mountPath\`.`);
+    throw new TypeError(
+      `Pass only the origin, ${url.origin}. Set the endpoints' path in the option \`mountPath\`.`,
+    );
   }
-  return { origin: url.origin, port: Number(url.port || 80), failure: () => undefined, release: async () => undefined };
+  return {
+    origin: url.origin,
+    port: Number(url.port || 80),
+    failure: () => undefined,
+    release: async () => undefined,
+  };
 }

@@ -1,7 +1,10 @@
 import { ConfigurationError, ERRORS, type ErrorCode } from "../../index.js";
 import type { BrowserResponse } from "../browser/cookie-browser.js";
 
-/** A step of the sign-in: the application's login, the provider, the application's callback, the session afterwards. */
+/**
+ * A step of the sign-in: the application's login, the provider, the application's callback, the
+ * session afterwards.
+ */
 export type SignInStep = "login" | "provider" | "callback" | "session";
 
 /** `signIn` failed. The message names the step and what to check, and contains no secret. */
@@ -15,8 +18,15 @@ export class SignInError extends Error {
   /** A code of docs/reference/errors.md, or of the provider's error response, if there was one. */
   readonly code: string | undefined;
 
-  constructor(step: SignInStep, message: string, details: { status?: number; code?: string | undefined; cause?: unknown } = {}) {
-    super(`signIn stopped at the ${step}: ${message}`, details.cause === undefined ? undefined : { cause: details.cause });
+  constructor(
+    step: SignInStep,
+    message: string,
+    details: { status?: number; code?: string | undefined; cause?: unknown } = {},
+  ) {
+    super(
+      `signIn stopped at the ${step}: ${message}`,
+      details.cause === undefined ? undefined : { cause: details.cause },
+    );
     this.step = step;
     this.status = details.status;
     this.code = details.code;
@@ -30,11 +40,13 @@ const HINTS: Partial<Record<string, string>> = {
     "with the client's secret. After a failure, idpauth waits before it tries the provider again: advance the clock. " +
     "The application's log contains the reason.",
   store_unavailable: "Check that the session store runs.",
-  login_link_invalid: "The browser didn't return the login's cookie, or the application doesn't keep sessions between two requests.",
+  login_link_invalid:
+    "The browser didn't return the login's cookie, or the application doesn't keep sessions between two requests.",
   sign_in_refused:
     "The application refuses the provider's response. Check that both use one clock (`clock: provider.clock`) " +
     "and that no hook such as `mutateIdToken` is set. The application's log contains the reason.",
-  claims_rejected: "The schema in the option `claims` doesn't accept the person's claims. The log line `claims_refused` names them.",
+  claims_rejected:
+    "The schema in the option `claims` doesn't accept the person's claims. The log line `claims_refused` names them.",
   session_missing: "Run the session middleware before idpauth.",
   not_found: "Check that idpauth is mounted at the path in the option `mountPath`.",
 };
@@ -50,16 +62,28 @@ export function deadEnd(step: SignInStep, response: BrowserResponse, latest: unk
   const code = codeIn(response);
   const where = `${placeOf(response.url)} responded with ${status}`;
   if (code === "sign_in_denied") {
-    const rule = "Check the rule in `onSignIn`, and the claims that it reads, such as `email_verified` for `emailDomain`.";
-    return new SignInError(step, `${where}, ${code}: \`onSignIn\` returned deny(), and the user sees: "${detailIn(response)}" ${rule}`, {
-      status,
-      code,
-    });
+    const rule =
+      "Check the rule in `onSignIn`, and the claims that it reads, such as `email_verified` for `emailDomain`.";
+    return new SignInError(
+      step,
+      `${where}, ${code}: \`onSignIn\` returned deny(), and the user sees: "${detailIn(response)}" ${rule}`,
+      {
+        status,
+        code,
+      },
+    );
   }
-  if (code !== undefined) return new SignInError(step, `${where}, ${explained(code)}`, { status, code, cause: failure });
+  if (code !== undefined)
+    return new SignInError(step, `${where}, ${explained(code)}`, { status, code, cause: failure });
   if (failure instanceof ConfigurationError) {
-    const codes = failure.findings.filter(({ severity }) => severity === "error").map((finding) => finding.code);
-    return new SignInError(step, `${where}, idpauth can't start: ${codes.join(", ")}. See the cause.`, { status, cause: failure });
+    const codes = failure.findings
+      .filter(({ severity }) => severity === "error")
+      .map((finding) => finding.code);
+    return new SignInError(
+      step,
+      `${where}, idpauth can't start: ${codes.join(", ")}. See the cause.`,
+      { status, cause: failure },
+    );
   }
   const hint =
     status === 404
@@ -97,7 +121,9 @@ function detailIn(response: BrowserResponse): string {
 
 /** The form of a code. Other values could be secret and are not repeated. */
 export function errorCode(value: unknown): string | undefined {
-  return typeof value === "string" && /^[a-z]+(?:_[a-z]+)*$/.test(value) && value.length <= 64 ? value : undefined;
+  return typeof value === "string" && /^[a-z]+(?:_[a-z]+)*$/.test(value) && value.length <= 64
+    ? value
+    : undefined;
 }
 
 /** Returns the address without its query, which may contain state and code. */

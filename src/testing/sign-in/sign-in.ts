@@ -1,24 +1,45 @@
-import { BodyTooLargeError, type BrowserResponse, type BrowserRequestOptions } from "../browser/cookie-browser.js";
+import {
+  BodyTooLargeError,
+  type BrowserResponse,
+  type BrowserRequestOptions,
+} from "../browser/cookie-browser.js";
 import { isLoopback } from "../loopback-hostname.js";
 import { assertClaims, personHeaders, type PersonClaims } from "../provider/people.js";
 import { SERVER_HEADER } from "../provider/running-provider.js";
 import { serve, type Served, type TestedApplication } from "./serve.js";
-import { codeIn, deadEnd, errorCode, placeOf, SignInError, type SignInStep } from "./sign-in-error.js";
+import {
+  codeIn,
+  deadEnd,
+  errorCode,
+  placeOf,
+  SignInError,
+  type SignInStep,
+} from "./sign-in-error.js";
 import { checkedOrigin, TestBrowser, type BrowserOptions } from "./test-browser.js";
 
 /** Options of `signIn`. */
 export interface SignInOptions extends BrowserOptions {
   /** The path of the endpoints; default `/idpauth/`. */
   readonly mountPath?: string;
-  /** A path of the application to return to. `user.returnedTo` is the actual address. Default: the application's default page. */
+  /**
+   * A path of the application to return to. `user.returnedTo` is the actual address. Default: the
+   * application's default page.
+   */
   readonly returnTo?: string;
 }
 
 /** The headers of a click, except that errors come as JSON with a code. */
-const CLICK = { accept: "application/json, */*;q=0.1", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" } as const;
+const CLICK = {
+  accept: "application/json, */*;q=0.1",
+  "sec-fetch-mode": "navigate",
+  "sec-fetch-dest": "document",
+} as const;
 const MAX_REDIRECTS = 10;
 
-/** The time limit for all of the provider's responses, in the system's time; shorter than vitest's 5 seconds for a test. */
+/**
+ * The time limit for all of the provider's responses, in the system's time; shorter than vitest's 5
+ * seconds for a test.
+ */
 const PROVIDER_MILLISECONDS = 4_000;
 /** The size limit of each of the provider's responses, which are redirects or errors. */
 const PROVIDER_BYTES = 1024 * 1024;
@@ -26,16 +47,25 @@ const FAULT_STANDS =
   "A fault, barrier or hook affects its authorization endpoint. Call `provider.clearFaults()`. Errors of hooks are in `provider.violations`.";
 
 /**
- * Signs a user in with the real flow over HTTP: the application's login, the provider, the application's callback. Returns the
- * signed-in browser. The provider has 4 seconds of the system's time, and 1 MiB for each response.
+ * Signs a user in with the real flow over HTTP: the application's login, the provider, the
+ * application's callback. Returns the signed-in browser. The provider has 4 seconds of the system's
+ * time, and 1 MiB for each response.
  *
- * @param person who signs in, at a test provider: claims, such as `{ email: "ada@example.com" }`; default the provider's own person
+ * @param person who signs in, at a test provider: claims, such as `{ email: "ada@example.com" }`;
+ *   default the provider's own person
  * @throws SignInError with the step that failed and what to check
  * @throws TypeError if the application cannot be reached, or the person is no object of claims
  */
-export async function signIn(app: TestedApplication, person?: PersonClaims, options: SignInOptions = {}): Promise<TestBrowser> {
+export async function signIn(
+  app: TestedApplication,
+  person?: PersonClaims,
+  options: SignInOptions = {},
+): Promise<TestBrowser> {
   if (person !== undefined) assertClaims(person);
-  const checked = { ...checkedOrigin(options), mountPath: checkedMountPath(options.mountPath ?? "/idpauth/") };
+  const checked = {
+    ...checkedOrigin(options),
+    mountPath: checkedMountPath(options.mountPath ?? "/idpauth/"),
+  };
   const served = await serve(app);
   try {
     const trip = new Trip(served, checked);
@@ -69,11 +99,15 @@ class Trip {
     let target = new URL(path, this.browser.origin);
     for (let round = 0; round < MAX_REDIRECTS; round += 1) {
       if (returnTo !== undefined)
-        target.search = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: destination() }).toString();
+        target.search = new URLSearchParams({
+          scheme: "PRESERVE_ORIGIN_QP",
+          origin_url: destination(),
+        }).toString();
       const next = await this.#redirectOf("login", target);
       if (next.searchParams.has("client_id") && next.searchParams.has("redirect_uri")) return next;
       if (next.origin !== this.browser.origin) {
-        // With BASE_URL the login belongs to that origin, which is this application's public address.
+        // With BASE_URL the login belongs to that origin, which is this application's public
+        // address.
         if (origin !== undefined || next.pathname !== path)
           throw new SignInError("login", `it leads to ${placeOf(next)}, which is no sign-in.`);
         this.browser = new TestBrowser(this.#served, { ...this.#options, origin: next.origin });
@@ -85,7 +119,8 @@ class Trip {
 
   /** The user agrees. @returns the callback URL */
   async provider(authorizationUrl: URL, person: PersonClaims | undefined): Promise<URL> {
-    // A fault can make the provider hang, and the test runner's own limit would not name the step. Sockets use the system's time.
+    // A fault can make the provider hang, and the test runner's own limit would not name the step.
+    // Sockets use the system's time.
     const limit = new AbortController();
     const timer = setTimeout(() => {
       limit.abort();
@@ -97,7 +132,11 @@ class Trip {
     }
   }
 
-  async #throughProvider(authorizationUrl: URL, person: PersonClaims | undefined, signal: AbortSignal): Promise<URL> {
+  async #throughProvider(
+    authorizationUrl: URL,
+    person: PersonClaims | undefined,
+    signal: AbortSignal,
+  ): Promise<URL> {
     const redirectUri = authorizationUrl.searchParams.get("redirect_uri") ?? "";
     let target = authorizationUrl;
     let headers: BrowserRequestOptions["headers"] = personHeaders(person);
@@ -109,7 +148,12 @@ class Trip {
             "startTestProvider(). To create a session without a provider, use signedInAs.",
         );
       }
-      const response = await this.#askProvider(target, { from: null, headers: { ...CLICK, ...headers }, signal, maxBytes: PROVIDER_BYTES });
+      const response = await this.#askProvider(target, {
+        from: null,
+        headers: { ...CLICK, ...headers },
+        signal,
+        maxBytes: PROVIDER_BYTES,
+      });
       const isOurs = response.headers["server"] === SERVER_HEADER;
       if (response.location === undefined || !isRedirect(response)) throw noWayOn(response, isOurs);
       if (round === 0 && person !== undefined && !isOurs) {
@@ -120,7 +164,8 @@ class Trip {
       }
       headers = {};
       target = leadingTo("provider", response, target);
-      if (URL.canParse(redirectUri) && placeOf(target) === placeOf(new URL(redirectUri))) return target;
+      if (URL.canParse(redirectUri) && placeOf(target) === placeOf(new URL(redirectUri)))
+        return target;
     }
     throw new SignInError("provider", `${target.origin} redirects without end.`);
   }
@@ -144,8 +189,13 @@ class Trip {
 
   /** Checks that the session works with the browser's cookie. */
   async session(): Promise<void> {
-    const target = new URL(`${this.#options.mountPath}session?slide=false&details=true`, this.browser.origin);
-    const response = await this.#ask("session", target, { headers: { accept: "application/json" } });
+    const target = new URL(
+      `${this.#options.mountPath}session?slide=false&details=true`,
+      this.browser.origin,
+    );
+    const response = await this.#ask("session", target, {
+      headers: { accept: "application/json" },
+    });
     if (response.status !== 200) throw deadEnd("session", response, this.#served.failure());
     const { authenticated, reason } = probed(response);
     if (authenticated === true) return;
@@ -154,16 +204,24 @@ class Trip {
       this.browser.cookie === ""
         ? "The browser stored no cookie. A Secure cookie needs https: set the option `origin`, for example to https://app.example."
         : `The application reports: ${code ?? "signed out"}. Check that the application uses the provider's clock (\`clock: provider.clock\`).`;
-    throw new SignInError("session", `the callback succeeded, but the user isn't signed in. ${hint}`, { status: 200, code });
+    throw new SignInError(
+      "session",
+      `the callback succeeded, but the user isn't signed in. ${hint}`,
+      { status: 200, code },
+    );
   }
 
   async #redirectOf(step: SignInStep, target: URL): Promise<URL> {
     const response = await this.#ask(step, target, { from: null, headers: CLICK });
-    if (response.location === undefined || !isRedirect(response)) throw deadEnd(step, response, this.#served.failure());
+    if (response.location === undefined || !isRedirect(response))
+      throw deadEnd(step, response, this.#served.failure());
     return leadingTo(step, response, target);
   }
 
-  async #askProvider(target: URL, options: BrowserRequestOptions & { readonly signal: AbortSignal }): Promise<BrowserResponse> {
+  async #askProvider(
+    target: URL,
+    options: BrowserRequestOptions & { readonly signal: AbortSignal },
+  ): Promise<BrowserResponse> {
     try {
       return await this.browser.get(target, options);
     } catch (cause) {
@@ -179,7 +237,11 @@ class Trip {
     }
   }
 
-  async #ask(step: SignInStep, target: URL, options: BrowserRequestOptions): Promise<BrowserResponse> {
+  async #ask(
+    step: SignInStep,
+    target: URL,
+    options: BrowserRequestOptions,
+  ): Promise<BrowserResponse> {
     try {
       return await this.browser.get(target, options);
     } catch (cause) {
@@ -189,13 +251,19 @@ class Trip {
 }
 
 function unreachable(step: SignInStep, target: URL, cause: unknown): SignInError {
-  return new SignInError(step, `no server responds at ${placeOf(target)}. Check that it runs.`, { cause });
+  return new SignInError(step, `no server responds at ${placeOf(target)}. Check that it runs.`, {
+    cause,
+  });
 }
 
 /** Returns the redirect's target. The URL parser's own error would contain state and code. */
 function leadingTo(step: SignInStep, { location = "", status }: BrowserResponse, from: URL): URL {
   if (!URL.canParse(location, from.href)) {
-    throw new SignInError(step, `${placeOf(from)} responded with ${status} and an invalid redirect target.`, { status });
+    throw new SignInError(
+      step,
+      `${placeOf(from)} responded with ${status} and an invalid redirect target.`,
+      { status },
+    );
   }
   return new URL(location, from);
 }
@@ -217,7 +285,10 @@ function isRedirect({ status }: BrowserResponse): boolean {
   return [301, 302, 303, 307, 308].includes(status);
 }
 
-/** Returns the error for a provider's response that is no redirect. Its code is the provider's, not one of idpauth's. */
+/**
+ * Returns the error for a provider's response that is no redirect. Its code is the provider's, not
+ * one of idpauth's.
+ */
 function noWayOn(response: BrowserResponse, isTestProvider: boolean): SignInError {
   const { status, url } = response;
   const code = codeIn(response);
@@ -231,6 +302,7 @@ function noWayOn(response: BrowserResponse, isTestProvider: boolean): SignInErro
 }
 
 function checkedMountPath(mountPath: string): string {
-  if (!mountPath.startsWith("/")) throw new TypeError("The option `mountPath` must be a path, such as /idpauth/.");
+  if (!mountPath.startsWith("/"))
+    throw new TypeError("The option `mountPath` must be a path, such as /idpauth/.");
   return mountPath.endsWith("/") ? mountPath : `${mountPath}/`;
 }

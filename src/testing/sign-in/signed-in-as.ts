@@ -1,6 +1,12 @@
 import { SESSION_FOR_TESTS, type SessionForTests } from "../../index.js";
 import { CookieJar } from "../browser/cookie-jar.js";
-import { ADA, assertClaims, withSubject, withVerifiedEmail, type PersonClaims } from "../provider/people.js";
+import {
+  ADA,
+  assertClaims,
+  withSubject,
+  withVerifiedEmail,
+  type PersonClaims,
+} from "../provider/people.js";
 
 /** The part of `idpAuth`'s result that every adapter has. */
 export interface SignsInForTests {
@@ -11,7 +17,10 @@ export interface SignsInForTests {
 /** Options of `signedInAs` and `signedInCookie`. */
 export type SignedInAsOptions = Omit<SessionForTests, "claims">;
 
-/** A cookie in the form that browser drivers take; Playwright: `context.addCookies([{ ...cookie, url }])`. */
+/**
+ * A cookie in the form that browser drivers take; Playwright:
+ * `context.addCookies([{ ...cookie, url }])`.
+ */
 export interface SignedInCookie {
   /** The setting `cookieName`, or its default. */
   readonly name: string;
@@ -26,17 +35,23 @@ export interface SignedInCookie {
 }
 
 /**
- * Creates a session without a provider and returns the text of a Cookie header. The application must use this `auth`, or one
- * with the same store and key.
+ * Creates a session without a provider and returns the text of a Cookie header. The application
+ * must use this `auth`, or one with the same store and key.
  *
- * @param claims of the ID token; what is left out is made up, `exp` is in an hour. Default Ada, the test provider's person
- * @throws TypeError with `session: "host"`, where the framework creates the sessions: use `signIn`; also for an invalid `auth`, claims or options
+ * @param claims of the ID token; what is left out is made up, `exp` is in an hour. Default Ada, the
+ *   test provider's person
+ * @throws TypeError with `session: "host"`, where the framework creates the sessions: use `signIn`;
+ *   also for an invalid `auth`, claims or options
  * @throws ConfigurationError the settings are refused
  *
  * @example
  * await fetch(url, { headers: { cookie: await signedInAs(auth, { email: "ada@example.com" }) } });
  */
-export async function signedInAs(auth: SignsInForTests, claims?: PersonClaims, options?: SignedInAsOptions): Promise<string> {
+export async function signedInAs(
+  auth: SignsInForTests,
+  claims?: PersonClaims,
+  options?: SignedInAsOptions,
+): Promise<string> {
   const { name, value } = await signedInCookie(auth, claims, options);
   return `${name}=${value}`;
 }
@@ -51,10 +66,15 @@ export async function signedInCookie(
   assertOptions(options);
   // JavaScript tests may pass the application instead of its `auth`.
   if (typeof (auth as Partial<SignsInForTests> | undefined)?.[SESSION_FOR_TESTS] !== "function") {
-    throw new TypeError("Pass the `auth` object that `idpAuth` returned and that your application uses, not the application.");
+    throw new TypeError(
+      "Pass the `auth` object that `idpAuth` returned and that your application uses, not the application.",
+    );
   }
   // A user has the same subject here as at a test provider.
-  const lines = await auth[SESSION_FOR_TESTS]({ ...options, claims: withSubject(withVerifiedEmail(claims)) });
+  const lines = await auth[SESSION_FOR_TESTS]({
+    ...options,
+    claims: withSubject(withVerifiedEmail(claims)),
+  });
   const jar = new CookieJar();
   for (const line of lines) jar.take(new URL("https://app.example/"), line);
   const cookie = jar.all().at(-1);
@@ -72,11 +92,17 @@ const OPTIONS: Readonly<Record<keyof SignedInAsOptions, true>> = {
   acr: true,
   data: true,
 };
-const TOKENS: Readonly<Record<keyof NonNullable<SignedInAsOptions["tokens"]>, true>> = { token: true, refresh_token: true };
+const TOKENS: Readonly<Record<keyof NonNullable<SignedInAsOptions["tokens"]>, true>> = {
+  token: true,
+  refresh_token: true,
+};
 /** In the year 5138. More are milliseconds. */
 const LATEST_SECONDS = 1e11;
 
-/** JavaScript checks no types: a session that began in the year 50000 never ends, and a test of its end proves nothing. */
+/**
+ * JavaScript checks no types: a session that began in the year 50000 never ends, and a test of its
+ * end proves nothing.
+ */
 function assertOptions(options: SignedInAsOptions): void {
   assertNames("signedInAs takes no option", options, OPTIONS);
   const { tokens = {}, acr } = options;
@@ -84,12 +110,18 @@ function assertOptions(options: SignedInAsOptions): void {
   for (const name of ["loginAt", "authTime"] as const) {
     const seconds = options[name];
     if (seconds === undefined || (Number.isInteger(seconds) && seconds <= LATEST_SECONDS)) continue;
-    throw new TypeError(`The option \`${name}\` must be in whole seconds since the epoch, such as Math.floor(Date.now() / 1000).`);
+    throw new TypeError(
+      `The option \`${name}\` must be in whole seconds since the epoch, such as Math.floor(Date.now() / 1000).`,
+    );
   }
-  if (acr !== undefined && typeof acr !== "string") throw new TypeError("The option `acr` must be a string.");
+  if (acr !== undefined && typeof acr !== "string")
+    throw new TypeError("The option `acr` must be a string.");
 }
 
 function assertNames(what: string, given: object, known: object): void {
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
-  if (unknown !== undefined) throw new TypeError(`${what} ${JSON.stringify(unknown)}; there are ${Object.keys(known).join(", ")}.`);
+  if (unknown !== undefined)
+    throw new TypeError(
+      `${what} ${JSON.stringify(unknown)}; there are ${Object.keys(known).join(", ")}.`,
+    );
 }

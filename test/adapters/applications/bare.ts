@@ -1,4 +1,10 @@
-import { createServer, ServerResponse, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import {
+  createServer,
+  ServerResponse,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+} from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { bodyParser } from "@koa/bodyparser";
@@ -8,16 +14,26 @@ import { Hono, type Context } from "hono";
 import Koa from "koa";
 import { EXPRESS } from "./express.js";
 
-/** Handles a request: gets the object that the framework's adapter takes, and gives the response's text, which the framework sends. */
+/**
+ * Handles a request: gets the object that the framework's adapter takes, and gives the response's
+ * text, which the framework sends.
+ */
 export type Handle = (raw: never) => Promise<string>;
 
-/** An application of a framework without idpauth, for tests of what an adapter makes of the framework's requests. */
+/**
+ * An application of a framework without idpauth, for tests of what an adapter makes of the
+ * framework's requests.
+ */
 export interface Bare {
   /**
    * @param parsed whether a body parser runs before the handler
    * @param mount registers idpauth in an application that takes plugins
    */
-  listener(handle: Handle, parsed?: boolean, mount?: (app: FastifyInstance) => unknown): Promise<RequestListener>;
+  listener(
+    handle: Handle,
+    parsed?: boolean,
+    mount?: (app: FastifyInstance) => unknown,
+  ): Promise<RequestListener>;
 }
 
 const FORM = "application/x-www-form-urlencoded";
@@ -27,7 +43,10 @@ function bareExpress(library: typeof express): Bare {
     listener(handle, parsed = false) {
       const app = library();
       if (parsed) app.use(library.json(), library.urlencoded({ extended: false }));
-      app.use((request, response, next) => void handle(request as never).then((text) => response.send(text), next));
+      app.use(
+        (request, response, next) =>
+          void handle(request as never).then((text) => response.send(text), next),
+      );
       return Promise.resolve(app as RequestListener);
     },
   };
@@ -43,7 +62,10 @@ const bareNode: Bare = {
   listener(handle, parsed = false) {
     return Promise.resolve((request, response) => {
       void (async () => {
-        if (parsed) Object.assign(request, { body: Object.fromEntries(new URLSearchParams(await textOf(request))) });
+        if (parsed)
+          Object.assign(request, {
+            body: Object.fromEntries(new URLSearchParams(await textOf(request))),
+          });
         response.end(await handle(request as never));
       })();
     });
@@ -59,7 +81,10 @@ const bareFastify: Bare = {
         done(null, Object.fromEntries(new URLSearchParams(String(body))));
       });
       app.all("/", async (request) => handle(request as never));
-    } else app.addHook("onRequest", async (request, reply) => reply.send(await handle(request as never)));
+    } else
+      app.addHook("onRequest", async (request, reply) =>
+        reply.send(await handle(request as never)),
+      );
     await app.ready();
     return (request, response) => {
       app.routing(request, response);
@@ -115,8 +140,15 @@ export const BARE = {
   fetch: bareFetch,
 } as const;
 
-/** Serves on a free port of 127.0.0.1. Requests to upgrade a connection run through the application, as its middleware expects. */
-export async function serveBare(bare: Bare, handle: Handle, parsed = false): Promise<{ readonly server: Server; readonly port: number }> {
+/**
+ * Serves on a free port of 127.0.0.1. Requests to upgrade a connection run through the application,
+ * as its middleware expects.
+ */
+export async function serveBare(
+  bare: Bare,
+  handle: Handle,
+  parsed = false,
+): Promise<{ readonly server: Server; readonly port: number }> {
   const listener = await bare.listener(handle, parsed);
   const server = createServer(listener);
   server.on("upgrade", (request: IncomingMessage, socket: Socket) => {

@@ -33,7 +33,8 @@ export class Connection {
 
   #more(): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (this.socket.destroyed || this.socket.readableEnded) reject(new Error(`The connection has ended after: ${this.#received}`));
+      if (this.socket.destroyed || this.socket.readableEnded)
+        reject(new Error(`The connection has ended after: ${this.#received}`));
       this.socket.once("data", () => {
         resolve();
       });

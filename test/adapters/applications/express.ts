@@ -1,7 +1,11 @@
 import { createRequire } from "node:module";
 import express5 from "express";
 import session, { MemoryStore } from "express-session";
-import { idpAuth, type ExpressIdpAuth, type GuardResponses } from "../../../src/adapters/express/express.js";
+import {
+  idpAuth,
+  type ExpressIdpAuth,
+  type GuardResponses,
+} from "../../../src/adapters/express/express.js";
 import type { AdapterSetup, RouteGuard, RunningApplication } from "../../../src/testing/index.js";
 import { listen } from "./listen.js";
 
@@ -12,11 +16,15 @@ export const EXPRESS: Readonly<Record<4 | 5, typeof express5>> = {
 };
 
 export const OWN_ANSWERS: GuardResponses = {
-  navigation: (_request, response, { reason, loginUrl }) => void response.status(418).json({ reason, loginUrl }),
-  unauthenticated: (_request, response, { reason, loginUrl }) => void response.status(419).json({ reason, loginUrl }),
-  unavailable: (_request, response, { error }) => void response.status(520).json({ code: error.code }),
+  navigation: (_request, response, { reason, loginUrl }) =>
+    void response.status(418).json({ reason, loginUrl }),
+  unauthenticated: (_request, response, { reason, loginUrl }) =>
+    void response.status(419).json({ reason, loginUrl }),
+  unavailable: (_request, response, { error }) =>
+    void response.status(520).json({ code: error.code }),
   forbidden: (_request, response, { kind }) => void response.status(423).json({ kind }),
-  stepUp: (_request, response, { isNavigation, loginUrl }) => void response.status(424).json({ isNavigation, loginUrl }),
+  stepUp: (_request, response, { isNavigation, loginUrl }) =>
+    void response.status(424).json({ isNavigation, loginUrl }),
 };
 
 const noAnswer = () => {
@@ -40,7 +48,11 @@ export interface ExpressChanges {
 }
 
 /** The suite's application as people write it with Express. */
-export async function startExpress(version: 4 | 5, setup: AdapterSetup, changes: ExpressChanges = {}): Promise<RunningApplication> {
+export async function startExpress(
+  version: 4 | 5,
+  setup: AdapterSetup,
+  changes: ExpressChanges = {},
+): Promise<RunningApplication> {
   const express = EXPRESS[version];
   const app = express();
   if (changes.first) app.use(changes.first);
@@ -50,7 +62,14 @@ export async function startExpress(version: 4 | 5, setup: AdapterSetup, changes:
     next();
   });
   if (setup.session === "host") {
-    app.use(session({ secret: "the host's secret", resave: false, saveUninitialized: false, store: new MemoryStore() }));
+    app.use(
+      session({
+        secret: "the host's secret",
+        resave: false,
+        saveUninitialized: false,
+        store: new MemoryStore(),
+      }),
+    );
   }
   const auths = setup.mounts.map((options) => (changes.idpAuth ?? idpAuth)(options));
   const router = setup.basePath === "" ? app : express.Router();
@@ -63,16 +82,20 @@ export async function startExpress(version: 4 | 5, setup: AdapterSetup, changes:
   for (const route of setup.routes) {
     const guarding = auths[route.guard?.mount ?? -1];
     const guards = guarding ? [guardOf(guarding, route.guard)] : [];
-    router[route.method === "GET" ? "get" : "post"](route.path, ...guards, (request, response, next) => {
-      if (route.kind === "echo") {
-        request.pipe(response);
-        return;
-      }
-      if (route.headers) response.set(route.headers);
-      Promise.resolve()
-        .then(() => route.respond(auths, request))
-        .then((body) => response.json(body), next);
-    });
+    router[route.method === "GET" ? "get" : "post"](
+      route.path,
+      ...guards,
+      (request, response, next) => {
+        if (route.kind === "echo") {
+          request.pipe(response);
+          return;
+        }
+        if (route.headers) response.set(route.headers);
+        Promise.resolve()
+          .then(() => route.respond(auths, request))
+          .then((body) => response.json(body), next);
+      },
+    );
   }
   if (setup.basePath !== "") app.use(setup.basePath, router);
   app.use(((error: Error & { status?: number }, _request, response, _next) => {
@@ -85,5 +108,8 @@ export async function startExpress(version: 4 | 5, setup: AdapterSetup, changes:
 function guardOf(auth: ExpressIdpAuth, guard: RouteGuard | undefined): express5.RequestHandler {
   const { ownResponses = false, rule } = guard ?? {};
   if (ownResponses === false && rule === undefined) return auth.idpRequired;
-  return auth.idpRequiredWith({ ...(ownResponses === "failing" ? FAILING_ANSWERS : ownResponses && OWN_ANSWERS), ...rule });
+  return auth.idpRequiredWith({
+    ...(ownResponses === "failing" ? FAILING_ANSWERS : ownResponses && OWN_ANSWERS),
+    ...rule,
+  });
 }

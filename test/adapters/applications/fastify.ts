@@ -1,7 +1,12 @@
 import cookie from "@fastify/cookie";
 import session from "@fastify/session";
 import fastify, { type FastifyInstance, type FastifyServerOptions } from "fastify";
-import { idpAuth, type FastifyIdpAuth, type GuardResponses, type GuardHook } from "../../../src/adapters/fastify/fastify.js";
+import {
+  idpAuth,
+  type FastifyIdpAuth,
+  type GuardResponses,
+  type GuardHook,
+} from "../../../src/adapters/fastify/fastify.js";
 import type { AdapterSetup, RouteGuard, RunningApplication } from "../../../src/testing/index.js";
 
 const OWN_ANSWERS: GuardResponses = {
@@ -13,7 +18,8 @@ const OWN_ANSWERS: GuardResponses = {
   },
   unavailable: async (_request, reply, { error }) => reply.code(520).send({ code: error.code }),
   forbidden: (_request, reply, { kind }) => reply.code(423).send({ kind }),
-  stepUp: (_request, reply, { isNavigation, loginUrl }) => reply.code(424).send({ isNavigation, loginUrl }),
+  stepUp: (_request, reply, { isNavigation, loginUrl }) =>
+    reply.code(424).send({ isNavigation, loginUrl }),
 };
 
 const noAnswer = () => {
@@ -31,7 +37,10 @@ const FAILING_ANSWERS: GuardResponses = {
 
 /** The suite's application as people write it with Fastify. */
 export async function startFastify(setup: AdapterSetup): Promise<RunningApplication> {
-  const options: FastifyServerOptions = { trustProxy: setup.trustsProxy, forceCloseConnections: true };
+  const options: FastifyServerOptions = {
+    trustProxy: setup.trustsProxy,
+    forceCloseConnections: true,
+  };
   // @fastify/session gives no session to a request target in absolute form.
   if (setup.session === "host") options.rewriteUrl = ({ url = "/" }) => originForm(url);
   const app = fastify(options);
@@ -82,7 +91,12 @@ export async function startFastify(setup: AdapterSetup): Promise<RunningApplicat
             parsed(null);
           });
           // Before Fastify would look at the body at all.
-          streams.route({ method, url, ...(hook && { onRequest: hook }), handler: (request, reply) => reply.send(request.raw) });
+          streams.route({
+            method,
+            url,
+            ...(hook && { onRequest: hook }),
+            handler: (request, reply) => reply.send(request.raw),
+          });
           done();
         });
       }
@@ -99,8 +113,15 @@ function originForm(target: string): string {
   return target.replace(/^https?:\/\/[^/?#]*\/?/i, "/");
 }
 
-function guardOf(auth: FastifyIdpAuth | undefined, guard: RouteGuard | undefined): GuardHook | undefined {
+function guardOf(
+  auth: FastifyIdpAuth | undefined,
+  guard: RouteGuard | undefined,
+): GuardHook | undefined {
   const { ownResponses = false, rule } = guard ?? {};
-  if (auth === undefined || (ownResponses === false && rule === undefined)) return auth?.idpRequired;
-  return auth.idpRequiredWith({ ...(ownResponses === "failing" ? FAILING_ANSWERS : ownResponses && OWN_ANSWERS), ...rule });
+  if (auth === undefined || (ownResponses === false && rule === undefined))
+    return auth?.idpRequired;
+  return auth.idpRequiredWith({
+    ...(ownResponses === "failing" ? FAILING_ANSWERS : ownResponses && OWN_ANSWERS),
+    ...rule,
+  });
 }

@@ -1,17 +1,32 @@
-import type { FetchIdpAuth, Guard, GuardResponses, idpAuth as createFetchIdpAuth } from "../../../src/adapters/fetch/fetch.js";
-import type { ApplicationRoute, AdapterSetup, RouteGuard, RunningApplication } from "../../../src/testing/index.js";
+import type {
+  FetchIdpAuth,
+  Guard,
+  GuardResponses,
+  idpAuth as createFetchIdpAuth,
+} from "../../../src/adapters/fetch/fetch.js";
+import type {
+  ApplicationRoute,
+  AdapterSetup,
+  RouteGuard,
+  RunningApplication,
+} from "../../../src/testing/index.js";
 
-/** A server of the Fetch standard's style on a free port of 127.0.0.1: that of Node, Bun or Deno. */
+/**
+ * A server of the Fetch standard's style on a free port of 127.0.0.1: that of Node, Bun or Deno.
+ */
 export type Serve = (
   fetch: (request: Request, env?: unknown) => Response | Promise<Response>,
 ) => Promise<{ readonly port: number; stop(): Promise<void> }>;
 
 const OWN_ANSWERS: GuardResponses = {
-  navigation: (_request, { reason, loginUrl }) => Response.json({ reason, loginUrl }, { status: 418 }),
-  unauthenticated: (_request, { reason, loginUrl }) => Response.json({ reason, loginUrl }, { status: 419 }),
+  navigation: (_request, { reason, loginUrl }) =>
+    Response.json({ reason, loginUrl }, { status: 418 }),
+  unauthenticated: (_request, { reason, loginUrl }) =>
+    Response.json({ reason, loginUrl }, { status: 419 }),
   unavailable: (_request, { error }) => Response.json({ code: error.code }, { status: 520 }),
   forbidden: (_request, { kind }) => Response.json({ kind }, { status: 423 }),
-  stepUp: (_request, { isNavigation, loginUrl }) => Response.json({ isNavigation, loginUrl }, { status: 424 }),
+  stepUp: (_request, { isNavigation, loginUrl }) =>
+    Response.json({ isNavigation, loginUrl }, { status: 424 }),
 };
 
 const noAnswer = () => {
@@ -28,10 +43,14 @@ const FAILING_ANSWERS: GuardResponses = {
 };
 
 /**
- * The suite's application as people write it without a framework. Only types are imported, so that Bun and Deno run this file
- * over the built package.
+ * The suite's application as people write it without a framework. Only types are imported, so that
+ * Bun and Deno run this file over the built package.
  */
-export async function startFetch(idpAuth: typeof createFetchIdpAuth, serve: Serve, setup: AdapterSetup): Promise<RunningApplication> {
+export async function startFetch(
+  idpAuth: typeof createFetchIdpAuth,
+  serve: Serve,
+  setup: AdapterSetup,
+): Promise<RunningApplication> {
   const auths = setup.mounts.map((options) => idpAuth(options));
   for (const auth of auths) auth.start();
 
@@ -39,7 +58,10 @@ export async function startFetch(idpAuth: typeof createFetchIdpAuth, serve: Serv
   for (const route of setup.routes) {
     const guarding = auths[route.guard?.mount ?? -1];
     const handler = handlerOf(route, auths);
-    handlers.set(`${route.method} ${setup.basePath}${route.path}`, guarding ? guardOf(guarding, route.guard)(handler) : handler);
+    handlers.set(
+      `${route.method} ${setup.basePath}${route.path}`,
+      guarding ? guardOf(guarding, route.guard)(handler) : handler,
+    );
   }
 
   async function routed(request: Request): Promise<Response> {
@@ -49,10 +71,13 @@ export async function startFetch(idpAuth: typeof createFetchIdpAuth, serve: Serv
     return request.method === "HEAD" ? new Response(null, response) : response;
   }
 
-  const application = setup.proxied.reduceRight<typeof routed>((next, { api, rule, isAfterParser }) => {
-    const proxy = auths[0]?.proxyApi(api, rule)(next) ?? next;
-    return isAfterParser ? async (request) => (await request.text(), proxy(request)) : proxy;
-  }, routed);
+  const application = setup.proxied.reduceRight<typeof routed>(
+    (next, { api, rule, isAfterParser }) => {
+      const proxy = auths[0]?.proxyApi(api, rule)(next) ?? next;
+      return isAfterParser ? async (request) => (await request.text(), proxy(request)) : proxy;
+    },
+    routed,
+  );
   async function answer(request: Request): Promise<Response> {
     for (const auth of auths) {
       const own = await auth.fetch(request);
@@ -79,14 +104,21 @@ export async function startFetch(idpAuth: typeof createFetchIdpAuth, serve: Serv
   return { auths, ...server };
 }
 
-function handlerOf(route: ApplicationRoute, auths: readonly FetchIdpAuth[]): (request: Request) => Response | Promise<Response> {
+function handlerOf(
+  route: ApplicationRoute,
+  auths: readonly FetchIdpAuth[],
+): (request: Request) => Response | Promise<Response> {
   if (route.kind === "echo") return (request) => new Response(request.body);
   const { headers = {} } = route;
-  return async (request) => Response.json((await route.respond(auths, request)) ?? null, { headers });
+  return async (request) =>
+    Response.json((await route.respond(auths, request)) ?? null, { headers });
 }
 
 function guardOf(auth: FetchIdpAuth, guard: RouteGuard | undefined): Guard {
   const { ownResponses = false, rule } = guard ?? {};
   if (ownResponses === false && rule === undefined) return auth.idpRequired;
-  return auth.idpRequiredWith({ ...(ownResponses === "failing" ? FAILING_ANSWERS : ownResponses && OWN_ANSWERS), ...rule });
+  return auth.idpRequiredWith({
+    ...(ownResponses === "failing" ? FAILING_ANSWERS : ownResponses && OWN_ANSWERS),
+    ...rule,
+  });
 }

@@ -1,5 +1,9 @@
 import { Hono, type Context, type MiddlewareHandler } from "hono";
-import type { GuardResponses, HonoIdpAuth, idpAuth as createHonoIdpAuth } from "../../../src/adapters/hono/hono.js";
+import type {
+  GuardResponses,
+  HonoIdpAuth,
+  idpAuth as createHonoIdpAuth,
+} from "../../../src/adapters/hono/hono.js";
 import type { AdapterSetup, RouteGuard, RunningApplication } from "../../../src/testing/index.js";
 import type { Serve } from "./fetch.js";
 
@@ -29,7 +33,10 @@ export interface HonoChoices {
   readonly asMiddleware?: boolean;
 }
 
-/** The suite's application as people write it with Hono. As for `startFetch`, idpauth and the server are handed in. */
+/**
+ * The suite's application as people write it with Hono. As for `startFetch`, idpauth and the server
+ * are handed in.
+ */
 export async function startHono(
   idpAuth: typeof createHonoIdpAuth,
   serve: Serve,
@@ -80,5 +87,8 @@ export async function startHono(
 function guardOf(auth: HonoIdpAuth, guard: RouteGuard | undefined): MiddlewareHandler {
   const { ownResponses = false, rule } = guard ?? {};
   if (ownResponses === false && rule === undefined) return auth.idpRequired;
-  return auth.idpRequiredWith({ ...(ownResponses === "failing" ? FAILING_ANSWERS : ownResponses && OWN_ANSWERS), ...rule });
+  return auth.idpRequiredWith({
+    ...(ownResponses === "failing" ? FAILING_ANSWERS : ownResponses && OWN_ANSWERS),
+    ...rule,
+  });
 }

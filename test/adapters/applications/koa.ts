@@ -69,7 +69,10 @@ export async function startKoa(setup: AdapterSetup): Promise<RunningApplication>
 function guardOf(auth: KoaIdpAuth, guard: RouteGuard | undefined): Middleware {
   const { ownResponses = false, rule } = guard ?? {};
   if (ownResponses === false && rule === undefined) return auth.idpRequired;
-  return auth.idpRequiredWith({ ...(ownResponses === "failing" ? FAILING_ANSWERS : ownResponses && OWN_ANSWERS), ...rule });
+  return auth.idpRequiredWith({
+    ...(ownResponses === "failing" ? FAILING_ANSWERS : ownResponses && OWN_ANSWERS),
+    ...rule,
+  });
 }
 
 function answer(ctx: ParameterizedContext, status: number, body: object): void {

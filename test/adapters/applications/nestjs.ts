@@ -22,7 +22,12 @@ import { IDP_AUTH, IdpAuthModule } from "../../../examples/nestjs/idp-auth/idp-a
 import { IdpRequiredGuard } from "../../../examples/nestjs/idp-auth/idp-required.guard.js";
 import type { ExpressIdpAuth, GuardResponses } from "../../../src/adapters/express/express.js";
 import type { GuardRule, IdpAuthOptions } from "../../../src/index.js";
-import type { ApplicationRoute, AdapterSetup, RouteGuard, RunningApplication } from "../../../src/testing/index.js";
+import type {
+  ApplicationRoute,
+  AdapterSetup,
+  RouteGuard,
+  RunningApplication,
+} from "../../../src/testing/index.js";
 import { FAILING_ANSWERS, OWN_ANSWERS } from "./express.js";
 import { listen } from "./listen.js";
 
@@ -38,13 +43,19 @@ function guardWith(route: GuardResponses & GuardRule): Type<IdpRequiredGuard> {
   return RouteGuard;
 }
 
-/** The suite's application as people write it with NestJS, over the recipe: a module for each mount, with its controllers. */
+/**
+ * The suite's application as people write it with NestJS, over the recipe: a module for each mount,
+ * with its controllers.
+ */
 export async function startNest(setup: AdapterSetup): Promise<RunningApplication> {
   const auths: ExpressIdpAuth[] = [];
   const areas = setup.mounts.map((options, mount) => {
     const routes = setup.routes.filter((route) => (route.guard?.mount ?? 0) === mount);
     // Wildcards last.
-    const ordered = [...routes.filter(({ path }) => !isWildcard(path)), ...routes.filter(({ path }) => isWildcard(path))];
+    const ordered = [
+      ...routes.filter(({ path }) => !isWildcard(path)),
+      ...routes.filter(({ path }) => isWildcard(path)),
+    ];
     return areaOf(
       options,
       ordered.map((route) => controllerOf(route, auths)),
@@ -72,14 +83,25 @@ export async function startNest(setup: AdapterSetup): Promise<RunningApplication
 
   // Nest's own parser would read bodies, and refuse malformed ones, before idpauth sees a request.
   // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest declares these options as a class
-  const app = await NestFactory.create<NestExpressApplication>(AppModule, { logger: false, abortOnError: false, bodyParser: false });
+  const app = await NestFactory.create<NestExpressApplication>(AppModule, {
+    logger: false,
+    abortOnError: false,
+    bodyParser: false,
+  });
   if (setup.trustsProxy) app.set("trust proxy", true);
   app.use((_request: Request, response: Response, next: () => void) => {
     for (const [name, value] of setup.earlier) response.append(name, value);
     next();
   });
   if (setup.session === "host") {
-    app.use(session({ secret: "the host's secret", resave: false, saveUninitialized: false, store: new MemoryStore() }));
+    app.use(
+      session({
+        secret: "the host's secret",
+        resave: false,
+        saveUninitialized: false,
+        store: new MemoryStore(),
+      }),
+    );
   }
   if (setup.basePath !== "") app.setGlobalPrefix(setup.basePath);
   app.useGlobalFilters(new CaughtFilter(app.getHttpAdapter()));
@@ -130,5 +152,10 @@ function guardsOf(guard: RouteGuard | undefined): Type<IdpRequiredGuard>[] {
   if (guard === undefined) return [];
   const { ownResponses = false, rule } = guard;
   if (ownResponses === false && rule === undefined) return [IdpRequiredGuard];
-  return [guardWith({ ...(ownResponses === "failing" ? FAILING_ANSWERS : ownResponses && OWN_ANSWERS), ...rule })];
+  return [
+    guardWith({
+      ...(ownResponses === "failing" ? FAILING_ANSWERS : ownResponses && OWN_ANSWERS),
+      ...rule,
+    }),
+  ];
 }

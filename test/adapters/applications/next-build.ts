@@ -1,6 +1,16 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -11,19 +21,28 @@ import { NEXT_APPLICATION } from "./next-installed.js";
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const SOURCE = NEXT_APPLICATION;
 const NEXT = path.join(SOURCE, "node_modules/next");
-/** Below the application, where Next.js finds itself and React; what is called dist, git and the checks leave alone. */
+/**
+ * Below the application, where Next.js finds itself and React; what is called dist, git and the
+ * checks leave alone.
+ */
 const BUILDS = path.join(SOURCE, "dist");
 /** Of the folder that Next.js is installed in; a build has its own, or none. */
-const OF_THE_FOLDER = ["dist", "node_modules", "package.json", "package-lock.json", "tsconfig.json"];
+const OF_THE_FOLDER = [
+  "dist",
+  "node_modules",
+  "package.json",
+  "package-lock.json",
+  "tsconfig.json",
+];
 const HOUR = 3_600_000;
 
 /** Next.js asks nobody and tells nobody anything. */
 export const QUIET = { NEXT_TELEMETRY_DISABLED: "1" };
 
 /**
- * The application of test/adapters/next-application as `next build` makes it, from this very source of the package. Built once
- * for all test files, which run in processes of their own, and again when a source has changed. No secret is in the
- * environment of the build.
+ * The application of test/adapters/next-application as `next build` makes it, from this very source
+ * of the package. Built once for all test files, which run in processes of their own, and again
+ * when a source has changed. No secret is in the environment of the build.
  *
  * @returns the application's folder
  */
@@ -34,7 +53,8 @@ export async function builtNextApplication(): Promise<string> {
   mkdirSync(BUILDS, { recursive: true });
   for (const old of readdirSync(BUILDS)) {
     const build = path.join(BUILDS, old);
-    if (Date.now() - statSync(build).mtimeMs > HOUR) rmSync(build, { recursive: true, force: true });
+    if (Date.now() - statSync(build).mtimeMs > HOUR)
+      rmSync(build, { recursive: true, force: true });
   }
   try {
     mkdirSync(folder);
@@ -58,8 +78,14 @@ async function build(folder: string): Promise<void> {
     if (!OF_THE_FOLDER.includes(name) && !name.startsWith("."))
       cpSync(path.join(SOURCE, name), path.join(folder, name), { recursive: true });
   }
-  writeFileSync(path.join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
-  writeFileSync(path.join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: { jsx: "react-jsx" } }));
+  writeFileSync(
+    path.join(folder, "package.json"),
+    JSON.stringify({ private: true, type: "module" }),
+  );
+  writeFileSync(
+    path.join(folder, "tsconfig.json"),
+    JSON.stringify({ compilerOptions: { jsx: "react-jsx" } }),
+  );
   await pack(path.join(folder, "node_modules/idpauth"));
   await promisify(execFile)(process.execPath, [path.join(NEXT, "dist/bin/next"), "build"], {
     cwd: folder,
@@ -80,7 +106,12 @@ async function pack(folder: string): Promise<void> {
     resolve: { extensionAlias: { ".js": [".ts"] } },
     tsconfig: false,
   });
-  await bundle.write({ dir: path.join(folder, "dist"), format: "esm", entryFileNames: "[name].js", chunkFileNames: "[name].js" });
+  await bundle.write({
+    dir: path.join(folder, "dist"),
+    format: "esm",
+    entryFileNames: "[name].js",
+    chunkFileNames: "[name].js",
+  });
   await bundle.close();
   cpSync(path.join(ROOT, "package.json"), path.join(folder, "package.json"));
 }

@@ -1,17 +1,30 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { idpAuth, type GuardResponses, type Handler, type NodeIdpAuth } from "../../../src/adapters/node/node.js";
-import type { ApplicationRoute, AdapterSetup, RouteGuard, RunningApplication } from "../../../src/testing/index.js";
+import {
+  idpAuth,
+  type GuardResponses,
+  type Handler,
+  type NodeIdpAuth,
+} from "../../../src/adapters/node/node.js";
+import type {
+  ApplicationRoute,
+  AdapterSetup,
+  RouteGuard,
+  RunningApplication,
+} from "../../../src/testing/index.js";
 import { listen } from "./listen.js";
 
 type Listener = Handler<IncomingMessage, ServerResponse>;
 
 const OWN_ANSWERS: GuardResponses = {
-  navigation: (_request, response, { reason, loginUrl }) => answer(response, 418, { reason, loginUrl }),
-  unauthenticated: (_request, response, { reason, loginUrl }) => answer(response, 419, { reason, loginUrl }),
+  navigation: (_request, response, { reason, loginUrl }) =>
+    answer(response, 418, { reason, loginUrl }),
+  unauthenticated: (_request, response, { reason, loginUrl }) =>
+    answer(response, 419, { reason, loginUrl }),
   unavailable: (_request, response, { error }) => answer(response, 520, { code: error.code }),
   forbidden: (_request, response, { kind }) => answer(response, 423, { kind }),
-  stepUp: (_request, response, { isNavigation, loginUrl }) => answer(response, 424, { isNavigation, loginUrl }),
+  stepUp: (_request, response, { isNavigation, loginUrl }) =>
+    answer(response, 424, { isNavigation, loginUrl }),
 };
 
 /** One that throws, and others that reject. */
@@ -29,12 +42,19 @@ const FAILING_ANSWERS: GuardResponses = {
 export async function startNode(setup: AdapterSetup): Promise<RunningApplication> {
   const auths = setup.mounts.map((options) => idpAuth(options));
   const routes = new Map(
-    setup.routes.map((route) => [`${route.method} ${setup.basePath}${route.path}`, guarded(auths, route, handlerOf(route, auths))]),
+    setup.routes.map((route) => [
+      `${route.method} ${setup.basePath}${route.path}`,
+      guarded(auths, route, handlerOf(route, auths)),
+    ]),
   );
 
   const routed: Listener = (request, response) => {
     const { method, url = "/" } = request;
-    const path = url.startsWith("/") ? url.split("?", 1)[0] : URL.canParse(url) ? new URL(url).pathname : url;
+    const path = url.startsWith("/")
+      ? url.split("?", 1)[0]
+      : URL.canParse(url)
+        ? new URL(url).pathname
+        : url;
     const handler = routes.get(`${method === "HEAD" ? "GET" : String(method)} ${String(path)}`);
     if (handler !== undefined) return handler(request, response);
     answer(response, 404, { error: "there is nothing here" });
@@ -43,7 +63,9 @@ export async function startNode(setup: AdapterSetup): Promise<RunningApplication
 
   const application = setup.proxied.reduceRight<Listener>((next, { api, rule, isAfterParser }) => {
     const proxy = auths[0]?.proxyApi(api, rule)(next) ?? next;
-    return isAfterParser ? async (request, response) => (await text(request), proxy(request, response)) : proxy;
+    return isAfterParser
+      ? async (request, response) => (await text(request), proxy(request, response))
+      : proxy;
   }, routed);
   const onError = (error: unknown, _request: IncomingMessage, response: ServerResponse): void => {
     setup.caught(error);
@@ -51,7 +73,10 @@ export async function startNode(setup: AdapterSetup): Promise<RunningApplication
     answer(response, status, { caught: message });
   };
   // Each mount's listener leaves to the next one what is not its own.
-  const all = auths.reduceRight<Listener>((next, auth) => auth.listener(next, { onError }), application);
+  const all = auths.reduceRight<Listener>(
+    (next, auth) => auth.listener(next, { onError }),
+    application,
+  );
   const listener = setup.csrf && auths[0] ? auths[0].csrf(all) : all;
   return {
     auths,
@@ -65,17 +90,25 @@ export async function startNode(setup: AdapterSetup): Promise<RunningApplication
 function handlerOf(route: ApplicationRoute, auths: readonly NodeIdpAuth[]): Listener {
   if (route.kind === "echo") return (request, response) => request.pipe(response);
   return async (request, response) => {
-    for (const [name, value] of Object.entries(route.headers ?? {})) response.setHeader(name, value);
+    for (const [name, value] of Object.entries(route.headers ?? {}))
+      response.setHeader(name, value);
     answer(response, 200, await route.respond(auths, request));
   };
 }
 
-function guarded(auths: readonly NodeIdpAuth[], { guard }: { readonly guard?: RouteGuard }, handler: Listener): Listener {
+function guarded(
+  auths: readonly NodeIdpAuth[],
+  { guard }: { readonly guard?: RouteGuard },
+  handler: Listener,
+): Listener {
   const auth = auths[guard?.mount ?? -1];
   if (auth === undefined) return handler;
   const { ownResponses = false, rule } = guard ?? {};
   if (ownResponses === false && rule === undefined) return auth.idpRequired(handler);
-  return auth.idpRequiredWith({ ...(ownResponses === "failing" ? FAILING_ANSWERS : ownResponses && OWN_ANSWERS), ...rule })(handler);
+  return auth.idpRequiredWith({
+    ...(ownResponses === "failing" ? FAILING_ANSWERS : ownResponses && OWN_ANSWERS),
+    ...rule,
+  })(handler);
 }
 
 function answer(response: ServerResponse, status: number, body: unknown): void {

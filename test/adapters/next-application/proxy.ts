@@ -23,6 +23,10 @@ export async function proxy(request: NextRequest, event: NextFetchEvent): Promis
 }
 
 export const config = {
-  // Next.js reads a body whole before a proxy runs, so this one stands only where it has something to do.
-  matcher: ["/members/:path*", { source: "/:path*", has: [{ type: "header", key: "x-test-earlier" }] }],
+  // Next.js reads a body whole before a proxy runs, so this one stands only where it has something
+  // to do.
+  matcher: [
+    "/members/:path*",
+    { source: "/:path*", has: [{ type: "header", key: "x-test-earlier" }] },
+  ],
 };

@@ -23,11 +23,15 @@ const counted = {
 const vue = createApp({
   setup() {
     const session = useSession(counted);
-    return () => h("p", { id: "vue" }, `${session.value.status}: ${session.value.user?.name ?? "no user"}`);
+    return () =>
+      h("p", { id: "vue" }, `${session.value.status}: ${session.value.user?.name ?? "no user"}`);
   },
 });
 vue.mount("#vue-root");
-const svelte = mount(Session, { target: document.getElementById("svelte-root"), props: { client: counted } });
+const svelte = mount(Session, {
+  target: document.getElementById("svelte-root"),
+  props: { client: counted },
+});
 
 globalThis.leave = async () => {
   vue.unmount();

@@ -5,7 +5,10 @@ import type { TestUser } from "../people.js";
 import type { Death } from "../process-options.js";
 import { assertSignedIn, assertSignedOut, cookieOf, type Stage } from "../stage.js";
 
-/** Where the process dies by itself; or which of its requests the provider has, or has done, when it is killed. */
+/**
+ * Where the process dies by itself; or which of its requests the provider has, or has done, when it
+ * is killed.
+ */
 type LastStep = Death | { readonly endpoint: Endpoint; readonly isDone: boolean };
 
 interface Step {
@@ -17,30 +20,83 @@ interface Step {
   readonly isOpen?: boolean;
 }
 
-/** A callback uses the login up, exchanges the code, verifies, writes the new session and deletes the old one. */
+/**
+ * A callback uses the login up, exchanges the code, verifies, writes the new session and deletes
+ * the old one.
+ */
 const CALLBACK: readonly Step[] = [
-  { name: "before the login is used up", death: { method: "replace", number: 1, moment: "before" }, stays: true, isOpen: true },
-  { name: "after the login is used up", death: { method: "replace", number: 1, moment: "after" }, stays: true },
+  {
+    name: "before the login is used up",
+    death: { method: "replace", number: 1, moment: "before" },
+    stays: true,
+    isOpen: true,
+  },
+  {
+    name: "after the login is used up",
+    death: { method: "replace", number: 1, moment: "after" },
+    stays: true,
+  },
   { name: "the provider has the code", death: { endpoint: "token", isDone: false }, stays: true },
-  { name: "the provider has spent the code", death: { endpoint: "token", isDone: true }, stays: true },
-  { name: "the provider is asked for its keys", death: { endpoint: "jwks", isDone: false }, stays: true },
-  { name: "before the new session is written", death: { method: "insert", number: 1, moment: "before" }, stays: true },
-  { name: "after the new session is written", death: { method: "insert", number: 1, moment: "after" }, stays: true },
-  { name: "before the old session is deleted", death: { method: "delete", number: 1, moment: "before" }, stays: true },
-  { name: "after the old session is deleted", death: { method: "delete", number: 1, moment: "after" }, stays: false },
+  {
+    name: "the provider has spent the code",
+    death: { endpoint: "token", isDone: true },
+    stays: true,
+  },
+  {
+    name: "the provider is asked for its keys",
+    death: { endpoint: "jwks", isDone: false },
+    stays: true,
+  },
+  {
+    name: "before the new session is written",
+    death: { method: "insert", number: 1, moment: "before" },
+    stays: true,
+  },
+  {
+    name: "after the new session is written",
+    death: { method: "insert", number: 1, moment: "after" },
+    stays: true,
+  },
+  {
+    name: "before the old session is deleted",
+    death: { method: "delete", number: 1, moment: "before" },
+    stays: true,
+  },
+  {
+    name: "after the old session is deleted",
+    death: { method: "delete", number: 1, moment: "after" },
+    stays: false,
+  },
 ];
 
 /** A logout deletes the session and gives its tokens back. */
 const LOGOUT: readonly Step[] = [
-  { name: "before the session is deleted", death: { method: "delete", number: 1, moment: "before" }, stays: true },
-  { name: "after the session is deleted", death: { method: "delete", number: 1, moment: "after" }, stays: false },
-  { name: "the provider has the token to revoke", death: { endpoint: "revoke", isDone: false }, stays: false },
-  { name: "the provider has revoked the token", death: { endpoint: "revoke", isDone: true }, stays: false },
+  {
+    name: "before the session is deleted",
+    death: { method: "delete", number: 1, moment: "before" },
+    stays: true,
+  },
+  {
+    name: "after the session is deleted",
+    death: { method: "delete", number: 1, moment: "after" },
+    stays: false,
+  },
+  {
+    name: "the provider has the token to revoke",
+    death: { endpoint: "revoke", isDone: false },
+    stays: false,
+  },
+  {
+    name: "the provider has revoked the token",
+    death: { endpoint: "revoke", isDone: true },
+    stays: false,
+  },
 ];
 
 /**
- * Every step of a callback, by somebody who is signed in already, and of a logout is its process's last. What is left in the
- * store is the session from before or none, for every other process alike; a code is never sent twice, and the next sign-in works.
+ * Every step of a callback, by somebody who is signed in already, and of a logout is its process's
+ * last. What is left in the store is the session from before or none, for every other process
+ * alike; a code is never sent twice, and the next sign-in works.
  */
 export async function killedDuringSignInOrOut(stage: Stage): Promise<void> {
   for (const step of CALLBACK) await killedCallback(stage, step);
@@ -62,8 +118,16 @@ async function killedCallback(stage: Stage, step: Step): Promise<void> {
   const again = await stage.at(1).ask(target, { cookie });
   // A state that was used by somebody who is signed in leads on, and does nothing.
   assert.equal(again.status, step.stays ? 302 : 400, `${when}: the same callback elsewhere`);
-  assert.equal(cookieOf(again) !== undefined, step.isOpen === true, `${when}: the same callback elsewhere`);
-  assert.equal(stage.provider.requestsTo("token", { code }).length <= 1, true, `${when}: the code was sent twice`);
+  assert.equal(
+    cookieOf(again) !== undefined,
+    step.isOpen === true,
+    `${when}: the same callback elsewhere`,
+  );
+  assert.equal(
+    stage.provider.requestsTo("token", { code }).length <= 1,
+    true,
+    `${when}: the code was sent twice`,
+  );
   if (step.isOpen === true) {
     const now = { ...other, cookie: cookieOf(again) ?? "" };
     await assertAll(stage, now, true, `${when}, finished elsewhere`);
@@ -80,9 +144,21 @@ async function killedLogout(stage: Stage, step: Step): Promise<void> {
   const [doomed, [user]] = await Promise.all([startDoomed(stage, step), stage.signInMany(1)]);
   const { cookie } = user!;
   const token = stage.people.refreshTokensOf(user!).at(-1) ?? "";
-  await die(stage, step, when, doomed, "/idpauth/logout/?response=json", cookie, ({ params }) => params.get("token") === token);
+  await die(
+    stage,
+    step,
+    when,
+    doomed,
+    "/idpauth/logout/?response=json",
+    cookie,
+    ({ params }) => params.get("token") === token,
+  );
   await assertAll(stage, user!, step.stays, when);
-  assert.equal(stage.provider.isActive(token), !("endpoint" in step.death && step.death.isDone), `${when}: the refresh token`);
+  assert.equal(
+    stage.provider.isActive(token),
+    !("endpoint" in step.death && step.death.isDone),
+    `${when}: the refresh token`,
+  );
   if (step.stays) {
     assert.equal((await stage.at(1).ask("/idpauth/logout/?response=json", { cookie })).status, 200);
     await assertAll(stage, user!, false, `${when}, after a logout elsewhere`);
@@ -124,9 +200,16 @@ async function die(
 }
 
 /** What every process says, with the cookie from before. */
-async function assertAll(stage: Stage, user: TestUser, isSignedIn: boolean, when: string): Promise<void> {
+async function assertAll(
+  stage: Stage,
+  user: TestUser,
+  isSignedIn: boolean,
+  when: string,
+): Promise<void> {
   const { cookie } = user;
-  for (const answer of await Promise.all(stage.fleet.map((process) => process.ask("/idpauth/session", { cookie })))) {
+  for (const answer of await Promise.all(
+    stage.fleet.map((process) => process.ask("/idpauth/session", { cookie })),
+  )) {
     if (isSignedIn) assertSignedIn(answer, user, when);
     else assertSignedOut(answer, when);
   }
@@ -138,7 +221,14 @@ async function signInAnew(stage: Stage, cookie: string, when: string): Promise<v
   const login = await stage.at(2).ask("/idpauth/login/", { cookie });
   assert.equal(login.status, 302, `${when}: ${login.text}`);
   const callback = new URL(await stage.provider.signInCode(login.location ?? "", claims));
-  const done = await stage.at(3).ask(callback.pathname + callback.search, { cookie: cookieOf(login) ?? cookie });
+  const done = await stage
+    .at(3)
+    .ask(callback.pathname + callback.search, { cookie: cookieOf(login) ?? cookie });
   assert.equal(done.status, 302, `${when}: ${done.text}`);
-  await assertAll(stage, { sub, email, cookie: cookieOf(done) ?? "" }, true, `${when}, after a new sign-in`);
+  await assertAll(
+    stage,
+    { sub, email, cookie: cookieOf(done) ?? "" },
+    true,
+    `${when}, after a new sign-in`,
+  );
 }

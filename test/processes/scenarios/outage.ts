@@ -14,18 +14,32 @@ const RECOVERY = 50_000;
 
 /** Some of them refresh every second. */
 async function signInUsers(stage: Stage): Promise<TestUser[]> {
-  const [steady, restless] = [await stage.signInMany(20), await stage.signInMany(10, { first: 0, later: 1 })];
+  const [steady, restless] = [
+    await stage.signInMany(20),
+    await stage.signInMany(10, { first: 0, later: 1 }),
+  ];
   return [...steady, ...restless];
 }
 
-/** The store's server is killed under load and started again: answers are 503 meanwhile, and nobody is signed out. */
+/**
+ * The store's server is killed under load and started again: answers are 503 meanwhile, and nobody
+ * is signed out.
+ */
 export async function serverOutage(stage: Stage, server: StoreServer): Promise<void> {
   const users = await signInUsers(stage);
   const reuses = stage.provider.reuses;
-  const load = new Load({ users, processes: () => stage.fleet, allowsUnavailable: true, workers: WORKERS });
+  const load = new Load({
+    users,
+    processes: () => stage.fleet,
+    allowsUnavailable: true,
+    workers: WORKERS,
+  });
   try {
     for (let round = 0; round < 2; round += 1) {
-      const [refreshing, leaving] = [await stage.signInMany(3, { first: 0 }), await stage.signInMany(3)];
+      const [refreshing, leaving] = [
+        await stage.signInMany(3, { first: 0 }),
+        await stage.signInMany(3),
+      ];
       const tokens = refreshing.map((user) => stage.people.refreshTokensOf(user).at(-1) ?? "");
       const hold = stage.provider.hold("token", {
         before: false,
@@ -48,7 +62,11 @@ export async function serverOutage(stage: Stage, server: StoreServer): Promise<v
 
       for (const [number, answer] of (await Promise.all(refreshed)).entries()) {
         assertSignedIn(answer, refreshing[number]!, "a refresh that met the outage");
-        assert.equal(stage.refreshes(refreshing[number]), 1, "token requests of a refresh that met the outage");
+        assert.equal(
+          stage.refreshes(refreshing[number]),
+          1,
+          "token requests of a refresh that met the outage",
+        );
       }
       await everybodyIsSignedIn(stage, [...users, ...refreshing, ...staying]);
     }
@@ -58,11 +76,16 @@ export async function serverOutage(stage: Stage, server: StoreServer): Promise<v
   assert.equal(stage.provider.reuses, reuses);
 }
 
-/** A logout that the store has not taken is answered 503 and changes nothing. Gives those who are still signed in. */
+/**
+ * A logout that the store has not taken is answered 503 and changes nothing. Gives those who are
+ * still signed in.
+ */
 async function tryToLeave(stage: Stage, users: readonly TestUser[]): Promise<TestUser[]> {
   const staying: TestUser[] = [];
   for (const [number, user] of users.entries()) {
-    const logout = await stage.at(number).ask("/idpauth/logout/?response=json", { cookie: user.cookie, allowsUnavailable: true });
+    const logout = await stage
+      .at(number)
+      .ask("/idpauth/logout/?response=json", { cookie: user.cookie, allowsUnavailable: true });
     // Of a cluster two thirds still answer.
     if (logout.status === 200) continue;
     assert.equal(logout.status, 503, logout.text);
@@ -76,7 +99,12 @@ async function tryToLeave(stage: Stage, users: readonly TestUser[]): Promise<Tes
 export async function writerKilled(stage: Stage): Promise<void> {
   const users = await signInUsers(stage);
   const reuses = stage.provider.reuses;
-  const load = new Load({ users, processes: () => stage.fleet, allowsUnavailable: true, workers: WORKERS });
+  const load = new Load({
+    users,
+    processes: () => stage.fleet,
+    allowsUnavailable: true,
+    workers: WORKERS,
+  });
   try {
     for (let round = 0; round < 4; round += 1) {
       const writer = await stage.start();
@@ -108,7 +136,8 @@ async function writeUntilDead(writer: ApplicationProcess, onWrite: () => void): 
 async function everybodyIsSignedIn(stage: Stage, users: readonly TestUser[]): Promise<void> {
   await Promise.all(
     users.map(async (user, number) => {
-      const ask = () => stage.at(number).ask("/idpauth/session", { cookie: user.cookie, allowsUnavailable: true });
+      const ask = () =>
+        stage.at(number).ask("/idpauth/session", { cookie: user.cookie, allowsUnavailable: true });
       let answer = await ask();
       await until("the store is back", async () => (answer = await ask()).status !== 503, RECOVERY);
       assertSignedIn(answer, user, "after the outage");

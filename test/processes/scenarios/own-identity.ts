@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { assertSignedIn, type Stage } from "../stage.js";
 
-/** Many people refresh at the same moment, each at two processes: everybody stays who they are and gets their own tokens. */
+/**
+ * Many people refresh at the same moment, each at two processes: everybody stays who they are and
+ * gets their own tokens.
+ */
 export async function ownIdentity(stage: Stage): Promise<void> {
   const users = await stage.signInMany(200, { first: 0 });
   const before = { refreshes: stage.refreshes(), reuses: stage.provider.reuses };

@@ -5,15 +5,21 @@ import { assertSignedIn, assertSignedOut, type Stage } from "../stage.js";
 import { until } from "../until.js";
 
 /**
- * The provider posts a logout token to one process, by `sid` or by `sub` alone. As soon as that process responds with 200, no process lets
- * the user in, and the user's open connections end in every process. Other users stay signed in.
+ * The provider posts a logout token to one process, by `sid` or by `sub` alone. As soon as that
+ * process responds with 200, no process lets the user in, and the user's open connections end in
+ * every process. Other users stay signed in.
  */
 export async function providerLogoutSeenByAll(stage: Stage): Promise<void> {
   const users = await stage.signInMany(12);
   const bystander = await stage.signIn(stage.at(0), stage.at(1));
-  const closings = [bystander, ...users].map(({ cookie }) => stage.fleet.map((process) => process.ask("/until-ended", { cookie })));
+  const closings = [bystander, ...users].map(({ cookie }) =>
+    stage.fleet.map((process) => process.ask("/until-ended", { cookie })),
+  );
   for (const process of stage.fleet)
-    await until("the connections are open", async () => Number((await process.ask("/open-connections")).text) === closings.length);
+    await until(
+      "the connections are open",
+      async () => Number((await process.ask("/open-connections")).text) === closings.length,
+    );
 
   for (const [number, user] of users.entries()) {
     const { sub } = user;
@@ -28,17 +34,29 @@ export async function providerLogoutSeenByAll(stage: Stage): Promise<void> {
   }
 
   const [ofBystander = [], ...ofUsers] = closings;
-  for (const closing of await Promise.all(ofUsers.flat())) assert.equal(closing.text, "logged_out_at_provider");
+  for (const closing of await Promise.all(ofUsers.flat()))
+    assert.equal(closing.text, "logged_out_at_provider");
   for (const process of stage.fleet) {
-    assertSignedIn(await process.ask("/idpauth/session", { cookie: bystander.cookie }), bystander, "another user");
+    assertSignedIn(
+      await process.ask("/idpauth/session", { cookie: bystander.cookie }),
+      bystander,
+      "another user",
+    );
     assert.equal((await process.ask("/open-connections")).text, "1", "connections of another user");
   }
   await stage.at(0).ask("/idpauth/logout/?response=json", { cookie: bystander.cookie });
   for (const closing of await Promise.all(ofBystander)) assert.equal(closing.text, "logout");
 }
 
-/** Asks one process again and again, from before a logout until after it. A request that began after the 200 must find no user. */
-async function probe(process: ApplicationProcess, user: TestUser, logout: { readonly isConfirmed: boolean }): Promise<void> {
+/**
+ * Asks one process again and again, from before a logout until after it. A request that began after
+ * the 200 must find no user.
+ */
+async function probe(
+  process: ApplicationProcess,
+  user: TestUser,
+  logout: { readonly isConfirmed: boolean },
+): Promise<void> {
   for (let after = 0; after < 3;) {
     const { isConfirmed } = logout;
     const answer = await process.ask("/idpauth/session", { cookie: user.cookie });

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { assertSignedIn, assertSignedOut, cookieOf, type Stage } from "../stage.js";
 
 /**
- * A process of the next version, whose records have another format, beside one of this version. A record that a process
- * cannot read is no session there; it is neither changed nor lost for the process that can.
+ * A process of the next version, whose records have another format, beside one of this version. A
+ * record that a process cannot read is no session there; it is neither changed nor lost for the
+ * process that can.
  */
 export async function recordFormats(stage: Stage): Promise<void> {
   const current = stage.at(0);
@@ -16,7 +17,9 @@ export async function recordFormats(stage: Stage): Promise<void> {
     const expired = await stage.signIn(own, own, { first: 0 });
     for (const { cookie } of [user, expired]) {
       const probes = await Promise.all(
-        ["/idpauth/session", "/idpauth/session?details=true"].map((target) => other.ask(target, { cookie })),
+        ["/idpauth/session", "/idpauth/session?details=true"].map((target) =>
+          other.ask(target, { cookie }),
+        ),
       );
       for (const probe of probes) {
         assertSignedOut(probe, "with a record of another format");
@@ -36,14 +39,25 @@ export async function recordFormats(stage: Stage): Promise<void> {
       assert.equal(login.status, 302, login.text);
       assert.notEqual(cookieOf(login), cookie);
     }
-    assertSignedIn(await own.ask("/idpauth/session", { cookie: user.cookie }), user, "at its own process");
-    assertSignedIn(await own.ask("/idpauth/session", { cookie: expired.cookie }), expired, "refreshed at its own process");
+    assertSignedIn(
+      await own.ask("/idpauth/session", { cookie: user.cookie }),
+      user,
+      "at its own process",
+    );
+    assertSignedIn(
+      await own.ask("/idpauth/session", { cookie: expired.cookie }),
+      expired,
+      "refreshed at its own process",
+    );
     assert.equal(stage.refreshes(expired), 1);
 
     // A logout means the session, whoever can read it.
     const logout = await other.ask("/idpauth/logout/?response=json", { cookie: user.cookie });
     assert.equal(logout.status, 200, logout.text);
-    assertSignedOut(await own.ask("/idpauth/session", { cookie: user.cookie }), "after a logout at the other");
+    assertSignedOut(
+      await own.ask("/idpauth/session", { cookie: user.cookie }),
+      "after a logout at the other",
+    );
   }
   assert.ok(next.isRunning, next.stderr);
   await next.kill();

@@ -3,7 +3,14 @@ import { createRoot, hydrateRoot, type Root } from "react-dom/client";
 import type { SessionWarningProps } from "../../../src/react/react.js";
 import type { SessionState } from "../../../src/client/client.js";
 import { Application, rendered } from "./application.js";
-import { fakeClient, LOADING, signedIn, STATES, unavailable, type FakeClient } from "./fake-client.js";
+import {
+  fakeClient,
+  LOADING,
+  signedIn,
+  STATES,
+  unavailable,
+  type FakeClient,
+} from "./fake-client.js";
 
 export interface Fixture {
   readonly version: string;
@@ -12,8 +19,14 @@ export interface Fixture {
   readonly signedIn: typeof signedIn;
   readonly unavailable: typeof unavailable;
   readonly states: typeof STATES;
-  /** Shows the application with the initial state; on a page that the server rendered, hydrates it. */
-  start(initial?: SessionState, warning?: SessionWarningProps, beforeHydration?: SessionState): void;
+  /**
+   * Shows the application with the initial state; on a page that the server rendered, hydrates it.
+   */
+  start(
+    initial?: SessionState,
+    warning?: SessionWarningProps,
+    beforeHydration?: SessionState,
+  ): void;
 }
 
 declare global {

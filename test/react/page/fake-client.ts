@@ -3,7 +3,10 @@ import type { Client, Deadlines, SessionState } from "../../../src/client/client
 /** Seconds until each limit. */
 export type Limits = Partial<Record<keyof Deadlines, number>>;
 
-/** The client that the tests put in the place of the real one: it says what it is told and notes what is called. */
+/**
+ * The client that the tests put in the place of the real one: it says what it is told and notes
+ * what is called.
+ */
 export interface FakeClient extends Client {
   readonly calls: string[];
   set(state: SessionState): void;
@@ -13,7 +16,8 @@ export interface FakeClient extends Client {
 
 export function signedIn(limits: Limits = {}, name = "Ada Lovelace"): SessionState {
   const at = Date.now();
-  const deadline = (seconds: number | undefined) => (seconds === undefined ? null : at + seconds * 1000);
+  const deadline = (seconds: number | undefined) =>
+    seconds === undefined ? null : at + seconds * 1000;
   const { idToken, maxAge, idle, sessionExpiry, end = Math.min(...Object.values(limits)) } = limits;
   return Object.freeze({
     status: "signed-in",
@@ -33,10 +37,18 @@ export function signedIn(limits: Limits = {}, name = "Ada Lovelace"): SessionSta
 
 const NOBODY = { user: null, account: null, data: null, deadlines: null } as const;
 export const LOADING: SessionState = Object.freeze({ ...NOBODY, status: "loading", reason: null });
-export const SIGNED_OUT: SessionState = Object.freeze({ ...NOBODY, status: "signed-out", reason: "idle" });
+export const SIGNED_OUT: SessionState = Object.freeze({
+  ...NOBODY,
+  status: "signed-out",
+  reason: "idle",
+});
 
 /** What the server of the tests knows, and the browser is told. */
-export const STATES = { loading: LOADING, "signed-in": signedIn({ idle: 3600 }), "signed-out": SIGNED_OUT };
+export const STATES = {
+  loading: LOADING,
+  "signed-in": signedIn({ idle: 3600 }),
+  "signed-out": SIGNED_OUT,
+};
 
 /** The state that follows an outage. */
 export function unavailable(known: SessionState): SessionState {

@@ -1,6 +1,10 @@
 import { createElement, StrictMode } from "react";
 import { createRoot, type Root } from "react-dom/client";
-import { ServerContent, SessionProvider, type ServerContentProps } from "../../../src/react/react.js";
+import {
+  ServerContent,
+  SessionProvider,
+  type ServerContentProps,
+} from "../../../src/react/react.js";
 import type { SessionState } from "../../../src/client/client.js";
 import { fakeClient, signedIn, SIGNED_OUT, unavailable, type FakeClient } from "./fake-client.js";
 
@@ -37,12 +41,19 @@ globalThis.content = {
   },
   serve(account) {
     const props: ServerContentProps = { account, refresh: () => void (content.refreshes += 1) };
-    const children = [`Rendered for ${account ?? "all"}. `, createElement("input", { key: "note", id: "note" })];
+    const children = [
+      `Rendered for ${account ?? "all"}. `,
+      createElement("input", { key: "note", id: "note" }),
+    ];
     shown?.render(
       createElement(
         StrictMode,
         {},
-        createElement(SessionProvider, { client: content.client }, createElement(ServerContent, props, ...children)),
+        createElement(
+          SessionProvider,
+          { client: content.client },
+          createElement(ServerContent, props, ...children),
+        ),
       ),
     );
   },

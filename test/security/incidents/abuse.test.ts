@@ -1,12 +1,29 @@
-/** Incidents of other projects with floods, output and headers, each replayed here. Ids are those of the advisories. */
+/**
+ * Incidents of other projects with floods, output and headers, each replayed here. Ids are those of
+ * the advisories.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { LogEntry } from "../../../src/index.js";
 import { cookieValues } from "../../../src/sessions/cookie.js";
-import { rawRequest, type CookieBrowser, type RawResponse } from "../../../src/testing/browser/cookie-browser.js";
+import {
+  rawRequest,
+  type CookieBrowser,
+  type RawResponse,
+} from "../../../src/testing/browser/cookie-browser.js";
 import { TestClock } from "../../../src/testing/test-clock.js";
 import { tagsOf } from "../../pages/tags.js";
-import { OWN_ORIGIN, startApplication, type Answer, type Application, type ApplicationOptions } from "../../support/application.js";
-import { startExpressApplication, type ExpressApplication, type ExpressApplicationOptions } from "../../support/express-application.js";
+import {
+  OWN_ORIGIN,
+  startApplication,
+  type Answer,
+  type Application,
+  type ApplicationOptions,
+} from "../../support/application.js";
+import {
+  startExpressApplication,
+  type ExpressApplication,
+  type ExpressApplicationOptions,
+} from "../../support/express-application.js";
 import { leaksIn, secretsOf } from "../../support/secrets.js";
 import { watchedStore } from "../../support/watched-store.js";
 
@@ -61,7 +78,9 @@ describe("[INC-60] CVE-2021-22119 Spring Security: authorization requests piled 
     for (let round = 0; round < 300; round += 1) await application.user().get(LOGIN);
     const entries = await store.entries();
     expect(entries).toHaveLength(301);
-    expect(Math.max(...entries.map((entry) => JSON.stringify(entry.data).length))).toBeLessThan(2_048);
+    expect(Math.max(...entries.map((entry) => JSON.stringify(entry.data).length))).toBeLessThan(
+      2_048,
+    );
     clock.advance(600_000);
     expect(await store.entries()).toHaveLength(1);
     expect(await member.isSignedIn()).toBe(true);
@@ -94,7 +113,10 @@ describe("[INC-62] CVE-2024-24814 CVE-2023-28625 mod_auth_openidc: a crafted coo
   const CRAFTED: Readonly<Record<string, string>> = {
     "a number of parts that do not exist": `idpauth_chunks=99999999; idpauth.chunks=99999999; idpauth=99999999`,
     "no number of parts": "idpauth_chunks=-1; idpauth_chunks=; idpauth=",
-    "parts without end": Array.from({ length: 20_000 }, (_, index) => `idpauth_${index}=${value}`).join(";"),
+    "parts without end": Array.from(
+      { length: 20_000 },
+      (_, index) => `idpauth_${index}=${value}`,
+    ).join(";"),
     "our name without end": "idpauth=".repeat(50_000),
     "our name and value without end": `idpauth=${value};`.repeat(20_000),
     "spaces without end": `x=${" ".repeat(500_000)}idpauth=${value}`,
@@ -109,12 +131,20 @@ describe("[INC-62] CVE-2024-24814 CVE-2023-28625 mod_auth_openidc: a crafted coo
     const clock = new TestClock();
     const store = watchedStore(clock);
     const application = await start({ clock, store });
-    for (const target of ["/idpauth/session", "/idpauth/", "/idpauth/login-callback?state=x&code=y", LOGIN, OUT]) {
+    for (const target of [
+      "/idpauth/session",
+      "/idpauth/",
+      "/idpauth/login-callback?state=x&code=y",
+      LOGIN,
+      OUT,
+    ]) {
       store.operations.length = 0;
       const answer = await application.user().get(target, { headers: { cookie } });
       expect(answer.status).toBeLessThan(500);
       // Bounded whatever the header is: at most four look-ups, and the login's own new entry.
-      expect(store.operations.filter((operation) => operation === "get").length).toBeLessThanOrEqual(4);
+      expect(
+        store.operations.filter((operation) => operation === "get").length,
+      ).toBeLessThanOrEqual(4);
       expect(store.writes).toEqual(target === LOGIN ? ["insert"] : []);
     }
   });
@@ -148,7 +178,15 @@ describe("[INC-62] CVE-2024-24814 CVE-2023-28625 mod_auth_openidc: a crafted coo
       cookieValues(counting as unknown as string, "idpauth");
       return count;
     };
-    for (const unit of ["idpauth=", "idpauth=x; ", "idpauth ", "; idpauth", ";", " idpauth=x;", `idpauth${" ".repeat(50)}`]) {
+    for (const unit of [
+      "idpauth=",
+      "idpauth=x; ",
+      "idpauth ",
+      "; idpauth",
+      ";",
+      " idpauth=x;",
+      `idpauth${" ".repeat(50)}`,
+    ]) {
       const [small, large] = [looks(unit.repeat(1_000)), looks(unit.repeat(10_000))];
       expect([unit, large < small * 11]).toEqual([unit, true]);
     }
@@ -189,10 +227,22 @@ describe("over a socket", () => {
     run = 0;
   });
 
-  const ask = (method: string, target: string, headers: readonly string[] = [], body = ""): Promise<RawResponse> =>
+  const ask = (
+    method: string,
+    target: string,
+    headers: readonly string[] = [],
+    body = "",
+  ): Promise<RawResponse> =>
     rawRequest(
       app.port,
-      [`${method} ${target} HTTP/1.1`, `Host: 127.0.0.1:${String(app.port)}`, "Connection: close", ...headers, "", body].join("\r\n"),
+      [
+        `${method} ${target} HTTP/1.1`,
+        `Host: 127.0.0.1:${String(app.port)}`,
+        "Connection: close",
+        ...headers,
+        "",
+        body,
+      ].join("\r\n"),
     );
 
   async function signedIn(): Promise<CookieBrowser> {
@@ -206,9 +256,23 @@ describe("over a socket", () => {
       ["a navigation", "GET", ["Accept: text/html"], 302],
       ["a navigation's head", "HEAD", ["Accept: text/html"], 302],
       ["a script", "GET", ["Accept: application/json"], 401],
-      ["a form", "POST", ["Accept: text/html", "Content-Type: application/x-www-form-urlencoded", "Content-Length: 3"], 401],
+      [
+        "a form",
+        "POST",
+        [
+          "Accept: text/html",
+          "Content-Type: application/x-www-form-urlencoded",
+          "Content-Length: 3",
+        ],
+        401,
+      ],
       ["an unknown method", "PROPFIND", [], 401],
-      ["a preflight", "OPTIONS", ["Origin: https://evil.example", "Access-Control-Request-Method: GET"], 401],
+      [
+        "a preflight",
+        "OPTIONS",
+        ["Origin: https://evil.example", "Access-Control-Request-Method: GET"],
+        401,
+      ],
     ] as const)("%s", async (_name, method, headers, status) => {
       const answer = await ask(method, "/guarded", headers, method === "POST" ? "a=b" : "");
       expect([answer.status, run]).toEqual([status, 0]);
@@ -240,32 +304,44 @@ describe("over a socket", () => {
     ];
     const LENGTHS = [[], ["Content-Length: 0"], ["Transfer-Encoding: chunked"]];
 
-    it.each(["/idpauth/", LOGIN, "/idpauth/login-callback?state=x&code=y", "/idpauth/session", OUT, "/idpauth/nothing", "/guarded"])(
-      "%s",
-      async (target) => {
-        for (const type of TYPES) {
-          for (const length of LENGTHS) {
-            const body = length[0]?.startsWith("Transfer") ? "0\r\n\r\n" : "";
-            const { status, header } = await ask("POST", target, [...type, ...length], body);
-            expect([type, status]).toEqual([type, target === "/guarded" ? 401 : target === "/idpauth/nothing" ? 404 : 405]);
-            if (status === 405) expect(header("allow")).toMatch(/^GET(?:, HEAD)?$/);
-          }
+    it.each([
+      "/idpauth/",
+      LOGIN,
+      "/idpauth/login-callback?state=x&code=y",
+      "/idpauth/session",
+      OUT,
+      "/idpauth/nothing",
+      "/guarded",
+    ])("%s", async (target) => {
+      for (const type of TYPES) {
+        for (const length of LENGTHS) {
+          const body = length[0]?.startsWith("Transfer") ? "0\r\n\r\n" : "";
+          const { status, header } = await ask("POST", target, [...type, ...length], body);
+          expect([type, status]).toEqual([
+            type,
+            target === "/guarded" ? 401 : target === "/idpauth/nothing" ? 404 : 405,
+          ]);
+          if (status === 405) expect(header("allow")).toMatch(/^GET(?:, HEAD)?$/);
         }
-        expect((await app.browser().get("/idpauth/session")).json()).toEqual(SIGNED_OUT);
-        expect([app.caught, run]).toEqual([[], 0]);
-      },
-    );
+      }
+      expect((await app.browser().get("/idpauth/session")).json()).toEqual(SIGNED_OUT);
+      expect([app.caught, run]).toEqual([[], 0]);
+    });
   });
 
   describe("[INC-67] the guard decides on nothing that the client can restate", () => {
     const OPEN = ["/idpauth/", "/idpauth/login/", "/idpauth/session", "/public", "/style.css"];
 
-    const RESTATED: Readonly<Record<string, readonly (readonly [target: string, headers: readonly string[]])[]>> = {
-      "CVE-2025-54576 oauth2-proxy: the query was matched as if it were the path": OPEN.flatMap((path) => [
-        [`/guarded?${path}`, []],
-        [`/guarded?x=/..${path}`, []],
-        [`/guarded?x#${path}`, []],
-      ]),
+    const RESTATED: Readonly<
+      Record<string, readonly (readonly [target: string, headers: readonly string[]])[]>
+    > = {
+      "CVE-2025-54576 oauth2-proxy: the query was matched as if it were the path": OPEN.flatMap(
+        (path) => [
+          [`/guarded?${path}`, []],
+          [`/guarded?x=/..${path}`, []],
+          [`/guarded?x#${path}`, []],
+        ],
+      ),
       "CVE-2026-40575 oauth2-proxy: the path that a header names was believed": [
         "X-Forwarded-Uri",
         "X-Original-URI",
@@ -274,19 +350,20 @@ describe("over a socket", () => {
         "X-Forwarded-Path",
         "X-Forwarded-Prefix",
       ].flatMap((name) => OPEN.map((path) => ["/guarded", [`${name}: ${path}`]] as const)),
-      "CVE-2025-64484 oauth2-proxy: a header with underscores was taken for the one with dashes, and said who it was": [
-        ...[
-          "X_Forwarded_User",
-          "X-Forwarded-User",
-          "X_Forwarded_Email",
-          "Remote_User",
-          "Remote-User",
-          "X-Auth-Request-Email",
-          "X-Forwarded-Access-Token",
-          "Idp_Auth",
-        ].map((name) => ["/guarded", [`${name}: ada@example.com`]] as const),
-        ["/guarded", ["X_Cookie: idpauth=x", "_Cookie: idpauth=x", "Cookie_: idpauth=x"]],
-      ],
+      "CVE-2025-64484 oauth2-proxy: a header with underscores was taken for the one with dashes, and said who it was":
+        [
+          ...[
+            "X_Forwarded_User",
+            "X-Forwarded-User",
+            "X_Forwarded_Email",
+            "Remote_User",
+            "Remote-User",
+            "X-Auth-Request-Email",
+            "X-Forwarded-Access-Token",
+            "Idp_Auth",
+          ].map((name) => ["/guarded", [`${name}: ada@example.com`]] as const),
+          ["/guarded", ["X_Cookie: idpauth=x", "_Cookie: idpauth=x", "Cookie_: idpauth=x"]],
+        ],
     };
 
     it.each(Object.entries(RESTATED))("%s", async (_incident, requests) => {
@@ -311,14 +388,31 @@ describe("over a socket", () => {
       ] as const) {
         const answer = await ask("GET", login, [`${name}: ${page}`]);
         const cookie = (answer.header("set-cookie") ?? "").split(";")[0] ?? "";
-        const callback = new URL(await app.provider.signInCode((JSON.parse(answer.body) as { redirect_to: string }).redirect_to));
-        const end = await ask("GET", `${callback.pathname}${callback.search}`, [`Cookie: ${cookie}`]);
+        const callback = new URL(
+          await app.provider.signInCode(
+            (JSON.parse(answer.body) as { redirect_to: string }).redirect_to,
+          ),
+        );
+        const end = await ask("GET", `${callback.pathname}${callback.search}`, [
+          `Cookie: ${cookie}`,
+        ]);
         expect([name, end.header("location")]).toEqual([name, lands]);
       }
       const cookie = (await signedIn()).cookies.value("idpauth") ?? "";
       expect((await ask("GET", "/guarded", [`Cookie: idpauth=${cookie}`])).status).toBe(200);
-      for (const name of ["Idpauth", "IDPAUTH", "idp_auth", "__Host-Http-idpauth", "_idpauth", "idpauth_", "%69dpauth"]) {
-        expect([name, (await ask("GET", "/guarded", [`Cookie: ${name}=${cookie}`])).status]).toEqual([name, 401]);
+      for (const name of [
+        "Idpauth",
+        "IDPAUTH",
+        "idp_auth",
+        "__Host-Http-idpauth",
+        "_idpauth",
+        "idpauth_",
+        "%69dpauth",
+      ]) {
+        expect([
+          name,
+          (await ask("GET", "/guarded", [`Cookie: ${name}=${cookie}`])).status,
+        ]).toEqual([name, 401]);
       }
     });
   });
@@ -345,7 +439,8 @@ describe("what others say is never markup", () => {
         expect(name).not.toBe("script");
         for (const [attribute, value] of attributes) {
           expect([attribute, attribute.startsWith("on")]).toEqual([attribute, false]);
-          if (attribute === "src" || attribute === "href") expect(value).toMatch(/^(?:\/idpauth\/|https:\/\/)/);
+          if (attribute === "src" || attribute === "href")
+            expect(value).toMatch(/^(?:\/idpauth\/|https:\/\/)/);
         }
       }
       const policy = answer.headers["Content-Security-Policy"] ?? "";
@@ -361,8 +456,16 @@ describe("what others say is never markup", () => {
       for (const accept of ["text/html", "application/json", "*/*"]) {
         const user = application.user();
         const login = new URL((await user.get(LOGIN)).location);
-        const known = { state: login.searchParams.get("state") ?? "", iss: application.provider.issuer };
-        const all = { error: payload, error_description: payload, error_uri: payload, session_state: payload };
+        const known = {
+          state: login.searchParams.get("state") ?? "",
+          iss: application.provider.issuer,
+        };
+        const all = {
+          error: payload,
+          error_description: payload,
+          error_uri: payload,
+          session_state: payload,
+        };
         for (const parameters of [
           { state: payload, code: payload, iss: payload, ...all },
           { ...all },
@@ -371,12 +474,20 @@ describe("what others say is never markup", () => {
           { ...known, state: payload, code: payload },
         ]) {
           const query = new URLSearchParams(parameters).toString();
-          const answer = await user.get(`/idpauth/login-callback?${query}`, { headers: { accept } });
+          const answer = await user.get(`/idpauth/login-callback?${query}`, {
+            headers: { accept },
+          });
           expectNoMarkup(answer);
           expect(answer.body ?? "").not.toContain("owned");
-          if (answer.location !== "") expect(answer.location).toBe("/idpauth/?error=provider_error");
+          if (answer.location !== "")
+            expect(answer.location).toBe("/idpauth/?error=provider_error");
         }
-        const query = new URLSearchParams({ error: payload, error_description: payload, scheme: payload, response: payload }).toString();
+        const query = new URLSearchParams({
+          error: payload,
+          error_description: payload,
+          scheme: payload,
+          response: payload,
+        }).toString();
         for (const target of [
           `/idpauth/?${query}`,
           `${LOGIN}?${query}`,
@@ -401,7 +512,10 @@ describe("what others say is never markup", () => {
         // JSON holds the text as it is, and says that it is JSON.
         if (target === "/idpauth/") expectNoMarkup(answer);
         else
-          expect(answer.headers).toMatchObject({ "Content-Type": "application/json; charset=utf-8", "X-Content-Type-Options": "nosniff" });
+          expect(answer.headers).toMatchObject({
+            "Content-Type": "application/json; charset=utf-8",
+            "X-Content-Type-Options": "nosniff",
+          });
       }
       application.clock.advance(601_000);
       expectNoMarkup(await user.get("/idpauth/"));
@@ -428,10 +542,14 @@ describe("[INC-68] mod_auth_openidc, August 2026: while its cache was away every
     const { provider, ...application } = await start({ clock, store });
     const users = Array.from({ length: 50 }, () => application.user());
     const callbacks = await Promise.all(users.map((user) => user.approve()));
-    provider.mutateIdToken = ({ claims, header }) => ({ claims, header: { ...header, kid: `unknown-${String(Math.random())}` } });
+    provider.mutateIdToken = ({ claims, header }) => ({
+      claims,
+      header: { ...header, kid: `unknown-${String(Math.random())}` },
+    });
     store.isDown = true;
     const before = provider.requests.length;
-    for (const [index, user] of users.entries()) expect((await user.get(callbacks[index]!)).status).toBe(503);
+    for (const [index, user] of users.entries())
+      expect((await user.get(callbacks[index]!)).status).toBe(503);
     expect(provider.requests.length).toBe(before);
   });
 
@@ -445,7 +563,10 @@ describe("[INC-68] mod_auth_openidc, August 2026: while its cache was away every
     for (let round = 0; round < 2; round += 1) {
       const users = Array.from({ length: 50 }, () => application.user());
       const callbacks = await Promise.all(users.map((user) => user.approve()));
-      provider.mutateIdToken = ({ claims, header }) => ({ claims, header: { ...header, kid: `unknown-${String((kid += 1))}` } });
+      provider.mutateIdToken = ({ claims, header }) => ({
+        claims,
+        header: { ...header, kid: `unknown-${String((kid += 1))}` },
+      });
       const before = provider.requestsTo("jwks").length;
       const hold = provider.hold("token", { count: 50 });
       const answers = Promise.all(users.map((user, index) => user.get(callbacks[index]!)));
@@ -526,14 +647,30 @@ it("[INC-69] mod_auth_openidc, 2026: refresh tokens, codes and cookies were writ
   store.isDown = false;
   provider.fault("revoke", { kind: "status", status: 500, times: 1 });
   await user.get(OUT);
-  await user.get(`/idpauth/login-callback?state=${[...cookies][0] ?? ""}&code=${[...cookies][0] ?? ""}`);
+  await user.get(
+    `/idpauth/login-callback?state=${[...cookies][0] ?? ""}&code=${[...cookies][0] ?? ""}`,
+  );
 
   const text = [...lines, ...told].map((entry) => JSON.stringify(entry)).join("\n");
   expect(lines.length).toBeGreaterThan(8);
   expect(new Set(told.map((event) => (event as { name: string }).name)).size).toBe(6);
-  const secrets = [...secretsOf(application), ...[...cookies].map((value) => ({ kind: "cookie", value }))];
+  const secrets = [
+    ...secretsOf(application),
+    ...[...cookies].map((value) => ({ kind: "cookie", value })),
+  ];
   expect(new Set(secrets.map(({ kind }) => kind))).toEqual(
-    new Set(["client secret", "SECRET_KEY", "code", "access_token", "refresh_token", "id_token", "state", "nonce", "verifier", "cookie"]),
+    new Set([
+      "client secret",
+      "SECRET_KEY",
+      "code",
+      "access_token",
+      "refresh_token",
+      "id_token",
+      "state",
+      "nonce",
+      "verifier",
+      "cookie",
+    ]),
   );
   expect(leaksIn(text, secrets)).toEqual([]);
 });

@@ -1,4 +1,7 @@
-/** Incidents of other projects with state, nonce, PKCE and codes, each replayed here. Ids are those of the advisories. */
+/**
+ * Incidents of other projects with state, nonce, PKCE and codes, each replayed here. Ids are those
+ * of the advisories.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -9,7 +12,12 @@ import { redisStore } from "../../../src/stores/redis/redis-store.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { memoryStore } from "../../../src/stores/memory/memory-store.js";
 import { TestClock } from "../../../src/testing/test-clock.js";
-import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../../support/application.js";
+import {
+  startApplication,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "../../support/application.js";
 import { CLIENTS } from "../../support/redis-clients.js";
 import { redisForTests, startRedis } from "../../support/redis-server.js";
 import { watchedStore } from "../../support/watched-store.js";
@@ -29,8 +37,10 @@ async function start(options: ApplicationOptions = {}): Promise<Application> {
   return application;
 }
 
-const codesSpent = ({ provider }: Application) => provider.requestsTo("token", { grant_type: "authorization_code" }).length;
-const refreshes = ({ provider }: Application) => provider.requestsTo("token", { grant_type: "refresh_token" }).length;
+const codesSpent = ({ provider }: Application) =>
+  provider.requestsTo("token", { grant_type: "authorization_code" }).length;
+const refreshes = ({ provider }: Application) =>
+  provider.requestsTo("token", { grant_type: "refresh_token" }).length;
 const stateOf = (location: string) => new URL(location).searchParams.get("state") ?? "";
 
 function sqlite(clock: TestClock): SessionStore {
@@ -63,7 +73,8 @@ describe("[INC-21] CVE-2023-27490 next-auth: checks that were stripped from the 
     expect((await victim.get(`${callback.pathname}${callback.search}`)).status).toBe(400);
     expect([codesSpent(application), await victim.isSignedIn()]).toEqual([0, false]);
 
-    // The code that was left over, put into a login of the attacker's own: it belongs to the victim's verifier and nonce.
+    // The code that was left over, put into a login of the attacker's own: it belongs to the
+    // victim's verifier and nonce.
     const own = new URL(await attacker.approve(LOGIN, GRACE), "http://app.example");
     own.searchParams.set("code", code);
     expect((await attacker.get(`${own.pathname}${own.search}`)).status).toBe(400);
@@ -88,7 +99,11 @@ describe("[INC-21] CVE-2023-27490 next-auth: checks that were stripped from the 
 it("[INC-22] CVE-2023-31999 @fastify/oauth2: one state for all users, made when the program started", async () => {
   const application = await start({ store: memoryStore({ clock: new TestClock() }) });
   const starts = [application.auth, application.another(), application.another()];
-  const seen = { state: new Set<string>(), nonce: new Set<string>(), code_challenge: new Set<string>() };
+  const seen = {
+    state: new Set<string>(),
+    nonce: new Set<string>(),
+    code_challenge: new Set<string>(),
+  };
   for (let round = 0; round < 300; round += 1) {
     // New users, and one who comes again and again.
     const user = application.user().at(starts[round % 3]!);
@@ -110,7 +125,10 @@ it("[INC-22] CVE-2023-31999 @fastify/oauth2: one state for all users, made when 
 });
 
 /** A state of one browser in another one, and at another process: nobody is signed in there. */
-async function presentForeignStates(application: Application, elsewhere: (user: TestUser) => TestUser): Promise<void> {
+async function presentForeignStates(
+  application: Application,
+  elsewhere: (user: TestUser) => TestUser,
+): Promise<void> {
   const attacker = application.user();
   const callback = await attacker.approve(LOGIN, GRACE);
   const victims = {
@@ -156,43 +174,56 @@ describe("[INC-24] CVE-2026-41425 Authlib: the same in another part, with the ca
     cleanups.push(() => server.stop());
     const { client, close } = await CLIENTS["node-redis"](server);
     cleanups.push(close);
-    const application = await start({ clock: new TestClock(Date.now()), store: redisStore(client) });
+    const application = await start({
+      clock: new TestClock(Date.now()),
+      store: redisStore(client),
+    });
     const other = application.another();
     await presentForeignStates(application, (user) => user.at(other));
   });
 });
 
 describe("[INC-25] CVE-2026-73419 GHSA-x445-f3h2-j279 Auth.js: a login at one provider could be finished with another's response", () => {
-  it.each(["/idpauth/", "/other/"])("two components in one application, with one store, the second at %s", async (mountPath) => {
-    const clock = new TestClock();
-    const store = memoryStore({ clock });
-    const first = await start({ clock, store });
-    const second = await start({ clock, provider: { person: GRACE } });
-    const { issuer, clientId, clientSecret } = second.provider;
-    const other = first.another({ issuer, clientId, clientSecret, mountPath });
-    const user = first.user();
-    const [here, there] = [user, user.at(other)];
-    const login = await here.get(LOGIN);
-    const code = new URL(await first.provider.signInCode(login.location)).searchParams.get("code") ?? "";
-    for (const [name, value] of here.cookies) there.cookies.set(name, value);
+  it.each(["/idpauth/", "/other/"])(
+    "two components in one application, with one store, the second at %s",
+    async (mountPath) => {
+      const clock = new TestClock();
+      const store = memoryStore({ clock });
+      const first = await start({ clock, store });
+      const second = await start({ clock, provider: { person: GRACE } });
+      const { issuer, clientId, clientSecret } = second.provider;
+      const other = first.another({ issuer, clientId, clientSecret, mountPath });
+      const user = first.user();
+      const [here, there] = [user, user.at(other)];
+      const login = await here.get(LOGIN);
+      const code =
+        new URL(await first.provider.signInCode(login.location)).searchParams.get("code") ?? "";
+      for (const [name, value] of here.cookies) there.cookies.set(name, value);
 
-    const own = await there.get(`${mountPath}login/`);
-    for (const [name, value] of there.cookies) here.cookies.set(name, value);
-    const ownCode = new URL(await second.provider.signInCode(own.location)).searchParams.get("code") ?? "";
-    const mixed = [
-      [there, `${mountPath}login-callback`, stateOf(login.location), ownCode, issuer],
-      [there, `${mountPath}login-callback`, stateOf(login.location), code, first.provider.issuer],
-      [here, "/idpauth/login-callback", stateOf(own.location), code, first.provider.issuer],
-      [here, "/idpauth/login-callback", stateOf(own.location), ownCode, issuer],
-      [here, "/idpauth/login-callback", stateOf(login.location), ownCode, issuer],
-    ] as const;
-    for (const [browser, callback, state, itsCode, iss] of mixed) {
-      const answer = await browser.get(`${callback}?${new URLSearchParams({ state, code: itsCode, iss }).toString()}`);
-      expect(answer.status).toBe(400);
-    }
-    expect([codesSpent(first), codesSpent(second)]).toEqual([0, 0]);
-    expect([await here.isSignedIn(), (await there.get(`${mountPath}session`)).json().authenticated]).toEqual([false, false]);
-  });
+      const own = await there.get(`${mountPath}login/`);
+      for (const [name, value] of there.cookies) here.cookies.set(name, value);
+      const ownCode =
+        new URL(await second.provider.signInCode(own.location)).searchParams.get("code") ?? "";
+      const mixed = [
+        [there, `${mountPath}login-callback`, stateOf(login.location), ownCode, issuer],
+        [there, `${mountPath}login-callback`, stateOf(login.location), code, first.provider.issuer],
+        [here, "/idpauth/login-callback", stateOf(own.location), code, first.provider.issuer],
+        [here, "/idpauth/login-callback", stateOf(own.location), ownCode, issuer],
+        [here, "/idpauth/login-callback", stateOf(login.location), ownCode, issuer],
+      ] as const;
+      for (const [browser, callback, state, itsCode, iss] of mixed) {
+        const answer = await browser.get(
+          `${callback}?${new URLSearchParams({ state, code: itsCode, iss }).toString()}`,
+        );
+        expect(answer.status).toBe(400);
+      }
+      expect([codesSpent(first), codesSpent(second)]).toEqual([0, 0]);
+      expect([
+        await here.isSignedIn(),
+        (await there.get(`${mountPath}session`)).json().authenticated,
+      ]).toEqual([false, false]);
+    },
+  );
 
   it("the provider's issuer was changed while a login was under way", async () => {
     const clock = new TestClock();
@@ -203,10 +234,16 @@ describe("[INC-25] CVE-2026-73419 GHSA-x445-f3h2-j279 Auth.js: a login at one pr
     const login = await user.get(LOGIN);
     const changed = user.at(first.another({ issuer, clientId, clientSecret }));
     const code =
-      new URL(await second.provider.signInCode(login.location.replace(first.provider.issuer, issuer))).searchParams.get("code") ?? "";
+      new URL(
+        await second.provider.signInCode(login.location.replace(first.provider.issuer, issuer)),
+      ).searchParams.get("code") ?? "";
     const query = new URLSearchParams({ state: stateOf(login.location), code, iss: issuer });
     expect((await changed.get(`/idpauth/login-callback?${query.toString()}`)).status).toBe(400);
-    expect([codesSpent(first), codesSpent(second), await changed.isSignedIn()]).toEqual([0, 0, false]);
+    expect([codesSpent(first), codesSpent(second), await changed.isSignedIn()]).toEqual([
+      0,
+      0,
+      false,
+    ]);
   });
 });
 
@@ -218,12 +255,15 @@ it("[INC-26] CVE-2023-48309 next-auth: what a half-finished login left in the br
   const request = () => user.request("/reports", { headers: { accept: "text/html" } });
   expect((await user.get("/idpauth/session")).json()).toEqual({ authenticated: false, user: null });
   expect((await user.get("/idpauth/")).body).not.toMatch(/sign out/i);
-  expect(await auth.guard(request())).toMatchObject({ kind: "navigation", reason: "no_credentials" });
-  expect([await auth.getCredentials(request()), await auth.getUser(request()), await auth.getAccessToken(request())]).toEqual([
-    null,
-    null,
-    null,
-  ]);
+  expect(await auth.guard(request())).toMatchObject({
+    kind: "navigation",
+    reason: "no_credentials",
+  });
+  expect([
+    await auth.getCredentials(request()),
+    await auth.getUser(request()),
+    await auth.getAccessToken(request()),
+  ]).toEqual([null, null, null]);
   expect(await auth.checkIdpAuthentication(request())).toBe(false);
   // Neither does what else came of the login pass for a cookie.
   const login = new URL((await user.get(LOGIN)).location);
@@ -241,8 +281,12 @@ describe("[INC-27] GHSA-7w99-5wm4-3g79 GHSA-392p-2q2v-4372 better-auth: a code, 
     const other = application.another();
     const user = application.user();
     const callback = await user.approve();
-    const browsers = Array.from({ length: 10 }, (_, index) => user.at(index % 2 === 0 ? application.auth : other));
-    const statuses = (await Promise.all(browsers.map((browser) => browser.get(callback)))).map(({ status }) => status);
+    const browsers = Array.from({ length: 10 }, (_, index) =>
+      user.at(index % 2 === 0 ? application.auth : other),
+    );
+    const statuses = (await Promise.all(browsers.map((browser) => browser.get(callback)))).map(
+      ({ status }) => status,
+    );
     expect(statuses).toContain(302);
     expect(statuses.every((status) => status === 302 || status === 400)).toBe(true);
     expect(codesSpent(application)).toBe(1);
@@ -264,7 +308,10 @@ it("[INC-28] CVE-2026-50631 Apache CXF: between reading a refresh token and spen
   expect(refreshes(application)).toBe(5);
 });
 
-/** Requests of one session at once, at two processes, with the refresh token that all have read: one spends it. */
+/**
+ * Requests of one session at once, at two processes, with the refresh token that all have read: one
+ * spends it.
+ */
 async function refreshAtOnce(application: Application, count: number): Promise<void> {
   const { provider, clock } = application;
   const other = application.another();
@@ -281,7 +328,9 @@ async function refreshAtOnce(application: Application, count: number): Promise<v
       });
     }
   });
-  const asked = Array.from({ length: count }, (_, index) => user.at(index % 2 === 0 ? application.auth : other).isSignedIn());
+  const asked = Array.from({ length: count }, (_, index) =>
+    user.at(index % 2 === 0 ? application.auth : other).isSignedIn(),
+  );
   let isDone = false as boolean;
   const answers = Promise.all(asked).finally(() => (isDone = true));
   await hold.arrived;
@@ -299,10 +348,17 @@ async function refreshAtOnce(application: Application, count: number): Promise<v
 describe("[INC-29] oauth2-proxy 2607: a loop over the cookies of logins that had no end", () => {
   const FORGED = {
     "10,000 cookies of our name and form": () =>
-      Array.from({ length: 10_000 }, (_, index) => `idpauth=${String(index).padStart(43, "A")}`).join("; "),
-    "10,000 cookies of our name and of no form": () => Array.from({ length: 10_000 }, (_, index) => `idpauth=${index}`).join("; "),
+      Array.from(
+        { length: 10_000 },
+        (_, index) => `idpauth=${String(index).padStart(43, "A")}`,
+      ).join("; "),
+    "10,000 cookies of our name and of no form": () =>
+      Array.from({ length: 10_000 }, (_, index) => `idpauth=${index}`).join("; "),
     "10,000 cookies with names like ours": () =>
-      Array.from({ length: 10_000 }, (_, index) => `idpauth_${index}=${"A".repeat(43)}; idpauth.${index}.csrf=x`).join("; "),
+      Array.from(
+        { length: 10_000 },
+        (_, index) => `idpauth_${index}=${"A".repeat(43)}; idpauth.${index}.csrf=x`,
+      ).join("; "),
     "one name without an end": () => "idpauth".repeat(100_000),
     "nothing but separators": () => "; ".repeat(100_000) + "=".repeat(100_000),
   };
@@ -312,10 +368,19 @@ describe("[INC-29] oauth2-proxy 2607: a loop over the cookies of logins that had
     const store = watchedStore(clock);
     const application = await start({ clock, store });
     const cookie = header();
-    for (const target of [`/idpauth/login-callback?state=${"A".repeat(43)}&code=x`, "/idpauth/session", "/idpauth/logout/", LOGIN]) {
+    for (const target of [
+      `/idpauth/login-callback?state=${"A".repeat(43)}&code=x`,
+      "/idpauth/session",
+      "/idpauth/logout/",
+      LOGIN,
+    ]) {
       store.operations.length = 0;
-      expect((await application.user().get(target, { headers: { cookie } })).status).toBeLessThan(500);
-      expect(store.operations.filter((operation) => operation === "get").length).toBeLessThanOrEqual(4);
+      expect((await application.user().get(target, { headers: { cookie } })).status).toBeLessThan(
+        500,
+      );
+      expect(
+        store.operations.filter((operation) => operation === "get").length,
+      ).toBeLessThanOrEqual(4);
     }
   });
 
@@ -328,9 +393,14 @@ describe("[INC-29] oauth2-proxy 2607: a loop over the cookies of logins that had
     const [before] = await store.entries();
     store.operations.length = 0;
     for (let index = 0; index < 10_000; index += 1) {
-      expect((await user.get(`/idpauth/login-callback?state=${String(index).padStart(43, "A")}&code=x`)).status).toBe(400);
+      expect(
+        (await user.get(`/idpauth/login-callback?state=${String(index).padStart(43, "A")}&code=x`))
+          .status,
+      ).toBe(400);
     }
-    expect([store.operations.length, store.writes.length, codesSpent(application)]).toEqual([10_000, 0, 0]);
+    expect([store.operations.length, store.writes.length, codesSpent(application)]).toEqual([
+      10_000, 0, 0,
+    ]);
     expect(await store.entries()).toEqual([before]);
     expect((await user.get(callback)).status).toBe(302);
   });

@@ -1,35 +1,62 @@
-/** Incidents of other projects in which a sign-in sent people elsewhere, each replayed here. Ids are those of the advisories. */
+/**
+ * Incidents of other projects in which a sign-in sent people elsewhere, each replayed here. Ids are
+ * those of the advisories.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sameOriginUrl } from "../../../src/http/redirects.js";
 import type { CookieBrowser } from "../../../src/testing/browser/cookie-browser.js";
 import { rawRequest, type RawResponse } from "../../../src/testing/browser/cookie-browser.js";
-import { OWN_ORIGIN, startApplication, type Application, type CallOptions, type TestUser } from "../../support/application.js";
-import { startExpressApplication, type ExpressApplication } from "../../support/express-application.js";
+import {
+  OWN_ORIGIN,
+  startApplication,
+  type Application,
+  type CallOptions,
+  type TestUser,
+} from "../../support/application.js";
+import {
+  startExpressApplication,
+  type ExpressApplication,
+} from "../../support/express-application.js";
 
 const OWN = OWN_ORIGIN;
 const INDEX = "/idpauth/";
 
 /** Every way in which a user can name the page to come back to. */
-const ENTRIES: Readonly<Record<string, (value: string) => readonly [target: string, options?: CallOptions]>> = {
-  "the query, redirected": (value) => [`/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(value)}`],
-  "the query, as JSON": (value) => [`/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&response=json&origin_url=${encodeURIComponent(value)}`],
-  "the header, as JSON": (value) => ["/idpauth/login/?scheme=PRESERVE_ORIGIN_HP&response=json", { headers: { "x-origin-url": value } }],
-  "the query, though the scheme is another": (value) => [`/idpauth/login/?scheme=LANDING_PAGE&origin_url=${encodeURIComponent(value)}`],
-  "the header, though the scheme is another": (value) => ["/idpauth/login/?scheme=DEFAULT", { headers: { "x-origin-url": value } }],
+const ENTRIES: Readonly<
+  Record<string, (value: string) => readonly [target: string, options?: CallOptions]>
+> = {
+  "the query, redirected": (value) => [
+    `/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(value)}`,
+  ],
+  "the query, as JSON": (value) => [
+    `/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&response=json&origin_url=${encodeURIComponent(value)}`,
+  ],
+  "the header, as JSON": (value) => [
+    "/idpauth/login/?scheme=PRESERVE_ORIGIN_HP&response=json",
+    { headers: { "x-origin-url": value } },
+  ],
+  "the query, though the scheme is another": (value) => [
+    `/idpauth/login/?scheme=LANDING_PAGE&origin_url=${encodeURIComponent(value)}`,
+  ],
+  "the header, though the scheme is another": (value) => [
+    "/idpauth/login/?scheme=DEFAULT",
+    { headers: { "x-origin-url": value } },
+  ],
 };
 const PRESERVING = Object.keys(ENTRIES).slice(0, 3);
 
 /** The values that the incidents are about; none of them may be where a sign-in ends. */
 const HOSTILE: Readonly<Record<string, readonly string[]>> = {
-  "[INC-1] CVE-2022-24858 next-auth: an address was let through because it began with the site's own": [
-    `${OWN}.evil.example/`,
-    `${OWN}@evil.example/`,
-    `${OWN}:80@evil.example/`,
-    `${OWN}:8080/`,
-    `${OWN}evil/`,
-    `${OWN}%2eevil.example/`,
-    `${OWN},evil.example/`,
-  ],
+  "[INC-1] CVE-2022-24858 next-auth: an address was let through because it began with the site's own":
+    [
+      `${OWN}.evil.example/`,
+      `${OWN}@evil.example/`,
+      `${OWN}:80@evil.example/`,
+      `${OWN}:8080/`,
+      `${OWN}evil/`,
+      `${OWN}%2eevil.example/`,
+      `${OWN},evil.example/`,
+    ],
   "[INC-3] CVE-2022-31093 next-auth: an address that no parser takes broke the sign-in": [
     "http://",
     "http://[",
@@ -51,16 +78,17 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     "data:text/html,<script>alert(1)</script>",
     "http:evil.example",
   ],
-  "[INC-9] GHSA-vp58-j275-797x better-auth: absolute and wildcard entries let foreign addresses in": [
-    "http://*.app.example/",
-    "*://app.example/",
-    "http://*/",
-    `${OWN}.evil.example/*`,
-    `http://evil.example/${OWN}/`,
-    `http://${OWN}/`,
-    `http://user:password@app.example/`,
-    `${OWN}:@evil.example/`,
-  ],
+  "[INC-9] GHSA-vp58-j275-797x better-auth: absolute and wildcard entries let foreign addresses in":
+    [
+      "http://*.app.example/",
+      "*://app.example/",
+      "http://*/",
+      `${OWN}.evil.example/*`,
+      `http://evil.example/${OWN}/`,
+      `http://${OWN}/`,
+      `http://user:password@app.example/`,
+      `${OWN}:@evil.example/`,
+    ],
   "[INC-10] CVE-2025-27143 better-auth: an address without a scheme went past the check": [
     "//evil.example",
     "/\\evil.example",
@@ -72,24 +100,26 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     "://evil.example",
     "?//evil.example",
   ],
-  "[INC-11] GHSA-qqxw-m5fj-f7gv CVE-2020-5233 oauth2-proxy: slash and backslash are two slashes to a browser": [
-    "/\\evil.example",
-    "/\\/evil.example",
-    "\\/evil.example",
-    "\\\\evil.example",
-    `${OWN}\\@evil.example/`,
-    `${OWN}\\.evil.example/`,
-    "http:\\\\app.example\\@evil.example",
-  ],
-  "[INC-12] GHSA-j7px-6hwj-hpjg CVE-2020-11053 oauth2-proxy: encoded white space between the slashes": [
-    "/%09/evil.example",
-    "/%0a/evil.example",
-    "/%5cevil.example",
-    "/%2f/evil.example",
-    "/\t/evil.example",
-    "/\n/evil.example",
-    "/\r/evil.example",
-  ],
+  "[INC-11] GHSA-qqxw-m5fj-f7gv CVE-2020-5233 oauth2-proxy: slash and backslash are two slashes to a browser":
+    [
+      "/\\evil.example",
+      "/\\/evil.example",
+      "\\/evil.example",
+      "\\\\evil.example",
+      `${OWN}\\@evil.example/`,
+      `${OWN}\\.evil.example/`,
+      "http:\\\\app.example\\@evil.example",
+    ],
+  "[INC-12] GHSA-j7px-6hwj-hpjg CVE-2020-11053 oauth2-proxy: encoded white space between the slashes":
+    [
+      "/%09/evil.example",
+      "/%0a/evil.example",
+      "/%5cevil.example",
+      "/%2f/evil.example",
+      "/\t/evil.example",
+      "/\n/evil.example",
+      "/\r/evil.example",
+    ],
   "[INC-13] CVE-2020-4037 GHSA-5m6c-jp6f-2vcv oauth2-proxy: the same once more, by mixtures": [
     "/\t\\evil.example",
     "/ /evil.example",
@@ -101,27 +131,29 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     ` ${OWN}.evil.example/`,
     `\u0000//evil.example`,
   ],
-  "[INC-14] GHSA-4mf2-f3wh-gvf2 CVE-2021-21291 oauth2-proxy: a domain's ending was compared without the dot before it": [
-    "http://evil-app.example/",
-    "http://evilapp.example/",
-    "http://notapp.example/",
-    "http://evil.app.example/",
-    "http://app.example./",
-    "http://evil.example/app.example",
-  ],
+  "[INC-14] GHSA-4mf2-f3wh-gvf2 CVE-2021-21291 oauth2-proxy: a domain's ending was compared without the dot before it":
+    [
+      "http://evil-app.example/",
+      "http://evilapp.example/",
+      "http://notapp.example/",
+      "http://evil.app.example/",
+      "http://app.example./",
+      "http://evil.example/app.example",
+    ],
   "[INC-16] CVE-2022-23527 mod_auth_openidc: a tab between two slashes": [
     "/\t/evil.example",
     "\t//evil.example",
     "/\t\t/evil.example",
     "//\tevil.example",
   ],
-  "[INC-17] CVE-2019-3877 CVE-2019-13038 mod_auth_mellon: a backslash, and a scheme without slashes": [
-    "\\evil.example",
-    "http:\\evil.example",
-    "http:evil.example",
-    "http:\\\\evil.example",
-    "https:evil.example",
-  ],
+  "[INC-17] CVE-2019-3877 CVE-2019-13038 mod_auth_mellon: a backslash, and a scheme without slashes":
+    [
+      "\\evil.example",
+      "http:\\evil.example",
+      "http:evil.example",
+      "http:\\\\evil.example",
+      "https:evil.example",
+    ],
   "[INC-18] CVE-2023-50771 Jenkins oic-auth: an address was taken for one of the site's own": [
     "http:///evil.example/",
     "//evil.example/app.example",
@@ -154,17 +186,21 @@ describe("a hostile address", () => {
     it(incident, async () => {
       const user = application.user();
       for (const value of values) {
-        for (const entry of PRESERVING) expect([value, entry, await landing(user, entry, value)]).toEqual([value, entry, INDEX]);
+        for (const entry of PRESERVING)
+          expect([value, entry, await landing(user, entry, value)]).toEqual([value, entry, INDEX]);
       }
       // Nothing hangs, breaks or is remembered: the next sign-in is as good as ever.
-      expect(await landing(user, PRESERVING[0]!, `${OWN}/reports?year=2024`)).toBe(`${OWN}/reports?year=2024`);
+      expect(await landing(user, PRESERVING[0]!, `${OWN}/reports?year=2024`)).toBe(
+        `${OWN}/reports?year=2024`,
+      );
       expect(await user.isSignedIn()).toBe(true);
     });
   }
 
   it("the good addresses among them are kept, each by every way", async () => {
     for (const value of GOOD) {
-      for (const entry of PRESERVING) expect(await landing(application.user(), entry, value)).toBe(new URL(value).href);
+      for (const entry of PRESERVING)
+        expect(await landing(application.user(), entry, value)).toBe(new URL(value).href);
     }
   });
 
@@ -174,7 +210,17 @@ describe("a hostile address", () => {
     const plain = application.user();
     const expected = parametersOf(await authorizationUrl(plain, "/idpauth/login/"));
     expect(expected.map(([name]) => name).sort()).toEqual(
-      ["client_id", "code_challenge", "code_challenge_method", "nonce", "prompt", "redirect_uri", "response_type", "scope", "state"].sort(),
+      [
+        "client_id",
+        "code_challenge",
+        "code_challenge_method",
+        "nonce",
+        "prompt",
+        "redirect_uri",
+        "response_type",
+        "scope",
+        "state",
+      ].sort(),
     );
     const targets = [
       ...PRESERVING.map((entry) => ENTRIES[entry]!(`${OWN}/${injected}`)),
@@ -195,7 +241,8 @@ describe("a hostile address", () => {
       expect([value, accepted !== undefined]).toEqual([value, GOOD.includes(value)]);
       if (accepted === undefined) continue;
       // What is accepted, and what is sent for it, leads to our origin whichever way it is read.
-      for (const text of [value, accepted]) expect([text, readings(text)]).toEqual([text, [OWN, OWN, OWN]]);
+      for (const text of [value, accepted])
+        expect([text, readings(text)]).toEqual([text, [OWN, OWN, OWN]]);
     }
   });
 
@@ -225,7 +272,10 @@ describe("[INC-2] CVE-2022-29214 next-auth: the same hole again, by another way 
   it.each([
     [{}, INDEX],
     [{ authFinalRedirectUrl: "/home" }, "/home"],
-    [{ authFinalRedirectUrl: "https://portal.example/home?a=b" }, "https://portal.example/home?a=b"],
+    [
+      { authFinalRedirectUrl: "https://portal.example/home?a=b" },
+      "https://portal.example/home?a=b",
+    ],
   ])("with the settings %j", async (settings, fallback) => {
     const application = await startApplication(settings);
     try {
@@ -238,7 +288,11 @@ describe("[INC-2] CVE-2022-29214 next-auth: the same hole again, by another way 
         "",
       ]) {
         for (const entry of Object.keys(ENTRIES)) {
-          expect([value, entry, await landing(application.user(), entry, value)]).toEqual([value, entry, fallback]);
+          expect([value, entry, await landing(application.user(), entry, value)]).toEqual([
+            value,
+            entry,
+            fallback,
+          ]);
         }
       }
     } finally {
@@ -266,12 +320,18 @@ describe("over a socket", () => {
   });
   afterAll(() => app.stop());
 
-  const ask = (target: string, headers: Readonly<Record<string, string>> = {}, method = "GET"): Promise<RawResponse> =>
+  const ask = (
+    target: string,
+    headers: Readonly<Record<string, string>> = {},
+    method = "GET",
+  ): Promise<RawResponse> =>
     rawRequest(
       app.port,
       [
         `${method} ${target} HTTP/1.1`,
-        ...Object.entries({ Host: `127.0.0.1:${app.port}`, Connection: "close", ...headers }).map(([name, value]) => `${name}: ${value}`),
+        ...Object.entries({ Host: `127.0.0.1:${app.port}`, Connection: "close", ...headers }).map(
+          ([name, value]) => `${name}: ${value}`,
+        ),
         "",
         "",
       ].join("\r\n"),
@@ -281,7 +341,9 @@ describe("over a socket", () => {
   async function endOf(browser: CookieBrowser, start: string): Promise<RawResponse> {
     const login = await browser.get(start);
     const callback = await app.provider.signInCode(login.location ?? "");
-    return ask(callback.slice(app.origin.length), { Cookie: browser.cookies.header(new URL(app.origin)) ?? "" });
+    return ask(callback.slice(app.origin.length), {
+      Cookie: browser.cookies.header(new URL(app.origin)) ?? "",
+    });
   }
 
   describe("[INC-6] CVE-2022-24794 express-openid-connect: the requested path was where the sign-in ended, also when it meant another origin", () => {
@@ -301,7 +363,11 @@ describe("over a socket", () => {
       const end = await endOf(app.browser(), blocked.header("location") ?? "");
       expect(end.status).toBe(302);
       expect(new URL(end.header("location") ?? "", app.origin).origin).toBe(app.origin);
-      expect(readings(new URL(end.header("location") ?? "", app.origin).href)).toEqual([app.origin, app.origin, app.origin]);
+      expect(readings(new URL(end.header("location") ?? "", app.origin).href)).toEqual([
+        app.origin,
+        app.origin,
+        app.origin,
+      ]);
       expect(run).toEqual([]);
     });
   });
@@ -319,8 +385,12 @@ describe("over a socket", () => {
       "/;x=1,2:@evil.example/!$&'()*",
     ])("%s", async (rest) => {
       const browser = app.browser();
-      const end = await endOf(browser, `/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(app.origin + rest)}`);
-      // What a browser makes of the address; every case is on our own origin, so it has to be what is checked, kept and sent.
+      const end = await endOf(
+        browser,
+        `/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(app.origin + rest)}`,
+      );
+      // What a browser makes of the address; every case is on our own origin, so it has to be what
+      // is checked, kept and sent.
       const { href: checked, origin } = new URL(app.origin + rest);
       expect(origin).toBe(app.origin);
       // The bytes on the wire, not what a client library makes of them.
@@ -342,12 +412,12 @@ describe("over a socket", () => {
       await ask("/idpauth/logout/"),
     ];
     for (const answer of redirects) {
-      expect([answer.status, answer.body, answer.header("content-length"), answer.header("content-type")]).toEqual([
-        302,
-        "",
-        "0",
-        undefined,
-      ]);
+      expect([
+        answer.status,
+        answer.body,
+        answer.header("content-length"),
+        answer.header("content-type"),
+      ]).toEqual([302, "", "0", undefined]);
       expect(answer.raw).not.toContain("<script>");
     }
   });
@@ -363,14 +433,26 @@ describe("over a socket", () => {
       "X-Original-URL": "//evil.example/",
       "X-Rewrite-URL": "//evil.example/",
     };
-    const login = await ask("/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=https%3A%2F%2Fevil.example%2F", forged);
+    const login = await ask(
+      "/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=https%3A%2F%2Fevil.example%2F",
+      forged,
+    );
     const asked = new URL(login.header("location") ?? "");
-    expect([asked.origin, asked.searchParams.get("redirect_uri")]).toEqual([app.provider.issuer, `${app.origin}/idpauth/login-callback`]);
+    expect([asked.origin, asked.searchParams.get("redirect_uri")]).toEqual([
+      app.provider.issuer,
+      `${app.origin}/idpauth/login-callback`,
+    ]);
     const cookie = (login.header("set-cookie") ?? "").split(";")[0] ?? "";
     const callback = await app.provider.signInCode(asked);
-    expect((await ask(callback.slice(app.origin.length), { ...forged, Cookie: cookie })).header("location")).toBe(INDEX);
+    expect(
+      (await ask(callback.slice(app.origin.length), { ...forged, Cookie: cookie })).header(
+        "location",
+      ),
+    ).toBe(INDEX);
     const blocked = await ask("/page", { ...forged, Accept: "text/html" });
-    expect(new URL(blocked.header("location") ?? "", app.origin).searchParams.get("origin_url")).toBe(`${app.origin}/page`);
+    expect(
+      new URL(blocked.header("location") ?? "", app.origin).searchParams.get("origin_url"),
+    ).toBe(`${app.origin}/page`);
   });
 
   const SPELLINGS = [
@@ -401,7 +483,10 @@ describe("over a socket", () => {
         const answer = await ask(target, { Accept: "application/json" }, method);
         // The component's 404 below its mount path, anywhere else the application's guard.
         expect(answer.status).toBe(
-          /^(?:http:\/\/x\.example)?\/idpauth\/(?!\/debug$)/.test(target) || target === "/idpauth//debug" ? 404 : 401,
+          /^(?:http:\/\/x\.example)?\/idpauth\/(?!\/debug$)/.test(target) ||
+            target === "/idpauth//debug"
+            ? 404
+            : 401,
         );
         expect(answer.raw).not.toMatch(/IDP_CLIENT_ID|"policy"/);
       }
@@ -426,7 +511,11 @@ async function fetchCallback(authorizationUrl: string): Promise<string> {
   return response.headers.get("location") ?? "";
 }
 
-async function authorizationUrl(user: TestUser, target: string, options?: CallOptions): Promise<URL> {
+async function authorizationUrl(
+  user: TestUser,
+  target: string,
+  options?: CallOptions,
+): Promise<URL> {
   const login = await user.get(target, options);
   return new URL(login.status === 200 ? (login.json().redirect_to as string) : login.location);
 }
@@ -434,10 +523,15 @@ async function authorizationUrl(user: TestUser, target: string, options?: CallOp
 /** Names and values, but for those that are fresh each time. */
 function parametersOf(url: URL): readonly (readonly [string, string])[] {
   const fresh = ["state", "nonce", "code_challenge"];
-  return [...url.searchParams].map(([name, value]) => [name, fresh.includes(name) ? "fresh" : value] as const);
+  return [...url.searchParams].map(
+    ([name, value]) => [name, fresh.includes(name) ? "fresh" : value] as const,
+  );
 }
 
-/** The origin of an address as three kinds of parsers read it: browsers, RFC 3986 appendix B, and those that cut at the first of `/?#`. */
+/**
+ * The origin of an address as three kinds of parsers read it: browsers, RFC 3986 appendix B, and
+ * those that cut at the first of `/?#`.
+ */
 function readings(text: string): readonly string[] {
   const [, scheme, authority] = /^(?:([^:/?#]+):)?(?:\/\/([^/?#]*))?/.exec(text) ?? [];
   const end = text.slice(text.indexOf("//") + 2).search(/[/?#]/);

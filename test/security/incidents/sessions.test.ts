@@ -1,4 +1,7 @@
-/** Incidents of other projects with sessions, cookies and caches, each replayed here. Ids are those of the advisories. */
+/**
+ * Incidents of other projects with sessions, cookies and caches, each replayed here. Ids are those
+ * of the advisories.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -15,8 +18,17 @@ import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { CookieBrowser } from "../../../src/testing/browser/cookie-browser.js";
 import type { PersonClaims } from "../../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../../src/testing/test-clock.js";
-import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../../support/application.js";
-import { startExpressApplication, type ExpressApplication, type ExpressApplicationOptions } from "../../support/express-application.js";
+import {
+  startApplication,
+  type Application,
+  type ApplicationOptions,
+  type TestUser,
+} from "../../support/application.js";
+import {
+  startExpressApplication,
+  type ExpressApplication,
+  type ExpressApplicationOptions,
+} from "../../support/express-application.js";
 import { startFastifyApplication } from "../../support/fastify-application.js";
 import { ensureFaketime, ensurePostgres, startPostgres } from "../../support/postgres-server.js";
 import { CLIENTS } from "../../support/redis-clients.js";
@@ -30,7 +42,8 @@ const SIGNED_OUT = { authenticated: false, user: null };
 const LOGIN = "/idpauth/login/";
 const OUT = "/idpauth/logout/?response=json";
 
-const refreshes = ({ provider }: Application) => provider.requestsTo("token", { grant_type: "refresh_token" });
+const refreshes = ({ provider }: Application) =>
+  provider.requestsTo("token", { grant_type: "refresh_token" });
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -62,7 +75,12 @@ interface Place {
 const PLACES: Readonly<Record<string, () => Promise<Place | undefined>>> = {
   memory() {
     const clock = new TestClock();
-    return Promise.resolve({ store: memoryStore({ clock }), clock, ...advancing(clock), close: () => Promise.resolve() });
+    return Promise.resolve({
+      store: memoryStore({ clock }),
+      clock,
+      ...advancing(clock),
+      close: () => Promise.resolve(),
+    });
   },
   SQLite() {
     const clock = new TestClock();
@@ -75,7 +93,8 @@ const PLACES: Readonly<Record<string, () => Promise<Place | undefined>>> = {
     return Promise.resolve({ store, clock, ...advancing(clock), close });
   },
   async Redis() {
-    if ((await redisForTests()) === undefined || (await faketimeForTests()) === undefined) return undefined;
+    if ((await redisForTests()) === undefined || (await faketimeForTests()) === undefined)
+      return undefined;
     const server = await startRedis({ faketime: true });
     const { client, close } = await CLIENTS["node-redis"](server);
     const clock = new TestClock(server.now() * 1000);
@@ -92,7 +111,8 @@ const PLACES: Readonly<Record<string, () => Promise<Place | undefined>>> = {
     };
   },
   async PostgreSQL() {
-    if ((await ensurePostgres()) === undefined || (await ensureFaketime()) === undefined) return undefined;
+    if ((await ensurePostgres()) === undefined || (await ensureFaketime()) === undefined)
+      return undefined;
     const server = await startPostgres({ faketime: true });
     const pool = new pg.Pool({ connectionString: server.url, connectionTimeoutMillis: 2_000 });
     const store = postgresStore(pool);
@@ -111,7 +131,10 @@ const PLACES: Readonly<Record<string, () => Promise<Place | undefined>>> = {
   },
 };
 
-function advancing(clock: TestClock, also: (seconds: number) => unknown = () => undefined): Pick<Place, "advance"> {
+function advancing(
+  clock: TestClock,
+  also: (seconds: number) => unknown = () => undefined,
+): Pick<Place, "advance"> {
   return {
     async advance(seconds) {
       clock.advance(seconds * 1000);
@@ -151,36 +174,46 @@ describe.each(Object.entries(PLACES))("in the store %s", (_name, open) => {
       for (const old of ids.slice(0, 2)) {
         expect(await store.get(storeKeyOf(old))).toBeUndefined();
         attacker.cookies.set("idpauth", old);
-        for (const process of [auth, another()]) expect(await attacker.at(process).isSignedIn()).toBe(false);
+        for (const process of [auth, another()])
+          expect(await attacker.at(process).isSignedIn()).toBe(false);
       }
       expect(await user.isSignedIn()).toBe(true);
     },
   );
 
-  inPlace("[INC-46] CVE-2024-35220 @fastify/session: loading a session moved its end, so that none ever ended", async (its) => {
-    const { store, clock, advance } = its;
-    const application = await start({ store, clock, sessionTtl: 4 * 3600, sessionMaxAge: 3 * 3600 });
-    const user = application.user();
-    await user.signIn();
-    const key = storeKeyOf(user.cookies.get("idpauth") ?? "");
-    const { expiresAt } = (await store.get(key))!;
-    // Read, and asked, again and again; only an access within the caps renews its life, and that was the last at 3 hours.
-    for (let quarter = 1; quarter <= 12; quarter += 1) {
-      await advance(900);
-      await store.get(key);
-      expect(await user.isSignedIn()).toBe(true);
-    }
-    await advance(1);
-    const last = (await store.get(key))!.expiresAt;
-    expect(last).toBeGreaterThan(expiresAt);
-    for (let quarter = 0; quarter < 16; quarter += 1) {
-      expect((await user.get("/idpauth/session")).json()).toEqual(SIGNED_OUT);
-      const found = await store.get(key);
-      expect(found === undefined || found.expiresAt === last).toBe(true);
-      await advance(900);
-    }
-    expect(await store.get(key)).toBeUndefined();
-  });
+  inPlace(
+    "[INC-46] CVE-2024-35220 @fastify/session: loading a session moved its end, so that none ever ended",
+    async (its) => {
+      const { store, clock, advance } = its;
+      const application = await start({
+        store,
+        clock,
+        sessionTtl: 4 * 3600,
+        sessionMaxAge: 3 * 3600,
+      });
+      const user = application.user();
+      await user.signIn();
+      const key = storeKeyOf(user.cookies.get("idpauth") ?? "");
+      const { expiresAt } = (await store.get(key))!;
+      // Read, and asked, again and again; only an access within the caps renews its life, and that
+      // was the last at 3 hours.
+      for (let quarter = 1; quarter <= 12; quarter += 1) {
+        await advance(900);
+        await store.get(key);
+        expect(await user.isSignedIn()).toBe(true);
+      }
+      await advance(1);
+      const last = (await store.get(key))!.expiresAt;
+      expect(last).toBeGreaterThan(expiresAt);
+      for (let quarter = 0; quarter < 16; quarter += 1) {
+        expect((await user.get("/idpauth/session")).json()).toEqual(SIGNED_OUT);
+        const found = await store.get(key);
+        expect(found === undefined || found.expiresAt === last).toBe(true);
+        await advance(900);
+      }
+      expect(await store.get(key)).toBeUndefined();
+    },
+  );
 
   inPlace(
     "[INC-54] nextjs-auth0 2530: a write that only prolonged the session brought it back after a logout at the same moment",
@@ -229,14 +262,18 @@ describe.each(Object.entries(PLACES))("in the store %s", (_name, open) => {
 
 describe("in the framework's own session", () => {
   /** What lies in each session that express-session keeps; `cookie` is its own. */
-  const onlyKeys = (app: ExpressApplication) => Object.values(app.stored()).map((session) => Object.keys(session));
+  const onlyKeys = (app: ExpressApplication) =>
+    Object.values(app.stored()).map((session) => Object.keys(session));
 
   const routes: ExpressApplicationOptions["routes"] = (express) => {
     express.get("/keep/:item", (request, response) => {
       (request.session as unknown as Record<string, unknown>)["kept"] = request.params.item;
       response.send("kept");
     });
-    express.get("/host-session", (request, response) => void response.json({ ...request.session, id: request.sessionID }));
+    express.get(
+      "/host-session",
+      (request, response) => void response.json({ ...request.session, id: request.sessionID }),
+    );
   };
 
   it("[INC-40] CVE-2021-41246 express-openid-connect: the session id from before the sign-in stayed, with express-session", async () => {
@@ -319,7 +356,8 @@ describe("in the framework's own session", () => {
     expect(before.text).toContain(verifier);
     expect(verifier.length).toBeGreaterThan(42);
 
-    // Under a new id. What the component itself needed for the login is gone, but for the page to come back to.
+    // Under a new id. What the component itself needed for the login is gone, but for the page to
+    // come back to.
     const signedIn = only();
     expect(signedIn.id).not.toBe(before.id);
     for (const secret of [state, verifier]) expect(signedIn.text).not.toContain(secret);
@@ -327,7 +365,15 @@ describe("in the framework's own session", () => {
     expect(signedIn.text.split(nonce)).toHaveLength(2);
     expect(signedIn.data).toMatchObject({ id_info: { nonce } });
     expect(Object.keys(signedIn.data).sort()).toEqual(
-      ["cookie", "credentials", "final_redirect", "id_info", "idp_login_at", "idp_state", "kept"].sort(),
+      [
+        "cookie",
+        "credentials",
+        "final_redirect",
+        "id_info",
+        "idp_login_at",
+        "idp_state",
+        "kept",
+      ].sort(),
     );
     expect(signedIn.data).toMatchObject({ final_redirect: "/idpauth/", kept: "the-secret-of-ada" });
     expect(signedIn.data["idp_state"]).not.toHaveProperty("logins");
@@ -366,16 +412,34 @@ describe("in the framework's own session", () => {
   });
 
   it("[INC-59] CVE-2025-7339 express-session, on-headers: headers that were handed over as a list were changed on their way", async () => {
-    // A middleware that waits for the head, as express-session does, before answers of the component that set cookies.
-    const app = await startExpress({ middleware: { saveUninitialized: true, rolling: true, resave: true }, routes });
+    // A middleware that waits for the head, as express-session does, before answers of the
+    // component that set cookies.
+    const app = await startExpress({
+      middleware: { saveUninitialized: true, rolling: true, resave: true },
+      routes,
+    });
     const browser = app.browser();
     const login = await browser.get(LOGIN);
-    expect(login.setCookies.map((cookie) => cookie.split("=")[0]).sort()).toEqual(["connect.sid", "idpauth"]);
+    expect(login.setCookies.map((cookie) => cookie.split("=")[0]).sort()).toEqual([
+      "connect.sid",
+      "idpauth",
+    ]);
     await browser.get(await app.provider.signInCode(login.location ?? ""));
-    for (const target of ["/idpauth/", "/idpauth/session", "/idpauth/style.css", "/idpauth/nothing"]) {
+    for (const target of [
+      "/idpauth/",
+      "/idpauth/session",
+      "/idpauth/style.css",
+      "/idpauth/nothing",
+    ]) {
       const { headers, rawHeaders } = await browser.get(target);
-      expect([headers["cache-control"], headers.vary, headers["x-content-type-options"]]).toEqual(["no-store", "Cookie", "nosniff"]);
-      const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+      expect([headers["cache-control"], headers.vary, headers["x-content-type-options"]]).toEqual([
+        "no-store",
+        "Cookie",
+        "nosniff",
+      ]);
+      const names = rawHeaders
+        .filter((_, index) => index % 2 === 0)
+        .map((name) => name.toLowerCase());
       expect(names).toHaveLength(new Set(names).size);
     }
   });
@@ -448,7 +512,10 @@ describe("a cookie that an attacker saved", () => {
       application.clock.advance(milliseconds);
       const probe = await user.get("/idpauth/session");
       expect([probe.status, probe.json()]).toEqual([200, SIGNED_OUT]);
-      expect(await application.auth.guard(user.request("/reports"))).toMatchObject({ kind: "unauthenticated", reply: { status: 401 } });
+      expect(await application.auth.guard(user.request("/reports"))).toMatchObject({
+        kind: "unauthenticated",
+        reply: { status: 401 },
+      });
       expect((await user.get("/idpauth/")).status).toBe(200);
       expect((await user.get(OUT)).json()).toEqual({ status: "logged_out" });
       await user.signIn();
@@ -475,8 +542,12 @@ describe("[INC-49] CVE-2025-48947 nextjs-auth0, CVE-2025-64762 authkit-nextjs: a
     let made = 0;
     const app = await startExpress({
       routes(express, auth) {
-        express.get("/public", (_request, response) => response.set("Cache-Control", "public, max-age=60").send(String((made += 1))));
-        express.get("/guarded", auth.idpRequired, (_request, response) => response.set("Cache-Control", "private").send("guarded"));
+        express.get("/public", (_request, response) =>
+          response.set("Cache-Control", "public, max-age=60").send(String((made += 1))),
+        );
+        express.get("/guarded", auth.idpRequired, (_request, response) =>
+          response.set("Cache-Control", "private").send("guarded"),
+        );
       },
     });
     const cache = await startCache(app.port);
@@ -484,7 +555,10 @@ describe("[INC-49] CVE-2025-48947 nextjs-auth0, CVE-2025-64762 authkit-nextjs: a
     const browser = () => new CookieBrowser({ origin: cache.origin, now: () => app.clock.now() });
     const [ada, other] = [browser(), browser()];
     // It is a cache.
-    expect([(await ada.get("/public")).text, (await other.get("/public")).text]).toEqual(["1", "1"]);
+    expect([(await ada.get("/public")).text, (await other.get("/public")).text]).toEqual([
+      "1",
+      "1",
+    ]);
 
     const targets = [
       "/idpauth/",
@@ -499,7 +573,8 @@ describe("[INC-49] CVE-2025-48947 nextjs-auth0, CVE-2025-64762 authkit-nextjs: a
     const callback = await app.provider.signInCode(login.location ?? "", ADA);
     const finished = await ada.get(callback);
     expect([finished.status, finished.setCookies.length]).toEqual([302, 1]);
-    // Old enough that the next answer renews its life, and sets its cookie again: what the incidents' caches kept.
+    // Old enough that the next answer renews its life, and sets its cookie again: what the
+    // incidents' caches kept.
     app.clock.advance(2 * DAY);
     const renewed = await ada.navigate("/idpauth/session");
     expect([renewed.json().authenticated, renewed.setCookies.length]).toEqual([true, 1]);
@@ -508,7 +583,9 @@ describe("[INC-49] CVE-2025-48947 nextjs-auth0, CVE-2025-64762 authkit-nextjs: a
     for (const target of [...targets, callback]) {
       const answer = await other.navigate(target);
       expect(answer.headers["x-cache"]).toBe("miss");
-      expect(`${answer.text} ${JSON.stringify(answer.headers)}`).not.toMatch(/ada@example|Ada Lovelace/);
+      expect(`${answer.text} ${JSON.stringify(answer.headers)}`).not.toMatch(
+        /ada@example|Ada Lovelace/,
+      );
       expect(JSON.stringify(answer.headers)).not.toContain(adasCookie);
     }
     expect((await other.get("/idpauth/session")).json()).toEqual(SIGNED_OUT);
@@ -519,10 +596,12 @@ describe("[INC-49] CVE-2025-48947 nextjs-auth0, CVE-2025-64762 authkit-nextjs: a
 });
 
 /**
- * A careless cache: keeps every answer to GET by its target alone, whatever Vary and Set-Cookie say, unless Cache-Control
- * forbids it.
+ * A careless cache: keeps every answer to GET by its target alone, whatever Vary and Set-Cookie
+ * say, unless Cache-Control forbids it.
  */
-async function startCache(port: number): Promise<{ readonly origin: string; kept(): string[]; stop(): Promise<void> }> {
+async function startCache(
+  port: number,
+): Promise<{ readonly origin: string; kept(): string[]; stop(): Promise<void> }> {
   const kept = new Map<string, { status: number; headers: IncomingHttpHeaders; body: Buffer }>();
   const server = createServer((request, response) => {
     const target = request.url ?? "/";
@@ -531,16 +610,20 @@ async function startCache(port: number): Promise<{ readonly origin: string; kept
       response.writeHead(answer.status, { ...answer.headers, "x-cache": "hit" }).end(answer.body);
       return;
     }
-    const onward = httpRequest({ port, host: "127.0.0.1", path: target, method: request.method, headers: request.headers }, (message) => {
-      const chunks: Buffer[] = [];
-      message.on("data", (chunk: Buffer) => chunks.push(chunk));
-      message.on("end", () => {
-        const { statusCode: status = 502, headers } = message;
-        const body = Buffer.concat(chunks);
-        if (!/no-store|no-cache|private/.test(headers["cache-control"] ?? "")) kept.set(target, { status, headers, body });
-        response.writeHead(status, { ...headers, "x-cache": "miss" }).end(body);
-      });
-    });
+    const onward = httpRequest(
+      { port, host: "127.0.0.1", path: target, method: request.method, headers: request.headers },
+      (message) => {
+        const chunks: Buffer[] = [];
+        message.on("data", (chunk: Buffer) => chunks.push(chunk));
+        message.on("end", () => {
+          const { statusCode: status = 502, headers } = message;
+          const body = Buffer.concat(chunks);
+          if (!/no-store|no-cache|private/.test(headers["cache-control"] ?? ""))
+            kept.set(target, { status, headers, body });
+          response.writeHead(status, { ...headers, "x-cache": "miss" }).end(body);
+        });
+      },
+    );
     onward.on("error", () => response.destroy());
     onward.end();
   });
@@ -571,11 +654,15 @@ describe("200 people at once", () => {
   const owners = new Map<string, unknown>();
   // One of them for all tests: each begins an hour later, when everybody's ID token has expired.
   beforeAll(async () => {
-    // An ID token that says only who it is: so each sign-in also asks userinfo, with the access token.
+    // An ID token that says only who it is: so each sign-in also asks userinfo, with the access
+    // token.
     application = await startApplication({ provider: { claimsInIdToken: false } });
     application.provider.tokenResponse = (answer) => {
       const [, claims = ""] = String(answer["id_token"]).split(".");
-      owners.set(String(answer["access_token"]), (JSON.parse(Buffer.from(claims, "base64url").toString()) as { sub: unknown }).sub);
+      owners.set(
+        String(answer["access_token"]),
+        (JSON.parse(Buffer.from(claims, "base64url").toString()) as { sub: unknown }).sub,
+      );
       return answer;
     };
     outOfOrder(application);
@@ -594,7 +681,10 @@ describe("200 people at once", () => {
     };
   }
 
-  /** What each one is told of themselves, by every accessor; and whom the provider knows by the access token they have. */
+  /**
+   * What each one is told of themselves, by every accessor; and whom the provider knows by the
+   * access token they have.
+   */
   async function expectOwn(): Promise<void> {
     const { auth } = application;
     const told = await Promise.all(
@@ -618,7 +708,9 @@ describe("200 people at once", () => {
   }
 
   it("[INC-52] CVE-2024-51987 Duende AccessTokenManagement: a shared HTTP client kept the token of the first user", async () => {
-    const asked = application.provider.requestsTo("userinfo").map(({ headers }) => headers.authorization?.replace("Bearer ", "") ?? "");
+    const asked = application.provider
+      .requestsTo("userinfo")
+      .map(({ headers }) => headers.authorization?.replace("Bearer ", "") ?? "");
     expect(new Set(asked.map((token) => owners.get(token))).size).toBe(200);
     expect(asked).toHaveLength(200);
     await expectOwn();
@@ -629,9 +721,9 @@ describe("200 people at once", () => {
     const before = refreshes(application).length;
     const asked = users.flatMap((user) => [user, user]);
     const answers = await Promise.all(asked.map((user) => user.get("/idpauth/session")));
-    expect(answers.map((answer) => (answer.json() as { user: { email: string } | null }).user?.email)).toEqual(
-      PEOPLE.flatMap(({ email }) => [email, email]),
-    );
+    expect(
+      answers.map((answer) => (answer.json() as { user: { email: string } | null }).user?.email),
+    ).toEqual(PEOPLE.flatMap(({ email }) => [email, email]));
     expect([refreshes(application).length - before, application.provider.reuses]).toEqual([200, 0]);
     await expectOwn();
   });
@@ -639,9 +731,14 @@ describe("200 people at once", () => {
   it("[INC-51] CVE-2026-40155 GHSA-xq8m-7c5p-c2r6 nextjs-auth0: and again, when the first try had failed", async () => {
     const { provider, clock } = application;
     const statuses = async () =>
-      new Set((await Promise.all(users.map((user) => user.get("/idpauth/session")))).map(({ status }) => status));
+      new Set(
+        (await Promise.all(users.map((user) => user.get("/idpauth/session")))).map(
+          ({ status }) => status,
+        ),
+      );
     clock.advance(HOUR);
-    // The first try fails before the provider has done anything, the second after, with tokens that cannot be verified yet.
+    // The first try fails before the provider has done anything, the second after, with tokens that
+    // cannot be verified yet.
     const mend = provider.fault("token", { kind: "status", status: 503 });
     expect(await statuses()).toEqual(new Set([503]));
     mend();
@@ -652,9 +749,9 @@ describe("200 people at once", () => {
     publish();
     clock.advance(60_000);
     const answers = await Promise.all(users.map((user) => user.get("/idpauth/session")));
-    expect(answers.map((answer) => (answer.json() as { user: { email: string } | null }).user?.email)).toEqual(
-      PEOPLE.map(({ email }) => email),
-    );
+    expect(
+      answers.map((answer) => (answer.json() as { user: { email: string } | null }).user?.email),
+    ).toEqual(PEOPLE.map(({ email }) => email));
     expect(provider.reuses).toBe(0);
     await expectOwn();
   });
@@ -666,8 +763,11 @@ it("[INC-53] CVE-2025-26620 Duende AccessTokenManagement: requests for tokens we
   // Two sessions of one person, and two people with one name.
   const twin = { ...ADA, sub: "ada-the-second" };
   const users = [application.user(), application.user(), application.user()];
-  for (const [index, person] of [ADA, ADA, twin].entries()) await users[index]!.signIn(LOGIN, person);
-  const before = await Promise.all(users.map((user) => application.auth.getCredentials(user.request("/"))));
+  for (const [index, person] of [ADA, ADA, twin].entries())
+    await users[index]!.signIn(LOGIN, person);
+  const before = await Promise.all(
+    users.map((user) => application.auth.getCredentials(user.request("/"))),
+  );
   clock.advance(HOUR);
   const hold = provider.hold("token", { count: 3 });
   const probes = users.flatMap((user) => [user.isSignedIn(), user.isSignedIn()]);
@@ -676,10 +776,20 @@ it("[INC-53] CVE-2025-26620 Duende AccessTokenManagement: requests for tokens we
   expect(await Promise.all(probes)).toEqual(Array<boolean>(6).fill(true));
   const spent = refreshes(application).map(({ params }) => params.get("refresh_token"));
   expect([...spent].sort()).toEqual(before.map((credentials) => credentials?.refresh_token).sort());
-  const after = await Promise.all(users.map((user) => application.auth.getCredentials(user.request("/"))));
-  expect(new Set(after.flatMap((credentials) => [credentials?.token, credentials?.refresh_token])).size).toBe(6);
-  const subs = await Promise.all(users.map((user) => application.auth.readSessionRecord(user.request("/"))));
-  expect(subs.map((session) => (session?.["id_info"] as { sub: string }).sub)).toEqual([ADA.sub, ADA.sub, twin.sub]);
+  const after = await Promise.all(
+    users.map((user) => application.auth.getCredentials(user.request("/"))),
+  );
+  expect(
+    new Set(after.flatMap((credentials) => [credentials?.token, credentials?.refresh_token])).size,
+  ).toBe(6);
+  const subs = await Promise.all(
+    users.map((user) => application.auth.readSessionRecord(user.request("/"))),
+  );
+  expect(subs.map((session) => (session?.["id_info"] as { sub: string }).sub)).toEqual([
+    ADA.sub,
+    ADA.sub,
+    twin.sub,
+  ]);
 });
 
 it("[INC-56] CVE-2022-3916 Keycloak: a refresh token outlived its session's id and served another user", async () => {
@@ -711,7 +821,11 @@ it("[INC-57] GHSA-f24x-5g9q-753f oauth2-proxy: a sign-in began without the old s
   const application = await start({ sessionIdleTimeout: 7_200 });
   const { auth, clock, provider } = application;
   const user = application.user();
-  await user.signIn(LOGIN, { ...ADA, picture: "https://pictures.example.com/ada.png", hd: "ada.example" });
+  await user.signIn(LOGIN, {
+    ...ADA,
+    picture: "https://pictures.example.com/ada.png",
+    hd: "ada.example",
+  });
   const before = (await auth.getCredentials(user.request("/")))!;
   clock.advance(600_000);
   const callback = await user.approve(LOGIN, GRACE);
@@ -720,21 +834,34 @@ it("[INC-57] GHSA-f24x-5g9q-753f oauth2-proxy: a sign-in began without the old s
   await user.get(callback);
   const session = (await auth.readSessionRecord(user.request("/")))!;
   expect(session["id_info"]).toMatchObject(GRACE);
-  expect(session).toMatchObject({ idp_login_at: clock.now() / 1000, idp_last_active: clock.now() / 1000 });
+  expect(session).toMatchObject({
+    idp_login_at: clock.now() / 1000,
+    idp_last_active: clock.now() / 1000,
+  });
   expect(JSON.stringify(session)).not.toMatch(/ada[@.-]|Ada/);
-  for (const token of [before.token, before.refresh_token ?? ""]) expect(JSON.stringify(session)).not.toContain(token);
+  for (const token of [before.token, before.refresh_token ?? ""])
+    expect(JSON.stringify(session)).not.toContain(token);
   clock.advance(HOUR);
-  expect((await user.get("/idpauth/session")).json().user).toEqual({ email: GRACE.email, name: GRACE.name, picture: null });
-  expect(provider.requestsTo("token", { grant_type: "refresh_token" }).map(({ params }) => params.get("refresh_token"))).not.toContain(
-    before.refresh_token,
-  );
+  expect((await user.get("/idpauth/session")).json().user).toEqual({
+    email: GRACE.email,
+    name: GRACE.name,
+    picture: null,
+  });
+  expect(
+    provider
+      .requestsTo("token", { grant_type: "refresh_token" })
+      .map(({ params }) => params.get("refresh_token")),
+  ).not.toContain(before.refresh_token);
 });
 
 it("[INC-58] GHSA-xg6x-h9c9-2m83 better-auth: a session was remembered as good before the sign-in was finished, and after it had ended", async () => {
   const application = await start();
   const { auth } = application;
   const user = application.user();
-  const ask = async () => [(await auth.getCredentials(user.request("/"))) !== null, (await auth.getUser(user.request("/"))) !== null];
+  const ask = async () => [
+    (await auth.getCredentials(user.request("/"))) !== null,
+    (await auth.getUser(user.request("/"))) !== null,
+  ];
   expect(await ask()).toEqual([false, false]);
   const callback = await user.approve();
   expect(await ask()).toEqual([false, false]);

@@ -1,5 +1,14 @@
-/** Incidents of other projects with tokens that were not verified, each replayed here. Ids are those of the advisories. */
-import { createCipheriv, createHash, createPublicKey, generateKeyPairSync, randomBytes } from "node:crypto";
+/**
+ * Incidents of other projects with tokens that were not verified, each replayed here. Ids are those
+ * of the advisories.
+ */
+import {
+  createCipheriv,
+  createHash,
+  createPublicKey,
+  generateKeyPairSync,
+  randomBytes,
+} from "node:crypto";
 import { deflateRawSync } from "node:zlib";
 import { CompactEncrypt } from "jose";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -7,13 +16,19 @@ import type { Events } from "../../../src/index.js";
 import { rawRequest } from "../../../src/testing/browser/cookie-browser.js";
 import type { IdTokenDraft, MutatedIdToken } from "../../../src/testing/provider/test-provider.js";
 import { startApplication, type Application } from "../../support/application.js";
-import { startExpressApplication, type ExpressApplication } from "../../support/express-application.js";
+import {
+  startExpressApplication,
+  type ExpressApplication,
+} from "../../support/express-application.js";
 
 const HOUR = 3_600_000;
 const stranger = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const strangerJwk = stranger.publicKey.export({ format: "jwk" });
 
-type Forge = (draft: IdTokenDraft, application: Application) => MutatedIdToken | Promise<MutatedIdToken>;
+type Forge = (
+  draft: IdTokenDraft,
+  application: Application,
+) => MutatedIdToken | Promise<MutatedIdToken>;
 
 /** The right `sub`, so that a refresh has nothing else to find fault with. */
 const eves = ({ claims }: IdTokenDraft) => ({ ...claims, email: "eve@example.com", name: "Eve" });
@@ -28,14 +43,24 @@ const claims =
 const hs256 =
   (key: (draft: IdTokenDraft, application: Application) => Uint8Array | string): Forge =>
   (draft, application) =>
-    draft.sign({ ...draft.header, alg: "HS256" }, eves(draft), Buffer.from(key(draft, application)));
+    draft.sign(
+      { ...draft.header, alg: "HS256" },
+      eves(draft),
+      Buffer.from(key(draft, application)),
+    );
 const bySomebodyElse =
   (changes: (jwks: string) => Readonly<Record<string, unknown>>): Forge =>
   (draft, { provider }) =>
-    draft.sign({ ...draft.header, ...changes(`${provider.issuer}/evil-jwks`) }, eves(draft), stranger.privateKey);
+    draft.sign(
+      { ...draft.header, ...changes(`${provider.issuer}/evil-jwks`) },
+      eves(draft),
+      stranger.privateKey,
+    );
 
-const base64url = (value: unknown) => Buffer.from(typeof value === "string" ? value : JSON.stringify(value)).toString("base64url");
-const unsigned = (draft: IdTokenDraft) => `${base64url({ alg: "none" })}.${base64url(eves(draft))}.`;
+const base64url = (value: unknown) =>
+  Buffer.from(typeof value === "string" ? value : JSON.stringify(value)).toString("base64url");
+const unsigned = (draft: IdTokenDraft) =>
+  `${base64url({ alg: "none" })}.${base64url(eves(draft))}.`;
 
 /** A token of five parts whose content key can only be guessed from the client secret. */
 function encrypted(draft: IdTokenDraft, { provider }: Application): Promise<string> {
@@ -48,21 +73,35 @@ function encrypted(draft: IdTokenDraft, { provider }: Application): Promise<stri
 function bomb(_draft: IdTokenDraft, { provider }: Application): string {
   const protectedHeader = base64url({ alg: "dir", enc: "A256GCM", zip: "DEF", cty: "JWT" });
   const iv = randomBytes(12);
-  const cipher = createCipheriv("aes-256-gcm", createHash("sha256").update(provider.clientSecret).digest(), iv).setAAD(
-    Buffer.from(protectedHeader),
-  );
-  const content = Buffer.concat([cipher.update(deflateRawSync(Buffer.alloc(64 * 1024 * 1024))), cipher.final()]);
-  return [protectedHeader, "", ...[iv, content, cipher.getAuthTag()].map((part) => part.toString("base64url"))].join(".");
+  const cipher = createCipheriv(
+    "aes-256-gcm",
+    createHash("sha256").update(provider.clientSecret).digest(),
+    iv,
+  ).setAAD(Buffer.from(protectedHeader));
+  const content = Buffer.concat([
+    cipher.update(deflateRawSync(Buffer.alloc(64 * 1024 * 1024))),
+    cipher.final(),
+  ]);
+  return [
+    protectedHeader,
+    "",
+    ...[iv, content, cipher.getAuthTag()].map((part) => part.toString("base64url")),
+  ].join(".");
 }
 
 /** Incident, reason that our log gives, and the forged tokens. */
-const FORGERIES: readonly (readonly [incident: string, reason: string, forged: Readonly<Record<string, Forge>>])[] = [
+const FORGERIES: readonly (readonly [
+  incident: string,
+  reason: string,
+  forged: Readonly<Record<string, Forge>>,
+])[] = [
   [
     "[INC-30] CVE-2021-44878 pac4j: a token that says alg none was taken as verified",
     "alg",
     {
       none: unsigned,
-      "in another letter case": (draft) => draft.sign({ alg: "nOnE", kid: draft.header["kid"] }, eves(draft)),
+      "in another letter case": (draft) =>
+        draft.sign({ alg: "nOnE", kid: draft.header["kid"] }, eves(draft)),
       "with the signature of a good one": (draft) =>
         `${base64url({ alg: "none" })}.${base64url(eves(draft))}.${draft.sign(draft.header, draft.claims).split(".")[2] ?? ""}`,
       "without an algorithm": (draft) => draft.sign({ typ: "JWT" }, eves(draft)),
@@ -72,8 +111,10 @@ const FORGERIES: readonly (readonly [incident: string, reason: string, forged: R
     "[INC-31] CVE-2026-29000 pac4j-jwt: an unsigned token inside an encrypted one was not verified",
     "format",
     {
-      "five parts that begin with a good token": (draft) => `${draft.sign(draft.header, draft.claims)}.AAAA.AAAA`,
-      "signed around an unsigned one": (draft) => draft.sign({ ...draft.header, cty: "JWT" }, JSON.stringify(unsigned(draft))),
+      "five parts that begin with a good token": (draft) =>
+        `${draft.sign(draft.header, draft.claims)}.AAAA.AAAA`,
+      "signed around an unsigned one": (draft) =>
+        draft.sign({ ...draft.header, cty: "JWT" }, JSON.stringify(unsigned(draft))),
     },
   ],
   [
@@ -90,7 +131,8 @@ const FORGERIES: readonly (readonly [incident: string, reason: string, forged: R
     "iss",
     {
       other: claims({ iss: "https://evil.example" }),
-      "a slash more": (draft) => draft.sign(draft.header, { ...draft.claims, iss: `${String(draft.claims["iss"])}/` }),
+      "a slash more": (draft) =>
+        draft.sign(draft.header, { ...draft.claims, iss: `${String(draft.claims["iss"])}/` }),
       none: claims({ iss: undefined }),
     },
   ],
@@ -100,7 +142,9 @@ const FORGERIES: readonly (readonly [incident: string, reason: string, forged: R
     {
       "as PEM": hs256(({ publicKeyPem }) => publicKeyPem),
       "as PEM without the last line break": hs256(({ publicKeyPem }) => publicKeyPem.trimEnd()),
-      "as DER": hs256(({ publicKeyPem }) => createPublicKey(publicKeyPem).export({ type: "spki", format: "der" })),
+      "as DER": hs256(({ publicKeyPem }) =>
+        createPublicKey(publicKeyPem).export({ type: "spki", format: "der" }),
+      ),
       "as JWK": hs256(({ publicJwk }) => JSON.stringify(publicJwk)),
       "the modulus": hs256(({ publicJwk }) => Buffer.from(String(publicJwk["n"]), "base64url")),
       "the client secret": hs256((_draft, { provider }) => provider.clientSecret),
@@ -122,10 +166,14 @@ const FORGERIES: readonly (readonly [incident: string, reason: string, forged: R
     "signature",
     {
       jwk: bySomebodyElse(() => ({ jwk: strangerJwk })),
-      "jwk with the right kid": bySomebodyElse(() => ({ jwk: { ...strangerJwk, use: "sig", alg: "RS256" } })),
+      "jwk with the right kid": bySomebodyElse(() => ({
+        jwk: { ...strangerJwk, use: "sig", alg: "RS256" },
+      })),
       jku: bySomebodyElse((jwks) => ({ jku: jwks })),
       x5u: bySomebodyElse((jwks) => ({ x5u: jwks })),
-      x5c: bySomebodyElse(() => ({ x5c: [stranger.publicKey.export({ type: "spki", format: "der" }).toString("base64")] })),
+      x5c: bySomebodyElse(() => ({
+        x5c: [stranger.publicKey.export({ type: "spki", format: "der" }).toString("base64")],
+      })),
     },
   ],
   [
@@ -139,14 +187,21 @@ const FORGERIES: readonly (readonly [incident: string, reason: string, forged: R
           .encrypt(createPublicKey(draft.publicKeyPem)),
     },
   ],
-  ["[INC-37] CVE-2024-28176 jose: a small encrypted token was unpacked to a huge one", "encrypted", { bomb }],
+  [
+    "[INC-37] CVE-2024-28176 jose: a small encrypted token was unpacked to a huge one",
+    "encrypted",
+    { bomb },
+  ],
   [
     "[INC-35] CVE-2025-61920 Authlib: a token of any size was decoded",
     "size",
     {
-      "900 KB of signature": (draft) => `${draft.sign(draft.header, draft.claims)}${"A".repeat(900_000)}`,
-      "900 KB of header": (draft) => draft.sign({ ...draft.header, filler: "A".repeat(650_000) }, draft.claims),
-      "a million parts": (draft) => `${draft.sign(draft.header, draft.claims)}${".".repeat(900_000)}`,
+      "900 KB of signature": (draft) =>
+        `${draft.sign(draft.header, draft.claims)}${"A".repeat(900_000)}`,
+      "900 KB of header": (draft) =>
+        draft.sign({ ...draft.header, filler: "A".repeat(650_000) }, draft.claims),
+      "a million parts": (draft) =>
+        `${draft.sign(draft.header, draft.claims)}${".".repeat(900_000)}`,
     },
   ],
 ];
@@ -165,31 +220,48 @@ describe("a forged ID token", () => {
 
   for (const [incident, reason, forged] of FORGERIES) {
     describe(incident, () => {
-      it.each(Object.entries(forged))("%s, at the callback and at a refresh", async (_name, forge) => {
-        failures = [];
-        const { provider, clock } = application;
-        const signedIn = application.user();
-        await signedIn.signIn();
-        const asked = provider.requests.length;
-        provider.mutateIdToken = (draft) => forge(draft, application);
+      it.each(Object.entries(forged))(
+        "%s, at the callback and at a refresh",
+        async (_name, forge) => {
+          failures = [];
+          const { provider, clock } = application;
+          const signedIn = application.user();
+          await signedIn.signIn();
+          const asked = provider.requests.length;
+          provider.mutateIdToken = (draft) => forge(draft, application);
 
-        const user = application.user();
-        // Encrypted tokens are a wrong set-up: 503, and the session stays for the day when they are not.
-        const isEncrypted = (await user.signIn()).status === 503;
-        expect(isEncrypted).toBe(reason === "encrypted");
-        expect(await user.isSignedIn()).toBe(false);
-        clock.advance(HOUR);
-        expect((await signedIn.get("/idpauth/session")).json()).toEqual({ authenticated: false, user: null });
-        expect(failures.map((failure) => failure.reason)).toEqual([`id_token_${reason}`, `id_token_${reason}`]);
+          const user = application.user();
+          // Encrypted tokens are a wrong set-up: 503, and the session stays for the day when they
+          // are not.
+          const isEncrypted = (await user.signIn()).status === 503;
+          expect(isEncrypted).toBe(reason === "encrypted");
+          expect(await user.isSignedIn()).toBe(false);
+          clock.advance(HOUR);
+          expect((await signedIn.get("/idpauth/session")).json()).toEqual({
+            authenticated: false,
+            user: null,
+          });
+          expect(failures.map((failure) => failure.reason)).toEqual([
+            `id_token_${reason}`,
+            `id_token_${reason}`,
+          ]);
 
-        // Nobody was asked for a key but the provider's own key set, and the tokens were used for nothing.
-        const endpoints = provider.requests.slice(asked).map(({ endpoint }) => endpoint);
-        expect(endpoints.filter((endpoint) => endpoint === "unknown" || endpoint === "userinfo")).toEqual([]);
-        // The session was not switched either: with the provider honest again it is a new sign-in that counts.
-        if (isEncrypted) await expect(application.auth.getCredentials(signedIn.request("/"))).rejects.toMatchObject({ status: 503 });
-        else expect(await application.auth.getCredentials(signedIn.request("/"))).toBeNull();
-        clock.advance(60_000);
-      });
+          // Nobody was asked for a key but the provider's own key set, and the tokens were used for
+          // nothing.
+          const endpoints = provider.requests.slice(asked).map(({ endpoint }) => endpoint);
+          expect(
+            endpoints.filter((endpoint) => endpoint === "unknown" || endpoint === "userinfo"),
+          ).toEqual([]);
+          // The session was not switched either: with the provider honest again it is a new sign-in
+          // that counts.
+          if (isEncrypted)
+            await expect(
+              application.auth.getCredentials(signedIn.request("/")),
+            ).rejects.toMatchObject({ status: 503 });
+          else expect(await application.auth.getCredentials(signedIn.request("/"))).toBeNull();
+          clock.advance(60_000);
+        },
+      );
     });
   }
 
@@ -198,7 +270,8 @@ describe("a forged ID token", () => {
     failures = [];
     for (const grown of [
       (draft: IdTokenDraft) => `${draft.sign(draft.header, draft.claims)}${"A".repeat(5_000_000)}`,
-      (draft: IdTokenDraft) => draft.sign({ ...draft.header, filler: "A".repeat(3_700_000) }, draft.claims),
+      (draft: IdTokenDraft) =>
+        draft.sign({ ...draft.header, filler: "A".repeat(3_700_000) }, draft.claims),
       (draft: IdTokenDraft) => `${draft.sign(draft.header, draft.claims)}${".".repeat(5_000_000)}`,
     ]) {
       const user = application.user();
@@ -225,7 +298,8 @@ describe("a forged ID token", () => {
     const user = application.user();
     await user.signIn();
     clock.advance(HOUR);
-    provider.mutateIdToken = (draft) => `${draft.sign(draft.header, draft.claims)}${"A".repeat(5_000_000)}`;
+    provider.mutateIdToken = (draft) =>
+      `${draft.sign(draft.header, draft.claims)}${"A".repeat(5_000_000)}`;
     // No verdict about the person: the provider could not be understood.
     expect((await user.get("/idpauth/session")).status).toBe(503);
     provider.mutateIdToken = undefined;
@@ -293,7 +367,16 @@ describe("[INC-38] CVE-2026-73418 GHSA-xmf8-cvqr-rfgj Auth.js: a malformed Autho
     "../..",
     "\x7f",
   ];
-  const NAMES = ["Authorization", "Cookie", "Host", "X-ORIGIN-URL", "Accept", "X-Forwarded-Host", "Purpose", "Sec-Fetch-Mode"];
+  const NAMES = [
+    "Authorization",
+    "Cookie",
+    "Host",
+    "X-ORIGIN-URL",
+    "Accept",
+    "X-Forwarded-Host",
+    "Purpose",
+    "Sec-Fetch-Mode",
+  ];
   const TARGETS = [
     "/idpauth/",
     "/idpauth/login/?scheme=PRESERVE_ORIGIN_HP&response=json",
@@ -320,7 +403,12 @@ describe("[INC-38] CVE-2026-73418 GHSA-xmf8-cvqr-rfgj Auth.js: a malformed Autho
           ];
           const { status } = await rawRequest(app.port, [...lines, "", ""].join("\r\n"));
           // Node itself refuses some with 400.
-          expect([target, value, status, status >= 200 && status < 500]).toEqual([target, value, status, true]);
+          expect([target, value, status, status >= 200 && status < 500]).toEqual([
+            target,
+            value,
+            status,
+            true,
+          ]);
         }
       }
     }
@@ -336,22 +424,32 @@ describe("[INC-38] CVE-2026-73418 GHSA-xmf8-cvqr-rfgj Auth.js: a malformed Autho
       const answer = await stranger.get("/idpauth/session", { headers: { authorization: value } });
       expect(answer.json()).toEqual({ authenticated: false, user: null });
     }
-    expect((await browser.get("/idpauth/session", { headers: { authorization: "Bearer nonsense" } })).json().authenticated).toBe(true);
+    expect(
+      (
+        await browser.get("/idpauth/session", { headers: { authorization: "Bearer nonsense" } })
+      ).json().authenticated,
+    ).toBe(true);
   });
 });
 
 describe("[INC-39] CVE-2026-73421 GHSA-8fpg-xm3f-6cx3 next-auth: an error stood where the session should be, and passed for one", () => {
   type Break = (application: Application) => unknown;
   const BROKEN: Readonly<Record<string, Break>> = {
-    "the client secret was changed at the provider": ({ provider }) => (provider.settings.clientSecret = "another"),
+    "the client secret was changed at the provider": ({ provider }) =>
+      (provider.settings.clientSecret = "another"),
     "the client is not known any more": ({ provider }) => (provider.settings.clientId = "another"),
-    "the token endpoint is gone": ({ provider }) => provider.fault("token", { kind: "status", status: 404 }),
-    "the token endpoint answers 200 with an error": ({ provider }) => (provider.tokenResponse = () => ({ error: "server_error" })),
-    "the token endpoint answers 200 with null": ({ provider }) => (provider.tokenResponse = () => null),
-    "the token endpoint answers 200 with true": ({ provider }) => (provider.tokenResponse = () => true),
+    "the token endpoint is gone": ({ provider }) =>
+      provider.fault("token", { kind: "status", status: 404 }),
+    "the token endpoint answers 200 with an error": ({ provider }) =>
+      (provider.tokenResponse = () => ({ error: "server_error" })),
+    "the token endpoint answers 200 with null": ({ provider }) =>
+      (provider.tokenResponse = () => null),
+    "the token endpoint answers 200 with true": ({ provider }) =>
+      (provider.tokenResponse = () => true),
     "the token endpoint answers an ID token that is no text": ({ provider }) =>
       (provider.tokenResponse = (answer) => ({ ...answer, id_token: {} })),
-    "the ID token's claims are null": ({ provider }) => (provider.mutateIdToken = ({ header: its, sign }) => sign(its, "null")),
+    "the ID token's claims are null": ({ provider }) =>
+      (provider.mutateIdToken = ({ header: its, sign }) => sign(its, "null")),
     "the provider is gone": ({ provider }) => provider.pause(),
     "the provider refuses": ({ provider }) => provider.revokeAll(),
     "the keys are garbage": async ({ provider }) => {
@@ -367,9 +465,12 @@ describe("[INC-39] CVE-2026-73421 GHSA-8fpg-xm3f-6cx3 next-auth: an error stood 
       await user.signIn();
       application.clock.advance(HOUR);
       await breakIt(application);
-      for (const who of [user, application.user()]) await expectNobody(application, () => who.request("/reports"));
+      for (const who of [user, application.user()])
+        await expectNobody(application, () => who.request("/reports"));
       const other = application.user();
-      expect((await other.get("/idpauth/login/").then(() => other.get("/idpauth/session"))).json()).toEqual({
+      expect(
+        (await other.get("/idpauth/login/").then(() => other.get("/idpauth/session"))).json(),
+      ).toEqual({
         authenticated: false,
         user: null,
       });
@@ -392,18 +493,28 @@ describe("[INC-39] CVE-2026-73421 GHSA-8fpg-xm3f-6cx3 next-auth: an error stood 
         () => broken.checkIdpAuthentication(request),
         () => broken.guard(request),
       ]) {
-        await expect((async () => ask())()).rejects.toMatchObject({ code: "configuration_invalid" });
+        await expect((async () => ask())()).rejects.toMatchObject({
+          code: "configuration_invalid",
+        });
       }
     } finally {
       await application.stop();
     }
   });
 
-  /** Every accessor says null, or rejects; the guard blocks. Asked twice: what the first did must not let the second in. */
-  async function expectNobody({ auth }: Application, request: () => ReturnType<ReturnType<Application["user"]>["request"]>): Promise<void> {
+  /**
+   * Every accessor says null, or rejects; the guard blocks. Asked twice: what the first did must
+   * not let the second in.
+   */
+  async function expectNobody(
+    { auth }: Application,
+    request: () => ReturnType<ReturnType<Application["user"]>["request"]>,
+  ): Promise<void> {
     for (let again = 0; again < 2; again += 1) {
       const blocked = await auth.guard(request());
-      expect(blocked).toMatchObject({ kind: expect.stringMatching(/^(?:unauthenticated|unavailable)$/) as string });
+      expect(blocked).toMatchObject({
+        kind: expect.stringMatching(/^(?:unauthenticated|unavailable)$/) as string,
+      });
       for (const ask of [auth.getCredentials, auth.getUser, auth.getAccessToken]) {
         const said = await ask(request()).then(
           (value) => ({ value }),

@@ -1,7 +1,10 @@
 import type { OwnAddress } from "./own-address.js";
 import { LONGEST } from "./spellings.js";
 
-/** A path, query or fragment that is kept, and its form in the Location. One value alone stays unchanged. */
+/**
+ * A path, query or fragment that is kept, and its form in the Location. One value alone stays
+ * unchanged.
+ */
 type Kept = readonly [rest: string, href?: string];
 
 const PLAIN: readonly Kept[] = [
@@ -55,7 +58,14 @@ const DOTS: readonly Kept[] = [
   ["/#/../x"],
 ];
 
-const FRAGMENTS: readonly Kept[] = [["/#a#b"], ["/#/route?x=1"], ["/#!/route"], ["/##"], ["/#<b>", "/#%3Cb%3E"], ["/#access_token=evil"]];
+const FRAGMENTS: readonly Kept[] = [
+  ["/#a#b"],
+  ["/#/route?x=1"],
+  ["/#!/route"],
+  ["/##"],
+  ["/#<b>", "/#%3Cb%3E"],
+  ["/#access_token=evil"],
+];
 
 /** Encoded text stays unchanged, because no part is decoded. */
 const ENCODED: readonly Kept[] = [
@@ -102,7 +112,8 @@ const LONG: readonly Kept[] = [["/reports?q=".padEnd(1024, "q")]];
 
 /** Returns pairs of the value and its Location, by group. */
 export const keptValues = ({ origin }: OwnAddress) => {
-  const kept = (rows: readonly Kept[]) => rows.map(([rest, href = rest]) => [origin + rest, origin + href] as const);
+  const kept = (rows: readonly Kept[]) =>
+    rows.map(([rest, href = rest]) => [origin + rest, origin + href] as const);
   const longest = `${origin}/`.padEnd(LONGEST, "a");
   return {
     plain: kept(PLAIN),

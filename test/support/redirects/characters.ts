@@ -26,10 +26,25 @@ export const backslash = ({ origin, scheme, host }: OwnAddress): readonly string
 const DROPPED: readonly string[] = ["\t", "\n", "\r", "\r\n", "\u0000", " "];
 
 /** Other control characters and white space. */
-const OTHERS: readonly string[] = ["\u000b", "\f", "\u001b", "\u001f", "\u007f", "\u0085", "\u00a0", "\u2028", "\u3000", "\ufeff"];
+const OTHERS: readonly string[] = [
+  "\u000b",
+  "\f",
+  "\u001b",
+  "\u001f",
+  "\u007f",
+  "\u0085",
+  "\u00a0",
+  "\u2028",
+  "\u3000",
+  "\ufeff",
+];
 
 export const controlAndWhiteSpace = ({ origin, scheme, host }: OwnAddress): readonly string[] => [
-  ...DROPPED.flatMap((character) => [`${character}${origin}/reports`, `${origin}${character}.evil.example/`, `/${character}/evil.example`]),
+  ...DROPPED.flatMap((character) => [
+    `${character}${origin}/reports`,
+    `${origin}${character}.evil.example/`,
+    `/${character}/evil.example`,
+  ]),
   ...[...DROPPED, ...OTHERS].map((character) => `${origin}/reports${character}`),
   `${origin}/a b`,
   `${origin}/#\u0000`,
@@ -44,7 +59,10 @@ export const controlAndWhiteSpace = ({ origin, scheme, host }: OwnAddress): read
   "\u0000",
 ];
 
-/** Invisible, foreign and wide letters in the host, and characters that normalise to a dot, a slash or an `@`. */
+/**
+ * Invisible, foreign and wide letters in the host, and characters that normalise to a dot, a slash
+ * or an `@`.
+ */
 export const unicodeHosts = ({ origin, scheme, host }: OwnAddress): readonly string[] => [
   `${origin}\u3002evil.example/`,
   `${origin}\uff0eevil.example/`,

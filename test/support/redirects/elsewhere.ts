@@ -83,7 +83,12 @@ export const portGames = ({ origin, scheme, name, port }: OwnAddress): readonly 
 ];
 
 /** Other schemes, spellings of the own scheme, and too few or too many slashes. */
-export const schemeGames = ({ origin, scheme, otherScheme, host }: OwnAddress): readonly string[] => [
+export const schemeGames = ({
+  origin,
+  scheme,
+  otherScheme,
+  host,
+}: OwnAddress): readonly string[] => [
   `${otherScheme}://${host}/`,
   `${scheme.toUpperCase()}://${host}/`,
   `${scheme.charAt(0).toUpperCase()}${scheme.slice(1)}://${host}/`,

@@ -16,8 +16,17 @@ export interface OwnAddress {
 export function ownAddress(origin: string): OwnAddress {
   const { protocol, host, hostname, port, origin: spelled } = new URL(origin);
   if (spelled !== origin || !/^https?:$/.test(protocol)) {
-    throw new TypeError(`an http(s) origin in the browser's own spelling is needed, such as https://app.example, not ${origin}`);
+    throw new TypeError(
+      `an http(s) origin in the browser's own spelling is needed, such as https://app.example, not ${origin}`,
+    );
   }
   const scheme = protocol.slice(0, -1);
-  return { origin, scheme, otherScheme: scheme === "http" ? "https" : "http", host, name: hostname, port };
+  return {
+    origin,
+    scheme,
+    otherScheme: scheme === "http" ? "https" : "http",
+    host,
+    name: hostname,
+    port,
+  };
 }

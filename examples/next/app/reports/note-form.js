@@ -10,7 +10,8 @@ export function NoteForm() {
   const { account } = useSession();
 
   async function submit(_previous, form) {
-    // If the session has ended, auth.proxy would redirect the browser to the login instead of running the action.
+    // If the session has ended, auth.proxy would redirect the browser to the login instead of
+    // running the action.
     const now = await client.refresh();
     if (now.status === "signed-in" && now.account === account) return addNote(form);
     return { note: form.get("note"), message: "Not added. Try again." };

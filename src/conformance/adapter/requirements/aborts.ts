@@ -10,53 +10,66 @@ const area = "aborts";
 const HOUR = 3_600_000;
 const ROUNDS = [1, 2, 3];
 
-/** The moments at which the user leaves: when the token request arrives, or just before its response. */
+/**
+ * The moments at which the user leaves: when the token request arrives, or just before its
+ * response.
+ */
 const MOMENTS = [
   ["before the provider has done its part", true],
   ["when the provider has done its part", false],
 ] as const;
 
-export const abortRequirements: readonly AdapterRequirement[] = MOMENTS.flatMap(([when, before]): AdapterRequirement[] => [
-  {
-    area,
-    title: `a user who leaves during the callback, ${when}, leaves a complete session or none, and the code is spent once`,
-    async check(starter) {
-      const app = await starter.start();
-      await withNothingUnhandled(async () => {
-        const browser = app.browser();
-        for (const round of ROUNDS) {
-          const callback = await app.approved(browser);
-          await leaveDuring(app, "login", before, (signal) => browser.navigate(callback, { signal }));
-          // The browser that left had no chance to get the new key, and the old one is gone.
-          assert.deepEqual(await probe(browser), SIGNED_OUT);
-          assert.equal((await browser.navigate(callback)).status, 400);
-          assert.equal(app.provider.requestsTo("token").length, round, "the code was sent again");
-        }
-        assert.deepEqual(await probe(await app.signedIn(browser)), SIGNED_IN);
-      });
-      assert.deepEqual(app.caught, []);
+export const abortRequirements: readonly AdapterRequirement[] = MOMENTS.flatMap(
+  ([when, before]): AdapterRequirement[] => [
+    {
+      area,
+      title: `a user who leaves during the callback, ${when}, leaves a complete session or none, and the code is spent once`,
+      async check(starter) {
+        const app = await starter.start();
+        await withNothingUnhandled(async () => {
+          const browser = app.browser();
+          for (const round of ROUNDS) {
+            const callback = await app.approved(browser);
+            await leaveDuring(app, "login", before, (signal) =>
+              browser.navigate(callback, { signal }),
+            );
+            // The browser that left had no chance to get the new key, and the old one is gone.
+            assert.deepEqual(await probe(browser), SIGNED_OUT);
+            assert.equal((await browser.navigate(callback)).status, 400);
+            assert.equal(app.provider.requestsTo("token").length, round, "the code was sent again");
+          }
+          assert.deepEqual(await probe(await app.signedIn(browser)), SIGNED_IN);
+        });
+        assert.deepEqual(app.caught, []);
+      },
     },
-  },
-  {
-    area,
-    title: `a user who leaves during a refresh, ${when}, finds it stored, and the refresh token is spent once`,
-    async check(starter) {
-      const app = await starter.start();
-      await withNothingUnhandled(async () => {
-        const browser = await app.signedIn();
-        for (const round of ROUNDS) {
-          app.clock.advance(HOUR);
-          const path = round === 2 ? "/idpauth/session" : "/reports";
-          await leaveDuring(app, "refresh", before, (signal) => browser.get(path, { signal }));
-          const page = await withinLimit(browser.get("/reports"), "the next request waits for what was begun");
-          assert.equal(page.json().token, app.newest("access_token"));
-          assert.equal(app.provider.requestsTo("token", { grant_type: "refresh_token" }).length, round);
-        }
-      });
-      assert.equal(app.provider.reuses, 0);
+    {
+      area,
+      title: `a user who leaves during a refresh, ${when}, finds it stored, and the refresh token is spent once`,
+      async check(starter) {
+        const app = await starter.start();
+        await withNothingUnhandled(async () => {
+          const browser = await app.signedIn();
+          for (const round of ROUNDS) {
+            app.clock.advance(HOUR);
+            const path = round === 2 ? "/idpauth/session" : "/reports";
+            await leaveDuring(app, "refresh", before, (signal) => browser.get(path, { signal }));
+            const page = await withinLimit(
+              browser.get("/reports"),
+              "the next request waits for what was begun",
+            );
+            assert.equal(page.json().token, app.newest("access_token"));
+            assert.equal(
+              app.provider.requestsTo("token", { grant_type: "refresh_token" }).length,
+              round,
+            );
+          }
+        });
+        assert.equal(app.provider.reuses, 0);
+      },
     },
-  },
-]).concat({
+  ],
+).concat({
   area,
   title: "a user who leaves a login can sign in afterwards",
   async check(starter) {
@@ -65,7 +78,9 @@ export const abortRequirements: readonly AdapterRequirement[] = MOMENTS.flatMap(
       const browser = app.browser();
       const discovery = app.provider.hold("discovery");
       const leave = new AbortController();
-      const left = browser.navigate("/idpauth/login/", { signal: leave.signal }).catch((error: unknown) => error);
+      const left = browser
+        .navigate("/idpauth/login/", { signal: leave.signal })
+        .catch((error: unknown) => error);
       await discovery.arrived;
       leave.abort();
       assert.ok((await left) instanceof Error);

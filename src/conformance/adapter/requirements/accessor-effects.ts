@@ -15,40 +15,58 @@ const HOUR = 3_600_000;
 export const accessorEffectRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    title: "checkIdpAuthentication and explainIdpAuthentication do not refresh, do not count as use, and emit no event",
+    title:
+      "checkIdpAuthentication and explainIdpAuthentication do not refresh, do not count as use, and emit no event",
     async check(starter) {
       const routes: readonly ApplicationRoute[] = [
         {
           kind: "json",
           method: "GET",
           path: "/looks",
-          respond: async ([auth], raw) => [await auth?.checkIdpAuthentication(raw), await auth?.explainIdpAuthentication(raw)],
+          respond: async ([auth], raw) => [
+            await auth?.checkIdpAuthentication(raw),
+            await auth?.explainIdpAuthentication(raw),
+          ],
         },
         ALL_ACCESSORS_ROUTE,
       ];
-      const app = await starter.start({ routes, options: { sessionIdleTimeout: 7200, sessionMaxAge: 7000 } });
+      const app = await starter.start({
+        routes,
+        options: { sessionIdleTimeout: 7200, sessionMaxAge: 7000 },
+      });
       const browser = await app.signedIn();
       const told: string[] = [];
-      for (const name of ["refresh", "ended", "blocked", "failure"] as const) app.auth.on(name, () => told.push(name));
+      for (const name of ["refresh", "ended", "blocked", "failure"] as const)
+        app.auth.on(name, () => told.push(name));
       const looksAre = async (reason: string) => {
         told.length = 0;
         const tokenRequests = app.provider.requestsTo("token").length;
         for (const _again of [1, 2]) {
-          assert.deepEqual((await browser.get("/looks")).json(), [false, { authenticated: false, reason }]);
+          assert.deepEqual((await browser.get("/looks")).json(), [
+            false,
+            { authenticated: false, reason },
+          ]);
         }
         assert.deepEqual([told, app.provider.requestsTo("token").length], [[], tokenRequests]);
       };
       app.clock.advance(HOUR);
       await looksAre("id_token_expired");
-      const details = (await browser.get("/idpauth/session?details=true&slide=false")).json() as Record<string, unknown>;
-      assert.deepEqual([details["authenticated"], details["idle_expires_in"]], [true, 7200 - 3600], "a look was taken for use");
+      const details = (
+        await browser.get("/idpauth/session?details=true&slide=false")
+      ).json() as Record<string, unknown>;
+      assert.deepEqual(
+        [details["authenticated"], details["idle_expires_in"]],
+        [true, 7200 - 3600],
+        "a look was taken for use",
+      );
       app.clock.advance(HOUR);
       await looksAre("max_age");
     },
   },
   {
     area,
-    title: "during a provider outage the accessors reject, which reaches the application's error handler as a 503",
+    title:
+      "during a provider outage the accessors reject, which reaches the application's error handler as a 503",
     async check(starter) {
       const app = await starter.start({ routes: ASKING.map(routeOf) });
       const browser = await app.signedIn();
@@ -60,7 +78,10 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
         assert.deepEqual(Object.keys(response.json() as object), ["caught"], name);
         assert.ok(app.caught.at(-1) instanceof ProviderUnavailableError, name);
       }
-      assert.deepEqual([app.caught.length, [...app.ran.values()]], [ASKING.length, ASKING.map(() => 1)]);
+      assert.deepEqual(
+        [app.caught.length, [...app.ran.values()]],
+        [ASKING.length, ASKING.map(() => 1)],
+      );
       app.provider.clearFaults();
       app.clock.advance(61_000);
       assert.deepEqual((await browser.get("/getUser")).json(), ADA);
@@ -68,10 +89,16 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "during a store outage every accessor rejects, which reaches the application's error handler as a 503",
+    title:
+      "during a store outage every accessor rejects, which reaches the application's error handler as a 503",
     session: "bundled",
     async check(starter) {
-      const names = [...ASKING, "readSessionRecord", "checkIdpAuthentication", "explainIdpAuthentication"] as const;
+      const names = [
+        ...ASKING,
+        "readSessionRecord",
+        "checkIdpAuthentication",
+        "explainIdpAuthentication",
+      ] as const;
       const { app, store } = await watched(starter, names.map(routeOf));
       const browser = await app.signedIn();
       store.isAway = true;
@@ -86,7 +113,8 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "getSession with ifUnavailable gives that value in an outage, and only then; the guard still responds with 503",
+    title:
+      "getSession with ifUnavailable gives that value in an outage, and only then; the guard still responds with 503",
     async check(starter) {
       const routes: readonly ApplicationRoute[] = [
         {
@@ -107,18 +135,30 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
       app.provider.fault("token", { kind: "reset" });
       assert.deepEqual((await browser.get("/public")).json(), { user: "unavailable" });
       assert.equal((await browser.get("/guarded")).status, 503);
-      assert.deepEqual((await app.browser().get("/public")).json(), { user: null }, "a signed-out user is told of an outage");
+      assert.deepEqual(
+        (await app.browser().get("/public")).json(),
+        { user: null },
+        "a signed-out user is told of an outage",
+      );
       app.provider.clearFaults();
       app.clock.advance(61_000);
-      assert.deepEqual([(await browser.get("/public")).json(), app.caught], [{ user: "ada-1815" }, []]);
+      assert.deepEqual(
+        [(await browser.get("/public")).json(), app.caught],
+        [{ user: "ada-1815" }, []],
+      );
     },
   },
   {
     area,
-    title: "the guard and all accessors share one read of the session per request and write nothing",
+    title:
+      "the guard and all accessors share one read of the session per request and write nothing",
     session: "bundled",
     async check(starter) {
-      const guarded: ApplicationRoute = { ...ALL_ACCESSORS_ROUTE, path: "/guarded", guard: { mount: 0 } };
+      const guarded: ApplicationRoute = {
+        ...ALL_ACCESSORS_ROUTE,
+        path: "/guarded",
+        guard: { mount: 0 },
+      };
       const { app, store } = await watched(starter, [guarded, ALL_ACCESSORS_ROUTE]);
       const browser = await app.signedIn();
       for (const path of ["/guarded", "/all"]) {
@@ -136,7 +176,12 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
     area,
     title: "simultaneous requests share nothing: each sees its own user",
     async check(starter) {
-      const app = await starter.start({ routes: [ALL_ACCESSORS_ROUTE, { ...ALL_ACCESSORS_ROUTE, path: "/guarded", guard: { mount: 0 } }] });
+      const app = await starter.start({
+        routes: [
+          ALL_ACCESSORS_ROUTE,
+          { ...ALL_ACCESSORS_ROUTE, path: "/guarded", guard: { mount: 0 } },
+        ],
+      });
       const browsers = await Promise.all(
         ["ada", "grace", "joan"].map(async (sub) => {
           const browser = app.browser();
@@ -147,10 +192,14 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
       );
       const nobody = app.browser();
       const asked = Array.from({ length: 5 }, () => [
-        ...browsers.flatMap(({ browser, email }) => ["/all", "/guarded"].map((path) => ({ browser, path, email }))),
+        ...browsers.flatMap(({ browser, email }) =>
+          ["/all", "/guarded"].map((path) => ({ browser, path, email })),
+        ),
         { browser: nobody, path: "/all", email: undefined },
       ]).flat();
-      const responses = await Promise.all(asked.map(async ({ browser, path }) => (await browser.get(path)).json() as AccessorResults));
+      const responses = await Promise.all(
+        asked.map(async ({ browser, path }) => (await browser.get(path)).json() as AccessorResults),
+      );
       assert.deepEqual(
         responses.map(({ user }) => (user as { email: string } | null)?.email),
         asked.map(({ email }) => email),
@@ -175,23 +224,34 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
           },
         }) as ApplicationRoute;
       const app = await starter.start({
-        routes: [looked("/plain", {}, false), looked("/asked", {}, true), looked("/guarded", { guard: { mount: 0 } }, true)],
+        routes: [
+          looked("/plain", {}, false),
+          looked("/asked", {}, true),
+          looked("/guarded", { guard: { mount: 0 } }, true),
+        ],
       });
       const browser = await app.signedIn();
-      for (const path of ["/plain", "/asked", "/guarded"]) assert.equal((await browser.get(path)).status, 200, path);
-      for (const path of ["/asked", "/guarded"]) assert.deepEqual(keys.get(path), keys.get("/plain"), path);
+      for (const path of ["/plain", "/asked", "/guarded"])
+        assert.equal((await browser.get(path)).status, 200, path);
+      for (const path of ["/asked", "/guarded"])
+        assert.deepEqual(keys.get(path), keys.get("/plain"), path);
     },
   },
   {
     area,
-    title: "a handler that catches an accessor's rejection sends its own response, also during an outage",
+    title:
+      "a handler that catches an accessor's rejection sends its own response, also during an outage",
     async check(starter) {
       const routes: readonly ApplicationRoute[] = [
         {
           kind: "json",
           method: "GET",
           path: "/copes",
-          respond: async ([auth], raw) => ({ user: await auth?.getUser(raw).catch((error: unknown) => (error as { code: string }).code) }),
+          respond: async ([auth], raw) => ({
+            user: await auth
+              ?.getUser(raw)
+              .catch((error: unknown) => (error as { code: string }).code),
+          }),
         },
       ];
       const app = await starter.start({ routes });
@@ -200,15 +260,32 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
       app.clock.advance(HOUR);
       app.provider.fault("token", { kind: "status", status: 500 });
       const response = await browser.get("/copes");
-      assert.deepEqual([response.status, response.json(), app.caught], [200, { user: "provider_unavailable" }, []]);
+      assert.deepEqual(
+        [response.status, response.json(), app.caught],
+        [200, { user: "provider_unavailable" }, []],
+      );
     },
   },
 ];
 
-const ASKING = ["getCredentials", "getUser", "getSession", "getData", "clientState", "getAccessToken"] as const;
+const ASKING = [
+  "getCredentials",
+  "getUser",
+  "getSession",
+  "getData",
+  "clientState",
+  "getAccessToken",
+] as const;
 
-function routeOf(name: Exclude<keyof ApplicationAuth, "on" | "idle" | "updateData" | "fetchApi">): ApplicationRoute {
-  return { kind: "json", method: "GET", path: `/${name}`, respond: ([auth], raw) => auth?.[name](raw) };
+function routeOf(
+  name: Exclude<keyof ApplicationAuth, "on" | "idle" | "updateData" | "fetchApi">,
+): ApplicationRoute {
+  return {
+    kind: "json",
+    method: "GET",
+    path: `/${name}`,
+    respond: ([auth], raw) => auth?.[name](raw),
+  };
 }
 
 async function watched(

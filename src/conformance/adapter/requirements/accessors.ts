@@ -44,7 +44,14 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
         accessToken: app.newest("access_token"),
       });
       assert.deepEqual(record?.["credentials"], said.credentials);
-      assert.deepEqual(session, sessionOf(record, { signedInAt: app.clock.now() / 1000, lastActive: null, expiresAt: null }));
+      assert.deepEqual(
+        session,
+        sessionOf(record, {
+          signedInAt: app.clock.now() / 1000,
+          lastActive: null,
+          expiresAt: null,
+        }),
+      );
     },
   },
   {
@@ -66,15 +73,22 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
         accessToken: app.newest("access_token"),
       });
       assert.equal((record?.["credentials"] as { token: string }).token, stale);
-      assert.deepEqual([session?.user, session?.claims.exp], [SESSION_USER, app.clock.now() / 1000 + 3600]);
+      assert.deepEqual(
+        [session?.user, session?.claims.exp],
+        [SESSION_USER, app.clock.now() / 1000 + 3600],
+      );
       assert.equal(app.provider.requestsTo("token", { grant_type: "refresh_token" }).length, 1);
     },
   },
   {
     area,
-    title: "when the maximum age has passed, each accessor reports a signed-out user with the reason max_age",
+    title:
+      "when the maximum age has passed, each accessor reports a signed-out user with the reason max_age",
     async check(starter) {
-      const app = await starter.start({ options: { sessionMaxAge: 60 }, routes: [ALL_ACCESSORS_ROUTE] });
+      const app = await starter.start({
+        options: { sessionMaxAge: 60 },
+        routes: [ALL_ACCESSORS_ROUTE],
+      });
       const browser = await app.signedIn();
       app.clock.advance(61_000);
       const before = app.provider.requests.length;
@@ -94,7 +108,8 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "readSessionRecord gives exactly the specified keys of the record, frozen, under their configured names",
+    title:
+      "readSessionRecord gives exactly the specified keys of the record, frozen, under their configured names",
     async check(starter) {
       const seen: (Readonly<Record<string, unknown>> | null | undefined)[] = [];
       const routes: readonly ApplicationRoute[] = [
@@ -116,15 +131,28 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
         await browser.navigate(callback);
         await browser.get("/session");
         const [pending, signedIn] = seen.splice(0);
-        assert.deepEqual(Object.keys(pending ?? {}).sort(), [names.finalRedirect, names.state].sort());
-        const stamps = ["idp_login_at", ...(options.sessionIdleTimeout === undefined ? [] : ["idp_last_active"])];
-        assert.deepEqual(Object.keys(signedIn ?? {}).sort(), [names.credentials, names.finalRedirect, "id_info", ...stamps].sort());
+        assert.deepEqual(
+          Object.keys(pending ?? {}).sort(),
+          [names.finalRedirect, names.state].sort(),
+        );
+        const stamps = [
+          "idp_login_at",
+          ...(options.sessionIdleTimeout === undefined ? [] : ["idp_last_active"]),
+        ];
+        assert.deepEqual(
+          Object.keys(signedIn ?? {}).sort(),
+          [names.credentials, names.finalRedirect, "id_info", ...stamps].sort(),
+        );
         for (const stamp of stamps) assert.equal(signedIn?.[stamp], app.clock.now() / 1000, stamp);
         assert.deepEqual(signedIn?.[names.credentials], credentialsOf(app));
         assert.equal(signedIn[names.finalRedirect], "/idpauth/");
         const { iss, sub, email } = signedIn["id_info"] as Record<string, unknown>;
         assert.deepEqual([iss, sub, email], [app.provider.issuer, "ada-1815", ADA.email]);
-        assert.deepEqual([Object.isFrozen(pending), Object.isFrozen(signedIn)], [true, true], "it is not frozen");
+        assert.deepEqual(
+          [Object.isFrozen(pending), Object.isFrozen(signedIn)],
+          [true, true],
+          "it is not frozen",
+        );
       }
     },
   },
@@ -144,15 +172,24 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
           },
         },
       ];
-      const app = await starter.start({ routes, options: { sessionMaxAge: 3000, sessionIdleTimeout: 600 } });
+      const app = await starter.start({
+        routes,
+        options: { sessionMaxAge: 3000, sessionIdleTimeout: 600 },
+      });
       const browser = await app.signedIn();
       const signedInAt = app.clock.now() / 1000;
       app.clock.advance(100_000);
       const record = (await browser.get("/session")).json() as Readonly<Record<string, unknown>>;
       const lastActive = signedInAt + 100;
       // Compared as JSON: claims have no prototype, so that they inherit nothing.
-      assert.deepEqual(JSON.parse(JSON.stringify(seen)), [sessionOf(record, { signedInAt, lastActive, expiresAt: lastActive + 600 })]);
-      assert.deepEqual([seen[0], seen[0]?.user, seen[0]?.claims].map(Object.isFrozen), [true, true, true], "it is not frozen");
+      assert.deepEqual(JSON.parse(JSON.stringify(seen)), [
+        sessionOf(record, { signedInAt, lastActive, expiresAt: lastActive + 600 }),
+      ]);
+      assert.deepEqual(
+        [seen[0], seen[0]?.user, seen[0]?.claims].map(Object.isFrozen),
+        [true, true, true],
+        "it is not frozen",
+      );
       for (let pause = 0; pause < 5; pause += 1) {
         app.clock.advance(550_000);
         await browser.get("/session");
@@ -170,7 +207,8 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
         kind: "json",
         method: "GET",
         path: `${path}/${String(minValidity)}`,
-        respond: async ([auth], raw) => tokens.push(await auth?.getAccessToken(raw, { minValidity })),
+        respond: async ([auth], raw) =>
+          tokens.push(await auth?.getAccessToken(raw, { minValidity })),
       }));
       const app = await starter.start({ routes, provider: { accessTokenSeconds: 600 } });
       const browser = await app.signedIn();
@@ -186,10 +224,18 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
 ];
 
 /** Options, and the configured names of the three keys of readSessionRecord. */
-const KEYS: readonly (readonly [IdpAuthOptions, Readonly<Record<"credentials" | "state" | "finalRedirect", string>>])[] = [
+const KEYS: readonly (readonly [
+  IdpAuthOptions,
+  Readonly<Record<"credentials" | "state" | "finalRedirect", string>>,
+])[] = [
   [{}, { credentials: "credentials", state: "oauth_state", finalRedirect: "final_redirect" }],
   [
-    { sessionIdleTimeout: 60, credentialsSessionKeyName: "tokens", stateKeyName: "csrf", finalRedirectKeyName: "next" },
+    {
+      sessionIdleTimeout: 60,
+      credentialsSessionKeyName: "tokens",
+      stateKeyName: "csrf",
+      finalRedirectKeyName: "next",
+    },
     { credentials: "tokens", state: "csrf", finalRedirect: "next" },
   ],
 ];

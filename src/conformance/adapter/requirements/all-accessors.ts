@@ -13,7 +13,10 @@ export interface AccessorResults {
   readonly accessToken: string | null;
 }
 
-export async function callAllAccessors(auth: ApplicationAuth, raw: object): Promise<AccessorResults> {
+export async function callAllAccessors(
+  auth: ApplicationAuth,
+  raw: object,
+): Promise<AccessorResults> {
   return {
     isAuthenticated: await auth.checkIdpAuthentication(raw),
     explanation: await auth.explainIdpAuthentication(raw),

@@ -19,15 +19,36 @@ export const apiStreamRequirements: readonly AdapterRequirement[] = [
       const browser = await app.signedIn();
       const [beginning, rest] = ['{ "b" : 1 ,\r\n', ' "a": [ 1.0, "\\u00e9" ] }'];
       const cookie = browser.cookies.header(new URL(app.origin)) ?? "";
-      const headers = { cookie, "content-type": "application/json", "sec-fetch-site": "same-origin", "transfer-encoding": "chunked" };
-      const target = { host: "127.0.0.1", port: app.port, path: "/api/orders/items", method: "POST", headers, agent: false };
+      const headers = {
+        cookie,
+        "content-type": "application/json",
+        "sec-fetch-site": "same-origin",
+        "transfer-encoding": "chunked",
+      };
+      const target = {
+        host: "127.0.0.1",
+        port: app.port,
+        path: "/api/orders/items",
+        method: "POST",
+        headers,
+        agent: false,
+      };
       const outgoing = httpRequest(target);
       outgoing.write(beginning);
       const responded = once(outgoing, "response") as Promise<[IncomingMessage]>;
-      await Promise.race([responded, app.api.until(({ body }) => body === beginning, "the beginning of the body does not reach the API")]);
+      await Promise.race([
+        responded,
+        app.api.until(
+          ({ body }) => body === beginning,
+          "the beginning of the body does not reach the API",
+        ),
+      ]);
       outgoing.end(rest);
       const [response] = await withinLimit(responded, "there is no response");
-      assert.deepEqual([response.statusCode, JSON.parse(await text(response))], [200, { method: "POST", body: beginning + rest }]);
+      assert.deepEqual(
+        [response.statusCode, JSON.parse(await text(response))],
+        [200, { method: "POST", body: beginning + rest }],
+      );
     },
   },
   {
@@ -41,7 +62,10 @@ export const apiStreamRequirements: readonly AdapterRequirement[] = [
       assert.deepEqual([stream.status, stream.headers["content-type"]], [200, "text/event-stream"]);
       await browser.get("/idpauth/logout/?response=json");
       await stream.ended();
-      await app.api.until(({ isAborted }) => isAborted, "the API's response goes on after the session");
+      await app.api.until(
+        ({ isAborted }) => isAborted,
+        "the API's response goes on after the session",
+      );
     },
   },
   {
@@ -53,7 +77,10 @@ export const apiStreamRequirements: readonly AdapterRequirement[] = [
       const stream = await OpenedStream.open(app, await app.signedIn(), STREAM);
       await stream.until("data: 1\n\n");
       stream.leave();
-      await app.api.until(({ isAborted }) => isAborted, "the API's response goes on without a browser");
+      await app.api.until(
+        ({ isAborted }) => isAborted,
+        "the API's response goes on without a browser",
+      );
     },
   },
 ];

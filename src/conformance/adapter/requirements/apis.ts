@@ -12,13 +12,15 @@ const CALLS_API: ApplicationRoute = {
   kind: "json",
   method: "GET",
   path: "/calls-api",
-  respond: async ([auth], raw) => (await auth?.fetchApi(raw, "orders", "items?page=2", { method: "POST", body: "sent" }))?.json(),
+  respond: async ([auth], raw) =>
+    (await auth?.fetchApi(raw, "orders", "items?page=2", { method: "POST", body: "sent" }))?.json(),
 };
 
 export const apiRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    title: "a request reaches the API with the user's token, its query and its own headers, and without the cookie",
+    title:
+      "a request reaches the API with the user's token, its query and its own headers, and without the cookie",
     async check(starter) {
       const app = await startProxy(starter);
       const browser = await app.signedIn();
@@ -27,7 +29,8 @@ export const apiRequirements: readonly AdapterRequirement[] = [
       const [{ message } = assert.fail("nothing reached the API")] = app.api.calls;
       assert.deepEqual([message.url, message.headers["x-own"]], ["/v2/items?open=a%2Fb&x=+", "1"]);
       assert.deepEqual(app.api.tokens, [app.newest("access_token")]);
-      const cookie = browser.cookies.header(new URL(app.origin)) ?? assert.fail("the browser has no cookie");
+      const cookie =
+        browser.cookies.header(new URL(app.origin)) ?? assert.fail("the browser has no cookie");
       assert.ok(!JSON.stringify(message.rawHeaders).includes(cookie), "the API gets the cookie");
     },
   },
@@ -63,7 +66,10 @@ export const apiRequirements: readonly AdapterRequirement[] = [
     async check(starter) {
       const { browser, api } = await startProxy(starter);
       const blocked = await browser().get(ITEMS);
-      assert.deepEqual([blocked.status, (blocked.json() as { authenticated?: unknown }).authenticated], [401, false]);
+      assert.deepEqual(
+        [blocked.status, (blocked.json() as { authenticated?: unknown }).authenticated],
+        [401, false],
+      );
       const page = await browser().navigate(ITEMS, { headers: ACCEPTS_HTML });
       assert.deepEqual([page.status, page.location?.split("?")[0]], [302, "/idpauth/login/"]);
       assert.deepEqual(api.calls, []);
@@ -76,7 +82,11 @@ export const apiRequirements: readonly AdapterRequirement[] = [
       const app = await startProxy(starter);
       const browser = await app.signedIn();
       for (const site of ["cross-site", "same-site"]) {
-        assertProblem(await browser.get(ITEMS, { headers: { "sec-fetch-site": site } }), 403, "cross_origin");
+        assertProblem(
+          await browser.get(ITEMS, { headers: { "sec-fetch-site": site } }),
+          403,
+          "cross_origin",
+        );
       }
       assert.deepEqual(app.api.calls, []);
     },
@@ -85,14 +95,17 @@ export const apiRequirements: readonly AdapterRequirement[] = [
     area,
     title: "the rule of the proxy holds: a user whom `allow` refuses gets 403",
     async check(starter) {
-      const app = await startProxy(starter, { rule: { allow: ({ user }) => user.email !== "ada@example.com" } });
+      const app = await startProxy(starter, {
+        rule: { allow: ({ user }) => user.email !== "ada@example.com" },
+      });
       assert.equal((await (await app.signedIn()).get(ITEMS)).status, 403);
       assert.deepEqual(app.api.calls, []);
     },
   },
   {
     area,
-    title: "responses to HEAD, and those with 204 and 304, arrive without a body, and with the API's status",
+    title:
+      "responses to HEAD, and those with 204 and 304, arrive without a body, and with the API's status",
     async check(starter) {
       const app = await startProxy(starter);
       const browser = await app.signedIn();
@@ -102,7 +115,10 @@ export const apiRequirements: readonly AdapterRequirement[] = [
         ["/api/orders/status/304", "GET", 304],
         ["/api/orders/status/500", "GET", 500],
       ] as const) {
-        const response = await withinLimit(browser.get(path, { method }), `the response to ${method} ${path} does not end`);
+        const response = await withinLimit(
+          browser.get(path, { method }),
+          `the response to ${method} ${path} does not end`,
+        );
         assert.deepEqual([path, response.status, response.text], [path, status, ""]);
         assert.equal(app.api.calls.at(-1)?.message.method, method);
       }
@@ -110,12 +126,17 @@ export const apiRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "an API's response sets no cookie, stays out of shared caches, and its content has no rights of the application's origin",
+    title:
+      "an API's response sets no cookie, stays out of shared caches, and its content has no rights of the application's origin",
     async check(starter) {
       const app = await startProxy(starter);
       const { headers } = await (await app.signedIn()).get(ITEMS);
       assert.deepEqual(
-        [headers["cache-control"], headers["content-security-policy"], headers["x-content-type-options"]],
+        [
+          headers["cache-control"],
+          headers["content-security-policy"],
+          headers["x-content-type-options"],
+        ],
         ["private, max-age=60", "sandbox", "nosniff"],
       );
       assert.match(String(headers.vary), /cookie/i);
@@ -124,14 +145,18 @@ export const apiRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "after a 401 from the API, the request is repeated once with a new token, and is then 502, while the session continues",
+    title:
+      "after a 401 from the API, the request is repeated once with a new token, and is then 502, while the session continues",
     async check(starter) {
       const app = await startProxy(starter);
       const browser = await app.signedIn();
       await browser.get(ITEMS);
       const [first = ""] = app.api.tokens;
       app.api.rejected.add(first);
-      assert.deepEqual((await browser.get(ITEMS, { method: "POST", body: "again" })).json(), { method: "POST", body: "again" });
+      assert.deepEqual((await browser.get(ITEMS, { method: "POST", body: "again" })).json(), {
+        method: "POST",
+        body: "again",
+      });
       assert.deepEqual(app.api.tokens, [first, first, app.newest("access_token")]);
       app.api.rejected.add(app.newest("access_token"));
       const refreshes = app.provider.requestsTo("token").length;
@@ -152,11 +177,16 @@ export const apiRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a body that a parser has read is an error with a name, and does not reach the API in another form",
+    title:
+      "a body that a parser has read is an error with a name, and does not reach the API in another form",
     async check(starter) {
       const app = await startProxy(starter, { isAfterParser: true });
       const browser = await app.signedIn();
-      const sent = { method: "POST", body: '{"a": 1.0}', headers: { "content-type": "application/json" } };
+      const sent = {
+        method: "POST",
+        body: '{"a": 1.0}',
+        headers: { "content-type": "application/json" },
+      };
       assertProblem(await browser.get(ITEMS, sent), 500, "api_body_consumed");
       assert.deepEqual(app.api.calls, []);
     },

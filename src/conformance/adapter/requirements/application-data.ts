@@ -15,7 +15,11 @@ const ROUTES: readonly ApplicationRoute[] = [
     async respond([auth], raw) {
       const session = await auth?.getSession(raw);
       const state = await auth?.clientState(raw);
-      return { data: (await auth?.getData(raw)) ?? null, inSession: session?.data ?? null, inBrowser: state?.data ?? null };
+      return {
+        data: (await auth?.getData(raw)) ?? null,
+        inSession: session?.data ?? null,
+        inBrowser: state?.data ?? null,
+      };
     },
   },
   {
@@ -23,7 +27,10 @@ const ROUTES: readonly ApplicationRoute[] = [
     method: "POST",
     path: "/openedRequests",
     async respond([auth], raw) {
-      const updated = await auth?.updateData(raw, (data) => ({ ...data, openedRequests: Number(data["openedRequests"]) + 1 }));
+      const updated = await auth?.updateData(raw, (data) => ({
+        ...data,
+        openedRequests: Number(data["openedRequests"]) + 1,
+      }));
       return { updated: updated ?? null, next: (await auth?.getData(raw)) ?? null };
     },
   },
@@ -32,31 +39,60 @@ const ROUTES: readonly ApplicationRoute[] = [
 export const applicationDataRequirements: readonly AdapterRequirement[] = [
   {
     area: "accessors",
-    title: "getSession, getData, updateData and clientState read and write the application's own data of the request's user",
+    title:
+      "getSession, getData, updateData and clientState read and write the application's own data of the request's user",
     async check(starter) {
       const app = await starter.start({
         routes: ROUTES,
         options: {
-          onSignIn: ({ request }) => ({ data: { openedRequests: 0, from: request.header("x-from") ?? null } }),
+          onSignIn: ({ request }) => ({
+            data: { openedRequests: 0, from: request.header("x-from") ?? null },
+          }),
           clientData: ({ data }) => ({ openedRequests: data["openedRequests"] }),
         },
       });
       const [browser, other] = [app.browser(), app.browser()];
-      assert.deepEqual((await browser.get("/me")).json(), { data: null, inSession: null, inBrowser: null });
-      assert.deepEqual((await browser.get("/openedRequests", { method: "POST" })).json(), { updated: null, next: null });
+      assert.deepEqual((await browser.get("/me")).json(), {
+        data: null,
+        inSession: null,
+        inBrowser: null,
+      });
+      assert.deepEqual((await browser.get("/openedRequests", { method: "POST" })).json(), {
+        updated: null,
+        next: null,
+      });
       await browser.navigate(await app.approved(browser), { headers: { "x-from": "a test" } });
       await other.navigate(await app.approved(other, undefined, GRACE));
       for (const openedRequests of [1, 2]) {
         const data = { openedRequests, from: "a test" };
-        assert.deepEqual((await browser.get("/openedRequests", { method: "POST" })).json(), { updated: data, next: data });
-        assert.deepEqual((await browser.get("/me")).json(), { data, inSession: data, inBrowser: { openedRequests } });
+        assert.deepEqual((await browser.get("/openedRequests", { method: "POST" })).json(), {
+          updated: data,
+          next: data,
+        });
+        assert.deepEqual((await browser.get("/me")).json(), {
+          data,
+          inSession: data,
+          inBrowser: { openedRequests },
+        });
       }
       const data = { openedRequests: 0, from: null };
-      assert.deepEqual((await other.get("/me")).json(), { data, inSession: data, inBrowser: { openedRequests: 0 } });
+      assert.deepEqual((await other.get("/me")).json(), {
+        data,
+        inSession: data,
+        inBrowser: { openedRequests: 0 },
+      });
       app.clock.advance(HOUR);
-      assert.deepEqual(((await browser.get("/me")).json() as { data: JsonObject }).data["openedRequests"], 2, "a refresh lost the data");
+      assert.deepEqual(
+        ((await browser.get("/me")).json() as { data: JsonObject }).data["openedRequests"],
+        2,
+        "a refresh lost the data",
+      );
       await browser.get("/idpauth/logout/?response=json");
-      assert.deepEqual((await browser.get("/me")).json(), { data: null, inSession: null, inBrowser: null });
+      assert.deepEqual((await browser.get("/me")).json(), {
+        data: null,
+        inSession: null,
+        inBrowser: null,
+      });
       assert.deepEqual(app.caught, []);
     },
   },

@@ -18,12 +18,14 @@ import {
 const area = "bad input";
 
 /** Text that must not appear in any response. */
-const INSIDES = /node_modules|file:\/\/|\bat [^\n]*:\d+:\d+|[\\/](?:src|dist)[\\/][\w.-]+\.[cm]?[jt]s/;
+const INSIDES =
+  /node_modules|file:\/\/|\bat [^\n]*:\d+:\d+|[\\/](?:src|dist)[\\/][\w.-]+\.[cm]?[jt]s/;
 
 export const badInputRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    title: "an endpoint has exactly one path: other slashes, letter case, encoding, dots or backslashes do not reach it",
+    title:
+      "an endpoint has exactly one path: other slashes, letter case, encoding, dots or backslashes do not reach it",
     async check(starter) {
       await sameOutcomes(starter, SPELLINGS);
     },
@@ -35,7 +37,17 @@ export const badInputRequirements: readonly AdapterRequirement[] = [
       const app = await starter.start();
       const browser = await app.signedIn();
       const cookie = browser.cookies.header(new URL(app.origin)) ?? "";
-      for (const path of ["/debug", "/debug/", "/DEBUG", "/%64ebug", "//debug", "/./debug", "/debug?x=/", "/x/../debug", "/debug;"]) {
+      for (const path of [
+        "/debug",
+        "/debug/",
+        "/DEBUG",
+        "/%64ebug",
+        "//debug",
+        "/./debug",
+        "/debug?x=/",
+        "/x/../debug",
+        "/debug;",
+      ]) {
         for (const method of ["GET", "POST", "DELETE", "OPTIONS"]) {
           const response = await send(app, `${method} /idpauth${path}`, `Cookie: ${cookie}\r\n`);
           assertOutcome(response, `${method} /idpauth${path}`, [404, ...ownResponses(starter)]);
@@ -76,7 +88,8 @@ export const badInputRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "queries with repeated or odd names, bad percent-encoding, or a thousand parameters get the same outcome",
+    title:
+      "queries with repeated or odd names, bad percent-encoding, or a thousand parameters get the same outcome",
     async check(starter) {
       await sameOutcomes(starter, QUERIES);
     },
@@ -97,7 +110,10 @@ export const badInputRequirements: readonly AdapterRequirement[] = [
       // An adapter that builds a URL from such a Host may read another path from it.
       const otherPath = starter.has("raw targets") ? [] : [404];
       for (const host of HOSTS) {
-        const response = await sendRaw(app, `GET /idpauth/login/ HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+        const response = await sendRaw(
+          app,
+          `GET /idpauth/login/ HTTP/1.1\r\nHost: ${host}\r\n\r\n`,
+        );
         assertOutcome(response, `Host: ${host}`, [400, ...otherPath]);
         const probed = await sendRaw(app, `GET /idpauth/session HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
         // A server may refuse the request before the application gets it.
@@ -122,9 +138,19 @@ export const badInputRequirements: readonly AdapterRequirement[] = [
       // A framework with parsed URLs has chosen the first header, as Node does.
       assertOutcome(login, "two Host headers", starter.has("raw targets") ? 400 : [400, 302]);
       assert.ok(!login.raw.includes("evil"), login.raw);
-      const reversed = await sendRaw(app, `GET /idpauth/login/ HTTP/1.1\r\nHost: evil.example\r\nHost: 127.0.0.1:${app.port}\r\n\r\n`);
-      assertOutcome(reversed, "two Host headers, the other way round", starter.has("raw targets") ? 400 : [400, 302]);
-      const blocked = await sendRaw(app, `GET /reports HTTP/1.1\r\n${hosts}Accept: text/html\r\n\r\n`);
+      const reversed = await sendRaw(
+        app,
+        `GET /idpauth/login/ HTTP/1.1\r\nHost: evil.example\r\nHost: 127.0.0.1:${app.port}\r\n\r\n`,
+      );
+      assertOutcome(
+        reversed,
+        "two Host headers, the other way round",
+        starter.has("raw targets") ? 400 : [400, 302],
+      );
+      const blocked = await sendRaw(
+        app,
+        `GET /reports HTTP/1.1\r\n${hosts}Accept: text/html\r\n\r\n`,
+      );
       assertOutcome(blocked, "two Host headers at a guarded page", [302, 400]);
       assert.ok(!blocked.raw.includes("evil"), blocked.raw);
 
@@ -134,7 +160,11 @@ export const badInputRequirements: readonly AdapterRequirement[] = [
         `GET /idpauth/login/?response=json HTTP/1.1\r\nHost: a.example\r\nHost: evil.example\r\n\r\n`,
       );
       assertOutcome(response, "two Host headers with BASE_URL", [200, 400]);
-      if (response.status === 200) assert.ok(response.body.includes(encodeURIComponent("https://app.example/idpauth/")), response.body);
+      if (response.status === 200)
+        assert.ok(
+          response.body.includes(encodeURIComponent("https://app.example/idpauth/")),
+          response.body,
+        );
       assertNoFailures(app);
     },
   },
@@ -148,20 +178,44 @@ function ownResponses(starter: ApplicationStarter): readonly number[] {
   return starter.has("untouched requests") ? [] : [308, 400, 405, 500];
 }
 
-/** Sends each request with a signed-in user's cookies, in debug mode, and checks that the user is still signed in. */
-async function sameOutcomes(starter: ApplicationStarter, requests: readonly HostileRequest[]): Promise<void> {
+/**
+ * Sends each request with a signed-in user's cookies, in debug mode, and checks that the user is
+ * still signed in.
+ */
+async function sameOutcomes(
+  starter: ApplicationStarter,
+  requests: readonly HostileRequest[],
+): Promise<void> {
   const app = await starter.start({ options: { debug: true } });
   const browser = await app.signedIn();
   const cookies = browser.cookies.header(new URL(app.origin)) ?? "";
-  for (const { line, outcome, parsed = outcome, headers = "Cookie: COOKIES\r\n", says } of requests) {
+  for (const {
+    line,
+    outcome,
+    parsed = outcome,
+    headers = "Cookie: COOKIES\r\n",
+    says,
+  } of requests) {
     const written = line.replaceAll("PORT", String(app.port));
     const response = await send(app, written, headers.replaceAll("COOKIES", cookies));
     const row = `${shortened(written)} ${shortened(headers)}`;
-    assertOutcome(response, row, [...[starter.has("raw targets") ? outcome : parsed].flat(), ...ownResponses(starter)]);
-    if (response.status >= 400) assert.ok(!response.body.includes('"authenticated"'), `${row}: an endpoint has answered ${response.body}`);
-    if (says !== undefined && response.status === 200) assert.ok(response.body.includes(says), `${row}: ${response.body}`);
+    assertOutcome(response, row, [
+      ...[starter.has("raw targets") ? outcome : parsed].flat(),
+      ...ownResponses(starter),
+    ]);
+    if (response.status >= 400)
+      assert.ok(
+        !response.body.includes('"authenticated"'),
+        `${row}: an endpoint has answered ${response.body}`,
+      );
+    if (says !== undefined && response.status === 200)
+      assert.ok(response.body.includes(says), `${row}: ${response.body}`);
   }
-  assert.equal((await browser.get("/idpauth/session")).json().authenticated, true, "one of them has signed out");
+  assert.equal(
+    (await browser.get("/idpauth/session")).json().authenticated,
+    true,
+    "one of them has signed out",
+  );
   assertNoFailures(app);
 }
 
@@ -174,13 +228,18 @@ function sendRaw({ port }: StartedApplication, bytes: string): Promise<RawRespon
 }
 
 function assertOutcome(response: RawResponse, row: string, outcome: Outcome): void {
-  assert.ok([outcome].flat().includes(response.status), `${row}: ${response.status}, not ${String(outcome)}: ${shortened(response.body)}`);
+  assert.ok(
+    [outcome].flat().includes(response.status),
+    `${row}: ${response.status}, not ${String(outcome)}: ${shortened(response.body)}`,
+  );
   assert.ok(!INSIDES.test(response.raw), `${row}: ${response.raw}`);
 }
 
 /** Checks that only bad requests, and no failures, reached the application's error handler. */
 function assertNoFailures({ caught }: StartedApplication): void {
-  const failures = caught.filter((error) => ((error as { status?: number } | undefined)?.status ?? 500) >= 500);
+  const failures = caught.filter(
+    (error) => ((error as { status?: number } | undefined)?.status ?? 500) >= 500,
+  );
   assert.deepEqual(failures, []);
 }
 

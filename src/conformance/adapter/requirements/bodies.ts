@@ -26,7 +26,10 @@ const TYPED: readonly (readonly [type: string, body: string])[] = [
   ["application/json", '{ "b" : 1 ,\n "a": [ 1.0, "\\u00e9" ] }'],
   ["application/x-www-form-urlencoded", "a=1&a=2&b[c]=%ff&=&d+e"],
   ["text/plain; charset=iso-8859-1", "caf\u00e9"],
-  ["multipart/form-data; boundary=x", '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--x--\r\n'],
+  [
+    "multipart/form-data; boundary=x",
+    '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--x--\r\n',
+  ],
 ];
 
 export const bodyRequirements: readonly AdapterRequirement[] = [
@@ -39,7 +42,10 @@ export const bodyRequirements: readonly AdapterRequirement[] = [
       const body = randomBytes(TWO_MEGABYTES);
       for (const path of ECHOES) {
         const { status, bytes } = await post(app, browser, path, body);
-        assert.deepEqual([path, status, bytes.length, digest(bytes)], [path, 200, body.length, digest(body)]);
+        assert.deepEqual(
+          [path, status, bytes.length, digest(bytes)],
+          [path, 200, body.length, digest(body)],
+        );
       }
     },
   },
@@ -50,10 +56,17 @@ export const bodyRequirements: readonly AdapterRequirement[] = [
       const app = await starter.start();
       const browser = await app.signedIn();
       for (const path of ECHOES) {
-        for (const sent of [AWKWARD, [AWKWARD.subarray(0, 1), AWKWARD.subarray(1, 300), AWKWARD.subarray(300)], Buffer.alloc(0)]) {
+        for (const sent of [
+          AWKWARD,
+          [AWKWARD.subarray(0, 1), AWKWARD.subarray(1, 300), AWKWARD.subarray(300)],
+          Buffer.alloc(0),
+        ]) {
           const { status, bytes } = await post(app, browser, path, sent);
           const whole = Array.isArray(sent) ? AWKWARD : sent;
-          assert.deepEqual([path, status, bytes.toString("hex")], [path, 200, whole.toString("hex")]);
+          assert.deepEqual(
+            [path, status, bytes.toString("hex")],
+            [path, 200, whole.toString("hex")],
+          );
         }
       }
     },
@@ -66,7 +79,13 @@ export const bodyRequirements: readonly AdapterRequirement[] = [
       const browser = await app.signedIn();
       for (const path of ECHOES) {
         for (const [type, text] of TYPED) {
-          const { status, bytes } = await post(app, browser, path, Buffer.from(text, "latin1"), type);
+          const { status, bytes } = await post(
+            app,
+            browser,
+            path,
+            Buffer.from(text, "latin1"),
+            type,
+          );
           assert.deepEqual([path, type, status, bytes.toString("latin1")], [path, type, 200, text]);
         }
       }
@@ -81,9 +100,15 @@ export const bodyRequirements: readonly AdapterRequirement[] = [
       for (const path of ECHOES) {
         const outgoing = begin(app, browser, path, { "transfer-encoding": "chunked" });
         outgoing.write("first");
-        const message = await withinLimit(responseTo(outgoing), `the response of ${path} does not begin before the body has ended`);
+        const message = await withinLimit(
+          responseTo(outgoing),
+          `the response of ${path} does not begin before the body has ended`,
+        );
         assert.equal(message.statusCode, 200, path);
-        const [first] = (await withinLimit(once(message, "data"), `${path} keeps the first part back`)) as [Buffer];
+        const [first] = (await withinLimit(
+          once(message, "data"),
+          `${path} keeps the first part back`,
+        )) as [Buffer];
         assert.equal(first.toString(), "first");
         outgoing.end("second");
         assert.equal((await bytesOf(message)).toString(), "second");
@@ -112,7 +137,11 @@ export const bodyRequirements: readonly AdapterRequirement[] = [
       const app = await starter.start();
       for (const framing of UNFINISHED) {
         const response = await beginning(app, "POST /guarded-echo", framing);
-        assert.deepEqual([response.status, (JSON.parse(response.body) as { error: string }).error], [401, "login_required"], response.raw);
+        assert.deepEqual(
+          [response.status, (JSON.parse(response.body) as { error: string }).error],
+          [401, "login_required"],
+          response.raw,
+        );
       }
       assert.deepEqual((await app.browser().get("/public")).json(), { for: "everybody" });
     },
@@ -126,8 +155,16 @@ export const bodyRequirements: readonly AdapterRequirement[] = [
       const cookie = browser.cookies.header(new URL(app.origin)) ?? "";
       for (const path of ["session", "login/", "logout/", "login-callback?state=x&code=y", ""]) {
         for (const framing of UNFINISHED) {
-          const response = await beginning(app, `POST /idpauth/${path}`, `Cookie: ${cookie}\r\n${framing}`);
-          assert.deepEqual([response.status, response.header("allow")?.startsWith("GET")], [405, true], `${path}: ${response.raw}`);
+          const response = await beginning(
+            app,
+            `POST /idpauth/${path}`,
+            `Cookie: ${cookie}\r\n${framing}`,
+          );
+          assert.deepEqual(
+            [response.status, response.header("allow")?.startsWith("GET")],
+            [405, true],
+            `${path}: ${response.raw}`,
+          );
         }
       }
       assert.equal((await browser.get("/idpauth/session")).json().authenticated, true);
@@ -144,7 +181,10 @@ const UNFINISHED = [
 
 function beginning({ port }: StartedApplication, line: string, rest: string): Promise<RawResponse> {
   const request = `${line} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAccept: application/json\r\nContent-Type: ${BYTES}\r\n${rest}`;
-  return withinLimit(rawRequest(port, request), `${line} is not answered before its body has ended`);
+  return withinLimit(
+    rawRequest(port, request),
+    `${line} is not answered before its body has ended`,
+  );
 }
 
 interface Echoed {
@@ -175,7 +215,12 @@ async function post(
   return { status: message.statusCode, bytes: await bytesOf(message) };
 }
 
-function begin({ port, origin }: StartedApplication, browser: CookieBrowser, path: string, headers: Record<string, string>): ClientRequest {
+function begin(
+  { port, origin }: StartedApplication,
+  browser: CookieBrowser,
+  path: string,
+  headers: Record<string, string>,
+): ClientRequest {
   const cookie = browser.cookies.header(new URL(origin)) ?? "";
   return httpRequest({
     port,

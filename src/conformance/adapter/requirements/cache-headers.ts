@@ -11,7 +11,8 @@ const GUARDED = "private, no-store";
 export const guardedResponseRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    title: "a guarded response is private and is not stored; a response without a guard is the application's alone",
+    title:
+      "a guarded response is private and is not stored; a response without a guard is the application's alone",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -22,7 +23,10 @@ export const guardedResponseRequirements: readonly AdapterRequirement[] = [
         assert.deepEqual(cookiesIn(response), ["cookie"], method);
       }
       const echo = await browser.get("/guarded-echo", { method: "POST", body: "streamed" });
-      assert.deepEqual([echo.text, echo.headers["cache-control"], cookiesIn(echo)], ["streamed", GUARDED, ["cookie"]]);
+      assert.deepEqual(
+        [echo.text, echo.headers["cache-control"], cookiesIn(echo)],
+        ["streamed", GUARDED, ["cookie"]],
+      );
       const open = await browser.get("/public");
       assert.notEqual(open.headers["cache-control"], GUARDED);
       assert.deepEqual(cookiesIn(open), []);
@@ -35,19 +39,32 @@ export const guardedResponseRequirements: readonly AdapterRequirement[] = [
       const own = "private, max-age=60";
       const { browser } = await startWith(starter, { "Cache-Control": own });
       const response = await browser.get("/own");
-      assert.deepEqual([response.status, response.headers["cache-control"], cookiesIn(response)], [200, own, ["cookie"]]);
+      assert.deepEqual(
+        [response.status, response.headers["cache-control"], cookiesIn(response)],
+        [200, own, ["cookie"]],
+      );
     },
   },
   {
     area,
     title: "Vary is merged with the application's own, and names Cookie once",
     async check(starter) {
-      for (const vary of ["Accept-Language", "Accept-Language, cookie", "Cookie", "Accept-Language, X-Cookie"]) {
+      for (const vary of [
+        "Accept-Language",
+        "Accept-Language, cookie",
+        "Cookie",
+        "Accept-Language, X-Cookie",
+      ]) {
         const { browser } = await startWith(starter, { Vary: vary });
         const response = await browser.get("/own");
         const seen = `Vary: ${vary} came out as ${String(response.headers.vary)}`;
-        assert.deepEqual([response.headers["cache-control"], cookiesIn(response)], [GUARDED, ["cookie"]], seen);
-        for (const name of names(vary)) assert.ok(names(response.headers.vary).includes(name), seen);
+        assert.deepEqual(
+          [response.headers["cache-control"], cookiesIn(response)],
+          [GUARDED, ["cookie"]],
+          seen,
+        );
+        for (const name of names(vary))
+          assert.ok(names(response.headers.vary).includes(name), seen);
       }
       const { browser } = await startWith(starter, { Vary: "*" });
       assert.ok(names((await browser.get("/own")).headers.vary).includes("*"));
@@ -62,14 +79,25 @@ export const guardedResponseRequirements: readonly AdapterRequirement[] = [
       const browser = await app.signedIn();
       const response = await browser.get("/reports");
       const { "cache-control": caching, vary } = response.headers;
-      assert.deepEqual([caching, cookiesIn(response), names(vary).includes("accept-language")], [GUARDED, ["cookie"], true], vary);
+      assert.deepEqual(
+        [caching, cookiesIn(response), names(vary).includes("accept-language")],
+        [GUARDED, ["cookie"], true],
+        vary,
+      );
     },
   },
 ];
 
 /** Starts an application with one guarded route that sets these headers, and signs a user in. */
 async function startWith(starter: ApplicationStarter, headers: Readonly<Record<string, string>>) {
-  const own: ApplicationRoute = { kind: "json", method: "GET", path: "/own", guard: { mount: 0 }, headers, respond: () => ({ own: true }) };
+  const own: ApplicationRoute = {
+    kind: "json",
+    method: "GET",
+    path: "/own",
+    guard: { mount: 0 },
+    headers,
+    respond: () => ({ own: true }),
+  };
   const app: StartedApplication = await starter.start({ routes: [own] });
   return { browser: await app.signedIn() };
 }

@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import type { StartedApplication } from "../application-starter.js";
-import { assertLinkInvalid, assertRedirect, GRACE, PROBE, probe, SIGNED_IN, SIGNED_OUT, withQuery } from "./assertions.js";
+import {
+  assertLinkInvalid,
+  assertRedirect,
+  GRACE,
+  PROBE,
+  probe,
+  SIGNED_IN,
+  SIGNED_OUT,
+  withQuery,
+} from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const pageOf = (app: StartedApplication) => `${app.origin}/reports?year=2024#q3`;
@@ -11,13 +20,19 @@ const tokenRequests = (app: StartedApplication) => app.provider.requestsTo("toke
 export const callbackRequirements: readonly AdapterRequirement[] = [
   {
     area: "callback",
-    title: "the callback responds with 302 and no body, redirects to the login's page, and signs the user in",
+    title:
+      "the callback responds with 302 and no body, redirects to the login's page, and signs the user in",
     async check(starter) {
       const app = await starter.start();
       const browser = app.browser();
       const callback = await app.approved(browser, fromPage(app));
       // Unknown parameters change nothing.
-      const visited = withQuery(callback, { email: "grace@example.com", sub: "grace-1906", session_state: "x", access_token: "y" });
+      const visited = withQuery(callback, {
+        email: "grace@example.com",
+        sub: "grace-1906",
+        session_state: "x",
+        access_token: "y",
+      });
       assertRedirect(await browser.navigate(visited), pageOf(app));
       assert.deepEqual(await probe(browser), SIGNED_IN);
     },
@@ -39,14 +54,24 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    title: "a state of another browser gets a 400, signed in or not, and still works in its own browser",
+    title:
+      "a state of another browser gets a 400, signed in or not, and still works in its own browser",
     async check(starter) {
       const app = await starter.start();
-      const [home, stranger, starting, signedIn] = [app.browser(), app.browser(), app.browser(), await app.signedIn()];
+      const [home, stranger, starting, signedIn] = [
+        app.browser(),
+        app.browser(),
+        app.browser(),
+        await app.signedIn(),
+      ];
       const callback = await app.approved(home, fromPage(app), GRACE);
       await starting.navigate("/idpauth/login/");
-      for (const other of [stranger, starting, signedIn]) assertLinkInvalid(await other.navigate(callback));
-      assert.deepEqual([await probe(stranger), await probe(starting), await probe(signedIn)], [SIGNED_OUT, SIGNED_OUT, SIGNED_IN]);
+      for (const other of [stranger, starting, signedIn])
+        assertLinkInvalid(await other.navigate(callback));
+      assert.deepEqual(
+        [await probe(stranger), await probe(starting), await probe(signedIn)],
+        [SIGNED_OUT, SIGNED_OUT, SIGNED_IN],
+      );
       assertRedirect(await home.navigate(callback), pageOf(app));
     },
   },
@@ -70,7 +95,8 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
       }
       assert.equal(tokenRequests(app), 1);
       assert.deepEqual(await probe(browser), SIGNED_IN);
-      // The browser shows the later response and may never read the earlier one, so each has the new session's cookie.
+      // The browser shows the later response and may never read the earlier one, so each has the
+      // new session's cookie.
       if (starter.session === "bundled") assert.deepEqual(cookies[1], cookies[0]);
     },
   },
@@ -86,12 +112,17 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
       const revoking = app.provider.hold("revoke");
       const response = browser.navigate(callback);
       await hold.arrived;
-      assert.deepEqual((await leaving.get("/idpauth/logout/?response=json")).json(), { status: "logged_out" });
+      assert.deepEqual((await leaving.get("/idpauth/logout/?response=json")).json(), {
+        status: "logged_out",
+      });
       hold.release();
       assertLinkInvalid(await response);
       assert.deepEqual(await probe(browser), SIGNED_OUT);
       await revoking.arrived;
-      assert.equal(app.provider.requestsTo("revoke")[0]?.params.get("token"), app.newest("refresh_token"));
+      assert.equal(
+        app.provider.requestsTo("revoke")[0]?.params.get("token"),
+        app.newest("refresh_token"),
+      );
       revoking.release();
       await app.auth.idle();
     },

@@ -12,25 +12,44 @@ const COOKIE_LIFE = 400 * DAY;
 /** Returns the attributes without the value, sorted and in lower case. */
 function attributesOf(line: string): { name: string; attributes: string[] } {
   const [pair = "", ...attributes] = line.split(";").map((part) => part.trim());
-  return { name: pair.slice(0, pair.indexOf("=")), attributes: attributes.map((attribute) => attribute.toLowerCase()).sort() };
+  return {
+    name: pair.slice(0, pair.indexOf("=")),
+    attributes: attributes.map((attribute) => attribute.toLowerCase()).sort(),
+  };
 }
 
 const attributes = (maxAge: number, secure: boolean) =>
-  ["httponly", `max-age=${String(maxAge)}`, "path=/", "samesite=lax", ...(secure ? ["secure"] : [])].sort();
+  [
+    "httponly",
+    `max-age=${String(maxAge)}`,
+    "path=/",
+    "samesite=lax",
+    ...(secure ? ["secure"] : []),
+  ].sort();
 
 /** Signs in, probes and signs out at `origin`, and checks every cookie for these attributes. */
 async function checkCookie(
   starter: ApplicationStarter,
-  { start = {}, origin, name, maxAge = COOKIE_LIFE }: { start?: StageOptions; origin?: string; name: string; maxAge?: number },
+  {
+    start = {},
+    origin,
+    name,
+    maxAge = COOKIE_LIFE,
+  }: { start?: StageOptions; origin?: string; name: string; maxAge?: number },
 ): Promise<void> {
   const app = await starter.start(start);
   const at = origin ?? app.origin;
   const secure = at.startsWith("https:");
-  const browser = app.browser({ origin: at, ...(origin !== undefined && { proxied: { [origin]: app.port } }) });
+  const browser = app.browser({
+    origin: at,
+    ...(origin !== undefined && { proxied: { [origin]: app.port } }),
+  });
   const login = await browser.navigate("/idpauth/login/");
   const done = await browser.navigate(await app.provider.signInCode(login.location ?? ""));
   for (const response of [login, done]) {
-    assert.deepEqual(response.setCookies.map(attributesOf), [{ name, attributes: attributes(maxAge, secure) }]);
+    assert.deepEqual(response.setCookies.map(attributesOf), [
+      { name, attributes: attributes(maxAge, secure) },
+    ]);
     assert.match(response.setCookies[0] ?? "", new RegExp(`^${name}=[A-Za-z0-9_-]{43};`));
   }
   assert.deepEqual(await probe(browser), SIGNED_IN);
@@ -43,7 +62,8 @@ async function checkCookie(
 export const cookieRequirements: readonly AdapterRequirement[] = [
   {
     area: "cookie",
-    title: "over http the cookie is idpauth with HttpOnly, SameSite=Lax, Path=/ and Max-Age; a logout clears it with the same attributes",
+    title:
+      "over http the cookie is idpauth with HttpOnly, SameSite=Lax, Path=/ and Max-Age; a logout clears it with the same attributes",
     session: "bundled",
     check: (starter) => checkCookie(starter, { name: "idpauth" }),
   },
@@ -52,21 +72,32 @@ export const cookieRequirements: readonly AdapterRequirement[] = [
     title: "behind a trusted proxy that ends TLS the cookie is __Host-Http-idpauth with Secure",
     session: "bundled",
     check(starter) {
-      const start = starter.has("own trust-proxy setting") ? { trustsProxy: true } : { options: { trustProxy: true } };
+      const start = starter.has("own trust-proxy setting")
+        ? { trustsProxy: true }
+        : { options: { trustProxy: true } };
       return checkCookie(starter, { start, origin: HTTPS, name: "__Host-Http-idpauth" });
     },
   },
   {
     area: "cookie",
-    title: "a cookie of the same name from another path or subdomain does not hide the session's cookie",
+    title:
+      "a cookie of the same name from another path or subdomain does not hide the session's cookie",
     session: "bundled",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
       const own = `idpauth=${browser.cookies.value("idpauth") ?? ""}`;
       const planted = `idpauth=${"A".repeat(43)}`;
-      for (const cookie of [`${planted}; ${own}`, `idpauth=; idpauth="x"; ${own}; ${planted}`, `a=b; xidpauth=y;${own};idpauth2=z`]) {
-        assert.deepEqual((await browser.get("/idpauth/session", { headers: { cookie } })).json(), SIGNED_IN, cookie);
+      for (const cookie of [
+        `${planted}; ${own}`,
+        `idpauth=; idpauth="x"; ${own}; ${planted}`,
+        `a=b; xidpauth=y;${own};idpauth2=z`,
+      ]) {
+        assert.deepEqual(
+          (await browser.get("/idpauth/session", { headers: { cookie } })).json(),
+          SIGNED_IN,
+          cookie,
+        );
         assert.equal((await browser.get("/reports", { headers: { cookie } })).status, 200, cookie);
       }
     },
@@ -98,7 +129,8 @@ export const cookieRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "cookie",
-    title: "a sign-in gives the session a new key; the key from before is worthless (session fixation)",
+    title:
+      "a sign-in gives the session a new key; the key from before is worthless (session fixation)",
     async check(starter) {
       const app = await starter.start();
       const thief = app.browser();

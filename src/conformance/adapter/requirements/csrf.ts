@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import type { CookieBrowser } from "../../../testing/browser/cookie-browser.js";
 import type { ApplicationRoute } from "../adapter-under-test.js";
 import type { StartedApplication } from "../application-starter.js";
-import { ACCEPTS_HTML, assertPage, assertProblem, probe, SIGNED_OUT, SITE_UNKNOWN } from "./assertions.js";
+import {
+  ACCEPTS_HTML,
+  assertPage,
+  assertProblem,
+  probe,
+  SIGNED_OUT,
+  SITE_UNKNOWN,
+} from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const area = "csrf";
@@ -18,8 +25,16 @@ function start(starter: Parameters<AdapterRequirement["check"]>[0], options: obj
 }
 
 /** @param headers without `sec-fetch-site`, the request has none */
-function post(browser: CookieBrowser, headers: Readonly<Record<string, string | string[]>>, path = "/items") {
-  return browser.get(path, { method: "POST", headers: { "content-type": "application/json", ...SITE_UNKNOWN, ...headers }, body: "{}" });
+function post(
+  browser: CookieBrowser,
+  headers: Readonly<Record<string, string | string[]>>,
+  path = "/items",
+) {
+  return browser.get(path, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...SITE_UNKNOWN, ...headers },
+    body: "{}",
+  });
 }
 
 /** Headers that do not show the application's own origin. */
@@ -28,9 +43,20 @@ function foreign(origin: string): readonly Readonly<Record<string, string | stri
   return [
     {},
     { "x-idpauth": "" },
-    ...["cross-site", "same-site", "Same-Origin", "garbage", ""].map((site) => ({ "sec-fetch-site": site, ...own })),
+    ...["cross-site", "same-site", "Same-Origin", "garbage", ""].map((site) => ({
+      "sec-fetch-site": site,
+      ...own,
+    })),
     { "sec-fetch-site": ["same-origin", "same-origin"], ...own },
-    ...["null", "", "https://evil.example", origin.replace("http:", "https:"), `${origin}1`, `${origin}.`, `${origin}/`].map((other) => ({
+    ...[
+      "null",
+      "",
+      "https://evil.example",
+      origin.replace("http:", "https:"),
+      `${origin}1`,
+      `${origin}.`,
+      `${origin}/`,
+    ].map((other) => ({
       origin: other,
       "x-idpauth": "1",
     })),
@@ -47,12 +73,17 @@ function blockedReasons({ auth }: StartedApplication): string[] {
 export const csrfRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    title: "a POST that does not show the application's own origin gets 403, and its route does not run",
+    title:
+      "a POST that does not show the application's own origin gets 403, and its route does not run",
     async check(starter) {
       const app = await start(starter);
       for (const headers of foreign(app.origin)) {
         const response = await post(app.browser(), headers);
-        assert.equal(response.status, 403, `${JSON.stringify(headers)}: ${String(response.status)}`);
+        assert.equal(
+          response.status,
+          403,
+          `${JSON.stringify(headers)}: ${String(response.status)}`,
+        );
         assertProblem(response, 403, "cross_origin");
       }
       assert.equal(app.ran.get("/items"), undefined);
@@ -60,7 +91,8 @@ export const csrfRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a POST runs its route if Sec-Fetch-Site, without it Origin, and without both X-Idpauth shows the application's own origin",
+    title:
+      "a POST runs its route if Sec-Fetch-Site, without it Origin, and without both X-Idpauth shows the application's own origin",
     async check(starter) {
       const app = await start(starter);
       const reasons = blockedReasons(app);
@@ -71,7 +103,11 @@ export const csrfRequirements: readonly AdapterRequirement[] = [
         { "x-idpauth": "1" },
       ]) {
         const response = await post(app.browser(), headers);
-        assert.deepEqual([response.status, response.text], [200, JSON.stringify({ created: true })], JSON.stringify(headers));
+        assert.deepEqual(
+          [response.status, response.text],
+          [200, JSON.stringify({ created: true })],
+          JSON.stringify(headers),
+        );
       }
       assert.deepEqual(reasons, []);
     },
@@ -89,11 +125,16 @@ export const csrfRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a refused form is a page for a browser, and the event blocked has the reason cross_origin",
+    title:
+      "a refused form is a page for a browser, and the event blocked has the reason cross_origin",
     async check(starter) {
       const app = await start(starter);
       const reasons = blockedReasons(app);
-      assertPage(await post(app.browser(), { ...ACCEPTS_HTML, origin: "https://evil.example" }), 403, "cross_origin");
+      assertPage(
+        await post(app.browser(), { ...ACCEPTS_HTML, origin: "https://evil.example" }),
+        403,
+        "cross_origin",
+      );
       assert.deepEqual(reasons, ["cross_origin"]);
     },
   },

@@ -7,8 +7,15 @@ import type { AdapterRequirement } from "./requirement.js";
 
 const area = "errors";
 
-/** The ways in which a handler fails: it throws, rejects at once, or rejects after it has read the user. */
-const FAILURES: readonly (readonly [path: string, guarded: boolean, fail: (error: Error, ask: () => Promise<unknown>) => unknown])[] = [
+/**
+ * The ways in which a handler fails: it throws, rejects at once, or rejects after it has read the
+ * user.
+ */
+const FAILURES: readonly (readonly [
+  path: string,
+  guarded: boolean,
+  fail: (error: Error, ask: () => Promise<unknown>) => unknown,
+])[] = [
   [
     "/throws",
     true,
@@ -38,9 +45,12 @@ const FAILURES: readonly (readonly [path: string, guarded: boolean, fail: (error
 export const errorRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    title: "an error that a handler throws or rejects with reaches the application's error handler once, as the same object",
+    title:
+      "an error that a handler throws or rejects with reaches the application's error handler once, as the same object",
     async check(starter) {
-      const errors = FAILURES.map(([path], index) => Object.assign(new Error(`failed at ${path}`), index % 2 === 0 ? { status: 422 } : {}));
+      const errors = FAILURES.map(([path], index) =>
+        Object.assign(new Error(`failed at ${path}`), index % 2 === 0 ? { status: 422 } : {}),
+      );
       const routes = FAILURES.map(([path, guarded, fail], index): ApplicationRoute => ({
         kind: "json",
         method: "GET",
@@ -52,8 +62,15 @@ export const errorRequirements: readonly AdapterRequirement[] = [
       const browser = await app.signedIn();
       for (const [index, [path]] of FAILURES.entries()) {
         const response = await browser.get(path, { headers: ACCEPTS_JSON });
-        assert.deepEqual([response.status, response.json()], [index % 2 === 0 ? 422 : 500, { caught: `failed at ${path}` }]);
-        assert.equal(app.caught[index], errors[index], "it is another error than the one that was thrown");
+        assert.deepEqual(
+          [response.status, response.json()],
+          [index % 2 === 0 ? 422 : 500, { caught: `failed at ${path}` }],
+        );
+        assert.equal(
+          app.caught[index],
+          errors[index],
+          "it is another error than the one that was thrown",
+        );
       }
       assert.equal(app.caught.length, FAILURES.length);
       assert.equal((await browser.get("/idpauth/session")).json().authenticated, true);
@@ -61,14 +78,23 @@ export const errorRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a response of idpauth, also a refusal or an outage, does not reach the application's error handler",
+    title:
+      "a response of idpauth, also a refusal or an outage, does not reach the application's error handler",
     async check(starter) {
       const app = await starter.start();
       const browser = app.browser();
       assertProblem(await browser.get("/idpauth/login/?scheme=EVIL"), 400, "invalid_parameter");
-      assertProblem(await browser.get("/idpauth/login-callback?state=x&code=y", { headers: ACCEPTS_JSON }), 400, "login_link_invalid");
+      assertProblem(
+        await browser.get("/idpauth/login-callback?state=x&code=y", { headers: ACCEPTS_JSON }),
+        400,
+        "login_link_invalid",
+      );
       assertProblem(await browser.get("/idpauth/nothing"), 404, "not_found");
-      assertProblem(await browser.get("/idpauth/session", { method: "POST" }), 405, "method_not_allowed");
+      assertProblem(
+        await browser.get("/idpauth/session", { method: "POST" }),
+        405,
+        "method_not_allowed",
+      );
       assert.equal((await browser.get("/reports")).status, 401);
       app.provider.fault("discovery", { kind: "status", status: 500 });
       assertRetryAfter(await browser.get("/idpauth/login/"));
@@ -77,11 +103,18 @@ export const errorRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "configuration errors keep the application from starting, and one error reports all of them",
+    title:
+      "configuration errors keep the application from starting, and one error reports all of them",
     async check(starter) {
       const misspelled = { cookieNam: "x" };
       const findings = await refusal(starter, {
-        options: { secretKey: "", clientId: undefined, scope: ["email"], issuer: "http://id.example", ...misspelled },
+        options: {
+          secretKey: "",
+          clientId: undefined,
+          scope: ["email"],
+          issuer: "http://id.example",
+          ...misspelled,
+        },
       });
       for (const code of ["E001", "E003", "E005", "E008", "E010"])
         assert.ok(findings.includes(code), `${code} is not told: ${findings.join()}`);
@@ -98,10 +131,13 @@ export const errorRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "the framework's own sessions without its session middleware are refused at the start, or every request gets 503",
+    title:
+      "the framework's own sessions without its session middleware are refused at the start, or every request gets 503",
     session: "bundled",
     async check(starter) {
-      const outcome = await starter.start({ options: { session: "host" } }).catch((error: unknown) => error);
+      const outcome = await starter
+        .start({ options: { session: "host" } })
+        .catch((error: unknown) => error);
       if (outcome instanceof Error) {
         assert.ok(outcome instanceof ConfigurationError, String(outcome));
         assert.ok(codesOf(outcome).includes("E002"), codesOf(outcome).join());
@@ -112,8 +148,18 @@ export const errorRequirements: readonly AdapterRequirement[] = [
         app.log.some(({ code }) => code === "W008"),
         "neither E002 nor W008 is told",
       );
-      for (const path of ["/idpauth/", "/idpauth/login/", "/idpauth/login-callback?state=x&code=y", "/idpauth/logout/", "/reports"]) {
-        assertProblem(await app.browser().get(path, { headers: ACCEPTS_JSON }), 503, "session_missing");
+      for (const path of [
+        "/idpauth/",
+        "/idpauth/login/",
+        "/idpauth/login-callback?state=x&code=y",
+        "/idpauth/logout/",
+        "/reports",
+      ]) {
+        assertProblem(
+          await app.browser().get(path, { headers: ACCEPTS_JSON }),
+          503,
+          "session_missing",
+        );
       }
       assertRetryAfter(await app.browser().get("/idpauth/session"));
       assert.ok(app.caught.every((error) => error instanceof SessionMissingError));
@@ -126,13 +172,19 @@ export const errorRequirements: readonly AdapterRequirement[] = [
     async check(starter) {
       const app = await starter.start();
       assert.equal(app.log.filter(({ code }) => code === "W006").length, 1);
-      assert.ok(!app.log.some(({ code }) => code === "E002" || code === "W008" || code === "W005"), JSON.stringify(app.log));
+      assert.ok(
+        !app.log.some(({ code }) => code === "E002" || code === "W008" || code === "W005"),
+        JSON.stringify(app.log),
+      );
     },
   },
 ];
 
 /** Returns the codes of the findings that keep the application from starting. */
-async function refusal(starter: ApplicationStarter, options: StageOptions): Promise<readonly string[]> {
+async function refusal(
+  starter: ApplicationStarter,
+  options: StageOptions,
+): Promise<readonly string[]> {
   const error: unknown = await starter.start(options).then(
     () => undefined,
     (reason: unknown) => reason,
@@ -148,7 +200,8 @@ async function refusal(starter: ApplicationStarter, options: StageOptions): Prom
   return codesOf(error);
 }
 
-const codesOf = ({ findings }: ConfigurationError): readonly string[] => findings.map(({ code }) => code);
+const codesOf = ({ findings }: ConfigurationError): readonly string[] =>
+  findings.map(({ code }) => code);
 
 function errorsOf(codes: readonly string[]): readonly string[] {
   return codes.filter((code) => code.startsWith("E"));

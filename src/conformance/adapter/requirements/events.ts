@@ -55,12 +55,18 @@ async function openedLater(app: StartedApplication, browser: CookieBrowser): Pro
 export const eventsRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    title: "the event stream begins at once, and its headers keep caches and proxies from storing, changing or buffering it",
+    title:
+      "the event stream begins at once, and its headers keep caches and proxies from storing, changing or buffering it",
     async check(starter) {
       const app = await start(starter);
       const { headers } = await opened(app, await app.signedIn());
       assert.deepEqual(
-        [headers["content-type"], headers["cache-control"], headers["x-accel-buffering"], headers["content-length"]],
+        [
+          headers["content-type"],
+          headers["cache-control"],
+          headers["x-accel-buffering"],
+          headers["content-length"],
+        ],
         ["text/event-stream", "no-store, no-transform", "no", undefined],
       );
     },
@@ -88,7 +94,10 @@ export const eventsRequirements: readonly AdapterRequirement[] = [
       await browser.get("/idpauth/logout/?response=json");
       for (const stream of streams) {
         assert.equal(await stream.ended(), true);
-        assert.equal(withoutRetry(stream.text), `${BEGINNING}event: ended\ndata: {"reason":"logout"}\n\n`);
+        assert.equal(
+          withoutRetry(stream.text),
+          `${BEGINNING}event: ended\ndata: {"reason":"logout"}\n\n`,
+        );
       }
       assert.equal(withoutRetry(other.text), BEGINNING);
     },
@@ -104,7 +113,10 @@ export const eventsRequirements: readonly AdapterRequirement[] = [
       assertProblem(await browser.get(EVENTS, { headers: OWN_PAGE }), 429, "too_many_streams");
       await opened(app, await app.signedIn());
       first?.leave();
-      await withinLimit(openedLater(app, browser), "the stream of a browser that has left keeps its place");
+      await withinLimit(
+        openedLater(app, browser),
+        "the stream of a browser that has left keeps its place",
+      );
     },
   },
   {
@@ -115,7 +127,10 @@ export const eventsRequirements: readonly AdapterRequirement[] = [
       const browser = await app.signedIn();
       for (let times = 0; times <= MAX_STREAMS; times += 1) {
         const response = await withinLimit(head(browser), "the response to HEAD does not end");
-        assert.deepEqual([response.status, mediaType(response), response.text], [200, "text/event-stream", ""]);
+        assert.deepEqual(
+          [response.status, mediaType(response), response.text],
+          [200, "text/event-stream", ""],
+        );
       }
       await opened(app, browser);
     },

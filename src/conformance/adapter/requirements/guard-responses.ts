@@ -4,7 +4,14 @@ import { TestClock } from "../../../testing/test-clock.js";
 import type { ApplicationRoute } from "../adapter-under-test.js";
 import type { StartedApplication } from "../application-starter.js";
 import { WatchedStore } from "../watched-store.js";
-import { ACCEPTS_HTML, ACCEPTS_JSON, assertPage, assertProblem, assertRetryAfter, ownCookies } from "./assertions.js";
+import {
+  ACCEPTS_HTML,
+  ACCEPTS_JSON,
+  assertPage,
+  assertProblem,
+  assertRetryAfter,
+  ownCookies,
+} from "./assertions.js";
 import { assertBlockedHeaders, backTo } from "./signed-out-requests.js";
 import type { AdapterRequirement } from "./requirement.js";
 
@@ -13,17 +20,25 @@ const HOUR = 3_600_000;
 const LOGIN = "/idpauth/login/";
 const NO_RESPONSE = JSON.stringify({ caught: "no response" });
 
-/** The guard's responses during an outage, the application's own responses, and the headers of earlier middleware. */
+/**
+ * The guard's responses during an outage, the application's own responses, and the headers of
+ * earlier middleware.
+ */
 export const guardResponseRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    title: "during a provider outage the guard responds with 503 and Retry-After, runs no handler, and doesn't sign anyone out",
+    title:
+      "during a provider outage the guard responds with 503 and Retry-After, runs no handler, and doesn't sign anyone out",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
       app.clock.advance(HOUR);
       app.provider.fault("token", { kind: "status", status: 503 });
-      await assertOutage(app, () => browser.get("/reports", { headers: ACCEPTS_JSON }), "provider_unavailable");
+      await assertOutage(
+        app,
+        () => browser.get("/reports", { headers: ACCEPTS_JSON }),
+        "provider_unavailable",
+      );
       const page = await browser.navigate("/reports");
       assertPage(page, 503, "provider_unavailable");
       assertRetryAfter(page);
@@ -37,7 +52,8 @@ export const guardResponseRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "during a store outage the guard responds with 503 and Retry-After, runs no handler, and touches no cookie",
+    title:
+      "during a store outage the guard responds with 503 and Retry-After, runs no handler, and touches no cookie",
     session: "bundled",
     async check(starter) {
       const clock = new TestClock();
@@ -55,7 +71,8 @@ export const guardResponseRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "an application's own responses go to navigations, to scripts and during an outage, and the handler does not run",
+    title:
+      "an application's own responses go to navigations, to scripts and during an outage, and the handler does not run",
     async check(starter) {
       const routes: readonly ApplicationRoute[] = (["GET", "POST"] as const).map((method) => ({
         kind: "json",
@@ -72,7 +89,10 @@ export const guardResponseRequirements: readonly AdapterRequirement[] = [
       assert.deepEqual([navigation.json()], [{ reason: "no_credentials", loginUrl }]);
       for (const method of ["GET", "POST"]) {
         const script = await browser.get("/own", { method });
-        assert.deepEqual([script.status, script.json()], [419, { reason: "no_credentials", loginUrl: LOGIN }]);
+        assert.deepEqual(
+          [script.status, script.json()],
+          [419, { reason: "no_credentials", loginUrl: LOGIN }],
+        );
       }
       assert.deepEqual([...app.ran], []);
       await app.signedIn(browser);
@@ -86,10 +106,15 @@ export const guardResponseRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "an application's own response that throws reaches the application's error handler and does not end the process",
+    title:
+      "an application's own response that throws reaches the application's error handler and does not end the process",
     async check(starter) {
       const guard = { mount: 0, ownResponses: "failing" } as const;
-      const app = await starter.start({ routes: [{ kind: "json", method: "GET", path: "/own", guard, respond: () => ({ own: true }) }] });
+      const app = await starter.start({
+        routes: [
+          { kind: "json", method: "GET", path: "/own", guard, respond: () => ({ own: true }) },
+        ],
+      });
       const browser = app.browser();
       for (const headers of [ACCEPTS_HTML, ACCEPTS_JSON]) {
         const response = await browser.get("/own", { headers });
@@ -104,7 +129,8 @@ export const guardResponseRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "the Vary and Set-Cookie values of earlier middleware stay on every response, each cookie in a line of its own",
+    title:
+      "the Vary and Set-Cookie values of earlier middleware stay on every response, each cookie in a line of its own",
     needs: "earlier headers",
     async check(starter) {
       const earlier = [
@@ -129,7 +155,11 @@ export const guardResponseRequirements: readonly AdapterRequirement[] = [
       ]) {
         const row = `${one.url.pathname} ${one.status}`;
         const vary = String(one.headers.vary).split(/, */);
-        assert.deepEqual([vary.includes("Accept-Encoding"), vary.includes("Cookie")], [true, true], `${row}: Vary: ${vary.join()}`);
+        assert.deepEqual(
+          [vary.includes("Accept-Encoding"), vary.includes("Cookie")],
+          [true, true],
+          `${row}: Vary: ${vary.join()}`,
+        );
         assert.deepEqual(
           others.map((line) => one.setCookies.filter((other) => other === line).length),
           [1, 1],
@@ -144,17 +174,26 @@ export const guardResponseRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a route without a guard is open to every user, and its response is the application's alone",
+    title:
+      "a route without a guard is open to every user, and its response is the application's alone",
     async check(starter) {
       const app = await starter.start();
       const response = await app.browser().navigate("/public");
-      assert.deepEqual([response.status, response.json(), ownCookies(response)], [200, { for: "everybody" }, []]);
-      for (const name of ["referrer-policy", "content-security-policy"]) assert.equal(response.headers[name], undefined, name);
+      assert.deepEqual(
+        [response.status, response.json(), ownCookies(response)],
+        [200, { for: "everybody" }, []],
+      );
+      for (const name of ["referrer-policy", "content-security-policy"])
+        assert.equal(response.headers[name], undefined, name);
     },
   },
 ];
 
-async function assertOutage(app: StartedApplication, ask: () => Promise<BrowserResponse>, code: string): Promise<void> {
+async function assertOutage(
+  app: StartedApplication,
+  ask: () => Promise<BrowserResponse>,
+  code: string,
+): Promise<void> {
   const response = await ask();
   assertProblem(response, 503, code);
   assertRetryAfter(response);

@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
 import type { GuardRule } from "../../../index.js";
 import type { ApplicationRoute } from "../adapter-under-test.js";
-import { ACCEPTS_HTML, ACCEPTS_JSON, assertPage, assertProblem, assertRedirect, mediaType, probe, SIGNED_IN } from "./assertions.js";
+import {
+  ACCEPTS_HTML,
+  ACCEPTS_JSON,
+  assertPage,
+  assertProblem,
+  assertRedirect,
+  mediaType,
+  probe,
+  SIGNED_IN,
+} from "./assertions.js";
 import { assertBlockedHeaders, backTo } from "./signed-out-requests.js";
 import type { AdapterRequirement } from "./requirement.js";
 
@@ -10,7 +19,11 @@ const LOGIN = "/idpauth/login/";
 const RULE = { maxAge: 60 };
 
 /** A route for GET, and one for POST, with this rule. */
-function guarded(path: string, rule: GuardRule, ownResponses: boolean | "failing" = false): readonly ApplicationRoute[] {
+function guarded(
+  path: string,
+  rule: GuardRule,
+  ownResponses: boolean | "failing" = false,
+): readonly ApplicationRoute[] {
   return (["GET", "POST"] as const).map((method) => ({
     kind: "json",
     method,
@@ -24,7 +37,8 @@ function guarded(path: string, rule: GuardRule, ownResponses: boolean | "failing
 export const guardRuleRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    title: "a route's allow lets only users pass for whom it returns true; others get 403, and the handler does not run",
+    title:
+      "a route's allow lets only users pass for whom it returns true; others get 403, and the handler does not run",
     async check(starter) {
       const seen: unknown[] = [];
       const allow: GuardRule["allow"] = ({ user, claims, data }) => {
@@ -33,10 +47,15 @@ export const guardRuleRequirements: readonly AdapterRequirement[] = [
       };
       const routes = [
         ...guarded("/admin", { allow }),
-        ...guarded("/later", { allow: async (session) => Promise.resolve(session.user.email === "ada@example.com") }),
+        ...guarded("/later", {
+          allow: async (session) => Promise.resolve(session.user.email === "ada@example.com"),
+        }),
         ...guarded("/truthy", { allow: () => "true" as unknown as boolean }),
       ];
-      const app = await starter.start({ routes, options: { onSignIn: ({ claims }) => ({ data: { role: claims.name } }) } });
+      const app = await starter.start({
+        routes,
+        options: { onSignIn: ({ claims }) => ({ data: { role: claims.name } }) },
+      });
       const browser = app.browser();
       assert.equal((await browser.navigate("/admin")).status, 302);
       assert.deepEqual(seen, [], "it ran for a user who is not signed in");
@@ -46,14 +65,20 @@ export const guardRuleRequirements: readonly AdapterRequirement[] = [
         assertPage(page, 403, "forbidden");
         assertBlockedHeaders(page);
         for (const method of ["GET", "POST"]) {
-          assertProblem(await browser.get(path, { method, headers: ACCEPTS_JSON }), 403, "forbidden");
+          assertProblem(
+            await browser.get(path, { method, headers: ACCEPTS_JSON }),
+            403,
+            "forbidden",
+          );
         }
       }
       assert.deepEqual([[...app.ran], app.caught], [[], []]);
       assert.deepEqual(seen[0], ["ada-1815", "ada-1815", "Ada Lovelace"]);
       assert.deepEqual((await browser.get("/later")).json(), { inside: "/later" });
       const admin = app.browser();
-      await admin.navigate(await app.approved(admin, LOGIN, { sub: "root", email: "root@example.com", name: "admin" }));
+      await admin.navigate(
+        await app.approved(admin, LOGIN, { sub: "root", email: "root@example.com", name: "admin" }),
+      );
       assert.deepEqual((await admin.navigate("/admin")).json(), { inside: "/admin" });
       assert.deepEqual((await admin.get("/later")).status, 403);
       assert.deepEqual(await probe(browser), SIGNED_IN, "a refusal signed the user out");
@@ -61,13 +86,17 @@ export const guardRuleRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "an allow that throws or rejects reaches the application's error handler, and the handler does not run",
+    title:
+      "an allow that throws or rejects reaches the application's error handler, and the handler does not run",
     async check(starter) {
       const [thrown, rejected] = [new Error("the rule failed"), new Error("the rule failed later")];
       const throws = () => {
         throw thrown;
       };
-      const routes = [...guarded("/throws", { allow: throws }), ...guarded("/rejects", { allow: () => Promise.reject(rejected) })];
+      const routes = [
+        ...guarded("/throws", { allow: throws }),
+        ...guarded("/rejects", { allow: () => Promise.reject(rejected) }),
+      ];
       const app = await starter.start({ routes });
       const browser = await app.signedIn();
       for (const [path, error] of [
@@ -80,7 +109,11 @@ export const guardRuleRequirements: readonly AdapterRequirement[] = [
         ] as const) {
           const response = await browser.get(path, { method, headers });
           assert.deepEqual([response.status, response.json()], [500, { caught: error.message }]);
-          assert.equal(app.caught.at(-1), error, "it is another error than the one that was thrown");
+          assert.equal(
+            app.caught.at(-1),
+            error,
+            "it is another error than the one that was thrown",
+          );
         }
       }
       assert.deepEqual([app.caught.length, [...app.ran]], [4, []]);
@@ -88,7 +121,8 @@ export const guardRuleRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "an application's own responses go to users whom a route's rule does not let pass, and the handler does not run",
+    title:
+      "an application's own responses go to users whom a route's rule does not let pass, and the handler does not run",
     async check(starter) {
       const forbidden = { allow: () => false };
       const routes = [
@@ -103,7 +137,10 @@ export const guardRuleRequirements: readonly AdapterRequirement[] = [
         const refused = await browser.get("/forbidden", { method });
         assert.deepEqual([refused.status, refused.json()], [423, { kind: "forbidden" }]);
         const script = await browser.get("/recent", { method });
-        assert.deepEqual([script.status, script.json()], [424, { isNavigation: false, loginUrl: `${LOGIN}?max_age=60` }]);
+        assert.deepEqual(
+          [script.status, script.json()],
+          [424, { isNavigation: false, loginUrl: `${LOGIN}?max_age=60` }],
+        );
       }
       const page = await browser.navigate("/recent?a=b");
       const loginUrl = `${LOGIN}?${backTo(`${app.origin}/recent?a=b`)}&max_age=60`;
@@ -117,24 +154,35 @@ export const guardRuleRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a route's maxAge: a navigation authenticates again and returns to the page, other requests get 401 (RFC 9470)",
+    title:
+      "a route's maxAge: a navigation authenticates again and returns to the page, other requests get 401 (RFC 9470)",
     async check(starter) {
       const app = await starter.start({ routes: guarded("/transfer", RULE) });
       const browser = await app.signedIn();
       for (const method of ["GET", "POST"]) {
         const script = await browser.get("/transfer", { method, headers: ACCEPTS_JSON });
-        assert.deepEqual([script.status, mediaType(script)], [401, "application/json"], script.text);
+        assert.deepEqual(
+          [script.status, mediaType(script)],
+          [401, "application/json"],
+          script.text,
+        );
         assertBlockedHeaders(script);
         const challenge = script.headers["www-authenticate"] ?? "";
         assert.match(challenge, /^Bearer error="insufficient_user_authentication", .*max_age="60"/);
         const { error, login_url: loginUrl } = script.json() as Record<string, unknown>;
-        assert.deepEqual([error, loginUrl], ["insufficient_user_authentication", `${LOGIN}?max_age=60`]);
+        assert.deepEqual(
+          [error, loginUrl],
+          ["insufficient_user_authentication", `${LOGIN}?max_age=60`],
+        );
       }
       const asked = await browser.navigate("/transfer?to=7");
       assertRedirect(asked, `${LOGIN}?${backTo(`${app.origin}/transfer?to=7`)}&max_age=60`);
       assert.deepEqual([...app.ran], [], "the protected handler ran");
       const page = await browser.follow("/transfer?to=7");
-      assert.deepEqual([page.status, page.url.href, page.json()], [200, `${app.origin}/transfer?to=7`, { inside: "/transfer" }]);
+      assert.deepEqual(
+        [page.status, page.url.href, page.json()],
+        [200, `${app.origin}/transfer?to=7`, { inside: "/transfer" }],
+      );
       assert.equal((await browser.get("/transfer", { method: "POST" })).status, 200);
       app.clock.advance(120_000);
       assert.equal((await browser.get("/transfer", { method: "POST" })).status, 401);

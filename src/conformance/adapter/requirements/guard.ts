@@ -11,7 +11,11 @@ const LOGIN = "/idpauth/login/";
 const NAVIGATES = { "sec-fetch-mode": "navigate" };
 
 /** Header lines of a request, and the status for a signed-out user. */
-const ASKED: readonly (readonly [method: string, headers: Readonly<Record<string, string>>, status: number])[] = [
+const ASKED: readonly (readonly [
+  method: string,
+  headers: Readonly<Record<string, string>>,
+  status: number,
+])[] = [
   ["GET", {}, 401],
   ["GET", { accept: "*/*" }, 401],
   ["GET", ACCEPTS_JSON, 401],
@@ -48,7 +52,10 @@ export const guardRequirements: readonly AdapterRequirement[] = [
         assertBlockedHeaders(response);
       }
       const page = await app.browser().follow("/reports?year=2024&q=a%2Fb&x=1+2#top");
-      assert.deepEqual([page.status, page.url.href], [200, `${app.origin}/reports?year=2024&q=a%2Fb&x=1+2#top`]);
+      assert.deepEqual(
+        [page.status, page.url.href],
+        [200, `${app.origin}/reports?year=2024&q=a%2Fb&x=1+2#top`],
+      );
     },
   },
   {
@@ -57,7 +64,11 @@ export const guardRequirements: readonly AdapterRequirement[] = [
     needs: "untouched requests",
     async check(starter) {
       const app = await starter.start();
-      for (const query of ["?", "?q=%ff%00%&&x=1+2&x=1%202", "?next=//evil.example&u=http://evil.example/@x"]) {
+      for (const query of [
+        "?",
+        "?q=%ff%00%&&x=1+2&x=1%202",
+        "?next=//evil.example&u=http://evil.example/@x",
+      ]) {
         const response = await app.browser().navigate(`/reports${query}`);
         assertRedirect(response, `${LOGIN}?${backTo(`${app.origin}/reports${query}`)}`);
         assertBlockedHeaders(response);
@@ -66,7 +77,8 @@ export const guardRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a page whose path resembles another address redirects back to the application's own origin",
+    title:
+      "a page whose path resembles another address redirects back to the application's own origin",
     needs: "untouched requests",
     async check(starter) {
       const routes = MISLEADING.map((path): ApplicationRoute => ({
@@ -81,7 +93,10 @@ export const guardRequirements: readonly AdapterRequirement[] = [
         const response = await app.browser().navigate(path);
         assertRedirect(response, `${LOGIN}?${backTo(app.origin + path)}`);
         const page = await app.browser().follow(path);
-        assert.deepEqual([page.status, page.url.href, page.json()], [200, app.origin + path, { path }]);
+        assert.deepEqual(
+          [page.status, page.url.href, page.json()],
+          [200, app.origin + path, { path }],
+        );
       }
     },
   },
@@ -102,7 +117,8 @@ export const guardRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a GET or HEAD that prefers HTML or navigates gets 302, any other request 401; a POST is never redirected",
+    title:
+      "a GET or HEAD that prefers HTML or navigates gets 302, any other request 401; a POST is never redirected",
     async check(starter) {
       const app = await starter.start();
       for (const [method, headers, status] of ASKED) {
@@ -110,7 +126,11 @@ export const guardRequirements: readonly AdapterRequirement[] = [
         const row = `${method} ${JSON.stringify(headers)}`;
         assert.equal(response.status, status, row);
         assertBlockedHeaders(response);
-        assert.equal(response.location, status === 302 ? `${LOGIN}?${backTo(`${app.origin}/reports`)}` : undefined, row);
+        assert.equal(
+          response.location,
+          status === 302 ? `${LOGIN}?${backTo(`${app.origin}/reports`)}` : undefined,
+          row,
+        );
         if (method === "HEAD") assert.equal(response.text, "", row);
       }
       assert.deepEqual([...app.ran], [], "the protected handler ran");
@@ -118,25 +138,39 @@ export const guardRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a script gets a 401 with a JSON body that gives the state, the reason and the login address",
+    title:
+      "a script gets a 401 with a JSON body that gives the state, the reason and the login address",
     async check(starter) {
       const app = await starter.start({ options: { sessionMaxAge: 600 } });
       const browser = app.browser();
-      const body = (reason: string) => ({ authenticated: false, user: null, error: "login_required", reason, login_url: LOGIN });
+      const body = (reason: string) => ({
+        authenticated: false,
+        user: null,
+        error: "login_required",
+        reason,
+        login_url: LOGIN,
+      });
       for (const method of ["GET", "POST"]) {
         const response = await browser.get("/reports", { method, headers: ACCEPTS_JSON });
-        assert.deepEqual([response.status, mediaType(response), response.json()], [401, "application/json", body("no_credentials")]);
+        assert.deepEqual(
+          [response.status, mediaType(response), response.json()],
+          [401, "application/json", body("no_credentials")],
+        );
         assert.equal(response.headers["cross-origin-resource-policy"], "same-origin");
       }
       await app.signedIn(browser);
       assert.equal((await browser.get("/reports")).status, 200);
       app.clock.advance(601_000);
-      assert.deepEqual((await browser.get("/reports", { headers: ACCEPTS_JSON })).json(), body("max_age"));
+      assert.deepEqual(
+        (await browser.get("/reports", { headers: ACCEPTS_JSON })).json(),
+        body("max_age"),
+      );
     },
   },
   {
     area,
-    title: "the protected handler never runs if the guard blocks, and runs once if the guard does not block",
+    title:
+      "the protected handler never runs if the guard blocks, and runs once if the guard does not block",
     async check(starter) {
       const app = await starter.start({ options: { sessionMaxAge: 600 } });
       const browser = app.browser();
@@ -146,12 +180,19 @@ export const guardRequirements: readonly AdapterRequirement[] = [
       await browser.get("/reports");
       await browser.get("/reports", { method: "POST" });
       await browser.get("/reports", { method: "HEAD" });
-      await browser.get("/reports", { headers: { cookie: "idpauth=planted; __Host-Http-idpauth=planted" } });
-      assert.deepEqual([[...app.ran], blocked], [[], Array.from({ length: 5 }, () => "no_credentials")]);
+      await browser.get("/reports", {
+        headers: { cookie: "idpauth=planted; __Host-Http-idpauth=planted" },
+      });
+      assert.deepEqual(
+        [[...app.ran], blocked],
+        [[], Array.from({ length: 5 }, () => "no_credentials")],
+      );
       await app.signedIn(browser);
       assert.equal((await browser.get("/reports")).status, 200);
       assert.equal(app.ran.get("/reports"), 1);
-      assert.deepEqual((await browser.get("/reports", { method: "POST" })).json(), { posted: true });
+      assert.deepEqual((await browser.get("/reports", { method: "POST" })).json(), {
+        posted: true,
+      });
       assert.equal(app.ran.get("/reports"), 2);
       assert.equal((await browser.get("/public")).status, 200);
       app.clock.advance(601_000);
@@ -172,14 +213,20 @@ export const guardRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "simultaneous requests after the ID token has expired share one refresh, and all get the fresh token",
+    title:
+      "simultaneous requests after the ID token has expired share one refresh, and all get the fresh token",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
       app.clock.advance(HOUR);
-      const responses = await Promise.all(Array.from({ length: 10 }, () => browser.get("/reports")));
+      const responses = await Promise.all(
+        Array.from({ length: 10 }, () => browser.get("/reports")),
+      );
       assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200]);
-      assert.deepEqual([...new Set(responses.map((response) => response.json().token))], [app.newest("access_token")]);
+      assert.deepEqual(
+        [...new Set(responses.map((response) => response.json().token))],
+        [app.newest("access_token")],
+      );
       assert.equal(app.provider.requestsTo("token", { grant_type: "refresh_token" }).length, 1);
     },
   },

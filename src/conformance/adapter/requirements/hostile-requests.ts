@@ -1,4 +1,6 @@
-/** Requests that no ordinary browser sends, and their outcome, which is the same with every adapter. */
+/**
+ * Requests that no ordinary browser sends, and their outcome, which is the same with every adapter.
+ */
 
 /** A status, or several if a server or framework may refuse the request first. */
 export type Outcome = number | readonly number[];
@@ -9,7 +11,9 @@ export interface HostileRequest {
   readonly outcome: Outcome;
   /** The outcome if the server parses the target (WHATWG URL). Default: the same outcome. */
   readonly parsed?: Outcome;
-  /** Header lines, each with its line break; COOKIES stands for a signed-in user's. Default: these. */
+  /**
+   * Header lines, each with its line break; COOKIES stands for a signed-in user's. Default: these.
+   */
   readonly headers?: string;
   /** Text in a 200 response: it shows the endpoint and the user. */
   readonly says?: string;
@@ -88,7 +92,10 @@ export const SPELLINGS: readonly HostileRequest[] = [
   { line: "GET /idpauth/hasOwnProperty", outcome: 404 },
 ];
 
-/** Spellings of /reports, which is guarded. Frameworks differ in which of them reach the page; none may let a user in. */
+/**
+ * Spellings of /reports, which is guarded. Frameworks differ in which of them reach the page; none
+ * may let a user in.
+ */
 export const GUARDED_SPELLINGS: readonly string[] = [
   "/reports",
   "/reports/",
@@ -136,11 +143,22 @@ export const TARGETS: readonly HostileRequest[] = [
 
 /** Some servers accept only a few methods. */
 const UNKNOWN_METHOD = [400, 405, 501];
-const ENDPOINTS = ["", "session", "login/", "logout/", "login-callback?code=x&state=y", "debug", "style.css"];
+const ENDPOINTS = [
+  "",
+  "session",
+  "login/",
+  "logout/",
+  "login-callback?code=x&state=y",
+  "debug",
+  "style.css",
+];
 
 export const METHODS: readonly HostileRequest[] = [
   ...["POST", "PUT", "PATCH", "DELETE", "OPTIONS"].flatMap((method) =>
-    ENDPOINTS.map((endpoint): HostileRequest => ({ line: `${method} /idpauth/${endpoint}`, outcome: 405 })),
+    ENDPOINTS.map((endpoint): HostileRequest => ({
+      line: `${method} /idpauth/${endpoint}`,
+      outcome: 405,
+    })),
   ),
   ...["TRACE", "PURGE", "QUERY", "PROPFIND", "M-SEARCH"].flatMap((method) =>
     ["session", "logout/"].map((endpoint): HostileRequest => ({
@@ -158,13 +176,21 @@ export const METHODS: readonly HostileRequest[] = [
   { line: "get /idpauth/logout/", outcome: UNKNOWN_METHOD, parsed: [0, ...UNKNOWN_METHOD] },
   { line: "FOO /idpauth/logout/", outcome: UNKNOWN_METHOD, parsed: [0, ...UNKNOWN_METHOD] },
   // No header changes the method.
-  { line: "POST /idpauth/logout/", outcome: 405, headers: "Cookie: COOKIES\r\nX-HTTP-Method-Override: GET\r\nContent-Length: 0\r\n" },
+  {
+    line: "POST /idpauth/logout/",
+    outcome: 405,
+    headers: "Cookie: COOKIES\r\nX-HTTP-Method-Override: GET\r\nContent-Length: 0\r\n",
+  },
 ];
 
 export const QUERIES: readonly HostileRequest[] = [
   { line: "GET /idpauth/session?slide=%ff&details=%", outcome: 200, says: IN },
   { line: "GET /idpauth/session?details=true&details=true", outcome: 200, says: IN },
-  { line: "GET /idpauth/session?details[]=true&details[a]=true&__proto__[details]=true", outcome: 200, says: IN },
+  {
+    line: "GET /idpauth/session?details[]=true&details[a]=true&__proto__[details]=true",
+    outcome: 200,
+    says: IN,
+  },
   { line: "GET /idpauth/session??details=true", outcome: 200, says: IN },
   { line: "GET /idpauth/session?&&=&=x&;", outcome: 200, says: IN },
   { line: "GET /idpauth/session?slide=\xff", outcome: [200, 400], says: IN },
@@ -178,7 +204,10 @@ export const QUERIES: readonly HostileRequest[] = [
   { line: "GET /idpauth/login/?scheme=DEFAULT;response=json", outcome: 400 },
   { line: "GET /idpauth/login/?scheme=constructor", outcome: 400 },
   { line: "GET /idpauth/login/?response=__proto__", outcome: 400 },
-  { line: "GET /idpauth/login/?__proto__[scheme]=x&scheme[]=a&SCHEME=x&constructor.prototype.scheme=x", outcome: 302 },
+  {
+    line: "GET /idpauth/login/?__proto__[scheme]=x&scheme[]=a&SCHEME=x&constructor.prototype.scheme=x",
+    outcome: 302,
+  },
   { line: "GET /idpauth/login-callback?state=%ff&code=%00", outcome: 400 },
   { line: "GET /idpauth/login-callback?code=x&state=__proto__", outcome: 400 },
   { line: "GET /idpauth/login-callback?code=x&state=a&state=a", outcome: 400 },
@@ -188,15 +217,35 @@ export const QUERIES: readonly HostileRequest[] = [
   { line: "GET /idpauth/logout/?response=json&response=json", outcome: 400 },
   { line: "GET /idpauth/logout/?response=", outcome: 400 },
   { line: "GET /idpauth/?error=%ff%00<script>", outcome: [200, 400], says: "You are signed in" },
-  { line: "GET /idpauth/?error=%3Cscript%3E&error=__proto__", outcome: 200, says: "You are signed in" },
+  {
+    line: "GET /idpauth/?error=%3Cscript%3E&error=__proto__",
+    outcome: 200,
+    says: "You are signed in",
+  },
 ];
 
-const OTHERS = "idpauth=planted; idpauth=; idpauth.x=1; __Host-Http-idpauth=planted; __proto__=x; constructor=y";
+const OTHERS =
+  "idpauth=planted; idpauth=; idpauth.x=1; __Host-Http-idpauth=planted; __proto__=x; constructor=y";
 
 export const HEADERS: readonly HostileRequest[] = [
-  { line: "GET /idpauth/session", outcome: 200, says: IN, headers: "Cookie: COOKIES\r\nCookie: x=1\r\n" },
-  { line: "GET /idpauth/session", outcome: 200, says: IN, headers: `Cookie: ${OTHERS}; COOKIES\r\n` },
-  { line: "GET /idpauth/session", outcome: 200, says: IN, headers: `Cookie: ;;; =; =x; a; COOKIES;;\r\n` },
+  {
+    line: "GET /idpauth/session",
+    outcome: 200,
+    says: IN,
+    headers: "Cookie: COOKIES\r\nCookie: x=1\r\n",
+  },
+  {
+    line: "GET /idpauth/session",
+    outcome: 200,
+    says: IN,
+    headers: `Cookie: ${OTHERS}; COOKIES\r\n`,
+  },
+  {
+    line: "GET /idpauth/session",
+    outcome: 200,
+    says: IN,
+    headers: `Cookie: ;;; =; =x; a; COOKIES;;\r\n`,
+  },
   { line: "GET /idpauth/session", outcome: 200, says: OUT, headers: `Cookie: ${OTHERS}\r\n` },
   {
     line: "GET /idpauth/session",
@@ -204,31 +253,98 @@ export const HEADERS: readonly HostileRequest[] = [
     says: OUT,
     headers: `Cookie: idpauth="${"x".repeat(43)}"; idpauth=${"%41".repeat(15)}\r\n`,
   },
-  { line: "GET /idpauth/session", outcome: 200, says: OUT, headers: `Cookie: idpauth=${"x".repeat(43)}\r\n` },
-  { line: "GET /idpauth/session", outcome: 200, says: OUT, headers: `Cookie: ${"idpauth=".repeat(1_000)}\r\n` },
-  { line: "GET /idpauth/session", outcome: [200, 400], says: OUT, headers: "Cookie: idpauth=\xff\xfe; \x80\r\n" },
-  { line: "GET /idpauth/session", outcome: [200, 431], says: OUT, headers: `Cookie: ${"x".repeat(15_000)}\r\n` },
-  { line: "GET /idpauth/session", outcome: [200, 431], says: IN, headers: `Cookie: COOKIES\r\nX-Long: ${"x".repeat(15_000)}\r\n` },
+  {
+    line: "GET /idpauth/session",
+    outcome: 200,
+    says: OUT,
+    headers: `Cookie: idpauth=${"x".repeat(43)}\r\n`,
+  },
+  {
+    line: "GET /idpauth/session",
+    outcome: 200,
+    says: OUT,
+    headers: `Cookie: ${"idpauth=".repeat(1_000)}\r\n`,
+  },
+  {
+    line: "GET /idpauth/session",
+    outcome: [200, 400],
+    says: OUT,
+    headers: "Cookie: idpauth=\xff\xfe; \x80\r\n",
+  },
+  {
+    line: "GET /idpauth/session",
+    outcome: [200, 431],
+    says: OUT,
+    headers: `Cookie: ${"x".repeat(15_000)}\r\n`,
+  },
+  {
+    line: "GET /idpauth/session",
+    outcome: [200, 431],
+    says: IN,
+    headers: `Cookie: COOKIES\r\nX-Long: ${"x".repeat(15_000)}\r\n`,
+  },
   {
     line: "GET /idpauth/session",
     outcome: [200, 413, 431],
     says: IN,
     headers: `Cookie: COOKIES\r\nX-Long: ${"x".repeat(20_000)}\r\n`,
   },
-  { line: "GET /idpauth/session", outcome: [200, 400], says: IN, headers: "Cookie: COOKIES\r\nAuthorization: \xff\xfe Basic\r\n" },
   {
     line: "GET /idpauth/session",
     outcome: [200, 400],
     says: IN,
-    headers: 'Cookie: COOKIES\r\nAccept: text/html;q=x, */*;q=9, ,;;=,"\r\nSec-Fetch-Mode: \xe9\r\n',
+    headers: "Cookie: COOKIES\r\nAuthorization: \xff\xfe Basic\r\n",
   },
-  { line: "GET /idpauth/nothing", outcome: 404, headers: `Accept: ${", ".repeat(4_000)}text/html\r\n` },
-  { line: "GET /idpauth/login/?scheme=EVIL", outcome: 400, headers: "Accept: text/html\r\nAccept: application/json\r\n" },
-  { line: "GET /idpauth/login/", outcome: [302, 400], headers: "X-Origin-Url: \xe9\xff\tjavascript:alert(1)\r\n" },
-  { line: "GET /idpauth/login/", outcome: 302, headers: "X-Forwarded-Host: evil.example\r\nX-Forwarded-Proto: https\r\n" },
-  { line: "GET /idpauth/login/", outcome: 302, headers: "X-Original-URL: /idpauth/logout/\r\nX-Rewrite-URL: /idpauth/logout/\r\n" },
-  { line: "GET /reports", outcome: 200, headers: `Cookie: ${OTHERS}; COOKIES\r\nX-Original-URL: /public\r\n` },
+  {
+    line: "GET /idpauth/session",
+    outcome: [200, 400],
+    says: IN,
+    headers:
+      'Cookie: COOKIES\r\nAccept: text/html;q=x, */*;q=9, ,;;=,"\r\nSec-Fetch-Mode: \xe9\r\n',
+  },
+  {
+    line: "GET /idpauth/nothing",
+    outcome: 404,
+    headers: `Accept: ${", ".repeat(4_000)}text/html\r\n`,
+  },
+  {
+    line: "GET /idpauth/login/?scheme=EVIL",
+    outcome: 400,
+    headers: "Accept: text/html\r\nAccept: application/json\r\n",
+  },
+  {
+    line: "GET /idpauth/login/",
+    outcome: [302, 400],
+    headers: "X-Origin-Url: \xe9\xff\tjavascript:alert(1)\r\n",
+  },
+  {
+    line: "GET /idpauth/login/",
+    outcome: 302,
+    headers: "X-Forwarded-Host: evil.example\r\nX-Forwarded-Proto: https\r\n",
+  },
+  {
+    line: "GET /idpauth/login/",
+    outcome: 302,
+    headers: "X-Original-URL: /idpauth/logout/\r\nX-Rewrite-URL: /idpauth/logout/\r\n",
+  },
+  {
+    line: "GET /reports",
+    outcome: 200,
+    headers: `Cookie: ${OTHERS}; COOKIES\r\nX-Original-URL: /public\r\n`,
+  },
 ];
 
 /** Host values that give no origin. */
-export const HOSTS = ["", "a b", "evil.example/x", "[::1", "\xe9", "x:99999", "a,b", "user@host", "evil.example?x", "a\\b", "<script>"];
+export const HOSTS = [
+  "",
+  "a b",
+  "evil.example/x",
+  "[::1",
+  "\xe9",
+  "x:99999",
+  "a,b",
+  "user@host",
+  "evil.example?x",
+  "a\\b",
+  "<script>",
+];

@@ -1,12 +1,25 @@
 import assert from "node:assert/strict";
-import { ACCEPTS_HTML, ACCEPTS_JSON, assertHeaders, assertPage, assertProblem, ownCookies, probe, SIGNED_IN } from "./assertions.js";
+import {
+  ACCEPTS_HTML,
+  ACCEPTS_JSON,
+  assertHeaders,
+  assertPage,
+  assertProblem,
+  ownCookies,
+  probe,
+  SIGNED_IN,
+} from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const LOGIN = "/idpauth/login/";
 const LOGOUT = "/idpauth/logout/";
 
 /** Every kind of response, with its status for signed-out and signed-in users. */
-const ANSWERS: readonly (readonly [target: string, headers: Readonly<Record<string, string>>, status: number])[] = [
+const ANSWERS: readonly (readonly [
+  target: string,
+  headers: Readonly<Record<string, string>>,
+  status: number,
+])[] = [
   ["/idpauth/", {}, 200],
   ["/idpauth", {}, 200],
   ["/idpauth/style.css", {}, 200],
@@ -49,7 +62,8 @@ export const httpRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "http",
-    title: "a path with or without its final slash is the same endpoint, without a redirect; login-callback is exact",
+    title:
+      "a path with or without its final slash is the same endpoint, without a redirect; login-callback is exact",
     async check(starter) {
       const app = await starter.start({ options: { debug: true } });
       const browser = app.browser();
@@ -67,13 +81,18 @@ export const httpRequirements: readonly AdapterRequirement[] = [
         assert.equal((await browser.get(target)).status, status, target);
       }
       const callback = new URL(await app.approved(browser));
-      assertProblem(await browser.get(`/idpauth/login-callback/${callback.search}`), 404, "not_found");
+      assertProblem(
+        await browser.get(`/idpauth/login-callback/${callback.search}`),
+        404,
+        "not_found",
+      );
       assert.equal((await browser.navigate(callback)).status, 302);
     },
   },
   {
     area: "http",
-    title: "an unknown path below the mount path gets a 404 as problem+json or page that does not repeat the path; letter case matters",
+    title:
+      "an unknown path below the mount path gets a 404 as problem+json or page that does not repeat the path; letter case matters",
     async check(starter) {
       const app = await starter.start();
       const browser = app.browser();
@@ -101,7 +120,9 @@ export const httpRequirements: readonly AdapterRequirement[] = [
     title: "paths outside the mount path belong to the application",
     async check(starter) {
       const app = await starter.start();
-      assert.deepEqual((await app.browser().get("/public?next=/idpauth/session")).json(), { for: "everybody" });
+      assert.deepEqual((await app.browser().get("/public?next=/idpauth/session")).json(), {
+        for: "everybody",
+      });
       for (const path of ["/idpauth2", "/idpauthx/session", "/other/idpauth/session"]) {
         const response = await app.browser().get(path);
         assert.equal(response.status, 404, path);
@@ -134,7 +155,10 @@ export const httpRequirements: readonly AdapterRequirement[] = [
       }
       assert.equal(app.provider.requests.length, asked);
       assert.deepEqual(await probe(browser), SIGNED_IN);
-      assert.equal((await browser.navigate(LOGIN, { headers: { purpose: "preview" } })).status, 302);
+      assert.equal(
+        (await browser.navigate(LOGIN, { headers: { purpose: "preview" } })).status,
+        302,
+      );
     },
   },
   {
@@ -142,12 +166,16 @@ export const httpRequirements: readonly AdapterRequirement[] = [
     title: "the Vary values of earlier middleware stay, on pages, redirects, JSON and errors",
     needs: "earlier headers",
     async check(starter) {
-      const app = await starter.start({ options: { debug: true }, earlier: [["Vary", "Accept-Language"]] });
+      const app = await starter.start({
+        options: { debug: true },
+        earlier: [["Vary", "Accept-Language"]],
+      });
       const browser = app.browser();
       for (const [target, headers] of ANSWERS) {
         const { vary } = (await browser.get(target, { headers })).headers;
         const names = vary?.split(",").map((name) => name.trim().toLowerCase()) ?? [];
-        for (const name of ["accept-language", "cookie"]) assert.ok(names.includes(name), `${target}: Vary is ${String(vary)}`);
+        for (const name of ["accept-language", "cookie"])
+          assert.ok(names.includes(name), `${target}: Vary is ${String(vary)}`);
       }
     },
   },

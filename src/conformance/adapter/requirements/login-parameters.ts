@@ -9,7 +9,10 @@ import type { AdapterRequirement } from "./requirement.js";
 const area = "login parameters";
 const LOGIN = "/idpauth/login/";
 const HINT = "ada+x@example.com & ä";
-const OPTIONS = { loginParams: ["login_hint", "prompt"], authorizationParams: { resource: ["urn:a", "urn:b"], hd: "example.com" } };
+const OPTIONS = {
+  loginParams: ["login_hint", "prompt"],
+  authorizationParams: { resource: ["urn:a", "urn:b"], hd: "example.com" },
+};
 
 /** A public route that responds with the URL of a login. */
 function loginUrlRoute(path: string, options?: LoginUrlOptions): ApplicationRoute {
@@ -31,24 +34,37 @@ function loginUrlRoute(path: string, options?: LoginUrlOptions): ApplicationRout
 export const loginParameterRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    title: "a listed parameter of the login's query reaches the provider unchanged, others do not; a repeated one is 400",
+    title:
+      "a listed parameter of the login's query reaches the provider unchanged, others do not; a repeated one is 400",
     async check(starter) {
       const app = await starter.start({ options: OPTIONS });
       const browser = app.browser();
-      const query = new URLSearchParams({ login_hint: HINT, hd: "evil.example", organization: "o" }).toString();
+      const query = new URLSearchParams({
+        login_hint: HINT,
+        hd: "evil.example",
+        organization: "o",
+      }).toString();
       await browser.navigate(await app.approved(browser, `${LOGIN}?${query}`));
       assert.deepEqual(await probe(browser), SIGNED_IN);
       const requested = app.provider.requestsTo("authorize")[0]?.query ?? new URLSearchParams();
       assert.deepEqual(requested.getAll("login_hint"), [HINT]);
-      assert.deepEqual([requested.getAll("hd"), requested.getAll("resource")], [["example.com"], ["urn:a", "urn:b"]]);
+      assert.deepEqual(
+        [requested.getAll("hd"), requested.getAll("resource")],
+        [["example.com"], ["urn:a", "urn:b"]],
+      );
       assert.equal(requested.has("organization"), false);
-      assertProblem(await browser.get(`${LOGIN}?login_hint=a&login_hint=b`), 400, "invalid_parameter");
+      assertProblem(
+        await browser.get(`${LOGIN}?login_hint=a&login_hint=b`),
+        400,
+        "invalid_parameter",
+      );
       assertProblem(await browser.get(`${LOGIN}?login_hint=a%0Ab`), 400, "invalid_parameter");
     },
   },
   {
     area,
-    title: "loginUrl gives a login that returns to the page of the request, or to returnTo, with its parameters",
+    title:
+      "loginUrl gives a login that returns to the page of the request, or to returnTo, with its parameters",
     async check(starter) {
       const params = { login_hint: HINT };
       const routes = [
@@ -63,14 +79,22 @@ export const loginParameterRequirements: readonly AdapterRequirement[] = [
       const browser = app.browser();
       const hint = new URLSearchParams(params).toString();
       const page = `${LOGIN}?${backTo(`${app.origin}/reports?q=a%2Fb`)}&${hint}`;
-      assert.deepEqual((await browser.navigate("/own?a=b")).json(), { url: `${LOGIN}?${backTo(`${app.origin}/own?a=b`)}` });
+      assert.deepEqual((await browser.navigate("/own?a=b")).json(), {
+        url: `${LOGIN}?${backTo(`${app.origin}/own?a=b`)}`,
+      });
       assert.deepEqual((await browser.get("/own?a=b")).json(), { url: LOGIN });
       assert.deepEqual((await browser.get("/page")).json(), { url: page });
       assert.deepEqual((await browser.navigate("/none")).json(), { url: `${LOGIN}?${hint}` });
       assert.deepEqual((await browser.navigate("/elsewhere")).json(), { url: LOGIN });
-      assert.match(String((await browser.navigate("/unlisted")).json().error), /"scope" isn't in IDP_LOGIN_PARAMS/);
+      assert.match(
+        String((await browser.navigate("/unlisted")).json().error),
+        /"scope" isn't in IDP_LOGIN_PARAMS/,
+      );
       const end = await browser.follow(page);
-      assert.deepEqual([end.status, end.url.pathname + end.url.search, end.json().user], [200, "/reports?q=a%2Fb", ADA]);
+      assert.deepEqual(
+        [end.status, end.url.pathname + end.url.search, end.json().user],
+        [200, "/reports?q=a%2Fb", ADA],
+      );
       assert.equal(app.provider.requestsTo("authorize")[0]?.query.get("login_hint"), HINT);
     },
   },
@@ -81,10 +105,15 @@ export const loginParameterRequirements: readonly AdapterRequirement[] = [
       const app = await starter.start({ options: { loginPrompt: "none" } });
       const browser = app.browser();
       const { location: login = "" } = await browser.navigate("/reports");
-      const back = await browser.navigate(await deniedBy(app, (await browser.navigate(login)).location ?? "", "login_required"));
+      const back = await browser.navigate(
+        await deniedBy(app, (await browser.navigate(login)).location ?? "", "login_required"),
+      );
       assert.equal(back.location, `${app.origin}/reports`);
       const blocked = await browser.navigate("/reports");
-      assert.equal(new URL(blocked.location ?? "", app.origin).href, `${app.origin}/idpauth/?error=login_required`);
+      assert.equal(
+        new URL(blocked.location ?? "", app.origin).href,
+        `${app.origin}/idpauth/?error=login_required`,
+      );
       assert.equal((await browser.navigate("/idpauth/?error=login_required")).status, 200);
       assert.deepEqual([...app.ran], []);
     },
@@ -100,7 +129,11 @@ const REPORTS: ApplicationRoute = {
 };
 
 /** The callback of a login with `prompt=none` that the provider answers with an error. */
-async function deniedBy(app: StartedApplication, authorizationUrl: string, error: string): Promise<string> {
+async function deniedBy(
+  app: StartedApplication,
+  authorizationUrl: string,
+  error: string,
+): Promise<string> {
   app.provider.settings.promptNoneError = error;
   return app.provider.signInCode(authorizationUrl);
 }

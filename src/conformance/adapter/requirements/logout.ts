@@ -14,7 +14,8 @@ const revocations = (app: StartedApplication) => app.provider.requestsTo("revoke
 export const logoutRequirements: readonly AdapterRequirement[] = [
   {
     area: "logout",
-    title: "a logout responds with 302 and no body, to the index page or to IDP_AUTH_LOGOUT_REDIRECT_URL, a path or another address",
+    title:
+      "a logout responds with 302 and no body, to the index page or to IDP_AUTH_LOGOUT_REDIRECT_URL, a path or another address",
     async check(starter) {
       const app = await starter.start();
       for (const query of ["", "?response=redirect", "?response=REDIRECT", "?other=json"]) {
@@ -28,12 +29,18 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "logout",
-    title: "a logout with response=json, in any letter case, responds with 200 and status logged_out",
+    title:
+      "a logout with response=json, in any letter case, responds with 200 and status logged_out",
     async check(starter) {
       const app = await starter.start({ options: { authLogoutRedirectUrl: "/bye" } });
       for (const form of ["json", "JSON", "Json"]) {
-        const response = await (await app.signedIn()).get(`${LOGOUT}?response=${form}`, { headers: ACCEPTS_HTML });
-        assert.deepEqual([response.status, mediaType(response), response.json()], [200, "application/json", LOGGED_OUT]);
+        const response = await (
+          await app.signedIn()
+        ).get(`${LOGOUT}?response=${form}`, { headers: ACCEPTS_HTML });
+        assert.deepEqual(
+          [response.status, mediaType(response), response.json()],
+          [200, "application/json", LOGGED_OUT],
+        );
       }
     },
   },
@@ -60,7 +67,8 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
       const app = await starter.start();
       const browser = await app.signedIn();
       const twin = app.copyOf(browser);
-      for (const response of await Promise.all([browser.get(AS_JSON), twin.get(AS_JSON)])) assert.deepEqual(response.json(), LOGGED_OUT);
+      for (const response of await Promise.all([browser.get(AS_JSON), twin.get(AS_JSON)]))
+        assert.deepEqual(response.json(), LOGGED_OUT);
       assert.equal(revocations(app).length, 1);
     },
   },

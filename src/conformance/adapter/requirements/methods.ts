@@ -4,7 +4,9 @@ import type { AdapterRequirement } from "./requirement.js";
 
 const LOGIN = "/idpauth/login/";
 const LOGOUT = "/idpauth/logout/";
-const ACTING = ["login/", "login", "login-callback?state=x&code=y", "logout/", "logout"].map((path) => `/idpauth/${path}`);
+const ACTING = ["login/", "login", "login-callback?state=x&code=y", "logout/", "logout"].map(
+  (path) => `/idpauth/${path}`,
+);
 const READING = ["", "session", "session/", "debug"].map((path) => `/idpauth/${path}`);
 
 /** The headers that HEAD shares with GET. */
@@ -21,7 +23,8 @@ const SAME_BY_HEAD = [
 export const methodRequirements: readonly AdapterRequirement[] = [
   {
     area: "methods",
-    title: "a method other than GET gets 405 with Allow, has no effect, and opens nothing to other origins",
+    title:
+      "a method other than GET gets 405 with Allow, has no effect, and opens nothing to other origins",
     async check(starter) {
       const app = await starter.start({ options: { debug: true } });
       const browser = await app.signedIn();
@@ -33,7 +36,10 @@ export const methodRequirements: readonly AdapterRequirement[] = [
       ] as const) {
         for (const target of targets) {
           for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
-            const response = await browser.get(target, { method, ...(method === "OPTIONS" && { headers: preflight }) });
+            const response = await browser.get(target, {
+              method,
+              ...(method === "OPTIONS" && { headers: preflight }),
+            });
             const row = `${method} ${target}`;
             assertProblem(response, 405, "method_not_allowed");
             assert.deepEqual(
@@ -63,7 +69,11 @@ export const methodRequirements: readonly AdapterRequirement[] = [
         ["made/up", "x"],
       ] as const) {
         for (const target of [LOGIN, LOGOUT, PROBE]) {
-          assertProblem(await browser.get(target, { method: "POST", headers: { "content-type": type }, body }), 405, "method_not_allowed");
+          assertProblem(
+            await browser.get(target, { method: "POST", headers: { "content-type": type }, body }),
+            405,
+            "method_not_allowed",
+          );
         }
       }
       assert.deepEqual(await probe(browser), SIGNED_IN);
@@ -71,17 +81,23 @@ export const methodRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "methods",
-    title: "HEAD on index, session and debug gets the headers of GET without a body, does not refresh, and does not count as use",
+    title:
+      "HEAD on index, session and debug gets the headers of GET without a body, does not refresh, and does not count as use",
     async check(starter) {
       const app = await starter.start({ options: { debug: true, sessionIdleTimeout: 3600 } });
       const browser = await app.signedIn();
       for (const target of [...READING, "/idpauth"]) {
-        const [get, head] = [await browser.get(target), await browser.get(target, { method: "HEAD" })];
+        const [get, head] = [
+          await browser.get(target),
+          await browser.get(target, { method: "HEAD" }),
+        ];
         assert.deepEqual([head.status, head.text], [200, ""], target);
-        for (const name of SAME_BY_HEAD) assert.equal(head.headers[name], get.headers[name], `${target}: ${name}`);
+        for (const name of SAME_BY_HEAD)
+          assert.equal(head.headers[name], get.headers[name], `${target}: ${name}`);
         const length = head.headers["content-length"];
         // It is GET's length, or absent (RFC 9110 section 8.6).
-        if (length !== undefined) assert.equal(Number(length), Buffer.byteLength(get.text), `${target}: Content-Length`);
+        if (length !== undefined)
+          assert.equal(Number(length), Buffer.byteLength(get.text), `${target}: Content-Length`);
       }
       const asked = app.provider.requests.length;
       app.clock.advance(3_600_000);
@@ -101,7 +117,11 @@ export const methodRequirements: readonly AdapterRequirement[] = [
       const asked = app.provider.requests.length;
       for (const target of [...ACTING, callback]) {
         const response = await browser.get(target, { method: "HEAD" });
-        assert.deepEqual([response.status, response.headers.allow, response.text], [405, "GET", ""], target);
+        assert.deepEqual(
+          [response.status, response.headers.allow, response.text],
+          [405, "GET", ""],
+          target,
+        );
         assert.deepEqual(ownCookies(response), []);
         assertHeaders(response, target);
       }

@@ -21,12 +21,28 @@ export class OpenedStream {
     message.on("error", () => undefined);
   }
 
-  /** Requests a path with the browser's cookies, as a page of the application does. Resolves when the head has arrived. */
-  static async open(app: StartedApplication, browser: CookieBrowser, path: string): Promise<OpenedStream> {
+  /**
+   * Requests a path with the browser's cookies, as a page of the application does. Resolves when
+   * the head has arrived.
+   */
+  static async open(
+    app: StartedApplication,
+    browser: CookieBrowser,
+    path: string,
+  ): Promise<OpenedStream> {
     const cookie = browser.cookies.header(new URL(path, app.origin)) ?? "";
     const headers = { cookie, accept: "text/event-stream", "sec-fetch-site": "same-origin" };
-    const outgoing = httpRequest({ host: "127.0.0.1", port: app.port, path, headers, agent: false }).end();
-    const [message] = (await withinLimit(once(outgoing, "response"), `the head of ${path} does not arrive`)) as [IncomingMessage];
+    const outgoing = httpRequest({
+      host: "127.0.0.1",
+      port: app.port,
+      path,
+      headers,
+      agent: false,
+    }).end();
+    const [message] = (await withinLimit(
+      once(outgoing, "response"),
+      `the head of ${path} does not arrive`,
+    )) as [IncomingMessage];
     return new OpenedStream(message);
   }
 
@@ -39,14 +55,22 @@ export class OpenedStream {
   async until(expected: string): Promise<void> {
     while (!this.#text.endsWith(expected)) {
       const more = Promise.race([once(this.#message, "data"), once(this.#message, "close")]);
-      await withinLimit(more, `${JSON.stringify(expected)} does not arrive after ${JSON.stringify(this.#text)}`);
-      if (!this.#text.endsWith(expected)) assert.ok(!this.#message.destroyed, `the stream has closed after ${JSON.stringify(this.#text)}`);
+      await withinLimit(
+        more,
+        `${JSON.stringify(expected)} does not arrive after ${JSON.stringify(this.#text)}`,
+      );
+      if (!this.#text.endsWith(expected))
+        assert.ok(
+          !this.#message.destroyed,
+          `the stream has closed after ${JSON.stringify(this.#text)}`,
+        );
     }
   }
 
   /** Resolves when the response has ended. @returns whether it is complete */
   async ended(): Promise<boolean> {
-    if (!this.#message.destroyed) await withinLimit(once(this.#message, "close"), "the stream does not close");
+    if (!this.#message.destroyed)
+      await withinLimit(once(this.#message, "close"), "the stream does not close");
     return this.#message.complete;
   }
 

@@ -15,7 +15,10 @@ export interface ApiCall {
   isAborted: boolean;
 }
 
-/** An API on a free port of 127.0.0.1. It responds with the request's method and body, below `status/` with that status, and with events. */
+/**
+ * An API on a free port of 127.0.0.1. It responds with the request's method and body, below
+ * `status/` with that status, and with events.
+ */
 export class OrdersApi {
   readonly calls: ApiCall[] = [];
   /** The tokens that get 401. */
@@ -37,7 +40,9 @@ export class OrdersApi {
 
   /** The tokens of all requests. */
   get tokens(): (string | undefined)[] {
-    return this.calls.map(({ message }) => /^Bearer (.+)$/.exec(message.headers.authorization ?? "")?.[1]);
+    return this.calls.map(
+      ({ message }) => /^Bearer (.+)$/.exec(message.headers.authorization ?? "")?.[1],
+    );
   }
 
   /** Resolves when this holds of the last request. */
@@ -52,7 +57,10 @@ export class OrdersApi {
   #respond(message: IncomingMessage, response: ServerResponse): void {
     const call: ApiCall = { message, body: "", isAborted: false };
     this.calls.push(call);
-    const status = Number(/status\/(\d+)/.exec(message.url ?? "")?.[1] ?? (this.rejected.has(this.tokens.at(-1) ?? "") ? 401 : 200));
+    const status = Number(
+      /status\/(\d+)/.exec(message.url ?? "")?.[1] ??
+        (this.rejected.has(this.tokens.at(-1) ?? "") ? 401 : 200),
+    );
     const isStream = message.url === "/v2/stream";
     response.on("close", () => {
       call.isAborted = !response.writableFinished;
@@ -66,7 +74,12 @@ export class OrdersApi {
     });
     response.statusCode = status;
     if (isStream) response.write("data: 1\n\n");
-    else message.on("end", () => response.end(status === 200 ? JSON.stringify({ method: message.method, body: call.body }) : undefined));
+    else
+      message.on("end", () =>
+        response.end(
+          status === 200 ? JSON.stringify({ method: message.method, body: call.body }) : undefined,
+        ),
+      );
     this.#changes.emit("change");
   }
 
@@ -79,11 +92,29 @@ export class OrdersApi {
 /** Starts an API and an application that passes requests below `/api/orders/` on to it. */
 export async function startProxy(
   starter: ApplicationStarter,
-  { routes, options, ...proxied }: Partial<ProxiedApi> & { readonly routes?: readonly ApplicationRoute[]; readonly options?: object } = {},
+  {
+    routes,
+    options,
+    ...proxied
+  }: Partial<ProxiedApi> & {
+    readonly routes?: readonly ApplicationRoute[];
+    readonly options?: object;
+  } = {},
 ): Promise<StartedApplication & { readonly api: OrdersApi }> {
   const api = starter.stopping(await OrdersApi.start());
-  const apis = { orders: { url: api.url, path: "/api/orders/", resource: "https://orders.example.com", methods: ["GET", "HEAD", "POST"] } };
-  const app = await starter.start({ options: { apis, ...options }, ...(routes && { routes }), proxied: [{ api: "orders", ...proxied }] });
+  const apis = {
+    orders: {
+      url: api.url,
+      path: "/api/orders/",
+      resource: "https://orders.example.com",
+      methods: ["GET", "HEAD", "POST"],
+    },
+  };
+  const app = await starter.start({
+    options: { apis, ...options },
+    ...(routes && { routes }),
+    proxied: [{ api: "orders", ...proxied }],
+  });
   assert.equal(app.auths.length, 1);
   return { ...app, api };
 }

@@ -9,8 +9,16 @@ const EVIL = "https://evil.example/";
 const LOGIN = "/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=";
 const LOGOUT = "/idpauth/logout/";
 
-/** Signs Grace in by a login that a page has started, or the user (null). Returns the response of the callback. */
-async function signInGrace({ provider }: StartedApplication, browser: CookieBrowser, login: string, from: string | null) {
+/**
+ * Signs Grace in by a login that a page has started, or the user (null). Returns the response of
+ * the callback.
+ */
+async function signInGrace(
+  { provider }: StartedApplication,
+  browser: CookieBrowser,
+  login: string,
+  from: string | null,
+) {
   const { location = "" } = await browser.navigate(login, { from });
   return browser.navigate(await provider.signInCode(location, GRACE), { from: provider.issuer });
 }
@@ -30,7 +38,8 @@ async function emailIn(browser: CookieBrowser): Promise<unknown> {
 export const otherSiteRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    title: "a login that a link of another site has started replaces no session of another user, who decides on a page",
+    title:
+      "a login that a link of another site has started replaces no session of another user, who decides on a page",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -38,9 +47,9 @@ export const otherSiteRequirements: readonly AdapterRequirement[] = [
       const response = await signInGrace(app, browser, LOGIN + encodeURIComponent(page), EVIL);
       assertPage(response, 409, "login_hint=grace");
       assert.deepEqual(await probe(browser), SIGNED_IN);
-      const [stay = "", next = ""] = [...response.text.matchAll(/<a class="button[^"]*" href="([^"]*)"/g)].map(([, href = ""]) =>
-        href.replaceAll("&amp;", "&"),
-      );
+      const [stay = "", next = ""] = [
+        ...response.text.matchAll(/<a class="button[^"]*" href="([^"]*)"/g),
+      ].map(([, href = ""]) => href.replaceAll("&amp;", "&"));
       assert.equal(stay, page);
       assertRedirect(await signInGrace(app, browser, next, app.origin), page);
       assert.equal(await emailIn(browser), GRACE.email);
@@ -48,7 +57,8 @@ export const otherSiteRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a login that the user has started, by a typed address or a page of the application, signs in another user",
+    title:
+      "a login that the user has started, by a typed address or a page of the application, signs in another user",
     async check(starter) {
       const app = await starter.start();
       for (const from of [null, app.origin]) {
@@ -70,7 +80,8 @@ export const otherSiteRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a logout that the user has started continues at the provider with id_token_hint, and one of a sibling domain without it",
+    title:
+      "a logout that the user has started continues at the provider with id_token_hint, and one of a sibling domain without it",
     session: "bundled",
     async check(starter) {
       const app = await starter.start({ options: { logoutAtProvider: true } });
@@ -80,7 +91,10 @@ export const otherSiteRequirements: readonly AdapterRequirement[] = [
         ["http://127.0.0.1:1/", false],
       ] as const) {
         const { origin, searchParams } = await signedOut(app, from);
-        assert.deepEqual([origin, searchParams.has("id_token_hint")], [new URL(app.provider.issuer).origin, hasHint]);
+        assert.deepEqual(
+          [origin, searchParams.has("id_token_hint")],
+          [new URL(app.provider.issuer).origin, hasHint],
+        );
       }
     },
   },

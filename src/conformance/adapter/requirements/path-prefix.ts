@@ -30,7 +30,11 @@ export const pathPrefixRequirements: readonly AdapterRequirement[] = [
     needs: "sub-path",
     async check(starter) {
       const options = { ...BEHIND, mountPath: "/area/idpauth/" };
-      await wholeTrip(await starter.start({ basePath: "/area", options }), "/area", `${PREFIX}/area/idpauth/`);
+      await wholeTrip(
+        await starter.start({ basePath: "/area", options }),
+        "/area",
+        `${PREFIX}/area/idpauth/`,
+      );
     },
   },
   {
@@ -74,44 +78,72 @@ export const pathPrefixRequirements: readonly AdapterRequirement[] = [
       };
       const app = await starter.start({ options: BEHIND, routes: [...USUAL_ROUTES, own] });
       const browser = outside(app);
-      assert.equal((await browser.get("/portal/reports", { headers: ACCEPTS_JSON })).json().login_url, "/portal/idpauth/login/");
+      assert.equal(
+        (await browser.get("/portal/reports", { headers: ACCEPTS_JSON })).json().login_url,
+        "/portal/idpauth/login/",
+      );
       assert.equal((await browser.get("/portal/own")).json().loginUrl, "/portal/idpauth/login/");
       const loginUrl = (await browser.navigate("/portal/own?a=%2F")).json().loginUrl as string;
-      assert.equal(new URL(loginUrl, ORIGIN).searchParams.get("origin_url"), `${ORIGIN}/portal/own?a=%2F`);
+      assert.equal(
+        new URL(loginUrl, ORIGIN).searchParams.get("origin_url"),
+        `${ORIGIN}/portal/own?a=%2F`,
+      );
       const login = await browser.get("/portal/idpauth/login/?response=json");
       const authorization = new URL((login.json() as { redirect_to: string }).redirect_to);
-      assert.equal(authorization.searchParams.get("redirect_uri"), `${ORIGIN}/portal/idpauth/login-callback`);
+      assert.equal(
+        authorization.searchParams.get("redirect_uri"),
+        `${ORIGIN}/portal/idpauth/login-callback`,
+      );
       const denied = `/portal/idpauth/login-callback?${new URLSearchParams({
         state: authorization.searchParams.get("state") ?? "",
         iss: app.provider.issuer,
         error: "access_denied",
       }).toString()}`;
-      assert.equal((await browser.navigate(denied)).location, "/portal/idpauth/?error=access_denied");
+      assert.equal(
+        (await browser.navigate(denied)).location,
+        "/portal/idpauth/?error=access_denied",
+      );
       const logout = await browser.navigate("/portal/idpauth/logout/");
       assert.equal(logout.location, "/portal/idpauth/");
     },
   },
   {
     area,
-    title: "the application serves the paths without the prefix; with the prefix, no path belongs to idpauth",
+    title:
+      "the application serves the paths without the prefix; with the prefix, no path belongs to idpauth",
     async check(starter) {
       const app = await starter.start({ options: BEHIND });
       const browser = app.browser();
-      for (const path of ["/portal/idpauth/", "/portal/idpauth/session", "/portal/idpauth/login/", "/portal"]) {
+      for (const path of [
+        "/portal/idpauth/",
+        "/portal/idpauth/session",
+        "/portal/idpauth/login/",
+        "/portal",
+      ]) {
         const response = await browser.get(path);
-        assert.deepEqual([path, response.status, response.headers["referrer-policy"]], [path, 404, undefined]);
+        assert.deepEqual(
+          [path, response.status, response.headers["referrer-policy"]],
+          [path, 404, undefined],
+        );
       }
       assert.deepEqual((await browser.get("/idpauth/session")).json(), SIGNED_OUT);
     },
   },
 ];
 
-async function wholeTrip(app: StartedApplication, basePath: string, endpoints: string): Promise<void> {
+async function wholeTrip(
+  app: StartedApplication,
+  basePath: string,
+  endpoints: string,
+): Promise<void> {
   const browser = outside(app);
   const reports = `${PREFIX}${basePath}/reports`;
   const page = await browser.follow(`${reports}?year=2024&q=a%2Fb`);
   assert.deepEqual(
-    page.trail.map(({ status, url }) => [status, url.origin === ORIGIN ? url.pathname : "provider"]),
+    page.trail.map(({ status, url }) => [
+      status,
+      url.origin === ORIGIN ? url.pathname : "provider",
+    ]),
     [
       [302, reports],
       [302, `${endpoints}login/`],
@@ -123,7 +155,9 @@ async function wholeTrip(app: StartedApplication, basePath: string, endpoints: s
   assert.deepEqual([page.url.search, page.json().user], ["?year=2024&q=a%2Fb", ADA]);
   const [exchange] = app.provider.requestsTo("token");
   assert.equal(exchange?.params.get("redirect_uri"), `${ORIGIN}${endpoints}login-callback`);
-  for (const { name } of page.trail.flatMap(ownCookies).map((line) => ({ name: line.split("=", 1)[0] ?? "" }))) {
+  for (const { name } of page.trail
+    .flatMap(ownCookies)
+    .map((line) => ({ name: line.split("=", 1)[0] ?? "" }))) {
     assert.equal(name, `__Host-Http-idpauth${endpoints.slice(0, -1).replaceAll("/", ".")}`);
   }
   assert.deepEqual((await browser.get(`${endpoints}session`)).json(), SIGNED_IN);
@@ -138,6 +172,10 @@ async function assertLinks(browser: CookieBrowser, { url, text }: BrowserRespons
   assert.ok(links.length > 1, `${url.pathname} has no links: ${text}`);
   for (const link of links.filter((each) => !each.startsWith("https://pictures.example.com/"))) {
     assert.ok(link.startsWith("/portal/idpauth/"), `${url.href} links to ${link}`);
-    if (!/log(?:in|out)/.test(link)) assert.ok((await browser.get(link)).status < 400, `${url.href} links to ${link}, where nothing is`);
+    if (!/log(?:in|out)/.test(link))
+      assert.ok(
+        (await browser.get(link)).status < 400,
+        `${url.href} links to ${link}, where nothing is`,
+      );
   }
 }

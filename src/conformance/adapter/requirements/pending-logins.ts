@@ -22,23 +22,29 @@ export const pendingLoginRequirements: readonly AdapterRequirement[] = [
           [1, await app.approved(browser, loginOf(app, 1))],
           [2, await app.approved(browser, loginOf(app, 2))],
         ]);
-        for (const tab of order) assertRedirect(await browser.navigate(callbacks.get(tab) ?? ""), pageOf(app, tab));
+        for (const tab of order)
+          assertRedirect(await browser.navigate(callbacks.get(tab) ?? ""), pageOf(app, tab));
         assert.deepEqual(await probe(browser), SIGNED_IN);
       }
     },
   },
   {
     area: "pending logins",
-    title: "two tabs that return at the same moment both reach their own pages, and the user is signed in",
+    title:
+      "two tabs that return at the same moment both reach their own pages, and the user is signed in",
     async check(starter) {
       const app = await starter.start();
       const browser = app.browser();
-      const callbacks = [await app.approved(browser, loginOf(app, 1)), await app.approved(browser, loginOf(app, 2))];
+      const callbacks = [
+        await app.approved(browser, loginOf(app, 1)),
+        await app.approved(browser, loginOf(app, 2)),
+      ];
       const hold = app.provider.hold("token", { count: 2 });
       const responses = callbacks.map((callback) => browser.navigate(callback));
       await hold.arrived;
       hold.release();
-      for (const [index, response] of (await Promise.all(responses)).entries()) assertRedirect(response, pageOf(app, index + 1));
+      for (const [index, response] of (await Promise.all(responses)).entries())
+        assertRedirect(response, pageOf(app, index + 1));
       assert.deepEqual(await probe(browser), SIGNED_IN);
       // Some providers end the whole grant with one token.
       assert.deepEqual(app.provider.requestsTo("revoke"), []);

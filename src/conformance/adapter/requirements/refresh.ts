@@ -5,7 +5,8 @@ import type { AdapterRequirement } from "./requirement.js";
 
 const HOUR = 3600;
 
-const refreshes = (app: StartedApplication) => app.provider.requestsTo("token", { grant_type: "refresh_token" });
+const refreshes = (app: StartedApplication) =>
+  app.provider.requestsTo("token", { grant_type: "refresh_token" });
 
 function pass(app: StartedApplication, seconds: number): void {
   app.clock.advance(seconds * 1_000);
@@ -14,7 +15,8 @@ function pass(app: StartedApplication, seconds: number): void {
 export const refreshRequirements: readonly AdapterRequirement[] = [
   {
     area: "refresh",
-    title: "an expired ID token makes one token request for any number of requests, and all get the fresh token",
+    title:
+      "an expired ID token makes one token request for any number of requests, and all get the fresh token",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -25,16 +27,19 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
       const probes = Array.from({ length: 10 }, () => browser.get(PROBE));
       await hold.arrived;
       hold.release();
-      for (const response of await Promise.all(probes)) assert.deepEqual([response.status, response.json()], [200, SIGNED_IN]);
+      for (const response of await Promise.all(probes))
+        assert.deepEqual([response.status, response.json()], [200, SIGNED_IN]);
       const fresh = app.newest("access_token");
       assert.notEqual(fresh, old);
-      for (const response of await Promise.all(reports)) assert.deepEqual([response.status, response.json().token], [200, fresh]);
+      for (const response of await Promise.all(reports))
+        assert.deepEqual([response.status, response.json().token], [200, fresh]);
       assert.equal(refreshes(app).length, 1);
     },
   },
   {
     area: "refresh",
-    title: "each refresh sends the newest refresh token, and none happens before the ID token expires",
+    title:
+      "each refresh sends the newest refresh token, and none happens before the ID token expires",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -53,7 +58,8 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "refresh",
-    title: "a user waits for at most IDP_HTTP_TIMEOUT; the refresh continues in the background and is stored",
+    title:
+      "a user waits for at most IDP_HTTP_TIMEOUT; the refresh continues in the background and is stored",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -71,7 +77,8 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "refresh",
-    title: "a logout during a refresh wins: the session is not written back, and the new tokens are revoked",
+    title:
+      "a logout during a refresh wins: the session is not written back, and the new tokens are revoked",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();

@@ -9,7 +9,10 @@ import type { AdapterRequirement } from "./requirement.js";
 const area = "guard";
 const LATER = 5_000;
 
-function route(path: string, rest: Pick<ApplicationRoute & { kind: "json" }, "respond" | "guard">): ApplicationRoute {
+function route(
+  path: string,
+  rest: Pick<ApplicationRoute & { kind: "json" }, "respond" | "guard">,
+): ApplicationRoute {
   return { kind: "json", method: "GET", path, ...rest };
 }
 
@@ -37,7 +40,10 @@ export const requireSessionRequirements: readonly AdapterRequirement[] = [
       const app = await starter.start({
         clock,
         options: { sessionIdleTimeout: 600 },
-        routes: [route("/mine", { guard: { mount: 0 }, respond }), route("/ruled", { guard: { mount: 0, rule: { allow } }, respond })],
+        routes: [
+          route("/mine", { guard: { mount: 0 }, respond }),
+          route("/ruled", { guard: { mount: 0, rule: { allow } }, respond }),
+        ],
       });
       for (const [path, length] of [
         ["/mine", 2],
@@ -51,7 +57,8 @@ export const requireSessionRequirements: readonly AdapterRequirement[] = [
         assert.deepEqual([response.status, seen.length], [200, length], response.text);
         const { user, data, lastActive, expiresAt } = seen[0] as Session;
         assert.deepEqual([user.id, data, lastActive, expiresAt], ["ada-1815", {}, now, now + 600]);
-        for (const again of seen) assert.deepEqual(again, seen[0], "it is another session than the guard's");
+        for (const again of seen)
+          assert.deepEqual(again, seen[0], "it is another session than the guard's");
         assert.deepEqual([await probe(browser), app.caught], [SIGNED_OUT, []]);
       }
     },
@@ -67,7 +74,11 @@ export const requireSessionRequirements: readonly AdapterRequirement[] = [
         clock.advance(LATER);
         return { id: (await auth?.requireSession(raw))?.user.id };
       };
-      const app = await starter.start({ clock, options: { store }, routes: [route("/mine", { guard: { mount: 0 }, respond })] });
+      const app = await starter.start({
+        clock,
+        options: { store },
+        routes: [route("/mine", { guard: { mount: 0 }, respond })],
+      });
       const browser = await app.signedIn();
       store.operations.length = 0;
       assert.equal((await browser.get("/mine")).json().id, "ada-1815");
@@ -76,9 +87,11 @@ export const requireSessionRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "requireSession rejects with a GuardMissingError if no guard of its mount let the request pass, even for a signed-in user",
+    title:
+      "requireSession rejects with a GuardMissingError if no guard of its mount let the request pass, even for a signed-in user",
     async check(starter) {
-      const respond: (ApplicationRoute & { kind: "json" })["respond"] = ([auth], raw) => auth?.requireSession(raw);
+      const respond: (ApplicationRoute & { kind: "json" })["respond"] = ([auth], raw) =>
+        auth?.requireSession(raw);
       const app = await starter.start({
         options: [{}, { mountPath: "/partners/idpauth/" }],
         routes: [route("/open", { respond }), route("/other", { guard: { mount: 1 }, respond })],
@@ -93,7 +106,11 @@ export const requireSessionRequirements: readonly AdapterRequirement[] = [
         const response = await by.get(path);
         const error = app.caught.at(-1);
         assert.ok(error instanceof GuardMissingError, `${path}: ${String(error)}`);
-        assert.deepEqual([response.status, response.json(), error.code], [500, { caught: error.message }, "guard_missing"], path);
+        assert.deepEqual(
+          [response.status, response.json(), error.code],
+          [500, { caught: error.message }, "guard_missing"],
+          path,
+        );
         assert.match(error.message, /auth\.idpRequired/);
       }
       assert.deepEqual([app.caught.length, await probe(browser)], [3, SIGNED_IN]);

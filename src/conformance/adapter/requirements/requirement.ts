@@ -5,7 +5,10 @@ import type { ApplicationStarter } from "../application-starter.js";
 export interface AdapterRequirement {
   /** The subject: `trip`, `login`, `guard`, … */
   readonly area: string;
-  /** The rule. Unique within its area. Reports name the requirement by area and title, so keep both stable. */
+  /**
+   * The rule. Unique within its area. Reports name the requirement by area and title, so keep both
+   * stable.
+   */
   readonly title: string;
   /** The feature that the check uses. Without the feature, the requirement is not checked. */
   readonly needs?: AdapterFeature;

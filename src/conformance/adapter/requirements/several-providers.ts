@@ -20,17 +20,43 @@ const ROUTES: readonly ApplicationRoute[] = [
   respond: async ([auth], raw) => ({ provider: (await auth?.getSession(raw))?.provider }),
 }));
 
-/** Starts an application with the providers `staff` and `customers`, which have the same client ID and different users. */
-async function start(starter: ApplicationStarter, options: IdpAuthOptions = {}): Promise<StartedApplication & { customers: TestProvider }> {
+/**
+ * Starts an application with the providers `staff` and `customers`, which have the same client ID
+ * and different users.
+ */
+async function start(
+  starter: ApplicationStarter,
+  options: IdpAuthOptions = {},
+): Promise<StartedApplication & { customers: TestProvider }> {
   const clock = new TestClock();
-  const [staff, customers] = [await starter.startProvider(clock), await starter.startProvider(clock, { person: GRACE })];
-  const clientOf = ({ issuer, clientId, clientSecret }: TestProvider) => ({ issuer, clientId, clientSecret });
-  const providers = { staff: clientOf(staff), customers: { ...clientOf(customers), name: "Customer account" } };
+  const [staff, customers] = [
+    await starter.startProvider(clock),
+    await starter.startProvider(clock, { person: GRACE }),
+  ];
+  const clientOf = ({ issuer, clientId, clientSecret }: TestProvider) => ({
+    issuer,
+    clientId,
+    clientSecret,
+  });
+  const providers = {
+    staff: clientOf(staff),
+    customers: { ...clientOf(customers), name: "Customer account" },
+  };
   const single = { issuer: undefined, clientId: undefined, clientSecret: undefined };
-  return { ...(await starter.start({ clock, routes: ROUTES, options: { ...single, providers, ...options } })), customers };
+  return {
+    ...(await starter.start({
+      clock,
+      routes: ROUTES,
+      options: { ...single, providers, ...options },
+    })),
+    customers,
+  };
 }
 
-/** Follows a login, in which the user chooses a provider on the page, and returns the response of the last page. */
+/**
+ * Follows a login, in which the user chooses a provider on the page, and returns the response of
+ * the last page.
+ */
 async function choose(browser: CookieBrowser, page: string, name: string) {
   const chooser = await browser.follow(page);
   const link = new RegExp(`href="([^"]+)"><bdi>${name}<`).exec(chooser.text)?.[1];
@@ -41,12 +67,16 @@ async function choose(browser: CookieBrowser, page: string, name: string) {
 export const severalProviderRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    title: "the user chooses a provider on a page, signs in there, and returns to the requested page",
+    title:
+      "the user chooses a provider on a page, signs in there, and returns to the requested page",
     async check(starter) {
       const app = await start(starter);
       const browser = app.browser();
       const response = await choose(browser, "/reports", "Customer account");
-      assert.deepEqual([response.status, response.url.pathname, response.json()], [200, "/reports", { provider: "customers" }]);
+      assert.deepEqual(
+        [response.status, response.url.pathname, response.json()],
+        [200, "/reports", { provider: "customers" }],
+      );
       assert.equal(app.customers.requestsTo("token").length, 1);
     },
   },
@@ -66,14 +96,18 @@ export const severalProviderRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a guard with `provider` sends users of another provider to its login, and other requests get 401 with the login",
+    title:
+      "a guard with `provider` sends users of another provider to its login, and other requests get 401 with the login",
     async check(starter) {
       const app = await start(starter, { defaultProvider: "customers" });
       const browser = app.browser();
       assert.deepEqual((await browser.follow("/reports")).json(), { provider: "customers" });
       const login = "/idpauth/login/?provider=staff";
       const blocked = await browser.get("/payroll");
-      assert.deepEqual([blocked.status, (blocked.json() as { login_url?: unknown }).login_url], [401, login]);
+      assert.deepEqual(
+        [blocked.status, (blocked.json() as { login_url?: unknown }).login_url],
+        [401, login],
+      );
       const { location = "" } = await browser.get("/payroll", { headers: ACCEPTS_HTML });
       assert.match(location, /\/idpauth\/login\/\?.*provider=staff/);
       assert.deepEqual((await browser.follow("/payroll")).json(), { provider: "staff" });

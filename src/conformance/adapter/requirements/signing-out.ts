@@ -2,7 +2,16 @@ import assert from "node:assert/strict";
 import type { CookieBrowser } from "../../../testing/browser/cookie-browser.js";
 import type { ApplicationRoute } from "../adapter-under-test.js";
 import type { StartedApplication } from "../application-starter.js";
-import { ACCEPTS_HTML, assertRedirect, GRACE, mediaType, probe, SIGNED_IN, SIGNED_OUT, SITE_UNKNOWN } from "./assertions.js";
+import {
+  ACCEPTS_HTML,
+  assertRedirect,
+  GRACE,
+  mediaType,
+  probe,
+  SIGNED_IN,
+  SIGNED_OUT,
+  SITE_UNKNOWN,
+} from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 import { withinLimit } from "./time-limit.js";
 
@@ -25,13 +34,19 @@ function sidOf(app: StartedApplication): string {
   return (JSON.parse(Buffer.from(payload, "base64url").toString()) as { sid: string }).sid;
 }
 
-/** Posts the form of the sessions page. @param headers without `sec-fetch-site`, the request has none */
+/**
+ * Posts the form of the sessions page.
+ * @param headers without `sec-fetch-site`, the request has none
+ */
 function end(browser: CookieBrowser, which: string, headers: Record<string, string>) {
   const all = { "content-type": FORM, ...ACCEPTS_HTML, ...SITE_UNKNOWN, ...headers };
   return browser.get(SESSIONS, { method: "POST", headers: all, body: `end=${which}` });
 }
 
-/** A guarded route whose response comes when the session ends, and one whose signal outlives its response. */
+/**
+ * A guarded route whose response comes when the session ends, and one whose signal outlives its
+ * response.
+ */
 function watching(): { routes: ApplicationRoute[]; opened: Promise<void>; signals: AbortSignal[] } {
   const signals: AbortSignal[] = [];
   let open = (): void => undefined;
@@ -53,7 +68,10 @@ function watching(): { routes: ApplicationRoute[]; opened: Promise<void>; signal
         });
         open();
         await ended;
-        const { code, reason } = signal.reason as { readonly code: string; readonly reason: string };
+        const { code, reason } = signal.reason as {
+          readonly code: string;
+          readonly reason: string;
+        };
         return { code, reason };
       },
     },
@@ -75,21 +93,37 @@ function watching(): { routes: ApplicationRoute[]; opened: Promise<void>; signal
 export const signingOutRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    title: "a posted logout token ends the session that it names, and the response is 200 with no-store",
+    title:
+      "a posted logout token ends the session that it names, and the response is 200 with no-store",
     session: "bundled",
     async check(starter) {
       const app = await starter.start({ options: { backchannelLogout: true } });
       const other = app.browser();
-      assert.equal((await other.navigate(await app.approved(other, "/idpauth/login/", GRACE))).status, 302);
+      assert.equal(
+        (await other.navigate(await app.approved(other, "/idpauth/login/", GRACE))).status,
+        302,
+      );
       const browser = await app.signedIn();
-      const response = await post(app, BACK_CHANNEL, `logout_token=${app.provider.logoutToken({ sid: sidOf(app) })}`);
-      assert.deepEqual([response.status, response.headers["cache-control"]], [200, "no-store"], response.text);
-      assert.deepEqual([await probe(browser), (await probe(other))["authenticated"]], [SIGNED_OUT, true]);
+      const response = await post(
+        app,
+        BACK_CHANNEL,
+        `logout_token=${app.provider.logoutToken({ sid: sidOf(app) })}`,
+      );
+      assert.deepEqual(
+        [response.status, response.headers["cache-control"]],
+        [200, "no-store"],
+        response.text,
+      );
+      assert.deepEqual(
+        [await probe(browser), (await probe(other))["authenticated"]],
+        [SIGNED_OUT, true],
+      );
     },
   },
   {
     area,
-    title: "a logout token in a body that is too large, of another type, or missing gets 400, and the connection stays usable",
+    title:
+      "a logout token in a body that is too large, of another type, or missing gets 400, and the connection stays usable",
     session: "bundled",
     async check(starter) {
       const app = await starter.start({ options: { backchannelLogout: true } });
@@ -105,7 +139,11 @@ export const signingOutRequirements: readonly AdapterRequirement[] = [
       ];
       for (const [body, type] of refused) {
         const response = await post(app, BACK_CHANNEL, body, type);
-        assert.equal(response.status, 400, `${type}, ${String(body.length)} bytes: ${String(response.status)}`);
+        assert.equal(
+          response.status,
+          400,
+          `${type}, ${String(body.length)} bytes: ${String(response.status)}`,
+        );
       }
       assert.deepEqual(await probe(browser), SIGNED_IN);
       assert.equal((await post(app, BACK_CHANNEL, field)).status, 200);
@@ -124,39 +162,56 @@ export const signingOutRequirements: readonly AdapterRequirement[] = [
       ] as const) {
         for (const method of methods) {
           const response = await app.browser().get(path, { method });
-          assert.deepEqual([response.status, response.headers.allow], [405, allow], `${method} ${path}`);
+          assert.deepEqual(
+            [response.status, response.headers.allow],
+            [405, allow],
+            `${method} ${path}`,
+          );
         }
       }
     },
   },
   {
     area,
-    title: "a front-channel logout ends the session, and its page may be framed by the provider alone",
+    title:
+      "a front-channel logout ends the session, and its page may be framed by the provider alone",
     session: "bundled",
     async check(starter) {
       const app = await starter.start({ options: { frontchannelLogout: true } });
       const browser = await app.signedIn();
       const { issuer } = app.provider;
       const target = `${FRONT_CHANNEL}?iss=${encodeURIComponent(issuer)}&sid=${sidOf(app)}`;
-      const response = await app.browser().navigate(target, { headers: { "sec-fetch-dest": "iframe" } });
+      const response = await app
+        .browser()
+        .navigate(target, { headers: { "sec-fetch-dest": "iframe" } });
       const policy = String(response.headers["content-security-policy"]);
       assert.deepEqual([response.status, mediaType(response)], [200, "text/html"], response.text);
       assert.ok(policy.split(/; */).includes(`frame-ancestors ${new URL(issuer).origin}`), policy);
-      assert.deepEqual([response.headers["x-frame-options"], response.headers["cache-control"]], [undefined, "no-store"]);
+      assert.deepEqual(
+        [response.headers["x-frame-options"], response.headers["cache-control"]],
+        [undefined, "no-store"],
+      );
       assert.deepEqual(await probe(browser), SIGNED_OUT);
     },
   },
   {
     area,
-    title: "a logout with logoutAtProvider goes to the provider and comes back by logout-callback to the application's address",
+    title:
+      "a logout with logoutAtProvider goes to the provider and comes back by logout-callback to the application's address",
     async check(starter) {
-      const app = await starter.start({ options: { logoutAtProvider: true, authLogoutRedirectUrl: "/public?bye=1" } });
+      const app = await starter.start({
+        options: { logoutAtProvider: true, authLogoutRedirectUrl: "/public?bye=1" },
+      });
       const browser = await app.signedIn();
       const callback = "/idpauth/logout-callback";
       app.provider.settings.postLogoutRedirectUris = [app.origin + callback];
       const first = await browser.navigate("/idpauth/logout/");
       const location = new URL(first.location ?? "", app.origin);
-      assert.deepEqual([first.status, location.origin], [302, new URL(app.provider.issuer).origin], first.location);
+      assert.deepEqual(
+        [first.status, location.origin],
+        [302, new URL(app.provider.issuer).origin],
+        first.location,
+      );
       assert.equal(location.searchParams.get("post_logout_redirect_uri"), app.origin + callback);
       assert.deepEqual(await probe(browser), SIGNED_OUT);
       const state = location.searchParams.get("state") ?? "";
@@ -197,7 +252,10 @@ export const signingOutRequirements: readonly AdapterRequirement[] = [
       await withinLimit(Promise.race([opened, response]), "the route does not run");
       await browser.get(LOGOUT);
       const { status, text } = await withinLimit(response, "the signal does not fire");
-      assert.deepEqual([status, JSON.parse(text)], [200, { code: "session_ended", reason: "logout" }]);
+      assert.deepEqual(
+        [status, JSON.parse(text)],
+        [200, { code: "session_ended", reason: "logout" }],
+      );
     },
   },
   {

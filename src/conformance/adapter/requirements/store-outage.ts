@@ -2,11 +2,22 @@ import assert from "node:assert/strict";
 import { TestClock } from "../../../testing/test-clock.js";
 import type { ApplicationStarter, StartedApplication } from "../application-starter.js";
 import { WatchedStore } from "../watched-store.js";
-import { ACCEPTS_JSON, assertPage, assertProblem, assertRedirect, assertRetryAfter, mediaType, probe, PROBE } from "./assertions.js";
+import {
+  ACCEPTS_JSON,
+  assertPage,
+  assertProblem,
+  assertRedirect,
+  assertRetryAfter,
+  mediaType,
+  probe,
+  PROBE,
+} from "./assertions.js";
 import { SIGNED_IN, SIGNED_OUT } from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 
-async function start(starter: ApplicationStarter): Promise<{ app: StartedApplication; store: WatchedStore }> {
+async function start(
+  starter: ApplicationStarter,
+): Promise<{ app: StartedApplication; store: WatchedStore }> {
   const clock = new TestClock();
   const store = new WatchedStore(clock);
   return { app: await starter.start({ clock, options: { store, debug: true } }), store };
@@ -15,7 +26,8 @@ async function start(starter: ApplicationStarter): Promise<{ app: StartedApplica
 export const storeOutageRequirements: readonly AdapterRequirement[] = [
   {
     area: "store outage",
-    title: "every endpoint gets 503 with Retry-After, reports no signed-out state, touches no cookie, and works as before afterwards",
+    title:
+      "every endpoint gets 503 with Retry-After, reports no signed-out state, touches no cookie, and works as before afterwards",
     session: "bundled",
     async check(starter) {
       const { app, store } = await start(starter);
@@ -31,7 +43,10 @@ export const storeOutageRequirements: readonly AdapterRequirement[] = [
         "/idpauth/debug",
         callback,
       ]) {
-        const [page, document] = [await browser.navigate(target), await browser.get(target, { headers: ACCEPTS_JSON })];
+        const [page, document] = [
+          await browser.navigate(target),
+          await browser.get(target, { headers: ACCEPTS_JSON }),
+        ];
         assertPage(page, 503, "store_unavailable");
         assertProblem(document, 503, "store_unavailable");
         for (const response of [page, document]) {
@@ -42,7 +57,10 @@ export const storeOutageRequirements: readonly AdapterRequirement[] = [
       }
       const probed = await browser.get(PROBE);
       assertRetryAfter(probed);
-      assert.deepEqual([mediaType(probed), probed.json(), probed.setCookies], ["application/json", SIGNED_OUT, []]);
+      assert.deepEqual(
+        [mediaType(probed), probed.json(), probed.setCookies],
+        ["application/json", SIGNED_OUT, []],
+      );
       assert.equal((await browser.get(PROBE, { method: "HEAD" })).status, 503);
       assert.deepEqual(
         app.provider.requests.slice(asked).map(({ endpoint }) => endpoint),

@@ -29,7 +29,10 @@ export const subPathRequirements: readonly AdapterRequirement[] = [
       const browser = app.browser();
       const page = await browser.follow("/area/reports?year=2024&q=a%2Fb");
       assert.deepEqual(
-        page.trail.map(({ status, url }) => [status, url.origin === app.origin ? url.pathname : "provider"]),
+        page.trail.map(({ status, url }) => [
+          status,
+          url.origin === app.origin ? url.pathname : "provider",
+        ]),
         [
           [302, "/area/reports"],
           [302, "/area/idpauth/login/"],
@@ -38,7 +41,10 @@ export const subPathRequirements: readonly AdapterRequirement[] = [
           [200, "/area/reports"],
         ],
       );
-      assert.deepEqual([page.url.search, page.json()], ["?year=2024&q=a%2Fb", { user: ADA, token: app.newest("access_token") }]);
+      assert.deepEqual(
+        [page.url.search, page.json()],
+        ["?year=2024&q=a%2Fb", { user: ADA, token: app.newest("access_token") }],
+      );
       assert.deepEqual((await browser.get("/area/idpauth/session")).json(), SIGNED_IN);
       const out = await browser.navigate("/area/idpauth/logout/");
       assert.deepEqual([out.status, out.location], [302, "/area/idpauth/"]);
@@ -59,7 +65,10 @@ export const subPathRequirements: readonly AdapterRequirement[] = [
       assert.equal((await browser.get("/area/idpauth/style.css")).status, 200);
       assertProblem(await browser.get("/area/idpauth/nothing"), 404, "not_found");
       const login = await browser.navigate("/area/idpauth/login/");
-      assert.equal(new URL(login.location ?? "").searchParams.get("redirect_uri"), `${app.origin}/area/idpauth/login-callback`);
+      assert.equal(
+        new URL(login.location ?? "").searchParams.get("redirect_uri"),
+        `${app.origin}/area/idpauth/login-callback`,
+      );
       if (starter.session === "bundled") {
         assert.deepEqual(
           ownCookies(login).map((line) => line.split("=", 1)[0]),
@@ -77,8 +86,14 @@ export const subPathRequirements: readonly AdapterRequirement[] = [
       const browser = await app.signedIn();
       for (const path of OUTSIDE) {
         const response = await browser.get(path);
-        assert.deepEqual([path, response.status, response.headers["referrer-policy"]], [path, 404, undefined]);
-        assert.ok(!response.text.includes("authenticated") && !response.text.includes("not_found"), `${path}: ${response.text}`);
+        assert.deepEqual(
+          [path, response.status, response.headers["referrer-policy"]],
+          [path, 404, undefined],
+        );
+        assert.ok(
+          !response.text.includes("authenticated") && !response.text.includes("not_found"),
+          `${path}: ${response.text}`,
+        );
       }
       assert.equal((await browser.get("/area/public")).status, 200);
       assert.deepEqual((await browser.get("/area/idpauth/session")).json(), SIGNED_IN);

@@ -4,7 +4,10 @@ import { AssertionError } from "node:assert/strict";
 const LIMIT = 5_000;
 
 /** Returns the promise, or rejects with the message after {@link LIMIT}. */
-export async function withinLimit<Value>(promise: Promise<Value>, otherwise: string): Promise<Value> {
+export async function withinLimit<Value>(
+  promise: Promise<Value>,
+  otherwise: string,
+): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {

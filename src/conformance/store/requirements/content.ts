@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import type { StoreRequirement } from "./requirement.js";
-import { dataFor, entryOf, inserted, insertedAs, LONG, newKey, sameBytes, sameData } from "./samples.js";
+import {
+  dataFor,
+  entryOf,
+  inserted,
+  insertedAs,
+  LONG,
+  newKey,
+  sameBytes,
+  sameData,
+} from "./samples.js";
 
 const MEGABYTE = 1024 * 1024;
 
@@ -12,7 +21,8 @@ export const contentRequirements: readonly StoreRequirement[] = [
     title: "is opaque: every byte, no byte at all, and a megabyte return unchanged",
     guarantees: [],
     properties: ["secrecy"],
-    consequence: "Encrypted records that change in the store cannot be decrypted, so their users would be signed out.",
+    consequence:
+      "Encrypted records that change in the store cannot be decrypted, so their users would be signed out.",
     needs: "bytes",
     async check(under) {
       const everyByte = Uint8Array.from({ length: 256 }, (_, index) => index);
@@ -21,7 +31,11 @@ export const contentRequirements: readonly StoreRequirement[] = [
         const stored = await under.store.get(key);
         sameData(stored, data);
         sameBytes(stored?.summary, everyByte);
-        await under.store.replace(key, entryOf(under, "", { data: everyByte, summary: data }), version);
+        await under.store.replace(
+          key,
+          entryOf(under, "", { data: everyByte, summary: data }),
+          version,
+        );
         const replaced = await under.store.delete(key);
         sameData(replaced, everyByte);
         if (data.length > 0) sameBytes(replaced?.summary, data);
@@ -33,7 +47,8 @@ export const contentRequirements: readonly StoreRequirement[] = [
     title: "of a view into a larger buffer, only the view is stored",
     guarantees: [],
     properties: ["secrecy", "separation"],
-    consequence: "Other contents of the same memory, possibly secrets, would be written to the store.",
+    consequence:
+      "Other contents of the same memory, possibly secrets, would be written to the store.",
     needs: "bytes",
     async check(under) {
       const pool = new Uint8Array(randomBytes(64));
@@ -57,13 +72,21 @@ export const contentRequirements: readonly StoreRequirement[] = [
       const spoil = (bytes: unknown): void => {
         if (bytes instanceof Uint8Array) bytes.fill(0);
       };
-      const fresh = () => ({ data: Uint8Array.from(expected), summary: Uint8Array.from(expected), expiresAt: now + LONG });
+      const fresh = () => ({
+        data: Uint8Array.from(expected),
+        summary: Uint8Array.from(expected),
+        expiresAt: now + LONG,
+      });
       const key = newKey();
       const isKept = async (after: string): Promise<void> => {
         const stored = await under.store.get(key);
         assert.ok(stored !== undefined, "the entry is gone");
         for (const bytes of [stored.data, stored.summary]) {
-          assert.deepEqual(bytes instanceof Uint8Array && new TextDecoder().decode(bytes), "the same as ever", after);
+          assert.deepEqual(
+            bytes instanceof Uint8Array && new TextDecoder().decode(bytes),
+            "the same as ever",
+            after,
+          );
           spoil(bytes);
         }
       };

@@ -1,6 +1,19 @@
 import assert from "node:assert/strict";
 import type { StoreRequirement } from "./requirement.js";
-import { aMoment, atOnce, entryOf, inserted, isAbsent, LONG, newKey, ROUNDS, sameBytes, sameData, textOf, WRITERS } from "./samples.js";
+import {
+  aMoment,
+  atOnce,
+  entryOf,
+  inserted,
+  isAbsent,
+  LONG,
+  newKey,
+  ROUNDS,
+  sameBytes,
+  sameData,
+  textOf,
+  WRITERS,
+} from "./samples.js";
 
 const method = "delete";
 
@@ -15,7 +28,11 @@ export const deleteRequirements: readonly StoreRequirement[] = [
     async check(under) {
       const now = under.now();
       const [subject, summary] = [newKey(), new Uint8Array([7])];
-      const { key, entry, version } = await inserted(under, "first", { subject, lastActive: now, summary });
+      const { key, entry, version } = await inserted(under, "first", {
+        subject,
+        lastActive: now,
+        summary,
+      });
       const deleted = await under.store.delete(key);
       sameData(deleted, entry.data);
       sameBytes(deleted?.summary, summary);
@@ -55,11 +72,14 @@ export const deleteRequirements: readonly StoreRequirement[] = [
     title: "of many deletes at once, one gets the entry",
     guarantees: [6],
     properties: [],
-    consequence: "A logout and a sign-in that is being finished would both treat the session as theirs.",
+    consequence:
+      "A logout and a sign-in that is being finished would both treat the session as theirs.",
     async check(under) {
       for (let round = 0; round < ROUNDS / 2; round += 1) {
         const { key, entry } = await inserted(under);
-        const deleted = await Promise.all(Array.from({ length: WRITERS }, () => under.store.delete(key)));
+        const deleted = await Promise.all(
+          Array.from({ length: WRITERS }, () => under.store.delete(key)),
+        );
         const given = deleted.filter((stored) => stored !== undefined);
         assert.equal(given.length, 1, `of ${WRITERS} deletes, not exactly one was given the entry`);
         sameData(given[0], entry.data);
@@ -71,7 +91,8 @@ export const deleteRequirements: readonly StoreRequirement[] = [
     title: "against a simultaneous replace and touch: the entry does not come back, in any order",
     guarantees: [6],
     properties: [],
-    consequence: "A refresh or a time stamp that is running during a logout would bring the session back.",
+    consequence:
+      "A refresh or a time stamp that is running during a logout would bring the session back.",
     async check(under) {
       const deleted: string[] = [];
       for (let round = 0; round < 2 * ROUNDS; round += 1) {
@@ -86,7 +107,12 @@ export const deleteRequirements: readonly StoreRequirement[] = [
         deleted.push(key);
       }
       await aMoment();
-      for (const key of deleted) assert.equal(await under.store.get(key), undefined, "after a while the entry is there again");
+      for (const key of deleted)
+        assert.equal(
+          await under.store.get(key),
+          undefined,
+          "after a while the entry is there again",
+        );
     },
   },
   {
@@ -94,7 +120,8 @@ export const deleteRequirements: readonly StoreRequirement[] = [
     title: "against a simultaneous replace: returns the data of a replace that returned true",
     guarantees: [6],
     properties: [],
-    consequence: "The tokens of a refresh would neither be in the session nor be revoked by the logout.",
+    consequence:
+      "The tokens of a refresh would neither be in the session nor be revoked by the logout.",
     async check(under) {
       for (let round = 0; round < 2 * ROUNDS; round += 1) {
         const { key, version } = await inserted(under, "first");
@@ -106,7 +133,11 @@ export const deleteRequirements: readonly StoreRequirement[] = [
             return true;
           },
         ]);
-        assert.equal(deleted, isReplaced === true ? "second" : "first", `replace returned ${String(isReplaced)}`);
+        assert.equal(
+          deleted,
+          isReplaced === true ? "second" : "first",
+          `replace returned ${String(isReplaced)}`,
+        );
       }
     },
   },
@@ -118,7 +149,10 @@ export const deleteRequirements: readonly StoreRequirement[] = [
     consequence: "A logout on one device would sign out another device or another user.",
     async check(under) {
       const subject = newKey();
-      const [one, other] = [await inserted(under, "a", { subject }), await inserted(under, "b", { subject })];
+      const [one, other] = [
+        await inserted(under, "a", { subject }),
+        await inserted(under, "b", { subject }),
+      ];
       await under.store.delete(one.key);
       sameData(await under.store.get(other.key), other.entry.data);
     },

@@ -15,10 +15,12 @@ const LOOK_INTERVAL = 5;
 export const endRequirements: readonly StoreRequirement[] = [
   {
     method,
-    title: "notifies each connected watcher, of this and of another process, of each end that announceEnd announces",
+    title:
+      "notifies each connected watcher, of this and of another process, of each end that announceEnd announces",
     guarantees: [],
     properties: ["ends"],
-    consequence: "An open connection would outlive its session, because no process polls while it is connected.",
+    consequence:
+      "An open connection would outlive its session, because no process polls while it is connected.",
     needs,
     async check(under) {
       const stores = [under.store, ...(under.another === undefined ? [] : [await under.another()])];
@@ -26,7 +28,8 @@ export const endRequirements: readonly StoreRequirement[] = [
         for (const store of stores) {
           const [key, reason] = [newKey(), "ended_everywhere"];
           await store.announceEnd?.(key, reason);
-          for (const { ends } of watchers) await soon(() => ends.get(key) === reason, "an announced end did not arrive");
+          for (const { ends } of watchers)
+            await soon(() => ends.get(key) === reason, "an announced end did not arrive");
         }
       });
     },
@@ -77,7 +80,10 @@ export interface Watched {
 }
 
 /** Runs the work while a watcher of each store is connected. */
-export async function watching(stores: readonly SessionStore[], work: (watchers: readonly Watched[]) => Promise<void>): Promise<void> {
+export async function watching(
+  stores: readonly SessionStore[],
+  work: (watchers: readonly Watched[]) => Promise<void>,
+): Promise<void> {
   const watchers = stores.map(watched);
   try {
     for (const { isConnected } of watchers) await soon(isConnected, "watchEnds did not connect");
@@ -106,7 +112,8 @@ function watchEnds(store: SessionStore, watcher: EndWatcher): () => void {
 export async function soon(holds: () => boolean, otherwise: string): Promise<void> {
   const started = performance.now();
   while (!holds()) {
-    if (performance.now() - started > ARRIVAL_LIMIT) assert.fail(`${otherwise} within ${ARRIVAL_LIMIT} ms`);
+    if (performance.now() - started > ARRIVAL_LIMIT)
+      assert.fail(`${otherwise} within ${ARRIVAL_LIMIT} ms`);
     await new Promise((resolve) => setTimeout(resolve, LOOK_INTERVAL));
   }
 }

@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
 import { lifeOf } from "../store-under-test.js";
 import type { StoreRequirement } from "./requirement.js";
-import { both, entryOf, inserted, isAbsent, listedBoth, LONG, newKey, sameData, until } from "./samples.js";
+import {
+  both,
+  entryOf,
+  inserted,
+  isAbsent,
+  listedBoth,
+  LONG,
+  newKey,
+  sameData,
+  until,
+} from "./samples.js";
 
 const method = "expiry";
 
@@ -11,7 +21,8 @@ const VERY_LONG = 400 * 86_400;
 export const expiryRequirements: readonly StoreRequirement[] = [
   {
     method,
-    title: "an entry exists until the last second before expiresAt, and for no method from expiresAt on",
+    title:
+      "an entry exists until the last second before expiresAt, and for no method from expiresAt on",
     guarantees: [],
     properties: ["expiry", "everywhere"],
     consequence: "A session would end too early or continue after its end.",
@@ -19,11 +30,16 @@ export const expiryRequirements: readonly StoreRequirement[] = [
       for (let attempt = 0; attempt < 5; attempt += 1) {
         const hash = newKey();
         const expiresAt = under.now() + lifeOf(under);
-        const { key, version } = await inserted(under, "first", { subject: hash, sid: hash, expiresAt });
+        const { key, version } = await inserted(under, "first", {
+          subject: hash,
+          sid: hash,
+          expiresAt,
+        });
         await until(under, expiresAt - 1);
         const last = await under.store.get(key);
         const listed = await listedBoth(under.store, hash);
-        // Real time may have passed the last second before the results arrive. Such results prove nothing.
+        // Real time may have passed the last second before the results arrive. Such results prove
+        // nothing.
         if (under.now() >= expiresAt) continue;
         assert.notEqual(last, undefined, "gone before its end");
         assert.deepEqual(listed, both(key), "listed until its end");
@@ -32,7 +48,9 @@ export const expiryRequirements: readonly StoreRequirement[] = [
         await isAbsent(under, key, version);
         return;
       }
-      assert.fail("the store was never asked within the last second before an expiry: give it a longer life, or a faster advance()");
+      assert.fail(
+        "the store was never asked within the last second before an expiry: give it a longer life, or a faster advance()",
+      );
     },
   },
   {
@@ -52,14 +70,23 @@ export const expiryRequirements: readonly StoreRequirement[] = [
       ];
       await until(under, expiresAt);
       assert.equal(
-        await under.store.replace(first.key, entryOf(under, "late", { subject: hash, sid: hash }), first.version),
+        await under.store.replace(
+          first.key,
+          entryOf(under, "late", { subject: hash, sid: hash }),
+          first.version,
+        ),
         false,
         "a late replace returned true",
       );
-      assert.equal(await under.store.touch(second.key, under.now(), under.now() + LONG), false, "a late touch returned true");
+      assert.equal(
+        await under.store.touch(second.key, under.now(), under.now() + LONG),
+        false,
+        "a late touch returned true",
+      );
       assert.equal(await under.store.delete(third.key), undefined, "delete gave what had expired");
       assert.deepEqual(await listedBoth(under.store, hash), both(), "listed beyond its end");
-      for (const { key } of [first, second, third]) assert.equal(await under.store.get(key), undefined, "get gave what had expired");
+      for (const { key } of [first, second, third])
+        assert.equal(await under.store.get(key), undefined, "get gave what had expired");
     },
   },
   {
@@ -67,7 +94,8 @@ export const expiryRequirements: readonly StoreRequirement[] = [
     title: "an entry that touch or replace has prolonged exists and is listed until the new expiry",
     guarantees: [],
     properties: ["expiry", "everywhere"],
-    consequence: "A renewed session would end at its old expiry, or leave its owner's device list and survive signing out everywhere.",
+    consequence:
+      "A renewed session would end at its old expiry, or leave its owner's device list and survive signing out everywhere.",
     async check(under) {
       for (let attempt = 0; attempt < 5; attempt += 1) {
         const hash = newKey();
@@ -96,11 +124,16 @@ export const expiryRequirements: readonly StoreRequirement[] = [
         sameData(found[1], entryOf(under, "second").data);
         assert.deepEqual(listed, both(touched.key, replaced.key), "listed beyond the first expiry");
         await until(under, prolonged);
-        assert.deepEqual([await under.store.get(touched.key), await under.store.get(replaced.key)], [undefined, undefined]);
+        assert.deepEqual(
+          [await under.store.get(touched.key), await under.store.get(replaced.key)],
+          [undefined, undefined],
+        );
         assert.deepEqual(await listedBoth(under.store, hash), both());
         return;
       }
-      assert.fail("the store was never asked between two expiries: give it a longer life, or a faster advance()");
+      assert.fail(
+        "the store was never asked between two expiries: give it a longer life, or a faster advance()",
+      );
     },
   },
   {
@@ -116,7 +149,11 @@ export const expiryRequirements: readonly StoreRequirement[] = [
       const touched = await inserted(under, "touched", { subject: hash, sid: hash, expiresAt });
       const replaced = await inserted(under, "first", { subject: hash, sid: hash, expiresAt });
       await under.store.touch(touched.key, under.now(), early);
-      await under.store.replace(replaced.key, entryOf(under, "second", { subject: hash, sid: hash, expiresAt: early }), replaced.version);
+      await under.store.replace(
+        replaced.key,
+        entryOf(under, "second", { subject: hash, sid: hash, expiresAt: early }),
+        replaced.version,
+      );
       await until(under, early);
       sameData(await under.store.get(touched.key), touched.entry.data);
       sameData(await under.store.get(replaced.key), entryOf(under, "second").data);
@@ -128,7 +165,8 @@ export const expiryRequirements: readonly StoreRequirement[] = [
     title: "reading prolongs nothing, and a life of 400 days is supported",
     guarantees: [],
     properties: ["expiry"],
-    consequence: "A session that is only read would never end, or a very long one would end at once.",
+    consequence:
+      "A session that is only read would never end, or a very long one would end at once.",
     async check(under) {
       const life = lifeOf(under);
       const expiresAt = under.now() + life;
@@ -137,7 +175,11 @@ export const expiryRequirements: readonly StoreRequirement[] = [
       await until(under, expiresAt - 1);
       await under.store.get(read.key);
       await until(under, expiresAt);
-      assert.equal(await under.store.get(read.key), undefined, "what was read in its last second is there beyond its end");
+      assert.equal(
+        await under.store.get(read.key),
+        undefined,
+        "what was read in its last second is there beyond its end",
+      );
       sameData(await under.store.get(long.key), long.entry.data);
     },
   },
@@ -152,7 +194,11 @@ export const expiryRequirements: readonly StoreRequirement[] = [
       for (const expiresAt of [now, now - 1, 0]) {
         const key = newKey();
         await under.store.insert(key, entryOf(under, "stillborn", { expiresAt }));
-        assert.equal(await under.store.get(key), undefined, `inserted ${now - expiresAt} s after its end, and there`);
+        assert.equal(
+          await under.store.get(key),
+          undefined,
+          `inserted ${now - expiresAt} s after its end, and there`,
+        );
       }
     },
   },

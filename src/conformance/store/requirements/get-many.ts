@@ -17,15 +17,32 @@ export const getManyRequirements: readonly StoreRequirement[] = [
     title: "returns each stored entry under its key, as get does, and leaves out the others",
     guarantees: [],
     properties: ["separation", "expiry"],
-    consequence: "An open connection would outlive its session, or close although its session continues.",
+    consequence:
+      "An open connection would outlive its session, or close although its session continues.",
     needs,
     async check(under) {
-      const fields = { lastActive: under.now() - 5, subject: newKey(), sid: newKey(), summary: new Uint8Array([0, 255]) };
-      const [full, plain, deleted] = [await inserted(under, "full", fields), await inserted(under, "plain"), await inserted(under)];
+      const fields = {
+        lastActive: under.now() - 5,
+        subject: newKey(),
+        sid: newKey(),
+        summary: new Uint8Array([0, 255]),
+      };
+      const [full, plain, deleted] = [
+        await inserted(under, "full", fields),
+        await inserted(under, "plain"),
+        await inserted(under),
+      ];
       await under.store.delete(deleted.key);
-      const found = await getMany(under, [plain.key, newKey(), deleted.key, full.key, plain.key.toLowerCase()]);
+      const found = await getMany(under, [
+        plain.key,
+        newKey(),
+        deleted.key,
+        full.key,
+        plain.key.toLowerCase(),
+      ]);
       assert.deepEqual([...found.keys()].sort(), [full.key, plain.key].sort());
-      for (const { key } of [full, plain]) assert.deepEqual(found.get(key), await under.store.get(key));
+      for (const { key } of [full, plain])
+        assert.deepEqual(found.get(key), await under.store.get(key));
       sameData(found.get(full.key), full.entry.data);
       sameBytes(found.get(full.key)?.summary, fields.summary);
       assert.equal((await getMany(under, [])).size, 0);
@@ -36,7 +53,8 @@ export const getManyRequirements: readonly StoreRequirement[] = [
     title: `returns ${MOST_KEYS} entries at once`,
     guarantees: [],
     properties: ["separation"],
-    consequence: "A process with many open connections could not find out which of their sessions have ended.",
+    consequence:
+      "A process with many open connections could not find out which of their sessions have ended.",
     needs,
     async check(under) {
       const keys = Array.from({ length: MOST_KEYS }, newKey);
@@ -55,7 +73,10 @@ export const getManyRequirements: readonly StoreRequirement[] = [
     needs,
     async check(under) {
       const expiresAt = under.now() + lifeOf(under);
-      const [short, long] = [await inserted(under, "short", { expiresAt }), await inserted(under, "long", { expiresAt: expiresAt + LONG })];
+      const [short, long] = [
+        await inserted(under, "short", { expiresAt }),
+        await inserted(under, "long", { expiresAt: expiresAt + LONG }),
+      ];
       await until(under, expiresAt);
       assert.deepEqual([...(await getMany(under, [short.key, long.key])).keys()], [long.key]);
     },

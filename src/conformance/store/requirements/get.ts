@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
 import type { StoreRequirement } from "./requirement.js";
-import { entryOf, fieldsOf, inserted, listed, LONG, newKey, sameBytes, sameData, versionOf } from "./samples.js";
+import {
+  entryOf,
+  fieldsOf,
+  inserted,
+  listed,
+  LONG,
+  newKey,
+  sameBytes,
+  sameData,
+  versionOf,
+} from "./samples.js";
 
 const method = "get";
 
@@ -23,11 +33,17 @@ export const getRequirements: readonly StoreRequirement[] = [
     title: "returns every field as it was inserted",
     guarantees: [],
     properties: ["expiry", "idle", "everywhere", "secrecy"],
-    consequence: "The session's life, idle timeout and device list would be computed from other values than the stored ones.",
+    consequence:
+      "The session's life, idle timeout and device list would be computed from other values than the stored ones.",
     async check(under) {
       const summary = new Uint8Array([0, 1, 127, 128, 255]);
       const [subject, sid] = [newKey(), newKey()];
-      const { key, entry } = await inserted(under, "all fields", { lastActive: under.now() - 5, subject, sid, summary });
+      const { key, entry } = await inserted(under, "all fields", {
+        lastActive: under.now() - 5,
+        subject,
+        sid,
+        summary,
+      });
       const stored = await under.store.get(key);
       sameData(stored, entry.data);
       assert.deepEqual(fieldsOf(stored), fieldsOf({ ...entry, version: stored?.version ?? "" }));
@@ -39,11 +55,15 @@ export const getRequirements: readonly StoreRequirement[] = [
     title: "leaves out absent fields, and does not return null or zero for them",
     guarantees: [],
     properties: ["idle", "everywhere"],
-    consequence: "A session without a time stamp would count as idle since 1970, or a pending login as a user's session.",
+    consequence:
+      "A session without a time stamp would count as idle since 1970, or a pending login as a user's session.",
     async check(under) {
       const { key } = await inserted(under);
       const stored = await under.store.get(key);
-      assert.deepEqual([stored?.lastActive, stored?.subject, stored?.sid, stored?.summary], [undefined, undefined, undefined, undefined]);
+      assert.deepEqual(
+        [stored?.lastActive, stored?.subject, stored?.sid, stored?.summary],
+        [undefined, undefined, undefined, undefined],
+      );
     },
   },
   {
@@ -65,7 +85,8 @@ export const getRequirements: readonly StoreRequirement[] = [
     title: "returns the same version while nothing is written",
     guarantees: [2],
     properties: [],
-    consequence: "No replace would match the version that was read, so no process could take the lease and no session could be refreshed.",
+    consequence:
+      "No replace would match the version that was read, so no process could take the lease and no session could be refreshed.",
     async check(under) {
       const { key, version } = await inserted(under);
       assert.equal(await versionOf(under, key), version);
@@ -80,7 +101,11 @@ export const getRequirements: readonly StoreRequirement[] = [
     async check(under) {
       const { key } = await inserted(under, "write 0");
       for (let write = 1; write <= 10; write += 1) {
-        await under.store.replace(key, entryOf(under, `write ${write}`), await versionOf(under, key));
+        await under.store.replace(
+          key,
+          entryOf(under, `write ${write}`),
+          await versionOf(under, key),
+        );
         sameData(await under.store.get(key), entryOf(under, `write ${write}`).data);
       }
     },
@@ -90,7 +115,8 @@ export const getRequirements: readonly StoreRequirement[] = [
     title: "a returned entry stays unchanged when the stored entry changes",
     guarantees: [5],
     properties: [],
-    consequence: "A reader would hold new data with an old version, or the reverse, and overwrite one with the other.",
+    consequence:
+      "A reader would hold new data with an old version, or the reverse, and overwrite one with the other.",
     async check(under) {
       const now = under.now();
       const { key, version } = await inserted(under, "first", { lastActive: now });

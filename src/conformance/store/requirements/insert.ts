@@ -30,7 +30,12 @@ export const insertRequirements: readonly StoreRequirement[] = [
     async check(under) {
       const now = under.now();
       const subject = newKey();
-      const { key, entry } = await inserted(under, "first", { subject, sid: newKey(), lastActive: now - 10, summary: new Uint8Array([1]) });
+      const { key, entry } = await inserted(under, "first", {
+        subject,
+        sid: newKey(),
+        lastActive: now - 10,
+        summary: new Uint8Array([1]),
+      });
       const before = await under.store.get(key);
       const other = entryOf(under, "second", {
         subject: newKey(),
@@ -51,11 +56,14 @@ export const insertRequirements: readonly StoreRequirement[] = [
     title: "of many inserts at once under one key, one wins and its data is stored",
     guarantees: [5],
     properties: [],
-    consequence: "Two writers would both treat the session as theirs, and one would be overwritten.",
+    consequence:
+      "Two writers would both treat the session as theirs, and one would be overwritten.",
     async check(under) {
       for (let round = 0; round < ROUNDS / 2; round += 1) {
         const key = newKey();
-        const entries = Array.from({ length: WRITERS }, (_, index) => entryOf(under, `writer ${index}`));
+        const entries = Array.from({ length: WRITERS }, (_, index) =>
+          entryOf(under, `writer ${index}`),
+        );
         const won = await atOnce(
           round,
           entries.map((entry) => () => under.store.insert(key, entry)),
@@ -72,13 +80,21 @@ export const insertRequirements: readonly StoreRequirement[] = [
     consequence: "Data from before a logout would appear in a session that began after it.",
     async check(under) {
       const [old, subject] = [newKey(), newKey()];
-      const { key } = await inserted(under, "first", { subject: old, sid: old, lastActive: under.now(), summary: new Uint8Array([1]) });
+      const { key } = await inserted(under, "first", {
+        subject: old,
+        sid: old,
+        lastActive: under.now(),
+        summary: new Uint8Array([1]),
+      });
       await under.store.delete(key);
       const again = entryOf(under, "again", { subject, sid: subject });
       assert.equal(await under.store.insert(key, again), true);
       const stored = await under.store.get(key);
       sameData(stored, again.data);
-      assert.deepEqual([stored?.lastActive, stored?.subject, stored?.sid, stored?.summary], [undefined, subject, subject, undefined]);
+      assert.deepEqual(
+        [stored?.lastActive, stored?.subject, stored?.sid, stored?.summary],
+        [undefined, subject, subject, undefined],
+      );
       assert.deepEqual(await listedBoth(under.store, old), both(), "still listed as before");
       assert.deepEqual(await listedBoth(under.store, subject), both(key));
     },
@@ -104,7 +120,10 @@ export const insertRequirements: readonly StoreRequirement[] = [
       assert.equal(await under.store.insert(key, again), true);
       const stored = await under.store.get(key);
       sameData(stored, again.data);
-      assert.deepEqual([stored?.lastActive, stored?.subject, stored?.sid, stored?.summary], [undefined, undefined, undefined, undefined]);
+      assert.deepEqual(
+        [stored?.lastActive, stored?.subject, stored?.sid, stored?.summary],
+        [undefined, undefined, undefined, undefined],
+      );
       assert.deepEqual(await listedBoth(under.store, subject), both(), "still listed as before");
     },
   },

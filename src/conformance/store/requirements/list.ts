@@ -24,14 +24,26 @@ interface ListMethod {
 }
 
 export const listRequirements: readonly StoreRequirement[] = [
-  ...requirementsOn({ method: "listBySubject", field: "subject", whose: "user", act: "Signing out everywhere" }),
-  ...requirementsOn({ method: "listBySid", field: "sid", whose: "provider session", act: "A logout at the provider" }),
+  ...requirementsOn({
+    method: "listBySubject",
+    field: "subject",
+    whose: "user",
+    act: "Signing out everywhere",
+  }),
+  ...requirementsOn({
+    method: "listBySid",
+    field: "sid",
+    whose: "provider session",
+    act: "A logout at the provider",
+  }),
 ];
 
 // eslint-disable-next-line max-lines-per-function -- A list of requirements, each with its own small check.
 function requirementsOn({ method, field, whose, act }: ListMethod): StoreRequirement[] {
   const of = (hash: string): Partial<Entry> => ({ [field]: hash });
-  const list = async (store: SessionStore, hash: string): Promise<string[]> => [...(await listed(store, method, hash)).keys()];
+  const list = async (store: SessionStore, hash: string): Promise<string[]> => [
+    ...(await listed(store, method, hash)).keys(),
+  ];
   return [
     {
       method,
@@ -42,7 +54,11 @@ function requirementsOn({ method, field, whose, act }: ListMethod): StoreRequire
       consequence: `${act} would miss a session, or end another ${whose}'s.`,
       async check(under) {
         const [one, two] = [newKey(), newKey()];
-        const fields = { ...of(one), lastActive: under.now() - 5, summary: new Uint8Array([0, 255]) };
+        const fields = {
+          ...of(one),
+          lastActive: under.now() - 5,
+          summary: new Uint8Array([0, 255]),
+        };
         const first = [await inserted(under, "a", fields), await inserted(under, "b", of(one))];
         const second = await inserted(under, "c", of(two));
         // The other field has the same value here, and must not be mixed up with this one.
@@ -73,7 +89,8 @@ function requirementsOn({ method, field, whose, act }: ListMethod): StoreRequire
     },
     {
       method,
-      title: "misses no entry while those of each page are deleted, and others are inserted, before the next page",
+      title:
+        "misses no entry while those of each page are deleted, and others are inserted, before the next page",
       guarantees: [],
       properties: ["everywhere"],
       consequence: `${act} would leave sessions signed in, because idpauth deletes while it lists.`,
@@ -99,8 +116,16 @@ function requirementsOn({ method, field, whose, act }: ListMethod): StoreRequire
       consequence: `After a sign-in over another session, the session would stay in the list of the other ${whose}.`,
       async check(under) {
         const [one, two, other] = [newKey(), newKey(), newKey()];
-        const { key, version } = await inserted(under, "first", { subject: other, sid: other, ...of(one) });
-        await under.store.replace(key, entryOf(under, "second", { subject: other, sid: other, ...of(two) }), version);
+        const { key, version } = await inserted(under, "first", {
+          subject: other,
+          sid: other,
+          ...of(one),
+        });
+        await under.store.replace(
+          key,
+          entryOf(under, "second", { subject: other, sid: other, ...of(two) }),
+          version,
+        );
         assert.deepEqual(await list(under.store, one), []);
         assert.deepEqual(await list(under.store, two), [key]);
       },
@@ -151,7 +176,11 @@ function requirementsOn({ method, field, whose, act }: ListMethod): StoreRequire
         }
         for (const [hash, key] of keys) assert.deepEqual(await list(under.store, hash), [key]);
         for (const pattern of [`${base.slice(0, 10)}%`, `${base.slice(0, 10)}*`, "*", "%", ""]) {
-          assert.deepEqual(await list(under.store, pattern), [], `keys of a ${field} that no session has`);
+          assert.deepEqual(
+            await list(under.store, pattern),
+            [],
+            `keys of a ${field} that no session has`,
+          );
         }
       },
     },
@@ -163,7 +192,9 @@ async function insertMany(under: StoreUnderTest, fields: Partial<Entry>): Promis
   const keys = Array.from({ length: MANY }, newKey);
   for (let start = 0; start < keys.length; start += AT_ONCE) {
     const batch = keys.slice(start, start + AT_ONCE);
-    const results = await Promise.all(batch.map((key) => under.store.insert(key, entryOf(under, "one of many", fields))));
+    const results = await Promise.all(
+      batch.map((key) => under.store.insert(key, entryOf(under, "one of many", fields))),
+    );
     assert.ok(results.every(Boolean));
   }
   return keys;

@@ -2,7 +2,18 @@ import assert from "node:assert/strict";
 import type { CheckedMethod, StoreUnderTest } from "../store-under-test.js";
 import type { StoreRequirement } from "./requirement.js";
 import { soon, watching } from "./ends.js";
-import { dataFor, entryOf, fieldsOf, inserted, listedBoth, LONG, newKey, sameBytes, sameData, type Inserted } from "./samples.js";
+import {
+  dataFor,
+  entryOf,
+  fieldsOf,
+  inserted,
+  listedBoth,
+  LONG,
+  newKey,
+  sameBytes,
+  sameData,
+  type Inserted,
+} from "./samples.js";
 
 const method = "outage";
 const needs = "outage";
@@ -27,7 +38,10 @@ export const outageRequirements: readonly StoreRequirement[] = [
     needs,
     async check(under) {
       for (const { method: asked, mistake } of await duringOutage(under, await prepared(under))) {
-        assert.ok(mistake === undefined, `while the server was away, ${asked} ${mistake ?? ""}; it must reject with an Error in time`);
+        assert.ok(
+          mistake === undefined,
+          `while the server was away, ${asked} ${mistake ?? ""}; it must reject with an Error in time`,
+        );
       }
     },
   },
@@ -50,7 +64,11 @@ export const outageRequirements: readonly StoreRequirement[] = [
         for (const listed of await listedBoth(under.store, subject))
           assert.ok(listed.includes(kept.key), "the entry is not listed any more");
         const { key } = await inserted(under, "after the outage");
-        assert.notEqual(await under.store.delete(key), undefined, "what was inserted after the outage is not there");
+        assert.notEqual(
+          await under.store.delete(key),
+          undefined,
+          "what was inserted after the outage is not there",
+        );
       });
     },
   },
@@ -59,7 +77,8 @@ export const outageRequirements: readonly StoreRequirement[] = [
     title: "after an outage, no refused operation is executed",
     guarantees: [7],
     properties: [],
-    consequence: "A logout that failed would sign the user out later, or an abandoned session would appear.",
+    consequence:
+      "A logout that failed would sign the user out later, or an abandoned session would appear.",
     needs,
     async check(under) {
       const there = await prepared(under);
@@ -75,18 +94,24 @@ export const outageRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "announceEnd, if the store has it, does not reject, and watchers learn that they are not connected",
+    title:
+      "announceEnd, if the store has it, does not reject, and watchers learn that they are not connected",
     guarantees: [],
     properties: ["ends"],
-    consequence: "A logout would fail because of its announcement, or open connections would outlive their sessions.",
+    consequence:
+      "A logout would fail because of its announcement, or open connections would outlive their sessions.",
     needs,
     async check(under) {
       const { store } = under;
-      if (store.watchEnds === undefined) return away(under, async () => store.announceEnd?.(newKey(), "logged_out"));
+      if (store.watchEnds === undefined)
+        return away(under, async () => store.announceEnd?.(newKey(), "logged_out"));
       await watching([store], ([watcher]) =>
         away(under, async () => {
           await store.announceEnd?.(newKey(), "logged_out");
-          await soon(() => watcher?.isConnected() === false, "a watcher was not told of the outage");
+          await soon(
+            () => watcher?.isConnected() === false,
+            "a watcher was not told of the outage",
+          );
         }),
       );
     },
@@ -102,7 +127,10 @@ export const outageRequirements: readonly StoreRequirement[] = [
       for (const { method: asked, error } of await duringOutage(under, await prepared(under))) {
         for (const form of ["utf8", "base64", "base64url", "hex"] as const) {
           const text = Buffer.from(SECRET).toString(form).replace(/=+$/, "");
-          assert.ok(!everythingIn(error).includes(text), `the error of ${asked} shows what was to be stored`);
+          assert.ok(
+            !everythingIn(error).includes(text),
+            `the error of ${asked} shows what was to be stored`,
+          );
         }
       }
     },
@@ -148,7 +176,11 @@ interface Outcome {
 async function duringOutage(under: StoreUnderTest, there: Prepared): Promise<Outcome[]> {
   const { store } = under;
   const getMany = store.getMany?.bind(store);
-  const entry = entryOf(under, "", { data: dataFor(store, SECRET), subject: there.subject, summary: new TextEncoder().encode(SECRET) });
+  const entry = entryOf(under, "", {
+    data: dataFor(store, SECRET),
+    subject: there.subject,
+    summary: new TextEncoder().encode(SECRET),
+  });
   const ask = (): Promise<Outcome[]> =>
     Promise.all([
       outcomeOf("get", () => store.get(there.kept.key)),
@@ -207,7 +239,8 @@ async function whenBack(work: () => Promise<void>): Promise<void> {
       await work();
       return;
     } catch (error) {
-      if (error instanceof assert.AssertionError || performance.now() - started > RETURN_LIMIT) throw error;
+      if (error instanceof assert.AssertionError || performance.now() - started > RETURN_LIMIT)
+        throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, LOOK_INTERVAL));
   }
@@ -218,11 +251,23 @@ async function nothingIsDone({ store }: StoreUnderTest, there: Prepared): Promis
   const replaced = await store.get(there.replaced.key);
   // Another requirement checks for entries that the server has lost.
   if ((await store.get(there.kept.key)) === undefined) return;
-  assert.equal(replaced?.version, there.replaced.version, "a replace that was refused has been done");
+  assert.equal(
+    replaced?.version,
+    there.replaced.version,
+    "a replace that was refused has been done",
+  );
   const touched = await store.get(there.touched.key);
   const { lastActive, expiresAt } = there.touched.entry;
-  assert.deepEqual([touched?.lastActive, touched?.expiresAt], [lastActive, expiresAt], "a touch that was refused has been done");
-  assert.notEqual(await store.get(there.deleted.key), undefined, "a delete that was refused has been done");
+  assert.deepEqual(
+    [touched?.lastActive, touched?.expiresAt],
+    [lastActive, expiresAt],
+    "a touch that was refused has been done",
+  );
+  assert.notEqual(
+    await store.get(there.deleted.key),
+    undefined,
+    "a delete that was refused has been done",
+  );
 }
 
 /** Returns all text in an error that a log could contain. */

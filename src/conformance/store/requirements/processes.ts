@@ -35,10 +35,14 @@ export const processRequirements: readonly StoreRequirement[] = [
       const stores = [under.store, await anotherStore(under)];
       for (let round = 0; round < ROUNDS; round += 1) {
         const { key, version } = await inserted(under);
-        const entries = Array.from({ length: WRITERS }, (_, index) => entryOf(under, `writer ${index}`));
+        const entries = Array.from({ length: WRITERS }, (_, index) =>
+          entryOf(under, `writer ${index}`),
+        );
         const won = await atOnce(
           round,
-          entries.map((entry, index) => () => (stores[index % 2] ?? under.store).replace(key, entry, version)),
+          entries.map(
+            (entry, index) => () => (stores[index % 2] ?? under.store).replace(key, entry, version),
+          ),
         );
         await oneWinner(under, key, entries, won);
       }
@@ -49,16 +53,21 @@ export const processRequirements: readonly StoreRequirement[] = [
     title: "of many inserts at once over two stores, one wins and its data is stored",
     guarantees: [5],
     properties: [],
-    consequence: "Two processes would both treat the session as theirs, and one would be overwritten.",
+    consequence:
+      "Two processes would both treat the session as theirs, and one would be overwritten.",
     needs,
     async check(under) {
       const stores = [under.store, await anotherStore(under)];
       for (let round = 0; round < ROUNDS / 2; round += 1) {
         const key = newKey();
-        const entries = Array.from({ length: WRITERS }, (_, index) => entryOf(under, `writer ${index}`));
+        const entries = Array.from({ length: WRITERS }, (_, index) =>
+          entryOf(under, `writer ${index}`),
+        );
         const won = await atOnce(
           round,
-          entries.map((entry, index) => () => (stores[index % 2] ?? under.store).insert(key, entry)),
+          entries.map(
+            (entry, index) => () => (stores[index % 2] ?? under.store).insert(key, entry),
+          ),
         );
         await oneWinner(under, key, entries, won);
       }
@@ -78,7 +87,8 @@ export const processRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "one store returns what the other has replaced at once, also after reading the old entry, and rejects the old version",
+    title:
+      "one store returns what the other has replaced at once, also after reading the old entry, and rejects the old version",
     guarantees: [2, 3, 5],
     properties: [],
     consequence: "A process that caches its reads would use the spent refresh token.",
@@ -101,7 +111,8 @@ export const processRequirements: readonly StoreRequirement[] = [
     title: "an entry that one store has deleted is absent for every method of the other at once",
     guarantees: [6],
     properties: [],
-    consequence: "After a logout, another process would treat the user as signed in, or bring the session back.",
+    consequence:
+      "After a logout, another process would treat the user as signed in, or bring the session back.",
     needs,
     async check(under) {
       const other = await anotherStore(under);
@@ -110,18 +121,43 @@ export const processRequirements: readonly StoreRequirement[] = [
         assert.equal(textOf(await other.get(key)), "first");
         await under.store.delete(key);
         const entry = entryOf(under, "late");
-        if (first === "get") assert.equal(await other.get(key), undefined, "get gave what the other had deleted");
-        if (first === "replace") assert.equal(await other.replace(key, entry, version), false, "a late replace returned true");
-        if (first === "touch") assert.equal(await other.touch(key, under.now(), entry.expiresAt), false, "a late touch returned true");
-        if (first === "delete") assert.equal(await other.delete(key), undefined, "delete gave what the other had deleted");
-        assert.equal(await other.get(key), undefined, `${first} by the other store brought it back`);
-        assert.equal(await under.store.get(key), undefined, `${first} by the other store brought it back`);
+        if (first === "get")
+          assert.equal(await other.get(key), undefined, "get gave what the other had deleted");
+        if (first === "replace")
+          assert.equal(
+            await other.replace(key, entry, version),
+            false,
+            "a late replace returned true",
+          );
+        if (first === "touch")
+          assert.equal(
+            await other.touch(key, under.now(), entry.expiresAt),
+            false,
+            "a late touch returned true",
+          );
+        if (first === "delete")
+          assert.equal(
+            await other.delete(key),
+            undefined,
+            "delete gave what the other had deleted",
+          );
+        assert.equal(
+          await other.get(key),
+          undefined,
+          `${first} by the other store brought it back`,
+        );
+        assert.equal(
+          await under.store.get(key),
+          undefined,
+          `${first} by the other store brought it back`,
+        );
       }
     },
   },
   {
     method,
-    title: "a delete by one store against a simultaneous replace and touch by the other: the entry does not come back",
+    title:
+      "a delete by one store against a simultaneous replace and touch by the other: the entry does not come back",
     guarantees: [6],
     properties: [],
     consequence: "A refresh or a time stamp in one process would undo a logout in another.",
@@ -140,7 +176,11 @@ export const processRequirements: readonly StoreRequirement[] = [
           },
         ]);
         assert.equal(await under.store.get(key), undefined, "the entry is there again");
-        assert.equal(deleted, isReplaced === true ? "second" : "first", `replace returned ${String(isReplaced)}`);
+        assert.equal(
+          deleted,
+          isReplaced === true ? "second" : "first",
+          `replace returned ${String(isReplaced)}`,
+        );
       }
     },
   },
@@ -149,7 +189,8 @@ export const processRequirements: readonly StoreRequirement[] = [
     title: "a time stamp by one store is visible to the other",
     guarantees: [],
     properties: ["idle", "expiry"],
-    consequence: "A user whose requests reach several processes would be signed out as idle by one of them.",
+    consequence:
+      "A user whose requests reach several processes would be signed out as idle by one of them.",
     needs,
     async check(under) {
       const other = await anotherStore(under);
@@ -159,16 +200,21 @@ export const processRequirements: readonly StoreRequirement[] = [
       assert.equal(await under.store.touch(key, now - 10, now + 2 * LONG), true);
       assert.deepEqual(await stampsOf(other, key), [now - 10, now + 2 * LONG]);
       assert.equal(await other.touch(key, now, now), true);
-      assert.equal(await other.replace(key, entryOf(under, "second", { lastActive: now - 100 }), version), true);
+      assert.equal(
+        await other.replace(key, entryOf(under, "second", { lastActive: now - 100 }), version),
+        true,
+      );
       assert.deepEqual(await stampsOf(under.store, key), [now, now + 2 * LONG]);
     },
   },
   {
     method,
-    title: "a touch by one store against a simultaneous replace by the other: the replaced data stays",
+    title:
+      "a touch by one store against a simultaneous replace by the other: the replaced data stays",
     guarantees: [3, 5],
     properties: [],
-    consequence: "A time stamp in one process would bring back the tokens that another process has just replaced.",
+    consequence:
+      "A time stamp in one process would bring back the tokens that another process has just replaced.",
     needs,
     async check(under) {
       const other = await anotherStore(under);
@@ -201,8 +247,16 @@ export const processRequirements: readonly StoreRequirement[] = [
       const one = await inserted(under, "a", { subject: ada, sid: ada });
       const two = newKey();
       assert.equal(await other.insert(two, entryOf(under, "b", { subject: ada, sid: ada })), true);
-      for (const store of [under.store, other]) assert.deepEqual(await listedBoth(store, ada), both(one.key, two));
-      assert.equal(await other.replace(one.key, entryOf(under, "c", { subject: grace, sid: grace }), one.version), true);
+      for (const store of [under.store, other])
+        assert.deepEqual(await listedBoth(store, ada), both(one.key, two));
+      assert.equal(
+        await other.replace(
+          one.key,
+          entryOf(under, "c", { subject: grace, sid: grace }),
+          one.version,
+        ),
+        true,
+      );
       await under.store.delete(two);
       for (const store of [under.store, other]) {
         assert.deepEqual(await listedBoth(store, ada), both());
@@ -222,7 +276,11 @@ export const processRequirements: readonly StoreRequirement[] = [
       const { key } = await inserted(under);
       const isShared = (await other.get(key)) !== undefined;
       assert.ok(isShared, "another() sees other data: it must be a second store over the same");
-      assert.deepEqual([under.store.inProcess === true, other.inProcess === true], [false, false], "inProcess is true");
+      assert.deepEqual(
+        [under.store.inProcess === true, other.inProcess === true],
+        [false, false],
+        "inProcess is true",
+      );
     },
   },
 ];

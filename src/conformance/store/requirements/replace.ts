@@ -27,10 +27,15 @@ export const replaceRequirements: readonly StoreRequirement[] = [
     title: "writes if the version is still the stored one, and gives a new version",
     guarantees: [2, 5],
     properties: ["everywhere"],
-    consequence: "The result of a refresh could not be stored, or an old version would stay valid for one more write.",
+    consequence:
+      "The result of a refresh could not be stored, or an old version would stay valid for one more write.",
     async check(under) {
       const { key, version } = await inserted(under, "first");
-      const second = entryOf(under, "second", { subject: newKey(), sid: newKey(), summary: new Uint8Array([2]) });
+      const second = entryOf(under, "second", {
+        subject: newKey(),
+        sid: newKey(),
+        summary: new Uint8Array([2]),
+      });
       assert.equal(await under.store.replace(key, second, version), true);
       const stored = await under.store.get(key);
       sameData(stored, second.data);
@@ -47,10 +52,17 @@ export const replaceRequirements: readonly StoreRequirement[] = [
     consequence: "A session without a user would stay in a user's device list.",
     async check(under) {
       const subject = newKey();
-      const { key, version } = await inserted(under, "first", { subject, sid: subject, summary: new Uint8Array([1]) });
+      const { key, version } = await inserted(under, "first", {
+        subject,
+        sid: subject,
+        summary: new Uint8Array([1]),
+      });
       await under.store.replace(key, entryOf(under, "second"), version);
       const stored = await under.store.get(key);
-      assert.deepEqual([stored?.subject, stored?.sid, stored?.summary], [undefined, undefined, undefined]);
+      assert.deepEqual(
+        [stored?.subject, stored?.sid, stored?.summary],
+        [undefined, undefined, undefined],
+      );
       assert.deepEqual(await listedBoth(under.store, subject), both());
     },
   },
@@ -60,7 +72,8 @@ export const replaceRequirements: readonly StoreRequirement[] = [
     live: true,
     guarantees: [3, 5],
     properties: [],
-    consequence: "A request that read before a refresh would overwrite the new token with the spent one.",
+    consequence:
+      "A request that read before a refresh would overwrite the new token with the spent one.",
     async check(under) {
       const subject = newKey();
       const { key, version } = await inserted(under, "first", { subject });
@@ -83,9 +96,16 @@ export const replaceRequirements: readonly StoreRequirement[] = [
     consequence: "The holder of an outdated copy would prolong a session without a valid write.",
     async check(under) {
       const now = under.now();
-      const { key, version } = await inserted(under, "first", { lastActive: now - 10, expiresAt: now + LONG });
+      const { key, version } = await inserted(under, "first", {
+        lastActive: now - 10,
+        expiresAt: now + LONG,
+      });
       await under.store.replace(key, entryOf(under, "second", { expiresAt: now + LONG }), version);
-      await under.store.replace(key, entryOf(under, "late", { lastActive: now, expiresAt: now + 2 * LONG }), version);
+      await under.store.replace(
+        key,
+        entryOf(under, "late", { lastActive: now, expiresAt: now + 2 * LONG }),
+        version,
+      );
       const stored = await under.store.get(key);
       assert.deepEqual([stored?.lastActive, stored?.expiresAt], [now - 10, now + LONG]);
     },
@@ -101,7 +121,9 @@ export const replaceRequirements: readonly StoreRequirement[] = [
     async check(under) {
       for (let round = 0; round < ROUNDS; round += 1) {
         const { key, version } = await inserted(under);
-        const entries = Array.from({ length: WRITERS }, (_, index) => entryOf(under, `writer ${index}`));
+        const entries = Array.from({ length: WRITERS }, (_, index) =>
+          entryOf(under, `writer ${index}`),
+        );
         const won = await atOnce(
           round,
           entries.map((entry) => () => under.store.replace(key, entry, version)),
@@ -129,17 +151,37 @@ export const replaceRequirements: readonly StoreRequirement[] = [
     title: "gives no version twice, and rejects versions that it never gave",
     guarantees: [2, 4, 5],
     properties: [],
-    consequence: "An outdated writer would find its version again and overwrite newer tokens or another process's lease.",
+    consequence:
+      "An outdated writer would find its version again and overwrite newer tokens or another process's lease.",
     async check(under) {
       const { key, version } = await inserted(under);
       const seen = new Set([version]);
       for (let write = 0; write < 10; write += 1) {
-        assert.equal(await under.store.replace(key, entryOf(under, `write ${write}`), await versionOf(under, key)), true);
+        assert.equal(
+          await under.store.replace(
+            key,
+            entryOf(under, `write ${write}`),
+            await versionOf(under, key),
+          ),
+          true,
+        );
         seen.add(await versionOf(under, key));
       }
       assert.equal(seen.size, 11, "a version came twice");
       const last = await versionOf(under, key);
-      for (const invented of ["", "0", "-1", "NaN", "null", "undefined", "*", `${last}0`, `${last} `, ` ${last}`, " "]) {
+      for (const invented of [
+        "",
+        "0",
+        "-1",
+        "NaN",
+        "null",
+        "undefined",
+        "*",
+        `${last}0`,
+        `${last} `,
+        ` ${last}`,
+        " ",
+      ]) {
         assert.equal(
           await under.store.replace(key, entryOf(under, "invented"), invented),
           false,
@@ -153,7 +195,8 @@ export const replaceRequirements: readonly StoreRequirement[] = [
     title: "gives a new version also if the data is unchanged",
     guarantees: [4, 5],
     properties: [],
-    consequence: "A refresher that was replaced could not detect that another process held the lease meanwhile.",
+    consequence:
+      "A refresher that was replaced could not detect that another process held the lease meanwhile.",
     async check(under) {
       const { key, entry, version } = await inserted(under, "same");
       assert.equal(await under.store.replace(key, entry, version), true);
@@ -204,7 +247,10 @@ export const replaceRequirements: readonly StoreRequirement[] = [
     async check(under) {
       for (const version of ["1", "0", "", newKey()]) {
         const key = newKey();
-        assert.equal(await under.store.replace(key, entryOf(under, "out of nothing"), version), false);
+        assert.equal(
+          await under.store.replace(key, entryOf(under, "out of nothing"), version),
+          false,
+        );
         assert.equal(await under.store.get(key), undefined);
       }
     },
@@ -214,10 +260,15 @@ export const replaceRequirements: readonly StoreRequirement[] = [
     title: "keeps the later of the stored and the given lastActive and expiresAt",
     guarantees: [],
     properties: ["idle", "expiry"],
-    consequence: "A user who was active during a refresh would be signed out as idle, or a renewed session would end at its old expiry.",
+    consequence:
+      "A user who was active during a refresh would be signed out as idle, or a renewed session would end at its old expiry.",
     async check(under) {
       const now = under.now();
-      const table: [stored: number | undefined, given: number | undefined, kept: number | undefined][] = [
+      const table: [
+        stored: number | undefined,
+        given: number | undefined,
+        kept: number | undefined,
+      ][] = [
         [now - 10, now - 5, now - 5],
         [now - 5, now - 10, now - 5],
         [now - 5, undefined, now - 5],
@@ -226,16 +277,32 @@ export const replaceRequirements: readonly StoreRequirement[] = [
         [0, undefined, 0],
       ];
       for (const [stored, given, kept] of table) {
-        const { key, version } = await inserted(under, "first", stored === undefined ? {} : { lastActive: stored });
-        await under.store.replace(key, entryOf(under, "second", given === undefined ? {} : { lastActive: given }), version);
-        assert.equal((await under.store.get(key))?.lastActive, kept, `lastActive ${String(stored)} replaced with ${String(given)}`);
+        const { key, version } = await inserted(
+          under,
+          "first",
+          stored === undefined ? {} : { lastActive: stored },
+        );
+        await under.store.replace(
+          key,
+          entryOf(under, "second", given === undefined ? {} : { lastActive: given }),
+          version,
+        );
+        assert.equal(
+          (await under.store.get(key))?.lastActive,
+          kept,
+          `lastActive ${String(stored)} replaced with ${String(given)}`,
+        );
       }
       for (const [stored, given] of [
         [LONG, 2 * LONG],
         [2 * LONG, LONG],
       ] as const) {
         const { key, version } = await inserted(under, "first", { expiresAt: now + stored });
-        await under.store.replace(key, entryOf(under, "second", { expiresAt: now + given }), version);
+        await under.store.replace(
+          key,
+          entryOf(under, "second", { expiresAt: now + given }),
+          version,
+        );
         assert.equal((await under.store.get(key))?.expiresAt, now + 2 * LONG);
       }
     },

@@ -1,7 +1,18 @@
 import assert from "node:assert/strict";
 import type { Entry } from "../../../index.js";
 import type { StoreRequirement } from "./requirement.js";
-import { aMoment, atOnce, entryOf, inserted, LONG, newKey, ROUNDS, sameBytes, sameData, versionOf } from "./samples.js";
+import {
+  aMoment,
+  atOnce,
+  entryOf,
+  inserted,
+  LONG,
+  newKey,
+  ROUNDS,
+  sameBytes,
+  sameData,
+  versionOf,
+} from "./samples.js";
 
 const method = "touch";
 
@@ -26,7 +37,8 @@ export const touchRequirements: readonly StoreRequirement[] = [
     title: "never moves a time back, and returns true",
     guarantees: [],
     properties: ["idle", "expiry"],
-    consequence: "A late time stamp would undo a newer one and sign an active user out, or the session would count as absent.",
+    consequence:
+      "A late time stamp would undo a newer one and sign an active user out, or the session would count as absent.",
     async check(under) {
       const now = under.now();
       const { key } = await inserted(under, "first", { lastActive: now, expiresAt: now + LONG });
@@ -68,7 +80,10 @@ export const touchRequirements: readonly StoreRequirement[] = [
       const unstamped = await inserted(under, "first");
       await under.store.touch(stamped.key, null, now + 2 * LONG);
       await under.store.touch(unstamped.key, null, now + 2 * LONG);
-      const [one, other] = [await under.store.get(stamped.key), await under.store.get(unstamped.key)];
+      const [one, other] = [
+        await under.store.get(stamped.key),
+        await under.store.get(unstamped.key),
+      ];
       assert.deepEqual([one?.lastActive, one?.expiresAt], [now - 10, now + 2 * LONG]);
       assert.deepEqual([other?.lastActive, other?.expiresAt], [undefined, now + 2 * LONG]);
     },
@@ -78,7 +93,8 @@ export const touchRequirements: readonly StoreRequirement[] = [
     title: "stamps an entry that had no time stamp",
     guarantees: [],
     properties: ["idle"],
-    consequence: "An idle timeout that is switched on later would never begin for existing sessions.",
+    consequence:
+      "An idle timeout that is switched on later would never begin for existing sessions.",
     async check(under) {
       const now = under.now();
       const { key } = await inserted(under);
@@ -95,8 +111,14 @@ export const touchRequirements: readonly StoreRequirement[] = [
     async check(under) {
       const now = under.now();
       for (let round = 0; round < ROUNDS / 2; round += 1) {
-        const { key } = await inserted(under, "first", { lastActive: now - 100, expiresAt: now + LONG });
-        const touches = Array.from({ length: 10 }, (_, index) => () => under.store.touch(key, now - index, now + LONG + index));
+        const { key } = await inserted(under, "first", {
+          lastActive: now - 100,
+          expiresAt: now + LONG,
+        });
+        const touches = Array.from(
+          { length: 10 },
+          (_, index) => () => under.store.touch(key, now - index, now + LONG + index),
+        );
         assert.ok((await atOnce(round, touches)).every(Boolean));
         const stored = await under.store.get(key);
         assert.deepEqual([stored?.lastActive, stored?.expiresAt], [now, now + LONG + 9]);
@@ -127,7 +149,10 @@ export const touchRequirements: readonly StoreRequirement[] = [
     async check(under) {
       const now = under.now();
       const subject = newKey();
-      const { key, entry } = await inserted(under, "first", { subject, summary: new Uint8Array([3]) });
+      const { key, entry } = await inserted(under, "first", {
+        subject,
+        summary: new Uint8Array([3]),
+      });
       await under.store.touch(key, now, now + 2 * LONG);
       const stored = await under.store.get(key);
       sameData(stored, entry.data);
@@ -140,7 +165,8 @@ export const touchRequirements: readonly StoreRequirement[] = [
     title: "against a simultaneous replace: the replaced data stays",
     guarantees: [3, 5],
     properties: [],
-    consequence: "A time stamp that reads and writes the whole entry would bring the spent token back.",
+    consequence:
+      "A time stamp that reads and writes the whole entry would bring the spent token back.",
     async check(under) {
       const now = under.now();
       const raced: { key: string; version: string; second: Entry }[] = [];
@@ -148,7 +174,13 @@ export const touchRequirements: readonly StoreRequirement[] = [
         const { key, version } = await inserted(under, "first");
         const second = entryOf(under, "second");
         const touch = () => under.store.touch(key, now, now + LONG + 1);
-        const results = await atOnce(round, [touch, touch, () => under.store.replace(key, second, version), touch, touch]);
+        const results = await atOnce(round, [
+          touch,
+          touch,
+          () => under.store.replace(key, second, version),
+          touch,
+          touch,
+        ]);
         assert.equal(results[2], true, "the replace was refused");
         raced.push({ key, version, second });
       }
@@ -172,7 +204,8 @@ export const touchRequirements: readonly StoreRequirement[] = [
         const { key, version } = await inserted(under, "first", { lastActive: now - 100 });
         const results = await atOnce(round, [
           () => under.store.touch(key, now, now),
-          () => under.store.replace(key, entryOf(under, "second", { lastActive: now - 100 }), version),
+          () =>
+            under.store.replace(key, entryOf(under, "second", { lastActive: now - 100 }), version),
           () => under.store.touch(key, now - 1, now),
         ]);
         assert.deepEqual([results[0], results[2]], [true, true], "touch returned false");

@@ -7,8 +7,8 @@ import { setup } from "./setup";
 const made = new WeakMap<AdapterSetup, readonly NextIdpAuth[]>();
 
 /**
- * Where an application writes `export const auth = idpAuth()`. As there, each of Next.js's bundles evaluates it for itself,
- * with option objects of its own.
+ * Where an application writes `export const auth = idpAuth()`. As there, each of Next.js's bundles
+ * evaluates it for itself, with option objects of its own.
  */
 export function auths(of: AdapterSetup = setup()): readonly NextIdpAuth[] {
   const known = made.get(of) ?? of.mounts.map((options) => idpAuth({ ...options }));
@@ -16,7 +16,10 @@ export function auths(of: AdapterSetup = setup()): readonly NextIdpAuth[] {
   return known;
 }
 
-/** Waits for a request, since there is no setup while Next.js builds; an application's own `auth` is there at once. */
+/**
+ * Waits for a request, since there is no setup while Next.js builds; an application's own `auth` is
+ * there at once.
+ */
 export async function firstAuth(): Promise<NextIdpAuth> {
   await connection();
   const [auth] = auths();
@@ -24,14 +27,20 @@ export async function firstAuth(): Promise<NextIdpAuth> {
   return auth;
 }
 
-/** As the conformance suite calls them: the request first. `own`: as an application on Next.js has it. */
+/**
+ * As the conformance suite calls them: the request first. `own`: as an application on Next.js has
+ * it.
+ */
 export function hostAuths(of?: AdapterSetup): readonly ApplicationAuth[] {
   return auths(of).map((auth): object => ({
     ...auth,
     own: auth,
     loginUrl: (raw: Request, options?: LoginUrlOptions) => auth.loginUrl(options, raw),
-    getAccessToken: (raw: Request, options?: { readonly minValidity?: number }) => auth.getAccessToken(options, raw),
-    fetchApi: (raw: Request, api: string, path: string, init?: RequestInit) => auth.fetchApi(api, path, init, raw),
-    updateData: (raw: Request, change: Parameters<NextIdpAuth["updateData"]>[0]) => auth.updateData(change, raw),
+    getAccessToken: (raw: Request, options?: { readonly minValidity?: number }) =>
+      auth.getAccessToken(options, raw),
+    fetchApi: (raw: Request, api: string, path: string, init?: RequestInit) =>
+      auth.fetchApi(api, path, init, raw),
+    updateData: (raw: Request, change: Parameters<NextIdpAuth["updateData"]>[0]) =>
+      auth.updateData(change, raw),
   })) as readonly object[] as readonly ApplicationAuth[];
 }

@@ -2,8 +2,8 @@ import type { AsyncLocalStorage } from "node:async_hooks";
 import type { AdapterSetup } from "idpauth/testing";
 
 /**
- * What a test asks this application to be. One build serves all tests of a process: each request runs in the setup of the
- * server that took it, and Next.js knows nothing of that.
+ * What a test asks this application to be. One build serves all tests of a process: each request
+ * runs in the setup of the server that took it, and Next.js knows nothing of that.
  */
 export interface Harness {
   readonly setups: AsyncLocalStorage<AdapterSetup>;

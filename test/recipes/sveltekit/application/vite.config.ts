@@ -3,5 +3,11 @@ import { sveltekit } from "@sveltejs/kit/vite";
 import { defineConfig } from "vite";
 
 export default defineConfig({
-  plugins: [sveltekit({ adapter: adapter(), paths: { base: process.env.BASE_PATH ?? "" }, experimental: { remoteFunctions: true } })],
+  plugins: [
+    sveltekit({
+      adapter: adapter(),
+      paths: { base: process.env.BASE_PATH ?? "" },
+      experimental: { remoteFunctions: true },
+    }),
+  ],
 });

@@ -4,11 +4,15 @@ import { auths, hostAuths } from "../../lib/auth";
 import { setup } from "../../lib/setup";
 
 const OWN_ANSWERS: GuardResponses = {
-  navigation: (_request, _context, { reason, loginUrl }) => Response.json({ reason, loginUrl }, { status: 418 }),
-  unauthenticated: (_request, _context, { reason, loginUrl }) => Response.json({ reason, loginUrl }, { status: 419 }),
-  unavailable: (_request, _context, { error }) => Response.json({ code: error.code }, { status: 520 }),
+  navigation: (_request, _context, { reason, loginUrl }) =>
+    Response.json({ reason, loginUrl }, { status: 418 }),
+  unauthenticated: (_request, _context, { reason, loginUrl }) =>
+    Response.json({ reason, loginUrl }, { status: 419 }),
+  unavailable: (_request, _context, { error }) =>
+    Response.json({ code: error.code }, { status: 520 }),
   forbidden: (_request, _context, { kind }) => Response.json({ kind }, { status: 423 }),
-  stepUp: (_request, _context, { isNavigation, loginUrl }) => Response.json({ isNavigation, loginUrl }, { status: 424 }),
+  stepUp: (_request, _context, { isNavigation, loginUrl }) =>
+    Response.json({ isNavigation, loginUrl }, { status: 424 }),
 };
 
 const FAILING_ANSWERS: GuardResponses = {
@@ -38,19 +42,27 @@ function withErrors(handler: Handler): Handler {
 
 /** As JavaScript without types lets one forget a `return`. */
 const forgotten = (() => undefined) as unknown as () => Response;
-const FORGETFUL_ANSWERS = { navigation: forgotten, unauthenticated: forgotten, unavailable: forgotten };
+const FORGETFUL_ANSWERS = {
+  navigation: forgotten,
+  unauthenticated: forgotten,
+  unavailable: forgotten,
+};
 
 /** The routes of the setup, and the endpoints of mounts that have no folder of their own. */
 const respond: Handler = async (request) => {
   const { routes, basePath, mounts } = setup();
   const all = auths();
   const { pathname } = new URL(request.url);
-  const mount = mounts.findIndex(({ mountPath }) => mountPath && `${pathname}/`.startsWith(mountPath));
+  const mount = mounts.findIndex(
+    ({ mountPath }) => mountPath && `${pathname}/`.startsWith(mountPath),
+  );
   const method = request.method as keyof (typeof all)[0]["handlers"];
   if (mount >= 0) return all[mount]!.handlers[method](request);
 
   const route = routes.find(
-    (each) => basePath + each.path === pathname && (each.method === method || (method === "HEAD" && each.method === "GET")),
+    (each) =>
+      basePath + each.path === pathname &&
+      (each.method === method || (method === "HEAD" && each.method === "GET")),
   );
   if (route === undefined) return new Response(null, { status: 404 });
   const handler: Handler = async () => {
@@ -72,4 +84,12 @@ const answer = withErrors(async (request) => {
   return setup().csrf && auth ? auth.csrf(respond)(request) : respond(request);
 });
 
-export { answer as GET, answer as HEAD, answer as POST, answer as PUT, answer as PATCH, answer as DELETE, answer as OPTIONS };
+export {
+  answer as GET,
+  answer as HEAD,
+  answer as POST,
+  answer as PUT,
+  answer as PATCH,
+  answer as DELETE,
+  answer as OPTIONS,
+};

@@ -3,7 +3,11 @@ import { firstAuth } from "../../lib/auth";
 import { greet } from "./actions";
 
 /** Guarded by the proxy, and by itself. */
-export default async function Members({ searchParams }: { searchParams: Promise<{ q?: string | string[] }> }) {
+export default async function Members({
+  searchParams,
+}: {
+  searchParams: Promise<{ q?: string | string[] }>;
+}) {
   const auth = await firstAuth();
   const user = await auth.requireUser();
   const { q } = await searchParams;

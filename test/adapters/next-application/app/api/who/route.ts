@@ -7,7 +7,11 @@ export async function GET(request: NextRequest): Promise<Response> {
   const handler = auth.idpRequired(async () => {
     const [user, session] = [await auth.getUser(), await auth.getSession()];
     const required = [await auth.requireSession(), await auth.requireSession(request)];
-    return Response.json({ user, keys: Object.keys(session ?? {}), required: required.map((each) => each.user.id) });
+    return Response.json({
+      user,
+      keys: Object.keys(session ?? {}),
+      required: required.map((each) => each.user.id),
+    });
   });
   return handler(request);
 }

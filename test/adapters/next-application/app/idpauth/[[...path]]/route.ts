@@ -3,7 +3,8 @@ import type { NextIdpAuth } from "idpauth/next";
 import { firstAuth } from "../../../lib/auth";
 import { setup } from "../../../lib/setup";
 
-// An application writes: export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = auth.handlers;
+// An application writes: export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } =
+// auth.handlers;
 const answer = (method: keyof NextIdpAuth["handlers"]) => async (request: NextRequest) => {
   const auth = await firstAuth();
   const handler = auth.handlers[method];

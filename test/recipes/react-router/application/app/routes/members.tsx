@@ -1,4 +1,9 @@
-import { Form, useLoaderData, type ActionFunctionArgs, type LoaderFunctionArgs } from "react-router";
+import {
+  Form,
+  useLoaderData,
+  type ActionFunctionArgs,
+  type LoaderFunctionArgs,
+} from "react-router";
 import { auth } from "../auth.server";
 import { ran } from "../ran.server";
 
