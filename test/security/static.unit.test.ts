@@ -22,14 +22,14 @@ function withoutComments(text: string): string {
   return text.replace(/\/\*[^]*?\*\//g, "").replace(/(^|\s)\/\/.*$/gm, "$1");
 }
 
-/** The places where something stands, as `path: line`. */
-function uses(pattern: RegExp): string[] {
-  return [...files].flatMap(([path, text]) =>
-    text
-      .split("\n")
-      .filter((line) => pattern.test(line))
-      .map((line) => `${path}: ${line.trim()}`),
-  );
+/** The places where something stands, as `path: line`. @param following lines that are added */
+function uses(pattern: RegExp, following = 0): string[] {
+  return [...files].flatMap(([path, text]) => {
+    const lines = text.split("\n").map((line) => line.trim());
+    return lines.flatMap((line, index) =>
+      pattern.test(line) ? [`${path}: ${lines.slice(index, index + 1 + following).join(" ")}`] : [],
+    );
+  });
 }
 
 const filesWith = (pattern: RegExp) =>
@@ -78,7 +78,9 @@ describe("the source", () => {
   it("[ASVS-15.3.2] has one place that sends requests to the provider, and it follows no redirect", () => {
     // The browser's client asks its own server.
     expect(
-      uses(/\bfetch\(/).filter((use) => !/^(?:adapters|client)\/|function|customFetch\]/.test(use)),
+      uses(/\bfetch\(/, 2).filter(
+        (use) => !/^(?:adapters|client)\/|function|customFetch\]/.test(use),
+      ),
     ).toEqual([expect.stringContaining('redirect: "manual"')]);
     // The proxy sends requests to the application's APIs, never to the provider.
     const ofProxy = [
@@ -120,7 +122,7 @@ describe("the source", () => {
     expect(uses(/\bconsole\./)).toEqual([
       expect.stringMatching(/^client\/waiting-requests\.ts: env\.console\.warn\(/),
     ]);
-    const writes = uses(/process\.(?:stderr|stdout)\.write/);
+    const writes = uses(/process\.(?:stderr|stdout)\.write/, 2);
     expect(writes).toHaveLength(2);
     for (const write of writes)
       expect(write).toMatch(/stderr\.write\(.*(?:\$\{level\}|error\.stack)/);

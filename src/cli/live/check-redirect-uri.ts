@@ -9,7 +9,7 @@ import { shownError } from "./message-parts.js";
 import { FROM_THIS_MACHINE, unreachable } from "./unreachable-endpoint.js";
 
 /**
- * Returns the redirect URI that a login sends; null if BASE_URL is unset, since each request's Host
+ * Returns the redirect URI that a login sends; null if BASE_URL is unset, since each request's `Host`
  * header decides then.
  */
 export function redirectUriOf({ baseUrl, publicPath }: Settings, key?: string): string | null {
