@@ -157,6 +157,12 @@ export const ERRORS = errorRows({
     remedy:
       "You don't need to do anything: the user chooses which account to use. If one of your own pages starts the login, idpauth doesn't ask.",
   },
+  sign_in_unconfirmed: {
+    status: 409,
+    title: "The sign-in needs the user's confirmation",
+    remedy:
+      "You don't need to do anything: the user confirms the sign-in or stays signed out. If one of your own pages starts the login, idpauth doesn't ask.",
+  },
   session_ended: {
     status: 401,
     title: "The session has ended",

@@ -37,18 +37,21 @@ export function anotherAccount(
 }
 
 /**
- * The reply to a login that another site may have started and that signed in another user than the
- * session's. The session stays. On the page the user stays as well, or starts a login as the other
- * user, which is then a login of the application's own page.
+ * The reply to a login that another site may have started, if it would replace the session of
+ * another user, or follows a logout that another site started. Nothing changes. On the page, the
+ * user keeps the session or stays signed out, or starts a login as the other user, which is then a
+ * login of the application's own page.
+ *
+ * @param present the session's user; undefined if another site has signed the user out
  */
-export async function otherUserReply(
+export async function askUser(
   { request }: SessionRequest,
   { pages, events }: EndpointContext,
   login: PendingLogin,
-  present: IdInfo | undefined,
+  present: string | undefined,
   other: IdInfo,
 ): Promise<Reply> {
-  const code = "other_user_signed_in";
+  const code = present === undefined ? "sign_in_unconfirmed" : "other_user_signed_in";
   const message = `${ERRORS[code].title}.`;
   events.emit(
     "failure",
@@ -73,15 +76,17 @@ export async function otherUserReply(
   });
   return pages.otherUser(
     {
-      present: nameOf(present),
+      present,
       other: nameOf(other),
-      stayHref: login.final_redirect,
+      // The logout also removes the cookie that makes idpauth ask.
+      stayHref: present === undefined ? `${pages.publicPath}logout/` : login.final_redirect,
       continueHref,
     },
     request,
   );
 }
 
-function nameOf(user: IdInfo | undefined): string {
+/** The email address of a user, or another claim that the user recognizes. */
+export function nameOf(user: IdInfo | undefined): string {
   return [user?.email, user?.name, user?.sub].find(isText) ?? "";
 }

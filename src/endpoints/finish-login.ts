@@ -27,7 +27,8 @@ import {
 import type { SignIn } from "../record/credentials.js";
 import { judge } from "../record/session-policy.js";
 import { needsUser } from "../record/silent-login.js";
-import { anotherAccount, linkInvalid, otherUserReply } from "./callback-replies.js";
+import { anotherAccount, askUser, linkInvalid, nameOf } from "./callback-replies.js";
+import { wasSignedOutByOtherSite, withDecision } from "./other-site-logout.js";
 
 /** A callback whose state belongs to a pending login of this browser. */
 interface Attempt {
@@ -220,11 +221,11 @@ function checkUser(attempt: Attempt, { left, signIn }: Received): Ending | undef
   const { settings, clock } = context;
   const isSignedIn = judge(left, settings, startedAt).kind !== "ended";
   const isSame = isSameUser(left.id_info, signIn.idInfo);
-  if (login.cross_site === true && isSignedIn && !isSame) {
+  const mustAsk = isSignedIn ? !isSame : wasSignedOutByOtherSite(opened, settings);
+  if (login.cross_site === true && mustAsk) {
+    const present = isSignedIn ? nameOf(left.id_info) : undefined;
     // Dropped: a revocation can end the other user's sessions in other browsers, too.
-    return new Ending("dropped", () =>
-      otherUserReply(opened, context, login, left.id_info, signIn.idInfo),
-    );
+    return new Ending("dropped", () => askUser(opened, context, login, present, signIn.idInfo));
   }
   if (!mayFinish(left, login, signIn.idInfo)) {
     return refusal(attempt, "revoked", "another_user", () =>
@@ -328,14 +329,14 @@ function welcome(
   stored: SessionRecord,
   signedInAt: EpochSeconds,
 ): Ending {
-  const { clock, events } = context;
+  const { clock, events, settings } = context;
   return new Ending("stored", async () => {
     await endSurplusSessions(stored.id_info, signedInAt, context);
     events.emit("login", {
       ...identityOf(stored.id_info, registration.key),
       duration: clock.monotonic() - started,
     });
-    return { ...redirect(login.final_redirect), setCookies: opened.session.setCookies };
+    return { ...redirect(login.final_redirect), setCookies: withDecision(opened, settings) };
   });
 }
 

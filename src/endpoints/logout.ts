@@ -9,13 +9,14 @@ import { json, redirect, type Reply } from "../http/reply.js";
 import { LOGOUT_RESPONSES } from "../http/redirects.js";
 import { failureReply, outageReply, badParameters, choice } from "../pages/failure-reply.js";
 import { logoutAtProvider, withPatience, type LogoutAtProvider } from "./logout-at-provider.js";
+import { cookiesAfterLogout } from "./other-site-logout.js";
 
 /**
  * GET {mountPath}logout/: ends the session and revokes its token. If `logoutAtProvider` is on,
  * redirects to the provider's logout.
  */
 export async function logout(opened: SessionRequest, context: EndpointContext): Promise<Reply> {
-  const { request, session } = opened;
+  const { request } = opened;
   const { settings, pages, events, tasks, revocations, clock } = context;
   const { publicPath } = settings;
   if (isPrefetch(request))
@@ -31,9 +32,11 @@ export async function logout(opened: SessionRequest, context: EndpointContext): 
     return badParameters([response], request, pages);
   }
   let atProvider: LogoutAtProvider | undefined;
+  let setCookies: readonly string[];
   try {
     // The session first: a provider that hangs must not keep a session alive.
     const record = await endOwnSession(opened, context);
+    setCookies = cookiesAfterLogout(opened, settings, record !== undefined);
     if (record !== undefined) {
       atProvider = await logoutAtProvider(opened, record, response === "redirect", context);
       if (atProvider !== undefined)
@@ -58,7 +61,7 @@ export async function logout(opened: SessionRequest, context: EndpointContext): 
           ...(atProvider !== undefined && { redirect_to: atProvider.url }),
         })
       : redirect(atProvider?.url ?? settings.authLogoutRedirectUrl ?? publicPath);
-  return { ...reply, setCookies: session.setCookies };
+  return { ...reply, setCookies };
 }
 
 type SignedInRecord = SessionRecord & { readonly credentials: Credentials };

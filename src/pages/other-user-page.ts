@@ -5,45 +5,53 @@ import { shownText } from "./person.js";
 import type { Texts } from "./texts.js";
 
 export interface OtherUserModel {
-  /** The email address of the session's user, or another claim that the user recognizes. */
-  readonly present: string;
+  /**
+   * The email address of the session's user, or another claim that the user recognizes. Undefined:
+   * another site has signed the user out.
+   */
+  readonly present: string | undefined;
   readonly other: string;
-  /** The requested page. */
+  /** The requested page, or the logout. */
   readonly stayHref: string;
   /** A login as the other user. */
   readonly continueHref: string;
 }
 
 /**
- * The page on which a signed-in user decides about a login of another user that another site may
- * have started.
+ * The page on which a user decides about a login that another site may have started: of another
+ * user than the session's, or after a logout that another site started.
  */
 export function otherUserPage(
   { stayHref, continueHref, ...model }: OtherUserModel,
   { say, parts }: Texts,
 ): PageContent {
-  const present = shownText(model.present) ?? "?";
+  const present = shownText(model.present ?? "") ?? "?";
   const other = shownText(model.other) ?? "?";
+  const isSignedOut = model.present === undefined;
+  const code = isSignedOut ? "sign_in_unconfirmed" : "other_user_signed_in";
+  const keys = isSignedOut
+    ? ({ heading: "confirm.heading", text: "confirm.text", stay: "confirm.stay" } as const)
+    : ({ heading: "otherUser.heading", text: "otherUser.text", stay: "otherUser.stay" } as const);
   // Isolated, so that their writing direction does not affect the other text.
   const bdi = { present: html`<bdi>${present}</bdi>`, other: html`<bdi>${other}</bdi>` };
-  const heading = say("otherUser.heading");
+  const heading = say(keys.heading);
   const main = html`<section class="card">
     <div class="emblem">${PERSON}</div>
     <h1>${heading}</h1>
-    <p>${parts("otherUser.text", bdi)}</p>
-    <p class="actions"><a class="button" href="${stayHref}">${parts("otherUser.stay", bdi)}</a></p>
+    <p>${parts(keys.text, bdi)}</p>
+    <p class="actions"><a class="button" href="${stayHref}">${parts(keys.stay, bdi)}</a></p>
     <p class="actions">
       <a class="button quiet" href="${continueHref}">${parts("otherUser.continue", bdi)}</a>
     </p>
   </section>`;
   return {
     kind: "other-user",
-    status: ERRORS.other_user_signed_in.status,
-    code: "other_user_signed_in",
+    status: ERRORS[code].status,
+    code,
     title: heading,
     heading,
-    texts: [say("otherUser.text", { present, other })],
-    action: { label: say("otherUser.stay", { present }), href: stayHref },
+    texts: [say(keys.text, { present, other })],
+    action: { label: say(keys.stay, { present }), href: stayHref },
     otherAction: { label: say("otherUser.continue", { other }), href: continueHref },
     main,
   };

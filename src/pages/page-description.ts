@@ -45,8 +45,8 @@ export interface DescribedSession {
 export interface PageDescription {
   /**
    * `signed-out`, `signed-in` and `ended`: the landing page. `popup`: the end of a sign-in in a
-   * popup window. `other-user`: a login of another user that another site may have started; the
-   * signed-in user decides. `chooser`: the user chooses one of several providers.
+   * popup window. `other-user`: a login that another site may have started; the user decides.
+   * `chooser`: the user chooses one of several providers.
    */
   readonly kind:
     | "signed-out"
@@ -73,7 +73,10 @@ export interface PageDescription {
   readonly texts: readonly string[];
   /** Why the last sign-in was not completed. Show it above the heading, with `role="alert"`. */
   readonly alert: string | undefined;
-  /** The code of an error page, and of the page `other-user`. */
+  /**
+   * The code of an error page. On the page `other-user`, `sign_in_unconfirmed` after a logout that
+   * another site started, otherwise `other_user_signed_in`.
+   */
   readonly code: ErrorCode | undefined;
   /** Why the session ended. */
   readonly reason: EndReason | undefined;
@@ -83,7 +86,7 @@ export interface PageDescription {
   readonly user: UserPayload | undefined;
   /** The main link of the page. */
   readonly action: PageLink | undefined;
-  /** The second link of the page `other-user`: continue as the other user. */
+  /** The second link of the page `other-user`: continue as the user of that login. */
   readonly otherAction: PageLink | undefined;
   /**
    * Paths of the endpoints, with the labels in the page's language; `home` is the option

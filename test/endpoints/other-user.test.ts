@@ -271,6 +271,128 @@ describe("a link of another site", () => {
   });
 });
 
+describe("[CSRF-5] a login after a logout that another site has started", () => {
+  const LOGOUT = "/idpauth/logout/";
+  const COOKIE = "idpauth+signed-out";
+  const OWN = { "sec-fetch-site": "same-origin" };
+
+  /** Ada's browser after the first of the two navigations. */
+  async function signedOut(headers: Headers = CROSS, options?: ApplicationOptions) {
+    const user = await signedInAsAda(options);
+    await user.get(LOGOUT, { headers });
+    expect(await user.isSignedIn()).toBe(false);
+    return user;
+  }
+
+  function expectQuestion({ status, body = "" }: Answer): void {
+    expect(status).toBe(409);
+    expect(body).toContain("Do you want to sign in?");
+  }
+
+  it.each<[string, PersonClaims]>([
+    ["another user", GRACE],
+    ["the same user", ADA],
+  ])("by another site signs in %s only after the user's consent", async (_name, person) => {
+    const user = await signedOut();
+    const answer = await signIn(user, CROSS, person);
+    expectQuestion(answer);
+    expect(await user.isSignedIn()).toBe(false);
+    const [, next = ""] = linksOf(answer);
+    const confirmed = await signIn(user, OWN, person, next);
+    expect([confirmed.location, await emailOf(user), user.cookies.has(COOKIE)]).toEqual([
+      PAGE,
+      person["email"],
+      false,
+    ]);
+    expect(new URL(asked(), OWN_ORIGIN).searchParams.get("login_hint")).toBe(person["email"]);
+  });
+
+  it("stores nothing, runs no hook, revokes nothing, and is logged", async () => {
+    const user = await signedOut();
+    const target = await approved(user, CROSS, GRACE);
+    await app.auth.idle();
+    const [before, revoked] = [app.log.length, revocations()];
+    const answer = await user.get(target);
+    expectQuestion(answer);
+    await app.auth.idle();
+    expect([answer.setCookies ?? [], signIns, revocations()]).toEqual([
+      [],
+      ["ada@example.com"],
+      revoked,
+    ]);
+    expect(app.log.slice(before).map(({ level, code }) => [level, code])).toEqual([
+      ["info", "sign_in_unconfirmed"],
+    ]);
+  });
+
+  it("needs consent until the user has decided: a second login of the other site signs nobody in", async () => {
+    const user = await signedOut();
+    expectQuestion(await signIn(user, CROSS, GRACE));
+    await user.get(LOGOUT, { headers: CROSS });
+    expectQuestion(await signIn(user, UNKNOWN, GRACE));
+  });
+
+  it("no longer needs consent after the user has chosen to stay signed out", async () => {
+    const user = await signedOut();
+    const answer = await signIn(user, CROSS, GRACE);
+    const [stay = ""] = linksOf(answer);
+    expect(stay).toBe(LOGOUT);
+    expect(answer.body).toMatch(/Stay signed out[\s\S]*Continue as <bdi>grace@example\.com<\/bdi>/);
+    const left = await user.get(stay, { headers: OWN });
+    expect([left.location, user.cookies.has(COOKIE)]).toEqual(["/idpauth/", false]);
+    expect((await signIn(user, CROSS, GRACE)).status).toBe(302);
+  });
+
+  it.each<[string, Headers]>([
+    ["a typed address", { "sec-fetch-site": "none" }],
+    ["the application's own page", OWN],
+  ])("by %s signs in at once, and ends the question", async (_name, headers) => {
+    const user = await signedOut();
+    expect((await signIn(user, headers, GRACE)).location).toBe(PAGE);
+    expect([await emailOf(user), user.cookies.has(COOKIE)]).toEqual(["grace@example.com", false]);
+  });
+
+  it.each<[string, Headers]>([
+    ["the user", { "sec-fetch-site": "none" }],
+    ["the application's own page", OWN],
+    ["a sibling domain", { "sec-fetch-site": "same-site" }],
+    ["a browser without Sec-Fetch-Site", UNKNOWN],
+  ])("needs no consent if %s has started the logout", async (_name, headers) => {
+    const user = await signedOut(headers);
+    expect(user.cookies.has(COOKIE)).toBe(false);
+    expect((await signIn(user, CROSS, GRACE)).status).toBe(302);
+  });
+
+  it("needs no consent if the logout found no session", async () => {
+    const user = await start();
+    await user.get(LOGOUT, { headers: CROSS });
+    await user.get(LOGIN, { headers: CROSS });
+    await user.get(LOGOUT, { headers: CROSS });
+    expect(user.cookies.has(COOKIE)).toBe(false);
+  });
+
+  it("needs consent for ten minutes by a cookie out of reach of scripts, which contains nothing about the user", async () => {
+    const user = await signedInAsAda();
+    const { setCookies } = await user.get(LOGOUT, { headers: CROSS });
+    expect(setCookies?.at(-1)).toBe(`${COOKIE}=1; Path=/; Max-Age=600; HttpOnly; SameSite=Lax`);
+  });
+
+  it("over https, no other origin can set or remove the cookie", async () => {
+    const user = await signedInAsAda({ baseUrl: "https://app.example" });
+    const { setCookies } = await user.get(LOGOUT, { headers: CROSS });
+    expect(setCookies?.at(-1)).toBe(
+      `__Host-Http-${COOKIE}=1; Path=/; Max-Age=600; HttpOnly; SameSite=Lax; Secure`,
+    );
+  });
+
+  it("responds to a program with a problem document", async () => {
+    const user = await signedOut();
+    const target = await approved(user, CROSS, GRACE);
+    const answer = await user.get(target, { headers: { accept: "application/json" } });
+    expect([answer.status, answer.json().code]).toEqual([409, "sign_in_unconfirmed"]);
+  });
+});
+
 it("pages.render gets the page with both links", async () => {
   const seen: unknown[] = [];
   const user = await signedInAsAda({

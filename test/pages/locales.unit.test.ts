@@ -31,6 +31,7 @@ const WORDS: Readonly<Record<Language, readonly [RegExp, RegExp, RegExp]>> = {
  */
 const WITHOUT_PAGE: readonly ErrorCode[] = [
   "other_user_signed_in",
+  "sign_in_unconfirmed",
   "configuration_invalid",
   "login_required",
   "guard_missing",

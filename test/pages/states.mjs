@@ -183,6 +183,7 @@ const otherUser = {
 
 /** @type {Record<string, OtherUserModel>} */
 export const otherUserStates = {
+  "signed-out": { ...otherUser, present: undefined, other: "grace@example.com" },
   usual: { ...otherUser, present: "ada@example.com", other: "grace@example.com" },
   long: { ...otherUser, present: `${long}@${long}.example`, other: `\u202e${long} ${long}` },
 };

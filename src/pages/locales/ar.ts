@@ -72,6 +72,9 @@ export const ar: Messages = {
     "أنت مسجل الدخول باسم {present}. بدأ رابط أو موقع آخر تسجيل الدخول باسم {other}.",
   "otherUser.stay": "البقاء باسم {present}",
   "otherUser.continue": "المتابعة باسم {other}",
+  "confirm.heading": "هل تريد تسجيل الدخول؟",
+  "confirm.text": "سجل موقع آخر خروجك. ثم بدأ رابط أو موقع آخر تسجيل الدخول باسم {other}.",
+  "confirm.stay": "البقاء دون تسجيل الدخول",
 
   "sessions.title": "جلساتك",
   "sessions.text": "الدخول مسجّل على هذه الأجهزة. يُرجى إنهاء كل جلسة لا تعرفها.",

@@ -82,6 +82,10 @@ export const de: Messages = {
     "Sie sind als {present} angemeldet. Ein Link oder eine andere Website hat eine Anmeldung als {other} begonnen.",
   "otherUser.stay": "Als {present} angemeldet bleiben",
   "otherUser.continue": "Als {other} fortfahren",
+  "confirm.heading": "Möchten Sie sich anmelden?",
+  "confirm.text":
+    "Eine andere Website hat Sie abgemeldet. Danach hat ein Link oder eine andere Website eine Anmeldung als {other} begonnen.",
+  "confirm.stay": "Abgemeldet bleiben",
 
   "sessions.title": "Ihre Sitzungen",
   "sessions.text":

@@ -96,6 +96,10 @@ export const en = {
     "You are signed in as {present}. A link or another site has started a sign-in as {other}.",
   "otherUser.stay": "Stay as {present}",
   "otherUser.continue": "Continue as {other}",
+  "confirm.heading": "Do you want to sign in?",
+  "confirm.text":
+    "Another site signed you out. A link or another site has then started a sign-in as {other}.",
+  "confirm.stay": "Stay signed out",
 
   // The user's sessions
   "sessions.title": "Your sessions",

@@ -80,6 +80,10 @@ export const ja: Messages = {
     "現在 {present} としてログインしています。リンクまたは別のサイトが {other} としてのログインを開始しました。",
   "otherUser.stay": "{present} のまま続ける",
   "otherUser.continue": "{other} として続ける",
+  "confirm.heading": "ログインしますか",
+  "confirm.text":
+    "別のサイトによってログアウトされました。その後、リンクまたは別のサイトが {other} としてのログインを開始しました。",
+  "confirm.stay": "ログアウトしたままにする",
 
   "sessions.title": "セッション一覧",
   "sessions.text": "次の端末でログインしています。心当たりのないセッションは終了してください。",

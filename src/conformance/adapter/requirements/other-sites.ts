@@ -58,6 +58,24 @@ export const otherSiteRequirements: readonly AdapterRequirement[] = [
   {
     area,
     title:
+      "after a logout by a link of another site, a login by such a link signs in only after the user's consent",
+    async check(starter) {
+      const app = await starter.start();
+      const browser = await app.signedIn();
+      await browser.navigate(LOGOUT, { from: EVIL });
+      const login = `${LOGIN}${encodeURIComponent(`${app.origin}/public`)}`;
+      const response = await signInGrace(app, browser, login, EVIL);
+      assertPage(response, 409, "login_hint=grace");
+      assert.deepEqual(await probe(browser), SIGNED_OUT);
+      assertRedirect(await signInGrace(app, browser, login, app.origin), `${app.origin}/public`);
+      assert.equal(await emailIn(browser), GRACE.email);
+      await browser.navigate(LOGOUT, { from: app.origin });
+      assertRedirect(await signInGrace(app, browser, login, EVIL), `${app.origin}/public`);
+    },
+  },
+  {
+    area,
+    title:
       "a login that the user has started, by a typed address or a page of the application, signs in another user",
     async check(starter) {
       const app = await starter.start();
