@@ -18,7 +18,8 @@ import { headline, root } from "./run.mjs";
  * @property {boolean} builtins whether it may use Node.js's own modules
  * @property {boolean} [ownFramework] whether it may import packages whose names start with the
  *   folder's name
- * @property {boolean} [computed] whether it may import an address that is only known when it runs
+ * @property {boolean} [ownsProcess] whether it may load code late in its own way, also code whose
+ *   address is only known when it runs: a failure ends its process
  */
 
 /** What every folder that does I/O may import. */
@@ -52,7 +53,7 @@ export const RULES = {
     builtins: true,
   },
   "src/pages": {
-    folders: ["src/config", "src/errors.ts", "src/http", "src/record"],
+    folders: ["src/config", "src/errors.ts", "src/http", "src/record", "src/work"],
     packages: [],
     builtins: false,
   },
@@ -213,7 +214,7 @@ export const RULES = {
     ],
     packages: ["redis", "ioredis", "pg"],
     builtins: true,
-    computed: true,
+    ownsProcess: true,
   },
   // The demo imports the package by its name, as an application does.
   demo: {
@@ -232,6 +233,7 @@ export const RULES = {
       ...["@fastify/websocket", "fastify", "hono", "koa", "oidc-provider", "pg", "redis", "ws"],
     ],
     builtins: true,
+    ownsProcess: true,
   },
 };
 
@@ -257,10 +259,14 @@ export function checkImports(sources) {
       );
       continue;
     }
-    for (const { specifier, line } of importsOf(file, text)) {
+    for (const { specifier, line, isBare } of importsOf(file, text)) {
       const target = specifier?.startsWith(".") ? resolve(file, specifier) : undefined;
       if (target !== undefined && sources.has(target)) edges.set(target, line);
-      const reason = whyNot(from, specifier, target, sources);
+      const reason =
+        whyNot(from, specifier, target, sources) ??
+        (isBare && from.rule.ownsProcess !== true
+          ? "import() stands in lazily(() => import(…)), which forgets a failure"
+          : undefined);
       if (reason !== undefined)
         violations.push(`${file}:${line}: ${specifier ?? "import(…)"}: ${reason}`);
     }
@@ -277,7 +283,7 @@ export function checkImports(sources) {
  */
 function whyNot({ folder, rule }, specifier, target, sources) {
   if (specifier === undefined)
-    return rule.computed === true
+    return rule.ownsProcess === true
       ? undefined
       : "an import whose address is computed cannot be checked";
   if (target !== undefined) {
@@ -329,25 +335,32 @@ function resolve(file, specifier) {
 }
 
 /**
+ * @typedef {object} Import
+ * @property {string | undefined} specifier undefined: not a plain string
+ * @property {number} line
+ * @property {boolean} isBare whether it is an import() outside of lazily()
+ */
+
+/**
  * @param {string} file
  * @param {string} text
- * @returns {{ specifier: string | undefined, line: number }[]} specifier undefined: not a plain
- *   string
+ * @returns {Import[]}
  */
 function importsOf(file, text) {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
-  /** @type {{ specifier: string | undefined, line: number }[]} */
+  /** @type {Import[]} */
   const found = [];
   /** @param {ts.Node} node @param {ts.Node | undefined} specifier */
-  const add = (node, specifier) => {
+  const add = (node, specifier, isBare = false) => {
     found.push({
+      isBare,
       specifier:
         specifier !== undefined && ts.isStringLiteralLike(specifier) ? specifier.text : undefined,
       line: source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1,
     });
   };
-  /** @param {ts.Node} node */
-  const visit = (node) => {
+  /** @param {ts.Node} node @param {boolean} inLazily */
+  const visit = (node, inLazily) => {
     if (ts.isImportDeclaration(node)) add(node, node.moduleSpecifier);
     else if (ts.isExportDeclaration(node) && node.moduleSpecifier !== undefined)
       add(node, node.moduleSpecifier);
@@ -355,18 +368,29 @@ function importsOf(file, text) {
       add(node, ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined);
     else if (ts.isExternalModuleReference(node)) add(node, node.expression);
     else if (ts.isCallExpression(node) && isImportCall(node.expression))
-      add(node, node.arguments[0]);
-    ts.forEachChild(node, visit);
+      add(node, node.arguments[0], isImport(node.expression) && !inLazily);
+    ts.forEachChild(node, (child) => visit(child, inLazily || isLazily(node)));
   };
-  visit(source);
+  visit(source, false);
   return found;
 }
 
 /** @param {ts.Expression} callee */
 function isImportCall(callee) {
+  return isImport(callee) || (ts.isIdentifier(callee) && callee.text === "require");
+}
+
+/** @param {ts.Expression} callee */
+function isImport(callee) {
+  return callee.kind === ts.SyntaxKind.ImportKeyword;
+}
+
+/** @param {ts.Node} node */
+function isLazily(node) {
   return (
-    callee.kind === ts.SyntaxKind.ImportKeyword ||
-    (ts.isIdentifier(callee) && callee.text === "require")
+    ts.isCallExpression(node) &&
+    ts.isIdentifier(node.expression) &&
+    node.expression.text === "lazily"
   );
 }
 

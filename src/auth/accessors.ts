@@ -1,5 +1,6 @@
 import type { Accessors, SessionOptions } from "./public-types.js";
 import { notifyOfLogout } from "../access/notify-application.js";
+import { loadFetchApi } from "./api-code.js";
 import type { Component } from "./component.js";
 import { clientState } from "../endpoints/session-probe.js";
 import { withData } from "../record/application-data.js";
@@ -139,7 +140,7 @@ export function createAccessors<FrameworkRequest extends object>(
     async fetchApi(raw, name, path, init = {}) {
       const { session } = openedOf(raw);
       const component = ready();
-      const { fetchApi } = await import("../apis/fetch-api.js");
+      const { fetchApi } = await loadFetchApi();
       const token = async (rejected?: string) => {
         const value = await component.apiToken(session, name, { minValidity: 30, rejected });
         if (value === null)

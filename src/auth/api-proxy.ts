@@ -1,10 +1,8 @@
-/**
- * The proxies of an `auth` object. The code that passes requests on is loaded by the first request
- * for an API.
- */
+/** The proxies of an `auth` object. */
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { SessionRequest } from "../access/session-access.js";
+import { loadFetchProxy, loadNodeProxy } from "./api-code.js";
 import type { Component } from "./component.js";
 import type { FrameworkAdapter, IdpAuth } from "./public-types.js";
 import type { Api } from "../config/api-options.js";
@@ -30,12 +28,6 @@ export interface ApiProxies<FrameworkRequest extends object> extends Pick<
   /** The errors for proxies of APIs that the table does not have, or that have no path. */
   findings(apis: ReadonlyMap<string, Api>): Finding[];
 }
-
-const loadFetch = () => import("../apis/respond.js");
-const loadNode = () => import("../apis/respond-over-node.js");
-/** Kept, because `import()` is slow also for a module that is loaded. */
-let overFetch: ReturnType<typeof loadFetch> | undefined;
-let overNode: ReturnType<typeof loadNode> | undefined;
 
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createApiProxies<FrameworkRequest extends object>(
@@ -89,10 +81,10 @@ export function createApiProxies<FrameworkRequest extends object>(
           };
         };
         return web === undefined
-          ? (overNode ??= loadNode()).then(({ respondOverNode }) =>
+          ? loadNodeProxy().then(({ respondOverNode }) =>
               respondOverNode(proxied(), node as IncomingMessage, component),
             )
-          : (overFetch ??= loadFetch()).then(({ respondOverFetch }) =>
+          : loadFetchProxy().then(({ respondOverFetch }) =>
               respondOverFetch(proxied(), web, component),
             );
       };
@@ -107,7 +99,7 @@ export function createApiProxies<FrameworkRequest extends object>(
       const upgraded = socket as Duplex;
       // At once: without a listener, a connection that breaks ends the process.
       upgraded.on("error", () => undefined);
-      const upgrading = (overNode ??= loadNode()).then(({ upgrade }) => {
+      const upgrading = loadNodeProxy().then(({ upgrade }) => {
         const opened = component.open(undefined as never, request);
         const onClose = onFirstClose.bind(undefined, [upgraded]);
         const proxied = {

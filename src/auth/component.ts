@@ -4,6 +4,7 @@
  */
 import { createApplication } from "../application/application.js";
 import { placeOf } from "../application/hooks.js";
+import { lazily } from "../work/lazily.js";
 import { UnawaitedTasks } from "../work/unawaited-tasks.js";
 import { createOrphanedTokenRule } from "../access/orphaned-tokens.js";
 import { createRefresher } from "../access/shared-refresh.js";
@@ -36,6 +37,7 @@ import type { SessionForTests } from "../sessions/session-for-tests.js";
 import { createSubjectSessions, type Subject } from "../sessions/subject-sessions.js";
 import type { TokenTarget } from "../ports/provider.js";
 import type { UserSession } from "../ports/user-session.js";
+import { apiCode, loadApiAccess } from "./api-code.js";
 import type { CheckedSettings } from "./startup.js";
 import { memoryStore } from "../stores/memory/memory-store.js";
 
@@ -48,9 +50,8 @@ const AT_PROVIDER = { limit: 50, patience: 2_000 };
 /** The concurrent requests at all providers: enough for several that hang. Our decision. */
 const AT_ALL = 4 * AT_PROVIDER.limit;
 
-const loadApiAccess = () => import("../access/api-access.js");
-/** Kept, because `import()` is slow also for a module that is loaded. */
-let apiAccess: ReturnType<typeof loadApiAccess> | undefined;
+/** Loaded by the first test that signs a user in. Applications never need it. */
+const loadSessionForTests = lazily(() => import("../sessions/sign-in-for-tests.js"));
 
 /** What a provider is created from. */
 export interface ProviderParts {
@@ -58,6 +59,8 @@ export interface ProviderParts {
   readonly clock: Clock;
   readonly events: ProviderEvents;
   readonly targets: readonly TokenTarget[];
+  /** What {@link Component.idle} waits for. */
+  readonly tasks: UnawaitedTasks;
   readonly fetch?: typeof globalThis.fetch;
 }
 
@@ -138,6 +141,7 @@ export function compose<FrameworkRequest extends object>(
     ? createSubjectSessions({ ...storage, clients, policy: settings, ending })
     : undefined;
 
+  const tasks = new UnawaitedTasks();
   const slotsFor = (reason: string) => {
     const slots = (limit: number) => createSlots({ ...AT_PROVIDER, limit, reason, clock });
     const common = slots(AT_ALL);
@@ -160,6 +164,7 @@ export function compose<FrameworkRequest extends object>(
         clock,
         events: events.ofProvider(key),
         targets,
+        tasks,
         ...(fetch && { fetch }),
       }),
       takeExchangeSlot: exchangeSlots(),
@@ -174,7 +179,6 @@ export function compose<FrameworkRequest extends object>(
       hasSignedInSince: (subject, since) => subjectSessions.hasSignedInSince(subject, since),
     }),
   });
-  const tasks = new UnawaitedTasks();
   const revocations = createDelayedRevocations(clock, tasks);
   const application = createApplication({ options, ...settings, clock, events });
   const shared = { registrations, application, clock, events, orphanedTokens, tasks };
@@ -222,6 +226,11 @@ export function compose<FrameworkRequest extends object>(
       });
     },
   });
+  // A sign-in must not fail because a file can't be opened later, so what the settings use is loaded
+  // now. Each use waits for it, and tries again if it failed.
+  tasks.add(pages.load({ chooser: providers.length > 1 }));
+  for (const load of apiCode(apis)) tasks.add(load());
+
   function apiNamed(name: string): Api {
     const api = apis.get(name);
     if (api === undefined)
@@ -249,7 +258,7 @@ export function compose<FrameworkRequest extends object>(
     apiNamed,
     async apiToken(session, name, options) {
       const api = apiNamed(name);
-      const { apiToken } = await (apiAccess ??= loadApiAccess());
+      const { apiToken } = await loadApiAccess();
       return apiToken(session, api, options, apiParts);
     },
     open,
@@ -265,8 +274,7 @@ export function compose<FrameworkRequest extends object>(
         throw new TypeError(
           'With `session: "host"`, the framework stores the sessions, so sign in through the application\'s routes (`signIn`).',
         );
-      // Loaded by the first test that signs a user in. Applications never need it.
-      const { createSessionForTests } = await import("../sessions/sign-in-for-tests.js");
+      const { createSessionForTests } = await loadSessionForTests();
       const stampsActivity = settings.sessionIdleTimeout !== null;
       const registration = registrations.find(
         ({ key }) => asked.provider === undefined || key === asked.provider,

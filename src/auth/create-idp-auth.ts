@@ -12,11 +12,10 @@ import type { ApiTable } from "../config/api-options.js";
 import type { ProviderSettings } from "../config/read-settings.js";
 import { STARTUP_CHECKS } from "../config/startup-checks.js";
 import { PerRequest } from "../http/request.js";
-import type { OpenIdProviderOptions } from "../provider/provider-connection.js";
-import type { Provider } from "../ports/provider.js";
 import { createAccessors } from "./accessors.js";
 import { createApiProxies } from "./api-proxy.js";
 import { compose, type Component, type ComponentParts } from "./component.js";
+import { lateProvider } from "./late-provider.js";
 import type { FrameworkAdapter, FrameworkFacts, IdpAuth, IdpAuthOptions } from "./public-types.js";
 import { checkedSettings, startedLine } from "./startup.js";
 
@@ -39,7 +38,7 @@ export function createIdpAuth<
   return createIdpAuthOver(
     options as unknown as IdpAuthOptions,
     adapter,
-    loadedWhenNeeded,
+    lateProvider,
   ) as unknown as IdpAuth<FrameworkRequest, OwnClaims, Data>;
 }
 
@@ -176,38 +175,5 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
       for (const key of providersOf(guardOptions) ?? []) required.add(key);
       assertRoutes();
     },
-  };
-}
-
-/**
- * Returns the OpenID provider. Its libraries are loaded at its first use: they take longer to load
- * than the rest of the package, and requests of signed-in users do not need them until a token
- * expires.
- */
-function loadedWhenNeeded(options: OpenIdProviderOptions): Provider {
-  let loaded: Provider | undefined;
-  let loading: Promise<Provider> | undefined;
-  const load = (): Promise<Provider> =>
-    (loading ??= import("../provider/openid-provider.js")
-      .then(({ createOpenIdProvider }) => (loaded = createOpenIdProvider(options)))
-      .catch((error: unknown) => {
-        loading = undefined;
-        throw error;
-      }));
-  return {
-    facts: async () => (await load()).facts(),
-    checkApiToken: async (spent, previous, request) =>
-      (await load()).checkApiToken(spent, previous, request),
-    authorizationUrl: async (request) => (await load()).authorizationUrl(request),
-    // Before its first use, the provider has no failures.
-    assertReadyToExchange: () => loaded?.assertReadyToExchange(),
-    assertReadyToRefresh: (session) => loaded?.assertReadyToRefresh(session),
-    exchange: async (exchange) => (await load()).exchange(exchange),
-    refresh: async (request) => (await load()).refresh(request),
-    verifyRefreshed: async (spent, previous, request) =>
-      (await load()).verifyRefreshed(spent, previous, request),
-    logoutUrl: async (request) => (await load()).logoutUrl(request),
-    verifyLogoutToken: async (token) => (await load()).verifyLogoutToken(token),
-    revoke: async (token, hint) => (await load()).revoke(token, hint),
   };
 }

@@ -21,6 +21,9 @@ import type { CommonSettings } from "../config/read-settings.js";
 import { readLoginParameters, type LoginParameters } from "./login-parameters.js";
 import { askedApi, candidates, CROSS_SITE } from "./choose-provider.js";
 import { popupQuery } from "./popup.js";
+import { lazily } from "../work/lazily.js";
+
+export const loadChooser = lazily(() => import("./provider-chooser.js"));
 
 /**
  * GET {mountPath}login/: redirects the user to the provider, or gives a script the URL to navigate
@@ -63,7 +66,7 @@ export async function login(opened: SessionRequest, context: EndpointContext): P
   const isCrossSite = initiator === "other";
   const [registration, ...others] = providers;
   if (registration === undefined || others.length > 0) {
-    const { chooserFor } = await import("./provider-chooser.js");
+    const { chooserFor } = await loadChooser();
     return chooserFor(
       providers,
       { passed, isJson: response === "json", isCrossSite },

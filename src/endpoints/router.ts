@@ -7,11 +7,12 @@ import type { SessionRequest } from "../access/session-access.js";
 import { createEvents } from "./event-stream.js";
 import { failureReply, outageReply } from "../pages/failure-reply.js";
 import { landing } from "./landing-page.js";
-import { login } from "./login.js";
+import { loadChooser, login } from "./login.js";
 import { logout } from "./logout.js";
 import { logoutCallback } from "./logout-at-provider.js";
 import { popup, popupScript } from "./popup.js";
 import { session } from "./session-probe.js";
+import { lazily } from "../work/lazily.js";
 
 type Endpoint = (opened: SessionRequest, context: EndpointContext) => Promise<AnyReply>;
 
@@ -30,17 +31,11 @@ const publicKeys: Endpoint = (_, { registrations }) => {
 
 const styleSheet: Endpoint = async (_, { pages }) => stylesheet(await pages.style());
 
-/** An endpoint that most applications do not turn on. Its code is loaded by its first request. */
-function whenUsed(load: () => Promise<Endpoint>): Endpoint {
-  let endpoint: Promise<Endpoint> | undefined;
-  return async (opened, context) => {
-    endpoint ??= load().catch((error: unknown) => {
-      endpoint = undefined;
-      throw error;
-    });
-    return (await endpoint)(opened, context);
-  };
-}
+// Most applications turn none of these on. Only the debug page, which nobody's sign-in needs, waits
+// for its first request.
+const loadFrontchannelLogout = lazily(() => import("./frontchannel-logout.js"));
+const loadSessionList = lazily(() => import("./session-list.js"));
+const loadDebug = lazily(() => import("./debug.js"));
 
 interface EndpointRow {
   readonly methods: readonly string[];
@@ -73,7 +68,14 @@ const GET = ["GET"];
  */
 export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
   "": { methods: READ, create: () => landing },
-  login: { methods: GET, slash: true, create: () => login },
+  login: {
+    methods: GET,
+    slash: true,
+    create({ registrations, tasks }) {
+      if (registrations.length > 1) tasks.add(loadChooser());
+      return login;
+    },
+  },
   "login-callback": {
     methods: GET,
     perProvider: true,
@@ -92,16 +94,22 @@ export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
     methods: GET,
     setting: "frontchannelLogout",
     perProvider: true,
-    create: (_, registration) =>
-      whenUsed(async () =>
-        (await import("./frontchannel-logout.js")).createFrontchannelLogout(registration),
-      ),
+    create({ tasks }, registration) {
+      tasks.add(loadFrontchannelLogout());
+      return async (opened, context) => {
+        const { createFrontchannelLogout } = await loadFrontchannelLogout();
+        return createFrontchannelLogout(registration)(opened, context);
+      };
+    },
   },
   sessions: {
     methods: ["GET", "POST"],
     setting: "sessionsPage",
     slash: true,
-    create: () => whenUsed(async () => (await import("./session-list.js")).sessions),
+    create({ tasks }) {
+      tasks.add(loadSessionList());
+      return async (opened, context) => (await loadSessionList()).sessions(opened, context);
+    },
   },
   events: { methods: READ, setting: "events", slash: true, create: createEvents },
   jwks: { methods: READ, setting: "publishKeys", create: () => publicKeys },
@@ -109,7 +117,7 @@ export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
     methods: READ,
     setting: "debug",
     slash: true,
-    create: () => whenUsed(async () => (await import("./debug.js")).debug),
+    create: () => async (opened, context) => (await loadDebug()).debug(opened, context),
   },
   // Without a trailing slash: its script finds the mount path by the page's address.
   popup: { methods: READ, create: () => popup },

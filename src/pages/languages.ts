@@ -1,6 +1,7 @@
 import { preferences } from "../http/accept.js";
 import { en } from "./locales/en.js";
 import type { Messages } from "./messages.js";
+import { lazily } from "../work/lazily.js";
 
 /** The languages of the pages, by their tag (BCP 47). */
 export type Language = "en" | "de" | "fr" | "es" | "ja" | "ar";
@@ -15,14 +16,30 @@ interface LanguageFacts {
 /** Arabic uses the digits of the settings that pages show. */
 export const LANGUAGES: Readonly<Record<Language, LanguageFacts>> = {
   en: { direction: "ltr", formats: "en-GB", load: () => Promise.resolve(en) },
-  de: { direction: "ltr", formats: "de", load: async () => (await import("./locales/de.js")).de },
-  fr: { direction: "ltr", formats: "fr", load: async () => (await import("./locales/fr.js")).fr },
-  es: { direction: "ltr", formats: "es", load: async () => (await import("./locales/es.js")).es },
-  ja: { direction: "ltr", formats: "ja", load: async () => (await import("./locales/ja.js")).ja },
+  de: {
+    direction: "ltr",
+    formats: "de",
+    load: lazily(() => import("./locales/de.js").then(({ de }) => de)),
+  },
+  fr: {
+    direction: "ltr",
+    formats: "fr",
+    load: lazily(() => import("./locales/fr.js").then(({ fr }) => fr)),
+  },
+  es: {
+    direction: "ltr",
+    formats: "es",
+    load: lazily(() => import("./locales/es.js").then(({ es }) => es)),
+  },
+  ja: {
+    direction: "ltr",
+    formats: "ja",
+    load: lazily(() => import("./locales/ja.js").then(({ ja }) => ja)),
+  },
   ar: {
     direction: "rtl",
     formats: "ar-u-ca-gregory-nu-latn",
-    load: async () => (await import("./locales/ar.js")).ar,
+    load: lazily(() => import("./locales/ar.js").then(({ ar }) => ar)),
   },
 };
 

@@ -20,12 +20,18 @@ import { imageSource } from "./person.js";
 import { popupPage, type PopupModel } from "./popup-page.js";
 import { sessionsPage, type SessionsModel } from "./sessions-page.js";
 import { createTexts, type Texts } from "./texts.js";
+import { lazily } from "../work/lazily.js";
+
+const loadStyle = lazily(() => import("./style.js"));
+const loadChooserPage = lazily(() => import("./chooser-page.js"));
 
 /** The pages of one application: they know its paths, its look and its language. */
 export interface Pages {
   /** The path of the endpoints as browsers see it. Begins and ends with a slash. */
   readonly publicPath: string;
-  /** The stylesheet of every page. Its code is loaded by its first request. */
+  /** Loads the code of the pages that an application uses. Otherwise their first request does. */
+  load(used: { readonly chooser: boolean }): Promise<unknown>;
+  /** The stylesheet of every page. */
   style(): Promise<string>;
   landing(model: Pick<IndexModel, "state" | "signInError">, request: IdpRequest): Promise<Reply>;
   sessions(model: Omit<SessionsModel, "publicPath">, request: IdpRequest): Promise<Reply>;
@@ -73,8 +79,12 @@ export function createPages(parts: PagesParts): Pages {
 
   /** The texts in the language of a request. */
   function textsFor(request: IdpRequest): Promise<Texts> {
-    const language =
-      locale === "auto" ? preferredLanguage(request.header("accept-language")) : locale;
+    return textsOnce(
+      locale === "auto" ? preferredLanguage(request.header("accept-language")) : locale,
+    );
+  }
+
+  function textsOnce(language: Language): Promise<Texts> {
     let texts = made.get(language);
     if (texts === undefined) made.set(language, (texts = textsIn(language)));
     return texts;
@@ -176,8 +186,15 @@ export function createPages(parts: PagesParts): Pages {
 
   return {
     publicPath,
+    load: ({ chooser }) =>
+      Promise.all([
+        loadStyle(),
+        ...(chooser ? [loadChooserPage()] : []),
+        // The languages of browsers are loaded when one asks: the page is in English if that fails.
+        ...(locale === "auto" ? [] : [textsOnce(locale)]),
+      ]),
     async style() {
-      const { styleWith } = await import("./style.js");
+      const { styleWith } = await loadStyle();
       return styleWith(colors);
     },
     landing: (model, request) =>
@@ -194,7 +211,7 @@ export function createPages(parts: PagesParts): Pages {
         "Referrer-Policy": "strict-origin",
       }),
     async chooser(model, request) {
-      const { chooserPage } = await import("./chooser-page.js");
+      const { chooserPage } = await loadChooserPage();
       return reply(request, (texts) => chooserPage(model, texts), {
         "Referrer-Policy": "strict-origin",
       });

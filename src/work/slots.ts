@@ -40,7 +40,6 @@ export type Slots = ReturnType<typeof createSlots>;
  * Limits how many requests of one kind are at the provider at a time: ten thousand sessions that
  * expire in the same second must not become ten thousand connections. First come, first served.
  */
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createSlots({ limit, reason, clock, patience }: SlotOptions) {
   const queue: Waiting[] = [];
   /** Index of the first waiting request. A shift of a long array would move every element. */

@@ -46,6 +46,11 @@ describe("imports point down only", () => {
       "export const load = (file: string) => import(file);",
     ],
     [
+      "pages load a language when a request needs it",
+      "src/pages/languages.ts",
+      'const load = lazily(() => import("../record/record.js").then(({ a }) => a));',
+    ],
+    [
       "an import that stands in a comment or a text is none",
       "src/record/session-policy.ts",
       '// import "express";\nconst a = \'import "express"\';',
@@ -121,6 +126,18 @@ describe("imports point down only", () => {
       "src/endpoints/login.ts",
       'await import("oauth4webapi");',
       "may not import this package",
+    ],
+    [
+      "pages load a language and remember that it failed",
+      "src/pages/languages.ts",
+      'const load = () => import("../record/record.js");',
+      "lazily",
+    ],
+    [
+      "pages name the function that forgets failures without passing the import to it",
+      "src/pages/languages.ts",
+      'const loaded = import("../record/record.js"); const load = lazily(() => loaded);',
+      "lazily",
     ],
     [
       "an adapter reaches past the public entry",

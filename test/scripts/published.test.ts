@@ -156,7 +156,7 @@ describe("the built package", () => {
         pages: { locale: "de" },
         log: ({ code, details }) => code === "language_not_loaded" && console.log(JSON.stringify(details)),
       };
-      (await import("${entry("express")}")).idpAuth(options).start();
+      (await import("${entry("express")}")).idpAuth({ ...options, log: false }).start();
       const auth = (await import("${entry("fetch")}")).idpAuth(options);
       for (const path of ["", "no-page"]) {
         const response = await auth.fetch(new Request("https://app.example/idpauth/" + path, { headers: { accept: "text/html" } }));

@@ -1,0 +1,32 @@
+import type { Provider } from "../ports/provider.js";
+import { lazily } from "../work/lazily.js";
+import type { ProviderParts } from "./component.js";
+
+const loadProvider = lazily(() => import("../provider/openid-provider.js"));
+
+/**
+ * Returns the OpenID provider. Its libraries take longer to load than the rest of the package, so
+ * importing the package does not load them. Creating the provider begins to, and a request that
+ * comes earlier waits.
+ */
+export function lateProvider({ tasks, ...options }: ProviderParts): Provider {
+  let loaded: Provider | undefined;
+  const load = lazily(async () => (loaded = (await loadProvider()).createOpenIdProvider(options)));
+  tasks.add(load());
+  return {
+    facts: async () => (await load()).facts(),
+    checkApiToken: async (spent, previous, request) =>
+      (await load()).checkApiToken(spent, previous, request),
+    authorizationUrl: async (request) => (await load()).authorizationUrl(request),
+    // Before its first use, the provider has no failures.
+    assertReadyToExchange: () => loaded?.assertReadyToExchange(),
+    assertReadyToRefresh: (session) => loaded?.assertReadyToRefresh(session),
+    exchange: async (exchange) => (await load()).exchange(exchange),
+    refresh: async (request) => (await load()).refresh(request),
+    verifyRefreshed: async (spent, previous, request) =>
+      (await load()).verifyRefreshed(spent, previous, request),
+    logoutUrl: async (request) => (await load()).logoutUrl(request),
+    verifyLogoutToken: async (token) => (await load()).verifyLogoutToken(token),
+    revoke: async (token, hint) => (await load()).revoke(token, hint),
+  };
+}
