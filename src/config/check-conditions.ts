@@ -1,6 +1,7 @@
 // Rules across settings: required settings, values that contradict each other, and values that are
 // probably mistakes.
 import { check } from "./check-table.js";
+import { isInternal } from "./endpoints-kind.js";
 import { isCertificateOf } from "../keys/client-keys.js";
 import { quoted } from "./describe-value.js";
 import type { Finding } from "../errors.js";
@@ -216,14 +217,16 @@ const HTTPS_ONLY_NAME = /^__(?:host|secure|http)-/i;
 const HOST_BOUND_NAME = /^__host-/i;
 
 function insecureProvider(values: Values): Finding[] {
-  const { issuer, debug } = values;
+  const { issuer, debug, discoveryUrl } = values;
   const findings: Finding[] = [];
   if (issuer !== undefined && isUnencrypted(issuer))
     findings.push(check(debug === true ? "W011" : "E008"));
   for (const [name, endpoint] of Object.entries(values.providerMetadata ?? {})) {
     const message = `The ${name} in ${label("providerMetadata")} is an http address of another machine. Secrets and tokens are sent unencrypted.`;
-    if (isUnencrypted(endpoint)) findings.push(check(debug === true ? "W011" : "E008", message));
+    if (isUnencrypted(endpoint) && !isInternal(name, new URL(endpoint), discoveryUrl))
+      findings.push(check(debug === true ? "W011" : "E008", message));
   }
+  if (typeof discoveryUrl === "string" && isUnencrypted(discoveryUrl)) findings.push(check("W024"));
   return findings;
 }
 

@@ -340,6 +340,13 @@ export const CHECKS = checkTable({
       "An API in the option `apis` has an http address of another machine, so its access tokens are sent unencrypted.",
     remedy: "Use the API's https address.",
   },
+  W024: {
+    cause:
+      "IDP_DISCOVERY_URL (option discoveryUrl) is an http address of another machine, so the client secret and tokens are sent to it unencrypted, and " +
+      "whoever controls the network can sign in as any user.",
+    remedy:
+      "Use an https address, unless the network between your application and the provider is your own.",
+  },
 });
 
 export type CheckCode = keyof typeof CHECKS;

@@ -13,6 +13,23 @@ export const ENDPOINT_NAMES = [
 ] as const;
 export type Endpoints = Readonly<Partial<Record<(typeof ENDPOINT_NAMES)[number], string>>>;
 
+/** The endpoints that the browser opens, not the application. */
+const OPENED_BY_BROWSERS: readonly string[] = ["authorization_endpoint", "end_session_endpoint"];
+
+/**
+ * Whether an endpoint may be unencrypted because the application reaches the provider at an
+ * internal address: that of IDP_DISCOVERY_URL, about which W024 warns.
+ */
+export function isInternal(
+  name: string,
+  endpoint: URL,
+  discoveryUrl: string | null | undefined,
+): boolean {
+  return (
+    !OPENED_BY_BROWSERS.includes(name) && endpoint.origin === parseUrl(discoveryUrl ?? "")?.origin
+  );
+}
+
 export const endpoints: SettingKind<Endpoints> = {
   type: "JSON object",
   allowed: `a JSON object of absolute http(s) URLs under the names ${ENDPOINT_NAMES.map((name) => `\`${name}\``).join(", ")}`,

@@ -5,6 +5,7 @@ import { text, type SettingKind, type SettingRow } from "./setting-kinds.js";
 /** The settings of which each of several providers has its own, never those without its key. */
 const ONLY_OWN = [
   "issuer",
+  "discoveryUrl",
   "clientId",
   "clientSecret",
   "privateKey",

@@ -30,6 +30,8 @@ export const PROVIDER_SETTINGS = {
   /** null: what the provider documents. */
   clientAssertionAudience: setting(kind.oneOf("issuer", "token_endpoint", "endpoint"), null),
   issuer: setting(kind.issuer, GOOGLE_ISSUER),
+  /** null: the issuer's. */
+  discoveryUrl: setting(kind.documentUrl, null),
   allowedTenants: setting(kind.tenants, null),
   scope: setting(kind.scope, ["openid", "email", "profile"], { env: "SCOPE" }),
   /** Seconds. */

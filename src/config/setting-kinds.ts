@@ -269,6 +269,16 @@ export const issuer = string(
   when((text) => serverUrl(text) !== undefined),
 );
 
+/** The address of a document: it may have a query, but no user info, which the log would show. */
+export const documentUrl = string(
+  "URL",
+  "an absolute http(s) URL without user info or fragment",
+  when((text) => {
+    const url = parseUrl(text);
+    return /^https?:$/.test(url?.protocol ?? "") && !/[@#]/.test(text);
+  }),
+);
+
 /** Reads an origin, and returns it in the form of the URL parser. */
 export const origin = string(
   "origin",

@@ -225,6 +225,17 @@ export interface SettingOptions {
    */
   readonly issuer?: string | undefined;
   /**
+   * The whole address of the discovery document, if the application can't fetch it at the issuer's
+   * address. The `issuer` in the document must still equal IDP_ISSUER, and idpauth uses the
+   * endpoints that the document lists, without changing them. An http address of another machine
+   * causes warning W024. Token, JWKS and userinfo endpoints may then be http addresses at the same
+   * origin, but not elsewhere.
+   *
+   * Default: the issuer, followed by `/.well-known/openid-configuration`. Environment variable:
+   * `IDP_DISCOVERY_URL`.
+   */
+  readonly discoveryUrl?: string | null | undefined;
+  /**
    * The Entra ID tenants whose users may sign in, if IDP_ISSUER is Entra ID's address for several
    * tenants. The `tid` in each ID token must be one of them. `any` allows users from every
    * organization, and at `/common/v2.0` also everyone with a personal Microsoft account.

@@ -1,6 +1,6 @@
 import type { AuthorizationServer } from "oauth4webapi";
 import { quoted } from "../config/describe-value.js";
-import type { Endpoints } from "../config/endpoints-kind.js";
+import { isInternal, type Endpoints } from "../config/endpoints-kind.js";
 import { isTemplate } from "../config/issuers.js";
 import { ProviderUnavailableError } from "../errors.js";
 import { isLoopback } from "../http/loopback.js";
@@ -65,7 +65,7 @@ export function createDiscovery(connection: ProviderConnection): Discovery {
     return connection.call({
       endpoint: "discovery",
       backOff,
-      send: () => fetchDocument(settings.issuer, backchannel),
+      send: () => fetchDocument(settings, backchannel),
       read: (response) => {
         const metadata = readDocument(response, settings, expected, misconfiguredAs);
         connection.resolved("discovery");
@@ -93,15 +93,19 @@ export function allowsHttp({ issuer, debug }: Pick<ProviderSettings, "issuer" | 
   return url?.protocol === "http:" && (debug || isLoopback(url.hostname));
 }
 
+/** The settings that decide which endpoints may be unencrypted. */
+type Addresses = Pick<ProviderSettings, "issuer" | "debug" | "discoveryUrl">;
+
 /**
- * Whether requests to an endpoint of the discovery document may be unencrypted: in debug mode, or
- * if both provider and endpoint are on this machine.
+ * Whether requests to an endpoint of the discovery document may be unencrypted: in debug mode, if
+ * both provider and endpoint are on this machine, or at the origin of IDP_DISCOVERY_URL.
  */
-export function allowsHttpTo(
-  endpoint: URL,
-  settings: Pick<ProviderSettings, "issuer" | "debug">,
-): boolean {
-  return settings.debug || (allowsHttp(settings) && isLoopback(endpoint.hostname));
+function allowsHttpTo(name: keyof Endpoints, endpoint: URL, settings: Addresses): boolean {
+  return (
+    settings.debug ||
+    (allowsHttp(settings) && isLoopback(endpoint.hostname)) ||
+    isInternal(name, endpoint, settings.discoveryUrl)
+  );
 }
 
 export const WELL_KNOWN = "/.well-known/openid-configuration";
@@ -110,11 +114,24 @@ export const WELL_KNOWN = "/.well-known/openid-configuration";
  * Returns the address of an issuer's discovery document (OpenID Connect Discovery section 4). A
  * slash at the issuer's end does not count.
  */
-export function documentAddress(issuer: string): string {
+function documentAddress(issuer: string): string {
   if (issuer.includes("/.well-known/")) return issuer;
   const url = new URL(issuer);
   url.pathname = `${url.pathname.replace(/\/$/, "")}${WELL_KNOWN}`;
   return url.href;
+}
+
+/** Returns the address of a provider's discovery document, and the setting that it comes from. */
+export function documentSource({
+  issuer,
+  discoveryUrl,
+}: Pick<ProviderSettings, "issuer" | "discoveryUrl">): {
+  readonly address: string;
+  readonly setting: "IDP_ISSUER" | "IDP_DISCOVERY_URL";
+} {
+  return discoveryUrl === null
+    ? { address: documentAddress(issuer), setting: "IDP_ISSUER" }
+    : { address: discoveryUrl, setting: "IDP_DISCOVERY_URL" };
 }
 
 /**
@@ -122,11 +139,11 @@ export function documentAddress(issuer: string): string {
  * frameworks do.
  */
 export async function fetchDocument(
-  issuer: string,
+  settings: Pick<ProviderSettings, "issuer" | "discoveryUrl">,
   backchannel: Backchannel,
 ): Promise<ProviderResponse> {
   const request = { method: "GET", headers: { accept: "application/json" } };
-  const address = documentAddress(issuer);
+  const { address } = documentSource(settings);
   const response = await backchannel.send(address, request);
   const target = redirectTarget(response, address);
   const isSlash =
@@ -161,7 +178,7 @@ function readDocument(
   expected: string,
   misconfiguredAs: MisconfiguredAs,
 ): ProviderMetadata {
-  const document = documentOf(response, misconfiguredAs);
+  const document = documentOf(response, documentSource(settings).setting, misconfiguredAs);
   assertIssuer(document["issuer"], settings.issuer, expected, misconfiguredAs);
   const usable = (name: keyof Endpoints) => usableEndpoint(name, document, settings);
   const required = (name: keyof Endpoints): string => {
@@ -201,19 +218,23 @@ function readDocument(
 export function usableEndpoint(
   name: keyof Endpoints,
   document: Document,
-  settings: Pick<ProviderSettings, "issuer" | "debug" | "providerMetadata">,
+  settings: Addresses & Pick<ProviderSettings, "providerMetadata">,
 ): string | undefined {
   const endpoint = settings.providerMetadata[name] ?? document[name];
-  return endpointProblem(endpoint, settings) === undefined ? (endpoint as string) : undefined;
+  return endpointProblem(name, endpoint, settings) === undefined ? (endpoint as string) : undefined;
 }
 
-function documentOf(response: ProviderResponse, misconfiguredAs: MisconfiguredAs): Document {
+function documentOf(
+  response: ProviderResponse,
+  setting: "IDP_ISSUER" | "IDP_DISCOVERY_URL",
+  misconfiguredAs: MisconfiguredAs,
+): Document {
   const { status } = response;
   if (status >= 300 && status < 400) {
     const target = quoted(response.headers.get("location") ?? undefined) || "an unknown address";
     throw misconfiguredAs(
       "redirect",
-      `The discovery document of IDP_ISSUER redirects (${String(status)}) to ${target}. Set IDP_ISSUER to the issuer that serves the document without a redirect.`,
+      `The discovery document of ${setting} redirects (${String(status)}) to ${target}. Set ${setting} to the ${setting === "IDP_ISSUER" ? "issuer that serves the document" : "address that returns the document"} without a redirect.`,
     );
   }
   if (status !== 200) {
@@ -221,7 +242,7 @@ function documentOf(response: ProviderResponse, misconfiguredAs: MisconfiguredAs
     if (status < 400 || asksForRetry(status)) throw new ProviderUnavailableError(reason);
     throw misconfiguredAs(
       reason,
-      `The request for the discovery document of IDP_ISSUER returned status ${String(status)}. Compare IDP_ISSUER with the provider's issuer.`,
+      `The request for the discovery document of ${setting} returned status ${String(status)}. Compare ${setting} with the provider's ${setting === "IDP_ISSUER" ? "issuer" : "documentation"}.`,
     );
   }
   const document = jsonObject(response);
@@ -274,15 +295,16 @@ export function signingAlgorithms(document: Document): string[] {
 
 /** Returns why an endpoint cannot be used, after its name; undefined for a usable one. */
 export function endpointProblem(
+  name: keyof Endpoints,
   value: unknown,
-  settings: Pick<ProviderSettings, "issuer" | "debug">,
+  settings: Addresses,
 ): string | undefined {
   if (value === undefined) return "is missing";
   const url = typeof value === "string" ? parseUrl(value) : undefined;
   if (url === undefined) return "isn't an address";
   if (url.username !== "" || url.password !== "" || url.hash !== "")
     return "contains user info or a fragment, which isn't allowed";
-  if (url.protocol === "https:" || (url.protocol === "http:" && allowsHttpTo(url, settings)))
+  if (url.protocol === "https:" || (url.protocol === "http:" && allowsHttpTo(name, url, settings)))
     return undefined;
   return url.protocol === "http:"
     ? "is an http address: secrets and tokens would be sent unencrypted"

@@ -12,6 +12,8 @@ export interface ProviderSettings {
   readonly certificate: Certificate | null;
   readonly clientAssertionAudience: "issuer" | "token_endpoint" | "endpoint" | null;
   readonly issuer: string;
+  /** The address of the discovery document; null: the issuer's. */
+  readonly discoveryUrl: string | null;
   /** Null: the provider has one issuer. */
   readonly allowedTenants: readonly string[] | "any" | null;
   readonly scope: readonly string[];

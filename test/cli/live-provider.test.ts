@@ -223,6 +223,38 @@ describe("what the provider is sent", () => {
   });
 });
 
+describe("a provider with an internal address", () => {
+  const address = () => `${provider.issuer}/.well-known/openid-configuration`;
+
+  it("has no findings, although this machine can't open the address for browsers", async () => {
+    provider.discoveryDocument = (document) => ({
+      ...document,
+      authorization_endpoint: "http://127.0.0.1:1/authorize",
+    });
+    const report = await run({ IDP_DISCOVERY_URL: address() });
+    expect([report.code, report.findings]).toEqual([0, []]);
+    expect(report.notSeen.join("\n")).toContain("Whether the redirect URI is registered");
+  });
+
+  it.each<[string, string, string]>([
+    ["isn't there", "/nothing", "E103"],
+    ["refuses connections", "", "E101"],
+  ])("that %s is named", async (_name, path, code) => {
+    const url = path === "" ? "http://127.0.0.1:1/x" : provider.issuer + path;
+    const finding = await theFinding({ IDP_DISCOVERY_URL: url });
+    expect(finding.code).toBe(code);
+    expect(finding.message + finding.remedy).toContain("IDP_DISCOVERY_URL");
+    expect(finding.message).toContain(url);
+    expect(finding.message).not.toContain("IDP_ISSUER");
+  });
+
+  it("that can't be used is not replaced by the issuer's", async () => {
+    const report = await run({ IDP_DISCOVERY_URL: "keycloak:8080" });
+    expect(report.codes).toEqual(["E006"]);
+    expect(report.notSeen.join("\n")).toContain("IDP_DISCOVERY_URL can't be used");
+  });
+});
+
 describe("a provider without a usable response", () => {
   it("refuses connections: E101", async () => {
     await provider.pause();

@@ -75,6 +75,7 @@ describe("the table of settings", () => {
       IDP_HTTP_TIMEOUT: "httpTimeout",
       IDP_REFRESH_CONCURRENCY: "refreshConcurrency",
       IDP_TOKEN_ENDPOINT_AUTH_METHOD: "tokenEndpointAuthMethod",
+      IDP_DISCOVERY_URL: "discoveryUrl",
       IDP_PROVIDER_METADATA: "providerMetadata",
       IDP_REFRESH_WITHOUT_ID_TOKEN: "refreshWithoutIdToken",
       IDP_USERINFO: "userinfo",
@@ -182,6 +183,7 @@ describe("defaults", () => {
       httpTimeout: 5,
       refreshConcurrency: 20,
       tokenEndpointAuthMethod: "client_secret_post",
+      discoveryUrl: null,
       providerMetadata: {},
       refreshWithoutIdToken: "userinfo",
       userinfo: "when-needed",
@@ -971,6 +973,56 @@ describe("key names (E007)", () => {
 });
 
 describe("[CK-2] encryption on the way", () => {
+  it.each([
+    ["https://idp.internal/x", "https://idp.internal/token", []],
+    ["http://localhost:8080/x", "https://idp.internal/token", []],
+    ["http://idp.internal:8080/x?p=y", "http://idp.internal:8080/token", ["W024"]],
+    ["http://idp.internal:8080/x", "http://idp.internal/token", ["E008", "W024"]],
+    ["https://idp.internal/x", "http://idp.internal/token", ["E008"]],
+    ["http://user@idp.internal/x", "https://idp.internal/token", ["E006"]],
+    ["https://idp.internal/x#y", "https://idp.internal/token", ["E006"]],
+    ["idp.internal/x", "https://idp.internal/token", ["E006"]],
+  ])("discovery URL %s with the token endpoint %s: %j", (discoveryUrl, endpoint, expected) => {
+    const result = withEnv({
+      IDP_DISCOVERY_URL: discoveryUrl,
+      IDP_PROVIDER_METADATA: JSON.stringify({ token_endpoint: endpoint }),
+      IDP_SESSION_AUTO_REFRESH: "off",
+    });
+    expect(codes(result)).toEqual(expected);
+  });
+
+  it("the discovery URL never allows an unencrypted endpoint that browsers open", () => {
+    for (const name of ["authorization_endpoint", "end_session_endpoint"])
+      expect(
+        codes(
+          withEnv({
+            IDP_DISCOVERY_URL: "http://idp.internal/x",
+            IDP_PROVIDER_METADATA: JSON.stringify({ [name]: "http://idp.internal/y" }),
+            IDP_SESSION_AUTO_REFRESH: "off",
+          }),
+        ),
+      ).toEqual(["E008", "W024"]);
+  });
+
+  it("each of several providers has its own discovery URL", () => {
+    const { providers } = readSettings(
+      {
+        providers: {
+          a: { clientId: "a", clientSecret: "a", issuer: "https://a.example" },
+          b: { clientId: "b", clientSecret: "b", issuer: "https://b.example" },
+        },
+      },
+      {
+        SECRET_KEY: "an-example-of-a-key-with-32-bytes!",
+        IDP_PROVIDER_A_DISCOVERY_URL: "https://a.internal/x",
+      },
+    );
+    expect(providers.map(({ settings }) => settings.discoveryUrl)).toEqual([
+      "https://a.internal/x",
+      null,
+    ]);
+  });
+
   it.each([
     ["https://login.example", "false", []],
     ["http://localhost:4000", "false", []],

@@ -37,16 +37,16 @@ const variantsOf = (name: string): Record<string, string>[] => {
 };
 
 describe.each(NAMES)("docs/providers/%s", (name) => {
-  it("shows settings that are accepted; the only warning is that SCOPE lacks `offline_access`", () => {
+  it("shows settings that are accepted; the only warnings are that SCOPE lacks `offline_access`, and an internal http address", () => {
     const variants = variantsOf(name);
     expect(variants.length).toBeGreaterThan(0);
     for (const env of variants) {
       const { findings, settings } = readSettings({}, env);
-      const expected =
+      const isRefreshed =
         isGoogleIssuer(settings?.issuer ?? "") ||
-        settings?.scope.includes("offline_access") === true
-          ? []
-          : ["W004"];
+        settings?.scope.includes("offline_access") === true;
+      const isInternal = settings?.discoveryUrl?.startsWith("http:") === true;
+      const expected = [...(isInternal ? ["W024"] : []), ...(isRefreshed ? [] : ["W004"])];
       expect(
         findings.map(({ code }) => code),
         JSON.stringify(env),

@@ -135,6 +135,7 @@ fuzz(
           sessionAutoRefresh: true,
           pushedRequests: "when-required",
           providerMetadata: {},
+          discoveryUrl: null,
           refreshWithoutIdToken: "userinfo",
           userinfo: always ? "always" : "when-needed",
           allowedTenants: null,

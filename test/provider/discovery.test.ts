@@ -218,6 +218,73 @@ describe("[ASVS-10.5.1] the discovery document", () => {
     await expect(rig.exchange(rig.settingsWith({ providerMetadata }))).resolves.toBeDefined();
   });
 
+  describe("at IDP_DISCOVERY_URL", () => {
+    const INTERNAL = "http://keycloak:8080";
+    const discoveryUrl = `${INTERNAL}/realms/shop/.well-known/openid-configuration?p=x`;
+    let addresses: string[];
+
+    beforeEach(() => {
+      addresses = [];
+    });
+
+    /** Reaches the provider at every address. */
+    const fetchBy: typeof fetch = (input, init) => {
+      addresses.push(input as string);
+      const path = new URL(input as string).pathname.replace("/realms/shop", "");
+      return fetch(rig.idp.issuer + path, init);
+    };
+    const internal = (changes: Parameters<Rig["settingsWith"]>[0] = {}) =>
+      rig.settingsWith({ discoveryUrl, ...changes }, fetchBy);
+    const answers = (changes: Readonly<Record<string, unknown>>) => {
+      rig.idp.discoveryDocument = (document) => ({ ...document, ...changes });
+    };
+
+    it("is fetched there only, and its endpoints are used as they are, unencrypted at the same origin", async () => {
+      answers({ token_endpoint: `${INTERNAL}/token`, jwks_uri: `${INTERNAL}/jwks` });
+      const provider = internal();
+      await expect(rig.exchange(provider)).resolves.toMatchObject({
+        idInfo: { iss: rig.idp.issuer },
+      });
+      expect(addresses.slice(0, 3)).toEqual([
+        discoveryUrl,
+        `${INTERNAL}/token`,
+        `${INTERNAL}/jwks`,
+      ]);
+    });
+
+    it("must have IDP_ISSUER as its issuer", async () => {
+      answers({ issuer: INTERNAL });
+      expect(await rejection(internal().facts())).toBe(unavailable("issuer_mismatch"));
+    });
+
+    it.each([
+      ["token_endpoint", "http://keycloak:8081/token"],
+      ["token_endpoint", "http://keycloak/token"],
+      ["jwks_uri", "http://login.example/jwks"],
+      // The browser opens it.
+      ["authorization_endpoint", `${INTERNAL}/authorize`],
+    ])("has no usable %s at %s, which isn't encrypted", async (name, address) => {
+      answers({ [name]: address });
+      expect(await rejection(internal().facts())).toBe(unavailable("discovery_endpoint"));
+    });
+
+    it("gives way to IDP_PROVIDER_METADATA", async () => {
+      answers({ token_endpoint: undefined });
+      const provider = internal({ providerMetadata: { token_endpoint: `${INTERNAL}/token` } });
+      await expect(rig.exchange(provider)).resolves.toBeDefined();
+      expect(addresses).toContain(`${INTERNAL}/token`);
+    });
+
+    it.each<[string, Fault]>([
+      ["isn't there", { kind: "status", status: 404 }],
+      ["redirects", { kind: "redirect", location: "https://login.example/" }],
+    ])("is what the log names if it %s", async (_name, fault) => {
+      rig.idp.fault("discovery", fault);
+      await rejection(internal().facts());
+      expect(rig.logged[0]?.message).toMatch(/document of IDP_DISCOVERY_URL .* IDP_DISCOVERY_URL /);
+    });
+  });
+
   it("operator's error: there is no such document", async () => {
     rig.idp.fault("discovery", { kind: "status", status: 404 });
     expect(await rejection(rig.provider.facts())).toBe(unavailable("http_404"));
@@ -313,6 +380,7 @@ describe("[START-3] http", () => {
             httpTimeout: 5,
             debug: false,
             providerMetadata: {},
+            discoveryUrl: null,
           } as unknown as ProviderSettings,
           clock: new TestClock(),
           events: new EventHub(() => undefined, new TestClock()),

@@ -41,6 +41,7 @@ async function scopesSent(
       tokenEndpointAuthMethod: "client_secret_post",
       authorizationParams: {},
       providerMetadata: {},
+      discoveryUrl: null,
       userinfo: "when-needed",
     } as unknown as ProviderSettings,
     clock,

@@ -70,6 +70,7 @@ function rigAround(idp: TestProvider, clock: TestClock): Rig {
         certificate: null,
         clientAssertionAudience: null,
         issuer: idp.issuer,
+        discoveryUrl: null,
         scope: ["openid", "email", "profile"],
         scopeIsDefault: true,
         debug: false,

@@ -62,7 +62,7 @@ export function checkRequests(
     };
   }
   const name = "pushed_authorization_request_endpoint";
-  const problem = endpointProblem({ ...document, ...providerMetadata }[name], settings);
+  const problem = endpointProblem(name, { ...document, ...providerMetadata }[name], settings);
   if (problem === undefined) return { fact: "pushed", findings };
   const why = isRequired
     ? "The provider requires pushed authorization requests"

@@ -8,7 +8,7 @@ import {
   type ProviderResponse,
 } from "../../provider/provider-connection.js";
 import {
-  documentAddress,
+  documentSource,
   expectedIssuer,
   fetchDocument,
   redirectTarget,
@@ -34,10 +34,11 @@ export interface Discovered {
 /** Fetches the discovery document (OpenID Connect Discovery section 4) and compares its issuer. */
 export async function discover(settings: Settings, backchannel: Backchannel): Promise<Discovered> {
   const { issuer, httpTimeout } = settings;
-  const address = documentAddress(issuer);
+  const source = documentSource(settings);
+  const { address, setting } = source;
   let response: ProviderResponse;
   try {
-    response = await fetchDocument(issuer, backchannel);
+    response = await fetchDocument(settings, backchannel);
   } catch (error) {
     const { kind, words, remedy } = failureOf(error, httpTimeout);
     if (kind === "too_large")
@@ -45,13 +46,13 @@ export async function discover(settings: Settings, backchannel: Backchannel): Pr
     return none(
       liveCheck(
         kind === "certificate" ? "E102" : "E101",
-        `The provider at IDP_ISSUER (${issuer}) ${words}.`,
+        `The provider at ${setting} (${setting === "IDP_ISSUER" ? issuer : address}) ${words}.`,
         remedy,
       ),
     );
   }
   const document = response.status === 200 ? jsonObject(response) : undefined;
-  if (document === undefined) return none(noDocument(address, response));
+  if (document === undefined) return none(noDocument(source, response));
   const expected = expectedIssuer(settings);
   const isOurs = document["issuer"] === expected;
   return {
@@ -65,8 +66,15 @@ function none(finding: Finding): Discovered {
   return { document: undefined, isOurs: false, findings: [finding] };
 }
 
-function noDocument(address: string, response: ProviderResponse): Finding {
+function noDocument(
+  { address, setting }: ReturnType<typeof documentSource>,
+  response: ProviderResponse,
+): Finding {
   const { status } = response;
+  const isIssuer = setting === "IDP_ISSUER";
+  const remedy = isIssuer
+    ? undefined
+    : "Set IDP_DISCOVERY_URL to the whole address of the discovery document.";
   if (status >= 300 && status < 400) {
     const target = redirectTarget(response, address);
     const shown = target && shownEndpoint(target);
@@ -79,10 +87,11 @@ function noDocument(address: string, response: ProviderResponse): Finding {
     return liveCheck(
       "E103",
       `${address} redirects ${where} (status ${status}). idpauth follows one redirect that only adds or removes a slash at the end.`,
-      "Set IDP_ISSUER to the issuer that serves the document without a redirect. Usual differences are http instead of https, or a `www.`.",
+      remedy ??
+        "Set IDP_ISSUER to the issuer that serves the document without a redirect. Usual differences are http instead of https, or a `www.`.",
     );
   }
-  if (status === 200) return liveCheck("E103", `${address} doesn't return a JSON object.`);
+  if (status === 200) return liveCheck("E103", `${address} doesn't return a JSON object.`, remedy);
   if (asksForRetry(status)) {
     return liveCheck(
       "E101",
@@ -94,10 +103,10 @@ function noDocument(address: string, response: ProviderResponse): Finding {
     return liveCheck(
       "E103",
       `${address} returns status ${status}, but a discovery document is public.`,
-      "Most likely a firewall, a proxy or an access list blocks this machine. Otherwise compare IDP_ISSUER with the provider's issuer.",
+      `Most likely a firewall, a proxy or an access list blocks this machine. Otherwise compare ${setting} with the provider's ${isIssuer ? "issuer" : "address"}.`,
     );
   }
-  return liveCheck("E103", `${address} returns status ${status}.`);
+  return liveCheck("E103", `${address} returns status ${status}.`, remedy);
 }
 
 function anotherIssuer(ours: string, theirs: unknown, expected: string): Finding {

@@ -17,11 +17,11 @@ export function checkEndpoints(
   // As in the application: the setting replaces endpoints of the document.
   const document: Document = { ...announced, ...settings.providerMetadata };
   for (const name of REQUIRED) {
-    const problem = endpointProblem(document[name], settings);
+    const problem = endpointProblem(name, document[name], settings);
     if (problem !== undefined)
       findings.push(liveCheck("E105", `The ${name} in the discovery document ${problem}.`));
   }
-  const userinfo = endpointProblem(document["userinfo_endpoint"], settings);
+  const userinfo = endpointProblem("userinfo_endpoint", document["userinfo_endpoint"], settings);
   if (userinfo !== undefined && settings.userinfo === "always") {
     findings.push(
       liveCheck(
@@ -38,7 +38,11 @@ export function checkEndpoints(
       ),
     );
   }
-  const revocation = endpointProblem(document["revocation_endpoint"], settings);
+  const revocation = endpointProblem(
+    "revocation_endpoint",
+    document["revocation_endpoint"],
+    settings,
+  );
   if (revocation !== undefined && settings.tokenRevokeOnLogout) {
     findings.push(
       liveCheck(

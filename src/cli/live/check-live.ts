@@ -125,9 +125,10 @@ class LiveCheck implements LiveResult {
   }
 
   async provider(): Promise<void> {
-    if (this.#lacks("issuer")) {
+    if (this.#lacks("issuer", "discoveryUrl")) {
+      const names = this.#lacks("issuer") ? "IDP_ISSUER" : "IDP_DISCOVERY_URL";
       this.notSeen.push(
-        "The identity provider: not checked, because of the errors above: IDP_ISSUER can't be used.",
+        `The identity provider: not checked, because of the errors above: ${names} can't be used.`,
       );
       return;
     }
@@ -286,7 +287,9 @@ class LiveCheck implements LiveResult {
         this.#settings.httpTimeout,
       );
       this.facts.redirectUriRegistered = isRegistered;
-      this.findings.push(...findings);
+      // With an internal address, this machine may not reach the one for browsers.
+      const isInternal = this.#settings.discoveryUrl !== null;
+      this.findings.push(...findings.filter(({ code }) => code !== "E101" || !isInternal));
       if (isRegistered === null) {
         this.notSeen.push(
           "Whether the redirect URI is registered: the authorization endpoint didn't respond, or its response doesn't show it.",
