@@ -13,6 +13,7 @@ import type { UserSession } from "../ports/user-session.js";
 import type { Credentials } from "../record/credentials.js";
 import { clientOf, type SessionRecord } from "../record/record.js";
 import { epochSeconds } from "../clock.js";
+import { createOptionalWrites } from "./optional-writes.js";
 import type { Need } from "./lease.js";
 import type { Refresher, RefresherOptions } from "./shared-refresh.js";
 
@@ -117,6 +118,7 @@ export interface SessionAccessOptions extends Pick<
 export function createSessionAccess(options: SessionAccessOptions): SessionAccess {
   const { policy, registrations, refresher, application, tasks, clock, events } = options;
   const now = () => epochSeconds(clock);
+  const writeIfPossible = createOptionalWrites(clock);
   const needOf = (record: SessionRecord): Need | undefined => {
     const verdict = judge(record, policy, now());
     if (verdict.kind !== "refresh") return undefined;
@@ -143,54 +145,49 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
       verdict = afterRefresh(judge(record, policy, now()));
     }
     if (verdict.kind === "ended") {
-      if (record?.credentials !== undefined) await markEnded(session, record, verdict.reason);
+      const { reason } = verdict;
+      if (record?.credentials !== undefined && record.idp_state.ended !== reason)
+        await writeIfPossible(session, () => markEnded(session, record, reason));
       return {
         authenticated: false,
         reason: record === undefined ? (session.endedBy ?? verdict.reason) : verdict.reason,
         record,
       };
     }
-    const touched = session.touch(
-      slide && policy.sessionIdleTimeout !== null ? now() : null,
-      sendsCookie,
-    );
-    if (touched !== undefined) await touched;
+    const stamp = slide && policy.sessionIdleTimeout !== null ? now() : null;
+    const written = writeIfPossible(session, () => session.touch(stamp, sendsCookie));
+    if (written !== undefined) await written;
     return { authenticated: true, record: record as AuthenticatedRecord };
   }
 
   /**
    * Emits `ended` once per session and reason, and runs `onSignOut` once per session: only the
-   * request whose write succeeds does so.
+   * request whose write succeeds does so. If it fails, the verdict stands without the event, and the
+   * next access emits it.
    */
   async function markEnded(
     session: UserSession,
     record: SessionRecord,
     reason: EndReason,
   ): Promise<void> {
-    if (record.idp_state.ended === reason) return;
     const at = now();
     let before = record;
-    try {
-      const { changed } = await session.update((fresh) => {
-        before = fresh;
-        const verdict = judge(fresh, policy, at);
-        const isFirst =
-          verdict.kind === "ended" && verdict.reason === reason && fresh.idp_state.ended !== reason;
-        return isFirst ? { ...fresh, idp_state: { ...fresh.idp_state, ended: reason } } : fresh;
-      });
-      // Reported after the update: a framework's copy of the record may be older than the user's
-      // last activity.
-      if (!changed) return;
-      session.reportEnd(reason);
-      events.emit("ended", {
-        ...identityOf(record.id_info, clientOf(record, registrations)?.key),
-        reason,
-      });
-      tasks.add(application.signedOut(reason, before));
-    } catch (error) {
-      // The verdict stands without the event; the next access emits it.
-      if (!isOutage(error)) throw error;
-    }
+    const { changed } = await session.update((fresh) => {
+      before = fresh;
+      const verdict = judge(fresh, policy, at);
+      const isFirst =
+        verdict.kind === "ended" && verdict.reason === reason && fresh.idp_state.ended !== reason;
+      return isFirst ? { ...fresh, idp_state: { ...fresh.idp_state, ended: reason } } : fresh;
+    });
+    // Reported after the update: a framework's copy of the record may be older than the user's last
+    // activity.
+    if (!changed) return;
+    session.reportEnd(reason);
+    events.emit("ended", {
+      ...identityOf(record.id_info, clientOf(record, registrations)?.key),
+      reason,
+    });
+    tasks.add(application.signedOut(reason, before));
   }
 
   return {

@@ -37,6 +37,7 @@ export function frameworkSessionOf(raw: Request): FrameworkSession | undefined {
 }
 
 class ExpressSession extends CallbackSession {
+  protected override readonly isSavedAfterFailure = true;
   readonly #request: SessionRequest;
 
   constructor(request: SessionRequest) {

@@ -33,6 +33,11 @@ export abstract class CallbackSession implements FrameworkSession {
   /** The request's session. Read each time, because a new id comes with a new object. */
   protected abstract readonly session: SessionObject;
   protected abstract readonly store: CallbackStore;
+  /**
+   * Whether the plugin remembers a failed `save` as done. It then writes the session again when the
+   * response ends if the copy no longer is as it was for that `save`.
+   */
+  protected readonly isSavedAfterFailure: boolean = false;
   /** Whether the response was sent. The request's copy is old then. */
   protected abstract readonly isOver: boolean;
   /**
@@ -80,7 +85,7 @@ export abstract class CallbackSession implements FrameworkSession {
       await promised((done) => session.save(done));
     } catch (error) {
       // The plugin would write a changed session when the response ends.
-      put(session, before);
+      if (!this.isSavedAfterFailure) put(session, before);
       throw error;
     }
   }

@@ -1,0 +1,96 @@
+import { describe, expect, it, vi } from "vitest";
+import { createOptionalWrites } from "../../src/access/optional-writes.js";
+import { StoreUnavailableError } from "../../src/errors.js";
+import { TestClock } from "../../src/testing/test-clock.js";
+
+const session = { key: "a session" };
+const other = { key: "another session" };
+const failing = () => Promise.reject(new StoreUnavailableError());
+const done = () => Promise.resolve();
+const never = () => new Promise<void>(() => undefined);
+
+function setUp() {
+  const clock = new TestClock();
+  return { clock, write: createOptionalWrites(clock) };
+}
+
+describe("a write that a request doesn't need", () => {
+  it("is awaited, and nothing is awaited if nothing is due", async () => {
+    const { write } = setUp();
+    let isWritten = false;
+    await write(session, async () => {
+      await Promise.resolve();
+      isWritten = true;
+    });
+    expect(isWritten).toBe(true);
+    expect(write(session, () => undefined)).toBeUndefined();
+  });
+
+  it("doesn't fail the request, and this process tries again after one second, for any session", async () => {
+    const { clock, write } = setUp();
+    await expect(write(session, failing)).resolves.toBeUndefined();
+    const next = vi.fn(done);
+    expect(write(session, next)).toBeUndefined();
+    expect(write(other, next)).toBeUndefined();
+    clock.advance(999);
+    expect(write(other, next)).toBeUndefined();
+    expect(next).not.toHaveBeenCalled();
+    clock.advance(1);
+    await write(other, next);
+    expect(next).toHaveBeenCalledTimes(1);
+  });
+
+  it("delays the request by at most 100 ms, and while it hangs, its session has no further one", async () => {
+    const { clock, write } = setUp();
+    const waiting = write(session, never);
+    let isOver = false;
+    void waiting?.then(() => (isOver = true));
+    await clock.advanceAsync(99);
+    expect(isOver).toBe(false);
+    await clock.advanceAsync(1);
+    expect(isOver).toBe(true);
+    const next = vi.fn(done);
+    expect(write(session, next)).toBeUndefined();
+    await write(other, next);
+    expect(next).toHaveBeenCalledTimes(1);
+  });
+
+  it("that ends after the 100 ms frees its session, and its late failure pauses the writes", async () => {
+    const { clock, write } = setUp();
+    let end!: (error?: Error) => void;
+    const held = () =>
+      new Promise<void>((resolve, reject) => {
+        end = (error) => {
+          if (error === undefined) resolve();
+          else reject(error);
+        };
+      });
+    void write(session, held);
+    await clock.advanceAsync(100);
+    end();
+    await clock.advanceAsync(0);
+    void write(session, held);
+    await clock.advanceAsync(100);
+    end(new StoreUnavailableError());
+    await clock.advanceAsync(0);
+    expect(write(session, done)).toBeUndefined();
+    await clock.advanceAsync(1_000);
+    expect(write(session, done)).toBeDefined();
+  });
+
+  it("sessions without a key don't wait for each other", async () => {
+    const { clock, write } = setUp();
+    void write({ key: undefined }, never);
+    await clock.advanceAsync(100);
+    const next = vi.fn(done);
+    await write({ key: undefined }, next);
+    expect(next).toHaveBeenCalledTimes(1);
+  });
+
+  it("passes on an error that is no outage", async () => {
+    const { write } = setUp();
+    await expect(write(session, () => Promise.reject(new TypeError("a bug")))).rejects.toThrow(
+      "a bug",
+    );
+  });
+});
