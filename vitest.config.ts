@@ -45,6 +45,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: "unit",
+          testTimeout: 20_000,
+          hookTimeout: 20_000,
           include: [UNIT],
           isolate: false,
           setupFiles: ["test/support/no-outside.ts"],

@@ -60,13 +60,13 @@ describe("a proxied request", () => {
 
   it("has its headers read in time that grows with their length", () => {
     const names = Array.from({ length: 40_000 }, () => ["a", "b"]).flat();
-    const start = performance.now();
+    const start = process.cpuUsage();
     requestHeaders(["Connection", ",".repeat(100_000), ...names], apiRow(), {
       token: "token",
       origin: undefined,
       client: undefined,
     });
-    expect(performance.now() - start).toBeLessThan(1000);
+    expect(process.cpuUsage(start).user).toBeLessThan(1_000_000);
   });
 
   it("that the API responds to before it has read the body doesn't hold up the browser's next request, even if the API stops reading", async () => {
@@ -83,7 +83,7 @@ describe("a proxied request", () => {
     await expect.poll(() => received.text).toContain("413");
     socket.write("x".repeat(29_900_000));
     socket.write("GET /api/orders/second HTTP/1.1\r\nHost: app\r\nConnection: close\r\n\r\n");
-    await expect.poll(() => received.text, { timeout: 5000 }).toMatch(/\r\n\r\nok$/);
+    await expect.poll(() => received.text).toMatch(/\r\n\r\nok$/);
   });
 
   it("closes its connection to the API when the browser leaves, even if the proxy has replaced the response", async () => {
@@ -97,7 +97,7 @@ describe("a proxied request", () => {
     socket.write("GET /api/orders/ HTTP/1.1\r\nHost: app\r\n\r\n");
     await expect.poll(() => received.text).toContain("insufficient_scope");
     socket.destroy();
-    await expect.poll(() => connections[0]!.isClosed, { timeout: 5000 }).toBe(true);
+    await expect.poll(() => connections[0]!.isClosed).toBe(true);
   });
 
   it("watches its session once, even if an event stream begins after half a second", async () => {
@@ -138,7 +138,7 @@ describe("a proxied request", () => {
     await expect.poll(() => received.text).toContain("first");
     expect(await auth.endAllSessions({ iss: "https://login.example", sub: "anna" })).toBe(1);
     for (let second = 0; second < 4; second++) await clock.advanceAsync(1_000);
-    await expect.poll(() => received.isClosed, { timeout: 5000 }).toBe(true);
+    await expect.poll(() => received.isClosed).toBe(true);
   });
 });
 

@@ -74,9 +74,9 @@ describe("a response of an API", () => {
   });
 
   it("has its challenge read in time that grows with its length", () => {
-    const start = performance.now();
+    const start = process.cpuUsage();
     challengeOf(401, ["www-authenticate", "a".repeat(30_000)]);
-    expect(performance.now() - start).toBeLessThan(1000);
+    expect(process.cpuUsage(start).user).toBeLessThan(1_000_000);
   });
 
   it("to HEAD keeps its length on a fetch server", () => {
@@ -101,7 +101,7 @@ describe("a response of an API", () => {
     await expect.poll(() => received.text).toContain("413");
     socket.write("x".repeat(2_900_000));
     socket.write("GET /api/orders/second HTTP/1.1\r\nHost: app\r\nConnection: close\r\n\r\n");
-    await expect.poll(() => received.isClosed, { timeout: 3000 }).toBe(true);
+    await expect.poll(() => received.text.match(/413/g)).toHaveLength(2);
   });
 });
 

@@ -40,19 +40,6 @@ async function until(claim: () => boolean, milliseconds = 120_000): Promise<void
   }
 }
 
-/**
- * Moves the clock while nothing is asked of the provider, for those who wait for another process.
- */
-async function whileTimePasses<Result>(work: Promise<Result>): Promise<Result> {
-  let isOpen = true as boolean;
-  const done = work.finally(() => (isOpen = false));
-  while (isOpen) {
-    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-    if (run.asking === 0) await run.clock.advanceAsync(5);
-  }
-  return done;
-}
-
 /** The longest back-off is over. */
 function later(): void {
   run.clock.advance(MINUTE + 1_000);
@@ -852,7 +839,7 @@ describe("[F16] the provider refuses the refresh token", () => {
     const first = Array.from({ length: 10 }, (_, probe) =>
       user.at(probe % 2 === 0 ? auth : another).get(PROBE),
     );
-    for (const answer of await whileTimePasses(Promise.all(first)))
+    for (const answer of await run.whileTimePasses(Promise.all(first)))
       expect(answer.json()).toMatchObject({ ...SIGNED_OUT, reason: "refresh_rejected" });
     expect(refreshes().map(({ params }) => params.get("refresh_token"))).toEqual(spent);
     expect(await stored()).not.toContain(spent[0]);

@@ -25,6 +25,12 @@ export interface WatchedRun extends Application {
    * not run ahead of.
    */
   readonly asking: number;
+  /**
+   * Moves the clock, 5 ms at a time, until the work is done: for those who wait for another process.
+   * It stands still while something takes real time: a request to the provider, or a signature on
+   * another thread.
+   */
+  whileTimePasses<Result>(work: Promise<Result>): Promise<Result>;
   /** The text of a user's record as the store holds it, opened. Throws when there is none. */
   record(user: TestUser): Promise<string>;
   /** Events so far, by name. */
@@ -93,6 +99,17 @@ export async function startWatchedRun({
     },
     another: (overrides?: Partial<IdpAuthOptions>) => watched(app.another(overrides)),
     user: () => new TestUser(auth, app.provider, clock),
+    async whileTimePasses(work) {
+      let isOpen = true as boolean;
+      const done = work.finally(() => (isOpen = false));
+      while (isOpen) {
+        for (let turn = 0; turn < 20; turn += 1)
+          await new Promise((resolve) => setImmediate(resolve));
+        await otherThreads();
+        if (asking === 0) await clock.advanceAsync(5);
+      }
+      return done;
+    },
     async record({ cookies }) {
       const cookie = cookies.get("idpauth") ?? "";
       return openedRecord(await store.peek(storedUnder(cookie)), cookie);
@@ -109,6 +126,16 @@ export async function startWatchedRun({
       expect(leaksIn([...lines].join("\n"), secretsOf(app))).toEqual([]);
     },
   };
+}
+
+/**
+ * Resolves when the threads of the process have come to what they were given before. They take
+ * their tasks in order.
+ */
+async function otherThreads(): Promise<void> {
+  await Promise.all(
+    Array.from({ length: 8 }, () => crypto.subtle.digest("SHA-256", new Uint8Array(1))),
+  );
 }
 
 function isDocumented({ status, headers }: AnyReply): boolean {

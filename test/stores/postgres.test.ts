@@ -186,7 +186,7 @@ describe.skipIf(!hasOwnTime)("the server's own clock decides", () => {
     const store = postgresStore(pool, { table, sweepInterval: 0 });
     await store.migrate();
     await store.insert("short", entryOf(100, { expiresAt: server.now() + 10 }));
-    await store.insert("long", entryOf(100, { expiresAt: server.now() + 11 }));
+    await store.insert("long", entryOf(100, { expiresAt: server.now() + 1_000 }));
     await server.advance(10);
     const sweeping = postgresStore(pool, { table, sweepInterval: 5 });
     await until(async () => (await ask(pool, `SELECT count(*) FROM ${table}`)) === "1");
