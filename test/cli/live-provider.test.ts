@@ -271,6 +271,16 @@ describe("a provider without a usable response", () => {
     });
   });
 
+  it("can't be reached, and a proxy is set that Node.js doesn't use: E101 names it", async () => {
+    await provider.pause();
+    const finding = await theFinding({ HTTP_PROXY: "http://user:secret@127.0.0.1:1" });
+    expect(finding).toMatchObject({
+      code: "E101",
+      remedy: expect.stringMatching(/^HTTP_PROXY is set, but /),
+    });
+    expect(JSON.stringify(finding)).not.toContain("secret");
+  });
+
   it("speaks no TLS where IDP_ISSUER says https: E101", async () => {
     const issuer = provider.issuer.replace("http:", "https:");
     expect(await theFinding({ IDP_ISSUER: issuer })).toMatchObject({

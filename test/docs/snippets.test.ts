@@ -6,6 +6,8 @@ import type { createClient as createRedisClient } from "redis";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { IdpAuthOptions } from "../../src/index.js";
 import * as kit from "../../src/testing/index.js";
+import { getGlobalDispatcher, setGlobalDispatcher } from "undici";
+import { startConnectProxy } from "../support/connect-proxy.js";
 import { startRedis } from "../support/redis-server.js";
 
 // The files of docs/snippets, which the pages show, each run as an application loads it. What a
@@ -474,6 +476,24 @@ describe("docs/snippets/login-parameters", () => {
     expect((await browser.follow("/?checked=yes")).trail).toHaveLength(1);
     await browser.follow("/idpauth/login/");
     expect((await browser.follow("/")).trail).toHaveLength(1);
+  });
+});
+
+describe("docs/snippets/reaching-the-provider", () => {
+  it("proxy.mjs sends the requests to the provider through the proxy of the environment", async () => {
+    const proxy = await startConnectProxy();
+    const dispatcher = getGlobalDispatcher();
+    vi.stubEnv("HTTP_PROXY", proxy.url);
+    vi.stubEnv("NO_PROXY", "");
+    try {
+      const browser = await open("reaching-the-provider/proxy.mjs");
+      expect((await browser.follow("/idpauth/login/")).status).toBe(200);
+      expect(new Set(proxy.targets)).toContain(new URL(provider.issuer).host);
+    } finally {
+      vi.unstubAllEnvs();
+      setGlobalDispatcher(dispatcher);
+      await proxy.stop();
+    }
   });
 });
 

@@ -230,7 +230,7 @@ describe("[ASVS-10.5.1] the discovery document", () => {
     /** Reaches the provider at every address. */
     const fetchBy: typeof fetch = (input, init) => {
       addresses.push(input as string);
-      const path = new URL(input as string).pathname.replace("/realms/shop", "");
+      const path = new URL(input).pathname.replace("/realms/shop", "");
       return fetch(rig.idp.issuer + path, init);
     };
     const internal = (changes: Parameters<Rig["settingsWith"]>[0] = {}) =>

@@ -2,7 +2,7 @@ import { ProviderUnavailableError, type Finding } from "../../errors.js";
 import { EventHub } from "../../events/event-hub.js";
 import type { Provider } from "../../ports/provider.js";
 import type { Environment, SettingName, Settings } from "../../config/read-settings.js";
-import { signingAlgorithms, type Document } from "../../provider/discovery.js";
+import { documentSource, signingAlgorithms, type Document } from "../../provider/discovery.js";
 import { createBackchannel } from "../../provider/provider-connection.js";
 import { createOpenIdProvider } from "../../provider/openid-provider.js";
 import {
@@ -32,10 +32,11 @@ import type { ProviderTarget } from "./provider-targets.js";
 import { ofProvider } from "../../config/provider-keys.js";
 import { PROVIDER_OPTIONS } from "../../config/read-settings.js";
 import type { CheckIo } from "./check-io.js";
+import { unusedProxy } from "./unused-proxy.js";
 
 export interface LiveOptions {
   readonly target: ProviderTarget;
-  /** For the module of `--store`. */
+  /** For the module of `--store`, and the proxy variables. */
   readonly env: Environment;
   /** The value of `--store`. */
   readonly store: string | undefined;
@@ -74,6 +75,7 @@ export async function checkLive({
   const run = new LiveCheck(settings, refused, io, progress);
   run.address(key);
   await run.provider();
+  run.explainProxy(env);
   if (store !== undefined) {
     progress("the session store");
     const { fact, findings } = await checkStore(store, env, io);
@@ -183,6 +185,15 @@ class LiveCheck implements LiveResult {
     );
     this.facts.clockOffset = offset;
     this.findings.push(...clockDifferences);
+  }
+
+  /** Names the proxy variable that Node.js ignores if the provider can't be reached. */
+  explainProxy(env: Environment): void {
+    const proxy = unusedProxy(documentSource(this.#settings).address, env);
+    if (proxy === undefined) return;
+    for (const [index, finding] of this.findings.entries())
+      if (finding.code === "E101")
+        this.findings[index] = { ...finding, remedy: `${proxy} ${finding.remedy}` };
   }
 
   #announcements(document: Document): EndpointFacts {
