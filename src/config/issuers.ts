@@ -33,8 +33,8 @@ export function logoutPresetOf({
   readonly logoutAtProvider: boolean | "auth0" | "cognito";
 }): "auth0" | "cognito" | undefined {
   if (setting === "auth0" || setting === "cognito") return setting;
+  if (isAuth0Issuer(issuer)) return "auth0";
   const host = parseUrl(issuer)?.hostname ?? "";
-  if (host.endsWith(".auth0.com")) return "auth0";
   return /^cognito-idp\.[a-z0-9-]+\.amazonaws\.com$/.test(host) ? "cognito" : undefined;
 }
 
@@ -75,7 +75,7 @@ const ENTRA_HOSTS = [
   "sts.windows.net",
 ];
 
-/** Returns whether an issuer is Entra ID. Its front-channel logout sends no `iss`. */
+/** Returns whether an issuer is Entra ID, or one of its national clouds. */
 export function isEntraIssuer(issuer: string): boolean {
   return ENTRA_HOSTS.includes(parseUrl(issuer)?.hostname ?? "");
 }
@@ -88,6 +88,20 @@ export function isAuth0Issuer(issuer: string): boolean {
 /** Returns whether an issuer is Okta's, with one of its own hostnames. */
 export function isOktaIssuer(issuer: string): boolean {
   return /\.(?:okta|oktapreview|okta-emea)\.com$/.test(parseUrl(issuer)?.hostname ?? "");
+}
+
+/**
+ * Whether `iss` names this issuer, or one of its tenants. Whose users may sign in is decided by the
+ * ID token alone.
+ */
+export function isIssuerOf(issuer: string, iss: string | undefined): boolean {
+  const template = issuerTemplate(issuer);
+  return (
+    iss === issuer ||
+    (iss !== undefined &&
+      template !== undefined &&
+      iss.split("/").some((part) => isTenant(part) && iss === tenantIssuer(template, part)))
+  );
 }
 
 /** Whether an issuer of a discovery document is a template for several tenants. */

@@ -1,6 +1,6 @@
 import { calculatePKCECodeChallenge } from "oauth4webapi";
 import type { AuthorizationParams } from "../config/parameter-kinds.js";
-import { isGoogleIssuer, isOktaIssuer } from "../config/issuers.js";
+import { isAuth0Issuer, isEntraIssuer, isGoogleIssuer, isOktaIssuer } from "../config/issuers.js";
 import { parseUrl } from "../http/redirects.js";
 import type { AuthorizationRequest, TokenTarget } from "../ports/provider.js";
 import type { StepUp } from "../record/record.js";
@@ -177,7 +177,7 @@ export function stepUpParameters(
     }),
     ...(acr !== undefined && { acr_values: acr.join(" ") }),
     // Entra ID has authentication contexts instead, which it reports in the claim `acrs`.
-    ...(acr !== undefined && isAt(ENTRA, issuer) && { claims: contextsRequest(acr) }),
+    ...(acr !== undefined && isEntraIssuer(issuer) && { claims: contextsRequest(acr) }),
   };
 }
 
@@ -190,13 +190,6 @@ function contextsRequest(acr: readonly string[]): string {
   return JSON.stringify({ id_token: { acrs: { essential: true, ...wanted } } });
 }
 
-const ENTRA = /(?:^|\.)login\.microsoftonline\.(?:com|us)$/;
-const AUTH0 = /(?:^|\.)auth0\.com$/;
-
-function isAt(hosts: RegExp, issuer: string): boolean {
-  return hosts.test(parseUrl(issuer)?.hostname ?? "");
-}
-
 /**
  * Whether a provider documents that `offline_access` brings a refresh token without a consent at
  * each login: https://learn.microsoft.com/en-us/entra/identity-platform/scopes-oidc,
@@ -204,7 +197,7 @@ function isAt(hosts: RegExp, issuer: string): boolean {
  * https://developer.okta.com/docs/guides/refresh-tokens/main/
  */
 function refreshesWithoutConsent(issuer: string): boolean {
-  return isAt(ENTRA, issuer) || isAt(AUTH0, issuer) || isOktaIssuer(issuer);
+  return isEntraIssuer(issuer) || isAuth0Issuer(issuer) || isOktaIssuer(issuer);
 }
 
 /**
@@ -217,7 +210,7 @@ export function accountPrompt(
   supported: readonly string[] | undefined,
 ): "select_account" | "login" {
   // These support `select_account` without announcing it.
-  const knows = isGoogleIssuer(issuer) || isAt(ENTRA, issuer) || isAt(AUTH0, issuer);
+  const knows = isGoogleIssuer(issuer) || isEntraIssuer(issuer) || isAuth0Issuer(issuer);
   return knows || supported?.includes("select_account") === true ? "select_account" : "login";
 }
 
