@@ -177,7 +177,7 @@ export function errorsPage({ errors, checks, groups, logCodes }, tables) {
  * @param {Tables} tables
  */
 export function endpointsPage(text, endpoints, settings, tables) {
-  const rows = Object.entries(endpoints).flatMap(([path, { methods, setting, slash }]) => {
+  const rows = Object.entries(endpoints).flatMap(([path, { methods, setting }]) => {
     const only =
       setting === undefined
         ? ""
@@ -189,9 +189,7 @@ export function endpointsPage(text, endpoints, settings, tables) {
       methods.filter((method) => method === "POST"),
     ].filter((kind) => kind.length > 0);
     return kinds.map((kind) => {
-      const written = [path, ...(slash ? [`${path}/`] : [])].map(
-        (form) => `${kind[0] ?? ""} /idpauth/${form}`,
-      );
+      const written = [path, `${path}/`].map((form) => `${kind[0] ?? ""} /idpauth/${form}`);
       const code = written.find((name) => tables.endpoints.has(name)) ?? written[0] ?? "";
       const address = code.slice(code.indexOf("/"));
       return [

@@ -1,4 +1,5 @@
 /** Which of several providers a login goes to. */
+import { isIssuerOf } from "../config/issuers.js";
 import { single } from "../http/request.js";
 import type { BadParameter } from "../pages/failure-reply.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
@@ -14,18 +15,19 @@ export function candidates(
   query: URLSearchParams,
   { registrations, settings, apis }: EndpointContext,
 ): Candidates {
-  // One provider without a key is never chosen.
-  if (settings.providers === null) return registrations;
   const { value: key, repeated } = single(query, "provider");
-  if (key !== undefined) {
+  // One provider without a key is never chosen.
+  if (key !== undefined && settings.providers !== null) {
     const chosen = registrations.filter((one) => !repeated && one.key === key);
     return chosen.length > 0 ? chosen : { bad: { name: "provider", options: settings.providers } };
   }
   const iss = single(query, "iss");
   if (iss.value !== undefined) {
-    const chosen = registrations.filter(({ issuer }) => !iss.repeated && issuer === iss.value);
+    const chosen = registrations.filter(
+      ({ issuer }) => !iss.repeated && isIssuerOf(issuer, iss.value),
+    );
     const reason =
-      "The parameter iss takes the issuer of one of the application's providers, and only once";
+      "The parameter iss takes the issuer of the application's provider, or of one of them, and only once";
     return chosen.length > 0 ? chosen : { bad: { name: "iss", options: [], reason } };
   }
   const preferred = apis.get(query.get("api") ?? "")?.provider ?? settings.defaultProvider;

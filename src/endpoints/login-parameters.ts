@@ -21,20 +21,14 @@ export interface LoginParameters {
  * Reads the query of a login.
  *
  * @param names IDP_LOGIN_PARAMS
- * @param namesProviders whether a provider, or another site, may start a login with `iss` (OpenID
- *   Connect Core section 4)
  */
 export function readLoginParameters(
   query: URLSearchParams,
   names: readonly string[],
-  namesProviders: boolean,
 ): LoginParameters | { readonly bad: readonly BadParameter[] } {
-  const scheme = choice(
-    query,
-    "scheme",
-    SCHEMES,
-    query.has("target_link_uri") && namesProviders ? "PRESERVE_ORIGIN_QP" : "DEFAULT",
-  );
+  // A provider or a portal that starts a login sends no scheme (OpenID Connect Core section 4).
+  const standard = query.has("target_link_uri") ? "PRESERVE_ORIGIN_QP" : "DEFAULT";
+  const scheme = choice(query, "scheme", SCHEMES, standard);
   const response = choice(query, "response", LOGIN_RESPONSES, "redirect");
   const bad: BadParameter[] = [scheme, response].filter((chosen) => typeof chosen !== "string");
   if (typeof scheme === "string" && typeof response === "string")

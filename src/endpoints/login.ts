@@ -43,7 +43,7 @@ export async function login(opened: SessionRequest, context: EndpointContext): P
     initiator === "own"
       ? [...new Set([...settings.loginParams, "login_hint"])]
       : settings.loginParams;
-  const wanted = readLoginParameters(query, names, settings.providers !== null);
+  const wanted = readLoginParameters(query, names);
   const providers = candidates(query, context);
   const api = askedApi(query, context, providers);
   const isBadApi = typeof api === "object";

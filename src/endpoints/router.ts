@@ -20,14 +20,11 @@ type Endpoint = (opened: SessionRequest, context: EndpointContext) => Promise<An
  * The public halves of the client's keys (RFC 7517 section 5). A key management service's key has
  * none here.
  */
-const publicKeys: Endpoint = (_, { registrations }) => {
-  const keys = registrations
-    .flatMap(({ settings }) => settings.privateKey ?? [])
-    .flatMap(({ publicJwk }) => publicJwk ?? []);
-  return Promise.resolve(
-    json({ keys: [...new Map(keys.map((key) => [JSON.stringify(key), key])).values()] }),
-  );
-};
+function createPublicKeys({ settings }: EndpointRegistration): Endpoint {
+  const keys = (settings.privateKey ?? []).flatMap(({ publicJwk }) => publicJwk ?? []);
+  const distinct = [...new Map(keys.map((key) => [JSON.stringify(key), key])).values()];
+  return () => Promise.resolve(json({ keys: distinct }));
+}
 
 const styleSheet: Endpoint = async (_, { pages }) => stylesheet(await pages.style());
 
@@ -50,11 +47,8 @@ interface EndpointRow {
     | "publishKeys";
   /** Each of several providers has its own path: this one, a slash and its key. */
   readonly perProvider?: true;
-  /**
-   * Whether the path works with a trailing slash too. Providers compare registered addresses
-   * character by character.
-   */
-  readonly slash?: true;
+  /** A file: its path has no trailing slash. */
+  readonly isAsset?: true;
   readonly create: (context: EndpointContext, registration: EndpointRegistration) => Endpoint;
 }
 
@@ -63,14 +57,15 @@ const READ = ["GET", "HEAD"];
 const GET = ["GET"];
 
 /**
- * THE table of endpoints: their paths below the mount path. docs/reference/endpoints.md is
+ * THE table of endpoints: their paths below the mount path. A trailing slash more or less is the
+ * same endpoint, because some frameworks add or remove it; only the addresses that idpauth sends are
+ * exact. docs/reference/endpoints.md is
  * generated from it.
  */
 export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
   "": { methods: READ, create: () => landing },
   login: {
     methods: GET,
-    slash: true,
     create({ registrations, tasks }) {
       if (registrations.length > 1) tasks.add(loadChooser());
       return login;
@@ -81,8 +76,8 @@ export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
     perProvider: true,
     create: (_, registration) => createCallback(registration),
   },
-  session: { methods: READ, slash: true, create: () => session },
-  logout: { methods: GET, slash: true, create: () => logout },
+  session: { methods: READ, create: () => session },
+  logout: { methods: GET, create: () => logout },
   "logout-callback": { methods: GET, setting: "logoutAtProvider", create: () => logoutCallback },
   "backchannel-logout": {
     methods: ["POST"],
@@ -105,24 +100,26 @@ export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
   sessions: {
     methods: ["GET", "POST"],
     setting: "sessionsPage",
-    slash: true,
     create({ tasks }) {
       tasks.add(loadSessionList());
       return async (opened, context) => (await loadSessionList()).sessions(opened, context);
     },
   },
-  events: { methods: READ, setting: "events", slash: true, create: createEvents },
-  jwks: { methods: READ, setting: "publishKeys", create: () => publicKeys },
+  events: { methods: READ, setting: "events", create: createEvents },
+  jwks: {
+    methods: READ,
+    setting: "publishKeys",
+    perProvider: true,
+    create: (_, registration) => createPublicKeys(registration),
+  },
   debug: {
     methods: READ,
     setting: "debug",
-    slash: true,
     create: () => async (opened, context) => (await loadDebug()).debug(opened, context),
   },
-  // Without a trailing slash: its script finds the mount path by the page's address.
   popup: { methods: READ, create: () => popup },
-  "popup.js": { methods: READ, create: () => popupScript },
-  "style.css": { methods: READ, create: () => styleSheet },
+  "popup.js": { methods: READ, isAsset: true, create: () => popupScript },
+  "style.css": { methods: READ, isAsset: true, create: () => styleSheet },
 };
 
 export interface Router<FrameworkRequest> {
@@ -192,15 +189,15 @@ type Route = Pick<EndpointRow, "methods"> & { readonly endpoint: Endpoint };
 function endpoints(context: EndpointContext): ReadonlyMap<string, Route> {
   return new Map(
     Object.entries(ENDPOINTS).flatMap(([path, row]) => {
-      const { setting, methods, slash, perProvider, create } = row;
+      const { setting, methods, isAsset, perProvider, create } = row;
       const on = context.registrations.filter(
         ({ settings }) => setting === undefined || settings[setting] !== false,
       );
       return (perProvider ? on : on.slice(0, 1)).flatMap((registration): [string, Route][] => {
         const route = { methods, endpoint: create(context, registration) };
-        if (perProvider && registration.key !== undefined)
-          return [[`${path}/${registration.key}`, route]];
-        return (slash ? [path, `${path}/`] : [path]).map((each) => [each, route]);
+        const { key } = registration;
+        const own = perProvider && key !== undefined ? `${path}/${key}` : path;
+        return (isAsset || own === "" ? [own] : [own, `${own}/`]).map((each) => [each, route]);
       });
     }),
   );

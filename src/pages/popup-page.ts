@@ -49,7 +49,7 @@ export function popupPage(
  * Cross-Origin-Opener-Policy.
  */
 export const POPUP_SCRIPT = `"use strict";
-const channel = new BroadcastChannel("idpauth:" + new URL(".", location.href).pathname);
+const channel = new BroadcastChannel("idpauth:" + location.pathname.replace(/popup[/]?$/, ""));
 const attempt = new URLSearchParams(location.search).get("attempt");
 channel.onmessage = ({ data }) => {
   if (data?.type === "received" && data.attempt === attempt) window.close();

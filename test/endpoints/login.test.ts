@@ -44,6 +44,37 @@ async function destination(user: TestUser): Promise<unknown> {
 const query = (parameters: Record<string, string>) =>
   `${LOGIN}?${new URLSearchParams(parameters).toString()}`;
 
+describe("a login that a provider or a portal starts (OpenID Connect Core section 4)", () => {
+  sharedApplication({ authFinalRedirectUrl: "/home" });
+
+  it.each([
+    ["leads back to the page", { target_link_uri: PAGE }, PAGE],
+    ["with the provider's `iss`", { target_link_uri: PAGE, iss: "own" }, PAGE],
+    ["falls back for another origin", { target_link_uri: "https://evil.example/" }, "/home"],
+    ["falls back for a backslash", { target_link_uri: `${OWN_ORIGIN}\\x` }, "/home"],
+    ["takes origin_url first", { target_link_uri: `${OWN_ORIGIN}/a`, origin_url: PAGE }, PAGE],
+    ["takes an explicit scheme", { target_link_uri: PAGE, scheme: "LANDING_PAGE" }, "/home"],
+  ])("%s", async (_name, { iss, ...parameters }: Record<string, string>, expected) => {
+    const user = application.user();
+    const sent = { ...parameters, ...(iss !== undefined && { iss: application.provider.issuer }) };
+    expect((await user.get(query(sent))).status).toBe(302);
+    expect(await destination(user)).toBe(expected);
+  });
+
+  it.each(["iss=https%3A%2F%2Fevil.example", "iss=", "iss=OWN&iss=OWN", "iss=OWN%2F"])(
+    "with %s is 400 and starts nothing",
+    async (wrong) => {
+      const user = application.user();
+      const own = encodeURIComponent(application.provider.issuer);
+      const answer = await user.get(`${LOGIN}?${wrong.replaceAll("OWN", own)}`, {
+        headers: { accept: "application/json" },
+      });
+      expect([answer.status, user.cookies.size]).toEqual([400, 0]);
+      expect(JSON.stringify(answer.json())).not.toContain("evil");
+    },
+  );
+});
+
 describe("scheme and response", () => {
   afterEach(() => application.stop());
 

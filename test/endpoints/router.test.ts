@@ -202,12 +202,20 @@ describe("paths", () => {
     ["/idpauth/logout", 302],
     ["/idpauth/logout/", 302],
     ["http://app.example/idpauth/session", 200],
+    ["/idpauth/login-callback", 400],
+    ["/idpauth/login-callback/", 400],
+    ["/idpauth/popup", 200],
+    ["/idpauth/popup/", 200],
+    ["/idpauth/style.css", 200],
+    ["/idpauth/popup.js", 200],
   ])("%s gets %i, without a redirect to another spelling", async (target, status) => {
     expect((await application.user().get(target)).status).toBe(status);
   });
 
   it.each([
-    "/idpauth/login-callback/",
+    "/idpauth/login-callback//",
+    "/idpauth/style.css/",
+    "/idpauth/popup.js/",
     "/idpauth/Login",
     "/idpauth/LOGOUT/",
     "/idpauth/session//",

@@ -40,7 +40,7 @@ export const SPELLINGS: readonly HostileRequest[] = [
   { line: "GET /idpauth//", outcome: 404 },
   { line: "GET //idpauth/logout/", outcome: 404 },
   { line: "GET /idpauth//logout/", outcome: 404 },
-  { line: "GET /idpauth/login-callback/?code=x&state=y", outcome: 404 },
+  { line: "GET /idpauth/login-callback//?code=x&state=y", outcome: 404 },
   { line: "GET /idpauth/style.css/", outcome: 404 },
   // Letter case.
   { line: "GET /IDPAUTH/session", outcome: 404 },

@@ -63,30 +63,40 @@ export const httpRequirements: readonly AdapterRequirement[] = [
   {
     area: "http",
     title:
-      "a path with or without its final slash is the same endpoint, without a redirect; login-callback is exact",
+      "a path with or without its final slash is the same endpoint, without a redirect; only a file's path is exact",
     async check(starter) {
       const app = await starter.start({ options: { debug: true } });
       const browser = app.browser();
-      for (const [target, status] of [
-        ["/idpauth", 200],
-        ["/idpauth?x=1", 200],
-        ["/idpauth/session/", 200],
-        ["/idpauth/session/?details=true", 200],
-        ["/idpauth/debug/", 200],
-        ["/idpauth/login?response=json", 200],
-        ["/idpauth/login/?response=json", 200],
-        ["/idpauth/logout?response=json", 200],
-        ["/idpauth/logout/?response=json", 200],
+      for (const [path, status] of [
+        ["", 200],
+        ["?x=1", 200],
+        ["/session?details=true", 200],
+        ["/debug", 200],
+        ["/login?response=json", 200],
+        ["/logout?response=json", 200],
+        ["/login-callback?state=x", 400],
+        ["/popup", 200],
       ] as const) {
-        assert.equal((await browser.get(target)).status, status, target);
+        for (const target of [`/idpauth${path}`, `/idpauth${path.replace(/(?=\?|$)/, "/")}`])
+          assert.equal((await browser.get(target)).status, status, target);
       }
+      for (const file of ["style.css", "popup.js"])
+        assertProblem(await browser.get(`/idpauth/${file}/`), 404, "not_found");
+    },
+  },
+  {
+    area: "http",
+    title:
+      "a sign-in succeeds if a slash is added to the callback, and the provider gets the registered redirect_uri",
+    async check(starter) {
+      const app = await starter.start();
+      const browser = app.browser();
       const callback = new URL(await app.approved(browser));
-      assertProblem(
-        await browser.get(`/idpauth/login-callback/${callback.search}`),
-        404,
-        "not_found",
-      );
+      callback.pathname += "/";
       assert.equal((await browser.navigate(callback)).status, 302);
+      assert.deepEqual(await probe(browser), SIGNED_IN);
+      const [exchange] = app.provider.requestsTo("token");
+      assert.equal(exchange?.params.get("redirect_uri"), callback.href.replace(/\/\?.*/, ""));
     },
   },
   {
