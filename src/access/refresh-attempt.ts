@@ -56,7 +56,7 @@ export async function refreshOnce(options: RefreshOptions): Promise<SessionRecor
     if (need !== undefined) assertReady(need);
     taken = await takeLease({ ...options, assertReady });
   } catch (error) {
-    events.failed("refresh", error);
+    events.failed("refresh", error, identityOf(undefined, registration.key));
     throw error;
   }
   if (taken.lease === undefined) return taken.record;
@@ -209,7 +209,7 @@ async function refreshUnderLease(
       tasks.add(
         refreshToken === undefined ? provider.revoke(token, "access_token") : revoke(refreshToken),
       );
-    if (changed) events.refused("refresh", rejection);
+    if (changed) events.refused("refresh", rejection, identityOf(undefined, registration.key));
     return settled(record);
   }
 

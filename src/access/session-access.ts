@@ -84,6 +84,9 @@ export interface AccessOptions {
 
 const NO_OPTIONS: AccessOptions = {};
 
+/** Sessions of removed providers that one process remembers. Our decision. */
+const MAX_REMOVED = 1_000;
+
 export interface SessionAccess {
   /**
    * Checks the policy, refreshes if necessary and stores the time of the access: what
@@ -136,9 +139,9 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
       events.failed("session", error);
       throw error;
     }
-    if (record === undefined && session.isUnreadable) {
-      events.refused("session", session.endedBy ?? "session_unreadable");
-    }
+    if (record === undefined && session.removedKey !== undefined) reportRemoved(session.removedKey);
+    else if (record === undefined && session.isUnreadable)
+      events.refused("session", "session_unreadable");
     let verdict = judge(record, policy, now());
     if (verdict.kind === "refresh") {
       record = await refresher.refresh(session, needOf);
@@ -158,6 +161,20 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
     const written = writeIfPossible(session, () => session.touch(stamp, sendsCookie));
     if (written !== undefined) await written;
     return { authenticated: true, record: record as AuthenticatedRecord };
+  }
+
+  /** The keys of sessions whose provider was removed, and that are reported. */
+  const removed = new Set<string>();
+
+  /**
+   * Emits `ended` for a session whose provider was removed, once per process. The record stays as
+   * it is, because a process with newer settings may know the provider.
+   */
+  function reportRemoved(key: string): void {
+    if (removed.has(key)) return;
+    if (removed.size >= MAX_REMOVED) removed.clear();
+    removed.add(key);
+    events.emit("ended", { reason: "provider_removed" });
   }
 
   /**

@@ -69,7 +69,14 @@ export function createAccessors<FrameworkRequest extends object>(
   return {
     async getCredentials(raw) {
       const outcome = await access(raw);
-      return outcome.authenticated ? frozenCredentials(outcome.record.credentials) : null;
+      if (!outcome.authenticated) return null;
+      const { credentials } = outcome.record;
+      const client = clientOf(outcome.record, ready().registrations);
+      // The session keeps the secret of its sign-in, which may have been replaced since.
+      return frozenCredentials({
+        ...credentials,
+        client_secret: client?.settings.clientSecret ?? credentials.client_secret,
+      });
     },
     async getUser(raw) {
       const outcome = await access(raw);

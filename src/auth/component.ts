@@ -25,6 +25,7 @@ import { logLine, reasonLine } from "../events/log-lines.js";
 import { isSecure, type IdpRequest } from "../http/request.js";
 import { createPages } from "../pages/pages.js";
 import type { Provider } from "../ports/provider.js";
+import { createEndpointOwners, type OwnEndpoints } from "../provider/endpoint-owners.js";
 import type { KeyNames } from "../record/stored-form.js";
 import { createBundledSessions } from "../sessions/bundled-sessions.js";
 import { labelOf } from "../sessions/session-entries.js";
@@ -61,6 +62,7 @@ export interface ProviderParts {
   readonly targets: readonly TokenTarget[];
   /** What {@link Component.idle} waits for. */
   readonly tasks: UnawaitedTasks;
+  readonly endpoints: OwnEndpoints | undefined;
   readonly fetch?: typeof globalThis.fetch;
 }
 
@@ -147,31 +149,35 @@ export function compose<FrameworkRequest extends object>(
     const common = slots(AT_ALL);
     return () => slotsWithin(slots(AT_PROVIDER.limit), common);
   };
+  const endpointsOf = createEndpointOwners(providers);
   const exchangeSlots = slotsFor("exchange_queue_full");
   const pushSlots = slotsFor("push_queue_full");
-  const registrations = providers.map(({ key, name, settings: own }): EndpointRegistration => {
-    const client = { issuer: own.issuer, clientId: own.clientId };
-    const targets = [...apis.values()].filter(
-      ({ target, provider }) => target !== undefined && (provider ?? key) === key,
-    );
-    return {
-      ...client,
-      key,
-      name,
-      settings: own,
-      provider: createProvider({
+  const registrations = providers.map(
+    ({ key, name, words, settings: own }): EndpointRegistration => {
+      const client = { issuer: own.issuer, clientId: own.clientId };
+      const targets = [...apis.values()].filter(
+        ({ target, provider }) => target !== undefined && (provider ?? key) === key,
+      );
+      return {
+        ...client,
+        key,
+        name,
         settings: own,
-        clock,
-        events: events.ofProvider(key),
-        targets,
-        tasks,
-        ...(fetch && { fetch }),
-      }),
-      takeExchangeSlot: exchangeSlots(),
-      takePushSlot: pushSlots(),
-      logouts: isBundled ? createProviderLogouts({ ...storage, client, ending }) : undefined,
-    };
-  });
+        provider: createProvider({
+          settings: own,
+          clock,
+          events: events.ofProvider(key, words),
+          endpoints: endpointsOf(key),
+          targets,
+          tasks,
+          ...(fetch && { fetch }),
+        }),
+        takeExchangeSlot: exchangeSlots(),
+        takePushSlot: pushSlots(),
+        logouts: isBundled ? createProviderLogouts({ ...storage, client, ending }) : undefined,
+      };
+    },
+  );
   const orphanedTokens = createOrphanedTokenRule({
     revokes: settings.tokenRevokeOnLogout,
     clock,

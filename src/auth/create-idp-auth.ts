@@ -1,6 +1,6 @@
 import { systemClock } from "../clock.js";
 import { unknownProvider } from "../config/check-conditions.js";
-import { check } from "../config/check-table.js";
+import { check, CHECKS } from "../config/check-table.js";
 import { isGoogleIssuer } from "../config/issuers.js";
 import { ConfigurationError, seeExplanation, type Finding } from "../errors.js";
 import { EventHub } from "../events/event-hub.js";
@@ -8,6 +8,7 @@ import { stderrLog } from "../events/stderr-log.js";
 import { createGuard, type Remembered } from "../guard/guard.js";
 import { assertGuardOptions } from "../guard/gate.js";
 import { providersOf } from "../guard/guard-rule.js";
+import { withProvider } from "../config/provider-words.js";
 import type { ApiTable } from "../config/api-options.js";
 import type { ProviderSettings } from "../config/read-settings.js";
 import { STARTUP_CHECKS } from "../config/startup-checks.js";
@@ -55,8 +56,11 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   const { clock = systemClock, log = stderrLog(clock) } = options;
   const events = new EventHub(log === false ? () => undefined : log, clock);
   const warned = new Set<string>();
-  /** Whether a route has `maxAge`, and the keys of providers that routes require. */
-  let usesMaxAge = false;
+  /**
+   * The providers that routes with `maxAge` require, undefined if one requires none, and those that
+   * all routes require.
+   */
+  const withMaxAge = new Set<string | undefined>();
   const required = new Set<string>();
   let running: Component<FrameworkRequest> | undefined;
 
@@ -75,11 +79,16 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     apis: ApiTable["apis"],
   ): Finding[] {
     const keys = providers.flatMap(({ key }) => key ?? []);
-    const isAtGoogle = providers.some(({ settings }) => isGoogleIssuer(settings.issuer));
+    const atGoogle = providers.filter(
+      ({ key, settings }) =>
+        isGoogleIssuer(settings.issuer) && (withMaxAge.has(undefined) || withMaxAge.has(key)),
+    );
     const unknown = [...required].filter((key) => !keys.includes(key));
     return [
       ...unknown.map((key) => check("E027", unknownProvider(key, keys))),
-      ...(usesMaxAge && isAtGoogle ? [check("W016")] : []),
+      ...(withMaxAge.size === 0
+        ? []
+        : atGoogle.map(({ key }) => check("W016", withProvider(key, CHECKS.W016.cause)))),
       ...proxies.findings(apis),
     ];
   }
@@ -171,8 +180,10 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     },
     declareGuard(guardOptions) {
       assertGuardOptions(guardOptions);
-      usesMaxAge ||= guardOptions.maxAge !== undefined;
-      for (const key of providersOf(guardOptions) ?? []) required.add(key);
+      const keys = providersOf(guardOptions);
+      for (const key of keys ?? []) required.add(key);
+      if (guardOptions.maxAge !== undefined)
+        for (const key of keys ?? [undefined]) withMaxAge.add(key);
       assertRoutes();
     },
   };

@@ -2,7 +2,11 @@ import { epochSeconds, systemClock } from "../clock.js";
 import type { ApplicationOptions } from "../application/hooks.js";
 import type { FrameworkAdapter, FrameworkFacts, IdpAuthOptions } from "./public-types.js";
 import { readApis, type ApiTable } from "../config/api-options.js";
-import { readSettings, type ProviderSettings, type Settings } from "../config/read-settings.js";
+import {
+  readSettings,
+  type CommonSettings,
+  type ProviderSettings,
+} from "../config/read-settings.js";
 import { runChecks } from "../config/startup-checks.js";
 import { storeMistake } from "../config/store-mistake.js";
 import { ConfigurationError, type Finding } from "../errors.js";
@@ -28,8 +32,8 @@ const OTHER_OPTIONS = [
 ];
 
 export interface CheckedSettings {
-  /** With several providers, those of no provider. */
-  readonly settings: Settings;
+  /** What all providers share. */
+  readonly settings: CommonSettings;
   readonly providers: readonly ProviderSettings[];
   readonly apis: ApiTable["apis"];
   /** The warnings. */

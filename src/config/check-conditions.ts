@@ -2,7 +2,7 @@
 // probably mistakes.
 import { check } from "./check-table.js";
 import { isInternal } from "./endpoints-kind.js";
-import { isCertificateOf } from "../keys/client-keys.js";
+import { isCertificateOf, thumbprintInput } from "../keys/client-keys.js";
 import { quoted } from "./describe-value.js";
 import type { Finding } from "../errors.js";
 import { isGoogleIssuer, issuerTemplate } from "./issuers.js";
@@ -11,7 +11,13 @@ import { FIXED_KEYS } from "../record/stored-form.js";
 import { LOGIN_OWN_PARAMETERS, RESERVED_PARAMETERS } from "./parameter-kinds.js";
 import { parseUrl } from "../http/redirects.js";
 import { isInherited, PROVIDER_SETTING_NAMES } from "./provider-keys.js";
-import { label, type SettingName, type Settings, type Values } from "./setting-table.js";
+import {
+  label,
+  type CommonValues,
+  type SettingName,
+  type Settings,
+  type Values,
+} from "./setting-table.js";
 
 /** The values of SECRET_KEY in the documentation. They are public, so they are not secrets. */
 const PLACEHOLDERS: readonly string[] = [
@@ -47,17 +53,23 @@ export function providerFindings(values: Values, unset: ReadonlySet<SettingName>
   ];
 }
 
+/** What the settings of the only provider violate, which has no key. @param unset as above */
+export function singleFindings(values: Values, unset: ReadonlySet<SettingName>): Finding[] {
+  const { clientId = GOOGLE_CLIENT } = values;
+  return [
+    ...(unset.has("issuer") && !clientId.endsWith(GOOGLE_CLIENT) ? [check("W022")] : []),
+    ...providerFindings(values, unset),
+  ];
+}
+
 /** What the settings that all providers share violate. @param issuers of all providers */
 export function commonFindings(
-  values: Values,
+  values: CommonValues,
   unset: ReadonlySet<SettingName>,
   issuers: readonly string[],
 ): Finding[] {
-  const { loginParams = [], providers, clientId = GOOGLE_CLIENT } = values;
+  const { loginParams = [] } = values;
   return [
-    ...(providers === null && unset.has("issuer") && !clientId.endsWith(GOOGLE_CLIENT)
-      ? [check("W022")]
-      : []),
     ...(unset.has("secretKey") ? [check("E001")] : []),
     ...insecure(values, issuers),
     ...zeroAges(values),
@@ -66,15 +78,21 @@ export function commonFindings(
   ];
 }
 
-/** What several providers violate together. @param common what was read without a provider's key */
+/**
+ * What several providers violate together.
+ *
+ * @param common what was read without a provider's key
+ * @param isRefused whether there are further providers, whose keys are wrong
+ */
 export function severalFindings(
   common: { readonly values: Values; readonly unset: ReadonlySet<SettingName> },
   providers: readonly { readonly key: string; readonly values: Values }[],
+  isRefused: boolean,
 ): Finding[] {
   const findings: Finding[] = [];
   const { defaultProvider } = common.values;
   const keys = providers.map(({ key }) => key);
-  if (typeof defaultProvider === "string" && !keys.includes(defaultProvider))
+  if (!isRefused && typeof defaultProvider === "string" && !keys.includes(defaultProvider))
     findings.push(check("E027", unknownProvider(defaultProvider, keys)));
   const ignored = PROVIDER_SETTING_NAMES.filter(
     (name) => !isInherited(name) && !common.unset.has(name),
@@ -137,14 +155,33 @@ function keyFindings(
   return findings;
 }
 
-/** Whether there is a key to publish, if keys are published. */
-export function publishedFindings(providers: readonly { readonly values: Values }[]): Finding[] {
-  const keys = providers.map(({ values }) => values.privateKey);
+/** What the keys of all providers violate together. */
+export function publishedFindings(
+  { publishKeys }: CommonValues,
+  providers: readonly { readonly key: string | undefined; readonly values: Values }[],
+): Finding[] {
+  const keysOf = ({ privateKey }: Values) =>
+    (privateKey ?? []).flatMap(({ publicJwk }) => (publicJwk ? thumbprintInput(publicJwk) : []));
+  const shared = providers.flatMap(({ key, values }, index) => {
+    const keys = keysOf(values);
+    const twin = providers
+      .slice(0, index)
+      .find((other) => keysOf(other.values).some((one) => keys.includes(one)));
+    return twin === undefined
+      ? []
+      : [
+          check(
+            "E030",
+            `The providers ${String(twin.key)} and ${String(key)} have the same private key.`,
+          ),
+        ];
+  });
   // A refused key is undefined here.
-  if (providers[0]?.values.publishKeys !== true || keys.includes(undefined)) return [];
-  return keys.some((list) => list?.some(({ publicJwk }) => publicJwk !== undefined))
-    ? []
-    : [check("E026")];
+  if (publishKeys !== true || providers.some(({ values }) => values.privateKey === undefined))
+    return shared;
+  return providers.some(({ values }) => keysOf(values).length > 0)
+    ? shared
+    : [...shared, check("E026")];
 }
 
 function tenantFindings({ issuer, allowedTenants }: Values): Finding[] {
@@ -168,7 +205,7 @@ function tenantFindings({ issuer, allowedTenants }: Values): Finding[] {
 }
 
 function weakKeys(
-  { secretKey, secretKeyFallbacks }: Values,
+  { secretKey, secretKeyFallbacks }: CommonValues,
   issuers: readonly string[],
 ): Finding[] {
   const findings: Finding[] = [];
@@ -230,7 +267,7 @@ function insecureProvider(values: Values): Finding[] {
   return findings;
 }
 
-function insecure(values: Values, issuers: readonly string[]): Finding[] {
+function insecure(values: CommonValues, issuers: readonly string[]): Finding[] {
   const { baseUrl, debug } = values;
   const findings: Finding[] = weakKeys(values, issuers);
   if (baseUrl === null) findings.push(check("W001"));
@@ -241,7 +278,7 @@ function insecure(values: Values, issuers: readonly string[]): Finding[] {
   return [...findings, ...cookieNameFindings(values)];
 }
 
-function cookieNameFindings({ baseUrl, cookieName }: Values): Finding[] {
+function cookieNameFindings({ baseUrl, cookieName }: CommonValues): Finding[] {
   if (typeof cookieName !== "string" || baseUrl === undefined) return [];
   const isHttps = baseUrl?.startsWith("https:") === true;
   if (!isHttps) return HTTPS_ONLY_NAME.test(cookieName) ? [check("E011")] : [];
@@ -254,7 +291,7 @@ function isUnencrypted(address: string): boolean {
   return url?.protocol === "http:" && !isLoopback(url.hostname);
 }
 
-function zeroAges(values: Values): Finding[] {
+function zeroAges(values: CommonValues): Finding[] {
   return (["sessionMaxAge", "sessionIdleTimeout", "sessionTtl"] as const)
     .filter((name) => values[name] === 0)
     .map((name) =>
@@ -324,7 +361,7 @@ const KEY_NAME_SETTINGS = [
   "finalRedirectKeyName",
 ] as const;
 
-function keyNameFindings(values: Values): Finding[] {
+function keyNameFindings(values: CommonValues): Finding[] {
   return KEY_NAME_SETTINGS.flatMap((name, index) => {
     const key = values[name];
     if (key === undefined) return [];

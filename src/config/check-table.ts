@@ -221,6 +221,12 @@ export const CHECKS = checkTable({
     cause: "The option `apis` contains something that isn't allowed.",
     remedy: "Correct the option. docs/how-to/call-an-api.md lists what an API may have.",
   },
+  E030: {
+    cause:
+      "Two providers have the same private key, so a provider could use an assertion that was meant for it at the other one.",
+    remedy:
+      "Create a key for each provider, for example with `npx idpauth keys`, and register its public half at that provider only.",
+  },
   W001: {
     cause:
       "BASE_URL (option baseUrl) isn't set, so the application's origin comes from each request's Host header.",

@@ -1,5 +1,4 @@
 /** Several providers: their keys, and the names of their settings. */
-import type { Finding } from "../errors.js";
 import { text, type SettingKind, type SettingRow } from "./setting-kinds.js";
 
 /** The settings of which each of several providers has its own, never those without its key. */
@@ -66,7 +65,7 @@ export const providerKeys: SettingKind<readonly string[]> = {
   type: "list",
   allowed: `keys separated by spaces or commas, each only once and with ${FORM}`,
   allowedInCode: `an object with an object for each provider, under a key with ${FORM}`,
-  fromText: (list) => keysIn(list.split(/[\s,]+/).filter((key) => key !== "")),
+  fromText: (list) => keysIn(listed(list)),
   fromCode: (value) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
     return Object.values(value).every((member) => typeof member === "object" && member !== null)
@@ -75,10 +74,44 @@ export const providerKeys: SettingKind<readonly string[]> = {
   },
 };
 
+function listed(list: string): readonly string[] {
+  return list.split(/[\s,]+/).filter((key) => key !== "");
+}
+
 function keysIn(keys: readonly string[]): readonly string[] | undefined {
   return keys.length > 0 && new Set(keys).size === keys.length && keys.every((key) => KEY.test(key))
     ? keys
     : undefined;
+}
+
+/**
+ * Returns the keys of a refused value that are keys, each once: their providers' settings are
+ * checked even so.
+ *
+ * @param option the option `providers`; undefined: it is not given
+ * @param variable `IDP_PROVIDERS`
+ */
+export function usableKeys(option: unknown, variable: unknown): readonly string[] {
+  const names =
+    typeof option === "object" && option !== null && !Array.isArray(option)
+      ? Object.keys(option)
+      : option === undefined && typeof variable === "string"
+        ? listed(variable)
+        : [];
+  return [...new Set(names)].filter((name) => KEY.test(name));
+}
+
+const VARIABLE = /^IDP_PROVIDER_([A-Z][A-Z0-9_]{0,30})_/;
+
+/**
+ * Returns whether a variable is a setting of a provider of any key.
+ * @param settings the variables of the settings, without a key
+ */
+export function isOfSomeProvider(variable: string, settings: readonly string[]): boolean {
+  return (
+    VARIABLE.test(variable) &&
+    settings.some((env) => variable.endsWith(`_${env.replace(/^IDP_/, "")}`))
+  );
 }
 
 /** The start of the names of a provider's variables. */
@@ -89,28 +122,4 @@ export function prefixOf(key: string): string {
 /** The name of a provider's own variable. @param env the name of the setting's variable */
 export function variableOf(key: string, env: string): string {
   return prefixOf(key) + env.replace(/^IDP_/, "");
-}
-
-/**
- * Gives a finding the names of a provider's own settings.
- * @param settings from the variables of these settings to their options
- */
-export function ofProvider(
-  key: string,
-  settings: ReadonlyMap<string, string>,
-  finding: Finding,
-): Finding {
-  const renamed = (words: string) =>
-    words
-      .replace(/\b[A-Z][A-Z_]{4,}\b/g, (name) =>
-        settings.has(name) ? variableOf(key, name) : name,
-      )
-      .replace(/\(option (\w+)\)/g, (whole, option: string) =>
-        [...settings.values()].includes(option) ? `(option providers.${key}.${option})` : whole,
-      );
-  return {
-    ...finding,
-    message: `Provider ${key}: ${renamed(finding.message)}`,
-    remedy: renamed(finding.remedy),
-  };
 }

@@ -5,12 +5,15 @@ import { defaultDocumentHosts, issuerTemplate } from "./issuers.js";
 import { nearestName, nearlySameName } from "./nearest-name.js";
 import {
   isInherited,
-  ofProvider,
+  isOfSomeProvider,
   prefixOf,
   PROVIDER_NAME,
   PROVIDER_SETTING_NAMES,
+  usableKeys,
   variableOf,
+  type ProviderSettingName,
 } from "./provider-keys.js";
+import { ofProvider, PROVIDER_VARIABLES, wordsOf, type Words } from "./provider-words.js";
 import type { SettingRow } from "./setting-kinds.js";
 import { deepFreeze } from "../record/json.js";
 import {
@@ -19,6 +22,7 @@ import {
   providerFindings,
   publishedFindings,
   severalFindings,
+  singleFindings,
 } from "./check-conditions.js";
 import type { SettingOptions } from "./setting-options.js";
 import {
@@ -45,16 +49,25 @@ export interface ProviderSettings {
   /** What users read. */
   readonly name: string;
   readonly settings: Settings;
+  /** Names the settings in a message as this provider's are set. */
+  readonly words: Words;
+}
+
+/** What was read of one provider. A refused setting is missing. */
+export interface ProviderReadings extends Pick<ProviderSettings, "key" | "words"> {
+  readonly values: Readonly<Values>;
 }
 
 export interface SettingsResult {
   /**
-   * With several providers, those of no provider. Undefined if and only if `findings` contains an
-   * error.
+   * What all providers share: a check of anything else reads {@link read} or {@link providers}.
+   * Undefined if and only if `findings` contains an error.
    */
-  readonly settings: Settings | undefined;
+  readonly settings: CommonSettings | undefined;
   /** Empty if `findings` contains an error. */
   readonly providers: readonly ProviderSettings[];
+  /** Of each provider, also if `findings` contains an error. */
+  readonly read: readonly ProviderReadings[];
   readonly findings: readonly Finding[];
 }
 
@@ -90,51 +103,54 @@ export function readSettings(
   const common = readEach(SETTING_NAMES, (name) =>
     readSetting(name, own(options, name), own(env, SETTINGS[name].env)),
   );
-  const keys = common.values.providers;
+  const { providers: accepted } = common.values;
+  const isRefused = accepted === undefined;
+  const keys = isRefused
+    ? usableKeys(own(options, "providers"), own(env, SETTINGS.providers.env))
+    : accepted;
   const named = keys?.map((key) =>
     readProvider(key, own(own(options, "providers"), key), env, common),
   );
-  const issuers = (named ?? [common]).flatMap(({ values }) => values.issuer ?? []);
+  const read = named ?? [{ key: undefined, name: "", words: wordsOf(undefined), ...common }];
+  // Without a usable key, no provider is known.
+  const issuers = (read.length > 0 ? read : [common]).flatMap(({ values }) => values.issuer ?? []);
   const findings = [
     ...unknownOptions(options, [...SETTING_NAMES, ...otherOptions]),
     ...common.findings,
-  ];
-  findings.push(
-    ...misspeltVariables(env, keys ?? []),
+    ...misspeltVariables(env, keys ?? [], isRefused),
     ...commonFindings(common.values, common.unset, issuers),
-  );
-  // A refused list of providers is undefined, and no provider's settings are known.
-  if (keys === null)
-    findings.push(...providerFindings(common.values, common.unset), ...publishedFindings([common]));
-  if (named !== undefined)
-    findings.push(
-      ...severalFindings(common, named),
-      ...publishedFindings(named),
-      ...named.flatMap((one) => one.findings),
-    );
+    ...(named === undefined
+      ? singleFindings(common.values, common.unset)
+      : [...severalFindings(common, named, isRefused), ...named.flatMap((one) => one.findings)]),
+    ...(isRefused ? [] : publishedFindings(common.values, read)),
+  ];
   if ((common.values.sessionsNotBefore ?? 0) > now) findings.push(check("E022"));
   if (findings.some((finding) => finding.severity === "error"))
-    return { settings: undefined, providers: [], findings };
-  const providers = (named ?? [{ key: undefined, name: "", ...common }]).map(
-    ({ key, name, ...one }) => ({
-      key,
-      name,
-      settings: complete(one),
-    }),
-  );
-  const settings =
-    providers[0]?.key === undefined ? providers[0]?.settings : complete(common, providers);
+    return { settings: undefined, providers: [], read, findings };
+  const providers = read.map(({ key, name, words, ...one }) => ({
+    key,
+    name,
+    words,
+    settings: complete(one),
+  }));
+  const settings = named === undefined ? providers[0]?.settings : complete(common, providers);
   return {
     settings,
     providers,
+    read,
     findings: settings === undefined ? findings : [...findings, ...lifetimeFindings(settings)],
   };
 }
 
-/** From the variables of what a provider may have of its own to the options. */
-export const PROVIDER_OPTIONS: ReadonlyMap<string, SettingName> = new Map(
-  PROVIDER_SETTING_NAMES.map((name) => [SETTINGS[name].env, name]),
-);
+/**
+ * Whether a setting without a provider's key can apply to a provider that has none of its own. Only
+ * some of the providers may be an address for several tenants, or have a secret.
+ */
+function appliesTo({ values, unset }: Readings, setting: ProviderSettingName): boolean {
+  if (setting === "allowedTenants") return issuerTemplate(values.issuer ?? "") !== undefined;
+  if (setting === "tokenEndpointAuthMethod") return unset.has("privateKey");
+  return isInherited(setting);
+}
 
 /** Reads the settings of one of several providers, in the place of those that all share. */
 function readProvider(key: string, options: unknown, env: Environment, common: Readings) {
@@ -142,33 +158,41 @@ function readProvider(key: string, options: unknown, env: Environment, common: R
     readRow(row, name, own(options, name), own(env, variableOf(key, row.env)));
   const given = readEach(PROVIDER_SETTING_NAMES, (name) => read(SETTINGS[name], name));
   const name = read(PROVIDER_NAME, "name");
-  const unset = new Set(
-    [...common.unset].filter(
-      (setting) => !(PROVIDER_SETTING_NAMES as readonly string[]).includes(setting),
-    ),
+  const inherited = PROVIDER_SETTING_NAMES.filter(
+    (setting) =>
+      given.unset.has(setting) && !common.unset.has(setting) && appliesTo(given, setting),
   );
-  const values: Record<string, unknown> = { ...common.values, ...given.values };
-  for (const setting of PROVIDER_SETTING_NAMES) {
-    if (!given.unset.has(setting)) continue;
-    // Only some of the providers may be an address for several tenants.
-    const isApplicable =
-      setting !== "allowedTenants" || issuerTemplate(given.values.issuer ?? "") !== undefined;
-    if (isInherited(setting) && isApplicable) values[setting] = common.values[setting];
-    if (!isInherited(setting) || common.unset.has(setting)) unset.add(setting);
-  }
+  const words = wordsOf(key, inherited);
+  const values = {
+    ...common.values,
+    ...given.values,
+    ...Object.fromEntries(inherited.map((setting) => [setting, common.values[setting]])),
+  };
+  const unset = new Set([
+    ...[...common.unset].filter((setting) => !isOfProviders(setting)),
+    ...[...given.unset].filter(
+      (setting) => !(inherited as readonly SettingName[]).includes(setting),
+    ),
+  ]);
   const findings = [
     ...unknownOptions(options, [...PROVIDER_SETTING_NAMES, "name"]),
     ...given.findings,
     ...(name.finding ? [name.finding] : []),
     ...(unset.has("issuer") ? [check("E003", `${label("issuer")} is missing.`)] : []),
     ...providerFindings(values, unset),
-  ];
-  const readings: Readings = {
+  ].map((finding) => ofProvider(key, words, finding));
+  return {
+    key,
+    name: typeof name.value === "string" ? name.value : key,
+    words,
     values,
     unset,
-    findings: findings.map((finding) => ofProvider(key, PROVIDER_OPTIONS, finding)),
+    findings,
   };
-  return { key, name: typeof name.value === "string" ? name.value : key, ...readings };
+}
+
+function isOfProviders(setting: SettingName): boolean {
+  return (PROVIDER_SETTING_NAMES as readonly SettingName[]).includes(setting);
 }
 
 function readEach<Name extends SettingName>(
@@ -254,26 +278,48 @@ const VARIABLES: readonly string[] = Object.values(SETTINGS).map((row) => row.en
 
 /**
  * Finds misspelt variables. The findings contain names only, since the value may be a secret.
+ *
  * @param keys the keys of several providers
+ * @param isRefused whether there are further keys, which are wrong
  */
-function misspeltVariables(env: unknown, keys: readonly string[]): Finding[] {
+function misspeltVariables(env: unknown, keys: readonly string[], isRefused: boolean): Finding[] {
   if (!isObjectLike(env)) return [];
   const ofProviders = keys.flatMap((key) =>
-    [PROVIDER_NAME.env, ...PROVIDER_OPTIONS.keys()].map((name) => variableOf(key, name)),
+    [PROVIDER_NAME.env, ...PROVIDER_VARIABLES].map((name) => variableOf(key, name)),
   );
   const known = [...VARIABLES, ...ofProviders];
   const near = known.filter((name) => name.startsWith("IDP_"));
   const prefixes = keys.map(prefixOf);
   return Object.keys(env).flatMap((name) => {
     if (!/^IDP_/i.test(name) || known.includes(name)) return [];
-    const meant = nearlySameName(name, near);
+    const upper = name.toUpperCase();
+    const own = prefixes.filter((prefix) => upper.startsWith(prefix));
+    // A variable of one provider never means another's.
+    const isOther = (other: string) => !own.some((prefix) => other.startsWith(prefix));
+    const candidates = upper.startsWith("IDP_PROVIDER_")
+      ? near.filter((other) => VARIABLES.includes(other) || !isOther(other))
+      : near;
+    const meant = nearlySameName(name, candidates);
     const message = `The environment variable ${quoted(name)} isn't a setting.`;
     // On Windows, names have no letter case, and a variable is listed as it was first written.
-    if (meant !== undefined && name.toUpperCase() === meant && own(env, meant) !== undefined)
-      return [];
+    if (meant !== undefined && upper === meant && isSet(env, meant)) return [];
+    // Of another key, which may be a refused one.
+    if (isOfSomeProvider(name, [PROVIDER_NAME.env, ...PROVIDER_VARIABLES]))
+      return isRefused ? [] : [check("W014", `${message} ${noProviderOf(keys)}`)];
     if (meant !== undefined) return [check("W014", `${message} Did you mean \`${meant}\`?`)];
-    return prefixes.some((prefix) => name.startsWith(prefix)) ? [check("W014", message)] : [];
+    return own.length > 0 ? [check("W014", message)] : [];
   });
+}
+
+function noProviderOf(keys: readonly string[]): string {
+  const { env } = SETTINGS.providers;
+  return keys.length === 0
+    ? `It would be one of a provider's, but ${env} isn't set.`
+    : `It would be one of a provider's that ${env} doesn't list; the keys there are ${keys.join(", ")}.`;
+}
+
+function isSet(env: object, name: string): boolean {
+  return own(env, name) !== undefined;
 }
 
 /**

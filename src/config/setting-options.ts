@@ -202,6 +202,7 @@ export interface SettingOptions {
   readonly certificate?: string | null | undefined;
   /**
    * Whether `/idpauth/jwks` publishes the public halves of IDP_PRIVATE_KEY as a JWK set (RFC 7517).
+   * With several providers, there is one such address for each, such as `/idpauth/jwks/staff`.
    * Register this address as the client's `jwks_uri`, so that the provider learns a new key without
    * any change to its settings.
    *

@@ -95,7 +95,7 @@ function rank(finding: Finding): number {
 /** The settings for which idpauth must find a user's sessions. */
 const NEEDS_INDEX = ["backchannelLogout", "frontchannelLogout", "sessionsPage"] as const;
 
-function frameworkSessionFindings({ settings }: SettingsResult, facts: FrameworkFacts): Finding[] {
+function frameworkSessionFindings({ read }: SettingsResult, facts: FrameworkFacts): Finding[] {
   const findings: Finding[] = [];
   const requested = '`session: "host"` uses the framework\'s own sessions, but';
   const name = facts.frameworkName;
@@ -114,12 +114,15 @@ function frameworkSessionFindings({ settings }: SettingsResult, facts: Framework
     );
   if (facts.rewritesSessions === true) findings.push(check("E015"));
   if (facts.storeGiven) findings.push(check("E009"));
-  const unusable = NEEDS_INDEX.filter((name) => settings?.[name] === true);
+  const unusable = read.flatMap(({ values, words }) =>
+    NEEDS_INDEX.filter((name) => values[name] === true).map((name) => words(label(name))),
+  );
   if (unusable.length > 0) {
+    const named = [...new Set(unusable)].join(" and ");
     findings.push(
       check(
         "E020",
-        `${requested} idpauth can't look up a user's sessions there, which is required for ${unusable.map(label).join(" and ")}.`,
+        `${requested} idpauth can't look up a user's sessions there, which is required for ${named}.`,
       ),
     );
   }

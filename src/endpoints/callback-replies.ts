@@ -4,7 +4,7 @@ import { preferredType } from "../http/accept.js";
 import { problem, type Reply } from "../http/reply.js";
 import { isText, type IdInfo } from "../record/identity.js";
 import type { PendingLogin } from "../record/record.js";
-import type { EndpointContext } from "./context.js";
+import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { loginUrlBackTo, providerIn } from "../guard/blocked.js";
 import { isPassable } from "../guard/login-url.js";
 import type { SessionRequest } from "../access/session-access.js";
@@ -15,8 +15,9 @@ import { failureReply } from "../pages/failure-reply.js";
 export function linkInvalid(
   { request }: SessionRequest,
   { pages, events }: EndpointContext,
+  { key }: EndpointRegistration,
 ): Promise<Reply> {
-  events.refused("callback", "state");
+  events.refused("callback", "state", providerIn(key));
   return failureReply({ code: "login_link_invalid" }, request, pages, "html");
 }
 

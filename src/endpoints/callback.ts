@@ -24,11 +24,11 @@ export function createCallback(registration: EndpointRegistration): CallbackEndp
       const query = new URLSearchParams(queryOf(request.target));
       const { value: state, repeated } = single(query, "state");
       await session.read().catch((error: unknown) => {
-        context.events.failed("callback", error);
+        context.events.failed("callback", error, providerIn(registration.key));
         throw error;
       });
       if (state === undefined || state === "" || repeated || session.key === undefined)
-        return await linkInvalid(opened, context);
+        return await linkInvalid(opened, context, registration);
       // The whole URL: an attacker who planted the cookie of a login of their own (session
       // fixation) knows the state, but not the code.
       const id = `${session.key} ${queryOf(request.target)}`;

@@ -102,7 +102,7 @@ export async function finishLogin(
     // A signed-in user reloaded the page or went back. The login is done.
     if (hadCredentials && isUsedState(record, stateHash))
       return redirect(record.final_redirect ?? settings.publicPath);
-    return linkInvalid(opened, context);
+    return linkInvalid(opened, context, registration);
   }
   const key = session.key ?? "";
   const attempt: Attempt = {
@@ -194,7 +194,10 @@ async function claimState(
   );
   if (claimed.changed) return claimed.record;
   // Another request has used the state, or the session is gone.
-  return signedInElsewhere(attempt) ?? new Ending("none", () => linkInvalid(opened, context));
+  return (
+    signedInElsewhere(attempt) ??
+    new Ending("none", () => linkInvalid(opened, context, attempt.registration))
+  );
 }
 
 async function exchange(attempt: Attempt, code: string): Promise<SignIn> {

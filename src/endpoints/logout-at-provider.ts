@@ -60,6 +60,7 @@ export async function logoutAtProvider(
         "logout_not_at_provider",
         site === "cross-site" ? "cross_site" : "not_same_origin",
       ),
+      registration.key,
     );
     return undefined;
   }
@@ -73,9 +74,9 @@ export async function logoutAtProvider(
     const url = await withPatience(clock, registration.provider.logoutUrl(parameters));
     if (url !== undefined) return { url, state };
     // A provider without this endpoint has none for the next user, either.
-    events.logOnce(reasonLine("logout_not_at_provider", "end_session_endpoint"));
+    events.logOnce(reasonLine("logout_not_at_provider", "end_session_endpoint"), registration.key);
   } catch (error) {
-    events.log(reasonLine("logout_not_at_provider", failureReason(error)));
+    events.log(reasonLine("logout_not_at_provider", failureReason(error)), registration.key);
   }
   return undefined;
 }

@@ -22,6 +22,8 @@ export class EventHub {
   readonly #clock: Clock;
   /** The lines of `logOnce`. */
   readonly #written = new Set<string>();
+  /** By the key of a provider: names the settings in a line as this provider's are set. */
+  readonly #words = new Map<string, (text: string) => string>();
 
   constructor(log: Log, clock: Clock) {
     this.#log = log;
@@ -29,20 +31,29 @@ export class EventHub {
   }
 
   /**
-   * The hub for one of several providers: its events name the provider, and so do the details of
-   * its log lines.
+   * The hub for one of several providers: its events and log lines name the provider, and its
+   * settings as they are set.
    */
-  ofProvider(key: string | undefined): ProviderEvents {
+  ofProvider(
+    key: string | undefined,
+    words: (text: string) => string = (text) => text,
+  ): ProviderEvents {
     if (key === undefined) return this;
-    const named = (entry: LogEntry): LogEntry => ({
-      ...entry,
-      details: { provider: key, ...entry.details },
-    });
+    this.#words.set(key, words);
     return {
-      emit: (name, what, line) => this.emit(name, { provider: key, ...what }, line && named(line)),
-      log: (entry) => this.log(named(entry)),
-      logOnce: (entry) =>
-        this.logOnce({ ...named(entry), message: `Provider ${key}: ${entry.message}` }),
+      emit: (name, what, line) => this.emit(name, { provider: key, ...what }, line),
+      log: (entry) => this.log(entry, key),
+      logOnce: (entry) => this.logOnce(entry, key),
+    };
+  }
+
+  #named(entry: LogEntry, provider: string | undefined): LogEntry {
+    if (provider === undefined) return entry;
+    const words = this.#words.get(provider);
+    return {
+      ...entry,
+      message: `Provider ${provider}: ${words?.(entry.message) ?? entry.message}`,
+      details: { provider, ...entry.details },
     };
   }
 
@@ -69,7 +80,7 @@ export class EventHub {
     // All listeners get the same object.
     const event = Object.freeze({ time: this.#clock.now(), ...what }) as Events[Name];
     const entry = line === undefined ? lineOf(name, event) : line;
-    if (entry) this.log(entry);
+    if (entry) this.log(entry, event.provider);
     publish(name, event);
     const listeners = this.#listeners.get(name);
     if (listeners === undefined) return;
@@ -82,23 +93,24 @@ export class EventHub {
       settle(() => (listener as Listener<Name>)(event), failed);
   }
 
-  /** Writes a log line that belongs to no event. */
-  log(entry: LogEntry): void {
-    publish("log", entry);
+  /** Writes a log line that belongs to no event. @param provider the key of the provider */
+  log(entry: LogEntry, provider?: string): void {
+    const line = this.#named(entry, provider);
+    publish("log", line);
     // A log that fails leaves no place to report it.
-    settle(() => this.#log(entry));
+    settle(() => this.#log(line));
   }
 
-  /** Writes a log line, unless the same line was written before. */
-  logOnce(entry: LogEntry): void {
-    const line = `${entry.code} ${entry.message}`;
+  /** Writes a log line, unless the same line was written before. @param provider as above */
+  logOnce(entry: LogEntry, provider?: string): void {
+    const line = `${entry.code} ${provider ?? ""} ${entry.message}`;
     if (this.#written.has(line)) return;
     // A message can contain a stranger's Host header. It must not make other lines repeat.
     if (this.#written.size >= MOST_WRITTEN)
       for (const other of this.#written)
-        if (other.startsWith(`${entry.code} `)) this.#written.delete(other);
+        if (other.startsWith(`${entry.code} ${provider ?? ""} `)) this.#written.delete(other);
     this.#written.add(line);
-    this.log(entry);
+    this.log(entry, provider);
   }
 
   /**
@@ -130,6 +142,11 @@ export class EventHub {
  */
 function lineOf<Name extends EventName>(name: Name, event: Events[Name]): LogEntry | undefined {
   if (name === "blocked") return reasonLine("blocked", (event as Events["blocked"]).reason);
+  // Other ends are decisions of the user or of the policy. This one may be a mistake in the settings.
+  if (name === "ended")
+    return (event as Events["ended"]).reason === "provider_removed"
+      ? logLine("provider_removed")
+      : undefined;
   if (name === "failure") return failureLine(event as Events["failure"]);
   return name === "outage" ? outageLine(event as Events["outage"]) : undefined;
 }

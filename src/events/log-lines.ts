@@ -56,6 +56,10 @@ export const LOG_CODES = {
     "A language of the pages couldn't be loaded, so its pages are in English",
   ],
   session_label_failed: ["error", "The option `sessionLabel` threw, so the session has no label"],
+  provider_removed: [
+    "warn",
+    "A session has ended, because the settings no longer contain its provider: no provider has its issuer and client ID",
+  ],
   session_unreadable: [
     "warn",
     "A stored session couldn't be decrypted or read, so idpauth ignores it",

@@ -23,7 +23,7 @@ export function stderrLog(clock: Clock): Log {
 }
 
 /**
- * Limits the lines of each kind (code, endpoint, reason) to ten a minute. After the minute, one
+ * Limits the lines of each kind (code, provider, endpoint, reason) to ten a minute. After the minute, one
  * more line gives the number of suppressed lines in `details.suppressed`. Events and the `log` of
  * the application are not limited.
  */
@@ -50,7 +50,11 @@ export function sampled(log: Log, clock: Clock): Log {
       since = now;
     }
     const name = kindOf(entry);
-    const key = kinds.has(name) || kinds.size < MAX_KINDS ? name : entry.code;
+    // One provider must not silence another.
+    const key =
+      kinds.has(name) || kinds.size < MAX_KINDS
+        ? name
+        : `${entry.code} ${String(entry.details?.["provider"] ?? "")}`;
     const kind = kinds.get(key) ?? { lines: 0, suppressed: undefined };
     kinds.set(key, kind);
     kind.lines += 1;
@@ -65,8 +69,10 @@ export function sampled(log: Log, clock: Clock): Log {
   };
 }
 
+const KIND = ["provider", "endpoint", "reason"];
+
 function kindOf({ code, details }: LogEntry): string {
   return details === undefined
     ? code
-    : `${code} ${String(details["endpoint"] ?? "")} ${String(details["reason"] ?? "")}`;
+    : [code, ...KIND.map((name) => String(details[name] ?? ""))].join(" ");
 }

@@ -272,7 +272,7 @@ function algorithmsOf(key: KeyObject): readonly AssertionAlgorithm[] {
 /**
  * The required members of a public key in their order, without white space (RFC 7638 section 3).
  */
-function thumbprintInput({ crv, e, kty, n, x, y }: Jwk): string {
+export function thumbprintInput({ crv, e, kty, n, x, y }: Jwk): string {
   return JSON.stringify({ crv, e, kty, n, x, y });
 }
 

@@ -34,6 +34,8 @@ export interface UserSession {
   readonly key: string | undefined;
   /** After `read`: there is a session, but its record could not be read, so it counts as none. */
   readonly isUnreadable?: boolean;
+  /** After `read`: identifies a session whose provider was removed. Never leaves the process. */
+  readonly removedKey?: string | undefined;
   /** After `read`: why the session has ended, if it ended without its cookie and left a trace. */
   readonly endedBy?: EndReason | undefined;
   /**

@@ -22,6 +22,9 @@ import type { ProviderSettings } from "./provider-settings.js";
 /** Milliseconds after which the document is fetched again in the background. */
 const REFRESH_AFTER = 3600 * 1000;
 
+/** The same while the document names another provider's endpoint. */
+const FOREIGN_AFTER = 60 * 1000;
+
 /**
  * The used part of the discovery document (OpenID Connect Discovery section 3). Every member is
  * checked.
@@ -69,6 +72,8 @@ export function createDiscovery(connection: ProviderConnection): Discovery {
       read: (response) => {
         const metadata = readDocument(response, settings, expected, misconfiguredAs);
         connection.resolved("discovery");
+        const { issuer, providerMetadata } = settings;
+        connection.endpoints?.discovered({ issuer, providerMetadata, metadata });
         cached = { metadata, fetchedAt: clock.monotonic() };
         return metadata;
       },
@@ -76,13 +81,31 @@ export function createDiscovery(connection: ProviderConnection): Discovery {
     });
   });
 
+  /** @throws ProviderUnavailableError the document names an endpoint of another provider */
+  function assertOwn(metadata: ProviderMetadata): ProviderMetadata {
+    const foreign = connection.endpoints?.foreign();
+    if (foreign === undefined) return metadata;
+    const { name, owner } = foreign;
+    throw connection.misconfigured({
+      endpoint: "discovery",
+      reason: "foreign_endpoint",
+      message: `The ${name} in the discovery document is an endpoint of the provider ${owner}, so idpauth doesn't use this provider. If both have the same endpoint on purpose, set it in IDP_PROVIDER_METADATA.`,
+    });
+  }
+
   return {
     current(signal) {
-      if (cached === undefined) return untilAborted(signal, fetchNow);
-      if (clock.monotonic() - cached.fetchedAt >= REFRESH_AFTER && backOff.secondsLeft() === 0) {
+      const { endpoints } = connection;
+      if (cached === undefined) {
+        const fetched = untilAborted(signal, fetchNow);
+        return endpoints === undefined ? fetched : fetched.then(assertOwn);
+      }
+      const refreshAfter = endpoints?.foreign() === undefined ? REFRESH_AFTER : FOREIGN_AFTER;
+      if (clock.monotonic() - cached.fetchedAt >= refreshAfter && backOff.secondsLeft() === 0) {
         fetchNow().catch(() => undefined);
       }
-      return Promise.resolve(cached.metadata);
+      const current = Promise.resolve(cached.metadata);
+      return endpoints === undefined ? current : current.then(assertOwn);
     },
   };
 }

@@ -14,6 +14,7 @@ import type { TokenTarget } from "../ports/provider.js";
 import { isObject, isTooDeep } from "../record/json.js";
 import { within } from "../work/deadline.js";
 import { asksForRetry, createBackOff, type BackOff, type FailureListener } from "./back-off.js";
+import type { OwnEndpoints } from "./endpoint-owners.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
 /** The maximum size of a response's body in bytes, after decompression. */
@@ -225,6 +226,8 @@ export interface OpenIdProviderOptions {
   readonly fetch?: typeof fetch;
   /** The APIs that access tokens are requested for; default none. */
   readonly targets?: readonly TokenTarget[];
+  /** Tells its endpoints from those of other providers. Undefined: it is the only one. */
+  readonly endpoints?: OwnEndpoints | undefined;
   /** In [0, 1), for jitter; default `Math.random`. */
   readonly random?: () => number;
 }
@@ -243,6 +246,7 @@ export function createProviderConnection(
     settings,
     clock,
     events,
+    endpoints,
     fetch = globalThis.fetch,
     random = Math.random,
   }: OpenIdProviderOptions,
@@ -254,6 +258,7 @@ export function createProviderConnection(
     settings,
     clock,
     events,
+    endpoints,
     random,
     backchannel: createBackchannel({ clock, timeout: settings.httpTimeout, fetch }),
     /** Returns a new back-off. */

@@ -135,6 +135,10 @@ class BundledSession implements UserSession {
     return this.#unreadable !== undefined;
   }
 
+  get removedKey(): string | undefined {
+    return this.endedBy === "provider_removed" ? this.#unreadable?.key : undefined;
+  }
+
   read(): Promise<SessionRecord | undefined> {
     return (this.#read ??= this.#lookUp());
   }

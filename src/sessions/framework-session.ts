@@ -118,6 +118,10 @@ class SessionInFramework implements UserSession {
     return record === undefined || isOfClients(record, clients) ? undefined : "provider_removed";
   }
 
+  get removedKey(): string | undefined {
+    return this.endedBy === undefined ? undefined : this.key;
+  }
+
   read(): Promise<SessionRecord | undefined> {
     return Promise.resolve(this.#parse(this.#framework.data));
   }

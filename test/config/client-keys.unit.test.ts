@@ -39,8 +39,9 @@ const withEnv = (env: Record<string, string>) => readSettings({}, { ...COMPLETE,
 const withKey = (privateKey: unknown) => readSettings({ privateKey } as object, COMPLETE);
 const errors = ({ findings }: ReturnType<typeof readSettings>) =>
   findings.filter(({ severity }) => severity === "error");
-const algorithms = ({ settings }: ReturnType<typeof readSettings>) =>
-  settings?.privateKey?.map((key) => key.algorithms.join());
+const settingsOf = ({ providers: [one] }: ReturnType<typeof readSettings>) => one?.settings;
+const algorithms = (result: ReturnType<typeof readSettings>) =>
+  settingsOf(result)?.privateKey?.map((key) => key.algorithms.join());
 
 describe("the client's private key", () => {
   it.each<[string, () => string, string[]]>([
@@ -68,7 +69,7 @@ describe("the client's private key", () => {
     const result = withEnv({ IDP_PRIVATE_KEY: text() });
     expect(errors(result)).toEqual([]);
     expect(algorithms(result)).toEqual(expected);
-    expect(result.settings?.clientSecret).toBe("");
+    expect(settingsOf(result)?.clientSecret).toBe("");
   });
 
   it.each<[string, () => unknown, string[]]>([
@@ -88,16 +89,16 @@ describe("the client's private key", () => {
   });
 
   it("has the thumbprint of RFC 7638 as its identifier, or its own", async () => {
-    const [key] = withKey(ec.privateKey).settings?.privateKey ?? [];
+    const [key] = settingsOf(withKey(ec.privateKey))?.privateKey ?? [];
     expect(key?.kid).toBe(
       await calculateJwkThumbprint(
         jwk(ec.publicKey) as { kty: "EC"; crv: string; x: string; y: string },
       ),
     );
     expect(key?.publicJwk).toEqual({ ...jwk(ec.publicKey), kid: key?.kid, use: "sig" });
-    expect(withKey({ ...jwk(ec.privateKey), kid: "of-2026" }).settings?.privateKey?.[0]?.kid).toBe(
-      "of-2026",
-    );
+    expect(
+      settingsOf(withKey({ ...jwk(ec.privateKey), kid: "of-2026" }))?.privateKey?.[0]?.kid,
+    ).toBe("of-2026");
   });
 
   it("no private part is printed with the settings", () => {
@@ -136,7 +137,7 @@ describe("the client's private key", () => {
         return Promise.resolve(this.#signature);
       }
     }
-    const [key] = withKey(new Signer()).settings?.privateKey ?? [];
+    const [key] = settingsOf(withKey(new Signer()))?.privateKey ?? [];
     expect(await key?.sign(new Uint8Array(1), { alg: "RS256" })).toHaveLength(3);
   });
 

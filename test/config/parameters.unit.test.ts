@@ -19,7 +19,7 @@ const names = (loginParams: unknown) => readSettings({ loginParams } as SettingO
 
 function parameters(result: ReturnType<typeof readSettings>) {
   expect(result.findings).toEqual([]);
-  return result.settings?.authorizationParams;
+  return result.providers[0]?.settings.authorizationParams;
 }
 
 /** The one finding, which must not repeat a value. */
@@ -91,11 +91,11 @@ describe("the option authorizationParams", () => {
   });
 
   it("overrides the environment as a whole", () => {
-    const { settings } = readSettings(
+    const { providers } = readSettings(
       { authorizationParams: { hd: "b" } },
       { ...COMPLETE, IDP_AUTHORIZATION_PARAMS: "audience=a" },
     );
-    expect(settings?.authorizationParams).toEqual({ hd: "b" });
+    expect(providers[0]?.settings.authorizationParams).toEqual({ hd: "b" });
   });
 
   it("may have no prototype", () => {

@@ -33,7 +33,7 @@ function withOptions(options: Record<string, unknown>) {
 
 function valid(result: ReturnType<typeof readSettings>): Settings {
   expect(result.findings.filter((finding) => finding.severity === "error")).toEqual([]);
-  return result.settings!;
+  return result.providers[0]!.settings;
 }
 
 function codes({ findings }: ReturnType<typeof readSettings>): string[] {
@@ -330,7 +330,7 @@ describe("the environment", () => {
     (text) => {
       const result = withEnv({ SCOPE: text });
       expect(result.findings).toMatchObject([{ code: "E004", severity: "warning" }]);
-      expect([result.settings?.scope, result.settings?.scopeIsDefault]).toEqual([
+      expect([valid(result).scope, valid(result).scopeIsDefault]).toEqual([
         ["openid", "email", "profile"],
         true,
       ]);

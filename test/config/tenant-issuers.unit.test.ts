@@ -28,7 +28,7 @@ describe("the allowed tenants", () => {
     [`${TENANT}\n${OTHER}`, [TENANT, OTHER]],
   ])("in the environment: %j", (text, expected) => {
     expect(
-      read({ IDP_ISSUER: issuer, IDP_ALLOWED_TENANTS: text }).settings?.allowedTenants,
+      read({ IDP_ISSUER: issuer, IDP_ALLOWED_TENANTS: text }).providers[0]?.settings.allowedTenants,
     ).toEqual(expected);
   });
 
@@ -36,9 +36,9 @@ describe("the allowed tenants", () => {
     ["any", "any"],
     [[OTHER.toUpperCase()], [OTHER]],
   ])("in code: %j", (allowedTenants, expected) => {
-    expect(read({ IDP_ISSUER: issuer }, { allowedTenants }).settings?.allowedTenants).toEqual(
-      expected,
-    );
+    expect(
+      read({ IDP_ISSUER: issuer }, { allowedTenants }).providers[0]?.settings.allowedTenants,
+    ).toEqual(expected);
   });
 
   it.each<[string, unknown]>([
@@ -54,7 +54,9 @@ describe("the allowed tenants", () => {
 
   it("in code override the environment, and null unsets them", () => {
     const env = { IDP_ISSUER: issuer, IDP_ALLOWED_TENANTS: TENANT };
-    expect(read(env, { allowedTenants: [OTHER] }).settings?.allowedTenants).toEqual([OTHER]);
+    expect(read(env, { allowedTenants: [OTHER] }).providers[0]?.settings.allowedTenants).toEqual([
+      OTHER,
+    ]);
     expect(errors(env, { allowedTenants: null })).toEqual(["E018"]);
   });
 });

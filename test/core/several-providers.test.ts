@@ -1,3 +1,4 @@
+import { createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   ConfigurationError,
@@ -193,6 +194,8 @@ describe("a login that requests no provider", () => {
       headers: { accept: "text/html", "sec-fetch-site": "cross-site" },
     });
     expect([page.status, page.headers["Cache-Control"]]).toEqual([200, "no-store"]);
+    // Its own login has to know that the choice came from here, without Sec-Fetch-Site.
+    expect(page.headers["Referrer-Policy"]).toBe("strict-origin");
     expect(page.body).toContain("Customer &lt;account&gt;");
     const [first = "", second = ""] = hrefsIn(page);
     expect(Object.fromEntries(new URL(second, "http://app.example").searchParams)).toEqual({
@@ -367,6 +370,186 @@ describe("a change of the providers", () => {
       [application.provider, other].map((provider) => provider.requestsTo("revoke").length),
     ).toEqual([0, 0]);
     expect(await details()).toMatchObject({ authenticated: false, reason: "no_credentials" });
+  });
+
+  it("reports the session of a removed provider once, by its own reason and with `ended`", async () => {
+    await signIn("customers");
+    const removed = several({ providers: { staff: staff() } });
+    const seen: string[] = [];
+    removed.on("ended", ({ reason }) => seen.push(`ended ${reason}`));
+    removed.on("failure", ({ reason }) => seen.push(`failure ${reason}`));
+    application.log.length = 0;
+    for (let request = 0; request < 3; request += 1) await details(user.at(removed));
+    expect(seen).toEqual(["ended provider_removed"]);
+    const codes = application.log.map(({ code }) => code);
+    expect(codes.filter((code) => code === "provider_removed")).toHaveLength(1);
+    expect(codes).not.toContain("session_unreadable");
+    // A process that knows the provider still has the session.
+    expect(await details()).toMatchObject({ authenticated: true, provider: "customers" });
+  });
+
+  it("from a secret to a key, or to a new secret, gives the credentials of now", async () => {
+    await signIn("customers");
+    const secretOf = async (changes: object) => {
+      const providers = { staff: staff(), customers: { ...customers(), ...changes } };
+      const changed = several({ providers });
+      return (await changed.getCredentials(user.at(changed).request("/")))?.client_secret;
+    };
+    expect(await secretOf({})).toBe(other.clientSecret);
+    expect(await secretOf({ clientSecret: "the next secret" })).toBe("the next secret");
+    const { privateKey } = generateKeyPairSync("ed25519");
+    expect(await secretOf({ clientSecret: null, privateKey })).toBe("");
+  });
+});
+
+describe("log lines of several providers", () => {
+  const lines = (code: string) =>
+    application.log
+      .filter((line) => line.code === code)
+      .map(({ message, details: { provider } = {} }) => [message, provider]);
+
+  it.each(["callback_failed", "refresh_failed", "refresh_rejected", "backchannel_logout_failed"])(
+    "%s names the provider in its message and its details",
+    async (code) => {
+      use({ backchannelLogout: true });
+      if (code === "callback_failed") await user.get("/idpauth/login-callback/customers?state=a");
+      if (code === "backchannel_logout_failed")
+        await user.post("/idpauth/backchannel-logout/customers", { logout_token: "x" });
+      if (code.startsWith("refresh")) {
+        await signIn("customers");
+        application.clock.advance(2 * HOUR);
+        if (code === "refresh_failed") other.fault("token", { kind: "status", status: 503 });
+        else other.revokeAll();
+        await auth.getCredentials(user.request("/")).catch(() => undefined);
+      }
+      expect(lines(code)).toEqual([
+        [expect.stringMatching(/^Provider customers: /) as unknown, "customers"],
+      ]);
+    },
+  );
+
+  it("provider_misconfigured names the variables that have an effect there", async () => {
+    use({ providers: { staff: staff(), customers: { ...customers(), clientSecret: "wrong" } } });
+    await user.get(await user.approve("/idpauth/login/?provider=customers"));
+    const [[message, provider] = []] = lines("provider_misconfigured");
+    expect(provider).toBe("customers");
+    expect(message).toMatch(/^Provider customers: .*IDP_PROVIDER_CUSTOMERS_CLIENT_SECRET/);
+    expect(message).not.toMatch(/\bIDP_CLIENT_/);
+  });
+});
+
+describe("a discovery document with an endpoint of another provider", () => {
+  const misconfigured = () =>
+    application.log
+      .filter(({ code }) => code === "provider_misconfigured")
+      .map(({ message }) => message);
+  const statusAt = async (key: string) =>
+    (await application.user().at(auth).get(`/idpauth/login/?provider=${key}`)).status;
+
+  it.each([
+    "token_endpoint",
+    "authorization_endpoint",
+    "jwks_uri",
+    "userinfo_endpoint",
+    "revocation_endpoint",
+    "end_session_endpoint",
+    "pushed_authorization_request_endpoint",
+  ])("as its %s is provider_misconfigured, whichever was discovered first", async (name) => {
+    other.discoveryDocument = (document) => ({
+      ...document,
+      [name]: `${application.provider.issuer}/token`,
+    });
+    for (const first of ["staff", "customers"]) {
+      use({});
+      application.log.length = 0;
+      await statusAt(first);
+      expect([await statusAt("staff"), await statusAt("customers")]).toEqual([302, 503]);
+      expect(misconfigured()).toEqual([
+        `Provider customers: The ${name} in the discovery document is an endpoint of the provider staff, so idpauth doesn't use this provider. If both have the same endpoint on purpose, set it in IDP_PROVIDER_CUSTOMERS_PROVIDER_METADATA.`,
+      ]);
+    }
+  });
+
+  it("breaks the provider whose origin it isn't, also if that one is configured first", async () => {
+    application.provider.discoveryDocument = (document) => ({
+      ...document,
+      pushed_authorization_request_endpoint: `${other.issuer}/token/`,
+    });
+    await statusAt("staff");
+    expect([await statusAt("customers"), await statusAt("staff")]).toEqual([302, 503]);
+  });
+
+  it("sends nothing of the client there, ends no session, and is over when the document is right", async () => {
+    await signIn("customers");
+    other.discoveryDocument = (document) => ({
+      ...document,
+      token_endpoint: `${application.provider.issuer}/token`,
+    });
+    use({});
+    await statusAt("staff");
+    const [before] = tokenRequests();
+    application.clock.advance(2 * HOUR);
+    const browser = user;
+    await expect(auth.getCredentials(browser.request("/"))).resolves.toBeNull();
+    expect(tokenRequests()[0]).toBe(before);
+    expect(await statusAt("customers")).toBe(503);
+    other.discoveryDocument = undefined;
+    application.clock.advance(61_000);
+    await statusAt("customers");
+    await expect.poll(() => statusAt("customers")).toBe(302);
+  });
+
+  it("is allowed if the operator names the endpoint, or if both are one issuer", async () => {
+    const shared = { revocation_endpoint: `${application.provider.issuer}/revoke` };
+    use({ providers: { staff: staff(), customers: { ...customers(), providerMetadata: shared } } });
+    expect([await statusAt("staff"), await statusAt("customers")]).toEqual([302, 302]);
+    use({ providers: { staff: staff(), admins: { ...staff(), clientId: "admins" } } });
+    expect([await statusAt("staff"), await statusAt("admins")]).toEqual([302, 302]);
+  });
+});
+
+describe("the keys that several providers publish", () => {
+  it("are at a path of each, with the keys of that one only", async () => {
+    const keys = [
+      generateKeyPairSync("ed25519").privateKey,
+      generateKeyPairSync("ed25519").privateKey,
+    ];
+    const withKey = (provider: object, index: number) => ({
+      ...provider,
+      clientSecret: undefined,
+      privateKey: keys[index] ?? null,
+    });
+    use({
+      publishKeys: true,
+      providers: { staff: withKey(staff(), 0), customers: withKey(customers(), 1) },
+    });
+    const published = async (key: string) =>
+      ((await user.get(`/idpauth/jwks/${key}`)).json() as { keys: { x: string }[] }).keys.map(
+        ({ x }) => x,
+      );
+    const publicPart = (index: number) => [
+      createPublicKey(keys[index] as KeyObject).export({ format: "jwk" }).x,
+    ];
+    expect(await published("staff")).toEqual(publicPart(0));
+    expect(await published("customers/")).toEqual(publicPart(1));
+    expect((await user.get("/idpauth/jwks")).status).toBe(404);
+  });
+});
+
+describe("a route with `maxAge`", () => {
+  it("warns of Google only if Google's users may use it", () => {
+    const google = { clientId: "g", clientSecret: "s", issuer: "https://accounts.google.com" };
+    const warned = (provider?: string | string[]) => {
+      const one = several({ providers: { google, staff: staff() } });
+      one.declareGuard({ maxAge: 60, ...(provider !== undefined && { provider }) });
+      one.declareGuard({ provider: "google" });
+      return one.start().filter(({ code }) => code === "W016");
+    };
+    expect(warned("staff")).toEqual([]);
+    for (const provider of [undefined, "google", ["staff", "google"]])
+      expect(warned(provider)).toMatchObject([
+        { message: expect.stringMatching(/^Provider google: /) as unknown },
+      ]);
   });
 });
 

@@ -26,9 +26,9 @@ describe("the settings of docs/how-to/login-parameters.md", () => {
   it.each([...page.matchAll(/\| `([^`]+)` \|$/gm)].map(([, query = ""]) => query))(
     "%s is accepted",
     (query) => {
-      const { findings, settings: read } = settings({ IDP_AUTHORIZATION_PARAMS: query });
+      const { findings, providers } = settings({ IDP_AUTHORIZATION_PARAMS: query });
       expect(findings).toEqual([]);
-      expect(Object.keys(read?.authorizationParams ?? {})).toEqual([
+      expect(Object.keys(providers[0]?.settings.authorizationParams ?? {})).toEqual([
         ...new Set(new URLSearchParams(query).keys()),
       ]);
     },

@@ -41,7 +41,8 @@ describe.each(NAMES)("docs/providers/%s", (name) => {
     const variants = variantsOf(name);
     expect(variants.length).toBeGreaterThan(0);
     for (const env of variants) {
-      const { findings, settings } = readSettings({}, env);
+      const { findings, providers } = readSettings({}, env);
+      const settings = providers[0]?.settings;
       const isRefreshed =
         isGoogleIssuer(settings?.issuer ?? "") ||
         settings?.scope.includes("offline_access") === true;
@@ -102,7 +103,7 @@ describe("the issuers and scopes of the pages", () => {
     ["self-hosted.md", 2, /^https:\/\/gitlab\.com$/, ["openid", "profile", "email"]],
     ["generic.md", 0, /^https:\/\/login\.example\.com$/, OFFLINE],
   ])("%s, block %i", (name, index, issuer, scope) => {
-    const { settings } = readSettings({}, variantsOf(name)[index]);
+    const settings = readSettings({}, variantsOf(name)[index]).providers[0]?.settings;
     expect(settings?.issuer).toMatch(issuer);
     expect(settings?.scope).toEqual(scope);
   });

@@ -36,6 +36,20 @@ describe("[L10] a flood of log lines", () => {
     });
   });
 
+  it("of one provider silences no other, not even with reasons without end", () => {
+    const { lines, log } = rig();
+    repeat(50, () => log(line("callback_failed", { provider: "a", reason: "state" })));
+    for (let reason = 0; reason < 1_000; reason += 1)
+      log(line("refresh_failed", { provider: "a", reason: String(reason) }));
+    lines.length = 0;
+    log(line("callback_failed", { provider: "b", reason: "state" }));
+    log(line("refresh_failed", { provider: "b", reason: "999" }));
+    expect(lines.map(({ code, details }) => [code, details?.["provider"]])).toEqual([
+      ["callback_failed", "b"],
+      ["refresh_failed", "b"],
+    ]);
+  });
+
   it("ten in a minute are all there, and nothing is said of none", () => {
     const { clock, lines, log } = rig();
     repeat(LINES_PER_WINDOW, () => log(line("a")));

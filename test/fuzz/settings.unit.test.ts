@@ -113,7 +113,11 @@ fuzz(
   300,
   fc.property(env, options, (someEnv, someOptions) => {
     const log: LogEntry[] = [];
-    const { settings, findings } = readSettings(someOptions, someEnv);
+    const {
+      providers: [read],
+      findings,
+    } = readSettings(someOptions, someEnv);
+    const settings = read?.settings;
     expect(settings === undefined).toBe(findings.some(({ severity }) => severity === "error"));
     if (settings !== undefined) {
       expect(isFrozen(settings)).toBe(true);
@@ -128,7 +132,7 @@ fuzz(
         ...again
       } = settings;
       expect([privateKey, certificate, providers]).toEqual([null, null, null]);
-      const second = readSettings(again, {}).settings;
+      const second = readSettings(again, {}).providers[0]?.settings;
       expect({ ...second, scopeIsDefault: settings.scopeIsDefault }).toEqual(settings);
     }
     for (const { code, message, remedy } of findings) {

@@ -29,8 +29,7 @@ import { checkRedirectUri, redirectUriOf } from "./check-redirect-uri.js";
 import { listed, shownAddress } from "./message-parts.js";
 import { checkStore } from "./check-live-store.js";
 import type { ProviderTarget } from "./provider-targets.js";
-import { ofProvider } from "../../config/provider-keys.js";
-import { PROVIDER_OPTIONS } from "../../config/read-settings.js";
+import { ofProvider, withProvider } from "../../config/provider-words.js";
 import type { CheckIo } from "./check-io.js";
 import { unusedProxy } from "./unused-proxy.js";
 
@@ -71,7 +70,7 @@ export async function checkLive({
   io,
   progress,
 }: LiveOptions): Promise<LiveResult> {
-  const { key, settings, refused } = target;
+  const { key, settings, refused, words } = target;
   const run = new LiveCheck(settings, refused, io, progress);
   run.address(key);
   await run.provider();
@@ -83,11 +82,11 @@ export async function checkLive({
     run.findings.push(...findings);
   }
   if (key === undefined) return run;
-  const findings = run.findings.map((finding) => ofProvider(key, PROVIDER_OPTIONS, finding));
+  const findings = run.findings.map((finding) => ofProvider(key, words, finding));
   return {
     facts: run.facts,
     findings,
-    notSeen: run.notSeen.map((text) => `Provider ${key}: ${text}`),
+    notSeen: run.notSeen.map((text) => withProvider(key, words(text))),
   };
 }
 

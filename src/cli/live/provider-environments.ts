@@ -1,9 +1,10 @@
 import {
   isInherited,
   PROVIDER_SETTING_NAMES,
-  providerKeys,
+  usableKeys,
   variableOf,
 } from "../../config/provider-keys.js";
+import { wordsOf, type Words } from "../../config/provider-words.js";
 import { SETTINGS, type Environment } from "../../config/read-settings.js";
 
 /** The environment of one provider alone. */
@@ -11,6 +12,8 @@ export interface ProviderEnvironment {
   /** Undefined: there is one provider, without a key. */
   readonly key: string | undefined;
   readonly env: Environment;
+  /** Names the settings in a message as this provider's are set. */
+  readonly words: Words;
 }
 
 /**
@@ -18,21 +21,26 @@ export interface ProviderEnvironment {
  * key.
  */
 export function providerEnvironments(env: Environment): readonly ProviderEnvironment[] {
-  const keys = providerKeys.fromText(env[SETTINGS.providers.env] ?? "");
-  if (keys === undefined) return [{ key: undefined, env }];
+  const keys = usableKeys(undefined, env[SETTINGS.providers.env]);
+  if (keys.length === 0) return [{ key: undefined, env, words: wordsOf(undefined) }];
   const {
     [SETTINGS.providers.env]: _keys,
     [SETTINGS.defaultProvider.env]: _standard,
     ...common
   } = env;
   return keys.map((key) => {
-    const own = PROVIDER_SETTING_NAMES.map((name) => {
+    const variables = PROVIDER_SETTING_NAMES.map((name) => {
       const { env: variable } = SETTINGS[name];
-      return [
-        variable,
-        env[variableOf(key, variable)] ?? (isInherited(name) ? env[variable] : undefined),
-      ];
+      const own = env[variableOf(key, variable)];
+      const isOwn = (own ?? "").trim() !== "" || !isInherited(name);
+      return { name, variable, isOwn, value: isOwn ? own : env[variable] };
     });
-    return { key, env: { ...common, ...(Object.fromEntries(own) as Environment) } };
+    const values = Object.fromEntries(variables.map(({ variable, value }) => [variable, value]));
+    const inherited = variables.filter(({ isOwn, value }) => !isOwn && value !== undefined);
+    const words = wordsOf(
+      key,
+      inherited.map(({ name }) => name),
+    );
+    return { key, env: { ...common, ...values }, words };
   });
 }

@@ -4,6 +4,7 @@ import {
   type ProviderSettings,
   type SettingName,
 } from "../../config/read-settings.js";
+import { wordsOf, type Words } from "../../config/provider-words.js";
 import { providerEnvironments } from "./provider-environments.js";
 import { usableSettings, type UsableSettings } from "./usable-settings.js";
 
@@ -11,6 +12,8 @@ import { usableSettings, type UsableSettings } from "./usable-settings.js";
 export interface ProviderTarget extends UsableSettings {
   /** Undefined: there is one provider, without a key. */
   readonly key: string | undefined;
+  /** Names the settings in a message as this provider's are set. */
+  readonly words: Words;
 }
 
 /**
@@ -24,9 +27,20 @@ export function providerTargets(
   providers?: readonly ProviderSettings[],
 ): readonly ProviderTarget[] {
   if (providers === undefined)
-    return providerEnvironments(env).map((one) => ({ key: one.key, ...usableSettings(one.env) }));
+    return providerEnvironments(env).map(({ key, words, env: own }) => ({
+      key,
+      words,
+      ...usableSettings(own),
+    }));
   const all = new Set(Object.keys(SETTINGS) as SettingName[]);
   if (providers.length === 0)
-    return [{ key: undefined, settings: usableSettings({}).settings, refused: all }];
-  return providers.map(({ key, settings }) => ({ key, settings, refused: new Set() }));
+    return [
+      {
+        key: undefined,
+        words: wordsOf(undefined),
+        settings: usableSettings({}).settings,
+        refused: all,
+      },
+    ];
+  return providers.map((one) => ({ ...one, refused: new Set() }));
 }

@@ -54,10 +54,10 @@ export function usableSettings(env: Environment): UsableSettings {
     if (usable === undefined) refused.add(name);
     else taken = usable;
   }
-  const { settings } = readSettings({}, taken);
-  if (settings === undefined)
+  const [provider] = readSettings({}, taken).providers;
+  if (provider === undefined)
     throw new TypeError("The settings that were taken one by one can't be read together.");
-  return { settings, refused };
+  return { settings: provider.settings, refused };
 }
 
 /** Returns random values for the required settings. They are never sent. */

@@ -1,0 +1,102 @@
+/**
+ * Which endpoints belong to which of several providers. With the endpoints of another provider, an
+ * operator could have idpauth authenticate there (RFC 9700 section 4.4): the audience of a client
+ * assertion can be the token endpoint.
+ */
+import { ENDPOINT_NAMES, type Endpoints } from "../config/endpoints-kind.js";
+import { isEntraIssuer } from "../config/issuers.js";
+import { parseUrl } from "../http/redirects.js";
+
+/** What the owners know of a provider: its endpoints, and which of them its settings name. */
+export interface OwnedEndpoints {
+  readonly issuer: string;
+  readonly metadata: Endpoints;
+  /** IDP_PROVIDER_METADATA: the operator's own words count, whosever endpoint it is. */
+  readonly providerMetadata: Endpoints;
+}
+
+/** An endpoint that belongs to another provider. */
+export interface ForeignEndpoint {
+  readonly name: keyof Endpoints;
+  /** The key of its provider. */
+  readonly owner: string;
+}
+
+/** One provider's part of the owners. */
+export interface OwnEndpoints {
+  /** Remembers the endpoints of the newest discovery document. */
+  discovered(endpoints: OwnedEndpoints): void;
+  /**
+   * Returns an endpoint of this provider that is another one's, as far as their documents are
+   * known. An endpoint on the origin of only one of the two issuers is that one's, otherwise the
+   * one's that is configured first.
+   */
+  foreign(): ForeignEndpoint | undefined;
+}
+
+/**
+ * Returns the part of one of several providers. Undefined: there is one, without a key.
+ *
+ * @param providers in the order of the settings
+ */
+export function createEndpointOwners(
+  providers: readonly { readonly key: string | undefined }[],
+): (key: string | undefined) => OwnEndpoints | undefined {
+  const order = providers.flatMap(({ key }) => key ?? []);
+  const known = new Map<string, OwnedEndpoints>();
+  const found = new Map<string, ForeignEndpoint | undefined>();
+
+  function find(key: string): ForeignEndpoint | undefined {
+    const own = known.get(key);
+    if (own === undefined) return undefined;
+    for (const [owner, other] of known) {
+      if (owner === key || own.issuer === other.issuer) continue;
+      const theirs = new Set(ENDPOINT_NAMES.flatMap((name) => addressOf(other.metadata[name])));
+      const name = ENDPOINT_NAMES.find(
+        (name) =>
+          own.providerMetadata[name] === undefined &&
+          addressOf(own.metadata[name]).some((address) => theirs.has(address)) &&
+          !isShared(name, own, other) &&
+          !isOf(own, other, own.metadata[name], order.indexOf(key) < order.indexOf(owner)),
+      );
+      if (name !== undefined) return { name, owner };
+    }
+    return undefined;
+  }
+
+  return (key) =>
+    key === undefined
+      ? undefined
+      : {
+          discovered(endpoints) {
+            known.set(key, endpoints);
+            // Every call to a provider asks, and documents are rarely fetched.
+            for (const one of known.keys()) found.set(one, find(one));
+          },
+          foreign: () => found.get(key),
+        };
+}
+
+/** All tenants of Entra ID have the same userinfo endpoint. */
+function isShared(name: keyof Endpoints, own: OwnedEndpoints, other: OwnedEndpoints): boolean {
+  return name === "userinfo_endpoint" && isEntraIssuer(own.issuer) && isEntraIssuer(other.issuer);
+}
+
+function isOf(
+  own: OwnedEndpoints,
+  other: OwnedEndpoints,
+  endpoint: string | undefined,
+  isFirst: boolean,
+): boolean {
+  const origin = parseUrl(endpoint ?? "")?.origin;
+  const isAtOwn = origin === parseUrl(own.issuer)?.origin;
+  const isAtOther = origin === parseUrl(other.issuer)?.origin;
+  return isAtOwn === isAtOther ? isFirst : isAtOwn;
+}
+
+/** The address in the form that is compared; none for a missing endpoint. */
+function addressOf(endpoint: string | undefined): string[] {
+  const url = parseUrl(endpoint ?? "");
+  if (url === undefined) return [];
+  return [`${url.origin}${url.pathname.replace(/\/+$/, "")}${url.search}`.toLowerCase()];
+}
