@@ -50,7 +50,8 @@ export interface Events {
   };
   /**
    * A session has ended by policy, by a logout at the provider, or because of too many sessions;
-   * sent once per session and reason.
+   * sent once per session and reason. `provider_removed` is sent by each process that reads such a
+   * session, without issuer and subject.
    */
   readonly ended: EventBase & {
     /** docs/reference/errors.md explains each reason. */

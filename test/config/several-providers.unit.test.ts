@@ -189,7 +189,7 @@ describe("a provider with a private key", () => {
     ]);
   });
 
-  it("whose key another provider has, in any place of its list, is E030", () => {
+  it("[BCP-20] whose key another provider has, in any place of its list, is E030", () => {
     const shared = pem();
     const b = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
     const options = (a: unknown) =>

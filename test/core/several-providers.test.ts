@@ -438,7 +438,7 @@ describe("log lines of several providers", () => {
   });
 });
 
-describe("a discovery document with an endpoint of another provider", () => {
+describe("[BCP-20] a discovery document with an endpoint of another provider", () => {
   const misconfigured = () =>
     application.log
       .filter(({ code }) => code === "provider_misconfigured")

@@ -447,3 +447,21 @@ it("a watched session that cannot be read does not hide the ends of the others",
   await clock.advanceAsync(2_000);
   expect(told).toEqual(["gone: logout"]);
 });
+
+it("a session of a provider that the settings no longer contain has a key to report it by", async () => {
+  const middleware = new Middleware();
+  const open = (namesProviders: boolean) =>
+    createFrameworkSessions({
+      clock: new TestClock(),
+      policy: { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null },
+      names: NAMES,
+      clients: [{ issuer: "i", clientId: "another" }],
+      namesProviders,
+      debug: false,
+    }).open(middleware.request("ada"));
+  middleware.stored.set("ada", { ...storedForm(signedIn("first"), NAMES) });
+  const removed = open(true);
+  expect(await removed.read()).toBeUndefined();
+  expect([removed.endedBy, removed.removedKey]).toEqual(["provider_removed", "ada"]);
+  expect(open(false).removedKey).toBeUndefined();
+});
