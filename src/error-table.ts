@@ -101,7 +101,17 @@ export const PAGE_ERRORS = errorRows({
     status: 403,
     title: "The identity provider did not confirm your identity again",
     remedy:
-      "Check that the provider supports `max_age` and `acr_values`, and that both are allowed for this client.",
+      "Check that the provider supports `max_age` and `acr_values`, and that both are allowed for this client. A missing `auth_time` never meets `maxAge`: if the provider sends the claim only on request, don't set IDP_REQUEST_AUTH_TIME to false.",
+  },
+  login_required: {
+    status: 401,
+    title: "Sign-in is required",
+    remedy: "Send the user to `login_url`.",
+  },
+  insufficient_user_authentication: {
+    status: 401,
+    title: "Sign in again to continue",
+    remedy: "Send the user to `login_url`.",
   },
   cross_origin: {
     status: 403,
@@ -140,11 +150,6 @@ export const ERRORS = errorRows({
     remedy:
       "Correct each finding as its remedy says, and start again. `npx idpauth check` lists the findings without starting the application.",
   },
-  login_required: {
-    status: 401,
-    title: "Sign-in is required",
-    remedy: "Send the user to `login_url`.",
-  },
   guard_missing: {
     status: 500,
     title: "This page isn't available right now",
@@ -167,11 +172,6 @@ export const ERRORS = errorRows({
     status: 401,
     title: "The session has ended",
     remedy: "Close the connection. The response to the browser's next request contains the reason.",
-  },
-  insufficient_user_authentication: {
-    status: 401,
-    title: "Sign in again to continue",
-    remedy: "Send the user to `login_url`.",
   },
   api_sign_in_required: {
     status: 401,

@@ -1,4 +1,5 @@
 /** What an API demands of the user besides a token. Pure. */
+import { loginHeader } from "../guard/blocked.js";
 import { json, type Reply } from "../http/reply.js";
 import { valuesOf, type HeaderLines } from "./request-headers.js";
 
@@ -50,5 +51,8 @@ function pair([, name = "", quoted, token = ""]: RegExpMatchArray): [string, str
  */
 export function stepUpReply({ status, error, parameters }: Challenge, loginUrl: string): Reply {
   const body = { authenticated: true, error, ...parameters, login_url: loginUrl };
-  return json(body, status, { "WWW-Authenticate": `Bearer error="${error}"` });
+  return json(body, status, {
+    ...loginHeader(loginUrl),
+    "WWW-Authenticate": `Bearer error="${error}"`,
+  });
 }

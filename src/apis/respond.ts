@@ -5,7 +5,7 @@ import type { Api } from "../config/api-options.js";
 import type { CommonSettings } from "../config/read-settings.js";
 import { ApiTokenError, ERRORS, isOutage } from "../errors.js";
 import { driverCode, type EventHub } from "../events/event-hub.js";
-import { blockedUser, loginPath, providerIn, type Blocked } from "../guard/blocked.js";
+import { blockedUser, loginHeader, loginPath, providerIn, type Blocked } from "../guard/blocked.js";
 import { json, problem, type AnyReply, type Reply } from "../http/reply.js";
 import { failureReply, retryAfterOf } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
@@ -85,7 +85,8 @@ export function exchangeOf(
           rejected,
         });
         // A rejected token is never "signed out".
-        return token ?? rejected ?? blockedUser(opened, "no_credentials", settings).reply;
+        const known = token ?? rejected;
+        return known ?? (await blockedUser(opened, "no_credentials", component)).reply;
       } catch (error) {
         if (error instanceof ApiTokenError) return refusedReply(error);
         if (isOutage(error))
@@ -124,6 +125,7 @@ function refusedReply({ code, loginUrl }: ApiTokenError): Reply {
   if (loginUrl === undefined) return problem(code, `${ERRORS[code].title}.`);
   const error = "insufficient_user_authentication";
   return json({ authenticated: true, error, login_url: loginUrl }, 401, {
+    ...loginHeader(loginUrl),
     "WWW-Authenticate": `Bearer error="${error}"`,
   });
 }

@@ -8,7 +8,7 @@ import { append, byName, passed, type HeaderLines } from "./request-headers.js";
  * that concern the whole origin.
  */
 const UNLESS_LISTED =
-  /^(?:access-control-.*|timing-allow-origin|www-authenticate|refresh|strict-transport-security|alt-svc|nel|report-to|accept-ch|set-login|sec(?:ure)?-session-.*|use-as-dictionary)$/;
+  /^(?:access-control-.*|timing-allow-origin|www-authenticate|refresh|strict-transport-security|alt-svc|nel|report-to|accept-ch|set-login|sec(?:ure)?-session-.*|use-as-dictionary|x-idpauth-login)$/;
 
 /** What the headers of a response depend on. */
 export interface Answered {

@@ -72,6 +72,8 @@ export interface ComponentParts<FrameworkRequest extends object> {
   readonly clock: Clock;
   readonly events: EventHub;
   readonly createProvider: (parts: ProviderParts) => Provider;
+  /** Whether a route for users of this provider has `maxAge`. */
+  readonly usesMaxAge: (provider: string | undefined) => boolean;
 }
 
 /** The running component. */
@@ -90,8 +92,9 @@ export interface Component<FrameworkRequest extends object> extends EndpointCont
 // eslint-disable-next-line max-lines-per-function -- The one list of all parts and their connections, in the order in which they are created.
 export function compose<FrameworkRequest extends object>(
   { settings, providers, apis, findings }: CheckedSettings,
-  { options, adapter, clock, events, createProvider }: ComponentParts<FrameworkRequest>,
+  parts: ComponentParts<FrameworkRequest>,
 ): Component<FrameworkRequest> {
+  const { options, adapter, clock, events, createProvider, usesMaxAge } = parts;
   const { session = "bundled", sessionLabel, fetch } = options;
   const isBundled = session === "bundled";
   const names: KeyNames = {
@@ -174,6 +177,7 @@ export function compose<FrameworkRequest extends object>(
         }),
         takeExchangeSlot: exchangeSlots(),
         takePushSlot: pushSlots(),
+        requestsAuthTime: () => own.requestAuthTime ?? usesMaxAge(key),
         logouts: isBundled ? createProviderLogouts({ ...storage, client, ending }) : undefined,
       };
     },

@@ -61,6 +61,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
    * all routes require.
    */
   const withMaxAge = new Set<string | undefined>();
+  const usesMaxAge = (key: string | undefined) => withMaxAge.has(undefined) || withMaxAge.has(key);
   const required = new Set<string>();
   let running: Component<FrameworkRequest> | undefined;
 
@@ -80,8 +81,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   ): Finding[] {
     const keys = providers.flatMap(({ key }) => key ?? []);
     const atGoogle = providers.filter(
-      ({ key, settings }) =>
-        isGoogleIssuer(settings.issuer) && (withMaxAge.has(undefined) || withMaxAge.has(key)),
+      ({ key, settings }) => isGoogleIssuer(settings.issuer) && usesMaxAge(key),
     );
     const unknown = [...required].filter((key) => !keys.includes(key));
     return [
@@ -101,7 +101,14 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     found.findings.forEach(warn);
     // A component that is mounted twice has one set of sessions.
     if (running === undefined) {
-      running = compose(found, { options, adapter, clock, events, createProvider });
+      running = compose(found, {
+        options,
+        adapter,
+        clock,
+        events,
+        createProvider,
+        usesMaxAge,
+      });
       events.log(startedLine(found, options));
     }
     return found.findings;

@@ -139,7 +139,8 @@ export const CHECKS = checkTable({
     cause:
       "IDP_AUTHORIZATION_PARAMS (option authorizationParams) or IDP_LOGIN_PARAMS (option loginParams) contains a parameter that idpauth " +
       "itself uses, or that must not reach a browser.",
-    remedy: "Remove the parameter. Set scopes in SCOPE, and the client in IDP_CLIENT_ID.",
+    remedy:
+      "Remove the parameter. Set scopes in SCOPE, and the client in IDP_CLIENT_ID. For `auth_time` in every ID token, set IDP_REQUEST_AUTH_TIME instead of `max_age` or `claims`.",
   },
   E017: {
     cause:

@@ -23,6 +23,7 @@ const INHERITED = [
   "loginPrompt",
   "authorizationParams",
   "pushedRequests",
+  "requestAuthTime",
   "trustedAudiences",
   "logoutAtProvider",
   "backchannelLogout",

@@ -55,6 +55,8 @@ export const PROVIDER_SETTINGS = {
   ),
   pushedRequests: setting(kind.oneOf("when-required", "always", "never"), "when-required"),
   loginParams: setting(parameterNames, []),
+  /** null: if a route has `maxAge`. */
+  requestAuthTime: setting(kind.boolean, null),
   /** Hostnames without port. */
   documentHosts: {
     kind: kind.hosts,

@@ -364,6 +364,16 @@ export interface SettingOptions {
    */
   readonly loginParams?: readonly string[] | undefined;
   /**
+   * Whether every login asks the provider for the time of the authentication (`auth_time`), which
+   * `maxAge` needs. If the provider's discovery document contains `claims_parameter_supported`,
+   * idpauth requests the claim with `claims`, otherwise with `max_age=31536000`, a year. If the ID
+   * token still doesn't contain the claim, the sign-in succeeds.
+   *
+   * Default: on as soon as a route or a proxy with `maxAge` is declared. Environment variable:
+   * `IDP_REQUEST_AUTH_TIME`.
+   */
+  readonly requestAuthTime?: boolean | null | undefined;
+  /**
    * The hostnames that the `isValidIdpUrl` function accepts in a URL.
    *
    * Default: `docs.google.com` for Google, otherwise the issuer's hostname. Environment variable:

@@ -1,6 +1,6 @@
 /** The replies of callbacks that start no session. */
 import { ERRORS } from "../errors.js";
-import { preferredType } from "../http/accept.js";
+import { wantsPage } from "../http/accept.js";
 import { problem, type Reply } from "../http/reply.js";
 import { isText, type IdInfo } from "../record/identity.js";
 import type { PendingLogin } from "../record/record.js";
@@ -65,7 +65,7 @@ export async function askUser(
     },
     { level: "info", code, message },
   );
-  if (preferredType(request.header("accept")) === "json") return problem(code, message);
+  if (!wantsPage(request, true)) return problem(code, message);
   // Several providers sign in by `preferred_username`, and not by the email address.
   const hint = [other["preferred_username"], other.email].find(
     (claim) => isText(claim) && isPassable(claim),

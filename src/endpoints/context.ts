@@ -21,6 +21,8 @@ export interface EndpointRegistration extends Registration {
   readonly takeExchangeSlot: () => Promise<Release>;
   /** The same for pushed authorization requests. */
   readonly takePushSlot: () => Promise<Release>;
+  /** Whether a login asks for `auth_time`, because a route may need it. */
+  readonly requestsAuthTime: () => boolean;
   /** Undefined with the framework's own sessions, like `subjectSessions`. */
   readonly logouts: ProviderLogouts | undefined;
 }

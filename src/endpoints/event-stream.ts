@@ -44,12 +44,13 @@ export function createEvents(): (
     };
   }
 
-  return async function events(opened, { access, settings, clock, pages }) {
+  return async function events(opened, context) {
+    const { access, settings, clock, pages } = context;
     const { request, session, origin } = opened;
     if (!isSameOrigin(request, origin))
       return failureReply({ code: "cross_origin" }, request, pages, "json");
     const outcome = await access.access(session, { slide: false });
-    if (!outcome.authenticated) return blockedUser(opened, outcome.reason, settings).reply;
+    if (!outcome.authenticated) return (await blockedUser(opened, outcome.reason, context)).reply;
     if (request.method === "HEAD") return eventStream(undefined);
     const release = takePlace(session.key ?? "");
     if (release === undefined)

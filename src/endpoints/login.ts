@@ -1,4 +1,11 @@
-import { queryOf, initiatorOf, isPrefetch, single, type IdpRequest } from "../http/request.js";
+import {
+  initiatorOf,
+  isPrefetch,
+  isUnattended,
+  queryOf,
+  single,
+  type IdpRequest,
+} from "../http/request.js";
 import { redirect, json, type Reply } from "../http/reply.js";
 import {
   isAuthority,
@@ -113,6 +120,7 @@ async function startLogin(
     ...providerIn(key),
     started_at: now,
     ...(isCrossSite && { cross_site: true }),
+    ...(isUnattended(request) && { unattended: true }),
     ...(stepUp && { step_up: stepUp }),
     ...(api !== undefined && { api }),
   };
@@ -126,6 +134,7 @@ async function startLogin(
       selectAccount: query.get("select_account") === "true",
       parameters: passed,
       stepUp,
+      requestsAuthTime: registration.requestsAuthTime(),
       api,
       takeSlot: registration.takePushSlot,
     });

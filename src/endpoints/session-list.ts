@@ -3,7 +3,7 @@ import { epochSeconds } from "../clock.js";
 import { isOutage } from "../errors.js";
 import { isSameOrigin } from "../guard/csrf.js";
 import { json, redirect, type Reply } from "../http/reply.js";
-import { preferredType } from "../http/accept.js";
+import { wantsPage } from "../http/accept.js";
 import { single } from "../http/request.js";
 import { hasSubject, type Claims } from "../record/identity.js";
 import { clientOf } from "../record/record.js";
@@ -21,13 +21,13 @@ import type { SessionRequest } from "../access/session-access.js";
  */
 export async function sessions(opened: SessionRequest, context: EndpointContext): Promise<Reply> {
   const { request, session, origin } = opened;
-  const { settings, pages, subjectSessions, events, registrations } = context;
+  const { pages, subjectSessions, events, registrations } = context;
   try {
     const isPost = request.method === "POST";
     if (isPost && !isSameOrigin(request, origin))
       return await failureReply({ code: "cross_origin" }, request, pages, "html");
     const outcome = await context.access.access(session, { sendsCookie: true });
-    if (!outcome.authenticated) return blockedUser(opened, outcome.reason, settings).reply;
+    if (!outcome.authenticated) return (await blockedUser(opened, outcome.reason, context)).reply;
     const user = outcome.record.id_info;
     // idpauth signs in no user without `iss` and `sub`.
     if (!hasSubject(user) || subjectSessions === undefined)
@@ -53,7 +53,7 @@ export async function sessions(opened: SessionRequest, context: EndpointContext)
 }
 
 function isJson({ request }: SessionRequest): boolean {
-  return preferredType(request.header("accept")) === "json";
+  return !wantsPage(request, true);
 }
 
 /** A session in JSON; times in epoch seconds. */

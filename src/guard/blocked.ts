@@ -1,7 +1,8 @@
 import type { CommonSettings } from "../config/read-settings.js";
 import { ERRORS, type IdpAuthError } from "../errors.js";
 import { json, redirect, type Reply } from "../http/reply.js";
-import { preferredType } from "../http/accept.js";
+import { wantsPage } from "../http/accept.js";
+import type { Pages } from "../pages/pages.js";
 import type { IdpRequest } from "../http/request.js";
 import type { StepUp } from "../record/record.js";
 import type { EndReason } from "../record/session-policy.js";
@@ -10,9 +11,12 @@ import type { SessionRequest } from "../access/session-access.js";
 
 /** The guard blocked a request whose user is not signed in. */
 export interface BlockedUser<Kind extends "navigation" | "unauthenticated"> {
-  /** `navigation`: a browser requested a page. `unauthenticated`: any other request. */
+  /** `navigation`: a browser navigates to a page. `unauthenticated`: any other request. */
   readonly kind: Kind;
-  /** The default response: for a navigation 302 to `loginUrl`, else 401 as JSON. */
+  /**
+   * The default response: for a navigation 302 to `loginUrl`, else 401, as JSON or, if a form was
+   * sent, as a page.
+   */
   readonly reply: Reply;
   /** Why the session ended; `no_credentials` if there was none. */
   readonly reason: EndReason;
@@ -61,7 +65,10 @@ export interface BlockedByRule {
 export interface BlockedForStepUp {
   /** Also the name of the guard's response function for it. */
   readonly kind: "stepUp";
-  /** The default response: for a navigation 302 to `loginUrl`, else 401 (RFC 9470) as JSON. */
+  /**
+   * The default response: for a navigation 302 to `loginUrl`, else 401 (RFC 9470), as JSON or, if a
+   * form was sent, as a page.
+   */
   readonly reply: Reply;
   /** Whether a browser requested a page. */
   readonly isNavigation: boolean;
@@ -92,55 +99,69 @@ interface RequiredSignIn {
   readonly provider?: string | undefined;
 }
 
+/** What a response to a blocked request is made from. */
+interface ReplyParts {
+  readonly settings: CommonSettings;
+  readonly pages: Pages;
+}
+
 /**
  * The block of a signed-out user: a navigation is redirected to the login and back to its page, any
  * other request gets 401.
  *
- * @param loops the login would fail without a page of the provider, and lead back to the guard
  * @param required what the route requires of the sign-in. The login requests it, so that the user
- *   signs in once and not twice
+ *   signs in once and not twice. `loops`: the login would fail without a page of the provider, and
+ *   lead back to the guard
  */
-export function blockedUser(
+export async function blockedUser(
   { request, origin }: SessionRequest,
   reason: EndReason,
-  settings: CommonSettings,
-  loops = false,
-  { stepUp = {}, provider }: RequiredSignIn = {},
-): Blocked {
-  const { publicPath, pathPrefix } = settings;
-  const login = loginPath(publicPath);
+  { settings: { publicPath, pathPrefix }, pages }: ReplyParts,
+  { stepUp = {}, provider, loops }: RequiredSignIn & { readonly loops?: boolean } = {},
+): Promise<Blocked> {
+  const about = { reason, loginPath: loginPath(publicPath), origin };
   if (!isNavigation(request)) {
     const loginUrl = loginPath(publicPath, providerIn(provider));
-    const body = {
-      authenticated: false,
-      user: null,
-      error: "login_required",
-      reason,
-      login_url: loginUrl,
-    };
-    return {
-      kind: "unauthenticated",
-      reply: json(body, 401),
-      reason,
-      loginUrl,
-      loginPath: login,
-      origin,
-    };
+    const error = "login_required";
+    const body = { authenticated: false, user: null, error, reason, login_url: loginUrl };
+    const reply = await unauthorized(request, pages, { code: error, body, loginUrl });
+    return { kind: "unauthenticated", reply, loginUrl, ...about };
   }
   const loginUrl = loops
     ? `${publicPath}?error=login_required`
-    : loginUrlBackTo(login, pageOf(request, origin, pathPrefix), {
+    : loginUrlBackTo(about.loginPath, pageOf(request, origin, pathPrefix), {
         ...providerIn(provider),
         ...parametersOf(stepUp),
       });
-  return {
-    kind: "navigation",
-    reply: redirect(loginUrl),
-    reason,
-    loginUrl,
-    loginPath: login,
-    origin,
+  return { kind: "navigation", reply: redirect(loginUrl), loginUrl, ...about };
+}
+
+interface Unauthorized {
+  readonly code: "login_required" | "insufficient_user_authentication";
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly loginUrl: string;
+  /** For `WWW-Authenticate`. */
+  readonly challenge?: string;
+}
+
+/** The response 401: JSON for a script, a page for a form. */
+async function unauthorized(
+  request: IdpRequest,
+  pages: Pages,
+  { code, body, loginUrl, challenge }: Unauthorized,
+): Promise<Reply> {
+  const headers = {
+    ...loginHeader(loginUrl),
+    ...(challenge !== undefined && { "WWW-Authenticate": challenge }),
   };
+  if (!wantsPage(request)) return json(body, 401, headers);
+  const label = code === "login_required" ? "action.signIn" : "action.signInAgain";
+  return pages.error({ code, action: { label, href: loginUrl } }, request, headers);
+}
+
+/** The header with which a 401 names the login: what `login_url` is for scripts that read JSON. */
+export function loginHeader(loginUrl: string): { readonly "X-Idpauth-Login": string } {
+  return { "X-Idpauth-Login": loginUrl };
 }
 
 /** The address of the requested page, as the browser sees it. */
@@ -156,11 +177,11 @@ export function pageOf(
  * The block of a signed-in user who must authenticate again: a login, or the challenge of RFC 9470
  * section 3.
  */
-export function blockedForStepUp(
+export async function blockedForStepUp(
   { request, origin }: SessionRequest,
   { stepUp = {}, provider }: RequiredSignIn,
-  { publicPath, pathPrefix }: CommonSettings,
-): BlockedForStepUp {
+  { settings: { publicPath, pathPrefix }, pages }: ReplyParts,
+): Promise<BlockedForStepUp> {
   const parameters = { ...providerIn(provider), ...parametersOf(stepUp) };
   if (isNavigation(request)) {
     const loginUrl = loginUrlBackTo(
@@ -177,11 +198,13 @@ export function blockedForStepUp(
     ["error_description", ERRORS[error].title],
     ...Object.entries(parameters),
   ];
-  const headers = {
-    "WWW-Authenticate": `Bearer ${challenge.map(([name = "", value = ""]) => `${name}="${value.replace(/["\\]/g, "\\$&")}"`).join(", ")}`,
-  };
-  const body = { authenticated: true, error, ...parameters, login_url: loginUrl };
-  return { kind: "stepUp", reply: json(body, 401, headers), isNavigation: false, loginUrl, origin };
+  const reply = await unauthorized(request, pages, {
+    code: error,
+    body: { authenticated: true, error, ...parameters, login_url: loginUrl },
+    loginUrl,
+    challenge: `Bearer ${challenge.map(([name = "", value = ""]) => `${name}="${value.replace(/["\\]/g, "\\$&")}"`).join(", ")}`,
+  });
+  return { kind: "stepUp", reply, isNavigation: false, loginUrl, origin };
 }
 
 /** The key of a provider as a member, if it has one: of a query, an event or a record. */
@@ -229,11 +252,8 @@ export function loginUrlBackTo(
   return `${login}?${query.toString()}`;
 }
 
-/** Whether a browser requested a page. */
+/** Whether a browser navigates to a page, to which a login can lead back. */
 export function isNavigation(request: IdpRequest): boolean {
   if (request.method !== "GET" && request.method !== "HEAD") return false;
-  return (
-    preferredType(request.header("accept")) === "html" ||
-    request.header("sec-fetch-mode") === "navigate"
-  );
+  return wantsPage(request);
 }

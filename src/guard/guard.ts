@@ -61,7 +61,8 @@ export function createGuard<FrameworkRequest extends object>(
     record: SessionRecord,
     rule: GuardRule,
   ): Promise<Blocked | undefined> {
-    const { settings, registrations, pages, events, clock } = ready();
+    const component = ready();
+    const { settings, registrations, pages, events, clock } = component;
     const now = epochSeconds(clock);
     const key = clientOf(record, registrations)?.key;
     const about = identityOf(record.id_info, key);
@@ -69,7 +70,7 @@ export function createGuard<FrameworkRequest extends object>(
     // First: the other checks are for users of these providers.
     if (providers !== undefined && (key === undefined || !providers.includes(key))) {
       events.emit("blocked", { ...about, reason: "provider_required" });
-      return blockedForStepUp(opened, { provider: providers[0] }, settings);
+      return blockedForStepUp(opened, { provider: providers[0] }, component);
     }
     if (rule.allow !== undefined) {
       const session = sessionView(record, settings, now, key);
@@ -85,7 +86,7 @@ export function createGuard<FrameworkRequest extends object>(
     if (stepUp === undefined || meetsStepUp(record.id_info, stepUp, now, settings.clockTolerance))
       return undefined;
     events.emit("blocked", { ...about, reason: "step_up_required" });
-    return blockedForStepUp(opened, { stepUp, provider: key }, settings);
+    return blockedForStepUp(opened, { stepUp, provider: key }, component);
   }
 
   async function decide(
@@ -93,7 +94,8 @@ export function createGuard<FrameworkRequest extends object>(
     request: () => IdpRequest,
     seen: () => Remembered,
   ): Promise<Blocked | undefined> {
-    const { settings, registrations, pages, access, events, clock } = ready();
+    const component = ready();
+    const { settings, registrations, pages, access, events, clock } = component;
     let remembered: Remembered;
     let opened: SessionRequest;
     let record: SessionRecord;
@@ -111,7 +113,11 @@ export function createGuard<FrameworkRequest extends object>(
           promptAt(provider ?? settings.defaultProvider, registrations),
           epochSeconds(clock),
         );
-        return blockedUser(opened, reason, settings, loops, { stepUp: stepUpOf(rule), provider });
+        return await blockedUser(opened, reason, component, {
+          stepUp: stepUpOf(rule),
+          provider,
+          loops,
+        });
       }
       record = outcome.record;
     } catch (error) {

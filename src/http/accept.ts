@@ -1,4 +1,5 @@
-/** The preferences of `Accept` headers. Pure. */
+/** What the headers of a request say about the response it wants. Pure. */
+import { isByScript, type IdpRequest } from "./request.js";
 
 /** Entries that are read of a header; browsers send fewer than ten. */
 const MAX_ENTRIES = 32;
@@ -33,4 +34,20 @@ export function preferredType(accept: string | undefined): "html" | "json" | und
   }
   if (html > json && html >= any) return "html";
   return json > html && json >= any ? "json" : undefined;
+}
+
+/**
+ * Returns whether a browser shows the response as a page, because it navigates, whatever the
+ * method. For a script, a page or a redirect to the login is of no use.
+ *
+ * If the browser sends both `Sec-Fetch-Site` and `Sec-Fetch-Mode`, only they decide: some scripts
+ * ask for `text/html`. The `fetch` of Node.js sends the mode alone.
+ *
+ * @param otherwise the result if no header tells
+ */
+export function wantsPage(request: IdpRequest, otherwise = false): boolean {
+  const isNavigation = request.header("sec-fetch-mode") === "navigate";
+  if (isNavigation || isByScript(request)) return isNavigation;
+  const preferred = preferredType(request.header("accept"));
+  return preferred === undefined ? otherwise : preferred === "html";
 }

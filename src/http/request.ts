@@ -117,6 +117,23 @@ export function initiatorOf(
     : "other";
 }
 
+/**
+ * Whether a browser says that the request is not a navigation, but a script's or an element's. It
+ * must send both headers: the `fetch` of Node.js sends the mode alone.
+ */
+export function isByScript(request: IdpRequest): boolean {
+  const mode = request.header("sec-fetch-mode");
+  return (
+    request.header("sec-fetch-site") !== undefined && mode !== undefined && mode !== "navigate"
+  );
+}
+
+/** Whether a browser says that a script or another site sent the request. */
+export function isUnattended(request: IdpRequest): boolean {
+  const site = request.header("sec-fetch-site") ?? "none";
+  return isByScript(request) || (site !== "same-origin" && site !== "none");
+}
+
 /** A browser's or framework's guess at the next page: it must never sign anyone in or out. */
 export function isPrefetch(request: IdpRequest): boolean {
   const isGuess = ["sec-purpose", "purpose"].some(

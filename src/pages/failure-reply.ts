@@ -8,7 +8,7 @@ import {
   StoreUnavailableError,
   type IdpAuthError,
 } from "../errors.js";
-import { preferredType } from "../http/accept.js";
+import { wantsPage } from "../http/accept.js";
 import type { Action, ErrorModel } from "./error-page.js";
 
 /** One failure, in idpauth's own words: it never repeats text of the request or the provider. */
@@ -17,10 +17,9 @@ export interface Failure extends Omit<ErrorModel, "publicPath"> {
 }
 
 /**
- * The reply for a failure: a page or a problem document, as the Accept header prefers.
+ * The reply for a failure: a page or a problem document, as `wantsPage` decides.
  *
- * @param otherwise the form if Accept prefers neither: `html` for endpoints that browsers navigate
- *   to
+ * @param otherwise the form if no header tells: `html` for endpoints that browsers navigate to
  */
 export async function failureReply(
   failure: Failure,
@@ -33,7 +32,7 @@ export async function failureReply(
     ...failure.headers,
     ...(retryAfter !== undefined && { "Retry-After": String(retryAfter) }),
   };
-  if ((preferredType(request.header("accept")) ?? otherwise) === "json") {
+  if (!wantsPage(request, otherwise === "html")) {
     return problem(code, detail ?? `${ERRORS[code].title}.`, {
       headers,
       ...(validOptions && { members: { valid_options: validOptions } }),

@@ -17,6 +17,11 @@ export interface AuthorizationRequest {
    */
   readonly stepUp?: StepUp | undefined;
   /**
+   * True: the ID token should say when the user authenticated (`auth_time`). Nothing fails if it
+   * does not.
+   */
+  readonly requestsAuthTime?: boolean;
+  /**
    * Further parameters that this login passes on, none of them the protocol's own.
    * `IDP_AUTHORIZATION_PARAMS` wins over them.
    */

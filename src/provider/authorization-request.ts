@@ -39,6 +39,7 @@ export async function authorizationParameters(
     selectAccount = false,
     parameters,
     stepUp,
+    requestsAuthTime = false,
     api,
   }: AuthorizationRequest,
   targets: readonly TokenTarget[] = [],
@@ -46,12 +47,19 @@ export async function authorizationParameters(
   const asked = askedAtLogin(targets, settings.issuer, api);
   const scopes = [...new Set([...loginScopes(settings, metadata), ...asked.scopes])];
   const further = furtherParameters(settings, scopes, parameters);
+  const claims = {
+    ...(requestsAuthTime && metadata.claims_parameter_supported === true && AUTH_TIME),
+    ...(stepUp && contextsOf(settings, stepUp)),
+  };
   return {
     ...further,
     ...(asked.resources.length > 0 && {
       resource: [...new Set([...[further["resource"] ?? []].flat(), ...asked.resources])],
     }),
-    ...(stepUp && stepUpParameters(settings, stepUp, further["prompt"])),
+    ...(requestsAuthTime &&
+      metadata.claims_parameter_supported !== true && { max_age: LONGEST_MAX_AGE }),
+    ...(stepUp && stepUpParameters(stepUp, further["prompt"])),
+    ...(Object.keys(claims).length > 0 && { claims: JSON.stringify({ id_token: claims }) }),
     ...(selectAccount && { prompt: accountPrompt(settings, metadata.prompt_values_supported) }),
     client_id: settings.clientId,
     response_type: "code",
@@ -162,7 +170,6 @@ export function furtherParameters(
  *   refresh token
  */
 export function stepUpParameters(
-  { issuer }: Pick<ProviderSettings, "issuer">,
   { max_age: maxAge, acr }: StepUp,
   prompt: string | readonly string[] | undefined,
 ): AuthorizationParams {
@@ -176,18 +183,27 @@ export function stepUpParameters(
       prompt: prompts.includes("consent") ? "login consent" : "login",
     }),
     ...(acr !== undefined && { acr_values: acr.join(" ") }),
-    // Entra ID has authentication contexts instead, which it reports in the claim `acrs`.
-    ...(acr !== undefined && isEntraIssuer(issuer) && { claims: contextsRequest(acr) }),
   };
 }
 
+/** A member of the parameter `claims` that requests `auth_time` (OpenID Connect Core 5.5.1.1). */
+const AUTH_TIME = { auth_time: { essential: true } } as const;
+
 /**
- * Microsoft documents `value`, so one context is not sent as a list (OpenID Connect Core
- * section 5.5.1).
+ * With `max_age`, the ID token must contain `auth_time` (OpenID Connect Core section 2). A year, so
+ * that the provider asks no user again.
  */
-function contextsRequest(acr: readonly string[]): string {
+const LONGEST_MAX_AGE = "31536000";
+
+/**
+ * A member of the parameter `claims` for Entra ID, which has authentication contexts, and reports
+ * them in the claim `acrs`. Microsoft documents `value`, so one context is not sent as a list
+ * (OpenID Connect Core section 5.5.1).
+ */
+export function contextsOf({ issuer }: Pick<ProviderSettings, "issuer">, { acr }: StepUp): object {
+  if (acr === undefined || !isEntraIssuer(issuer)) return {};
   const wanted = acr.length === 1 ? { value: acr[0] } : { values: acr };
-  return JSON.stringify({ id_token: { acrs: { essential: true, ...wanted } } });
+  return { acrs: { essential: true, ...wanted } };
 }
 
 /**

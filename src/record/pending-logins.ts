@@ -19,8 +19,9 @@ function isAlive(login: PendingLogin, now: EpochSeconds): boolean {
 }
 
 /**
- * Adds a login. Beyond the maximum, the oldest one is dropped. `oauth_state` and `final_redirect`
- * repeat the newest.
+ * Adds a login. Beyond the maximum, another one is dropped: the oldest that a script or another
+ * site started, because a page that polls must not push out the user's own, else the oldest.
+ * `oauth_state` and `final_redirect` repeat the newest.
  */
 export function withLogin(
   record: SessionRecord,
@@ -28,13 +29,17 @@ export function withLogin(
   now: EpochSeconds,
   debug?: unknown,
 ): SessionRecord {
-  const alive = (record.idp_state.logins ?? []).filter((other) => isAlive(other, now));
+  const others = (record.idp_state.logins ?? []).filter((other) => isAlive(other, now));
+  while (others.length >= MAX_PENDING_LOGINS) {
+    const first = others.findIndex(({ unattended }) => unattended === true);
+    others.splice(Math.max(first, 0), 1);
+  }
   return withoutUndefined({
     ...record,
     debug,
     final_redirect: login.final_redirect,
     oauth_state: login.state,
-    idp_state: { ...record.idp_state, logins: [...alive, login].slice(-MAX_PENDING_LOGINS) },
+    idp_state: { ...record.idp_state, logins: [...others, login] },
   });
 }
 

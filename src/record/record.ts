@@ -31,6 +31,11 @@ export interface PendingLogin {
    * another user.
    */
   readonly cross_site?: true;
+  /**
+   * A script or another site started the login. It goes first where there are too many. Absent: a
+   * navigation of the application's own page or of the user, or a browser that does not say.
+   */
+  readonly unattended?: true;
   /** The authorization request had `prompt=none`. */
   readonly silent?: true;
   /** The authentication that a route requires. The provider must show it in the ID token. */

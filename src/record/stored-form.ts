@@ -94,6 +94,7 @@ const isPendingLogin = objectOf({
   started_at: Number.isFinite,
   carried: optional(isTrue),
   cross_site: optional(isTrue),
+  unattended: optional(isTrue),
   silent: optional(isTrue),
   step_up: optional(isStepUp),
   api: optional(isText),

@@ -7,8 +7,8 @@ import {
 } from "../../src/config/issuers.js";
 import {
   accountPrompt,
+  contextsOf,
   offlineParameters,
-  stepUpParameters,
 } from "../../src/provider/authorization-request.js";
 import type { ProviderSettings } from "../../src/provider/provider-settings.js";
 
@@ -27,7 +27,7 @@ describe("Entra ID, at each of its hostnames", () => {
     expect(isEntraIssuer(issuer)).toBe(true);
     expect(offlineParameters(at(issuer), SCOPES)).toEqual({});
     expect(accountPrompt(at(issuer), undefined)).toBe("select_account");
-    expect(stepUpParameters({ issuer }, { acr: ["C1"] }, undefined)).toHaveProperty("claims");
+    expect(contextsOf({ issuer }, { acr: ["C1"] })).toHaveProperty("acrs");
   });
 
   it.each([
@@ -39,7 +39,7 @@ describe("Entra ID, at each of its hostnames", () => {
   ])("%s isn't", (issuer) => {
     expect(isEntraIssuer(issuer)).toBe(false);
     expect(accountPrompt(at(issuer), undefined)).toBe("login");
-    expect(stepUpParameters({ issuer }, { acr: ["C1"] }, undefined)).not.toHaveProperty("claims");
+    expect(contextsOf({ issuer }, { acr: ["C1"] })).toEqual({});
   });
 });
 

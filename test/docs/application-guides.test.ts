@@ -144,6 +144,9 @@ describe("docs/tutorial/staff-only.md", () => {
 
   it("requires a recent sign-in for a transfer, after which the user has the same id", async () => {
     await user.follow("/groups");
+    expect((await user.get("/transfer")).text).toBe("You have just signed in.");
+    provider.clock.advance(360_000);
+    expect((await user.get("/transfer")).status).toBe(401);
     expect((await user.follow("/transfer")).text).toBe("You have just signed in.");
     expect(provider.requestsTo("authorize").at(-1)?.query.get("max_age")).toBe("300");
     expect((await user.get("/groups")).json()).toMatchObject({ userId: 1 });
@@ -160,6 +163,7 @@ describe("docs/providers", () => {
   ])("%s.md: the step-up requires what the page describes", async (name, path, challenge) => {
     await run(`providers/${name}.md`, "Step-up");
     await user.follow("/idpauth/login/");
+    provider.clock.advance(660_000);
     const response = await user.get(path, { method: "POST" });
     expect([response.status, response.headers["www-authenticate"]]).toEqual([
       401,

@@ -904,6 +904,23 @@ describe("docs/snippets/guarding", () => {
     ]);
   });
 
+  it("htmx-express.ts redirects htmx to the login, which leads back to its page", async () => {
+    const browser = await open("guarding/htmx-express.ts");
+    const page = `${browser.origin}/orders?open=true`;
+    const headers = { "hx-request": "true", "hx-current-url": page };
+    const blocked = await browser.get("/orders/rows", { headers });
+    const login = new URL(String(blocked.headers["hx-redirect"]), browser.origin);
+    expect([blocked.status, login.pathname, login.searchParams.get("origin_url")]).toEqual([
+      401,
+      "/idpauth/login/",
+      page,
+    ]);
+    expect((await browser.follow(login)).url.href).toBe(page);
+    expect((await browser.get("/orders/rows", { headers })).text).toBe("<tr>");
+    const other = await (await open("guarding/htmx-express.ts")).get("/orders/rows");
+    expect([other.status, other.headers["hx-redirect"]]).toEqual([401, undefined]);
+  });
+
   it("form-express.ts sends a page to a browser that submits a form, and JSON to a script", async () => {
     const browser = await open("guarding/form-express.ts");
     const submit = (accept: string) =>

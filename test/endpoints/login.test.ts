@@ -827,6 +827,18 @@ describe("pending logins", () => {
     }
   });
 
+  it.each([
+    ["the page's own script", { "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors" }],
+    ["an image of another site", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" }],
+    ["links on another site", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" }],
+  ])("of %s push out no login of the user", async (_name, headers) => {
+    const user = await start();
+    const own = await user.approve(pageNumber(1));
+    for (let login = 1; login <= 20; login += 1)
+      await user.get(LOGIN, { headers: { ...headers, accept: "text/html" } });
+    expect((await user.get(own)).location).toBe(`${OWN_ORIGIN}/page/1`);
+  });
+
   it("keep a record small, however many are started", async () => {
     const user = await start();
     const sizes: number[] = [];

@@ -20,6 +20,7 @@ import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 
 const HOUR = 3600;
 const BROWSER = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
+const SCRIPT = { "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors" };
 
 let application: Application;
 let store: WatchedStore;
@@ -93,10 +94,10 @@ describe("[CK-7] [ASVS-14.3.2] idpRequired, signed out", () => {
     ["Accept: application/json", { headers: { accept: "application/json" } }],
     ["JSON preferred to HTML", { headers: { accept: "text/html;q=0.5, application/json" } }],
     ["fetch from a script", { headers: { accept: "*/*", "sec-fetch-mode": "cors" } }],
-    ["POST of a form", { method: "POST", headers: BROWSER }],
-    ["POST that navigates", { method: "POST", headers: { "sec-fetch-mode": "navigate" } }],
-    ["PUT", { method: "PUT", headers: BROWSER }],
-    ["DELETE", { method: "DELETE", headers: BROWSER }],
+    ["a script that asks for HTML", { headers: { ...BROWSER, ...SCRIPT } }],
+    ["the same with POST", { method: "POST", headers: { ...BROWSER, ...SCRIPT } }],
+    ["PUT", { method: "PUT" }],
+    ["DELETE", { method: "DELETE" }],
     ["HEAD without Accept", { method: "HEAD" }],
   ])("blocks anything else (%s) with 401 and JSON", async (_name, options) => {
     const blocked = await guard(application.user(), "/api/reports?q=1", options);
@@ -104,6 +105,7 @@ describe("[CK-7] [ASVS-14.3.2] idpRequired, signed out", () => {
     expect(blocked?.reply.status).toBe(401);
     expect(blocked?.reply.headers["Content-Type"]).toBe("application/json; charset=utf-8");
     expect(blocked?.reply.headers["Cache-Control"]).toBe("no-store");
+    expect(blocked?.reply.headers["X-Idpauth-Login"]).toBe("/idpauth/login/");
     expect(blocked?.reply.body).toBe(
       JSON.stringify({
         authenticated: false,
@@ -113,6 +115,23 @@ describe("[CK-7] [ASVS-14.3.2] idpRequired, signed out", () => {
         login_url: "/idpauth/login/",
       }),
     );
+  });
+
+  it.each<[string, CallOptions]>([
+    ["POST of a form", { headers: BROWSER }],
+    ["POST that navigates", { headers: { "sec-fetch-mode": "navigate" } }],
+    ["POST from another site", { headers: { ...SCRIPT, "sec-fetch-mode": "navigate" } }],
+  ])("a form gets the 401 as a page with a link to the login (%s)", async (_name, options) => {
+    const post = { ...options, method: "POST" };
+    const blocked = await guard(application.user(), "/api/reports?q=1", post);
+    expect(blocked).toMatchObject({
+      kind: "unauthenticated",
+      loginUrl: "/idpauth/login/",
+      reply: { status: 401, headers: { "X-Idpauth-Login": "/idpauth/login/" } },
+    });
+    expect(blocked?.reply.headers["Content-Type"]).toBe("text/html; charset=utf-8");
+    expect(blocked?.reply.body).toContain('href="/idpauth/login/"');
+    expect(blocked?.reply.body).toContain("What you sent has not been processed.");
   });
 
   it.each([

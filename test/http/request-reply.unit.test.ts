@@ -3,7 +3,7 @@ import { ERRORS, type ErrorCode } from "../../src/errors.js";
 import { isPrefetch, pathOf, queryOf, single, type IdpRequest } from "../../src/http/request.js";
 import { json, jsonText, problem, redirect, stylesheet } from "../../src/http/reply.js";
 import { page } from "../../src/pages/page-reply.js";
-import { preferredType } from "../../src/http/accept.js";
+import { preferredType, wantsPage } from "../../src/http/accept.js";
 
 describe("which of HTML and JSON an Accept header prefers", () => {
   it.each([
@@ -304,5 +304,35 @@ describe("[BCP-15] [ASVS-3.4.4] responses", () => {
         "Content-Security-Policy"
       ],
     ).toContain("img-src 'self' https://pictures.example;");
+  });
+});
+
+describe("whether a response is a page", () => {
+  const HTML = { accept: "text/html,*/*;q=0.8" };
+  const JSON_ONLY = { accept: "application/json" };
+  const metadata = (site: string, mode: string) => ({
+    "sec-fetch-site": site,
+    "sec-fetch-mode": mode,
+  });
+
+  it.each<[Readonly<Record<string, string>>, boolean, boolean]>([
+    // The headers; the result; the result of an endpoint that browsers navigate to.
+    [{}, false, true],
+    [{ accept: "*/*" }, false, true],
+    [HTML, true, true],
+    [JSON_ONLY, false, false],
+    [{ ...JSON_ONLY, "sec-fetch-mode": "navigate" }, true, true],
+    [{ "sec-fetch-mode": "cors" }, false, true],
+    [{ ...HTML, "sec-fetch-mode": "cors" }, true, true],
+    [{ ...HTML, "sec-fetch-site": "same-origin" }, true, true],
+    [{ ...HTML, ...metadata("same-origin", "cors") }, false, false],
+    [{ ...HTML, ...metadata("same-origin", "same-origin") }, false, false],
+    [{ ...HTML, ...metadata("cross-site", "no-cors") }, false, false],
+    [{ ...HTML, ...metadata("same-origin", "websocket") }, false, false],
+    [{ ...JSON_ONLY, ...metadata("none", "navigate") }, true, true],
+    [metadata("cross-site", "navigate"), true, true],
+  ])("%j: %s, else %s", (headers, expected, otherwise) => {
+    const request = { header: (name: string) => headers[name] } as IdpRequest;
+    expect([wantsPage(request), wantsPage(request, true)]).toEqual([expected, otherwise]);
   });
 });

@@ -88,6 +88,40 @@ describe("a started login", () => {
     const states = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
     expect(statesOf(started(...states.map((state) => login(state))))).toEqual(states.slice(1));
   });
+
+  it("makes the oldest go that a script or another site started, before any of the user's own", () => {
+    const polled = (state: string): PendingLogin => ({ ...login(state), unattended: true });
+    const six = ["b", "c", "d", "e", "f", "g"].map(polled);
+    const full = started(login("a"), ...six, login("h"));
+    expect(statesOf(started(login("a"), ...six, login("h"), login("i")))).toEqual([
+      "a",
+      "c",
+      "d",
+      "e",
+      "f",
+      "g",
+      "h",
+      "i",
+    ]);
+    // A page that polls pushes out only what it started itself.
+    const polls = Array.from({ length: 20 }, (_, index) => polled(`poll ${String(index)}`));
+    const after = polls.reduce((record, each) => withLogin(record, each, NOW), full);
+    expect(statesOf(after)?.slice(0, 2)).toEqual(["a", "h"]);
+    expect(statesOf(after)).toHaveLength(8);
+    expect(statesOf(after)?.at(-1)).toBe("poll 19");
+    // The new login is never the one that goes.
+    const own = started(...["a", "b", "c", "d", "e", "f", "g", "h"].map((state) => login(state)));
+    expect(statesOf(withLogin(own, polled("i"), NOW))).toEqual([
+      "b",
+      "c",
+      "d",
+      "e",
+      "f",
+      "g",
+      "h",
+      "i",
+    ]);
+  });
 });
 
 describe("a login that comes back", () => {

@@ -88,6 +88,7 @@ const EVERY_KEY = {
   ...LOGIN,
   carried: true,
   cross_site: true,
+  unattended: true,
   silent: true,
   taken_at: NOW,
   ...STATE_KEYS,

@@ -85,6 +85,7 @@ function full(): Record<string, unknown> {
         {
           ...LOGIN,
           cross_site: true,
+          unattended: true,
           silent: true,
           step_up: { max_age: 60, acr: ["gold"] },
           api: "orders",
@@ -265,6 +266,7 @@ describe("reading a stored record", () => {
     "idp_state.logins.0.carried": [null, false, "true", 1, {}],
     "idp_state.logins.0.silent": [null, false, "true", 1, {}],
     "idp_state.logins.0.cross_site": [null, false, "true", 1, {}],
+    "idp_state.logins.0.unattended": [null, false, "true", 1, {}],
     "idp_state.silent_failed_at": [null, "1", true, {}, [1]],
     "idp_state.logins.0.started_at": [undefined, null, "", "1800000000", {}],
     "idp_state.used": [

@@ -221,7 +221,7 @@ describe("the browser", () => {
     const seen: string[] = [];
     const note = (request: IncomingMessage) =>
       seen.push(
-        `${request.method} ${request.headers.host?.split(":")[0]} ${request.headers.cookie ?? "-"} ${request.headers["sec-fetch-mode"]}`,
+        `${request.method} ${request.headers.host?.split(":")[0]} ${request.headers.cookie ?? "-"} ${String(request.headers.accept?.split(",", 1))}`,
       );
     const app = await serve((request, response) => {
       note(request);
@@ -251,9 +251,30 @@ describe("the browser", () => {
       [302, 303, 200],
     ]);
     expect(seen).toEqual([
-      "POST app.test - navigate",
-      "GET provider.test - navigate",
-      "GET app.test app=1 navigate",
+      "POST app.test - text/html",
+      "GET provider.test - text/html",
+      "GET app.test app=1 text/html",
+    ]);
+  });
+
+  it("sends the headers of a navigation or of a script's fetch, and Fetch Metadata only to trustworthy addresses", async () => {
+    const app = await serve(({ headers }, response) => {
+      const { accept = "", "sec-fetch-mode": mode, "sec-fetch-dest": dest } = headers;
+      response.end(JSON.stringify([accept.slice(0, 9), headers["sec-fetch-site"], mode, dest]));
+    });
+    const browser = new CookieBrowser();
+    const sent = async (host: string) => {
+      const url = `http://${host}:${app.port}/`;
+      const responses = [await browser.get(url), await browser.navigate(url)];
+      return responses.map((response) => response.json() as unknown);
+    };
+    expect(await sent("127.0.0.1")).toEqual([
+      ["*/*", "same-origin", "cors", "empty"],
+      ["text/html", "none", "navigate", "document"],
+    ]);
+    expect(await sent("app.test")).toEqual([
+      ["*/*", null, null, null],
+      ["text/html", null, null, null],
     ]);
   });
 

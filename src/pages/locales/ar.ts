@@ -123,6 +123,11 @@ export const ar: Messages = {
     "تتطلب هذه الصفحة تسجيل دخول أحدث أو أقوى من الشخص نفسه. ما زال دخولك مسجّلًا كما كان.",
   "error.forbidden": "لا يمكنك فتح هذه الصفحة",
   "error.forbidden.text": "تم تسجيل دخولك، لكن حسابك لا يملك صلاحية فتح هذه الصفحة.",
+  "error.login_required": "يلزم تسجيل الدخول",
+  "error.login_required.text": "لم تُعالَج البيانات التي أرسلتها. سجّل الدخول ثم أرسلها مرة أخرى.",
+  "error.insufficient_user_authentication": "سجّل الدخول مرة أخرى للمتابعة",
+  "error.insufficient_user_authentication.text":
+    "لم تُعالَج البيانات التي أرسلتها. يتطلب هذا الإجراء تسجيل الدخول مرة أخرى.",
   "error.cross_origin": "لم يأتِ هذا الطلب من هذا الموقع",
   "error.too_many_streams": "عدد تدفقات الأحداث المفتوحة لهذه الجلسة كبير جدًا",
   "error.not_found": "لا توجد صفحة في هذا العنوان",

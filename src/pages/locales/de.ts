@@ -134,6 +134,12 @@ export const de: Messages = {
   "error.forbidden": "Sie dürfen diese Seite nicht öffnen",
   "error.forbidden.text":
     "Sie sind angemeldet, aber Ihr Konto hat nicht das Recht, diese Seite zu öffnen.",
+  "error.login_required": "Sie müssen sich anmelden",
+  "error.login_required.text":
+    "Was Sie gesendet haben, wurde nicht verarbeitet. Melden Sie sich an und senden Sie es noch einmal.",
+  "error.insufficient_user_authentication": "Melden Sie sich erneut an, um fortzufahren",
+  "error.insufficient_user_authentication.text":
+    "Was Sie gesendet haben, wurde nicht verarbeitet. Diese Aktion verlangt, dass Sie sich noch einmal anmelden.",
   "error.cross_origin": "Diese Anfrage kam nicht von dieser Website",
   "error.too_many_streams": "Für diese Sitzung sind zu viele Ereignisströme geöffnet",
   "error.not_found": "Unter dieser Adresse gibt es keine Seite",

@@ -141,6 +141,9 @@ export const en = {
     "This page requires a recent or a stronger sign-in by the same person. You are still signed in as before.",
   "error.forbidden.text":
     "You are signed in, but your account does not have permission to open this page.",
+  "error.login_required.text": "What you sent has not been processed. Sign in, then send it again.",
+  "error.insufficient_user_authentication.text":
+    "What you sent has not been processed. This action requires you to sign in again.",
   "error.not_found.text": "The address might be mistyped, or the page might have moved.",
   "error.method_not_allowed.text": "You can open this address, but you cannot send data to it.",
   "error.provider_required.text":

@@ -135,6 +135,11 @@ export const es: Messages = {
   "error.forbidden": "No puede abrir esta página",
   "error.forbidden.text":
     "Ha iniciado sesión, pero su cuenta no tiene permiso para abrir esta página.",
+  "error.login_required": "Debe iniciar sesión",
+  "error.login_required.text": "Lo que envió no se ha procesado. Inicie sesión y envíelo de nuevo.",
+  "error.insufficient_user_authentication": "Inicie sesión de nuevo para continuar",
+  "error.insufficient_user_authentication.text":
+    "Lo que envió no se ha procesado. Esta acción requiere que inicie sesión de nuevo.",
   "error.cross_origin": "Esta solicitud no procede de este sitio",
   "error.too_many_streams": "Esta sesión tiene demasiados flujos de eventos abiertos",
   "error.not_found": "No hay ninguna página en esta dirección",

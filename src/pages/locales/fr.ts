@@ -137,6 +137,11 @@ export const fr: Messages = {
   "error.forbidden": "Vous ne pouvez pas ouvrir cette page",
   "error.forbidden.text":
     "Vous êtes connecté, mais votre compte n’a pas le droit d’ouvrir cette page.",
+  "error.login_required": "Vous devez vous connecter",
+  "error.login_required.text": "Votre envoi n’a pas été traité. Connectez-vous, puis renvoyez-le.",
+  "error.insufficient_user_authentication": "Reconnectez-vous pour continuer",
+  "error.insufficient_user_authentication.text":
+    "Votre envoi n’a pas été traité. Cette action exige une nouvelle connexion.",
   "error.cross_origin": "Cette demande ne vient pas de ce site",
   "error.too_many_streams": "Trop de flux d’événements sont ouverts pour cette session",
   "error.not_found": "Il n’y a pas de page à cette adresse",

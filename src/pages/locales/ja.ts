@@ -130,6 +130,12 @@ export const ja: Messages = {
   "error.forbidden": "このページを開く権限がありません",
   "error.forbidden.text":
     "ログインしていますが、お使いのアカウントにはこのページを開く権限がありません。",
+  "error.login_required": "ログインが必要です",
+  "error.login_required.text":
+    "送信された内容は処理されていません。ログインしてから、もう一度送信してください。",
+  "error.insufficient_user_authentication": "続けるには、もう一度ログインしてください",
+  "error.insufficient_user_authentication.text":
+    "送信された内容は処理されていません。この操作には再ログインが必要です。",
   "error.cross_origin": "この要求はこのサイトから送信されたものではありません",
   "error.too_many_streams": "このセッションで開いているイベントストリームが多すぎます",
   "error.not_found": "このアドレスにページはありません",

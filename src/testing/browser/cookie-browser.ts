@@ -78,13 +78,25 @@ export interface FollowedResponse extends BrowserResponse {
   readonly trail: readonly BrowserResponse[];
 }
 
-/** The headers of a navigation. */
-const NAVIGATION = {
-  accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
-  "sec-fetch-mode": "navigate",
-  "sec-fetch-dest": "document",
-  "upgrade-insecure-requests": "1",
-} as const;
+/** What a browser sends: its headers, and those that only trustworthy addresses get. */
+interface Manner {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+const NAVIGATION: Manner = {
+  headers: {
+    accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+    "upgrade-insecure-requests": "1",
+  },
+  metadata: { "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" },
+};
+
+/** A script's `fetch`. */
+const SCRIPT: Manner = {
+  headers: { accept: "*/*" },
+  metadata: { "sec-fetch-mode": "cors", "sec-fetch-dest": "empty" },
+};
 
 const MAX_REDIRECTS = 20;
 
@@ -112,17 +124,18 @@ export class CookieBrowser {
   }
 
   /**
-   * Sends one request and returns the response, also a redirect.
+   * Sends one request as a page's `fetch` does, and returns the response, also a redirect.
    *
    * @param target a URL, or a path of the browser's origin, which goes over the wire as it is
    *   written
    */
   get(target: string | URL, options: BrowserRequestOptions = {}): Promise<BrowserResponse> {
-    return this.#send(target, options);
+    return this.#send(SCRIPT, target, options);
   }
 
   /** @param earlier the addresses that redirected to this one */
   async #send(
+    manner: Manner,
     target: string | URL,
     options: BrowserRequestOptions,
     earlier: readonly URL[] = [],
@@ -146,7 +159,8 @@ export class CookieBrowser {
         headers: {
           host: url.host,
           ...(cookie === undefined ? {} : { cookie }),
-          ...(site === undefined ? {} : { "sec-fetch-site": site }),
+          ...manner.headers,
+          ...(site === undefined ? {} : { "sec-fetch-site": site, ...manner.metadata }),
           ...(proxy !== undefined && url.protocol === "https:"
             ? { "x-forwarded-proto": "https" }
             : {}),
@@ -182,11 +196,7 @@ export class CookieBrowser {
     { from = null, ...options }: BrowserRequestOptions,
     earlier?: readonly URL[],
   ): Promise<BrowserResponse> {
-    return this.#send(
-      target,
-      { ...options, from, headers: { ...NAVIGATION, ...lowerCased(options.headers) } },
-      earlier,
-    );
+    return this.#send(NAVIGATION, target, { ...options, from }, earlier);
   }
 
   /** Navigates and follows redirects, also across origins, to the first other response. */

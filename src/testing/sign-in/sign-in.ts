@@ -28,12 +28,15 @@ export interface SignInOptions extends BrowserOptions {
   readonly returnTo?: string;
 }
 
-/** The headers of a click, except that errors come as JSON with a code. */
+/**
+ * As a click, except that errors come as JSON with a code, which no browser asks for when it
+ * navigates.
+ */
 const CLICK = {
   accept: "application/json, */*;q=0.1",
-  "sec-fetch-mode": "navigate",
-  "sec-fetch-dest": "document",
-} as const;
+  "sec-fetch-mode": [] as string[],
+  "sec-fetch-dest": [] as string[],
+};
 const MAX_REDIRECTS = 10;
 
 /**

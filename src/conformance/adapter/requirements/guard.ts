@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { BrowserResponse } from "../../../testing/browser/cookie-browser.js";
 import { rawRequest } from "../../../testing/browser/raw-request.js";
 import type { ApplicationRoute } from "../adapter-under-test.js";
 import { ACCEPTS_HTML, ACCEPTS_JSON, assertRedirect, mediaType } from "./assertions.js";
@@ -10,11 +11,26 @@ const HOUR = 3_600_000;
 const LOGIN = "/idpauth/login/";
 const NAVIGATES = { "sec-fetch-mode": "navigate" };
 
-/** Header lines of a request, and the status for a signed-out user. */
+const CALLS = { "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors" };
+const TYPES = { "sec-fetch-site": "none", "sec-fetch-mode": "navigate" };
+const SENDS = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" };
+
+/** The headers that a program sends by itself: none. */
+const NO_HEADERS: Readonly<Record<string, string | string[]>> = {
+  accept: [],
+  "sec-fetch-site": [],
+  "sec-fetch-mode": [],
+  "sec-fetch-dest": [],
+};
+
+/**
+ * Header lines of a request, and the status for a signed-out user. `page`: 401 as a page, which a
+ * browser shows after a form.
+ */
 const ASKED: readonly (readonly [
   method: string,
   headers: Readonly<Record<string, string>>,
-  status: number,
+  status: number | "page",
 ])[] = [
   ["GET", {}, 401],
   ["GET", { accept: "*/*" }, 401],
@@ -32,12 +48,24 @@ const ASKED: readonly (readonly [
   ["HEAD", NAVIGATES, 302],
   ["POST", {}, 401],
   ["POST", ACCEPTS_JSON, 401],
-  ["POST", ACCEPTS_HTML, 401],
-  ["POST", { ...ACCEPTS_HTML, ...NAVIGATES }, 401],
+  ["POST", ACCEPTS_HTML, "page"],
+  ["POST", { ...ACCEPTS_HTML, ...NAVIGATES }, "page"],
+  ["GET", { ...ACCEPTS_HTML, ...CALLS }, 401],
+  ["HEAD", { ...ACCEPTS_HTML, ...CALLS }, 401],
+  ["POST", { ...ACCEPTS_HTML, ...CALLS }, 401],
+  ["GET", { ...ACCEPTS_HTML, ...CALLS, "sec-fetch-mode": "no-cors" }, 401],
+  ["GET", { ...ACCEPTS_HTML, "sec-fetch-site": "same-origin" }, 302],
+  ["GET", TYPES, 302],
+  ["GET", { ...ACCEPTS_JSON, ...SENDS }, 302],
+  ["POST", SENDS, "page"],
 ];
 
 /** Pages whose paths, read as addresses, would lead to another origin. */
 const MISLEADING = ["//evil.example/x", "/@evil.example"] as const;
+
+function loginIn({ headers }: BrowserResponse): unknown {
+  return headers["x-idpauth-login"];
+}
 
 /** The requests that the guard accepts, and its responses to the others. */
 export const guardRequirements: readonly AdapterRequirement[] = [
@@ -118,13 +146,19 @@ export const guardRequirements: readonly AdapterRequirement[] = [
   {
     area,
     title:
-      "a GET or HEAD that prefers HTML or navigates gets 302, any other request 401; a POST is never redirected",
+      "a GET or HEAD that navigates gets 302, any other request 401, which is a page after a form and JSON for a script, and names the login in X-Idpauth-Login",
     async check(starter) {
       const app = await starter.start();
-      for (const [method, headers, status] of ASKED) {
+      for (const [method, sent, expected] of ASKED) {
+        const headers = { ...NO_HEADERS, ...sent };
         const response = await app.browser().get("/reports", { method, headers });
-        const row = `${method} ${JSON.stringify(headers)}`;
+        const row = `${method} ${JSON.stringify(sent)}`;
+        const status = expected === "page" ? 401 : expected;
         assert.equal(response.status, status, row);
+        if (status === 401) {
+          const type = expected === "page" ? "text/html" : "application/json";
+          assert.deepEqual([mediaType(response), loginIn(response)], [type, LOGIN], row);
+        }
         assertBlockedHeaders(response);
         assert.equal(
           response.location,

@@ -5,7 +5,7 @@ import type { TestProvider } from "../../../testing/provider/test-provider.js";
 import { TestClock } from "../../../testing/test-clock.js";
 import type { ApplicationRoute } from "../adapter-under-test.js";
 import type { ApplicationStarter, StartedApplication } from "../application-starter.js";
-import { ACCEPTS_HTML, GRACE } from "./assertions.js";
+import { GRACE } from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const area = "several providers";
@@ -105,10 +105,14 @@ export const severalProviderRequirements: readonly AdapterRequirement[] = [
       const login = "/idpauth/login/?provider=staff";
       const blocked = await browser.get("/payroll");
       assert.deepEqual(
-        [blocked.status, (blocked.json() as { login_url?: unknown }).login_url],
-        [401, login],
+        [
+          blocked.status,
+          blocked.headers["x-idpauth-login"],
+          (blocked.json() as { login_url?: unknown }).login_url,
+        ],
+        [401, login, login],
       );
-      const { location = "" } = await browser.get("/payroll", { headers: ACCEPTS_HTML });
+      const { location = "" } = await browser.navigate("/payroll");
       assert.match(location, /\/idpauth\/login\/\?.*provider=staff/);
       assert.deepEqual((await browser.follow("/payroll")).json(), { provider: "staff" });
     },

@@ -3,7 +3,6 @@ import type { CookieBrowser } from "../../../testing/browser/cookie-browser.js";
 import type { ApplicationRoute } from "../adapter-under-test.js";
 import type { StartedApplication } from "../application-starter.js";
 import {
-  ACCEPTS_HTML,
   assertRedirect,
   GRACE,
   mediaType,
@@ -39,8 +38,8 @@ function sidOf(app: StartedApplication): string {
  * @param headers without `sec-fetch-site`, the request has none
  */
 function end(browser: CookieBrowser, which: string, headers: Record<string, string>) {
-  const all = { "content-type": FORM, ...ACCEPTS_HTML, ...SITE_UNKNOWN, ...headers };
-  return browser.get(SESSIONS, { method: "POST", headers: all, body: `end=${which}` });
+  const all = { "content-type": FORM, ...SITE_UNKNOWN, ...headers };
+  return browser.navigate(SESSIONS, { method: "POST", headers: all, body: `end=${which}` });
 }
 
 /**
