@@ -1,4 +1,6 @@
 /** What the proxy needs of a session and of the framework. */
+import { reasonLine } from "../events/log-lines.js";
+import type { LogEntry } from "../events/log.js";
 import type { SessionRequest } from "../access/session-access.js";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
@@ -106,15 +108,26 @@ export function exchangeOf(
     },
     failed(error) {
       const cause = driverCode(error);
-      events.emit("failure", {
+      const failure = {
         during: "api",
         api: api.api,
         kind: "outage",
         reason: error.code,
         ...(cause !== "rejected" && { cause }),
-      });
+      } as const;
+      events.emit(
+        "failure",
+        failure,
+        error.code === "api_body_consumed" ? consumed(api.api) : undefined,
+      );
     },
   };
+}
+
+/** The line for a request whose body is gone, which is no failure of the API. */
+function consumed(api: string): LogEntry {
+  const message = `The proxy couldn't send a request to the API ${api}, because other code, such as a body parser, had read its body. Mount \`auth.proxyApi\` before that code.`;
+  return { ...reasonLine("api_failed", "api_body_consumed", { api }), message };
 }
 
 /**

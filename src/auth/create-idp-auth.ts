@@ -4,6 +4,7 @@ import { check, CHECKS } from "../config/check-table.js";
 import { isGoogleIssuer } from "../config/issuers.js";
 import { ConfigurationError, seeExplanation, type Finding } from "../errors.js";
 import { EventHub } from "../events/event-hub.js";
+import { logLine } from "../events/log-lines.js";
 import { stderrLog } from "../events/stderr-log.js";
 import { createGuard, type Remembered } from "../guard/guard.js";
 import { assertGuardOptions } from "../guard/gate.js";
@@ -64,6 +65,8 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   const usesMaxAge = (key: string | undefined) => withMaxAge.has(undefined) || withMaxAge.has(key);
   const required = new Set<string>();
   let running: Component<FrameworkRequest> | undefined;
+  /** Whether the application has started idpauth, or a request has reached the endpoints. */
+  let isMounted = adapter.mountsLate === true;
 
   function warn({ code, message, remedy }: Finding): void {
     if (warned.has(message)) return;
@@ -96,7 +99,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   const checked = (facts?: FrameworkFacts) =>
     checkedSettings(options, adapter, facts, guardFindings);
 
-  const start: IdpAuth<FrameworkRequest>["start"] = (facts) => {
+  function run(facts?: FrameworkFacts): readonly Finding[] {
     const found = checked(facts);
     found.findings.forEach(warn);
     // A component that is mounted twice has one set of sessions.
@@ -112,12 +115,12 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
       events.log(startedLine(found, options));
     }
     return found.findings;
-  };
+  }
 
   function ready(): Component<FrameworkRequest> {
     // If the component was never mounted, the checks run now: a mistake must not look like a
     // signed-out user.
-    if (running === undefined) start();
+    if (running === undefined) run();
     return running as Component<FrameworkRequest>;
   }
 
@@ -175,10 +178,25 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
       idle: async () => running?.idle(),
       events,
     }),
-    start,
+    start(facts) {
+      const findings = run(facts);
+      isMounted = true;
+      return findings;
+    },
     [STARTUP_CHECKS]: () => ({ ...checked(), fetch: options.fetch }),
-    handle: (raw) => ready().router.handle(adapter.request(raw), raw),
+    handle(raw) {
+      isMounted = true;
+      return ready().router.handle(adapter.request(raw), raw);
+    },
     ...guard,
+    guard(raw, rule) {
+      const decided = guard.guard(raw, rule);
+      if (isMounted) return decided;
+      return decided.then((blocked) => {
+        if (!isMounted && blocked !== undefined) events.logOnce(logLine("not_mounted"));
+        return blocked;
+      });
+    },
     proxyUpgrade: proxies.proxyUpgrade,
     proxyApi(api, rule) {
       const proxy = proxies.proxyApi(api, rule);

@@ -104,6 +104,11 @@ export interface FrameworkAdapter<FrameworkRequest extends object> {
    * itself. For frameworks that make adding to a request slow.
    */
   memoryKey?(raw: FrameworkRequest): object | undefined;
+  /**
+   * True if the framework loads the endpoints' route only when it is requested, so that nothing tells
+   * whether the application has mounted it.
+   */
+  readonly mountsLate?: boolean;
   /** The remedy of E002: how to install the session middleware, or what to use instead. */
   readonly middlewareRemedy?: string;
 }

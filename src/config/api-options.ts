@@ -283,12 +283,18 @@ function mistakesIn(api: string, values: unknown, keys: readonly string[]): stri
   for (const [name, [is, allowed]] of Object.entries(OPTIONS)) {
     const value = values[name];
     if ((value !== undefined || name === "url") && !is(value))
-      mistakes.push(`\`${name}\` is ${kindOf(value)}; allowed: ${allowed}`);
+      mistakes.push(`\`${name}\` is ${kindOf(value)}; allowed: ${allowed}${instead(name, value)}`);
   }
   const { provider } = values;
   if (typeof provider === "string" && !keys.includes(provider))
     mistakes.push(`there is no provider ${quoted(provider)}`);
   return mistakes;
+}
+
+/** What to write for an address whose only mistake is the missing slash at its end. */
+function instead(name: string, value: unknown): string {
+  const address = typeof value === "string" ? `${value}/` : "";
+  return name === "url" && baseOf(address) !== undefined ? `. Write \`${address}\`` : "";
 }
 
 function apiOf(api: string, given: ApiOptions): Api {

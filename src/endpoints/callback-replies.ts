@@ -2,22 +2,36 @@
 import { ERRORS } from "../errors.js";
 import { wantsPage } from "../http/accept.js";
 import { problem, type Reply } from "../http/reply.js";
-import { isText, type IdInfo } from "../record/identity.js";
+import { isText, userPayload, type IdInfo } from "../record/identity.js";
 import type { PendingLogin } from "../record/record.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { loginUrlBackTo, providerIn } from "../guard/blocked.js";
 import { isPassable } from "../guard/login-url.js";
 import type { SessionRequest } from "../access/session-access.js";
 import type { Action } from "../pages/error-page.js";
+import { reasonLine } from "../events/log-lines.js";
 import { failureReply } from "../pages/failure-reply.js";
+
+const COOKIE_LOST =
+  "The browser uses https, but the framework sees http, so a session middleware whose cookie is `secure` sets none. Turn on the " +
+  'framework\'s trust of the proxy (Express: `app.set("trust proxy", 1)`, Fastify: `trustProxy`).';
 
 /** The reply if the state belongs to no pending login of this browser. */
 export function linkInvalid(
-  { request }: SessionRequest,
-  { pages, events }: EndpointContext,
+  { request, origin }: SessionRequest,
+  { pages, events, subjectSessions }: EndpointContext,
   { key }: EndpointRegistration,
 ): Promise<Reply> {
-  events.refused("callback", "state", providerIn(key));
+  const isHttps =
+    origin?.startsWith("https:") === true || request.header("x-forwarded-proto") === "https";
+  // Only the framework's own sessions depend on what the framework sees.
+  const isCookieLost = subjectSessions === undefined && isHttps && request.scheme === "http";
+  const line = reasonLine("callback_failed", "state");
+  events.emit(
+    "failure",
+    { ...providerIn(key), during: "callback", kind: "refusal", reason: "state" },
+    isCookieLost ? { ...line, message: `${line.message} ${COOKIE_LOST}` } : line,
+  );
   return failureReply({ code: "login_link_invalid" }, request, pages, "html");
 }
 
@@ -49,7 +63,7 @@ export async function askUser(
   { request }: SessionRequest,
   { pages, events }: EndpointContext,
   login: PendingLogin,
-  present: string | undefined,
+  present: IdInfo | undefined,
   other: IdInfo,
 ): Promise<Reply> {
   const code = present === undefined ? "sign_in_unconfirmed" : "other_user_signed_in";
@@ -77,7 +91,8 @@ export async function askUser(
   });
   return pages.otherUser(
     {
-      present,
+      present: present && nameOf(present),
+      user: present && userPayload(present),
       other: nameOf(other),
       // The logout also removes the cookie that makes idpauth ask.
       stayHref: present === undefined ? `${pages.publicPath}logout/` : login.final_redirect,
@@ -88,6 +103,6 @@ export async function askUser(
 }
 
 /** The email address of a user, or another claim that the user recognizes. */
-export function nameOf(user: IdInfo | undefined): string {
-  return [user?.email, user?.name, user?.sub].find(isText) ?? "";
+function nameOf(user: IdInfo): string {
+  return [user.email, user.name, user.sub].find(isText) ?? "";
 }

@@ -1,6 +1,6 @@
 import { notifyOfEnd } from "../access/notify-application.js";
 import { epochSeconds, type EpochSeconds } from "../clock.js";
-import { hasSubject, isSameUser, type IdInfo } from "../record/identity.js";
+import { hasSubject, isSameUser, userPayload, type IdInfo } from "../record/identity.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { single } from "../http/request.js";
 import { failureReply, type Failure } from "../pages/failure-reply.js";
@@ -27,7 +27,7 @@ import {
 import type { SignIn } from "../record/credentials.js";
 import { judge } from "../record/session-policy.js";
 import { needsUser } from "../record/silent-login.js";
-import { anotherAccount, askUser, linkInvalid, nameOf } from "./callback-replies.js";
+import { anotherAccount, askUser, linkInvalid } from "./callback-replies.js";
 import { wasSignedOutByOtherSite, withDecision } from "./other-site-logout.js";
 
 /** A callback whose state belongs to a pending login of this browser. */
@@ -226,7 +226,7 @@ function checkUser(attempt: Attempt, { left, signIn }: Received): Ending | undef
   const isSame = isSameUser(left.id_info, signIn.idInfo);
   const mustAsk = isSignedIn ? !isSame : wasSignedOutByOtherSite(opened, settings);
   if (login.cross_site === true && mustAsk) {
-    const present = isSignedIn ? nameOf(left.id_info) : undefined;
+    const present = isSignedIn ? (left.id_info ?? {}) : undefined;
     // Dropped: a revocation can end the other user's sessions in other browsers, too.
     return new Ending("dropped", () => askUser(opened, context, login, present, signIn.idInfo));
   }
@@ -245,7 +245,10 @@ function checkUser(attempt: Attempt, { left, signIn }: Received): Ending | undef
   if (isMet && (isSame || !isSignedIn)) return undefined;
   // Dropped for the signed-in user, because the existing session uses the same grant.
   const fate = isSignedIn && isSame ? "dropped" : "revoked";
-  return refusal(attempt, fate, "step_up_failed", () => page(attempt, { code: "step_up_failed" }));
+  const user = isSignedIn ? userPayload(left.id_info) : undefined;
+  return refusal(attempt, fate, "step_up_failed", () =>
+    page(attempt, { code: "step_up_failed", user }),
+  );
 }
 
 /** Runs the claims schema and `onSignIn`. */

@@ -5,7 +5,7 @@ import { isSameOrigin } from "../guard/csrf.js";
 import { json, redirect, type Reply } from "../http/reply.js";
 import { wantsPage } from "../http/accept.js";
 import { single } from "../http/request.js";
-import { hasSubject, type Claims } from "../record/identity.js";
+import { hasSubject, type Claims, userPayload } from "../record/identity.js";
 import { clientOf } from "../record/record.js";
 import { sessionId, type ListedSession } from "../sessions/subject-sessions.js";
 import type { EndpointContext } from "./context.js";
@@ -39,7 +39,13 @@ export async function sessions(opened: SessionRequest, context: EndpointContext)
     const reply = isJson(opened)
       ? json({ sessions: listed.map(memberOf), has_more: hasMore })
       : await pages.sessions(
-          { sessions: listed, hasMore, provider, now: epochSeconds(context.clock) },
+          {
+            sessions: listed,
+            hasMore,
+            provider,
+            user: userPayload(user),
+            now: epochSeconds(context.clock),
+          },
           request,
         );
     return { ...reply, setCookies: session.setCookies };

@@ -9,6 +9,10 @@ import type { Events, ProviderEndpoint } from "./events.js";
  */
 export const LOG_CODES = {
   started: ["info", "idpauth has started"],
+  not_mounted: [
+    "error",
+    "A guard blocked a request, but idpauth's endpoints aren't mounted, so nobody can sign in. Mount them, for example with `auth.mount(app)`",
+  ],
   blocked: ["info", "The guard blocked a request"],
   callback_failed: ["warn", "A sign-in couldn't be completed"],
   claims_refused: ["warn", "The claims schema doesn't accept a user's claims"],

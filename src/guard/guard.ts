@@ -8,6 +8,7 @@ import { ownOrigin, type IdpRequest } from "../http/request.js";
 import { failureReply, retryAfterOf } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
 import type { Registration } from "../ports/registration.js";
+import { userPayload } from "../record/identity.js";
 import { clientOf, type SessionRecord } from "../record/record.js";
 import { sessionView, type Session } from "../record/session-view.js";
 import { wouldLoop } from "../record/silent-login.js";
@@ -78,7 +79,12 @@ export function createGuard<FrameworkRequest extends object>(
         events.emit("blocked", { ...about, reason: "forbidden" });
         return {
           kind: "forbidden",
-          reply: await failureReply({ code: "forbidden" }, opened.request, pages, "json"),
+          reply: await failureReply(
+            { code: "forbidden", user: userPayload(record.id_info) },
+            opened.request,
+            pages,
+            "json",
+          ),
         };
       }
     }

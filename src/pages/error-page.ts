@@ -2,6 +2,7 @@ import { ERRORS, type ErrorCode } from "../errors.js";
 import { html, isSafeAddress, NOTICE, PAUSE, type Markup } from "./html.js";
 import { en } from "./locales/en.js";
 import type { MessageKey } from "./messages.js";
+import type { UserPayload } from "../record/identity.js";
 import type { PageContent } from "./page-description.js";
 import type { Texts } from "./texts.js";
 
@@ -27,6 +28,8 @@ export interface ErrorModel {
    * the link for the code.
    */
   readonly action?: Action | undefined;
+  /** The signed-in user, for `pages.render`. */
+  readonly user?: UserPayload | undefined;
   /** Seconds; the page shows them. The endpoint sets the header. */
   readonly retryAfter?: number | undefined;
 }
@@ -37,7 +40,7 @@ export interface Action {
   readonly href: string;
 }
 
-/** Whether nothing was decided, so the user's session is unchanged; the page says so. */
+/** Whether nothing was decided, so that a session, if there is one, is unchanged; the page says so. */
 function isOutage(code: ErrorCode): boolean {
   return ERRORS[code].status === 503 && code !== "prefetch_refused";
 }
@@ -71,6 +74,7 @@ export function errorPage(model: ErrorModel, texts: Texts): PageContent {
     heading: title,
     texts: [detail, kept].filter((text) => text !== undefined),
     code,
+    user: model.user,
     action: link,
     main,
   };

@@ -1,5 +1,6 @@
 import { ERRORS } from "../errors.js";
 import { html, PERSON } from "./html.js";
+import type { UserPayload } from "../record/identity.js";
 import type { PageContent } from "./page-description.js";
 import { shownText } from "./person.js";
 import type { Texts } from "./texts.js";
@@ -11,6 +12,8 @@ export interface OtherUserModel {
    */
   readonly present: string | undefined;
   readonly other: string;
+  /** The session's user, for `pages.render`. */
+  readonly user?: UserPayload | undefined;
   /** The requested page, or the logout. */
   readonly stayHref: string;
   /** A login as the other user. */
@@ -48,6 +51,7 @@ export function otherUserPage(
     kind: "other-user",
     status: ERRORS[code].status,
     code,
+    user: model.user,
     title: heading,
     heading,
     texts: [say(keys.text, { present, other })],

@@ -1,3 +1,4 @@
+import type { UserPayload } from "../record/identity.js";
 import { html, type Markup } from "./html.js";
 import type { PageContent, DescribedSession } from "./page-description.js";
 import { shownText } from "./person.js";
@@ -25,6 +26,8 @@ export interface SessionsModel {
   readonly hasMore?: boolean;
   /** The name of the provider that all of them are of, if the application has several. */
   readonly provider?: string | undefined;
+  /** For `pages.render`. */
+  readonly user?: UserPayload | undefined;
   /** Epoch seconds. */
   readonly now: number;
 }
@@ -37,7 +40,7 @@ export const MAX_SHOWN_SESSIONS = 100;
  * `{publicPath}sessions`. Pure.
  */
 export function sessionsPage(
-  { publicPath, sessions, hasMore = false, provider, now }: SessionsModel,
+  { publicPath, sessions, hasMore = false, provider, user, now }: SessionsModel,
   texts: Texts,
 ): PageContent {
   const { say } = texts;
@@ -73,6 +76,7 @@ export function sessionsPage(
     </nav>
   </section>`;
   return {
+    user,
     kind: "sessions",
     status: 200,
     title,

@@ -118,7 +118,7 @@ describe.skipIf(executablePath === undefined)(
       await provider.pause();
       const status = async () => (await tab.goto(user.url("/reports")))?.status();
       await expect.poll(status).toBe(503);
-      expect(await tab.innerText("main")).toContain("You have not been signed out");
+      expect(await tab.innerText("main")).toContain("If you were signed in, you still are");
       await expectUsable(tab);
       await tab.goto(user.url("/idpauth/"));
       expect(await heading(tab)).toBe("You are signed in");

@@ -146,6 +146,14 @@ describe("the option `apis`", () => {
     expect(readApis(option, []).apis.size).toBe(0);
   });
 
+  it("a URL that only lacks the slash at its end is refused with what to write", () => {
+    const messageOf = (url: string) => readApis({ orders: { url } }, []).findings[0]?.message;
+    expect(messageOf("https://x/v2")).toContain("Write `https://x/v2/`.");
+    expect(messageOf("https://x")).toContain("Write `https://x/`.");
+    for (const url of ["https://a:b@x/v2", "https://x/v2?a", "ftp://x"])
+      expect(messageOf(url)).not.toContain("Write");
+  });
+
   it("null isn't the same as missing", () => {
     expect(codes({ orders: { ...URL_OK, resource: null } })).toEqual(["E029"]);
     expect(codes({ orders: { ...URL_OK, resource: undefined } })).toEqual([]);

@@ -88,7 +88,7 @@ describe.skipIf(isMissing)("the fleet", () => {
       status: 503,
       setCookies: [],
     });
-    expect(outage.text).toContain("You have not been signed out");
+    expect(outage.text).toContain("If you were signed in, you still are");
     await everybodyRuns(browser);
     await ask(browser, 6);
   });

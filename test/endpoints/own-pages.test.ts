@@ -1,6 +1,12 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { ConfigurationError } from "../../src/errors.js";
 import {
+  createIdpAuth,
+  type IdpAuthOptions,
+  type IdpRequest,
+  type LogEntry,
+} from "../../src/index.js";
+import {
   startApplication,
   type Application,
   type ApplicationOptions,
@@ -68,4 +74,93 @@ describe("the option pages", () => {
     expect(lines[0]).toMatchObject({ level: "error", details: { kind: "signed-out" } });
     expect(JSON.stringify(lines)).not.toContain("a secret");
   });
+});
+
+describe("pages.render", () => {
+  const ADA = { sub: "ada-1815", name: "Ada", email: "ada@example.com" };
+  const USER = { name: "Ada", email: "ada@example.com", picture: null };
+
+  it("gets the user on every page of a signed-in user", async () => {
+    const seen: unknown[] = [];
+    const user = await start({
+      sessionsPage: true,
+      pages: { render: ({ kind, code, user }) => void seen.push([kind, code, user]) },
+    });
+    await user.signIn(undefined, ADA);
+    const headers = { accept: "text/html" };
+    const blocked = await application!.auth.guard(user.request("/admin", { headers }), {
+      allow: () => false,
+    });
+    expect(blocked?.kind).toBe("forbidden");
+    await user.get("/idpauth/sessions", { headers });
+    await user.get("/idpauth/", { headers });
+    application!.provider.mutateIdToken = ({ claims: { acr: _acr, ...claims } }) => ({ claims });
+    const stepUp = await user.approve("/idpauth/login/?acr_values=gold", ADA);
+    expect((await user.get(stepUp, { headers })).status).toBe(403);
+    const foreign = await user.get("/idpauth/login/", {
+      headers: { "sec-fetch-site": "cross-site" },
+    });
+    const other = new URL(await application!.provider.signInCode(foreign.location, { sub: "x" }));
+    await user.get(other.pathname + other.search, { headers });
+    expect(seen).toEqual([
+      ["error", "forbidden", USER],
+      ["sessions", undefined, USER],
+      ["signed-in", undefined, USER],
+      ["error", "step_up_failed", USER],
+      ["other-user", "other_user_signed_in", USER],
+    ]);
+  });
+
+  it("gets no user on an error page of a signed-out user", async () => {
+    const seen: unknown[] = [];
+    const user = await start({ pages: { render: ({ user }) => void seen.push(user) } });
+    await user.get("/idpauth/nowhere", { headers: { accept: "text/html" } });
+    expect(seen).toEqual([undefined]);
+  });
+});
+
+describe("a callback whose session cookie is lost, because the framework doesn't trust the proxy", () => {
+  /** Whose framework has a new session for each request, as without a cookie. */
+  async function callback(options: IdpAuthOptions, forwarded?: string): Promise<LogEntry[]> {
+    const log: LogEntry[] = [];
+    const settings = { ...options, log: (entry: LogEntry) => void log.push(entry) };
+    const auth = createIdpAuth(
+      {
+        env: {},
+        secretKey: "a secret key of at least 32 bytes",
+        clientId: "client",
+        clientSecret: "a client's secret",
+        issuer: "https://login.example.com",
+        ...settings,
+      },
+      {
+        name: "plain",
+        request: (raw: IdpRequest) => raw,
+        session: () =>
+          ({ get: () => undefined, set() {}, unset() {}, async destroy() {} }) as never,
+      },
+    );
+    await auth.handle({
+      method: "GET",
+      target: "/idpauth/login-callback?code=c&state=s",
+      scheme: "http",
+      host: "app.example",
+      header: (name) => (name === "x-forwarded-proto" ? forwarded : undefined),
+    });
+    return log.filter(({ code }) => code === "callback_failed");
+  }
+
+  it.each([
+    ["host", "https://app.example", undefined, true],
+    ["host", undefined, "https", true],
+    ["host", "http://app.example", undefined, false],
+    ["bundled", "https://app.example", "https", false],
+  ] as const)(
+    "session %s, BASE_URL %s, X-Forwarded-Proto %s: the log names the cause: %s",
+    async (session, baseUrl, forwarded, isNamed) => {
+      const [line] = await callback({ session, baseUrl }, forwarded);
+      expect(line?.details).toEqual({ reason: "state" });
+      expect(line?.message.includes("trust proxy")).toBe(isNamed);
+    },
+  );
 });

@@ -43,11 +43,11 @@ describe("an error page", () => {
   });
 
   it.each(["provider_unavailable", "store_unavailable", "session_missing"] as const)(
-    "for %s says that the user has not been signed out, and offers to try again",
+    "for %s says that a user who was signed in still is, and offers to try again",
     (code) => {
       const page = errorPage({ publicPath, code, detail: "Words of the endpoint.", retryAfter: 5 });
       expect(textOf(page)).toContain(
-        "Words of the endpoint. You have not been signed out. Try again in 5 seconds. Try again",
+        "Words of the endpoint. If you were signed in, you still are. Try again in 5 seconds. Try again",
       );
       expect(linksOf(page)).toEqual([""]);
     },

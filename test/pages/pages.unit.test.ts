@@ -152,7 +152,7 @@ describe("the language", () => {
     ]);
     for (const { body } of replies) expect(body).toContain('<html lang="de" dir="ltr">');
     expect(textOf(replies[3].body ?? "")).toContain(
-      "Sie wurden nicht abgemeldet. Versuchen Sie es in 5 Sekunden noch einmal.",
+      "Falls Sie angemeldet waren, sind Sie es weiterhin. Versuchen Sie es in 5 Sekunden noch einmal.",
     );
   });
 
@@ -333,7 +333,7 @@ describe("render", () => {
       title: "The session store cannot be reached right now – Shop",
       texts: [
         "This site's session store is not responding. Such an outage is usually short.",
-        "You have not been signed out. Try again in 5 seconds.",
+        "If you were signed in, you still are. Try again in 5 seconds.",
       ],
       action: { label: "Try again", href: "" },
     });

@@ -56,6 +56,7 @@ export function idpAuth<
   const open = openResponses();
   const component = processComponent<OwnClaims, Data>(options, {
     name: "Next.js",
+    mountsLate: true,
     request: (raw) => (raw instanceof Request ? new RouteRequest(raw) : raw),
     source: (raw) => (raw instanceof Request ? { web: raw } : {}),
     onClose(raw, closed) {

@@ -101,7 +101,7 @@ export const ar: Messages = {
   "time.justNow": "قبل أقل من دقيقة",
 
   "error.code": "الخطأ {status}",
-  "error.signedIn": "لم يتم تسجيل خروجك.",
+  "error.signedIn": "إذا كنت مسجل الدخول، فما زلت كذلك.",
   "error.retry": "يُرجى إعادة المحاولة بعد: {duration}.",
   "error.parameter": "ليس للمعلَمة {name} قيمة صالحة.",
   "error.invalid_parameter": "إحدى المعلَمات ليس لها قيمة صالحة",

@@ -109,7 +109,7 @@ export const de: Messages = {
   "time.justNow": "vor weniger als einer Minute",
 
   "error.code": "Fehler {status}",
-  "error.signedIn": "Sie wurden nicht abgemeldet.",
+  "error.signedIn": "Falls Sie angemeldet waren, sind Sie es weiterhin.",
   "error.retry": "Versuchen Sie es in {duration} noch einmal.",
   "error.parameter": "Der Parameter {name} hat keinen gültigen Wert.",
   "error.invalid_parameter": "Ein Parameter hat keinen gültigen Wert",

@@ -125,7 +125,7 @@ export const en = {
   // Errors: a title from the table of errors, and a text that explains it
   ...TITLES,
   "error.code": "Error {status}",
-  "error.signedIn": "You have not been signed out.",
+  "error.signedIn": "If you were signed in, you still are.",
   "error.retry": "Try again in {duration}.",
   "error.parameter": "The value of the parameter {name} is invalid.",
   "error.invalid_parameter.text": "Part of the address is invalid.",

@@ -110,7 +110,7 @@ export const es: Messages = {
   "time.justNow": "hace menos de un minuto",
 
   "error.code": "Error {status}",
-  "error.signedIn": "No se ha cerrado su sesión.",
+  "error.signedIn": "Si había iniciado sesión, la sesión sigue abierta.",
   "error.retry": "Vuelva a intentarlo dentro de {duration}.",
   "error.parameter": "El parámetro {name} no tiene un valor válido.",
   "error.invalid_parameter": "Un parámetro no tiene un valor válido",

@@ -111,7 +111,7 @@ export const fr: Messages = {
   "time.justNow": "il y a moins d’une minute",
 
   "error.code": "Erreur {status}",
-  "error.signedIn": "Vous n’avez pas été déconnecté.",
+  "error.signedIn": "Si vous étiez connecté, vous l’êtes toujours.",
   "error.retry": "Réessayez dans {duration}.",
   "error.parameter": "Le paramètre {name} n’a pas de valeur valide.",
   "error.invalid_parameter": "Un paramètre n’a pas de valeur valide",

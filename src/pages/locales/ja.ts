@@ -105,7 +105,7 @@ export const ja: Messages = {
   "time.justNow": "1 分以内",
 
   "error.code": "エラー {status}",
-  "error.signedIn": "ログアウトはされていません。",
+  "error.signedIn": "ログインしていた場合、その状態は続いています。",
   "error.retry": "{duration}後にもう一度お試しください。",
   "error.parameter": "パラメーター {name} の値が正しくありません。",
   "error.invalid_parameter": "パラメーターの値が正しくありません",

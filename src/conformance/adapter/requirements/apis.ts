@@ -188,6 +188,8 @@ export const apiRequirements: readonly AdapterRequirement[] = [
         headers: { "content-type": "application/json" },
       };
       assertProblem(await browser.get(ITEMS, sent), 500, "api_body_consumed");
+      const { message = "" } = app.log.find(({ code }) => code === "api_failed") ?? {};
+      assert.match(message, /other code, such as a body parser, had read its body/);
       assert.deepEqual(app.api.calls, []);
     },
   },
