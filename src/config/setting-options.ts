@@ -263,7 +263,7 @@ export interface SettingOptions {
   /**
    * The number of refreshes that one process runs at a time. Fifty times as many can wait in a
    * queue. If the queue is full, a request gets status 503 with Retry-After, but its user stays
-   * signed in.
+   * signed in. With a private key, at most the same number of sign-ins sign a request at a time.
    *
    * Default: `20`. Environment variable: `IDP_REFRESH_CONCURRENCY`.
    */

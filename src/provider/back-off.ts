@@ -15,6 +15,12 @@ const SHARED_WITHIN = 10_000;
 /** The maximum number of sessions with a back-off. The oldest is removed first. */
 const MAX_SESSIONS = 10_000;
 
+/**
+ * The reason of a request that was not sent, because `sign()` failed. The key service may throttle,
+ * which strangers' logins can cause, so it never blocks other users.
+ */
+export const SIGNATURE_FAILED = "client_assertion";
+
 /** A failed request. */
 export interface Failure {
   readonly reason: string;
@@ -129,7 +135,7 @@ export function createSignInBackOff(clock: Clock, random: () => number): BackOff
 }
 
 function isWithoutResponse({ status, reason }: Partial<Failure>): boolean {
-  return status === undefined && reason !== "too_large";
+  return status === undefined && reason !== "too_large" && reason !== SIGNATURE_FAILED;
 }
 
 export type RefreshBackOff = ReturnType<typeof createRefreshBackOff>;
@@ -158,9 +164,10 @@ export function createRefreshBackOff(clock: Clock, random: () => number) {
   function failed(session: string, startedAt: number, failure: Failure): number {
     const { status, reason, misconfigured = false } = failure;
     if (reason === "invalid_client") return shared.failed(startedAt, failure);
-    // This session's token may have caused it.
+    // This session's token may have caused it, or the key service is busy.
     const isTokensFault = status !== undefined && status >= 400 && !asksForRetry(status);
-    if (misconfigured || isTokensFault) return tokenFailed(session, startedAt, failure);
+    if (misconfigured || isTokensFault || reason === SIGNATURE_FAILED)
+      return tokenFailed(session, startedAt, failure);
     if (isWithoutResponse(failure)) return shared.failed(startedAt, failure);
     const seconds = tokenFailed(session, startedAt, failure);
     const now = clock.monotonic();

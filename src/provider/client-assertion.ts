@@ -3,6 +3,7 @@ import { epochSeconds } from "../clock.js";
 import type { AssertionAlgorithm } from "../keys/client-keys.js";
 import { isEntraIssuer, isOktaIssuer } from "../config/issuers.js";
 import { ProviderUnavailableError } from "../errors.js";
+import { SIGNATURE_FAILED } from "./back-off.js";
 import type { ProviderMetadata } from "./discovery.js";
 import { untilAborted, withDeadline, type ProviderConnection } from "./provider-connection.js";
 import type { ProviderSettings } from "./provider-settings.js";
@@ -32,6 +33,7 @@ type Metadata = Pick<
  * Connect Core section 9, RFC 7523).
  *
  * @param endpoint the address to which the assertion is sent
+ * @param signal of a refresh or a revocation. Undefined: a sign-in, which waits for other sign-ins
  * @throws ProviderUnavailableError the key cannot sign now, or the provider accepts none of its
  *   algorithms
  */
@@ -79,10 +81,13 @@ export async function clientAssertion(
     withDeadline(clock, Math.min(settings.httpTimeout, LONGEST_SIGNING), async () =>
       key.sign(new TextEncoder().encode(input), { alg }),
     );
+  const release = signal === undefined ? await connection.signInSignatures.take() : undefined;
   try {
     return `${input}.${signatureText(await untilAborted(signal, signs), alg)}`;
   } catch (error) {
-    throw new ProviderUnavailableError("client_assertion", { cause: error });
+    throw new ProviderUnavailableError(SIGNATURE_FAILED, { cause: error });
+  } finally {
+    release?.();
   }
 }
 

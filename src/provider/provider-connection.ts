@@ -13,12 +13,22 @@ import type { LogEntry } from "../events/log.js";
 import type { TokenTarget } from "../ports/provider.js";
 import { isObject, isTooDeep } from "../record/json.js";
 import { within } from "../work/deadline.js";
-import { asksForRetry, createBackOff, type BackOff, type FailureListener } from "./back-off.js";
+import { createSlots } from "../work/slots.js";
+import {
+  asksForRetry,
+  createBackOff,
+  SIGNATURE_FAILED,
+  type BackOff,
+  type FailureListener,
+} from "./back-off.js";
 import type { OwnEndpoints } from "./endpoint-owners.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
 /** The maximum size of a response's body in bytes, after decompression. */
 export const MAX_RESPONSE_BYTES = 1024 * 1024;
+
+/** Milliseconds that a sign-in waits until it may sign. Our decision. */
+const SIGNATURE_PATIENCE = 2_000;
 
 /** A complete response of the provider as raw text. */
 export interface ProviderResponse {
@@ -263,6 +273,16 @@ export function createProviderConnection(
     backchannel: createBackchannel({ clock, timeout: settings.httpTimeout, fetch }),
     /** Returns a new back-off. */
     backOff: () => createBackOff(clock, random),
+    /**
+     * The signatures of sign-ins. Strangers can start any number, so they use at most half of those
+     * at a time: refreshes may use as many.
+     */
+    signInSignatures: createSlots({
+      limit: settings.refreshConcurrency,
+      reason: SIGNATURE_FAILED,
+      clock,
+      patience: SIGNATURE_PATIENCE,
+    }),
 
     /**
      * Sends a request with the client's credentials to one endpoint. oauth4webapi builds it;
@@ -342,7 +362,16 @@ export function createProviderConnection(
         return response;
       };
       try {
-        return await connection.call({ endpoint, backOff, send, read });
+        return await connection.call({
+          endpoint,
+          backOff: {
+            succeeded: backOff.succeeded,
+            failed: (startedAt, failure) =>
+              failure.reason === SIGNATURE_FAILED ? 1 : backOff.failed(startedAt, failure),
+          },
+          send,
+          read,
+        });
       } catch (error) {
         if (received === undefined) throw error;
         return received;

@@ -21,6 +21,7 @@ export interface ProviderSettings {
   readonly debug: boolean;
   /** Seconds. */
   readonly httpTimeout: number;
+  readonly refreshConcurrency: number;
   readonly tokenEndpointAuthMethod:
     "client_secret_post" | "client_secret_basic" | "client_secret_basic_raw";
   /** Replace endpoints of the discovery document or add to them. */

@@ -124,6 +124,7 @@ fuzz(
           scopeIsDefault: true,
           debug: false,
           httpTimeout: 5,
+          refreshConcurrency: 20,
           tokenEndpointAuthMethod: "client_secret_post",
           loginPrompt: null,
           logoutAtProvider: false,

@@ -75,6 +75,7 @@ function rigAround(idp: TestProvider, clock: TestClock): Rig {
         scopeIsDefault: true,
         debug: false,
         httpTimeout: 5,
+        refreshConcurrency: 20,
         tokenEndpointAuthMethod: "client_secret_post",
         loginPrompt: null,
         logoutAtProvider: false,
