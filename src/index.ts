@@ -89,6 +89,7 @@ export type {
   EndWatcher,
   Entry,
   EntryPage,
+  LossyIndex,
   SessionStore,
   Stored,
   StoreProblem,

@@ -19,6 +19,7 @@ import { createApiProxies } from "./api-proxy.js";
 import { compose, type Component, type ComponentParts } from "./component.js";
 import { lateProvider } from "./late-provider.js";
 import type { FrameworkAdapter, FrameworkFacts, IdpAuth, IdpAuthOptions } from "./public-types.js";
+import { reportServerProblems } from "./server-problems.js";
 import { checkedSettings, startedLine } from "./startup.js";
 
 /**
@@ -68,10 +69,11 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   /** Whether the application has started idpauth, or a request has reached the endpoints. */
   let isMounted = adapter.mountsLate === true;
 
-  function warn({ code, message, remedy }: Finding): void {
+  function warn({ code, severity, message, remedy }: Finding): void {
     if (warned.has(message)) return;
     warned.add(message);
-    events.log({ level: "warn", code, message: `${message} ${remedy} ${seeExplanation(code)}` });
+    const level = severity === "error" ? "error" : "warn";
+    events.log({ level, code, message: `${message} ${remedy} ${seeExplanation(code)}` });
   }
 
   /**
@@ -113,6 +115,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
         usesMaxAge,
       });
       events.log(startedLine(found, options));
+      reportServerProblems(options.store, clock, warn);
     }
     return found.findings;
   }

@@ -354,6 +354,12 @@ export const CHECKS = checkTable({
     remedy:
       "Use an https address, unless the network between your application and the provider is your own.",
   },
+  W025: {
+    group: "project middlewares",
+    cause: "The store's server may lose entries on its own, or doesn't say whether it does.",
+    remedy:
+      "Change the server's configuration as the message describes. docs/how-to/scaling.md describes the configuration of each store.",
+  },
 });
 
 export type CheckCode = keyof typeof CHECKS;

@@ -71,6 +71,11 @@ export function runChecks(result: SettingsResult, facts: FrameworkFacts): readon
   ]);
 }
 
+/** Returns the finding of a problem that a store, or its server, reports. */
+export function storeFinding({ message, remedy, isWarning }: StoreProblem): Finding {
+  return check(isWarning === true ? "W025" : "E012", message, remedy);
+}
+
 /** Sorts findings: errors first, then by group. Findings of one group keep their order. */
 export function inReportOrder(findings: readonly Finding[]): readonly Finding[] {
   return findings.toSorted((a, b) => rank(a) - rank(b));
@@ -133,9 +138,7 @@ function frameworkSessionFindings({ read }: SettingsResult, facts: FrameworkFact
 function bundledSessionFindings({ settings }: SettingsResult, facts: FrameworkFacts): Finding[] {
   const { storeMistake } = facts;
   if (storeMistake !== undefined) return [check("E014", storeMistake.message, storeMistake.remedy)];
-  const findings: Finding[] = (facts.storeProblems ?? []).map(({ message, remedy }) =>
-    check("E012", message, remedy),
-  );
+  const findings: Finding[] = (facts.storeProblems ?? []).map(storeFinding);
   // With refused settings, the mode is unknown, and the errors come first.
   if (
     !facts.storeGiven &&

@@ -58,6 +58,13 @@ export interface SessionStore {
    * reports them.
    */
   readonly problems?: readonly StoreProblem[];
+  /**
+   * Setup mistakes that only the store's server can tell. Called once when the application starts,
+   * and again after a rejection. Startup check E012, or W025 for a warning, reports them.
+   */
+  serverProblems?(): Promise<readonly StoreProblem[]>;
+  /** Absent: the lists contain every entry. */
+  readonly lossyIndex?: LossyIndex;
   /** Resolves to undefined if there is no such entry. */
   get(key: string): Promise<Stored | undefined>;
   /** Resolves to false if the key exists already; then nothing was written. */
@@ -124,10 +131,34 @@ export interface EndWatcher {
   connected(isConnected: boolean): void;
 }
 
+/**
+ * For a store that can lose what `listBySubject` and `listBySid` read, although the entries are
+ * still there: for example on a server that evicts keys.
+ */
+export interface LossyIndex {
+  /**
+   * Whether the lists contain every entry. If false, a logout by the provider, `endAllSessions` and
+   * `endSession` also read all entries with `scan`. May keep its result for a minute.
+   */
+  isWhole(): Promise<boolean>;
+  /**
+   * A page of all unexpired entries, with the same rules as `listBySubject`. Entries without
+   * `subject` and `sid` may be left out.
+   *
+   * @param cursor `next` of the previous page. Absent: the first page
+   */
+  scan(cursor?: string): Promise<EntryPage>;
+}
+
 /** A mistake in a store's setup. */
 export interface StoreProblem {
   /** What is wrong. Names options; never contains a secret. */
   readonly message: string;
   /** How to correct it. Never contains a secret. */
   readonly remedy: string;
+  /**
+   * True: the store keeps its requirements, but something is worth a warning. Only of
+   * `serverProblems`.
+   */
+  readonly isWarning?: boolean;
 }

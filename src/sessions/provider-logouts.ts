@@ -5,8 +5,8 @@ import type { Stored } from "../ports/session-store.js";
 import { hasSubject, type IdInfo } from "../record/identity.js";
 import type { ClientIdentity } from "../record/record.js";
 import {
+  allPagesUnder,
   noteOf,
-  pagesUnder,
   readSummary,
   readSummaryJson,
   stampOf,
@@ -88,8 +88,7 @@ export function createProviderLogouts(options: ProviderLogoutsOptions): Provider
     return false;
   }
 
-  const withSid = (sid: string) => () =>
-    pagesUnder(sealer.sidHashes(client, sid), (hash, cursor) => store.listBySid(hash, cursor));
+  const withSid = (sid: string) => () => allPagesUnder(store, "sid", sealer.sidHashes(client, sid));
   const reason = "logged_out_at_provider";
 
   return {
@@ -99,8 +98,7 @@ export function createProviderLogouts(options: ProviderLogoutsOptions): Provider
         isNotNewer(readSummary(sealer, key, stored)?.signedInIat, iat);
       const subject = sub ?? "";
       const hashes = sealer.subjectHashes({ ...client, issuer }, subject);
-      const ofSubject = () =>
-        pagesUnder(hashes, (hash, cursor) => store.listBySubject(hash, cursor));
+      const ofSubject = () => allPagesUnder(store, "subject", hashes);
       // A provider that did not send `sid` at the sign-in cannot have ended another session of the
       // user alone.
       const withoutSid = (key: string, stored: Stored) =>

@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.js";
 import { asStoreUnavailable } from "../errors.js";
-import type { EntryPage, SessionStore, Stored } from "../ports/session-store.js";
+import type { EntryPage, LossyIndex, SessionStore, Stored } from "../ports/session-store.js";
 
 /** @param duration milliseconds */
 export type StoreFailureListener = (error: unknown, duration: number) => void;
@@ -19,6 +19,8 @@ type Reported =
 export interface ReportedStore extends Required<Pick<SessionStore, Reported>> {
   /** How the store announces ends. Failures of this are not outages, and are not reported here. */
   readonly announcements: Pick<SessionStore, "announceEnd" | "watchEnds">;
+  /** Undefined: the lists contain every entry. */
+  readonly lossyIndex: LossyIndex | undefined;
 }
 
 /**
@@ -53,9 +55,14 @@ export function createReportedStore(
     return asStoreUnavailable(error);
   }
 
+  const { lossyIndex } = store;
   return {
     inProcess: store.inProcess === true,
     announcements: store,
+    lossyIndex: lossyIndex && {
+      isWhole: () => run(() => lossyIndex.isWhole()),
+      scan: (cursor) => list(() => lossyIndex.scan(cursor)),
+    },
     /** Runs for every request: no closure. */
     async get(key) {
       const started = clock.monotonic();

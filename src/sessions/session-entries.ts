@@ -289,6 +289,9 @@ function parsed(text: string | undefined): unknown {
 /** The entries of a list, one page after the other. */
 export type EntryPages = AsyncIterable<ReadonlyMap<string, Stored>>;
 
+/** The lists of a store, and the way to find what they have lost. */
+export type ListedStore = Pick<ReportedStore, "listBySubject" | "listBySid" | "lossyIndex">;
+
 /**
  * Reads the pages under the hashes of SECRET_KEY and of each fallback, and lets other work run in
  * between. A session that was not written since a rotation still has the earlier hash. Then reads
@@ -296,17 +299,41 @@ export type EntryPages = AsyncIterable<ReadonlyMap<string, Stored>>;
  * entry may occur twice.
  */
 export async function* pagesUnder(
+  store: ListedStore,
+  field: "subject" | "sid",
   hashes: KeyedHashes,
-  list: (hash: string, cursor?: string) => Promise<EntryPage>,
 ): EntryPages {
   for (const hash of [...hashes, ...hashes.slice(0, -1).reverse()]) {
-    let cursor: string | undefined;
-    do {
-      const page = await list(hash, cursor);
-      yield page.entries;
-      cursor = page.next;
-      // A store in this process responds at once.
-      if (cursor !== undefined) await nextTurn();
-    } while (cursor !== undefined);
+    yield* allPages((cursor) =>
+      field === "subject" ? store.listBySubject(hash, cursor) : store.listBySid(hash, cursor),
+    );
   }
+}
+
+/**
+ * As {@link pagesUnder}, and then everything that the lists have lost, if the store says that they
+ * can. For what must find every session: a logout.
+ */
+export async function* allPagesUnder(
+  store: ListedStore,
+  field: "subject" | "sid",
+  hashes: KeyedHashes,
+): EntryPages {
+  yield* pagesUnder(store, field, hashes);
+  const { lossyIndex } = store;
+  if (lossyIndex === undefined || (await lossyIndex.isWhole())) return;
+  const ours = new Set<string | undefined>(hashes);
+  for await (const entries of allPages((cursor) => lossyIndex.scan(cursor)))
+    yield new Map([...entries].filter(([, stored]) => ours.has(stored[field])));
+}
+
+async function* allPages(read: (cursor?: string) => Promise<EntryPage>): EntryPages {
+  let cursor: string | undefined;
+  do {
+    const page = await read(cursor);
+    yield page.entries;
+    cursor = page.next;
+    // A store in this process responds at once.
+    if (cursor !== undefined) await nextTurn();
+  } while (cursor !== undefined);
 }

@@ -4,7 +4,12 @@ import type { Stored } from "../ports/session-store.js";
 import { epochSeconds, type EpochSeconds } from "../clock.js";
 import type { SessionEnding } from "./end-by-key.js";
 import type { KeyedHashes } from "./seal.js";
-import { pagesUnder, readSummary, type SessionEntriesOptions } from "./session-entries.js";
+import {
+  allPagesUnder,
+  pagesUnder,
+  readSummary,
+  type SessionEntriesOptions,
+} from "./session-entries.js";
 
 /** The two claims that identify a user (OpenID Connect Core section 5.7). */
 export interface Subject {
@@ -115,8 +120,7 @@ export function createSubjectSessions(options: SubjectSessionsOptions): SubjectS
     const hashes = (clientId: string) => sealer.subjectHashes({ issuer: iss, clientId }, sub);
     return [...hashes(first ?? ""), ...others.flatMap(hashes)];
   }
-  const pagesOf = (subject: Subject) =>
-    pagesUnder(hashesOf(subject), (hash, cursor) => store.listBySubject(hash, cursor));
+  const allPagesOf = (subject: Subject) => allPagesUnder(store, "subject", hashesOf(subject));
 
   function readSession(key: string, stored: Stored): ReadSession {
     const summary = readSummary(sealer, key, stored);
@@ -143,7 +147,7 @@ export function createSubjectSessions(options: SubjectSessionsOptions): SubjectS
     most: number,
   ): Promise<{ sessions: Map<string, ReadSession>; hasMore: boolean }> {
     const sessions = new Map<string, ReadSession>();
-    for await (const entries of pagesOf(subject)) {
+    for await (const entries of pagesUnder(store, "subject", hashesOf(subject))) {
       for (const [key, stored] of entries) sessions.set(key, readSession(key, stored));
       if (sessions.size > most) return { sessions, hasMore: true };
     }
@@ -164,7 +168,7 @@ export function createSubjectSessions(options: SubjectSessionsOptions): SubjectS
       return { sessions: listed.sort((a, b) => (b.loginAt ?? 0) - (a.loginAt ?? 0)), hasMore };
     },
     async end(subject, id, announce) {
-      for await (const entries of pagesOf(subject)) {
+      for await (const entries of allPagesOf(subject)) {
         const keys = [...entries.keys()].filter((key) => sessionId(key) === id);
         if (keys.length > 0)
           return (await ending.end(keys, { reason: "ended_everywhere", announce })) === 1;
@@ -172,7 +176,7 @@ export function createSubjectSessions(options: SubjectSessionsOptions): SubjectS
       return false;
     },
     endAll(subject, except, announce) {
-      const list = () => pagesOf(subject);
+      const list = () => allPagesOf(subject);
       return ending.endListed(list, (key) => key !== except, {
         reason: "ended_everywhere",
         announce,

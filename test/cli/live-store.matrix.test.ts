@@ -103,6 +103,20 @@ describe.runIf(redis === "is there")("a Redis server", () => {
     expect(messages[0]).toBe("The Redis server in --store refuses connections.");
   });
 
+  it("that may evict sessions: W025; that is a replica: E012, and nothing else", async () => {
+    const set = (...command: string[]) =>
+      control({ ...server, url: withPassword("hunter2") }, (client) => client.sendCommand(command));
+    await set("CONFIG", "SET", "maxmemory", "100mb");
+    await set("CONFIG", "SET", "maxmemory-policy", "allkeys-lfu");
+    const evicting = await judge(withPassword("hunter2"), { clock: checkIo().clock });
+    expect(evicting.codes).toEqual(["W025"]);
+    expect(evicting.messages[0]).toContain("allkeys-lfu");
+    await set("CONFIG", "SET", "maxmemory", "0");
+    await set("REPLICAOF", "127.0.0.1", "1");
+    expect((await judge(withPassword("hunter2"))).codes).toEqual(["E012"]);
+    await set("REPLICAOF", "NO", "ONE");
+  });
+
   it("may be named by a variable", async () => {
     const env = { REDIS_URL: withPassword("hunter2") };
     expect((await judge("env:REDIS_URL", { clock: checkIo().clock }, env)).codes).toEqual([]);

@@ -343,6 +343,9 @@ describe.skipIf(isMissing)("a Redis server", () => {
           expect(await control(server, (client) => client.get(`idpauth:session:${key}`))).toBe(
             value,
           );
+          // It may be a session of the user whose logout scans.
+          await expect(scanAll(store)).rejects.toThrow(StoreUnavailableError);
+          await control(server, (client) => client.del(`idpauth:session:${key}`));
         }
       });
 
@@ -631,4 +634,10 @@ function commandCalls(server: RedisServer): Promise<Map<string, number>> {
     const lines = (await client.info("commandstats")).matchAll(/cmdstat_(\w+):calls=(\d+)/g);
     return new Map(Array.from(lines, ([, name = "", calls]) => [name, Number(calls)]));
   });
+}
+
+async function scanAll({ lossyIndex }: SessionStore): Promise<void> {
+  let cursor: string | undefined;
+  do cursor = (await lossyIndex!.scan(cursor)).next;
+  while (cursor !== undefined);
 }

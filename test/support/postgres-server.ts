@@ -43,6 +43,8 @@ export interface PostgresServerOptions {
 /** Unlike the time of this process, so that whoever asks the wrong clock is found out. */
 const FAKE_START = Date.UTC(2033, 0, 1) / 1000;
 const START_MILLISECONDS = 120_000;
+/** Read-only: it is a standby. */
+const READY = /database system is ready to accept (read-only )?connections/;
 const run = promisify(execFile);
 
 /** Where PostgreSQL's programs are; see `ensureProgram` for what happens when they are missing. */
@@ -273,7 +275,7 @@ function started(
     child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
       if (child.exitCode !== null) return;
       log = (log + chunk).slice(-10_000);
-      if (!log.includes("database system is ready to accept connections")) return;
+      if (!READY.test(log)) return;
       clearTimeout(timer);
       resolve(child);
     });

@@ -13,6 +13,9 @@ class Shared extends MapStore {
   restore(key: string, stored: Stored): void {
     this.entries.set(key, stored);
   }
+  every(cursor?: string): EntryPage {
+    return this.page(({ subject, sid }) => (subject ?? sid) !== undefined, cursor);
+  }
 }
 
 /** The data that the stores share, one moment away. */
@@ -84,6 +87,10 @@ export class Client implements SessionStore {
       );
     });
   }
+  readonly lossyIndex = {
+    isWhole: () => this.server.ask(async () => true),
+    scan: (cursor?: string) => this.server.ask(async (store) => store.every(cursor)),
+  };
   async announceEnd(key: string, reason: string): Promise<void> {
     await this.server
       .ask(async () => {

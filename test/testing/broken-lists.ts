@@ -2,7 +2,7 @@ import type { Entry, EntryPage, Stored } from "../../src/index.js";
 import { broken, type BrokenStore } from "./broken-store.js";
 import { MapStore } from "./map-store.js";
 
-// Stores whose lists or whose getMany are broken on purpose.
+// Stores whose lists, getMany or lossyIndex are broken on purpose.
 
 type List = (
   of: Lists,
@@ -161,6 +161,19 @@ const getting = (
     }
   };
 
+/** A store whose scan gives the page after the `cursor` that `change` makes of the right one. */
+const scanning = (change: (page: EntryPage, of: Lists) => EntryPage) =>
+  class extends Lists {
+    readonly lossyIndex = {
+      isWhole: async () => false,
+      scan: async (cursor?: string) =>
+        change(
+          this.page(({ subject, sid }) => (subject ?? sid) !== undefined, cursor),
+          this,
+        ),
+    };
+  };
+
 export const brokenLists: readonly BrokenStore[] = [
   ...listMethods.flatMap(brokenListsOf),
   broken(
@@ -179,6 +192,21 @@ export const brokenLists: readonly BrokenStore[] = [
         return this.page((stored) => stored.sid === sid || indexed.includes(stored), cursor);
       }
     },
+  ),
+  broken(
+    "scan leaves out what has only a sid",
+    ["lossyIndex", "scan returns all entries"],
+    [6, "everywhere"],
+    scanning(({ entries, next }) => ({
+      entries: new Map([...entries].filter(([, { subject }]) => subject !== undefined)),
+      next,
+    })),
+  ),
+  broken(
+    "scan has one page",
+    ["lossyIndex", "scan misses no entry"],
+    [6, "everywhere"],
+    scanning(({ entries }) => ({ entries })),
   ),
   broken(
     "getMany gives an entry under another key",

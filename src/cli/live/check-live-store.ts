@@ -1,7 +1,7 @@
 import { AssertionError } from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { epochSeconds } from "../../clock.js";
-import { check } from "../../config/startup-checks.js";
+import { storeFinding } from "../../config/startup-checks.js";
 import type { Finding } from "../../errors.js";
 import type { Entry, SessionStore } from "../../ports/session-store.js";
 import type { Environment } from "../../config/read-settings.js";
@@ -64,11 +64,13 @@ async function opened(
 }
 
 async function tried(store: SessionStore, io: CheckIo): Promise<StoreResult> {
-  const problems = (store.problems ?? []).map(({ message, remedy }) =>
-    check("E012", message, remedy),
-  );
+  const problems = (store.problems ?? []).map(storeFinding);
   const name = /^[\w .-]{1,40}$/.test(store.name) ? store.name : "without a name";
   if (problems.length > 0) return { fact: { name, roundTripMs: null }, findings: problems };
+  const ofServer = await serverFindings(store);
+  // Every check would fail on a replica.
+  if (ofServer.some(({ severity }) => severity === "error"))
+    return { fact: { name, roundTripMs: null }, findings: ofServer };
   const { clock } = io;
   const keys = new Set<string>();
   const under = { store: remembering(store, keys), now: () => epochSeconds(clock), advance: pause };
@@ -101,8 +103,21 @@ async function tried(store: SessionStore, io: CheckIo): Promise<StoreResult> {
   }
   return {
     fact: { name, roundTripMs },
-    findings: [...findings, ...(await cleanUp(under.store, keys))],
+    findings: [...ofServer, ...findings, ...(await cleanUp(under.store, keys))],
   };
+}
+
+/** What the store's server tells. Whether it responds at all, the checks tell. */
+async function serverFindings(store: SessionStore): Promise<Finding[]> {
+  try {
+    const problems = await withinTime(
+      Promise.resolve().then(() => store.serverProblems?.() ?? []),
+      OPERATION,
+    );
+    return problems.map(storeFinding);
+  } catch {
+    return [];
+  }
 }
 
 /**

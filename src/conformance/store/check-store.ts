@@ -107,6 +107,8 @@ interface Checked {
   readonly needs: StoreNeed | undefined;
 }
 
+const OPTIONAL: readonly (StoreNeed | undefined)[] = ["getMany", "ends", "lossyIndex"];
+
 /**
  * Returns the verdict on a guarantee or property. An unchecked requirement does not count if it is
  * on an optional method. Nor does it for a store in this process, which no other process reaches,
@@ -120,7 +122,7 @@ function isGiven(
   if (checked.some(({ result }) => result.error !== undefined)) return false;
   const open = checked.filter(({ result }) => result.notChecked !== undefined);
   const isIgnored = (needs: StoreNeed | undefined) =>
-    needs !== own && (isInProcess || needs === "getMany" || needs === "ends");
+    needs !== own && (isInProcess || OPTIONAL.includes(needs));
   if (open.some(({ needs }) => !isIgnored(needs))) return undefined;
   return true;
 }

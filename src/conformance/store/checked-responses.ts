@@ -10,6 +10,7 @@ import type { SessionStore } from "../../index.js";
 export function withResponsesChecked(store: SessionStore, limit: number): SessionStore {
   const getMany = store.getMany?.bind(store);
   const announceEnd = store.announceEnd?.bind(store);
+  const { lossyIndex } = store;
   const watchEnds = store.watchEnds?.bind(store);
   return {
     name: store.name,
@@ -30,6 +31,12 @@ export function withResponsesChecked(store: SessionStore, limit: number): Sessio
     ...(announceEnd !== undefined && {
       announceEnd: (key: string, reason: string) =>
         asked("announceEnd", limit, () => announceEnd(key, reason), isAnything),
+    }),
+    ...(lossyIndex !== undefined && {
+      lossyIndex: {
+        isWhole: () => asked("isWhole", limit, () => lossyIndex.isWhole(), isBoolean),
+        scan: (cursor?: string) => asked("scan", limit, () => lossyIndex.scan(cursor), isPage),
+      },
     }),
     ...(getMany !== undefined && {
       getMany: (keys: readonly string[]) =>

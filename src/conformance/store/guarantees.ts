@@ -2,12 +2,15 @@
  * A feature that only some stores under test have and some requirements need. `bytes`: a store
  * outside the process, which gets encrypted bytes. `another` and `outage`: the members of that name
  * in `StoreUnderTest`. `getMany` and `ends`: the optional methods `getMany`, and `announceEnd` with
- * `watchEnds`.
+ * `watchEnds`. `lossyIndex`: the member of that name.
  */
 export type StoreNeed = "bytes" | "another" | "outage" | OptionalMethod;
 
-/** Methods that a store may lack. It loses no guarantee, because idpauth has another way. */
-export type OptionalMethod = "getMany" | "ends";
+/**
+ * What a store may lack. It loses no guarantee: idpauth has another way, or the store doesn't need
+ * it.
+ */
+export type OptionalMethod = "getMany" | "ends" | "lossyIndex";
 
 /** One of the seven guarantees that idpauth gives with a store that meets the requirements. */
 export interface Guarantee {

@@ -68,7 +68,7 @@ export const STORE_METHODS = [
   "listBySid",
 ] as const;
 /** A method whose calls a requirement checks. */
-export type CheckedMethod = (typeof STORE_METHODS)[number] | "getMany";
+export type CheckedMethod = (typeof STORE_METHODS)[number] | "getMany" | "scan" | "isWhole";
 
 /** Returns the milliseconds after which a call counts as failed. */
 export function callLimit(under: StoreUnderTest): number {
@@ -95,6 +95,8 @@ export function whyNotChecked(
   }
   if (needs === "getMany" && under.store.getMany === undefined)
     return "the store has no getMany, which is optional";
+  if (needs === "lossyIndex" && under.store.lossyIndex === undefined)
+    return "the store's lists lose no entry, so it has no lossyIndex";
   if (needs === "ends" && under.store.watchEnds === undefined)
     return "the store has no watchEnds, which is optional";
   if (needs === "outage" && under.outage === undefined) {

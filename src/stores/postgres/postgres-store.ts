@@ -1,5 +1,11 @@
 import { StoreUnavailableError } from "../../errors.js";
-import type { Entry, EntryPage, SessionStore, Stored } from "../../ports/session-store.js";
+import type {
+  Entry,
+  EntryPage,
+  SessionStore,
+  Stored,
+  StoreProblem,
+} from "../../ports/session-store.js";
 import { epochSeconds, systemClock, type Clock, type EpochSeconds } from "../../clock.js";
 import {
   codeOf,
@@ -169,6 +175,10 @@ export function postgresStore(
   return {
     name: "postgres",
     problems,
+    async serverProblems() {
+      const { rows } = await run(IN_RECOVERY);
+      return rows[0]?.[0] === "true" ? [STANDBY] : [];
+    },
     ...(ends && { watchEnds: ends.watch }),
     async get(key) {
       const { rows } = await run(sql.get, [key, now()]);
@@ -215,6 +225,13 @@ export function postgresStore(
     },
   };
 }
+
+const IN_RECOVERY = "SELECT pg_is_in_recovery()::text";
+const STANDBY: StoreProblem = {
+  message:
+    "PostgreSQL is a standby. It refuses writes, and may still return a session after its logout.",
+  remedy: "Connect the pool to the primary, without a proxy that sends reads to standbys.",
+};
 
 const OTHER_COLUMNS =
   "The % has other columns than postgresMigration() creates. Give the store another table name.";

@@ -1,6 +1,6 @@
 import type { StoreProblem } from "../../ports/session-store.js";
 import type { ChannelListener } from "../end-announcements.js";
-import { offlineQueue, type RedisConnection } from "./redis-connection.js";
+import { offlineQueue, type RedisCommand, type RedisConnection } from "./redis-connection.js";
 
 /** A `Redis` or `Cluster` of the package `ioredis`. */
 export interface IoRedisClient {
@@ -14,6 +14,13 @@ interface IoRedis {
   readonly status: string;
   callBuffer: BufferCommand;
   duplicate(...overrides: unknown[]): Subscriber;
+  /** Only of a Cluster. */
+  nodes?(role: "master"): readonly IoRedisNode[];
+}
+
+interface IoRedisNode {
+  readonly options: { readonly host?: string; readonly port?: number };
+  callBuffer: BufferCommand;
 }
 
 interface Subscriber {
@@ -54,12 +61,12 @@ export function isIoRedis(client: object): client is IoRedis {
 
 export function ioRedisConnection(client: IoRedis): RedisConnection {
   return {
-    // `callBuffer` loses the command's name under `enableAutoPipelining`.
-    send: (_key, [name, ...args]) =>
-      (
-        (client as unknown as Record<string, BufferCommand>)[`${name.toLowerCase()}Buffer`] ??
-        client.callBuffer
-      ).apply(client, args),
+    send: (_key, command) => sent(client, command),
+    nodes: async () =>
+      client.nodes?.("master").map((node) => ({
+        name: `${node.options.host ?? ""}:${String(node.options.port)}`,
+        send: (command) => sent(node, command),
+      })) ?? [{ name: "", send: (command) => sent(client, command) }],
     isCluster: client.isCluster === true,
     subscribe: (channel, listener) =>
       client.status === "end" ? () => undefined : subscribed(client, channel, listener),
@@ -67,6 +74,14 @@ export function ioRedisConnection(client: IoRedis): RedisConnection {
     isOpen: () => true,
     problems: () => problemsOf(client),
   };
+}
+
+/** `callBuffer` loses the command's name under `enableAutoPipelining`. */
+function sent(client: IoRedisNode | IoRedis, [name, ...args]: RedisCommand): Promise<unknown> {
+  const method = (client as unknown as Record<string, BufferCommand>)[
+    `${name.toLowerCase()}Buffer`
+  ];
+  return method === undefined ? client.callBuffer(name, ...args) : method.apply(client, args);
 }
 
 function subscribed(

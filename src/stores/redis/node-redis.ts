@@ -1,6 +1,6 @@
 import type { StoreProblem } from "../../ports/session-store.js";
 import type { ChannelListener } from "../end-announcements.js";
-import { offlineQueue, type RedisConnection } from "./redis-connection.js";
+import { offlineQueue, type RedisConnection, type RedisNode } from "./redis-connection.js";
 
 /** What `createClient`, `createCluster` or `createSentinel` of the package `redis` returns. */
 export interface NodeRedisClient {
@@ -14,6 +14,10 @@ interface NodeRedis {
   sendCommand(...args: unknown[]): Promise<unknown>;
   listenerCount(event: string): number;
   duplicate(overrides?: object): Subscriber;
+  /** Only of a Cluster. */
+  readonly masters?: readonly { readonly address: string }[];
+  /** Only of a Cluster. */
+  nodeClient?(node: object): Promise<NodeRedis> | NodeRedis;
 }
 
 interface Subscriber {
@@ -62,11 +66,26 @@ export function nodeRedisConnection(client: NodeRedis): RedisConnection {
   };
   return {
     send: send(),
+    nodes: async () =>
+      isCluster(client)
+        ? Promise.all((client.masters ?? []).map((master) => nodeOf(client, master)))
+        : [{ name: "", send: (command) => send()("", command) }],
     isCluster: isCluster(client),
     subscribe: (channel, listener) =>
       client.isOpen ? subscribed(client, channel, listener) : () => undefined,
     isOpen: () => client.isOpen,
     problems: () => problemsOf(client),
+  };
+}
+
+async function nodeOf(
+  cluster: NodeRedis,
+  master: { readonly address: string },
+): Promise<RedisNode> {
+  const client = await cluster.nodeClient?.(master);
+  return {
+    name: master.address,
+    send: async (command) => client?.sendCommand(command, COMMAND_OPTIONS),
   };
 }
 

@@ -4,6 +4,14 @@ import type { ChannelListener } from "../end-announcements.js";
 /** Name and arguments of a command. */
 export type RedisCommand = readonly [name: string, ...args: (string | Buffer)[]];
 
+/** A primary of the server or the Cluster. */
+export interface RedisNode {
+  /** Differs between the nodes of a Cluster; empty without one. */
+  readonly name: string;
+  /** As `send` of the connection. */
+  send(command: RedisCommand): Promise<unknown>;
+}
+
 /** The part of a client that the store uses. */
 export interface RedisConnection {
   /**
@@ -11,6 +19,8 @@ export interface RedisConnection {
    * with the client's own error.
    */
   send(key: string, command: RedisCommand): Promise<unknown>;
+  /** The primary, or all of a Cluster's. */
+  nodes(): Promise<readonly RedisNode[]>;
   /** True: a command may name keys of one node only. */
   readonly isCluster: boolean;
   /**

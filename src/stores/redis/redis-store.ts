@@ -4,6 +4,7 @@ import { systemClock, type Clock } from "../../clock.js";
 import { ioRedisConnection, isIoRedis, type IoRedisClient } from "./ioredis.js";
 import { isNodeRedis, nodeRedisConnection, type NodeRedisClient } from "./node-redis.js";
 import type { RedisCommand, RedisConnection } from "./redis-connection.js";
+import { readFacts, serverProblemsOf } from "./redis-server-facts.js";
 import { DELETE, INDEX, INSERT, REPLACE, TOUCH, type RedisScript } from "./scripts.js";
 import { packEntry, stampDigits, unpackEntry } from "./value.js";
 import { createAnnouncedEnds } from "../end-announcements.js";
@@ -34,6 +35,13 @@ export interface RedisStoreOptions {
  */
 const MAX_ROUNDS = 5;
 
+/** Keys that one step of a scan reads, roughly. A page may have 500 entries. */
+const SCAN_PAGE = 250;
+/** The keys of sessions. */
+const KEY = /^[\w-]{43}$/;
+/** Milliseconds for which the store remembers whether its indexes are whole. */
+const WHOLE_MS = 60_000;
+
 /**
  * Returns a store in Redis 6.2 or later, or Valkey: one server, Sentinel or a Cluster. Takes a
  * client of the package `redis` (node-redis) or `ioredis`. The application connects and closes the
@@ -49,9 +57,9 @@ const MAX_ROUNDS = 5;
  *   with or without `sentinels`
  * - `new Cluster(nodes, { enableOfflineQueue: false })` of ioredis
  *
- * The server expires entries by its own clock. It must not evict them
- * (`maxmemory-policy noeviction`), and acknowledged writes must survive its restart
- * (`appendonly yes`). Otherwise users are signed out.
+ * The server expires entries by its own clock. It should not evict them
+ * (`maxmemory-policy noeviction`): warning W025 otherwise. Acknowledged writes must survive its
+ * restart (`appendonly yes`). Otherwise users are signed out.
  *
  * An operation that runs out of time rejects, and sends no further command. A command that was
  * already sent may still run later. That is harmless: see scripts.ts. If the network drops packets
@@ -83,6 +91,7 @@ function connectionOf(client: unknown): RedisConnection {
 
 const UNKNOWN: RedisConnection = {
   send: () => Promise.reject(new Error("redisStore doesn't know this kind of client")),
+  nodes: () => Promise.reject(new Error("redisStore doesn't know this kind of client")),
   isCluster: false,
   subscribe: () => () => undefined,
   isOpen: () => true,
@@ -110,8 +119,8 @@ type Send = (key: string, command: RedisCommand) => Promise<unknown>;
  * | Operation | Steps | After the first step alone |
  * |---|---|---|
  * | insert | index, record | The index names a missing key until that entry would have expired. |
- * | replace, same subject, sid and expiry | record | |
- * | replace, another of them or later expiry | record says "index first", index, record | The old record stands. Its indexes name it. |
+ * | replace | index, record | The old record stands. Its indexes name it, too. |
+ * | replace, when a touch came first | index, record says "index first", index, record | As for replace. |
  * | touch, stamp alone | record | |
  * | touch, later expiry | stamp, and the record says "index first"; index, record | The record has the stamp. Its index entry outlives it. |
  * | delete | record, index | As for insert. |
@@ -119,6 +128,9 @@ type Send = (key: string, command: RedisCommand) => Promise<unknown>;
  * After a change of subject or sid the old index keeps its entry until the entry expires. Removing
  * it could hit a writer that goes back to the old one, as two processes do during a key rotation.
  * Listing removes nothing either: a key without a record may be an insert between its two steps.
+ *
+ * A server that evicts keys may evict an index and keep its records. Each replace and each later
+ * expiry writes the index again. `lossyIndex` tells a logout to read all records until then.
  */
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 function createRedisStore(
@@ -137,6 +149,10 @@ function createRedisStore(
     },
     clock,
   );
+
+  /** Whether the indexes name every entry, as the servers said last. */
+  let whole = { is: true, until: -Infinity };
+  const facts = () => operation(async () => readFacts(await connection.nodes()));
 
   async function entriesOf(
     send: Send,
@@ -181,14 +197,47 @@ function createRedisStore(
     return { entries, next: String(next) === "0" ? undefined : String(next) };
   }
 
+  /**
+   * A page of the scan of one node, then of the next one. A position of SCAN returns every key that
+   * stays on its node.
+   */
+  async function scan(send: Send, cursor: string): Promise<EntryPage> {
+    const nodes = [...(await connection.nodes())].sort((one, other) =>
+      one.name < other.name ? -1 : 1,
+    );
+    const [name = "", position = "0"] = cursor === "" ? [nodes[0]?.name] : cursor.split(" ");
+    const at = nodes.findIndex((node) => node.name === name);
+    const node = nodes[at];
+    if (node === undefined)
+      throw new StoreUnavailableError("The nodes of the Redis Cluster have just changed.");
+    const match = sessionPrefix.replace(/[\\*?[\]]/g, "\\$&");
+    const [next, names] = (await node.send([
+      "SCAN",
+      position,
+      "MATCH",
+      `${match}*`,
+      "COUNT",
+      String(SCAN_PAGE),
+    ])) as [unknown, unknown[]];
+    const keys = names.map((found) => String(found).slice(sessionPrefix.length));
+    const entries = await entriesOf(
+      send,
+      keys.filter((key) => KEY.test(key)),
+      ({ subject, sid }) => (subject ?? sid) !== undefined,
+    );
+    const following = nodes[at + 1];
+    if (String(next) !== "0") return { entries, next: `${name} ${String(next)}` };
+    return { entries, next: following && `${following.name} 0` };
+  }
+
   /** Runs a script again after each index entry that it asks for. */
   async function write(
     send: Send,
     script: RedisScript,
     key: string,
     args: (string | Buffer)[],
+    indexed = ["0", "", ""],
   ): Promise<boolean> {
-    let indexed = ["0", "", ""];
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const reply = (await run(send, script, sessionPrefix + key, ...args, ...indexed)) as [
         unknown,
@@ -261,10 +310,14 @@ function createRedisStore(
       });
     },
 
-    replace: (key, entry, version) =>
-      operation(async (send) =>
-        write(send, REPLACE, key, [packEntry(entry, newVersion()), version]),
-      ),
+    replace(key, entry, version) {
+      return operation(async (send) => {
+        const args = [packEntry(entry, newVersion()), version];
+        const until = stampDigits(entry.expiresAt);
+        await index(send, key, until, entry);
+        return write(send, REPLACE, key, args, [until, entry.subject ?? "", entry.sid ?? ""]);
+      });
+    },
 
     touch(key, lastActive, expiresAt) {
       return operation(async (send) => {
@@ -286,6 +339,18 @@ function createRedisStore(
 
     listBySubject: (subject, cursor) => operation((send) => list(send, "subject", subject, cursor)),
     listBySid: (sid, cursor) => operation((send) => list(send, "sid", sid, cursor)),
+    serverProblems: async () => serverProblemsOf(await facts()),
+    lossyIndex: {
+      async isWhole() {
+        if (clock.monotonic() < whole.until) return whole.is;
+        const is = (await facts()).every(
+          ({ evicts, hasEvicted }) => evicts === undefined && !hasEvicted,
+        );
+        whole = { is, until: clock.monotonic() + WHOLE_MS };
+        return is;
+      },
+      scan: (cursor = "") => operation((send) => scan(send, cursor)),
+    },
     getMany: (keys) => operation((send) => entriesOf(send, keys, () => true)),
     announceEnd: ends.announce,
     watchEnds: ends.watch,

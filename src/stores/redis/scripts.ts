@@ -57,9 +57,9 @@ return {0}
 `);
 
 /**
- * ARGV: value, version to replace, end of the entries of its subject and sid in their indexes ('0':
- * not indexed yet). Returns {1}: written; {0}: changed or gone; {2, expiresAt, subject, sid}:
- * nothing written, index both until then first.
+ * ARGV: value, version to replace, end of the entries of its subject and sid in their indexes.
+ * Returns {1}: written; {0}: changed or gone; {2, expiresAt, subject, sid}: nothing written, because
+ * a touch has moved expiresAt: index both until then first.
  */
 export const REPLACE = script(`
 ${EXPIRY}
@@ -69,8 +69,7 @@ local version = string.sub(head, 2, 23)
 if version == string.sub(value, 2, 23) then return {1} end
 if version ~= ARGV[2] then return {0} end
 local expires = string.sub(head, 24, 39)
-local moved = tonumber(string.sub(value, 24, 39)) > tonumber(expires)
-if moved then expires = string.sub(value, 24, 39) end
+if tonumber(string.sub(value, 24, 39)) > tonumber(expires) then expires = string.sub(value, 24, 39) end
 local active = string.sub(head, 40, 55)
 local given = tonumber(string.sub(value, 40, 55))
 if given and given > (tonumber(active) or -1) then active = string.sub(value, 40, 55) end
@@ -78,8 +77,7 @@ local subject = tonumber(string.sub(value, 56, 63)) or 0
 local both = subject + (tonumber(string.sub(value, 64, 71)) or 0)
 if both > 0 and tonumber(ARGV[3]) < tonumber(expires) then
   local hashes = string.sub(value, 80, 79 + both)
-  local same = string.sub(head, 56, 71) == string.sub(value, 56, 71) and redis.call('GETRANGE', KEYS[1], 79, 78 + both) == hashes
-  if moved or not same then return {2, expires, string.sub(hashes, 1, subject), string.sub(hashes, subject + 1)} end
+  return {2, expires, string.sub(hashes, 1, subject), string.sub(hashes, subject + 1)}
 end
 redis.call('SET', KEYS[1], string.sub(value, 1, 23) .. expires .. active .. string.sub(value, 56), 'PXAT', expiry(expires))
 return {1}

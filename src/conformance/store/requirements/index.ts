@@ -5,6 +5,7 @@ import { getRequirements } from "./get.js";
 import { insertRequirements } from "./insert.js";
 import { endRequirements } from "./ends.js";
 import { getManyRequirements } from "./get-many.js";
+import { lossyIndexRequirements } from "./lossy-index.js";
 import { listRequirements } from "./list.js";
 import type { StoreRequirement } from "./requirement.js";
 import { outageRequirements } from "./outage.js";
@@ -20,6 +21,7 @@ export const storeRequirements: readonly StoreRequirement[] = [
   ...touchRequirements,
   ...deleteRequirements,
   ...listRequirements,
+  ...lossyIndexRequirements,
   ...getManyRequirements,
   ...endRequirements,
   ...expiryRequirements,
