@@ -98,6 +98,8 @@ export interface SessionAccess {
    *   is
    */
   access(session: UserSession, options?: AccessOptions): Promise<Access>;
+  /** Keeps the record of a session that the request ends as what it saw, if its user was signed in. */
+  sawLast(session: UserSession, record: SessionRecord): void;
   /** Checks the policy and changes nothing. */
   explain(session: UserSession): Promise<Explanation>;
   /**
@@ -157,6 +159,7 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
         record,
       };
     }
+    session.seen ??= { record: record as SessionRecord, at: now() };
     const stamp = slide && policy.sessionIdleTimeout !== null ? now() : null;
     const written = writeIfPossible(session, () => session.touch(stamp, sendsCookie));
     if (written !== undefined) await written;
@@ -209,10 +212,16 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
 
   return {
     access,
+    sawLast(session, record) {
+      if (judge(record, policy, now()).kind !== "ended") session.seen ??= { record, at: now() };
+    },
     async explain(session) {
       const record = await session.read();
       const verdict = judge(record, policy, now());
-      if (verdict.kind === "valid") return { authenticated: true, reason: null };
+      if (verdict.kind === "valid") {
+        session.seen ??= { record: record as SessionRecord, at: now() };
+        return { authenticated: true, reason: null };
+      }
       return {
         authenticated: false,
         reason: record === undefined ? (session.endedBy ?? verdict.reason) : verdict.reason,

@@ -16,6 +16,7 @@ import type { IdpRequest } from "../http/request.js";
 import { frozenCredentials } from "../record/credentials.js";
 import { clientOf, type SessionRecord } from "../record/record.js";
 import { specifiedKeys } from "../record/stored-form.js";
+import type { SeenSession } from "../ports/user-session.js";
 import { sessionView, type Session } from "../record/session-view.js";
 import { whenEnded } from "../sessions/session-end-signal.js";
 import type { Subject, SubjectSessions } from "../sessions/subject-sessions.js";
@@ -27,6 +28,8 @@ export interface AccessorParts<FrameworkRequest extends object> {
   readonly openedOf: (raw: FrameworkRequest) => SessionRequest;
   /** The session with which a guard let this request pass. */
   readonly passedWith: (raw: FrameworkRequest) => Session | null | undefined;
+  /** The session that the first gate of this request found. */
+  readonly seenBy: (raw: FrameworkRequest) => SeenSession | undefined;
   readonly requestOf: (raw: FrameworkRequest) => IdpRequest;
   readonly onClose: ((raw: FrameworkRequest, closed: () => void) => void) | undefined;
   readonly idle: () => Promise<void>;
@@ -41,7 +44,7 @@ export interface AccessorParts<FrameworkRequest extends object> {
 export function createAccessors<FrameworkRequest extends object>(
   parts: AccessorParts<FrameworkRequest>,
 ): Accessors<FrameworkRequest> {
-  const { ready, openedOf, passedWith, requestOf, onClose, idle, events } = parts;
+  const { ready, openedOf, passedWith, seenBy, requestOf, onClose, idle, events } = parts;
   const access = (raw: FrameworkRequest) => ready().access.access(openedOf(raw).session);
 
   function sessionsOf({ iss, sub }: Subject): SubjectSessions {
@@ -105,6 +108,13 @@ export function createAccessors<FrameworkRequest extends object>(
     requireSession(raw) {
       const session = passedWith(raw);
       return session ? Promise.resolve(session) : Promise.reject(new GuardMissingError());
+    },
+    seenSession(raw) {
+      const seen = seenBy(raw);
+      if (seen === undefined) return null;
+      const { settings, registrations } = ready();
+      const key = clientOf(seen.record, registrations)?.key;
+      return sessionView(seen.record, settings, seen.at, key);
     },
     async clientState(raw) {
       const component = ready();

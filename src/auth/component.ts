@@ -72,6 +72,8 @@ export interface ComponentParts<FrameworkRequest extends object> {
   readonly clock: Clock;
   readonly events: EventHub;
   readonly createProvider: (parts: ProviderParts) => Provider;
+  /** Gets the session of each request for an endpoint. */
+  readonly endpointOpened: (raw: FrameworkRequest, opened: SessionRequest) => void;
   /** Whether a route for users of this provider has `maxAge`. */
   readonly usesMaxAge: (provider: string | undefined) => boolean;
 }
@@ -94,7 +96,7 @@ export function compose<FrameworkRequest extends object>(
   { settings, providers, apis, findings }: CheckedSettings,
   parts: ComponentParts<FrameworkRequest>,
 ): Component<FrameworkRequest> {
-  const { options, adapter, clock, events, createProvider, usesMaxAge } = parts;
+  const { options, adapter, clock, events, createProvider, usesMaxAge, endpointOpened } = parts;
   const { session = "bundled", sessionLabel, fetch } = options;
   const isBundled = session === "bundled";
   const names: KeyNames = {
@@ -264,7 +266,11 @@ export function compose<FrameworkRequest extends object>(
   const apiParts = { ...context, policy, refresher, publicPath };
   return {
     ...context,
-    router: createRouter(context, open),
+    router: createRouter(context, (raw: FrameworkRequest, request) => {
+      const opened = open(raw, request);
+      endpointOpened(raw, opened);
+      return opened;
+    }),
     apiNamed,
     async apiToken(session, name, options) {
       const api = apiNamed(name);

@@ -14,6 +14,7 @@ import type { ApiTable } from "../config/api-options.js";
 import type { ProviderSettings } from "../config/read-settings.js";
 import { STARTUP_CHECKS } from "../config/startup-checks.js";
 import { PerRequest } from "../http/request.js";
+import type { SeenSession, UserSession } from "../ports/user-session.js";
 import { createAccessors } from "./accessors.js";
 import { createApiProxies } from "./api-proxy.js";
 import { compose, type Component, type ComponentParts } from "./component.js";
@@ -27,6 +28,13 @@ import { checkedSettings, startedLine } from "./startup.js";
  * lives longer, such as an event stream, must see a logout.
  */
 const SHARED_READ = 1_000;
+
+/** What is remembered of one request. */
+interface Memory<FrameworkRequest> extends Remembered {
+  readonly raw: FrameworkRequest;
+  /** What an earlier read of the session found. */
+  seen: SeenSession | undefined;
+}
 
 /** Creates the component for one framework. It reads no clock, file or network before its start. */
 export function createIdpAuth<
@@ -113,6 +121,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
         events,
         createProvider,
         usesMaxAge,
+        endpointOpened: (raw, { session }) => atEndpoints.set(keyOf(raw), session),
       });
       events.log(startedLine(found, options));
       reportServerProblems(options.store, clock, warn);
@@ -127,7 +136,9 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     return running as Component<FrameworkRequest>;
   }
 
-  const memory = new PerRequest<Remembered & { readonly raw: FrameworkRequest }>();
+  const memory = new PerRequest<Memory<FrameworkRequest>>();
+  /** The sessions of requests for the endpoints, which share no read with other code. */
+  const atEndpoints = new PerRequest<UserSession>();
   /**
    * The object with the memory of a request: the request itself if another one, such as a copy, has
    * the adapter's key, too.
@@ -145,12 +156,19 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
       return known;
     const opened = ready().open(raw, adapter.request(raw));
     if (known === undefined) {
-      const remembered = { raw, opened, passedWith: undefined };
+      const remembered = { raw, opened, passedWith: undefined, seen: undefined };
       memory.set(key, remembered);
       return remembered;
     }
+    known.seen ??= known.opened.session.seen;
     known.opened = opened;
     return known;
+  }
+
+  function seenBy(raw: FrameworkRequest): SeenSession | undefined {
+    const key = keyOf(raw);
+    const known = memory.get(key);
+    return atEndpoints.get(key)?.seen ?? known?.seen ?? known?.opened.session.seen;
   }
 
   const requestOf = (raw: FrameworkRequest) => adapter.request(raw);
@@ -175,6 +193,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     ...createAccessors({
       ready,
       openedOf: (raw) => remember(raw).opened,
+      seenBy,
       passedWith: (raw) => memory.get(keyOf(raw))?.passedWith?.(),
       requestOf,
       onClose: adapter.onClose?.bind(adapter),

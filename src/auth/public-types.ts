@@ -206,6 +206,14 @@ export interface Accessors<
    */
   requireSession(raw: FrameworkRequest): Promise<Session<OwnClaims, Data>>;
   /**
+   * The session that the first gate of this request found: a guard, an accessor, or an endpoint such
+   * as the probe. For a log that is written when the response is complete. It stays after a 403, a
+   * step-up or a logout. It reads nothing and doesn't count as activity.
+   *
+   * @returns null if no session has been read yet, if the user is signed out, or in an outage
+   */
+  seenSession(raw: FrameworkRequest): Session<OwnClaims, Data> | null;
+  /**
    * What the browser may see of the session: the body of `GET /idpauth/session?details=true`. It
    * does not count as activity.
    *

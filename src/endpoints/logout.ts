@@ -69,10 +69,11 @@ type SignedInRecord = SessionRecord & { readonly credentials: Credentials };
 /** Ends the session of a request. @returns its record, if a user was signed in */
 export async function endOwnSession(
   { session }: SessionRequest,
-  { tasks, application }: EndpointContext,
+  { tasks, application, access }: EndpointContext,
 ): Promise<SignedInRecord | undefined> {
   const record = await session.destroy();
   if (record?.credentials === undefined) return undefined;
+  access.sawLast(session, record);
   tasks.add(application.signedOut("logout", record));
   return record as SignedInRecord;
 }

@@ -16,6 +16,13 @@ export type Updated =
   /** The change returned the same record, or the session is gone (undefined). */
   | { readonly changed: false; readonly record: SessionRecord | undefined };
 
+/** The session that a request's first gate found. */
+export interface SeenSession {
+  /** It had passed the policy. */
+  readonly record: SessionRecord;
+  readonly at: EpochSeconds;
+}
+
 /**
  * One user's session. Only a {@link Change} modifies it: a record that is read early and written as
  * a whole later would overwrite newer tokens or undo a logout.
@@ -36,6 +43,11 @@ export interface UserSession {
   readonly isUnreadable?: boolean;
   /** After `read`: identifies a session whose provider was removed. Never leaves the process. */
   readonly removedKey?: string | undefined;
+  /**
+   * What the first access found, for the application's log. It stays when the session ends. Written
+   * by the access, never read by a decision.
+   */
+  seen: SeenSession | undefined;
   /** After `read`: why the session has ended, if it ended without its cookie and left a trace. */
   readonly endedBy?: EndReason | undefined;
   /**

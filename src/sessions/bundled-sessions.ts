@@ -2,7 +2,7 @@ import { epochSeconds, type EpochSeconds } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
 import type { IdpRequest } from "../http/request.js";
 import type { Entry, Stored } from "../ports/session-store.js";
-import type { Change, Updated, UserSession } from "../ports/user-session.js";
+import type { SeenSession, Change, Updated, UserSession } from "../ports/user-session.js";
 import { EMPTY_RECORD, withoutInherited, type SessionRecord } from "../record/record.js";
 import type { EndReason, PolicySettings, SessionEnd } from "../record/session-policy.js";
 import {
@@ -110,6 +110,7 @@ class BundledSession implements UserSession {
    */
   #unreadable: Handle | undefined;
   endedBy: EndReason | undefined;
+  seen: SeenSession | undefined;
   #found: Found | undefined;
   #read: Promise<SessionRecord | undefined> | undefined;
 

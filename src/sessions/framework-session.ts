@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { StoreUnavailableError } from "../errors.js";
-import type { Change, Updated, UserSession } from "../ports/user-session.js";
+import type { SeenSession, Change, Updated, UserSession } from "../ports/user-session.js";
 import { isSameUser } from "../record/identity.js";
 import { isObject } from "../record/json.js";
 import {
@@ -90,6 +90,7 @@ class Turns {
 class SessionInFramework implements UserSession {
   readonly atomic = false;
   readonly setCookies: readonly string[] = [];
+  seen: SeenSession | undefined;
   readonly #framework: FrameworkSession;
   readonly #options: FrameworkSessionsOptions;
   readonly #turns: Turns;

@@ -98,3 +98,55 @@ describe("each accessor reports a signed-out user", () => {
     },
   );
 });
+
+describe("seenSession", () => {
+  const seen = (request: IdpRequest) => application.auth.seenSession(request)?.user.email;
+
+  it("reads nothing: before the first gate, of a request that none has read, and of a debugging accessor", async () => {
+    const user = await signedIn();
+    const request = user.request("/reports");
+    expect(application.auth.seenSession(request)).toBeNull();
+    await application.auth.readSessionRecord(request);
+    application.auth.loginUrl(request);
+    expect(application.auth.seenSession(request)).toBeNull();
+    await application.auth.checkIdpAuthentication(request);
+    expect(seen(request)).toBe("ada@example.com");
+    expect(application.auth.seenSession(user.request("/reports"))).toBeNull();
+  });
+
+  it("keeps what the first gate found after the end of the session and later reads", async () => {
+    const user = await signedIn({ sessionMaxAge: 600 });
+    const request = user.request("/reports");
+    expect(await application.auth.guard(request)).toBeUndefined();
+    application.clock.advance(601_000);
+    expect(await application.auth.getSession(request)).toBeNull();
+    expect(seen(request)).toBe("ada@example.com");
+    const later = user.request("/reports");
+    expect((await application.auth.guard(later))?.kind).toBe("unauthenticated");
+    expect(application.auth.seenSession(later)).toBeNull();
+  });
+
+  it("is null in an outage, and the session once a later gate has found it", async () => {
+    const user = await signedIn();
+    const request = user.request("/reports");
+    application.clock.advance(3_600_000);
+    application.provider.fault("token", { kind: "reset", times: 1 });
+    expect((await application.auth.guard(request))?.kind).toBe("unavailable");
+    expect(application.auth.seenSession(request)).toBeNull();
+    application.clock.advance(60_000);
+    expect(await application.auth.guard(request)).toBeUndefined();
+    expect(seen(request)).toBe("ada@example.com");
+  });
+
+  it("names the user of a probe with slide=false, whose idle timeout still ends the session", async () => {
+    const user = await signedIn({ sessionIdleTimeout: 1800 });
+    for (let minute = 0; minute < 30; minute += 10) {
+      application.clock.advance(600_000);
+      const request = user.request("/idpauth/session?slide=false");
+      await application.auth.handle(request);
+      expect(seen(request)).toBe("ada@example.com");
+    }
+    application.clock.advance(1_000);
+    expect(await application.auth.getSession(user.request("/reports"))).toBeNull();
+  });
+});

@@ -111,6 +111,7 @@ describe.each(SURROUNDINGS)("the demo with an outside provider and %o", (env) =>
 
   it("sends a user to the provider again before a transfer, and back to it", async () => {
     const browser = await demo.browser();
+    provider.signedIn.set("ada-1815", Math.floor(Date.now() / 1000) - 300);
     await browser.follow("/idpauth/login/");
     const challenge = await browser.get("/api/transfer");
     expect(challenge.status).toBe(401);

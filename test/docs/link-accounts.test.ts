@@ -104,6 +104,8 @@ describe.skipIf(!isHere)("docs/snippets/user-table/link.mjs", () => {
   it("links the accounts after a step-up at both providers", async () => {
     await user.follow("/idpauth/login/?provider=customers");
     expect(await orders()).toEqual({ userId: 7 });
+    customers.clock.advance(360_000);
+    staff.signedIn.set(ADA_AT_WORK.sub, Math.floor(customers.clock.now() / 1000) - 3600);
     const page = await begin();
     expect(page.text).toContain(`${ADA_AT_WORK.email} to ${ADA.email}`);
     for (const one of [customers, staff])

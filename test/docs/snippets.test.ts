@@ -397,6 +397,8 @@ describe("docs/snippets/step-up", () => {
   it("routes.mjs requires a recent sign-in, or a strong one", async () => {
     const browser = await open("step-up/routes.mjs");
     await browser.follow("/idpauth/login/");
+    expect((await browser.get("/transfer", { method: "POST" })).text).toBe("passed");
+    provider.clock.advance(660_000);
     expect((await browser.get("/transfer", { method: "POST" })).status).toBe(401);
     expect((await browser.follow("/transfer")).text).toBe("passed");
     expect((await browser.get("/transfer", { method: "POST" })).text).toBe("passed");
@@ -703,6 +705,7 @@ describe("docs/snippets/proxy", () => {
       headers: { "sec-fetch-site": "same-origin" },
     });
     expect([deleted.status, deleted.headers.allow]).toEqual([405, "GET, POST"]);
+    provider.clock.advance(3_610_000);
     expect((await browser.get("/api/orders/items")).json()).toMatchObject({
       error: "insufficient_user_authentication",
     });
@@ -882,6 +885,32 @@ describe("docs/snippets/several-components", () => {
     await browser.get("/idpauth/logout/");
     provider.person = { ...GRACE, tenant: "unknown" };
     expect((await browser.follow("/orders")).status).toBe(403);
+  });
+});
+
+describe("docs/snippets/audit-log/requests.mjs", () => {
+  it("logs who each request was, also on a 403, a step-up, a probe and a logout, and keeps no session alive", async () => {
+    provider.person = { ...ADA, sub: "ada-1815", groups: ["staff"] };
+    const { app, lines } = await load<{ app: kit.TestedApplication; lines: unknown[] }>(
+      "audit-log/requests.mjs",
+    );
+    const browser = (user = await kit.browser(app));
+    const logged = async (target: string) => {
+      lines.length = 0;
+      const { status } = await browser.get(target);
+      await vi.waitFor(() => expect(lines).toHaveLength(1));
+      return [status, (lines[0] as { user: unknown }).user];
+    };
+    expect(await logged("/reports")).toEqual([401, null]);
+    await browser.follow("/idpauth/login/");
+    expect(await logged("/reports")).toEqual([200, "ada-1815"]);
+    expect(await logged("/admin")).toEqual([403, "ada-1815"]);
+    provider.clock.advance(120_000);
+    expect(await logged("/transfer")).toEqual([401, "ada-1815"]);
+    expect(await logged("/idpauth/session?slide=false")).toEqual([200, "ada-1815"]);
+    expect(await logged("/unread")).toEqual([404, null]);
+    expect(await logged("/idpauth/logout/?response=json")).toEqual([200, "ada-1815"]);
+    expect(await logged("/idpauth/session")).toEqual([200, null]);
   });
 });
 

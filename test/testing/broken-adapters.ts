@@ -232,7 +232,7 @@ export const brokenApplications: readonly BrokenApplication[] = [
   },
   {
     name: "redirects scripts, too",
-    breaks: ["guard", "a GET or HEAD that prefers"],
+    breaks: ["guard", "a GET or HEAD that navigates"],
     ...guarded((_guard, auth) =>
       auth.idpRequiredWith({
         unauthenticated: (_request, response, { loginUrl }) => response.redirect(loginUrl),
@@ -241,7 +241,7 @@ export const brokenApplications: readonly BrokenApplication[] = [
   },
   {
     name: "does not look at Sec-Fetch-Mode",
-    breaks: ["guard", "a GET or HEAD that prefers"],
+    breaks: ["guard", "a GET or HEAD that navigates"],
     ...before((request) => {
       delete request.headers["sec-fetch-mode"];
     }),
@@ -357,7 +357,7 @@ export const brokenApplications: readonly BrokenApplication[] = [
   },
   {
     name: "drops the challenge",
-    breaks: ["guard", "a route's maxAge: a navigation authenticates"],
+    breaks: ["guard", "a route's maxAge: a recent sign-in passes"],
     ...headerChanged("WWW-Authenticate", () => undefined),
   },
   {

@@ -160,6 +160,11 @@ export interface NextIdpAuth<
   /** Without `ifUnavailable`, an outage rejects. */
   getSession(request?: Request): Promise<Session<OwnClaims, Data> | null>;
   /**
+   * The session that the first gate of this request found, for a log; see `Accessors`.
+   * @param request the request that the handler or the proxy got
+   */
+  seenSession(request: Request): Session<OwnClaims, Data> | null;
+  /**
    * What the browser may see of the session: the body of `GET /idpauth/session?details=true`. It
    * does not count as activity.
    */

@@ -239,6 +239,7 @@ export function idpAuth<
         request,
       );
     },
+    seenSession: (request) => component().seenSession(guardedRequests.get(request) ?? request),
     clientState: (request) => forRequest((auth, raw) => auth.clientState(raw), request),
     getData: (request) => forRequest((auth, raw) => auth.getData(raw), request),
     updateData: (change, request) =>

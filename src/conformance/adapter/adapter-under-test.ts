@@ -50,6 +50,8 @@ export interface ApplicationAuth {
   getSession(raw: object): Promise<Session | null>;
   /** Rejects unless a guard let the request pass. */
   requireSession(raw: object): Promise<Session>;
+  /** What the request's first gate found; null without one, or if it found nobody. */
+  seenSession(raw: object): Session | null;
   /** What the browser may see of the session. */
   clientState(raw: object): Promise<ProbeDetails>;
   /** Undefined when signed out. */

@@ -65,6 +65,48 @@ export const requireSessionRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
+    title:
+      "seenSession gives the session that the request's first gate found, also after a logout, and reads nothing",
+    async check(starter) {
+      const clock = new TestClock();
+      const seen: (Session | null | undefined)[] = [];
+      let meanwhile: () => Promise<unknown> = () => Promise.resolve();
+      const respond: (ApplicationRoute & { kind: "json" })["respond"] = async ([auth], raw) => {
+        seen.push(auth?.seenSession(raw));
+        const session = await auth?.getSession(raw);
+        seen.push(auth?.seenSession(raw));
+        await meanwhile();
+        clock.advance(LATER);
+        // Read again by now, and signed out.
+        await auth?.getUser(raw);
+        seen.push(auth?.seenSession(raw));
+        return { id: session?.user.id ?? null };
+      };
+      const app = await starter.start({
+        clock,
+        options: { sessionIdleTimeout: 600 },
+        routes: [route("/open", { respond }), route("/mine", { guard: { mount: 0 }, respond })],
+      });
+      assert.deepEqual((await app.browser().get("/open")).json(), { id: null });
+      assert.deepEqual(seen.splice(0), [null, null, null]);
+      for (const [path, before] of [
+        ["/open", undefined],
+        ["/mine", "ada-1815"],
+      ] as const) {
+        const browser = await app.signedIn();
+        const now = clock.now() / 1000;
+        meanwhile = () => browser.get("/idpauth/logout/?response=json");
+        assert.deepEqual((await browser.get(path)).json(), { id: "ada-1815" });
+        const [first, ...others] = seen.splice(0);
+        assert.equal(first?.user.id, before);
+        for (const each of others)
+          assert.deepEqual([each?.user.id, each?.lastActive], ["ada-1815", now]);
+        assert.deepEqual([await probe(browser), app.caught], [SIGNED_OUT, []]);
+      }
+    },
+  },
+  {
+    area,
     title: "the guard and requireSession share one read of the session",
     session: "bundled",
     async check(starter) {
