@@ -231,6 +231,7 @@ function readDocument(
     require_pushed_authorization_requests:
       document["require_pushed_authorization_requests"] === true,
     require_signed_request_object: document["require_signed_request_object"] === true,
+    claims_parameter_supported: document["claims_parameter_supported"] === true,
   } as ProviderMetadata;
 }
 

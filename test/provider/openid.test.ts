@@ -121,6 +121,15 @@ describe("the authorization request", () => {
     expect(query.getAll("claims_locales")).toEqual(["de fr"]);
   });
 
+  it.each<[string, Rig["idp"]["settings"]["stepUp"], (string | null)[]]>([
+    ["claims if", "supported", ['{"id_token":{"auth_time":{"essential":true}}}', null]],
+    ["max_age unless", "ignored", [null, "31536000"]],
+  ])("requests auth_time with %s the provider supports claims", async (_how, stepUp, expected) => {
+    rig.idp.settings.stepUp = stepUp;
+    const query = await requested({}, { requestsAuthTime: true });
+    expect([query.get("claims"), query.get("max_age")]).toEqual(expected);
+  });
+
   it("carries the parameters of the login, over which IDP_AUTHORIZATION_PARAMS wins", async () => {
     const query = await requested(
       { authorizationParams: { hd: "example.com" } },
