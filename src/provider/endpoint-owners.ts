@@ -94,9 +94,14 @@ function isOf(
   return isAtOwn === isAtOther ? isFirst : isAtOwn;
 }
 
-/** The address in the form that is compared; none for a missing endpoint. */
+/**
+ * The address in the form that is compared, without empty parts of its path; none for a missing
+ * endpoint.
+ */
 function addressOf(endpoint: string | undefined): string[] {
   const url = parseUrl(endpoint ?? "");
   if (url === undefined) return [];
-  return [`${url.origin}${url.pathname.replace(/\/+$/, "")}${url.search}`.toLowerCase()];
+  // Split, since an expression for the slashes at the end takes quadratic time over a path of slashes.
+  const parts = url.pathname.split("/").filter((part) => part !== "");
+  return [`${url.origin}/${parts.join("/")}${url.search}`.toLowerCase()];
 }
