@@ -103,7 +103,7 @@ async function startLogin(
   const popup = response === "popup" ? popupQuery(query) : undefined;
   const destination: Destination =
     popup === undefined
-      ? destinationOf(scheme, query, request, origin, settings)
+      ? destinationOf(scheme, query, request, origin, isCrossSite, settings)
       : { url: `${publicPath}popup${popup}`, decision: "not_used" };
   // The line contains neither address: one is a stranger's input, the other may be private.
   if (destination.decision === "rejected") events.log(logLine("origin_rejected"));
@@ -180,6 +180,7 @@ function destinationOf(
   query: URLSearchParams,
   request: IdpRequest,
   own: Origin,
+  isCrossSite: boolean,
   settings: CommonSettings,
 ): Destination {
   const fallback = settings.authFinalRedirectUrl ?? settings.publicPath;
@@ -192,9 +193,19 @@ function destinationOf(
       ? single(query, name)
       : { value: request.header("x-origin-url"), repeated: false };
   const accepted = asked.repeated ? undefined : sameOriginUrl(asked.value, own);
-  return accepted === undefined
+  return accepted === undefined || (isCrossSite && startsOrEndsSession(accepted, settings))
     ? { url: fallback, decision: "rejected" }
     : { url: accepted, decision: "accepted" };
+}
+
+/**
+ * Whether a URL of the application is a login or a logout. If another site's login led there, the
+ * click with which a user stays signed in would start it as the application's own page does.
+ */
+function startsOrEndsSession(url: string, { mountPath }: CommonSettings): boolean {
+  // Decoded, because a proxy may decode the path before it passes it on.
+  const path = new URL(url).pathname.replace(/%[2-7][\da-f]/gi, decodeURIComponent);
+  return ["login", "logout"].some((name) => path.includes(mountPath + name));
 }
 
 /**

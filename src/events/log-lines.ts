@@ -44,7 +44,7 @@ export const LOG_CODES = {
     "warn",
     "The store no longer sends notifications of ended sessions; idpauth polls, and `whenEnded` reacts within 5 seconds",
   ],
-  origin_rejected: ["info", "The page to return to isn't on this application's origin"],
+  origin_rejected: ["info", "The page to return to isn't a page on this application's origin"],
   refresh_failed: ["error", "A refresh failed; the session continues"],
   refresh_rejected: ["warn", "A refresh was rejected"],
   silent_login_failed: [

@@ -243,6 +243,22 @@ describe("a link of another site", () => {
     );
   });
 
+  it.each([
+    "/idpauth/login/?login_hint=grace%40example.com",
+    "/idpauth/logout",
+    "/idpauth/login-callback?state=s&code=c",
+    "/x/../idpauth/%6cogout/",
+    "//idpauth/logout/",
+  ])("[CSRF-3] that would end at %s does not make the user's click on Stay do it", async (path) => {
+    const user = await signedInAsAda();
+    const query = new URLSearchParams({ target_link_uri: OWN_ORIGIN + path }).toString();
+    const target = await approved(user, CROSS, GRACE, `${LOGIN}?${query}`);
+    expect(linksOf(await user.get(target))[0]).toBe("/idpauth/");
+    expect((await user.get(target, { headers: { "sec-fetch-site": "none" } })).location).toBe(
+      "/idpauth/",
+    );
+  });
+
   it("to a login with prompt=none does not switch accounts", async () => {
     const user = await signedInAsAda({ loginParams: ["prompt"] });
     app.provider.signedIn.set(GRACE.sub, Math.floor(app.clock.now() / 1000));
