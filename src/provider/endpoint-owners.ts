@@ -77,9 +77,16 @@ export function createEndpointOwners(
         };
 }
 
-/** All tenants of Entra ID have the same userinfo endpoint. */
+/**
+ * All tenants of Entra ID have the same userinfo endpoint, and those of its version 1.0
+ * (`sts.windows.net`) the same keys.
+ */
 function isShared(name: keyof Endpoints, own: OwnedEndpoints, other: OwnedEndpoints): boolean {
-  return name === "userinfo_endpoint" && isEntraIssuer(own.issuer) && isEntraIssuer(other.issuer);
+  return (
+    (name === "userinfo_endpoint" || name === "jwks_uri") &&
+    isEntraIssuer(own.issuer) &&
+    isEntraIssuer(other.issuer)
+  );
 }
 
 function isOf(
