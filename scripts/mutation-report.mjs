@@ -40,6 +40,7 @@ export const DECIDING_FILES = {
     "test/sessions/cookie.unit.test.ts",
     "test/sessions/seal.unit.test.ts",
   ],
+  "src/provider/response-meaning.ts": ["test/provider/token-response.unit.test.ts"],
   "src/provider/id-token.ts": [
     "test/provider/id-token.unit.test.ts",
     "test/provider/id-token.test.ts",

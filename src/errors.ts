@@ -95,6 +95,11 @@ export class ProviderUnavailableError extends IdpAuthError {
    * `invalid_client`, `backing_off`, …
    */
   readonly reason: string;
+  /**
+   * True: only this session waits for the provider, so a new sign-in may succeed at once. The
+   * session stays until then.
+   */
+  readonly loginHelps: boolean;
 
   /**
    * @param options `misconfigured`: an operator must change the configuration; waiting does not
@@ -102,13 +107,19 @@ export class ProviderUnavailableError extends IdpAuthError {
    */
   constructor(
     reason: string,
-    options: { cause?: unknown; retryAfter?: number; misconfigured?: boolean } = {},
+    options: {
+      cause?: unknown;
+      retryAfter?: number;
+      misconfigured?: boolean;
+      loginHelps?: boolean;
+    } = {},
   ) {
-    const { misconfigured = false, retryAfter = 1 } = options;
+    const { misconfigured = false, retryAfter = 1, loginHelps = false } = options;
     const code = misconfigured ? "provider_misconfigured" : "provider_unavailable";
     super(code, `${ERRORS[code].title} (${reason}).`, options);
     this.reason = reason;
     this.retryAfter = misconfigured ? MISCONFIGURED_RETRY_AFTER : retryAfter;
+    this.loginHelps = loginHelps;
   }
 
   /** True: an operator must correct the settings; waiting doesn't help. */

@@ -34,7 +34,8 @@ export interface RefreshOptions extends Omit<LeaseOptions, "assertReady"> {
   readonly orphanedTokens: OrphanedTokenRule;
   /** The session's key. */
   readonly key: string;
-  readonly renewApi?: RenewApi | undefined;
+  /** The API that `needOf` may answer with. */
+  readonly api?: ApiRenewal | undefined;
 }
 
 /**
@@ -44,9 +45,10 @@ export interface RefreshOptions extends Omit<LeaseOptions, "assertReady"> {
  * @returns the newest record; undefined if the session is gone
  */
 export async function refreshOnce(options: RefreshOptions): Promise<SessionRecord | undefined> {
-  const { registration, events, session, key, needOf } = options;
+  const { registration, events, session, key, needOf, api } = options;
   const assertReady = (need: Need) => {
-    if (need !== "review") registration.provider.assertReadyToRefresh(key);
+    if (need !== "review")
+      registration.provider.assertReadyToRefresh(key, need === "api" ? api?.name : undefined);
   };
   let taken;
   try {
@@ -72,6 +74,13 @@ export async function refreshOnce(options: RefreshOptions): Promise<SessionRecor
  * only a base refresh shows whether the refresh token still works. If it does, the change is made.
  */
 export type RenewApi = (refresh: ApiRefresh, record: SessionRecord) => Promise<Renewed | Change>;
+
+/** A refresh for an API. */
+export interface ApiRenewal {
+  /** Its name in the option `apis`. */
+  readonly name: string;
+  readonly renew: RenewApi;
+}
 
 interface Renewed {
   readonly record: SessionRecord | undefined;
@@ -108,7 +117,7 @@ async function refreshUnderLease(
     session,
     key,
     needOf,
-    renewApi,
+    api,
   }: RefreshOptions,
   lease: Lease,
   record: SessionRecord,
@@ -271,7 +280,7 @@ async function refreshUnderLease(
       spend,
       keep,
     };
-    const renewed = need === "api" ? await renewApi?.(parts, record) : undefined;
+    const renewed = need === "api" ? await api?.renew(parts, record) : undefined;
     if (typeof renewed === "object") return renewed.record;
     const isReviewOnly = need === "review";
     const refreshed = isReviewOnly ? record : await spendThenVerify(need === "rejected", renewed);

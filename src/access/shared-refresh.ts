@@ -3,7 +3,7 @@ import type { UserSession } from "../ports/user-session.js";
 import type { Registration } from "../ports/registration.js";
 import { clientOf, type SessionRecord } from "../record/record.js";
 import type { LeaseOptions } from "./lease.js";
-import { refreshOnce, type RefreshOptions, type RenewApi } from "./refresh-attempt.js";
+import { refreshOnce, type ApiRenewal, type RefreshOptions } from "./refresh-attempt.js";
 import { inTime } from "../work/deadline.js";
 import { createSlots, type Slots } from "../work/slots.js";
 
@@ -19,13 +19,6 @@ export interface RefresherOptions extends Pick<
   readonly httpTimeout: number;
   /** How many refreshes may be at each provider at a time. */
   readonly concurrency: number;
-}
-
-/** A refresh for an API. */
-export interface ApiRenewal {
-  /** Its name in the option `apis`. */
-  readonly name: string;
-  readonly renew: RenewApi;
 }
 
 /** The refresh of a session, and what it is for. */
@@ -85,7 +78,7 @@ export function createRefresher(options: RefresherOptions): Refresher {
     session: UserSession,
     key: string,
     needOf: LeaseOptions["needOf"],
-    renewApi?: RenewApi,
+    api?: ApiRenewal,
   ) {
     const record = await session.read().catch((error: unknown) => {
       options.events.failed("refresh", error);
@@ -101,7 +94,7 @@ export function createRefresher(options: RefresherOptions): Refresher {
       session,
       key,
       needOf,
-      renewApi,
+      api,
     });
   }
 
@@ -120,9 +113,7 @@ export function createRefresher(options: RefresherOptions): Refresher {
       const record = await session.reload();
       if (isJoined || record === undefined || needOf(record) === undefined) return record;
     }
-    const result = refreshAtProvider(session, key, needOf, api?.renew).finally(() =>
-      running.delete(key),
-    );
+    const result = refreshAtProvider(session, key, needOf, api).finally(() => running.delete(key));
     running.set(key, { api: api?.name, result });
     return result;
   }

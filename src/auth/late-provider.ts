@@ -20,7 +20,7 @@ export function lateProvider({ tasks, ...options }: ProviderParts): Provider {
     authorizationUrl: async (request) => (await load()).authorizationUrl(request),
     // Before its first use, the provider has no failures.
     assertReadyToExchange: () => loaded?.assertReadyToExchange(),
-    assertReadyToRefresh: (session) => loaded?.assertReadyToRefresh(session),
+    assertReadyToRefresh: (session, api) => loaded?.assertReadyToRefresh(session, api),
     exchange: async (exchange) => (await load()).exchange(exchange),
     refresh: async (request) => (await load()).refresh(request),
     verifyRefreshed: async (spent, previous, request) =>

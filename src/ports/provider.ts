@@ -149,9 +149,11 @@ export interface Provider {
   assertReadyToExchange(): void;
   /**
    * @param session the session's key
-   * @throws ProviderUnavailableError while refreshes, or those of this session, back off
+   * @param api the name of the API that the refresh is for
+   * @throws ProviderUnavailableError while refreshes, those of this session, or of this API, back
+   *   off
    */
-  assertReadyToRefresh(session: string): void;
+  assertReadyToRefresh(session: string, api?: string): void;
   /**
    * Exchanges the code and verifies the ID token: signature, claims, nonce. Calls userinfo for
    * missing identity, or always (`IDP_USERINFO`).

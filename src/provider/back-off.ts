@@ -1,10 +1,12 @@
 import { ProviderUnavailableError } from "../errors.js";
 import type { Clock } from "../clock.js";
+import type { RefreshRequest } from "../ports/provider.js";
 
 const FIRST_SECONDS = 1;
 const LONGEST_SECONDS = 30;
 const LONGEST_RETRY_AFTER_SECONDS = 60;
-const LONGEST_FOR_UNKNOWN_KEY_SECONDS = 300;
+/** Each attempt whose tokens can't be verified spends another rotated refresh token. */
+const LONGEST_UNVERIFIED_SECONDS = 300;
 
 /**
  * Milliseconds. If a second session fails within this time, the provider has an outage; the first
@@ -12,7 +14,7 @@ const LONGEST_FOR_UNKNOWN_KEY_SECONDS = 300;
  */
 const SHARED_WITHIN = 10_000;
 
-/** The maximum number of sessions with a back-off. The oldest is removed first. */
+/** The maximum number of back-offs of sessions and their APIs. The oldest is removed first. */
 const MAX_SESSIONS = 10_000;
 
 /**
@@ -64,8 +66,11 @@ export interface BackOff {
   succeeded(): void;
 }
 
-/** @param random in [0, 1): jitter, so that processes do not retry at the same time */
-export function createBackOff(clock: Clock, random: () => number): BackOff {
+/**
+ * @param random in [0, 1): jitter, so that processes do not retry at the same time
+ * @param loginHelps whether a new sign-in is not blocked
+ */
+export function createBackOff(clock: Clock, random: () => number, loginHelps = false): BackOff {
   let seconds = 0;
   let failedAt = -Infinity;
   let until = -Infinity;
@@ -81,6 +86,7 @@ export function createBackOff(clock: Clock, random: () => number): BackOff {
         throw new ProviderUnavailableError("backing_off", {
           retryAfter: left,
           misconfigured: isMisconfigured,
+          loginHelps,
         });
     },
     failed(startedAt, { retryAfter, misconfigured = false, longest = LONGEST_SECONDS } = {}) {
@@ -126,8 +132,8 @@ export function createSignInBackOff(clock: Clock, random: () => number): BackOff
   return {
     ...shared,
     failed(startedAt, failure = {}) {
-      const { misconfigured = false, retryAfter } = failure;
-      if (misconfigured || isWithoutResponse(failure))
+      const { misconfigured = false, reason, retryAfter } = failure;
+      if (reason === "invalid_client" || isWithoutResponse(failure))
         return shared.failed(startedAt, { misconfigured });
       return retryAfterSeconds(retryAfter, clock.now()) ?? 1;
     },
@@ -145,31 +151,46 @@ export function asksForRetry(status: number): boolean {
   return status >= 500 || status === 408 || status === 429;
 }
 
+/** What a refresh is for: a session's own tokens, or the token of one API. */
+export type RefreshOf = Pick<RefreshRequest, "session" | "target">;
+
+/** Returns the key of what fails alone: a session, or an API of a session. */
+export function keyOf({ session, target }: RefreshOf): string {
+  return target === undefined ? session : `${session} ${target.api}`;
+}
+
 /**
  * The back-off of refreshes: a shared one for an outage of the provider, and one for each session
- * that fails. A session whose token always fails never delays another session.
+ * that fails, and for each API of it. A session whose token always fails never delays another
+ * session, and an API that gets no tokens delays only this session's requests to this API.
  */
 export function createRefreshBackOff(clock: Clock, random: () => number) {
-  const sessions = new Map<string, BackOff>();
+  const own = new Map<string, BackOff>();
   const shared = createBackOff(clock, random);
   let last: { readonly session: string; readonly at: number } | undefined;
 
-  /** @throws ProviderUnavailableError `backing_off` */
-  function assertReady(session: string): void {
+  /**
+   * @param api a refresh for this API also waits for its own back-off
+   * @throws ProviderUnavailableError `backing_off`
+   */
+  function assertReady(session: string, api?: string): void {
     shared.assertReady();
-    sessions.get(session)?.assertReady();
+    own.get(session)?.assertReady();
+    if (api !== undefined) own.get(`${session} ${api}`)?.assertReady();
   }
 
   /** Reports a failed refresh, or a failed userinfo request that confirms one. @returns seconds */
-  function failed(session: string, startedAt: number, failure: Failure): number {
+  function failed(refresh: RefreshOf, startedAt: number, failure: Failure): number {
     const { status, reason, misconfigured = false } = failure;
     if (reason === "invalid_client") return shared.failed(startedAt, failure);
     // This session's token may have caused it, or the key service is busy.
     const isTokensFault = status !== undefined && status >= 400 && !asksForRetry(status);
     if (misconfigured || isTokensFault || reason === SIGNATURE_FAILED)
-      return tokenFailed(session, startedAt, failure);
+      return ownFailed(refresh, startedAt, failure);
     if (isWithoutResponse(failure)) return shared.failed(startedAt, failure);
-    const seconds = tokenFailed(session, startedAt, failure);
+    const seconds = ownFailed(refresh, startedAt, failure);
+    const { session, target } = refresh;
+    if (target !== undefined) return seconds;
     const now = clock.monotonic();
     const other = last;
     last = { session, at: now };
@@ -179,31 +200,40 @@ export function createRefreshBackOff(clock: Clock, random: () => number) {
   }
 
   /**
-   * Reports new tokens that cannot be verified now, which never concerns another session. Each
-   * attempt spends another rotated token, so the wait for an unknown key is longer.
+   * Reports new tokens that cannot be verified, which never concerns another session.
    *
    * @returns the error with the session's own wait
    */
   function verificationFailed(
-    session: string,
+    refresh: RefreshOf,
     startedAt: number,
     error: ProviderUnavailableError,
   ): ProviderUnavailableError {
     const { reason, cause, isMisconfiguration: misconfigured } = error;
-    const longest = reason === "unknown_key" ? LONGEST_FOR_UNKNOWN_KEY_SECONDS : LONGEST_SECONDS;
-    const retryAfter = tokenFailed(session, startedAt, { misconfigured, longest });
-    return new ProviderUnavailableError(reason, { cause, retryAfter, misconfigured });
+    const isUnverified = reason === "unknown_key" || misconfigured;
+    const longest = isUnverified ? LONGEST_UNVERIFIED_SECONDS : LONGEST_SECONDS;
+    const retryAfter = ownFailed(refresh, startedAt, { misconfigured, longest });
+    return withLogin(new ProviderUnavailableError(reason, { cause, retryAfter, misconfigured }));
   }
 
-  /** Reports a failure that concerns this session only. */
-  function tokenFailed(session: string, startedAt: number, failure: Partial<Failure>): number {
-    const backOff = sessions.get(session) ?? createBackOff(clock, random);
+  /** Reports a failure that concerns only this session, or only this API of it. */
+  function ownFailed(refresh: RefreshOf, startedAt: number, failure: Partial<Failure>): number {
+    const key = keyOf(refresh);
+    const backOff = own.get(key) ?? createBackOff(clock, random, true);
     // Moved to the end of the map, as the newest.
-    sessions.delete(session);
-    sessions.set(session, backOff);
-    const [oldest] = sessions.keys();
-    if (sessions.size > MAX_SESSIONS && oldest !== undefined) sessions.delete(oldest);
+    own.delete(key);
+    own.set(key, backOff);
+    const [oldest] = own.keys();
+    if (own.size > MAX_SESSIONS && oldest !== undefined) own.delete(oldest);
     return backOff.failed(startedAt, failure);
+  }
+
+  /** The error of a failure: if only this session waits, a new sign-in may succeed at once. */
+  function withLogin(error: ProviderUnavailableError): ProviderUnavailableError {
+    if (shared.secondsLeft() > 0) return error;
+    const { reason, cause, retryAfter, isMisconfiguration: misconfigured } = error;
+    const options = { cause, retryAfter, misconfigured, loginHelps: true };
+    return new ProviderUnavailableError(reason, options);
   }
 
   /** Reports that the token endpoint works. */
@@ -211,10 +241,10 @@ export function createRefreshBackOff(clock: Clock, random: () => number) {
     shared.succeeded();
   }
 
-  /** Reports that a session's new tokens are verified. */
-  function succeeded(session: string): void {
-    sessions.delete(session);
+  /** Reports that new tokens are verified. */
+  function succeeded(refresh: RefreshOf): void {
+    own.delete(keyOf(refresh));
   }
 
-  return { assertReady, failed, verificationFailed, responded, succeeded };
+  return { assertReady, failed, verificationFailed, withLogin, responded, succeeded };
 }

@@ -21,6 +21,8 @@ import type { ProviderSettings } from "./provider-settings.js";
 
 /** Milliseconds after which the document is fetched again in the background. */
 const REFRESH_AFTER = 3600 * 1000;
+/** Milliseconds between two fetches because of what a token shows. */
+const RENEWED_AGAIN = 30_000;
 
 /** The same while the document names another provider's endpoint. */
 const FOREIGN_AFTER = 60 * 1000;
@@ -50,6 +52,10 @@ export interface Discovery {
    * @throws ProviderUnavailableError
    */
   current(signal?: AbortSignal): Promise<ProviderMetadata>;
+  /**
+   * As `current`, but not older than 30 seconds, since the provider may have changed its metadata.
+   */
+  renewed(signal?: AbortSignal): Promise<ProviderMetadata>;
 }
 
 export function createDiscovery(connection: ProviderConnection): Discovery {
@@ -106,6 +112,10 @@ export function createDiscovery(connection: ProviderConnection): Discovery {
       }
       const current = Promise.resolve(cached.metadata);
       return endpoints === undefined ? current : current.then(assertOwn);
+    },
+    renewed(signal) {
+      const isRecent = cached !== undefined && clock.monotonic() - cached.fetchedAt < RENEWED_AGAIN;
+      return isRecent ? this.current(signal) : untilAborted(signal, fetchNow);
     },
   };
 }

@@ -4,6 +4,7 @@ import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import type { IdInfo } from "../record/identity.js";
 import { isObject, isTooDeep } from "../record/json.js";
 import type { EpochSeconds } from "../clock.js";
+import type { Doubt } from "./doubts.js";
 import type { Jwks } from "./jwks.js";
 import type { Tenants } from "./allowed-tenants.js";
 
@@ -46,6 +47,8 @@ export interface ExpectedClaims {
 export interface Expected extends ExpectedClaims {
   /** From the discovery document, never from the token. */
   readonly algorithms: readonly string[];
+  /** Reads the algorithms from a newer discovery document. */
+  readonly newerAlgorithms: () => Promise<readonly string[]>;
   /** The access token of the same response, for `at_hash`. */
   readonly accessToken: string;
 }
@@ -56,6 +59,7 @@ export interface Expected extends ExpectedClaims {
  * fetched. `jwtVerify` of jose needs the keys first.
  *
  * @param checkFlow checks the claims that only a sign-in or only a refresh has
+ * @returns the claims, and the doubts about the token: with any of them, it must not be accepted
  * @throws ProviderRefusedError `id_token_…`, with the failed check
  * @throws ProviderUnavailableError `jwks`: the keys for the signature cannot be fetched;
  *   `id_token_encrypted`: a misconfiguration
@@ -64,18 +68,38 @@ export async function verifyIdToken(
   token: string,
   expected: Expected,
   jwks: Jwks,
-  checkFlow: (claims: IdInfo) => void,
+  checkFlow: (claims: IdInfo, doubts: readonly Doubt[]) => void,
   signal?: AbortSignal,
-): Promise<IdInfo> {
+): Promise<{ readonly claims: IdInfo; readonly doubts: readonly Doubt[] }> {
   // Another kind of JWT from the same issuer is not an ID token (RFC 8725 section 3.11).
-  const { header, claims } = readJwt(token, expected.algorithms, ["jwt", undefined], refused);
-  checkClaims(claims, expected);
+  const read = readJwt(token, SIGNING_ALGORITHMS, ["jwt", undefined], refused);
+  const { header } = read;
+  const claims = withoutAbsent(read.claims);
+  const doubts = checkClaims(claims, expected);
   checkAccessTokenHash(claims, header.alg, expected.accessToken);
-  checkFlow(claims);
+  checkFlow(claims, doubts);
+  const isAdvertised =
+    expected.algorithms.includes(header.alg) ||
+    (await expected.newerAlgorithms()).includes(header.alg);
   const { tenants } = expected;
   const keyFits = tenants && ((own: unknown) => tenants.keyFits(own, claims.iss));
   if (!(await jwks.verify(token, header, signal, keyFits))) throw refused("signature");
-  return claims;
+  if (isAdvertised) return { claims, doubts };
+  return { claims, doubts: [...doubts, { reason: "alg", value: header.alg }] };
+}
+
+/** The optional claims that providers written in Go send as an empty string. */
+const OPTIONAL_CLAIMS = ["nonce", "at_hash", "sid", "acr"];
+
+/** The claims without those that count as absent: empty optional ones, and no time of sign-in. */
+export function withoutAbsent(claims: IdInfo): IdInfo {
+  const isAbsent = ([name, value]: [string, unknown]) =>
+    (value === "" && OPTIONAL_CLAIMS.includes(name)) ||
+    (name === "auth_time" && typeof value === "number" && value <= 0);
+  const entries = Object.entries(claims);
+  return entries.some(isAbsent)
+    ? Object.fromEntries(entries.filter((entry) => !isAbsent(entry)))
+    : claims;
 }
 
 type Refused = (what: string) => ProviderRefusedError | ProviderUnavailableError;
@@ -144,29 +168,34 @@ function decoded(part: string | undefined): Record<string, unknown> | undefined 
 /**
  * Checks for whom a token is and when it is valid, as ID tokens and logout tokens have it
  * (section 3.1.3.7). Pure.
+ *
+ * @returns the issuer that was expected, and the doubts
  */
 export function checkIssuance(
   claims: IdInfo,
   expected: ExpectedClaims,
   refused: Refused,
-): { issuer: string; iat: EpochSeconds } {
+): { issuer: string; iat: EpochSeconds; doubts: readonly Doubt[] } {
   const { tenants, clientId, trustedAudiences, now, clockTolerance } = expected;
   const { iss, aud, exp, iat } = claims;
   const nbf = claims["nbf"];
   const issuer = tenants === undefined ? expected.issuer : tenants.issuerFor(claims);
-  if (iss !== issuer) throw refused("iss");
+  if (typeof iss !== "string" || iss === "") throw refused("iss");
   const audiences = audiencesOf(aud);
-  if (!audiences.includes(clientId)) throw refused("aud");
-  if (
-    !audiences.every(
-      (audience) => audience === clientId || trustedAudiences.includes(audience as string),
-    )
-  )
+  if (!audiences.includes(clientId) || !audiences.every((one) => typeof one === "string"))
     throw refused("aud");
-  if (!isDate(exp) || exp <= now - clockTolerance) throw refused("exp");
-  if (!isDate(iat) || iat > now + clockTolerance) throw refused("iat");
-  if (nbf !== undefined && (!isDate(nbf) || nbf > now + clockTolerance)) throw refused("nbf");
-  return { issuer, iat };
+  const untrusted = audiences.find((one) => one !== clientId && !trustedAudiences.includes(one));
+  if (!isDate(exp)) throw refused("exp");
+  if (!isDate(iat)) throw refused("iat");
+  if (nbf !== undefined && !isDate(nbf)) throw refused("nbf");
+  const doubts: Doubt[] = [];
+  if (iss !== issuer) doubts.push({ reason: "iss", value: iss });
+  if (untrusted !== undefined) doubts.push({ reason: "aud", value: untrusted });
+  if (exp <= now - clockTolerance) doubts.push({ reason: "exp", seconds: Math.ceil(now - exp) });
+  if (iat > now + clockTolerance) doubts.push({ reason: "iat", seconds: Math.ceil(iat - now) });
+  if (nbf !== undefined && nbf > now + clockTolerance)
+    doubts.push({ reason: "nbf", seconds: Math.ceil(nbf - now) });
+  return { issuer, iat, doubts };
 }
 
 function audiencesOf(aud: unknown): readonly unknown[] {
@@ -186,15 +215,19 @@ export function isSid(value: unknown): value is string {
   return typeof value === "string" && /^[\x20-\x7e]{1,1000}$/.test(value);
 }
 
-/** Checks the claims that every ID token has (sections 2 and 3.1.3.7). Pure. */
-export function checkClaims(claims: IdInfo, expected: ExpectedClaims): void {
+/** Checks the claims that every ID token has (sections 2 and 3.1.3.7). Returns the doubts. Pure. */
+export function checkClaims(claims: IdInfo, expected: ExpectedClaims): readonly Doubt[] {
   const { sub, aud, azp } = claims;
-  checkIssuance(claims, expected, refused);
+  const { doubts } = checkIssuance(claims, expected, refused);
   if (!isSubject(sub)) throw refused("sub");
-  if (azp === undefined ? audiencesOf(aud).length > 1 : azp !== expected.clientId)
-    throw refused("azp");
+  if (azp !== undefined && azp !== expected.clientId) throw refused("azp");
   if (claims["session_expiry"] !== undefined && !isDate(claims["session_expiry"]))
     throw refused("session_expiry");
+  return azp === undefined && isForSeveral(aud) ? [...doubts, { reason: "azp" }] : doubts;
+}
+
+function isForSeveral(aud: unknown): boolean {
+  return audiencesOf(aud).length > 1;
 }
 
 /**
@@ -237,17 +270,26 @@ export function checkAccessTokenHash(claims: IdInfo, alg: string, accessToken: s
 /**
  * Checks a refreshed ID token against the previous one, so that a session never changes its user
  * (section 12.2). Pure.
+ *
+ * @param doubts what the token's own claims leave in doubt
  */
-export function checkContinuity(claims: IdInfo, previous: IdInfo, clockTolerance: number): void {
-  if (claims.iss !== previous.iss) throw refused("iss");
+export function checkContinuity(
+  claims: IdInfo,
+  previous: IdInfo,
+  clockTolerance: number,
+  doubts: readonly Doubt[],
+): void {
+  const isDoubted = (reason: Doubt["reason"]) => doubts.some((doubt) => doubt.reason === reason);
+  if (claims.iss !== previous.iss && !isDoubted("iss")) throw refused("iss");
   if (claims.sub !== previous.sub) throw refused("sub");
-  // A missing azp stays missing.
-  if (claims.azp !== previous.azp) throw refused("azp");
-  if (
-    typeof previous["iat"] === "number" &&
-    (claims["iat"] as number) < previous["iat"] - clockTolerance
-  )
-    throw refused("iat");
+  // A missing azp stays missing, unless several audiences require one.
+  if (claims.azp !== previous.azp && !isForSeveral(claims.aud)) throw refused("azp");
+  const { iat: before } = previous;
+  const iat = claims["iat"] as number;
+  if (typeof before === "number" && iat < before - clockTolerance) throw refused("iat");
+  // The provider repeats the old token. Each refresh would spend another refresh token, for ever.
+  if (isDoubted("exp") && iat <= (typeof before === "number" ? before : Infinity))
+    throw refused("exp");
   const nonce = claims["nonce"];
   if (nonce !== undefined && nonce !== previous["nonce"]) throw refused("nonce");
 }

@@ -8,8 +8,10 @@ import {
   isSubject,
   readJwt,
   SIGNING_ALGORITHMS,
+  withoutAbsent,
   type ExpectedClaims,
 } from "./id-token.js";
+import type { Doubt } from "./doubts.js";
 import type { Jwks } from "./jwks.js";
 
 /**
@@ -32,6 +34,7 @@ export interface ExpectedLogout extends ExpectedClaims {
  * Verifies a logout token (Back-Channel Logout 1.0 section 2.6). Checks the claims before it needs
  * the provider, so that an outage never keeps a token that is not for this client.
  *
+ * @returns what it says, and the doubts about it: with any of them, it must not be obeyed
  * @throws ProviderRefusedError `logout_token_…`, with the failed check
  * @throws ProviderUnavailableError the provider's metadata or the key for the signature cannot be
  *   fetched now
@@ -40,16 +43,16 @@ export async function verifyLogoutToken(
   token: string,
   expected: ExpectedLogout,
   jwks: Jwks,
-): Promise<LogoutToken> {
+): Promise<{ readonly logout: LogoutToken; readonly doubts: readonly Doubt[] }> {
   if (token.length > MAX_LENGTH) throw refused("size");
   const types = expected.allowUntyped ? ["logout+jwt", "jwt", undefined] : ["logout+jwt"];
   const { header, claims } = readJwt(token, SIGNING_ALGORITHMS, types, refused);
-  const logout = checkLogoutClaims(claims, expected);
+  const checked = checkLogoutClaims(claims, expected);
   if (!(await expected.algorithms()).includes(header.alg)) throw refused("alg");
   const { tenants } = expected;
   const keyFits = tenants && ((own: unknown) => tenants.keyFits(own, claims.iss));
   if (!(await jwks.verifyUnasked(token, header, keyFits))) throw refused("signature");
-  return logout;
+  return checked;
 }
 
 function refused(what: string): ProviderRefusedError {
@@ -57,9 +60,13 @@ function refused(what: string): ProviderRefusedError {
 }
 
 /** Checks the claims of a logout token (sections 2.4 and 2.6). Pure. */
-export function checkLogoutClaims(claims: IdInfo, expected: ExpectedClaims): LogoutToken {
-  const { sub, sid } = claims;
-  const { issuer, iat } = checkIssuance(claims, expected, refused);
+export function checkLogoutClaims(
+  claims: IdInfo,
+  expected: ExpectedClaims,
+): { readonly logout: LogoutToken; readonly doubts: readonly Doubt[] } {
+  const { sub, sid } = withoutAbsent(claims);
+  const { issuer, iat, doubts } = checkIssuance(claims, expected, refused);
+  if (doubts.some(({ reason }) => reason === "iss")) throw refused("iss");
   const events = claims["events"];
   if (!isObject(events) || !Object.hasOwn(events, LOGOUT_EVENT) || !isObject(events[LOGOUT_EVENT]))
     throw refused("events");
@@ -68,5 +75,6 @@ export function checkLogoutClaims(claims: IdInfo, expected: ExpectedClaims): Log
   if (sub === undefined && sid === undefined) throw refused("sub");
   if (sub !== undefined && !isSubject(sub)) throw refused("sub");
   if (sid !== undefined && !isSid(sid)) throw refused("sid");
-  return { iat, issuer, ...(sub !== undefined && { sub }), ...(sid !== undefined && { sid }) };
+  const who = { ...(sub !== undefined && { sub }), ...(sid !== undefined && { sid }) };
+  return { logout: { iat, issuer, ...who }, doubts };
 }

@@ -22,6 +22,7 @@ import {
 import { createRefreshBackOff } from "./back-off.js";
 import { clientAuthentication } from "./client-authentication.js";
 import { createDiscovery, type ProviderMetadata } from "./discovery.js";
+import { doubtInWords, type Doubt } from "./doubts.js";
 import {
   checkContinuity,
   checkNonce,
@@ -38,6 +39,11 @@ import { createPushedRequests } from "./pushed-requests.js";
 import { createRevocationEndpoint } from "./revocation-endpoint.js";
 import { createTokenEndpoint, expiryOf, type TokenResponse } from "./token-endpoint.js";
 import { createUserinfoEndpoint } from "./userinfo-endpoint.js";
+
+type CheckFlow = (claims: IdInfo, doubts: readonly Doubt[]) => void;
+
+/** The access token of a response. */
+type Bearer = Pick<SpentRefresh, "accessToken" | "isOtherType">;
 
 /** Creates an OpenID provider's client. It sends no request before its first use. */
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
@@ -64,8 +70,8 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
     userinfo.assertReadyToSignIn();
   }
 
-  function assertReadyToRefresh(session: string): void {
-    refreshes.assertReady(session);
+  function assertReadyToRefresh(session: string, api?: string): void {
+    refreshes.assertReady(session, api);
     jwks.assertReady();
   }
 
@@ -80,40 +86,69 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
     metadata: ProviderMetadata,
     spent: SpentRefresh,
     previous: SessionRecord,
-    request: RefreshRequest,
+    { signal }: RefreshRequest,
   ): Promise<IdInfo> {
-    const startedAt = clock.monotonic();
-    const check = (claims: IdInfo) => {
-      checkContinuity(claims, previous.id_info ?? {}, settings.clockTolerance);
+    const check: CheckFlow = (claims, doubts) => {
+      checkContinuity(claims, previous.id_info ?? {}, settings.clockTolerance, doubts);
     };
-    return verify(metadata, spent, check, request.signal).catch((error: unknown) => {
-      if (error instanceof ProviderUnavailableError)
-        throw refreshes.verificationFailed(request.session, startedAt, error);
-      throw error;
+    return verify(metadata, spent, check, signal);
+  }
+
+  /**
+   * Runs the checks of a refresh's response. If they fail because of this machine or of the
+   * configuration, only this session waits, because each attempt spends another refresh token.
+   */
+  async function alone<Result>(
+    request: RefreshRequest,
+    checks: () => Promise<Result>,
+  ): Promise<Result> {
+    const startedAt = clock.monotonic();
+    try {
+      return await checks();
+    } catch (error) {
+      if (!(error instanceof ProviderUnavailableError)) throw error;
+      throw refreshes.verificationFailed(request, startedAt, error);
+    }
+  }
+
+  /** @throws ProviderUnavailableError there is no bearer token */
+  function bearerToken({ accessToken, isOtherType = false }: Bearer): string {
+    if (accessToken !== undefined) return accessToken;
+    if (!isOtherType) throw new ProviderUnavailableError("access_token_missing");
+    throw connection.doubted({
+      endpoint: "token",
+      reason: "token_type",
+      message:
+        "The token endpoint issues access tokens of another type than Bearer, which idpauth doesn't support. Have the provider issue bearer tokens to this client.",
     });
   }
 
   async function verify(
     metadata: ProviderMetadata,
-    { accessToken, idToken }: Pick<TokenResponse, "accessToken" | "idToken">,
-    checkFlow: (claims: IdInfo) => void,
+    tokens: Bearer & Pick<TokenResponse, "idToken">,
+    checkFlow: CheckFlow,
     signal?: AbortSignal,
   ): Promise<IdInfo> {
-    if (accessToken === undefined) throw new ProviderRefusedError("access_token_missing");
+    const accessToken = bearerToken(tokens);
+    const { idToken } = tokens;
     if (idToken === undefined) throw new ProviderRefusedError("id_token_missing");
     const expected = {
       ...expectedClaims(),
       algorithms: metadata.id_token_signing_alg_values_supported,
+      newerAlgorithms: async () =>
+        (await discovery.renewed(signal)).id_token_signing_alg_values_supported,
       accessToken,
     };
     try {
-      const claims = await verifyIdToken(idToken, expected, jwks, checkFlow, signal);
+      const { claims, doubts } = await verifyIdToken(idToken, expected, jwks, checkFlow, signal);
+      assertUndoubted("id_token", doubts);
       // Not before: a token response with an unusable ID token does not show that the configuration
       // is correct.
       connection.resolved("token");
       return claims;
     } catch (error) {
-      if (!(error instanceof ProviderUnavailableError) || !error.isMisconfiguration) throw error;
+      if (!(error instanceof ProviderUnavailableError) || error.reason !== "id_token_encrypted")
+        throw error;
       throw connection.misconfigured({
         endpoint: "token",
         reason: error.reason,
@@ -121,6 +156,14 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
           "The provider encrypts its ID tokens, which idpauth doesn't support. Have the provider only sign them.",
       });
     }
+  }
+
+  /** @throws ProviderUnavailableError the token is verified, and can't be accepted here */
+  function assertUndoubted(kind: "id_token" | "logout_token", doubts: readonly Doubt[]): void {
+    const [doubt] = doubts;
+    if (doubt === undefined) return;
+    const message = doubtInWords(doubt, settings);
+    throw connection.doubted({ endpoint: "token", reason: `${kind}_${doubt.reason}`, message });
   }
 
   /** Returns the values that idpauth expects in ID tokens and logout tokens. */
@@ -244,8 +287,8 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
     async refresh(request) {
       const metadata = await discovery.current(request.signal);
       userinfo.assertAvailable(metadata);
-      assertReadyToRefresh(request.session);
       const { target } = request;
+      assertReadyToRefresh(request.session, target?.api);
       const parameters =
         target === undefined ? baseScope(metadata) : targetParameters(target, settings.issuer);
       const { expiresIn, ...tokens } = await tokenEndpoint.refresh(metadata, request, parameters);
@@ -257,13 +300,16 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
     async checkApiToken(spent, previous, request) {
       const { target } = request;
       if (target === undefined) return;
-      checkAudience(spent, target, settings.issuer);
+      await alone(request, async () => {
+        bearerToken(spent);
+        checkAudience(spent, target, settings.issuer);
+        if (spent.idToken !== undefined)
+          await verifyNext(await discovery.current(request.signal), spent, previous, request);
+      });
       const missing = missingScopes(target, spent.scopes);
       const text = `The provider granted the token for the API ${target.api} without these scopes: ${missing.join(" ")}.`;
       if (missing.length > 0) connection.events.logOnce(logLine("api_scopes_missing", text));
-      if (spent.idToken !== undefined)
-        await verifyNext(await discovery.current(request.signal), spent, previous, request);
-      refreshes.succeeded(request.session);
+      refreshes.succeeded(request);
     },
 
     async verifyRefreshed(spent, previous, request) {
@@ -273,14 +319,16 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
       if (tenants !== undefined && before.iss !== tenants.issuerFor(before))
         throw new ProviderRefusedError("id_token_iss");
       const verifyNow = async (): Promise<VerifiedRefresh> => {
-        if (spent.idToken === undefined)
-          return userinfo.confirm(metadata, spent, previous, request);
-        const claims = await verifyNext(metadata, spent, previous, request);
+        if (spent.idToken === undefined) {
+          const accessToken = await alone(request, async () => bearerToken(spent));
+          return userinfo.confirm(metadata, { ...spent, accessToken }, previous, request);
+        }
+        const claims = await alone(request, () => verifyNext(metadata, spent, previous, request));
         if (userinfo.isRequired) return userinfo.renew(metadata, claims, spent, previous, request);
         return refreshedClaims(claims, before, previous.idp_state.userinfo_claims ?? []);
       };
       const verified = await verifyNow();
-      refreshes.succeeded(request.session);
+      refreshes.succeeded(request);
       return verified;
     },
 
@@ -292,7 +340,15 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
       const algorithms = async () =>
         (await discovery.current()).id_token_signing_alg_values_supported;
       const { allowUntypedLogoutTokens: allowUntyped } = settings;
-      return verifyLogoutToken(token, { ...expectedClaims(), allowUntyped, algorithms }, jwks);
+      const expected = { ...expectedClaims(), allowUntyped, algorithms };
+      const { logout, doubts } = await verifyLogoutToken(token, expected, jwks);
+      try {
+        assertUndoubted("logout_token", doubts);
+      } catch (error) {
+        // The provider is told: the logout couldn't be carried out.
+        throw new ProviderRefusedError((error as ProviderUnavailableError).reason);
+      }
+      return logout;
     },
 
     revoke: revocation.revoke,

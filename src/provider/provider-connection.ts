@@ -30,6 +30,9 @@ export const MAX_RESPONSE_BYTES = 1024 * 1024;
 /** Milliseconds that a sign-in waits until it may sign. Our decision. */
 const SIGNATURE_PATIENCE = 2_000;
 
+/** Milliseconds between two log lines of one doubt. */
+const DOUBT_MS = 60_000;
+
 /** A complete response of the provider as raw text. */
 export interface ProviderResponse {
   readonly status: number;
@@ -114,8 +117,8 @@ export function withDeadline<Result>(
  */
 async function limitedText(response: Response): Promise<string> {
   if (response.body === null) return "";
-  // Keeps a byte order mark, so that JSON.parse refuses it (RFC 8259 section 8.1).
-  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  // Drops a byte order mark, as a parser may (RFC 8259 section 8.1).
+  const decoder = new TextDecoder("utf-8");
   let text = "";
   let bytes = 0;
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
@@ -157,15 +160,12 @@ export function untilAborted<Result>(
 }
 
 /**
- * Parses the body as a JSON object; undefined for anything else, for deep nesting, and for every
- * HTML page.
+ * Parses the body as a JSON object, of any media type; undefined for anything else, and for
+ * deep nesting.
  */
 export function jsonObject({
-  headers,
   text,
-}: ProviderResponse): Readonly<Record<string, unknown>> | undefined {
-  if (/^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(headers.get("content-type") ?? ""))
-    return undefined;
+}: Pick<ProviderResponse, "text">): Readonly<Record<string, unknown>> | undefined {
   try {
     const body: unknown = JSON.parse(text);
     return isObject(body) && !isTooDeep(body) ? body : undefined;
@@ -264,6 +264,8 @@ export function createProviderConnection(
 ) {
   /** The reasons of the reported misconfigurations by endpoint. */
   const reported = new Map<string, Set<string>>();
+  /** When each doubt had its last line, on the clock's `monotonic()`. */
+  const doubtedAt = new Map<string, number>();
   const connection = {
     settings,
     clock,
@@ -409,6 +411,22 @@ export function createProviderConnection(
       const line = connection.lineOf(cause);
       if (line !== null) events.log(line);
       return new ProviderUnavailableError(cause.reason, { misconfigured: true });
+    },
+
+    /**
+     * Writes the log line of what concerns every session and is noticed at each one: at most one a
+     * minute for each reason.
+     *
+     * @returns the error to throw
+     */
+    doubted({ endpoint, reason, message }: Misconfiguration): ProviderUnavailableError {
+      const now = clock.monotonic();
+      if (now - (doubtedAt.get(reason) ?? -Infinity) >= DOUBT_MS) {
+        doubtedAt.set(reason, now);
+        const details = { endpoint, reason };
+        events.log({ level: "error", code: "provider_misconfigured", message, details });
+      }
+      return new ProviderUnavailableError(reason, { misconfigured: true });
     },
 
     /** Reports that the endpoint works. A misconfiguration that returns later is reported again. */

@@ -48,7 +48,7 @@ export function createPushedRequests(connection: ProviderConnection) {
     const send = () => connection.sendAsClient(endpoint, request);
     const release = await takeSlot?.();
     try {
-      const response = await sendGrant(connection, "push", send, backOff);
+      const response = await sendGrant(connection, { grant: "push", send, backOff });
       connection.resolved("par");
       const { request_uri: requestUri } = response;
       if (typeof requestUri !== "string" || requestUri === "" || requestUri.length > LONGEST)

@@ -3,25 +3,24 @@ import type { EpochSeconds } from "../clock.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import type { CodeExchange, RefreshRequest } from "../ports/provider.js";
 import {
-  asksForRetry,
   createSignInBackOff,
+  keyOf,
   type Failure,
   type FailureListener,
   type RefreshBackOff,
 } from "./back-off.js";
 import { authenticationInWords, credentialsInWords } from "./client-authentication.js";
 import type { ProviderMetadata } from "./discovery.js";
-import {
-  errorCode,
-  jsonObject,
-  type ClientRequest,
-  type ProviderConnection,
-  type ProviderResponse,
-} from "./provider-connection.js";
+import type { ClientRequest, ProviderConnection, ProviderResponse } from "./provider-connection.js";
+import { asksToTryLater, meaningOf, type Grant } from "./response-meaning.js";
+
+/** The sessions whose ambiguous responses are remembered. The oldest is forgotten first. */
+const MAX_AMBIGUOUS = 10_000;
 
 /** The token endpoint. A request is never repeated, since a code or a refresh token works once. */
 export function createTokenEndpoint(connection: ProviderConnection, refreshes: RefreshBackOff) {
   const exchanges = createSignInBackOff(connection.clock, connection.random);
+  const ambiguities = createAmbiguities();
 
   /** @throws ProviderUnavailableError `backing_off` */
   function assertReadyToExchange(): void {
@@ -44,43 +43,81 @@ export function createTokenEndpoint(connection: ProviderConnection, refreshes: R
         parameters,
         options,
       );
-    return tokens(
-      "exchange",
-      () => connection.sendAsClient(metadata.token_endpoint, request),
-      exchanges,
-    );
+    const send = () => connection.sendAsClient(metadata.token_endpoint, request);
+    const body = await sendGrant(connection, { grant: "exchange", send, backOff: exchanges });
+    ambiguities.succeeded();
+    return tokensOf(body);
   }
 
   /** Sends the request even during the back-off of refreshes. */
   async function refresh(
     metadata: ProviderMetadata,
-    { refreshToken, session, signal, target }: RefreshRequest,
+    refreshing: RefreshRequest,
     additionalParameters: Readonly<Record<string, string>>,
   ): Promise<TokenResponse> {
+    const { refreshToken, signal, target } = refreshing;
     const request: ClientRequest = (client, authentication, options) =>
       refreshTokenGrantRequest(metadata, client, authentication, refreshToken, {
         ...options,
         additionalParameters,
       });
-    return tokens(
-      target === undefined ? "refresh" : "api",
-      () => connection.sendAsClient(metadata.token_endpoint, request, signal),
-      {
-        succeeded: () => refreshes.responded(),
-        failed: (startedAt, failure) => refreshes.failed(session, startedAt, failure),
-      },
-    );
-  }
-
-  async function tokens(
-    grant: Grant,
-    send: () => Promise<ProviderResponse>,
-    backOff: FailureListener,
-  ): Promise<TokenResponse> {
-    return tokensOf(await sendGrant(connection, grant, send, backOff));
+    try {
+      const body = await sendGrant(connection, {
+        grant: target === undefined ? "refresh" : "api",
+        send: () => connection.sendAsClient(metadata.token_endpoint, request, signal),
+        backOff: {
+          succeeded: refreshes.responded,
+          failed: (startedAt, failure) => refreshes.failed(refreshing, startedAt, failure),
+        },
+        isRefusedNow: () => ambiguities.isSecond(keyOf(refreshing)),
+      });
+      ambiguities.succeeded(keyOf(refreshing));
+      return tokensOf(body);
+    } catch (error) {
+      throw error instanceof ProviderUnavailableError ? refreshes.withLogin(error) : error;
+    }
   }
 
   return { assertReadyToExchange, exchange, refresh };
+}
+
+/**
+ * The memory of ambiguous responses. An ambiguous response refuses a session at the second time, if
+ * a token request of the same client has succeeded in between: neither a wrong secret nor an
+ * overload, which concern all sessions, explains it then.
+ */
+function createAmbiguities() {
+  /** By session, and by API of a session: the number of successes at the first time. */
+  const before = new Map<string, number>();
+  let successes = 0;
+  return {
+    isSecond(key: string): boolean {
+      const first = before.get(key);
+      if (first === undefined) {
+        const [oldest] = before.keys();
+        if (before.size >= MAX_AMBIGUOUS && oldest !== undefined) before.delete(oldest);
+        before.set(key, successes);
+        return false;
+      }
+      if (first === successes) return false;
+      before.delete(key);
+      return true;
+    },
+    /** @param key the session's, if it was a refresh */
+    succeeded(key?: string): void {
+      successes += 1;
+      if (key !== undefined) before.delete(key);
+    },
+  };
+}
+
+/** A request with the client's credentials. */
+interface GrantRequest {
+  readonly grant: Grant;
+  readonly send: () => Promise<ProviderResponse>;
+  readonly backOff: FailureListener;
+  /** Whether an ambiguous response refuses now. Default: it is an outage. */
+  readonly isRefusedNow?: () => boolean;
 }
 
 /**
@@ -90,115 +127,70 @@ export function createTokenEndpoint(connection: ProviderConnection, refreshes: R
  */
 export async function sendGrant(
   connection: ProviderConnection,
-  grant: Grant,
-  send: () => Promise<ProviderResponse>,
-  backOff: FailureListener,
+  { grant, send, backOff, isRefusedNow = () => false }: GrantRequest,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const endpoint = grant === "push" ? "par" : "token";
   const meaning = await connection.call({
-    endpoint,
+    endpoint: grant === "push" ? "par" : "token",
     send,
     read: (response) => {
       const read = meaningOf(response, grant);
-      if (read.kind === "operator")
-        throw new ProviderUnavailableError(read.reason, { misconfigured: true });
-      if (read.kind === "outage") throw new ProviderUnavailableError(read.reason);
-      return read;
+      if (read.kind === "ok") return read;
+      const { kind, reason } = read;
+      if (kind === "operator" || isMaybeAudience(connection, reason))
+        reportMistake(connection, grant, { reason, status: response.status });
+      if (kind === "refused" || (kind === "ambiguous" && isRefusedNow()))
+        return { kind: "refused" as const, reason };
+      throw new ProviderUnavailableError(reason, { misconfigured: kind === "operator" });
     },
     backOff: {
       succeeded: backOff.succeeded,
-      failed: (startedAt, failure) => {
-        if (failure.misconfigured === true) reportMistake(connection, endpoint, failure);
-        return backOff.failed(startedAt, failure);
-      },
+      failed: (startedAt, failure) =>
+        backOff.failed(
+          startedAt,
+          asksToTryLater(failure.reason) ? { ...failure, status: 503 } : failure,
+        ),
     },
   });
   if (meaning.kind === "refused") throw new ProviderRefusedError(meaning.reason);
   return meaning.body;
 }
 
+/**
+ * Whether an operator must hear of a refused sign-in, too: for a client with a key, an empty 403
+ * can mean that the provider expects another `aud` in the assertion.
+ */
+function isMaybeAudience({ settings }: ProviderConnection, reason: string): boolean {
+  return reason === "http_403" && settings.privateKey !== null;
+}
+
 function reportMistake(
   connection: ProviderConnection,
-  endpoint: "token" | "par",
-  { reason, status }: Failure,
+  grant: Grant,
+  { reason, status }: Pick<Failure, "reason" | "status">,
 ): void {
-  const sent = `The client authenticated with ${authenticationInWords(connection.settings)}.`;
+  const endpoint = grant === "push" ? "par" : "token";
   const where =
     endpoint === "token" ? "token endpoint" : "endpoint for pushed authorization requests";
+  const sent = `The client authenticated with ${authenticationInWords(connection.settings)}.`;
+  const credentials = `Check ${credentialsInWords(connection.settings)}.`;
+  const response = `${reason}, status ${String(status)}`;
+  const mayBeCredentials = status === 401 || connection.settings.privateKey !== null;
   const message =
-    reason === "invalid_client"
-      ? `The ${where} doesn't accept this client (invalid_client). ${sent} Check ${credentialsInWords(connection.settings)}.`
-      : `The ${where} doesn't allow this client to refresh (${reason}, status ${String(status)}). ${sent} Check the client's settings at the provider.`;
+    reason === "invalid_client" || grant === "exchange" || grant === "push"
+      ? `The ${where} doesn't accept this client (${response}). ${sent} ${credentials}`
+      : `The ${where} doesn't allow this client to refresh (${response}). ${sent} Check the client's settings at the provider.${mayBeCredentials ? ` ${credentials}` : ""}`;
   connection.misconfigured({ endpoint, reason, message, status });
 }
 
-/** The meaning of the token endpoint's response. `reason` is a stable word that is safe to log. */
-export type Meaning =
-  | { readonly kind: "ok"; readonly body: Readonly<Record<string, unknown>> }
-  /** The code or refresh token is refused definitely. */
-  | { readonly kind: "refused"; readonly reason: string }
-  /** The client's configuration is wrong, independent of this token. */
-  | { readonly kind: "operator"; readonly reason: string }
-  | { readonly kind: "outage"; readonly reason: string };
-
-/** A request with the client's credentials: of tokens, or a pushed authorization request. */
-export type Grant = "exchange" | "refresh" | "api" | "push";
-
 /**
- * The errors of RFC 6749 section 5.2 and RFC 8707 section 2 about the client, not about the refresh
- * token.
+ * The usable parts of a token response (RFC 6749 section 5.1); unusable parts, and empty strings,
+ * are undefined.
  */
-const OPERATOR_ERRORS = new Set([
-  "invalid_client",
-  "unauthorized_client",
-  "unsupported_grant_type",
-  "invalid_scope",
-  "invalid_target",
-]);
-
-/**
- * Returns the meaning of a response. The ID token is verified later. Pure.
- *
- * An attacker can put any code, or any parameter of a login, into a URL. So in the response to one
- * of these, only `invalid_client` means a wrong configuration. The same for an API: what its
- * provider refuses must not delay the sessions.
- */
-export function meaningOf(response: ProviderResponse, grant: Grant): Meaning {
-  const { status } = response;
-  // 201 for a pushed request (RFC 9126 section 2.2).
-  if (status === 200 || (status === 201 && grant === "push")) {
-    const body = jsonObject(response);
-    return body === undefined ? { kind: "outage", reason: "not_json" } : { kind: "ok", body };
-  }
-  if (status >= 300 && status < 400) return { kind: "outage", reason: "redirect" };
-  if (status < 400 || status >= 500) return { kind: "outage", reason: `http_${String(status)}` };
-  const error = errorCode(response);
-  // With any 4xx: Auth0 sends it with 403.
-  if (error === "invalid_grant")
-    return {
-      kind: "refused",
-      reason: grant === "api" && isBadToken(response) ? "bad_token" : error,
-    };
-  if (asksForRetry(status)) return { kind: "outage", reason: `http_${String(status)}` };
-  const reason = error ?? `http_${String(status)}`;
-  if (error === "invalid_client") return { kind: "operator", reason };
-  if (grant === "exchange" || grant === "push" || (grant === "api" && error !== undefined))
-    return { kind: "refused", reason };
-  return { kind: status !== 400 || OPERATOR_ERRORS.has(reason) ? "operator" : "refused", reason };
-}
-
-/**
- * Whether Entra ID says that the refresh token itself is dead, and not only the access to one API
- * (suberror `bad_token`).
- */
-function isBadToken(response: ProviderResponse): boolean {
-  return jsonObject(response)?.["suberror"] === "bad_token";
-}
-
-/** The usable parts of a token response (RFC 6749 section 5.1); unusable parts are undefined. */
 export interface TokenResponse {
   /** Only of a bearer token. */
   readonly accessToken: string | undefined;
+  /** An access token came that is of another type, which idpauth can't use. */
+  readonly isOtherType: boolean;
   readonly refreshToken: string | undefined;
   readonly idToken: string | undefined;
   readonly scopes: readonly string[] | undefined;
@@ -209,13 +201,16 @@ export interface TokenResponse {
 
 export function tokensOf(body: Readonly<Record<string, unknown>>): TokenResponse {
   const type = body["token_type"];
-  const idToken = body["id_token"] ?? undefined;
+  const idToken = body["id_token"];
   const isBearer = typeof type === "string" && type.toLowerCase() === "bearer";
+  const token = text(body["access_token"]);
+  const isAbsent = idToken === undefined || idToken === null || idToken === "";
   return {
-    accessToken: isBearer ? visible(body["access_token"]) : undefined,
+    accessToken: isBearer ? visible(token) : undefined,
+    isOtherType: token !== undefined && !isBearer,
     refreshToken: text(body["refresh_token"]),
-    // An ID token of another type is wrong, not missing.
-    idToken: idToken === undefined ? undefined : (text(idToken) ?? ""),
+    // An ID token that is no string is wrong, not missing. Providers written in Go send an empty one.
+    idToken: isAbsent ? undefined : (text(idToken) ?? ""),
     scopes: text(body["scope"])
       ?.split(" ")
       .filter((scope) => scope !== ""),

@@ -97,7 +97,6 @@ export function createUserinfoEndpoint(connection: ProviderConnection, refreshes
       consequence: "The sign-in stops, since IDP_USERINFO is always.",
       failed: required.failed,
     });
-    if (userinfo === undefined) throw signed();
     required.succeeded();
     return { ...withAllOfUserinfo(claims, userinfo), userinfo };
   }
@@ -142,13 +141,12 @@ export function createUserinfoEndpoint(connection: ProviderConnection, refreshes
    */
   async function confirm(
     metadata: ProviderMetadata,
-    spent: SpentRefresh,
+    spent: SpentRefresh & { readonly accessToken: string },
     { id_info: before = {}, idp_state: state }: SessionRecord,
     request: RefreshRequest,
   ): Promise<VerifiedRefresh> {
     const { accessToken, receivedAt, accessTokenExpiresAt } = spent;
     assertAvailable(metadata);
-    if (accessToken === undefined) throw new ProviderRefusedError("access_token_missing");
     if (
       metadata.userinfo_endpoint === undefined ||
       connection.settings.refreshWithoutIdToken === "refuse"
@@ -165,12 +163,6 @@ export function createUserinfoEndpoint(connection: ProviderConnection, refreshes
       throw new ProviderRefusedError("id_token_missing");
     }
     const userinfo = await ofRefresh(metadata, accessToken, before.sub, request);
-    if (userinfo === undefined) {
-      const error = signed();
-      throw isRequired
-        ? refreshBlocked(error, request)
-        : new ProviderRefusedError("id_token_missing");
-    }
     const lifetime = Math.min(
       MAX_CONFIRMED,
       (accessTokenExpiresAt ?? receivedAt + lifetimeOf(before, state.tokens_received_at)) -
@@ -199,7 +191,6 @@ export function createUserinfoEndpoint(connection: ProviderConnection, refreshes
   ): Promise<VerifiedRefresh> {
     assertAvailable(metadata);
     const userinfo = await ofRefresh(metadata, accessToken, claims.sub, request);
-    if (userinfo === undefined) throw refreshBlocked(signed(), request);
     const { idInfo } = refreshedClaims(
       claims,
       withoutUserinfo(before, state.userinfo_claims ?? []),
@@ -208,32 +199,42 @@ export function createUserinfoEndpoint(connection: ProviderConnection, refreshes
     return { ...withAllOfUserinfo(idInfo, userinfo), userinfo };
   }
 
-  function ofRefresh(
+  /** Calls userinfo for a refresh. If it fails, only this session may have to wait. */
+  async function ofRefresh(
     metadata: ProviderMetadata,
     accessToken: string,
     sub: unknown,
-    { session, signal }: RefreshRequest,
-  ): Promise<IdInfo | undefined> {
-    return callRequired(metadata, {
-      accessToken,
-      sub,
-      signal,
-      consequence: "The refresh isn't finished. The session is kept.",
-      failed: (startedAt, failure) => refreshes.failed(session, startedAt, failure),
-    });
+    request: RefreshRequest,
+  ): Promise<IdInfo> {
+    const startedAt = connection.clock.monotonic();
+    try {
+      return await callRequired(metadata, {
+        accessToken,
+        sub,
+        signal: request.signal,
+        consequence: "The refresh isn't finished. The session is kept.",
+        failed: (since, failure) => refreshes.failed(request, since, failure),
+      });
+    } catch (error) {
+      if (!(error instanceof ProviderUnavailableError)) throw error;
+      // The next refresh would get the same response.
+      throw error.isMisconfiguration
+        ? refreshes.verificationFailed(request, startedAt, error)
+        : refreshes.withLogin(error);
+    }
   }
 
   /**
    * Calls userinfo, which must respond.
    *
-   * @returns undefined for a signed response
-   * @throws ProviderRefusedError the access token is not accepted, or the claims are about another
-   *   user
+   * @throws ProviderRefusedError the claims are about another user
+   * @throws ProviderUnavailableError also for a signed response, and if the new access token is not
+   *   accepted: an operator must act
    */
   async function callRequired(
     { userinfo_endpoint: url = "" }: ProviderMetadata,
     { accessToken, sub, signal, consequence, failed }: RequiredCall,
-  ): Promise<IdInfo | undefined> {
+  ): Promise<IdInfo> {
     const userinfo = await connection.call({
       endpoint: "userinfo",
       send: () => send(url, accessToken, signal),
@@ -255,7 +256,8 @@ export function createUserinfoEndpoint(connection: ProviderConnection, refreshes
       },
     });
     if (userinfo.kind === "refused") throw new ProviderRefusedError(userinfo.reason);
-    if (userinfo.kind === "signed") return undefined;
+    if (userinfo.kind === "signed") throw signed();
+    if (userinfo.kind === "token_refused") throw tokenRefused();
     if (isRequired) connection.resolved("userinfo");
     return userinfo.claims;
   }
@@ -269,16 +271,14 @@ export function createUserinfoEndpoint(connection: ProviderConnection, refreshes
     return connection.backchannel.send(url, { method: "GET", headers }, signal);
   }
 
-  /** The next refresh would get the same response. */
-  function refreshBlocked(
-    error: ProviderUnavailableError,
-    { session }: RefreshRequest,
-  ): ProviderUnavailableError {
-    refreshes.failed(session, connection.clock.monotonic(), {
-      reason: error.reason,
-      misconfigured: true,
+  /** Reports that the endpoint doesn't accept a token that has just come. @returns the error */
+  function tokenRefused(): ProviderUnavailableError {
+    return connection.doubted({
+      endpoint: "userinfo",
+      reason: "userinfo_refused",
+      message:
+        "The userinfo endpoint doesn't accept (401) an access token that the token endpoint has just issued. Compare the scopes, and the audience of access tokens, with what the provider's userinfo endpoint requires.",
     });
-    return error;
   }
 
   /** Reports a signed response. @returns the error to throw where userinfo is required */
@@ -317,7 +317,9 @@ type Userinfo =
   | { readonly kind: "claims"; readonly claims: IdInfo }
   /** A JWT (OpenID Connect Core section 5.3.2), which is not supported. */
   | { readonly kind: "signed" }
-  /** The access token is not accepted, or the response is about another user. */
+  /** The access token is not accepted (RFC 6750 section 3.1). */
+  | { readonly kind: "token_refused" }
+  /** The response is about another user. */
   | { readonly kind: "refused"; readonly reason: string }
   | { readonly kind: "outage"; readonly reason: string };
 
@@ -328,14 +330,16 @@ type Userinfo =
 function userinfoOf(response: ProviderResponse, sub: unknown): Userinfo {
   const { status, headers } = response;
   if (/^\s*application\/jwt\b/i.test(headers.get("content-type") ?? "")) return { kind: "signed" };
-  // RFC 6750 section 3.1: the token is not valid.
-  if (status === 401) return { kind: "refused", reason: "userinfo_refused" };
+  if (status === 401) return { kind: "token_refused" };
   // All claims may be stored, as those of an ID token are.
   if (response.text.length > MAX_ID_TOKEN_LENGTH) return { kind: "outage", reason: "too_large" };
   const claims = status === 200 ? jsonObject(response) : undefined;
   if (claims === undefined)
     return { kind: "outage", reason: status === 200 ? "not_json" : `http_${String(status)}` };
-  return claims["sub"] === sub && typeof sub === "string"
+  // Without a `sub`, it is about nobody: a maintenance page in JSON, for example.
+  if (typeof claims["sub"] !== "string" || claims["sub"] === "")
+    return { kind: "outage", reason: "userinfo_sub_missing" };
+  return claims["sub"] === sub
     ? { kind: "claims", claims }
     : { kind: "refused", reason: "userinfo_sub" };
 }

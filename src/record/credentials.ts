@@ -74,6 +74,8 @@ export interface SignIn {
  */
 export interface SpentRefresh extends Pick<SignIn, "receivedAt" | "accessTokenExpiresAt"> {
   readonly accessToken: string | undefined;
+  /** An access token came that is no bearer token. */
+  readonly isOtherType?: boolean;
   readonly refreshToken: string | undefined;
   readonly idToken: string | undefined;
   readonly scopes: readonly string[] | undefined;

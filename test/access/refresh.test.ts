@@ -437,32 +437,37 @@ describe("what the provider's response to a refresh means", () => {
       idToken(({ sign, header, claims }) => sign(header, claims, foreignKey)),
     ],
     ["200, no signature", idToken(({ sign, claims }) => sign({ alg: "none" }, claims))],
-    ["200, ID token of another issuer", claims({ iss: "https://elsewhere.example" })],
     ["200, ID token for another client", claims({ aud: "another-client" })],
     ["200, ID token of another sub", claims({ sub: "eve" })],
-    ["200, ID token expired", claims({ exp: 1_700_000_000 })],
+    [
+      "200, the previous ID token again, which has expired",
+      idToken(({ claims }) => {
+        const iat = claims["iat"] as number;
+        return { claims: { ...claims, iat: iat - 3600, exp: iat - 10 } };
+      }),
+    ],
+    ["200, azp of another client", claims({ azp: "another-client" })],
+    ["200, a nonce of another sign-in", claims({ nonce: "another" })],
+    ["200, another sub, and a clock that is ahead", claims({ sub: "eve", iat: 99_999_999_999 })],
     ["200, at_hash of another access token", claims({ at_hash: "AAAAAAAAAAAAAAAAAAAAAA" })],
     ["200, something else than an ID token", idToken(() => "no.id.token")],
     [
       "200, an ID token that is no text",
       () => (provider.tokenResponse = (answer) => ({ ...answer, id_token: 1 })),
     ],
-    [
-      "200, no access token",
-      () => (provider.tokenResponse = ({ access_token: _, ...rest }) => rest),
-    ],
-    ["200, an empty object", () => (provider.tokenResponse = () => ({}))],
+    ["200 invalid_grant", status(200, { error: "invalid_grant" })],
     [
       "400 invalid_grant",
       status(400, { error: "invalid_grant", error_description: "expired or revoked" }),
     ],
     ["401 invalid_grant", status(401, { error: "invalid_grant" })],
     ["403 invalid_grant, as Auth0 sends it", status(403, { error: "invalid_grant" })],
-    ["400 invalid_request", status(400, { error: "invalid_request" })],
-    ["400, an error that nobody knows", status(400, { error: "consent_required" })],
-    ["400 without a body", status(400)],
-    ["400 with a web page", status(400, "<html>no</html>")],
-    ["400 with JSON that is no object", status(400, [1])],
+    ["400 login_required", status(400, { error: "login_required" })],
+    ["400 interaction_required", status(400, { error: "interaction_required" })],
+    ["400 consent_required", status(400, { error: "consent_required" })],
+    ["403 mfa_required", status(403, { error: "mfa_required" })],
+    ["403 access_denied", status(403, { error: "access_denied" })],
+    ["400, an error of the provider's own", status(400, { error: "account_locked" })],
     ["the refresh token revoked at the provider", () => provider.revokeAll()],
   ])("[F16] %s: refused", async (_row, arrange) => {
     const user = await expiredUser();
@@ -506,7 +511,11 @@ describe("what the provider's response to a refresh means", () => {
     ["400 invalid_scope", status(400, { error: "invalid_scope" })],
     ["401 invalid_client", status(401, { error: "invalid_client" })],
     ["401 without a body", status(401)],
-    ["403", status(403, { error: "access_denied" })],
+    ["200 invalid_client", status(200, { error: "invalid_client" })],
+    ["400 invalid_target", status(400, { error: "invalid_target" })],
+    ["401 access_denied, as Auth0 says of a wrong secret", status(401, { error: "access_denied" })],
+    ["403 without a body", status(403)],
+    ["403 with an error of the provider's own", status(403, { error: "blocked" })],
     ["404", status(404, "not here")],
     ["422", status(422)],
   ];
@@ -518,6 +527,16 @@ describe("what the provider's response to a refresh means", () => {
     ["503", status(503)],
     ["302", answered({ kind: "redirect", status: 302 })],
     ["307", answered({ kind: "redirect", status: 307 })],
+    ["200 temporarily_unavailable", status(200, { error: "temporarily_unavailable" })],
+    ["400 temporarily_unavailable", status(400, { error: "temporarily_unavailable" })],
+    ["400 server_error", status(400, { error: "server_error" })],
+    ["403 slow_down", status(403, { error: "slow_down" })],
+    ["400 invalid_request", status(400, { error: "invalid_request" })],
+    ["400 without a body", status(400)],
+    ["400 with a web page", status(400, "<html>no</html>")],
+    ["400 with JSON that is no object", status(400, [1])],
+    ["200 with an empty object", status(200, {})],
+    ["200 with a notice of maintenance in JSON", status(200, { status: "maintenance" })],
     ["200 that is not JSON", answered({ kind: "garbage" })],
     ["200 with a web page", answered({ kind: "wrong-type", body: "<html>maintenance</html>" })],
     ["200 larger than 1 MiB", answered({ kind: "oversized" })],
@@ -558,6 +577,263 @@ describe("what the provider's response to a refresh means", () => {
       expect(await user.isSignedIn()).toBe(true);
     },
   );
+
+  describe("200, tokens that can't be accepted because of a machine or the configuration", () => {
+    const seconds = (claim: unknown) => claim as number;
+    /** The ID tokens of a provider whose clock differs from this machine's. */
+    const shifted = (by: number) =>
+      idToken(({ claims }) => ({
+        claims: {
+          ...claims,
+          ...Object.fromEntries(
+            ["iat", "exp", "nbf"].map((name) => [
+              name,
+              seconds(claims[name] ?? claims["iat"]) + by,
+            ]),
+          ),
+        },
+      }));
+    const changed = (changes: Record<string, unknown>) => () =>
+      (provider.tokenResponse = (answer) => ({ ...answer, ...changes }));
+    const otherAlgorithm = () => {
+      provider.jwks.publish({
+        keys: provider.jwks.document().keys.map(({ alg: _alg, ...key }) => key),
+      });
+      provider.mutateIdToken = (draft) => ({ header: { ...draft.header, alg: "PS256" } });
+    };
+    const ROWS: readonly [string, Arrange, RegExp][] = [
+      [
+        "iat, nbf and exp 10 s ahead",
+        shifted(10),
+        /clock is at least 10 s ahead of .* IDP_CLOCK_TOLERANCE/,
+      ],
+      [
+        "exp just past, and a later iat",
+        idToken(({ claims }) => ({
+          claims: { ...claims, iat: seconds(claims["iat"]) - 20, exp: seconds(claims["iat"]) - 10 },
+        })),
+        /clock is at least 10 s behind .* IDP_CLOCK_TOLERANCE/,
+      ],
+      [
+        "another client beside this one in aud",
+        idToken(({ claims }) => ({
+          claims: { ...claims, aud: [claims["aud"], "project"], azp: claims["aud"] },
+        })),
+        /"project" \(aud\).* IDP_TRUSTED_AUDIENCES/,
+      ],
+      [
+        "several audiences without azp",
+        idToken(({ claims: { azp: _none, ...claims } }) => ({
+          claims: { ...claims, aud: [claims["aud"], claims["aud"]] },
+        })),
+        /no azp/,
+      ],
+      ["an iss other than the issuer", claims({ iss: "http://internal:8080" }), /IDP_ISSUER/],
+      [
+        "an algorithm that isn't advertised",
+        otherAlgorithm,
+        /"PS256".* id_token_signing_alg_values_supported/,
+      ],
+      ["an access token of another type", changed({ token_type: "DPoP" }), /Bearer/],
+      [
+        "an access token that userinfo doesn't accept",
+        () => {
+          provider.tokenResponse = ({ id_token: _none, ...rest }) => rest;
+          provider.fault("userinfo", { kind: "status", status: 401 });
+        },
+        /userinfo endpoint doesn't accept \(401\)/,
+      ],
+    ];
+
+    it.each(ROWS)(
+      "[F16] %s: 503 of this session alone, which keeps the rotated refresh token",
+      async (_row, arrange, words) => {
+        await start();
+        const [user, other] = [app.user(), app.user()];
+        await user.signIn();
+        await other.signIn();
+        clock.advance(HOUR);
+        const before = await recordOf(user);
+        arrange();
+        for (let probe = 0; probe < 10; probe += 1) {
+          const answer = await user.get(PROBE);
+          expect([answer.status, answer.json()]).toEqual([
+            503,
+            { authenticated: false, user: null },
+          ]);
+        }
+        expect(refreshRequests()).toHaveLength(1);
+        const { credentials, idp_state: state, ...during } = await recordOf(user);
+        expect(credentials).toEqual({
+          ...before.credentials,
+          refresh_token: issued("refresh_token").at(-1),
+        });
+        expect(during.id_info).toEqual(before.id_info);
+        expect(state).not.toHaveProperty("refresh_rejected");
+        expect(state.lease).toBeUndefined();
+        const lines = app.log.filter(({ code }) => code === "provider_misconfigured");
+        expect(lines).toMatchObject([
+          { code: "provider_misconfigured", message: expect.stringMatching(words) as string },
+        ]);
+        await expect(credentialsOf(user)).rejects.toMatchObject({ loginHelps: true });
+
+        // Repaired: nobody else waits, and this session goes on with the rotated token.
+        provider.clearFaults();
+        provider.mutateIdToken = provider.tokenResponse = undefined;
+        provider.jwks.reset();
+        expect(await other.isSignedIn()).toBe(true);
+        expect((await user.get(PROBE)).status).toBe(503);
+        clock.advance(BEYOND_BACK_OFF);
+        expect(await user.isSignedIn()).toBe(true);
+        expect(provider.reuses).toBe(0);
+      },
+    );
+
+    it("has one line a minute, and waits that grow to 5 minutes", async () => {
+      const user = await expiredUser();
+      shifted(10)();
+      const since = clock.monotonic();
+      while (clock.monotonic() - since < HOUR) {
+        expect((await user.get(PROBE)).status).toBe(503);
+        clock.advance(1_000);
+      }
+      // 1, 2, 4, … 256 and then 300 s; at the tests' jitter, at least three quarters of it.
+      expect(refreshRequests().length).toBeGreaterThan(15);
+      expect(refreshRequests().length).toBeLessThan(30);
+      const lines = app.log.filter(({ code }) => code === "provider_misconfigured");
+      expect(lines.length).toBeLessThan(refreshRequests().length);
+    });
+
+    it("a sign-in ends the wait", async () => {
+      const user = await expiredUser();
+      claims({ iss: "http://internal:8080" })();
+      expect((await user.get(PROBE)).status).toBe(503);
+      provider.mutateIdToken = undefined;
+      await user.signIn();
+      expect(await user.isSignedIn()).toBe(true);
+      clock.advance(HOUR);
+      expect(await user.isSignedIn()).toBe(true);
+    });
+
+    it("an algorithm that the provider has begun to advertise is accepted after one fetch of its metadata", async () => {
+      const user = await expiredUser();
+      const before = provider.requestsTo("discovery").length;
+      otherAlgorithm();
+      provider.discoveryDocument = (document) => ({
+        ...document,
+        id_token_signing_alg_values_supported: ["RS256", "PS256"],
+      });
+      expect(await user.isSignedIn()).toBe(true);
+      expect(provider.requestsTo("discovery").length - before).toBe(1);
+      provider.jwks.reset();
+    });
+  });
+
+  it.each<[string, Arrange]>([
+    ["JSON with a byte order mark", answered({ kind: "wrong-type", byteOrderMark: true })],
+    ["JSON labelled as a web page", answered({ kind: "wrong-type" })],
+    [
+      "empty strings for optional members",
+      () => {
+        provider.tokenResponse = (answer) => ({ ...answer, scope: "" });
+        claims({ nonce: "", at_hash: "", sid: "", acr: "", auth_time: 0 })();
+      },
+    ],
+    [
+      "an empty ID token, for which userinfo stands in",
+      () => (provider.tokenResponse = (answer) => ({ ...answer, id_token: "" })),
+    ],
+    [
+      "an azp that is new, because a second audience requires it",
+      idToken(({ claims }) => ({
+        claims: { ...claims, aud: [claims["aud"], "trusted"], azp: claims["aud"] },
+      })),
+    ],
+  ])("200, %s: refreshed", async (_row, arrange) => {
+    const user = await expiredUser({ trustedAudiences: ["trusted"] });
+    arrange();
+    expect(await user.isSignedIn()).toBe(true);
+    for (const name of ["nonce", "at_hash", "sid", "acr", "auth_time"])
+      expect((await recordOf(user)).id_info?.[name]).not.toBe("");
+    expect(await credentialsOf(user)).toMatchObject({ token: issued("access_token").at(-1) });
+  });
+
+  describe("an ambiguous 400", () => {
+    const BODIES: readonly [string, unknown, number?][] = [
+      ["invalid_request", { error: "invalid_request" }],
+      ["invalid_request in a 200", { error: "invalid_request" }, 200],
+      ["a message of a gateway", { message: "Bad Request" }],
+      ["an error that is no code", { error: "Bad Request" }],
+      ["a web page", "<html>no</html>"],
+      ["no body", undefined],
+    ];
+    const alone = (user: { readonly token: unknown }, body: unknown, code = 400) =>
+      provider.fault("token", {
+        kind: "status",
+        status: code,
+        body,
+        when: ({ params }) => params.get("refresh_token") === user.token,
+      });
+    const tokenOf = async (user: TestUser) => ({
+      token: (await recordOf(user)).credentials?.refresh_token,
+    });
+
+    it.each(BODIES)("never refuses alone, however often: %s", async (_name, body, code) => {
+      const user = await expiredUser();
+      const before = await recordOf(user);
+      alone(await tokenOf(user), body, code);
+      for (let time = 1; time <= 8; time += 1) {
+        expect((await user.get(PROBE)).status).toBe(503);
+        expect((await user.get(PROBE)).status).toBe(503);
+        expect(refreshRequests()).toHaveLength(time);
+        clock.advance(BEYOND_BACK_OFF);
+      }
+      expect(await recordOf(user)).toEqual(before);
+      provider.clearFaults();
+      expect(await user.isSignedIn()).toBe(true);
+    });
+
+    it.each(BODIES)(
+      "refuses at the second time, if a token request of the client has succeeded in between: %s",
+      async (_name, body, code) => {
+        const user = await expiredUser();
+        alone(await tokenOf(user), body, code);
+        expect((await user.get(PROBE)).status).toBe(503);
+        // Nobody else waits.
+        await app.user().signIn();
+        expect((await user.get(PROBE)).status).toBe(503);
+        clock.advance(BEYOND_BACK_OFF);
+        expect((await user.get(PROBE)).json()).toMatchObject({
+          authenticated: false,
+          reason: "refresh_rejected",
+        });
+        expect(refreshRequests()).toHaveLength(2);
+      },
+    );
+
+    it("starts over after a success of the session itself", async () => {
+      const user = await expiredUser();
+      alone(await tokenOf(user), undefined);
+      expect((await user.get(PROBE)).status).toBe(503);
+      provider.clearFaults();
+      clock.advance(BEYOND_BACK_OFF);
+      expect(await user.isSignedIn()).toBe(true);
+      clock.advance(HOUR);
+      alone(await tokenOf(user), undefined);
+      expect((await user.get(PROBE)).status).toBe(503);
+    });
+
+    it("doesn't count a success of userinfo, of the keys or of a revocation", async () => {
+      const user = await expiredUser();
+      const other = app.user();
+      alone(await tokenOf(user), undefined);
+      await other.signIn();
+      expect((await user.get(PROBE)).status).toBe(503);
+      await other.get("/idpauth/logout/");
+      clock.advance(BEYOND_BACK_OFF);
+      expect((await user.get(PROBE)).status).toBe(503);
+    });
+  });
 
   it("200, kid unknown after one forced refetch: an outage, and the rotated refresh token is kept", async () => {
     const user = await expiredUser();
@@ -880,7 +1156,7 @@ describe("[R5] a logout during a refresh", () => {
         throw new Error("the log is full");
       },
     });
-    provider.fault("token", { kind: "status", status: 400 });
+    provider.fault("token", { kind: "status", status: 400, body: { error: "invalid_grant" } });
     for (let attempt = 0; attempt < 3; attempt += 1) {
       expect((await user.get(PROBE)).json()).toMatchObject({
         authenticated: false,
@@ -1106,7 +1382,13 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
     ["its own answer came", () => undefined],
     [
       "its own answer was a refusal",
-      () => provider.fault("token", { kind: "status", status: 400, before: false }),
+      () =>
+        provider.fault("token", {
+          kind: "status",
+          status: 400,
+          body: { error: "invalid_grant" },
+          before: false,
+        }),
     ],
   ])(
     "taken over by a holder that is not done when %s: 503, never the expired identity",
@@ -1216,7 +1498,13 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
     ["somebody who left the lease, and the answer is good", () => undefined, true],
     [
       "somebody who left the lease, and the answer is a refusal",
-      () => provider.fault("token", { kind: "status", status: 400, before: false }),
+      () =>
+        provider.fault("token", {
+          kind: "status",
+          status: 400,
+          body: { error: "invalid_grant" },
+          before: false,
+        }),
       true,
     ],
   ])(

@@ -294,7 +294,7 @@ describe("while the provider is known to be away", () => {
       throw away;
     });
     await expect(refresh()).rejects.toBe(away);
-    expect(provider.assertReadyToRefresh).toHaveBeenCalledExactlyOnceWith("key");
+    expect(provider.assertReadyToRefresh).toHaveBeenCalledExactlyOnceWith("key", undefined);
     expect(writes).toBe(0);
     expect(events).toEqual([failure("backing_off")]);
   });

@@ -338,7 +338,12 @@ describe("a provider without a usable response", () => {
     ],
     ["has none", { kind: "status", status: 404 }, "E103", "returns status 404."],
     ["sends no JSON", { kind: "garbage" }, "E103", "doesn't return a JSON object"],
-    ["sends a page", { kind: "wrong-type" }, "E103", "doesn't return a JSON object"],
+    [
+      "sends a page",
+      { kind: "wrong-type", body: "<html>" },
+      "E103",
+      "doesn't return a JSON object",
+    ],
     ["sends too much", { kind: "oversized" }, "E103", "more than 1 MiB"],
   ])("%s", async (_name, fault, code, message) => {
     provider.fault("discovery", fault);

@@ -137,6 +137,7 @@ const modules: readonly ConformanceModule[] = [
     demands: "refuse an ID token of another issuer",
     claims: { iss: "https://op.evil.example/" },
     reason: "id_token_iss",
+    status: 503,
   }),
   claimsRefused({
     module: "fapi2-security-profile-final-client-test-invalid-nonce",
@@ -154,7 +155,7 @@ const modules: readonly ConformanceModule[] = [
       application.provider.mutateIdToken = ({ claims }) => ({
         claims: { ...claims, exp: (claims["iat"] as number) - 300 },
       });
-      return expectRefused(application, "id_token_exp");
+      return expectRefused(application, "id_token_exp", 503);
     },
   },
   claimsRefused({
@@ -199,6 +200,7 @@ const modules: readonly ConformanceModule[] = [
     demands: "refuse an ID token with a further audience that is not trusted",
     claims: { aud: ["test-client", "another-client"] },
     reason: "id_token_aud",
+    status: 503,
   }),
   {
     module: "fapi2-security-profile-final-client-test-remove-authorization-response-iss",

@@ -116,6 +116,7 @@ export const idTokenModules: readonly ConformanceModule[] = [
     demands: "refuse an ID token whose iss is not the issuer",
     claims: { iss: "https://op.evil.example/" },
     reason: "id_token_iss",
+    status: 503,
   }),
   claimsRefused({
     module: "oidcc-client-test-missing-aud",

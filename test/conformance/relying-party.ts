@@ -197,14 +197,17 @@ export async function expectSignedIn(application: ExpressApplication): Promise<A
 /**
  * Signs in, and expects an error page, no session, and no use of the access token. Gives what was
  * seen.
+ *
+ * @param status 503: what a wrong configuration can cause, too
  */
 export async function expectRefused(
   application: ExpressApplication,
   reason: string,
+  status: 400 | 503 = 400,
 ): Promise<string> {
   const { browser, callback } = await signIn(application);
   expect([callback.status, callback.headers["content-type"]]).toEqual([
-    400,
+    status,
     "text/html; charset=utf-8",
   ]);
   expect(await userOf(browser)).toBeNull();
@@ -213,7 +216,7 @@ export async function expectRefused(
     application.log.filter(({ code }) => code === "callback_failed").map(({ message }) => message),
   ).toEqual([`A sign-in couldn't be completed (${reason}).`]);
   const tokenRequests = application.provider.requestsTo("token").length;
-  return `400 page, ${reason}; ${tokenRequests === 0 ? "no token request, " : ""}no userinfo request, no session`;
+  return `${String(status)} page, ${reason}; ${tokenRequests === 0 ? "no token request, " : ""}no userinfo request, no session`;
 }
 
 /**
@@ -223,14 +226,17 @@ export async function expectRefused(
 export function claimsRefused({
   claims,
   reason,
+  status,
   ...module
 }: Omit<ConformanceModule, "run"> & {
   readonly claims: Readonly<Record<string, unknown>>;
   readonly reason: string;
+  /** Default 400. */
+  readonly status?: 503;
 }): ConformanceModule {
   return {
     ...module,
-    run: async (stage) => expectRefused(withClaims(await stage.start(), claims), reason),
+    run: async (stage) => expectRefused(withClaims(await stage.start(), claims), reason, status),
   };
 }
 
@@ -273,6 +279,28 @@ export async function expectRefreshRefused(
     log.filter(({ code }) => code === "refresh_rejected").map(({ message }) => message),
   ).toEqual([`A refresh was rejected (${reason}).`]);
   return `the session ends, ${reason}; three probes cause one token request, and the new access token is not used`;
+}
+
+/**
+ * One refresh whose ID token the relying party must not accept, although it keeps the session.
+ * Gives what was seen.
+ */
+export async function expectRefreshDoubted(
+  application: ExpressApplication,
+  mutation: (draft: IdTokenDraft) => MutatedIdToken,
+  reason: string,
+): Promise<string> {
+  const { browser } = await expectSignedIn(application);
+  const { provider, clock, log } = application;
+  clock.advance(HOUR);
+  provider.mutateIdToken = mutation;
+  for (let probe = 0; probe < 3; probe += 1) expect((await browser.get(PROBE)).status).toBe(503);
+  expect(provider.requestsTo("token", { grant_type: "refresh_token" })).toHaveLength(1);
+  expect(provider.requestsTo("userinfo")).toHaveLength(1);
+  expect(
+    log.filter(({ code }) => code === "provider_misconfigured").map(({ details }) => details),
+  ).toMatchObject([{ reason }]);
+  return `503, ${reason}; three probes cause one token request, and the new access token is not used`;
 }
 
 /** Time passes until the ID token has expired. */

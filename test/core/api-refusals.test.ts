@@ -6,8 +6,10 @@ import {
   HOUR,
   ORDERS,
   startApiApplication,
+  targetOf,
   type ApiApplication,
 } from "../support/api-application.js";
+import type { TestUser } from "../support/application.js";
 
 let app: ApiApplication;
 beforeEach(async () => {
@@ -288,6 +290,72 @@ describe("an outage during a refresh for an API", () => {
     expect(app.refreshes().length).toBe(2);
     app.application.clock.advance(0.5 * HOUR);
     expect(await app.failure("orders")).toMatchObject({ code: "provider_unavailable" });
+  });
+});
+
+describe("an API whose refreshes get a response that is an outage", () => {
+  it.each([500, 503, 429])(
+    "%i: nobody waits but this session's requests to this API",
+    async (status) => {
+      const { provider, clock } = app.application;
+      const users = [
+        app.user,
+        app.application.user().at(app.auth),
+        app.application.user().at(app.auth),
+      ];
+      for (const user of users) await user.signIn();
+      provider.fault("token", {
+        kind: "status",
+        status,
+        when: (request) => targetOf(request) !== null,
+      });
+      const ask = (user: TestUser, api: string) =>
+        app.auth.getAccessToken(user.request("/"), { api }).catch((thrown: unknown) => thrown);
+      for (const user of users.slice(0, 2)) {
+        expect(await ask(user, "orders")).toMatchObject({ reason: `http_${String(status)}` });
+        expect(await ask(user, "orders")).toMatchObject({ reason: "backing_off" });
+        expect(await ask(user, "billing")).toMatchObject({ reason: `http_${String(status)}` });
+      }
+      // Without a break: everybody whose ID token expires is refreshed.
+      clock.advance(2 * HOUR);
+      for (const user of users.slice(0, 2)) await ask(user, "orders");
+      const before = app.targets().length;
+      for (const user of users) expect((await user.get("/idpauth/session")).status).toBe(200);
+      expect(
+        app
+          .targets()
+          .slice(before)
+          .filter((target) => target === null).length,
+      ).toBeGreaterThan(0);
+      provider.clearFaults();
+      clock.advance(61_000);
+      expect(await ask(app.user, "orders")).toMatch(/orders/);
+    },
+  );
+
+  it("without a response, refreshes of everybody wait, as after any such failure", async () => {
+    await app.user.signIn();
+    app.application.provider.fault("token", { kind: "reset", times: 1 });
+    expect(await app.failure("orders")).toMatchObject({ reason: "network" });
+    expect(await app.failure("billing")).toMatchObject({ reason: "backing_off" });
+  });
+});
+
+describe("an ambiguous 400 to a refresh for an API", () => {
+  it("at the second time, after a success of the client, refuses that API alone", async () => {
+    await app.user.signIn();
+    const { provider, clock } = app.application;
+    provider.fault("token", {
+      kind: "status",
+      status: 400,
+      when: (request) => targetOf(request) === ORDERS,
+    });
+    expect(await app.failure("orders")).toMatchObject({ code: "provider_unavailable" });
+    expect(await app.token("billing")).toMatch(/billing/);
+    expect(await app.failure("orders")).toMatchObject({ reason: "backing_off" });
+    clock.advance(61_000);
+    expect(await app.failure("orders")).toMatchObject({ code: "api_token_refused" });
+    expect(await app.user.isSignedIn()).toBe(true);
   });
 });
 

@@ -228,8 +228,6 @@ describe("the token that came for an API", () => {
       "api_token_audience",
     ],
     ["is a JWT without an audience", "reports", { access_token: jwt({}) }, "api_token_audience"],
-    ["is missing", "orders", { access_token: undefined }, "access_token_missing"],
-    ["is no bearer token", "orders", { token_type: "DPoP" }, "access_token_missing"],
   ])("goes to no API if it %s, and the session continues", async (_name, api, response, reason) => {
     await app.user.signIn();
     app.responses[api === "orders" ? ORDERS : "reports"] = response;
@@ -249,6 +247,24 @@ describe("the token that came for an API", () => {
     expect(await app.token("billing")).toMatch(/billing/);
     expect(app.application.provider.reuses).toBe(0);
   });
+
+  it.each<[string, object, string, string]>([
+    ["is missing", { access_token: undefined }, "access_token_missing", "provider_unavailable"],
+    ["is no bearer token", { token_type: "DPoP" }, "token_type", "provider_misconfigured"],
+  ])(
+    "%s: an outage of this API and session alone, which keeps the rotated refresh token",
+    async (_name, response, reason, code) => {
+      await app.user.signIn();
+      app.responses[ORDERS] = response;
+      expect(await app.failure("orders")).toMatchObject({ code, status: 503, reason });
+      expect(await app.failure("orders")).toMatchObject({ reason: "backing_off" });
+      expect(await app.token("billing")).toMatch(/billing/);
+      app.responses[ORDERS] = undefined;
+      app.application.clock.advance(2_000);
+      expect(await app.token("orders")).toMatch(/orders/);
+      expect(app.application.provider.reuses).toBe(0);
+    },
+  );
 
   it.each<[string, string, object]>([
     ["names its resource", "orders", { resource: ORDERS }],

@@ -920,7 +920,7 @@ describe("while the provider is away", () => {
     { kind: "redirect" },
     { kind: "oversized" },
     { kind: "truncated" },
-    { kind: "wrong-type" },
+    { kind: "wrong-type", body: "<html>" },
   ];
   it.each(FAULTS)(
     "login is 503 with Retry-After and nothing is stored: discovery says %j",

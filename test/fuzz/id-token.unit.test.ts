@@ -32,6 +32,7 @@ const expected = {
   clientId: CLIENT_ID,
   trustedAudiences: ["a-trusted-audience"],
   algorithms: ["EdDSA", "RS256", "ES256"],
+  newerAlgorithms: () => Promise.resolve(["EdDSA", "RS256", "ES256"]),
   accessToken: ACCESS_TOKEN,
   now: NOW,
   clockTolerance: 5,
@@ -122,10 +123,11 @@ fuzz(
     );
     const jwks = createJwks(connection, () => Promise.resolve(`${ISSUER}/jwks`));
     try {
-      const claims = await verifyIdToken(text, expected, jwks, (found) => {
+      const { claims, doubts } = await verifyIdToken(text, expected, jwks, (found) => {
         checkNonce(found, NONCE);
       });
-      expect(isGood(text), "accepted").toBe(true);
+      expect(isGood(text), doubts.length === 0 ? "accepted" : "in doubt").toBe(doubts.length === 0);
+      if (doubts.length > 0) return;
       expect([claims.iss, claims["nonce"]]).toEqual([ISSUER, NONCE]);
     } catch (error) {
       if (error instanceof ProviderRefusedError) {

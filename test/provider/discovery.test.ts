@@ -72,7 +72,7 @@ describe("[ASVS-10.5.1] the discovery document", () => {
     outage({ kind: "status", status: 500 }, "http_500"),
     outage({ kind: "status", status: 429 }, "http_429"),
     outage({ kind: "garbage" }, "not_json"),
-    outage({ kind: "wrong-type" }, "not_json"),
+    outage({ kind: "wrong-type", body: "<html>" }, "not_json"),
     outage({ kind: "reset" }, "network"),
     outage({ kind: "oversized" }, "too_large"),
   ])("outage: %s, and this process backs off", async (_name, fault, reason) => {

@@ -4,12 +4,15 @@ import { ProviderRefusedError, ProviderUnavailableError } from "../../src/errors
 import {
   checkClaims,
   checkIssuance,
+  checkNonce,
   checkProviderSession,
   isSid,
   readJwt,
   verifyIdToken,
+  withoutAbsent,
   type Expected,
 } from "../../src/provider/id-token.js";
+import { doubtInWords, type Doubt } from "../../src/provider/doubts.js";
 import type { Jwks } from "../../src/provider/jwks.js";
 import type { IdInfo } from "../../src/record/identity.js";
 
@@ -21,6 +24,7 @@ const EXPECTED: Expected = {
   now: NOW,
   clockTolerance: 5,
   algorithms: ["RS256"],
+  newerAlgorithms: () => Promise.resolve(["RS256", "PS256"]),
   accessToken: "access",
 };
 const CLAIMS: IdInfo = { iss: "https://idp.example", aud: "c", sub: "ada", exp: 2_000, iat: 1_000 };
@@ -126,7 +130,7 @@ describe("the signature", () => {
     const { signal } = new AbortController();
     const checked: unknown[] = [];
     const text = token({ alg: "RS256", kid: "k" });
-    const claims = await verifyIdToken(
+    const { claims, doubts } = await verifyIdToken(
       text,
       EXPECTED,
       jwks,
@@ -136,7 +140,7 @@ describe("the signature", () => {
       },
       signal,
     );
-    expect(claims).toEqual(CLAIMS);
+    expect([claims, doubts]).toEqual([CLAIMS, []]);
     expect(checked).toEqual([CLAIMS]);
     expect(verify).toHaveBeenCalledExactlyOnceWith(
       text,
@@ -193,13 +197,102 @@ describe("the issuer", () => {
     expect(checkIssuance(CLAIMS, EXPECTED, refused)).toEqual({
       issuer: "https://idp.example",
       iat: 1_000,
+      doubts: [],
     });
   });
 
   it("of a provider with several tenants is that of the token's tenant", () => {
     const expected = { ...EXPECTED, tenants: tenants() };
     expect(checkIssuance({ ...CLAIMS, iss: TENANT }, expected, refused).issuer).toBe(TENANT);
-    expect(outcome(() => checkIssuance(CLAIMS, expected, refused))).toBe("iss");
+    expect(checkIssuance(CLAIMS, expected, refused).doubts).toEqual([
+      { reason: "iss", value: "https://idp.example" },
+    ]);
+  });
+});
+
+describe("what this machine's clock or the configuration can cause is a doubt, and not a refusal", () => {
+  it.each<[string, Record<string, unknown>, Doubt[]]>([
+    ["another issuer", { iss: "http://internal" }, [{ reason: "iss", value: "http://internal" }]],
+    [
+      "another client beside ours, as audience",
+      { aud: ["c", "d"], azp: "c" },
+      [{ reason: "aud", value: "d" }],
+    ],
+    [
+      "several audiences without azp",
+      { aud: ["c", "d"] },
+      [{ reason: "aud", value: "d" }, { reason: "azp" }],
+    ],
+    ["exp just past", { exp: NOW - 5 }, [{ reason: "exp", seconds: 5 }]],
+    ["exp within the tolerance", { exp: NOW - 4 }, []],
+    ["iat ahead", { iat: NOW + 6 }, [{ reason: "iat", seconds: 6 }]],
+    ["iat ahead within the tolerance", { iat: NOW + 5 }, []],
+    ["nbf ahead", { nbf: NOW + 5.5 }, [{ reason: "nbf", seconds: 6 }]],
+    ["nbf ahead within the tolerance", { nbf: NOW + 5 }, []],
+  ])("%s", (_what, claims, doubts) => {
+    expect(checkClaims({ ...CLAIMS, ...claims }, EXPECTED)).toEqual(doubts);
+  });
+
+  it.each([
+    ["no issuer", { iss: undefined }, "id_token_iss"],
+    ["an empty issuer", { iss: "" }, "id_token_iss"],
+    ["an issuer in a list", { iss: [CLAIMS.iss] }, "id_token_iss"],
+    ["another client alone, as audience", { aud: ["d"] }, "id_token_aud"],
+    ["an audience that isn't a string", { aud: ["c", 7] }, "id_token_aud"],
+    ["an empty audience", { aud: "" }, "id_token_aud"],
+    ["another azp", { azp: "d" }, "id_token_azp"],
+    ["an empty azp", { azp: "" }, "id_token_azp"],
+    ["an empty sub", { sub: "" }, "id_token_sub"],
+  ])("but %s is a refusal", (_what, claims, reason) => {
+    expect(outcome(() => checkClaims({ ...CLAIMS, ...claims }, EXPECTED))).toBe(reason);
+  });
+
+  it("a doubt counts only for a token whose signature is right", async () => {
+    const text = token({ alg: "RS256" }, { ...CLAIMS, iss: "http://internal" });
+    await expect(
+      verifyIdToken(text, EXPECTED, keys(false).jwks, () => undefined),
+    ).rejects.toMatchObject({ reason: "id_token_signature" });
+    const { doubts } = await verifyIdToken(text, EXPECTED, keys().jwks, () => undefined);
+    expect(doubts).toEqual([{ reason: "iss", value: "http://internal" }]);
+  });
+
+  it("an algorithm that isn't advertised is one, after the discovery document was read again", async () => {
+    const verified = (alg: string) =>
+      verifyIdToken(token({ alg }), EXPECTED, keys().jwks, () => undefined);
+    expect(await verified("PS256")).toMatchObject({ doubts: [] });
+    expect(await verified("ES256")).toMatchObject({ doubts: [{ reason: "alg", value: "ES256" }] });
+    for (const alg of ["none", "HS256"])
+      await expect(verified(alg)).rejects.toMatchObject({ reason: "id_token_alg" });
+  });
+
+  it.each<[Doubt, RegExp]>([
+    [{ reason: "iat", seconds: 10 }, /at least 10 s ahead of .* IDP_CLOCK_TOLERANCE is 5 s/],
+    [{ reason: "nbf", seconds: 10 }, /at least 10 s ahead of/],
+    [{ reason: "exp", seconds: 10 }, /at least 10 s behind/],
+    [{ reason: "aud", value: "d" }, /"d" .* IDP_TRUSTED_AUDIENCES/],
+    [{ reason: "aud", value: "d\nforged line" }, /another value/],
+    [{ reason: "iss", value: "http://internal" }, /"http:\/\/internal" .* IDP_ISSUER/],
+    [{ reason: "alg", value: "ES256" }, /"ES256".* id_token_signing_alg_values_supported/],
+    [{ reason: "azp" }, /no azp/],
+  ])("%j names its remedy", (doubt, words) => {
+    expect(doubtInWords(doubt, { clockTolerance: 5 })).toMatch(words);
+  });
+});
+
+describe("claims that count as absent", () => {
+  it("are empty optional strings, and a time of sign-in that isn't after 1970; they are absent afterwards", async () => {
+    const empty = { nonce: "", at_hash: "", sid: "", acr: "", auth_time: 0, name: "" };
+    const text = token({ alg: "RS256" }, { ...CLAIMS, ...empty });
+    const { claims } = await verifyIdToken(text, EXPECTED, keys().jwks, () => undefined);
+    expect(claims).toEqual({ ...CLAIMS, name: "" });
+    expect(withoutAbsent({ auth_time: -1, sid: "s" })).toEqual({ sid: "s" });
+    expect(withoutAbsent({ auth_time: 1, acr: 0 })).toEqual({ auth_time: 1, acr: 0 });
+  });
+
+  it("so an empty nonce at a sign-in is refused as a missing one", () => {
+    expect(outcome(() => checkNonce(withoutAbsent({ ...CLAIMS, nonce: "" }), "n"))).toBe(
+      "id_token_nonce",
+    );
   });
 });
 

@@ -459,13 +459,22 @@ describe("the code exchange", () => {
   it.each([
     ["no ID token", { id_token: undefined }, "id_token_missing"],
     ["an ID token that is no string", { id_token: 1 }, "id_token_format"],
-    ["no access token", { access_token: undefined }, "access_token_missing"],
-    ["an access token that is no string", { access_token: { a: 1 } }, "access_token_missing"],
-    ["another token type", { token_type: "DPoP" }, "access_token_missing"],
-    ["no token type", { token_type: undefined }, "access_token_missing"],
+    ["an ID token that is empty", { id_token: "" }, "id_token_missing"],
   ])("is refused: %s", async (_name, changes, reason) => {
     rig.idp.tokenResponse = (answer) => ({ ...answer, ...changes });
     expect(await rejection(rig.exchange())).toBe(refused(reason));
+  });
+
+  it.each([
+    ["no access token", { access_token: undefined }, "access_token_missing"],
+    ["an access token that is no string", { access_token: { a: 1 } }, "access_token_missing"],
+    ["no tokens", { access_token: "", id_token: "", refresh_token: "" }, "no_tokens"],
+    ["another token type", { token_type: "DPoP" }, "token_type"],
+    ["no token type", { token_type: undefined }, "token_type"],
+  ])("is an outage, which does not block others: %s", async (_name, changes, reason) => {
+    rig.idp.tokenResponse = (answer) => ({ ...answer, ...changes });
+    expect(await rejection(rig.exchange())).toBe(unavailable(reason));
+    rig.provider.assertReadyToExchange();
   });
 
   it("an empty code is refused without a request", async () => {
@@ -597,13 +606,19 @@ describe("a refresh response without an ID token", () => {
     expect(await rig.renew(signedIn)).toMatchObject({ exp: at(rig, expected) });
   });
 
-  it("another sub is refused, and so is an access token that userinfo does not accept", async () => {
+  it("another sub is refused", async () => {
     const signedIn = await rig.exchange();
     rig.idp.userinfoResponse = (claims) => ({ ...claims, sub: "somebody-else" });
     expect(await rejection(rig.renew(signedIn))).toBe(refused("userinfo_sub"));
-    rig.idp.fault("userinfo", { kind: "status", status: 401 });
-    const spent = await rig.refresh((await rig.exchange()).credentials.refresh_token ?? "");
-    expect(await rejection(rig.verify(spent, signedIn))).toBe(refused("userinfo_refused"));
+  });
+
+  it.each([
+    ["", ({ sub: _none, ...claims }: Record<string, unknown>) => claims],
+    [" that is empty", (claims: Record<string, unknown>) => ({ ...claims, sub: "" })],
+  ])("claims without a sub%s are about nobody, and an outage", async (_name, change) => {
+    const signedIn = await rig.exchange();
+    rig.idp.userinfoResponse = change;
+    expect(await rejection(rig.renew(signedIn))).toBe(unavailable("userinfo_sub_missing"));
   });
 
   it.each([
@@ -631,19 +646,44 @@ describe("a refresh response without an ID token", () => {
     },
   );
 
-  it("signed userinfo cannot stand in, and a log line names it", async () => {
-    const signedIn = await rig.exchange();
-    rig.idp.fault("userinfo", {
-      kind: "status",
-      status: 200,
-      headers: { "content-type": "application/jwt" },
-      body: "a.b.c",
-    });
-    expect(await rejection(rig.renew(signedIn))).toBe(refused("id_token_missing"));
-    expect(rig.logged.map(({ message }) => message).join()).toContain(
-      "(application/jwt), which idpauth doesn't support",
-    );
-  });
+  const SIGNED = {
+    kind: "status",
+    status: 200,
+    headers: { "content-type": "application/jwt" },
+    body: "a.b.c",
+  } as const;
+  it.each<[string, Fault, string, string]>([
+    ["signed", SIGNED, "userinfo_signed", "(application/jwt), which idpauth doesn't support"],
+    [
+      "that does not accept the fresh access token",
+      { kind: "status", status: 401 },
+      "userinfo_refused",
+      "doesn't accept (401) an access token",
+    ],
+  ])(
+    "userinfo %s: an operator must act, and only this session waits, up to 5 min",
+    async (_name, fault, reason, words) => {
+      const signedIn = await rig.exchange();
+      const withdraw = rig.idp.fault("userinfo", fault);
+      let token = signedIn.credentials.refresh_token ?? "";
+      for (const seconds of [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]) {
+        const spent = await rig.refresh(token);
+        token = spent.refreshToken ?? "";
+        await expect(rig.verify(spent, signedIn)).rejects.toMatchObject({
+          code: "provider_misconfigured",
+          reason,
+          loginHelps: true,
+        });
+        rig.provider.assertReadyToRefresh("another session");
+        rig.clock.advance(seconds * 1000 - 1);
+        expect(await rejection(rig.refresh(token))).toBe(unavailable("backing_off"));
+        rig.clock.advance(1);
+      }
+      expect(rig.logged.map(({ message }) => message).join()).toContain(words);
+      withdraw();
+      await expect(rig.verify(await rig.refresh(token), signedIn)).resolves.toBeDefined();
+    },
+  );
 
   it.each([
     ["IDP_REFRESH_WITHOUT_ID_TOKEN=refuse", { refreshWithoutIdToken: "refuse" as const }, false],
@@ -700,18 +740,19 @@ describe("the response to a refresh", () => {
   });
 
   it.each([
-    ["without an access token", { access_token: undefined }, "access_token_missing"],
-    ["with another token type", { token_type: "mac" }, "access_token_missing"],
-    ["with an ID token that is no token", { id_token: "x" }, "id_token_format"],
-  ])(
-    "200 %s: refused, and the rotated refresh token was given first",
-    async (_name, changes, reason) => {
-      rig.idp.tokenResponse = (answer) => ({ ...answer, ...changes });
-      const spent = await rig.refresh(refreshToken);
-      expect(spent.refreshToken).toMatch(/^rt_/);
-      expect(await rejection(rig.verify(spent, signedIn))).toBe(refused(reason));
-    },
-  );
+    [
+      "without an access token: outage",
+      { access_token: undefined },
+      unavailable("access_token_missing"),
+    ],
+    ["with another token type: outage", { token_type: "mac" }, unavailable("token_type")],
+    ["with an ID token that is no token: refused", { id_token: "x" }, refused("id_token_format")],
+  ])("200 %s, and the rotated refresh token was given first", async (_name, changes, expected) => {
+    rig.idp.tokenResponse = (answer) => ({ ...answer, ...changes });
+    const spent = await rig.refresh(refreshToken);
+    expect(spent.refreshToken).toMatch(/^rt_/);
+    expect(await rejection(rig.verify(spent, signedIn))).toBe(expected);
+  });
 
   it("200 while the keys are unreachable: outage, and the rotated refresh token was given first", async () => {
     const spent = await rig.refresh(refreshToken);
@@ -793,8 +834,16 @@ describe("the response to a refresh", () => {
       { kind: "status", status: 400, body: { error: "invalid_grant" } },
       "invalid_grant",
     ],
-    ["400 with a web page", { kind: "status", status: 400, body: "<p>no" }, "http_400"],
-    ["400 without a body", { kind: "status", status: 400 }, "http_400"],
+    [
+      "403 access_denied",
+      { kind: "status", status: 403, body: { error: "access_denied" } },
+      "access_denied",
+    ],
+    [
+      "200 invalid_grant",
+      { kind: "status", status: 200, body: { error: "invalid_grant" } },
+      "invalid_grant",
+    ],
   ];
   it.each(REFUSED)("%s: refused, and the endpoint counts as well", async (_name, fault, reason) => {
     rig.idp.fault("token", fault);
@@ -842,9 +891,16 @@ describe("the response to a refresh", () => {
     ["503", { kind: "status", status: 503 }, "http_503"],
     ["a redirect", { kind: "redirect", status: 307 }, "redirect"],
     ["no JSON", { kind: "garbage" }, "not_json"],
-    ["a web page", { kind: "wrong-type" }, "not_json"],
+    ["a web page", { kind: "wrong-type", body: "<html>" }, "not_json"],
     ["null", { kind: "garbage", body: "null" }, "not_json"],
     ["an empty body", { kind: "garbage", body: "" }, "not_json"],
+    ["400 with a web page", { kind: "status", status: 400, body: "<p>no" }, "http_400"],
+    ["400 without a body", { kind: "status", status: 400 }, "http_400"],
+    [
+      "200 with a maintenance notice in JSON",
+      { kind: "status", status: 200, body: { status: "maintenance" } },
+      "no_tokens",
+    ],
     ["more than 1 MiB", { kind: "oversized", before: false }, "too_large"],
     ["an endless answer", { kind: "oversized", bytes: Infinity }, "too_large"],
   ];

@@ -312,7 +312,7 @@ describe("a refusal of a pushed request", () => {
   it.each([
     ["invalid_request", 400],
     ["invalid_scope", 400],
-    ["unauthorized_client", 401],
+    ["unauthorized_client", 403],
     ["http_403", 403],
   ])("%s (%i) ends that login alone, and the logins of others continue", async (error, status) => {
     const user = await start();

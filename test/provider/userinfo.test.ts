@@ -132,16 +132,20 @@ describe("a sign-in with IDP_USERINFO=always", () => {
     [
       "another sub",
       (claims: Record<string, unknown>) => ({ ...claims, sub: "somebody-else" }),
-      "userinfo_sub",
+      refused("userinfo_sub"),
     ],
-    ["no sub", ({ sub: _none, ...claims }: Record<string, unknown>) => claims, "userinfo_sub"],
+    [
+      "no sub",
+      ({ sub: _none, ...claims }: Record<string, unknown>) => claims,
+      unavailable("userinfo_sub_missing"),
+    ],
     [
       "a sub that is a list",
       (claims: Record<string, unknown>) => ({ ...claims, sub: ["ada-1815"] }),
-      "userinfo_sub",
+      unavailable("userinfo_sub_missing"),
     ],
   ])(
-    "is refused if userinfo names %s, and its tokens are handed back",
+    "stops if userinfo names %s, and its tokens are handed back",
     async (_name, change, reason) => {
       rig.idp.userinfoResponse = change;
       let handedBack = 0;
@@ -154,14 +158,19 @@ describe("a sign-in with IDP_USERINFO=always", () => {
         },
         dropped: () => (handedBack += 1),
       });
-      expect(await rejection(exchange)).toBe(refused(reason));
+      expect(await rejection(exchange)).toBe(reason);
       expect(handedBack).toBe(1);
     },
   );
 
-  it("is refused if userinfo does not accept the access token", async () => {
+  it("is not set up correctly if userinfo does not accept the access token", async () => {
     rig.idp.fault("userinfo", { kind: "status", status: 401 });
-    expect(await rejection(rig.exchange(provider))).toBe(refused("userinfo_refused"));
+    await expect(rig.exchange(provider)).rejects.toMatchObject({
+      code: "provider_misconfigured",
+      reason: "userinfo_refused",
+    });
+    // A code of another user may be accepted.
+    provider.assertReadyToExchange();
   });
 
   it("spends no code while userinfo backs off after no response; a response to one user blocks no other", async () => {

@@ -5,6 +5,7 @@ import {
   ACCEPTED,
   claim,
   claimsOf,
+  DOUBTED,
   REJECTED,
   startAttacker,
   STRANGER,
@@ -53,20 +54,24 @@ async function approved(
 const userinfoRequests = () => app.provider.requestsTo("userinfo").length;
 const tokenRequests = () => app.provider.requestsTo("token").length;
 
-const refusedHere: readonly Rejected[] = [
-  ...REJECTED,
-  ["[IDT-13] nonce missing", "nonce", without("nonce")],
+const notAcceptedHere: readonly (readonly [...Rejected, number])[] = [
+  ...REJECTED.map((row) => [...row, 400] as const),
+  ["[IDT-13] nonce missing", "nonce", without("nonce"), 400],
+  ["[IDT-13] nonce empty", "nonce", claim("nonce", ""), 400],
+  ["[IDT-17] no text at all", "missing", () => "", 400],
+  ...DOUBTED.map((row) => [...row, 503] as const),
 ];
 
-describe("at the callback, refused:", () => {
-  it.each(refusedHere)("%s", async (_name, reason, mutation) => {
+describe("at the callback, not accepted (400: refused; 503: an operator must act):", () => {
+  it.each(notAcceptedHere)("%s", async (_name, reason, mutation, status) => {
     const { user, callback } = await approved(mutation);
     const cookies = [...user.cookies];
     const answer = await user.get(callback);
     expect([answer.status, answer.headers["Content-Type"]]).toEqual([
-      400,
+      status,
       "text/html; charset=utf-8",
     ]);
+    expect((answer.body ?? "").includes("provider_misconfigured")).toBe(status === 503);
     expect(failures.map((failure) => [failure.during, failure.reason])).toEqual([
       ["callback", `id_token_${reason}`],
     ]);
@@ -175,7 +180,7 @@ describe("at the callback", () => {
     const user = app.user();
     await user.signIn();
     const before = await app.auth.readSessionRecord(user.request("/"));
-    const { callback } = await approved(claim("iss", "https://evil.example"), user);
+    const { callback } = await approved(claim("nonce", "another"), user);
     expect((await user.get(callback)).status).toBe(400);
     const after = await app.auth.readSessionRecord(user.request("/"));
     expect([after?.["credentials"], after?.["id_info"]]).toEqual([
@@ -195,7 +200,12 @@ describe("[IDT-3] at the callback, with a trusted audience configured", () => {
 
   it.each<[string, number, unknown, unknown]>([
     ["[IDT-3] an additional audience is accepted", 302, ["test-client", "partner"], "test-client"],
-    ["[IDT-3] another one is refused", 400, ["test-client", "partner", "other"], "test-client"],
+    [
+      "[IDT-3] another one is not accepted",
+      503,
+      ["test-client", "partner", "other"],
+      "test-client",
+    ],
     ["[IDT-3] the trusted one alone is refused", 400, "partner", "test-client"],
     [
       "[IDT-4] several audiences with the other's azp are refused",
@@ -204,8 +214,8 @@ describe("[IDT-3] at the callback, with a trusted audience configured", () => {
       "partner",
     ],
     [
-      "[IDT-4] several audiences without azp are refused",
-      400,
+      "[IDT-4] several audiences without azp are not accepted",
+      503,
       ["test-client", "partner"],
       undefined,
     ],

@@ -684,7 +684,7 @@ describe("token responses and client authentication (RFC 6749)", () => {
     async (token_type) => {
       const user = await start();
       application.provider.tokenResponse = (answer) => ({ ...answer, token_type });
-      expect((await user.signIn()).status).toBe(400);
+      expect((await user.signIn()).status).toBe(503);
       expect((await user.get("/idpauth/session")).body).toBe(SIGNED_OUT);
     },
   );

@@ -46,8 +46,12 @@ const ROWS: readonly Row[] = [400, 401, 403, 404, 408, 422, 429, 500, 502, 503].
       return { status, error, refresh: "refused", exchange: "refused" };
     if (status === 408 || status === 429)
       return { status, error, refresh: "outage", exchange: "outage" };
+    const exchange = status === 401 ? "misconfigured" : "refused";
+    // An operator must act, or, once, what may concern this session or every one.
+    if (status === 400 && error === undefined)
+      return { status, error, refresh: "outage", exchange };
     const isRefused = status === 400 && !OPERATORS.includes(error ?? "");
-    return { status, error, refresh: isRefused ? "refused" : "misconfigured", exchange: "refused" };
+    return { status, error, refresh: isRefused ? "refused" : "misconfigured", exchange };
   }),
 );
 

@@ -589,7 +589,7 @@ describe("what went wrong, and what to check", () => {
 
   it("two clocks", async () => {
     const error = await failureOf(expressApp({ clock: new TestClock() }));
-    expect(error).toMatchObject({ step: "callback", code: "sign_in_refused" });
+    expect(error).toMatchObject({ step: "callback", code: "provider_misconfigured" });
     expect(error.message).toContain("`clock: provider.clock`");
   });
 

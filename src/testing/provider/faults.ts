@@ -80,6 +80,8 @@ export type Fault = FaultScope &
         readonly kind: "wrong-type";
         /** Added to those of the reply. Default: `Content-Type: text/html`. */
         readonly headers?: Readonly<Record<string, string>>;
+        /** Whether the body begins with a byte order mark; default false. */
+        readonly byteOrderMark?: boolean;
         /** Default: that of the real reply. */
         readonly body?: string;
       }
@@ -293,7 +295,7 @@ export async function strike(
       send(response, {
         ...real,
         headers: { ...real.headers, ...(fault.headers ?? { "Content-Type": "text/html" }) },
-        body: fault.body ?? real.body,
+        body: `${fault.byteOrderMark === true ? "\uFEFF" : ""}${fault.body ?? real.body}`,
       });
       return "dealt-with";
     case "oversized":

@@ -69,7 +69,7 @@ const FAULTS: {
   oversized: { bytes: AMOUNT },
   redirect: { status: STATUS, location: TEXT },
   drip: { ms: AMOUNT, body: TEXT },
-  "wrong-type": { headers: RECORD, body: TEXT },
+  "wrong-type": { headers: RECORD, body: TEXT, byteOrderMark: TRUTH },
   truncated: { bytes: AMOUNT, body: TEXT },
 };
 const OF_EVERY_FAULT: Readonly<Record<keyof Fault, Expected>> = {

@@ -33,6 +33,10 @@ export class SignInError extends Error {
   }
 }
 
+const REFUSED =
+  "The application refuses the provider's response. Check that both use one clock (`clock: provider.clock`) " +
+  "and that no hook such as `mutateIdToken` is set. The application's log contains the reason.";
+
 /** What to check, in addition to the table of errors. */
 const HINTS: Partial<Record<string, string>> = {
   provider_unavailable:
@@ -42,9 +46,8 @@ const HINTS: Partial<Record<string, string>> = {
   store_unavailable: "Check that the session store runs.",
   login_link_invalid:
     "The browser didn't return the login's cookie, or the application doesn't keep sessions between two requests.",
-  sign_in_refused:
-    "The application refuses the provider's response. Check that both use one clock (`clock: provider.clock`) " +
-    "and that no hook such as `mutateIdToken` is set. The application's log contains the reason.",
+  sign_in_refused: REFUSED,
+  provider_misconfigured: REFUSED,
   claims_rejected:
     "The schema in the option `claims` doesn't accept the person's claims. The log line `claims_refused` names them.",
   session_missing: "Run the session middleware before idpauth.",
