@@ -9,7 +9,7 @@ import { ApiTokenError, ERRORS, isOutage } from "../errors.js";
 import { driverCode, type EventHub } from "../events/event-hub.js";
 import { blockedUser, loginHeader, loginPath, providerIn, type Blocked } from "../guard/blocked.js";
 import { json, problem, type AnyReply, type Reply } from "../http/reply.js";
-import { failureReply, retryAfterOf } from "../pages/failure-reply.js";
+import { failureReply, outageOf } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
 import type { Registration } from "../ports/registration.js";
 import { clientOf } from "../record/record.js";
@@ -93,7 +93,7 @@ export function exchangeOf(
         if (error instanceof ApiTokenError) return refusedReply(error);
         if (isOutage(error))
           return failureReply(
-            { code: error.code, retryAfter: retryAfterOf(error) },
+            outageOf(error, loginPath(settings.publicPath)),
             opened.request,
             component.pages,
             "json",

@@ -2,6 +2,7 @@ import type { CommonSettings } from "../config/read-settings.js";
 import { ERRORS, type IdpAuthError } from "../errors.js";
 import { json, redirect, type Reply } from "../http/reply.js";
 import { wantsPage } from "../http/accept.js";
+import { failureReply, outageOf, retryAfterOf } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
 import type { IdpRequest } from "../http/request.js";
 import type { StepUp } from "../record/record.js";
@@ -48,6 +49,11 @@ export interface BlockedByOutage {
   readonly error: IdpAuthError;
   /** Seconds after which the request may succeed. */
   readonly retryAfter: number;
+  /**
+   * If only this session waits for the provider: the login, as a new sign-in may succeed at once.
+   * For a navigation it leads back to the requested page.
+   */
+  readonly loginUrl?: string;
 }
 
 /** The user is signed in, but the route's `allow` did not return true. */
@@ -134,6 +140,35 @@ export async function blockedUser(
         ...parametersOf(stepUp),
       });
   return { kind: "navigation", reply: redirect(loginUrl), loginUrl, ...about };
+}
+
+/**
+ * The block of a request in an outage: 503, as a page or as a problem document.
+ *
+ * @param provider the key of the provider that the route requires
+ */
+export async function blockedByOutage(
+  error: IdpAuthError,
+  { request, origin }: Pick<SessionRequest, "request" | "origin">,
+  { settings: { publicPath, pathPrefix }, pages }: ReplyParts,
+  provider: string | undefined,
+): Promise<BlockedByOutage> {
+  const login = isNavigation(request)
+    ? loginUrlBackTo(
+        loginPath(publicPath),
+        pageOf(request, origin, pathPrefix),
+        providerIn(provider),
+      )
+    : loginPath(publicPath, providerIn(provider));
+  const failure = outageOf(error, login);
+  const { loginUrl } = failure;
+  return {
+    kind: "unavailable",
+    reply: await failureReply(failure, request, pages, "json"),
+    error,
+    retryAfter: retryAfterOf(error),
+    ...(loginUrl !== undefined && { loginUrl }),
+  };
 }
 
 interface Unauthorized {

@@ -4,15 +4,16 @@ import { epochSeconds, type Clock } from "../clock.js";
 import type { CommonSettings, Settings } from "../config/read-settings.js";
 import { isOutage } from "../errors.js";
 import { identityOf, type EventHub } from "../events/event-hub.js";
+import type { Origin } from "../http/redirects.js";
 import { ownOrigin, type IdpRequest } from "../http/request.js";
-import { failureReply, retryAfterOf } from "../pages/failure-reply.js";
+import { failureReply } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
 import type { Registration } from "../ports/registration.js";
 import { userPayload } from "../record/identity.js";
 import { clientOf, type SessionRecord } from "../record/record.js";
 import { sessionView, type Session } from "../record/session-view.js";
 import { wouldLoop } from "../record/silent-login.js";
-import { blockedForStepUp, blockedUser, type Blocked } from "./blocked.js";
+import { blockedByOutage, blockedForStepUp, blockedUser, type Blocked } from "./blocked.js";
 import { passesCsrf } from "./csrf.js";
 import type { GateParts } from "./gate.js";
 import { meetsStepUp, providersOf, stepUpOf, type GuardRule } from "./guard-rule.js";
@@ -101,13 +102,15 @@ export function createGuard<FrameworkRequest extends object>(
     seen: () => Remembered,
   ): Promise<Blocked | undefined> {
     const component = ready();
-    const { settings, registrations, pages, access, events, clock } = component;
+    const { settings, registrations, access, events, clock } = component;
     let remembered: Remembered;
     let opened: SessionRequest;
+    let origin: Origin | undefined;
     let record: SessionRecord;
     try {
       remembered = seen();
       ({ opened } = remembered);
+      ({ origin } = opened);
       const outcome = await access.access(opened.session);
       if (!outcome.authenticated) {
         const { reason } = outcome;
@@ -128,9 +131,8 @@ export function createGuard<FrameworkRequest extends object>(
       record = outcome.record;
     } catch (error) {
       if (!isOutage(error)) throw error;
-      const retryAfter = retryAfterOf(error);
-      const reply = await failureReply({ code: error.code, retryAfter }, request(), pages, "json");
-      return { kind: "unavailable", reply, error, retryAfter };
+      const provider = providersOf(rule)?.[0];
+      return blockedByOutage(error, { request: request(), origin }, component, provider);
     }
     const now = epochSeconds(clock);
     const isOpen =

@@ -14,6 +14,8 @@ import type { Action, ErrorModel } from "./error-page.js";
 /** One failure, in idpauth's own words: it never repeats text of the request or the provider. */
 export interface Failure extends Omit<ErrorModel, "publicPath"> {
   readonly headers?: Record<string, string>;
+  /** A login that may help: `login_url` of the problem document, and the page's link. */
+  readonly loginUrl?: string | undefined;
 }
 
 /**
@@ -27,7 +29,7 @@ export async function failureReply(
   pages: Pages,
   otherwise: "html" | "json",
 ): Promise<Reply> {
-  const { code, detail, validOptions, retryAfter } = failure;
+  const { code, detail, validOptions, retryAfter, loginUrl, action } = failure;
   const headers = {
     ...failure.headers,
     ...(retryAfter !== undefined && { "Retry-After": String(retryAfter) }),
@@ -35,10 +37,12 @@ export async function failureReply(
   if (!wantsPage(request, otherwise === "html")) {
     return problem(code, detail ?? `${ERRORS[code].title}.`, {
       headers,
-      ...(validOptions && { members: { valid_options: validOptions } }),
+      members: { valid_options: validOptions, login_url: loginUrl },
     });
   }
-  return pages.error(failure, request, headers);
+  const login = { label: "action.signInAgain", href: loginUrl ?? "" } as const;
+  const offered = loginUrl === undefined ? action : login;
+  return pages.error({ ...failure, action: offered }, request, headers);
 }
 
 /** Seconds for the Retry-After header: those of the error if it has them, at least 1. */
@@ -48,6 +52,17 @@ export function retryAfterOf(error: IdpAuthError): number {
       ? error.retryAfter
       : 1;
   return Math.max(1, Math.ceil(seconds));
+}
+
+/**
+ * The failure of an outage. If only this session waits for the provider, it offers the login.
+ *
+ * @param loginUrl where that login is
+ */
+export function outageOf(error: IdpAuthError, loginUrl: string): Failure {
+  const loginHelps = error instanceof ProviderUnavailableError && error.loginHelps;
+  const login = loginHelps ? loginUrl : undefined;
+  return { code: error.code, retryAfter: retryAfterOf(error), loginUrl: login };
 }
 
 /**
@@ -61,12 +76,8 @@ export async function outageReply(
   action?: Action,
 ): Promise<Reply> {
   if (!isOutage(error)) throw error;
-  return failureReply(
-    { code: error.code, retryAfter: retryAfterOf(error), action },
-    request,
-    pages,
-    "html",
-  );
+  const failure = outageOf(error, `${pages.publicPath}login/`);
+  return failureReply({ ...failure, action }, request, pages, "html");
 }
 
 /**

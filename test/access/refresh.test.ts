@@ -704,6 +704,40 @@ describe("what the provider's response to a refresh means", () => {
       expect(lines.length).toBeLessThan(refreshRequests().length);
     });
 
+    it("503 offers the login: as a link, which leads back, and as login_url", async () => {
+      const user = await expiredUser();
+      claims({ iss: "http://internal:8080" })();
+      const page = user.request("/reports?year=2026", {
+        headers: { accept: "text/html", "sec-fetch-mode": "navigate" },
+      });
+      const loginUrl = "/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=";
+      const blocked = await app.auth.guard(page);
+      expect(blocked).toMatchObject({
+        kind: "unavailable",
+        loginUrl: expect.stringContaining(loginUrl) as string,
+        reply: { status: 503 },
+      });
+      expect(blocked?.reply.body).toContain(">Sign in again</a>");
+      expect(blocked?.reply.body).toContain("reports%3Fyear%3D2026");
+      const script = await app.auth.guard(
+        user.request("/data", { headers: { accept: "application/json" } }),
+      );
+      expect(script).toMatchObject({ loginUrl: "/idpauth/login/" });
+      expect(JSON.parse(script?.reply.body ?? "")).toMatchObject({
+        code: "provider_misconfigured",
+        login_url: "/idpauth/login/",
+      });
+    });
+
+    it("503 of an outage of everybody offers no login", async () => {
+      const user = await expiredUser();
+      provider.fault("token", { kind: "reset" });
+      const script = await app.auth.guard(user.request("/data"));
+      expect(script).toMatchObject({ kind: "unavailable" });
+      expect(script).not.toHaveProperty("loginUrl");
+      expect(script?.reply.body).not.toContain("login_url");
+    });
+
     it("a sign-in ends the wait", async () => {
       const user = await expiredUser();
       claims({ iss: "http://internal:8080" })();

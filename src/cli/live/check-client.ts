@@ -6,6 +6,7 @@ import type { Clock } from "../../clock.js";
 import { asksForRetry } from "../../provider/back-off.js";
 import { withDeadline } from "../../provider/provider-connection.js";
 import { authenticationInWords } from "../../provider/client-authentication.js";
+import { asksToTryLater } from "../../provider/response-meaning.js";
 import { liveCheck } from "./live-check-table.js";
 import type { Exchange } from "./timed-fetch.js";
 import type { LiveFacts } from "./live-facts.js";
@@ -132,8 +133,8 @@ async function refusesStrangers(
   );
 }
 
-function isDefinite({ status = 0 }: Refusal): boolean {
-  return status >= 400 && !asksForRetry(status);
+function isDefinite({ status = 0, reason }: Refusal): boolean {
+  return status >= 400 && !asksForRetry(status) && !asksToTryLater(reason);
 }
 
 /** @returns undefined if the token endpoint gives tokens for the made-up refresh token */
@@ -184,5 +185,6 @@ function meaningOfRefusal({ reason, status }: Refusal, settings: Settings): Clie
     return { fact: "accepted", refreshes: false, findings: [liveCheck("W103", message, remedy)] };
   }
   const message = `The token endpoint's response (${reason}) doesn't show whether the provider accepts the client.`;
-  return { fact: null, findings: [liveCheck("W108", message)] };
+  const remedy = status === 403 && settings.privateKey !== null ? KEY_REMEDY : undefined;
+  return { fact: null, findings: [liveCheck("W108", message, remedy)] };
 }
