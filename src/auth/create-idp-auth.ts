@@ -121,7 +121,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
         events,
         createProvider,
         usesMaxAge,
-        endpointOpened: (raw, { session }) => atEndpoints.set(keyOf(raw), session),
+        endpointOpened: (raw, { session }) => atEndpoints.set(raw, session),
       });
       events.log(startedLine(found, options));
       reportServerProblems(options.store, clock, warn);
@@ -137,7 +137,10 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   }
 
   const memory = new PerRequest<Memory<FrameworkRequest>>();
-  /** The sessions of requests for the endpoints, which share no read with other code. */
+  /**
+   * The sessions of requests for the endpoints, which share no read with other code. By the request
+   * itself: the adapter's key may be another request's, too.
+   */
   const atEndpoints = new PerRequest<UserSession>();
   /**
    * The object with the memory of a request: the request itself if another one, such as a copy, has
@@ -166,9 +169,8 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   }
 
   function seenBy(raw: FrameworkRequest): SeenSession | undefined {
-    const key = keyOf(raw);
-    const known = memory.get(key);
-    return atEndpoints.get(key)?.seen ?? known?.seen ?? known?.opened.session.seen;
+    const known = memory.get(keyOf(raw));
+    return atEndpoints.get(raw)?.seen ?? known?.seen ?? known?.opened.session.seen;
   }
 
   const requestOf = (raw: FrameworkRequest) => adapter.request(raw);

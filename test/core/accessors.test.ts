@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { IdpAuth, IdpRequest } from "../../src/index.js";
+import { createIdpAuth, type IdpAuth, type IdpRequest } from "../../src/index.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import {
@@ -136,6 +136,23 @@ describe("seenSession", () => {
     application.clock.advance(60_000);
     expect(await application.auth.guard(request)).toBeUndefined();
     expect(seen(request)).toBe("ada@example.com");
+  });
+
+  it("never names the user of another request that has the adapter's key, too", async () => {
+    const clock = new TestClock();
+    const store = memoryStore({ clock });
+    const secretKey = "a secret key of at least 32 bytes";
+    const user = await signedIn({ clock, store, secretKey });
+    const { clientId, clientSecret, issuer } = application.provider;
+    const key: unknown[] = [];
+    const auth = createIdpAuth<IdpRequest>(
+      { env: {}, secretKey, clientId, clientSecret, issuer, store, clock, log: false },
+      { name: "stand-in", request: (raw) => raw, memoryKey: () => key },
+    );
+    const probe = user.request("/idpauth/session");
+    await auth.handle(probe);
+    expect(auth.seenSession(application.user().request("/reports"))).toBeNull();
+    expect(auth.seenSession(probe)?.user.email).toBe("ada@example.com");
   });
 
   it("names the user of a probe with slide=false, whose idle timeout still ends the session", async () => {
