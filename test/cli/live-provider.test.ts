@@ -1146,6 +1146,16 @@ describe("the client", () => {
     provider.clearFaults();
   });
 
+  it("with a private key that gets an empty 403 is W108, which names the audience", async () => {
+    const { pem: IDP_PRIVATE_KEY, publicJwk } = newKey();
+    provider.settings.clientJwks = [publicJwk];
+    provider.fault("token", { kind: "status", status: 403 });
+    const { code, remedy } = await theFinding({ IDP_CLIENT_SECRET: "", IDP_PRIVATE_KEY });
+    expect(code).toBe("W108");
+    expect(remedy).toContain("IDP_CLIENT_ASSERTION_AUDIENCE");
+    provider.clearFaults();
+  });
+
   it("is accepted with its private key", async () => {
     const { pem: IDP_PRIVATE_KEY, publicJwk } = newKey();
     provider.settings.clientJwks = [publicJwk];

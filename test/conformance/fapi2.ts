@@ -112,7 +112,7 @@ const modules: readonly ConformanceModule[] = [
         ...document,
         id_token_signing_alg_values_supported: ["PS256"],
       });
-      return expectRefused(application, "id_token_alg");
+      return expectRefused(application, "id_token_alg", 503);
     },
   },
   {

@@ -166,10 +166,10 @@ export async function signIn(
   application: ExpressApplication,
   browser = application.browser(),
 ): Promise<Attempt> {
-  const login = await browser.get("/idpauth/login/");
+  const login = await browser.navigate("/idpauth/login/");
   expect(login.status).toBe(302);
-  const response = await browser.get(login.location ?? "");
-  return { browser, callback: await browser.get(response.location ?? "") };
+  const response = await browser.navigate(login.location ?? "");
+  return { browser, callback: await browser.navigate(response.location ?? "") };
 }
 
 /** The user of the probe; null when signed out. */

@@ -12,7 +12,7 @@ import { certificate as certificateKind, privateKeys } from "../../src/config/ke
 import type { ClientKey, SignAssertion } from "../../src/keys/client-keys.js";
 import { assertionAlgorithm, assertionAudience } from "../../src/provider/client-assertion.js";
 import type { ProviderSettings } from "../../src/provider/provider-settings.js";
-import { rejection, renewed, startRig, unavailable, type Rig } from "./rig.js";
+import { refused, rejection, renewed, SESSION, startRig, unavailable, type Rig } from "./rig.js";
 
 const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
 const ec = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
@@ -121,6 +121,36 @@ describe("a client that authenticates with its private key", () => {
     expect(line).toContain("IDP_PRIVATE_KEY");
     expect(line).not.toContain("IDP_CLIENT_SECRET");
   });
+
+  it.each([
+    ["exchange", "token", 401, unavailable("http_401")],
+    ["exchange", "token", 403, refused("http_403")],
+    ["push", "par", 401, unavailable("http_401")],
+    ["push", "par", 403, refused("http_403")],
+    ["refresh", "token", 401, unavailable("http_401")],
+    ["refresh", "token", 403, unavailable("http_403")],
+  ] as const)(
+    "an empty %s response (%s, %i) may mean another audience: the line names the setting",
+    async (kind, endpoint, status, expected) => {
+      const provider = clientWith(keysOf(ec), {
+        pushedRequests: kind === "push" ? "always" : "when-required",
+      });
+      rig.idp.settings.requirePushedRequests = kind === "push";
+      const signedIn = kind === "refresh" ? await rig.exchange(provider) : undefined;
+      const { refresh_token: refreshToken = "" } = signedIn?.credentials ?? {};
+      rig.idp.fault(endpoint, { kind: "status", status });
+      const signal = new AbortController().signal;
+      const sent =
+        kind === "refresh"
+          ? provider.refresh({ refreshToken, session: SESSION, signal })
+          : rig.exchange(provider);
+      expect(await rejection(sent)).toBe(expected);
+      const line = rig.logged.find(({ code }) => code === "provider_misconfigured");
+      expect(line?.message).toContain("IDP_CLIENT_ASSERTION_AUDIENCE");
+      // Other users' sign-ins go on.
+      provider.assertReadyToExchange();
+    },
+  );
 
   it("names its certificate by the thumbprint", async () => {
     const { cert } = createCertificate({ name: "client", publicKey: createPublicKey(ec) });
