@@ -143,7 +143,7 @@ async function takeSteps(attempt: Attempt): Promise<Ending> {
   const signedInAt = epochSeconds(attempt.context.clock);
   const stored = await store(attempt, received, review, signedInAt);
   if (stored instanceof Ending) return stored;
-  return (await overtaken(attempt, received.signIn)) ?? welcome(attempt, stored, signedInAt);
+  return (await overtaken(attempt, received.signIn)) ?? welcome(attempt, stored);
 }
 
 /** The only place that revokes tokens of a sign-in. */
@@ -333,11 +333,10 @@ async function overtaken(attempt: Attempt, { idInfo }: SignIn): Promise<Ending |
 function welcome(
   { opened, context, registration, login, started }: Attempt,
   stored: SessionRecord,
-  signedInAt: EpochSeconds,
 ): Ending {
   const { clock, events, settings } = context;
   return new Ending("stored", async () => {
-    await endSurplusSessions(stored.id_info, signedInAt, context);
+    await endSurplusSessions(stored.id_info, opened.session.key, context);
     events.emit("login", {
       ...identityOf(stored.id_info, registration.key),
       duration: clock.monotonic() - started,
@@ -465,13 +464,14 @@ function readAuthorizationResponse(
  */
 async function endSurplusSessions(
   user: IdInfo | undefined,
-  signedInAt: EpochSeconds,
+  newest: string | undefined,
   context: EndpointContext,
 ): Promise<void> {
   const { settings, subjectSessions } = context;
   if (settings.sessionsPerUser === 0 || subjectSessions === undefined || !hasSubject(user)) return;
+  if (newest === undefined) return;
   const announce = () => notifyOfEnd("too_many_sessions", user.iss, user.sub, context);
   await subjectSessions
-    .endSurplus(user, settings.sessionsPerUser, signedInAt, announce)
+    .endSurplus(user, settings.sessionsPerUser, newest, announce)
     .catch(() => undefined);
 }

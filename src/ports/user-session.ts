@@ -76,8 +76,8 @@ export interface UserSession {
   destroy(): Promise<SessionRecord | undefined>;
   /**
    * Stores the time of the last activity, and extends the session's life when that is due. Never
-   * moves a time back, never creates a session, and writes nothing else: a write of the whole
-   * record could bring back old tokens.
+   * moves a time back, never creates a session, and changes nothing else: a write of an old copy
+   * could bring back old tokens.
    *
    * @param lastActive null: keep the stored time
    * @param sendsCookie whether the response sends `setCookies`

@@ -16,6 +16,7 @@ import {
 import {
   createSessionEntries,
   evenSecond,
+  type Found,
   type SessionEntries,
   type Handle,
   type SessionEntriesOptions,
@@ -85,12 +86,6 @@ interface Parts {
   readonly options: BundledSessionsOptions;
   readonly entries: SessionEntries;
   readonly ends: SessionEndWatch<Handle>;
-}
-
-/** A record with the entry that it was read from. */
-interface Found {
-  readonly record: SessionRecord;
-  readonly stored: Stored;
 }
 
 const NO_COOKIES: readonly string[] = [];
@@ -237,23 +232,50 @@ class BundledSession implements UserSession {
     const handle = this.#handle;
     const found = this.#found;
     if (found === undefined || handle === undefined) return undefined;
-    const { expiresAt, lastActive: stamped } = found.stored;
-    const { sessionTtl, clock } = this.#parts.options;
-    const fullLife = epochSeconds(clock) + sessionTtl;
-    // Odd: the request that renewed the session last could not send the cookie, so the next one
-    // that can does.
-    const isCookieDue = sendsCookie && expiresAt % 2 === 1;
-    const isRenewed =
-      isCookieDue || fullLife - expiresAt >= Math.min(RENEWAL_SECONDS, sessionTtl / 2);
+    const { lastActive: stamped } = found.stored;
     const stamp =
       lastActive !== null && (stamped === undefined || stamped < lastActive) ? lastActive : null;
-    if (!isRenewed && stamp === null) return undefined;
-    return this.#touch(
-      handle,
-      found,
-      stamp,
-      isRenewed ? evenSecond(fullLife) - (sendsCookie ? 0 : 1) : undefined,
-    );
+    const renewedUntil = this.#renewedUntil(handle, found.stored, sendsCookie);
+    if (renewedUntil === undefined && stamp === null) return undefined;
+    return renewedUntil !== undefined && this.#recordsActivity
+      ? this.#renew(handle, renewedUntil)
+      : this.#touch(handle, found, stamp, renewedUntil);
+  }
+
+  /** Without an idle timeout, only a renewal tells when the user was active. */
+  get #recordsActivity(): boolean {
+    return this.#parts.options.policy.sessionIdleTimeout === null;
+  }
+
+  /** Until when a renewal is due that extends the session's life. Undefined: none is due. */
+  #renewedUntil({ key }: Handle, stored: Stored, sendsCookie: boolean): EpochSeconds | undefined {
+    const { expiresAt } = stored;
+    const { sessionTtl, clock } = this.#parts.options;
+    const now = epochSeconds(clock);
+    const fullLife = now + sessionTtl;
+    const interval = Math.min(RENEWAL_SECONDS, sessionTtl / 2);
+    // Odd: the request that renewed the session last could not send the cookie, so the next one
+    // that can does.
+    const isCookieDue = sendsCookie && expiresAt % 2 === 1 && expiresAt <= fullLife;
+    // After IDP_SESSION_TTL was lowered, the life isn't extended, but the activity is recorded.
+    const isActivityDue = () =>
+      this.#recordsActivity &&
+      expiresAt > fullLife + 1 &&
+      now - (this.#parts.entries.activeAt(key, stored) ?? 0) >= interval;
+    return isCookieDue || fullLife - expiresAt >= interval || isActivityDue()
+      ? evenSecond(fullLife) - (sendsCookie ? 0 : 1)
+      : undefined;
+  }
+
+  /** If another writer comes first, the next request renews the session. */
+  async #renew(handle: Handle, expiresAt: EpochSeconds): Promise<void> {
+    const { entries, options } = this.#parts;
+    const found = await this.#load(handle);
+    if (found === undefined) return;
+    const entry = entries.renewalOf(found, handle, Math.max(expiresAt, found.stored.expiresAt));
+    if (!(await options.store.replace(handle.key, entry, found.stored.version))) return;
+    this.#keepWritten(found.record, entry);
+    this.#sendCookie(handle.value);
   }
 
   async #touch(
@@ -263,9 +285,7 @@ class BundledSession implements UserSession {
     renewedUntil?: EpochSeconds,
   ): Promise<void> {
     const expiresAt = renewedUntil ?? stored.expiresAt;
-    const touched = this.#parts.options.store.touch(handle.key, stamp, expiresAt);
-    // If only the renewal fails, the session still lives for days, and the next request renews it.
-    if (!(await (stamp === null ? touched.catch(() => false) : touched))) return;
+    if (!(await this.#parts.options.store.touch(handle.key, stamp, expiresAt))) return;
     // What the same request reads later, such as `clientState`, has the new stamp.
     if (stamp === null) this.#keep({ record, stored: { ...stored, expiresAt } });
     else
@@ -315,7 +335,7 @@ class BundledSession implements UserSession {
   ): Promise<{ handle: Handle; entry: Entry }> {
     const value = newCookieValue();
     const handle = { value, key: storeKeyOf(value) };
-    const entry = this.#parts.entries.entryOf(record, handle, label);
+    const entry = this.#parts.entries.newEntryOf(record, handle, label);
     const isNew = await this.#parts.options.store
       .insert(handle.key, entry)
       .catch(async (error: unknown) => {

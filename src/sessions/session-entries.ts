@@ -44,23 +44,31 @@ export interface SessionEntriesOptions {
   readonly debug: boolean;
 }
 
+/** A record with the entry that it was read from. */
+export interface Found {
+  readonly record: SessionRecord;
+  readonly stored: Stored;
+}
+
+/** What an entry has that isn't in its record. */
+interface KeptOfSession {
+  readonly label: string | null;
+  /**
+   * When the session began, or was last renewed by activity without an idle timeout: seconds since
+   * the epoch, with a fraction. Null: an earlier release wrote the entry.
+   */
+  readonly activeAt: number | null;
+  /** Of a signed-in session that exists already. */
+  readonly expiresAt?: EpochSeconds;
+}
+
 export type SessionEntries = ReturnType<typeof createSessionEntries>;
 
 /** Translates between the record of a session and its entry in a store. */
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createSessionEntries(options: SessionEntriesOptions) {
-  /**
-   * Returns the entry of a record.
-   *
-   * @param label what a device list calls the session
-   * @param expiresAt of a signed-in session that exists already
-   */
-  function entryOf(
-    record: SessionRecord,
-    handle: Handle,
-    label: string | null,
-    expiresAt?: EpochSeconds,
-  ): Entry {
+  /** Returns the entry of a record. */
+  function entryOf(record: SessionRecord, handle: Handle, kept: KeptOfSession): Entry {
     const { sealer, clock, sessionTtl, debug, clients, keepIdToken } = options;
     const {
       credentials,
@@ -77,6 +85,7 @@ export function createSessionEntries(options: SessionEntriesOptions) {
     const isSignedIn = credentials !== undefined;
     const client = clientOf(record, clients);
     const now = epochSeconds(clock);
+    const { label, expiresAt = evenSecond(now + sessionTtl), activeAt } = kept;
     return {
       data: encode(
         withoutInherited({
@@ -86,9 +95,7 @@ export function createSessionEntries(options: SessionEntriesOptions) {
         }),
         handle,
       ),
-      expiresAt: isSignedIn
-        ? (expiresAt ?? evenSecond(now + sessionTtl))
-        : now + PENDING_LOGIN_SECONDS,
+      expiresAt: isSignedIn ? expiresAt : now + PENDING_LOGIN_SECONDS,
       ...(typeof lastActive === "number" && Number.isFinite(lastActive) && { lastActive }),
       ...(client !== undefined && {
         subject: sealer.subjectHashes(
@@ -99,6 +106,7 @@ export function createSessionEntries(options: SessionEntriesOptions) {
         summary: sealedSummary(sealer, handle.key, {
           login_at: stampOf(loginAt) ?? undefined,
           label: label ?? undefined,
+          active_at: activeAt ?? undefined,
           iat: signedInIat,
           session_expiry: stampOf(sessionExpiry) ?? undefined,
           is_ended: ended === undefined ? undefined : true,
@@ -107,10 +115,30 @@ export function createSessionEntries(options: SessionEntriesOptions) {
     };
   }
 
-  /** Returns the entry of a changed record. It keeps the session's label and expiry. */
+  /**
+   * Returns the entry of a record that has just begun.
+   *
+   * @param label what a device list calls the session
+   */
+  function newEntryOf(record: SessionRecord, handle: Handle, label: string | null): Entry {
+    return entryOf(record, handle, { label, activeAt: options.clock.now() / 1000 });
+  }
+
+  /** Returns the entry of a changed record. It keeps the session's label and its times. */
   function replacementOf(stored: Stored, record: SessionRecord, handle: Handle): Entry {
+    const { label = null, activeAt = null } = readSummary(options.sealer, handle.key, stored) ?? {};
+    return entryOf(record, handle, { label, activeAt, expiresAt: stored.expiresAt });
+  }
+
+  /** Returns the entry of the same record, renewed by the user's activity. */
+  function renewalOf({ record, stored }: Found, handle: Handle, expiresAt: EpochSeconds): Entry {
     const label = readSummary(options.sealer, handle.key, stored)?.label ?? null;
-    return entryOf(record, handle, label, stored.expiresAt);
+    return entryOf(record, handle, { label, activeAt: options.clock.now() / 1000, expiresAt });
+  }
+
+  /** When the session was last renewed by activity. Undefined: not known. */
+  function activeAt(key: string, stored: Stored): number | undefined {
+    return readSummary(options.sealer, key, stored)?.activeAt ?? undefined;
   }
 
   /**
@@ -171,7 +199,7 @@ export function createSessionEntries(options: SessionEntriesOptions) {
     return isTooDeep(json, MAX_RECORD_DEPTH) ? undefined : parseRecord(json, names);
   }
 
-  return { entryOf, replacementOf, endOf, recordOf, look };
+  return { newEntryOf, replacementOf, renewalOf, activeAt, endOf, recordOf, look };
 }
 
 /**
@@ -216,6 +244,8 @@ export function readSummary(sealer: Sealer, key: string, stored: Stored) {
   return {
     loginAt: stampOf(members["login_at"]),
     label: labelOf(members["label"]),
+    /** Seconds with a fraction. Null: an earlier release wrote the summary. */
+    activeAt: stampOf(members["active_at"]),
     /** `iat` of the ID token of the sign-in. */
     signedInIat: stampOf(members["iat"]),
     /** The claim `session_expiry`. */

@@ -76,17 +76,12 @@ export interface SubjectSessions {
   endAll(subject: Subject, except: string | undefined, announce: () => void): Promise<number>;
   /**
    * Ends the sessions beyond `most`, those with the oldest last activity first. Only sessions that
-   * began before `signedInAt` end: a sign-in at the same time makes this check itself, so two of
-   * them never end each other's sessions.
+   * began before `newest` end, and `newest` itself if `most` others began after it: a sign-in at
+   * the same time makes this check itself, and all processes agree which of the two came first.
    *
-   * @param signedInAt epoch seconds; when the newest session began
+   * @param newest the store's key of the newest session
    */
-  endSurplus(
-    subject: Subject,
-    most: number,
-    signedInAt: EpochSeconds,
-    announce: () => void,
-  ): Promise<number>;
+  endSurplus(subject: Subject, most: number, newest: string, announce: () => void): Promise<number>;
   /**
    * Whether the user has a session that began at `since`, in epoch seconds, or later. True if there
    * are too many sessions to read.
@@ -105,6 +100,10 @@ const MAX_SURPLUS = 500;
 /** What the summary and the times of an entry say. */
 type ReadSession = Pick<ListedSession, "loginAt" | "lastActive" | "label"> & {
   readonly isWithinLimits: boolean;
+  /** Seconds with a fraction. */
+  readonly activeAt: number;
+  /** As long as the session is new, when it began: seconds with a fraction. */
+  readonly beganAt: number;
 };
 
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
@@ -130,15 +129,23 @@ export function createSubjectSessions(options: SubjectSessionsOptions): SubjectS
       idp_last_active: stored.lastActive,
     };
     const now = epochSeconds(clock);
+    // An entry of an earlier release tells its last renewal only by its expiry.
+    const renewedAt = summary?.activeAt ?? stored.expiresAt - sessionTtl;
+    const activeAt = Math.max(stored.lastActive ?? 0, loginAt ?? 0, renewedAt);
     return {
       loginAt,
-      lastActive: Math.min(
-        now,
-        Math.max(stored.lastActive ?? 0, loginAt ?? 0, stored.expiresAt - sessionTtl),
-      ),
+      activeAt,
+      beganAt: summary?.activeAt ?? loginAt ?? 0,
+      lastActive: Math.min(now, Math.floor(activeAt)),
       label: summary?.label ?? null,
       isWithinLimits: isWithinLimits(stamps, summary?.sessionExpiry ?? undefined, policy, now),
     };
+  }
+
+  async function readNewest(key: string): Promise<ReadSession | undefined> {
+    const stored = await store.get(key);
+    // Without a subject, it is the trace of a session that has ended.
+    return stored?.subject === undefined ? undefined : readSession(key, stored);
   }
 
   /** Reads sessions by key, until there are more than `most`. */
@@ -162,8 +169,11 @@ export function createSubjectSessions(options: SubjectSessionsOptions): SubjectS
         if (own?.subject !== undefined && hashesOf(subject).includes(own.subject))
           sessions.set(current, readSession(current, own));
       }
-      const listed = [...sessions].flatMap(([key, { isWithinLimits: isListed, ...session }]) =>
-        isListed ? { id: sessionId(key), ...session, current: key === current } : [],
+      const listed = [...sessions].flatMap(
+        ([key, { isWithinLimits: isListed, loginAt, lastActive, label }]) =>
+          isListed
+            ? { id: sessionId(key), loginAt, lastActive, label, current: key === current }
+            : [],
       );
       return { sessions: listed.sort((a, b) => (b.loginAt ?? 0) - (a.loginAt ?? 0)), hasMore };
     },
@@ -182,14 +192,22 @@ export function createSubjectSessions(options: SubjectSessionsOptions): SubjectS
         announce,
       });
     },
-    async endSurplus(subject, most, signedInAt, announce) {
+    async endSurplus(subject, most, newest, announce) {
       const { sessions } = await read(subject, most + MAX_SURPLUS);
-      const earlier = [...sessions].filter(([, { loginAt }]) => (loginAt ?? 0) < signedInAt);
+      const own = sessions.get(newest) ?? (await readNewest(newest));
+      if (own === undefined) return 0;
+      sessions.set(newest, own);
+      const isEarlier = ([key, { loginAt, beganAt }]: [string, ReadSession]) =>
+        ((loginAt ?? 0) - (own.loginAt ?? 0) || beganAt - own.beganAt || (key < newest ? -1 : 0)) <
+        0;
+      const earlier = [...sessions].filter(isEarlier);
       earlier.sort(
-        ([, a], [, b]) =>
-          (a.lastActive ?? 0) - (b.lastActive ?? 0) || (a.loginAt ?? 0) - (b.loginAt ?? 0),
+        ([, a], [, b]) => a.activeAt - b.activeAt || (a.loginAt ?? 0) - (b.loginAt ?? 0),
       );
-      const keys = earlier.slice(0, Math.max(0, sessions.size - most)).map(([key]) => key);
+      const surplus = Math.max(0, sessions.size - most);
+      const keys = earlier.slice(0, surplus).map(([key]) => key);
+      // So many sessions began after this one, whose checks may have come too early to see it.
+      if (keys.length < surplus) keys.push(newest);
       return keys.length === 0 ? 0 : ending.end(keys, { reason: "too_many_sessions", announce });
     },
     async hasSignedInSince(subject, since) {

@@ -131,7 +131,7 @@ describe("[ASVS-7.1.2] IDP_SESSIONS_PER_USER", () => {
     expect([await count(), await count("grace"), await count("ada", other)]).toEqual([2, 1, 2]);
   });
 
-  it("two sign-ins at the same moment end an earlier session, and not each other's", async () => {
+  it("of two sign-ins at the same moment exactly one stays, and the earlier session ends", async () => {
     await start({ sessionsPerUser: 1 });
     const early = await signedIn();
     clock.advance(1_000);
@@ -141,10 +141,115 @@ describe("[ASVS-7.1.2] IDP_SESSIONS_PER_USER", () => {
       await tabs[1]!.approve(undefined, ADA),
     ];
     await Promise.all(tabs.map((tab, index) => tab.get(targets[index]!)));
-    expect(await who(early, ...tabs)).toEqual([false, true, true]);
+    expect(await early.isSignedIn()).toBe(false);
+    expect((await who(...tabs)).filter(Boolean)).toHaveLength(1);
+    // Also if the one that counts as earlier is stored after the other one has looked.
+    for (let round = 0; round < 20; round += 1) {
+      const pair = [app.user(), app.user()];
+      const [one, other] = [
+        await pair[0]!.approve(undefined, ADA),
+        await pair[1]!.approve(undefined, ADA),
+      ];
+      await pair[0]!.get(one);
+      await pair[1]!.get(other);
+      tabs.push(...pair);
+      expect((await who(...tabs)).filter(Boolean)).toHaveLength(1);
+    }
     // The next sign-in leaves one.
     const last = await signedIn();
-    expect(await who(...tabs, last)).toEqual([false, false, true]);
+    expect([await last.isSignedIn(), ...(await who(...tabs))].filter(Boolean)).toEqual([true]);
+    expect(await last.isSignedIn()).toBe(true);
+  });
+
+  it("of two sign-ins in the same second the later one stays, in any process", async () => {
+    await start({ sessionsPerUser: 1 });
+    for (let round = 0; round < 8; round += 1) {
+      clock.advance(1_000 - (clock.now() % 1_000) + 100);
+      const first = app.user();
+      await first.signIn(undefined, ADA);
+      clock.advance(300);
+      const second = app.user().at(app.another());
+      await second.signIn(undefined, ADA);
+      expect(await who(first, second)).toEqual([false, true]);
+    }
+  });
+
+  it.each([600, null])(
+    "ends the session with the oldest activity also at gaps of a second (idle timeout %s)",
+    async (sessionIdleTimeout) => {
+      await start({ sessionIdleTimeout });
+      for (let round = 0; round < 8; round += 1) {
+        clock.advance(1_100);
+        const one = await signedIn();
+        clock.advance(100);
+        const two = await signedIn();
+        if (sessionIdleTimeout !== null) {
+          clock.advance(1_100);
+          expect(await one.isSignedIn()).toBe(true);
+        }
+        const three = await signedIn();
+        const isOneUsed = sessionIdleTimeout !== null;
+        expect(await who(one, two, three)).toEqual([isOneUsed, !isOneUsed, true]);
+        await app.auth.endAllSessions({ iss: app.provider.issuer, sub: "ada" });
+      }
+    },
+  );
+
+  it.each([
+    ["lowered", 3 * 86_400],
+    ["raised", 40 * 86_400],
+  ])(
+    "IDP_SESSION_TTL was %s: the session with the oldest activity ends",
+    async (_how, sessionTtl) => {
+      await start();
+      const [used, unused] = [await signedIn(), await signedIn()];
+      const later = app.another({ sessionTtl });
+      clock.advance(26 * HOUR);
+      expect(await unused.isSignedIn()).toBe(true);
+      for (let day = 0; day < 2; day += 1) {
+        clock.advance(26 * HOUR);
+        expect(await used.at(later).isSignedIn()).toBe(true);
+      }
+      const third = await signedIn(ADA, later);
+      expect(await who(used.at(later), unused.at(later), third)).toEqual([true, false, true]);
+    },
+  );
+
+  it("after IDP_SESSION_TTL was lowered, an access still costs at most one write a day", async () => {
+    await start();
+    const user = await signedIn();
+    const later = app.another({ sessionTtl: 3 * 86_400 });
+    clock.advance(26 * HOUR);
+    store.calls.length = 0;
+    for (let access = 0; access < 5; access += 1) {
+      clock.advance(60_000);
+      await later.getUser(user.request("/"));
+      expect(await user.at(later).isSignedIn()).toBe(true);
+    }
+    // A refresh writes three times; the sixth access needs none.
+    store.calls.length = 0;
+    await later.getUser(user.request("/"));
+    expect(store.count("replace") + store.count("touch")).toBe(0);
+  });
+
+  it("reads the activity of sessions that an earlier release stored as before", async () => {
+    await start();
+    const [older, newer] = [await signedIn(), await signedIn()];
+    const [key = "", other = ""] = store.inserted.filter((_, index) => index % 2 === 1);
+    for (const [name, seconds] of [
+      [key, 20],
+      [other, 10],
+    ] as const) {
+      const { summary: _unknown, ...stored } = (await store.peek(name))!;
+      await store.replace(
+        name,
+        { ...stored, expiresAt: stored.expiresAt + seconds },
+        stored.version,
+      );
+    }
+    clock.advance(60_000);
+    const third = await signedIn();
+    expect(await who(older, newer, third)).toEqual([true, false, true]);
   });
 
   it.each(["listBySubject", "delete"] as const)(
