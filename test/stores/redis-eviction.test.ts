@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { Redis, type Cluster } from "ioredis";
 import pg from "pg";
 import { afterEach, describe, expect, it } from "vitest";
 import { createClient } from "redis";
@@ -13,6 +15,7 @@ import { keysBySubject } from "../support/listed-keys.js";
 import {
   CLIENTS,
   CLUSTER_CLIENTS,
+  connectedIoredis,
   connectedNodeRedis,
   control,
   type ConnectedClient,
@@ -43,6 +46,12 @@ async function storeOn(
   return redisStore(client, options);
 }
 
+/** The options that the store requires of ioredis. */
+const SAFE = {
+  enableOfflineQueue: false,
+  autoResendUnfulfilledCommands: false,
+  maxRetriesPerRequest: 0,
+};
 const EVICTING = ["--maxmemory", "64mb", "--maxmemory-policy", "volatile-lru"];
 const newKey = () => randomBytes(32).toString("base64url");
 const entry = (fields: Partial<Entry> = {}): Entry => ({
@@ -127,6 +136,16 @@ describe.skipIf(isMissing)("a Redis that evicts", () => {
       await control(server, (client) => client.set("a[*]:session:foreign", "foreign"));
       expect(await scanned(store)).toEqual(keys.sort());
     });
+  });
+
+  it("a client with a prefix of its own: the scan finds the sessions, too", async () => {
+    const server = await started(...EVICTING);
+    const client = new Redis(server.port, "127.0.0.1", { ...SAFE, keyPrefix: "shop[1]:" });
+    const store = await storeOn(connectedIoredis(client));
+    const key = newKey();
+    await store.insert(key, entry({ subject: "s" }));
+    expect(await control(server, (direct) => direct.keys("shop*:session:*"))).toHaveLength(1);
+    expect(await scanned(store)).toEqual([key]);
   });
 
   it("without its indexes: endAllSessions, endSession and the provider's logouts end every session", async () => {
@@ -277,6 +296,45 @@ describe.skipIf(isMissing)("a Redis user with an ACL", () => {
   });
 });
 
+describe("a server that doesn't answer INFO as Redis does", () => {
+  /** A client of ioredis in front of a proxy. */
+  const storeBehind = (info: () => Promise<unknown>) =>
+    redisStore({
+      status: "ready",
+      options: {},
+      callBuffer: (name: string) =>
+        name === "INFO" ? info() : Promise.resolve([Buffer.from("0"), []]),
+    } as never);
+
+  it.each([
+    ["ERR command 'INFO' is not supported"],
+    ["unsupported command 'info'"],
+    ["ERR unknown command 'INFO'"],
+    ["NOPERM this user has no permissions to run the 'info' command"],
+  ])("%s: unknown, a warning, and logouts scan", async (message) => {
+    const store = storeBehind(() => Promise.reject(new Error(message)));
+    expect(await store.lossyIndex!.isWhole()).toBe(false);
+    expect(await scanned(store)).toEqual([]);
+    expect(await store.serverProblems!()).toMatchObject([{ isWarning: true }]);
+  });
+
+  it.each([["LOADING Redis is loading the dataset in memory"], ["Connection is closed."]])(
+    "%s: the startup asks again, and logouts scan until then",
+    async (message) => {
+      const answers = [
+        Promise.reject(new Error(message)),
+        Promise.reject(new Error(message)),
+        Promise.resolve("maxmemory:0\r\nmaxmemory_policy:noeviction\r\nevicted_keys:0\r\n"),
+      ];
+      for (const answer of answers) answer.catch(() => undefined);
+      const store = storeBehind(() => answers.shift()!);
+      await expect(store.serverProblems!()).rejects.toThrow();
+      expect(await store.lossyIndex!.isWhole()).toBe(false);
+      expect(await store.lossyIndex!.isWhole()).toBe(true);
+    },
+  );
+});
+
 it.skipIf(isMissing)("a replica is a problem that the application logs as E012", async () => {
   const [primary, replica] = [await started(), await started()];
   await control(replica, (client) =>
@@ -360,6 +418,28 @@ describe.skipIf(isMissing)("a Redis Cluster", () => {
       expect(await store.serverProblems?.()).toMatchObject([{ isWarning: true }]);
       await set("maxmemory", "0");
     }
+  });
+});
+
+describe.skipIf(isMissing)("a Redis Cluster of which ioredis has lost a node", () => {
+  it("is scanned as a whole, and not at all while the node is away", async () => {
+    const cluster = await startRedisCluster();
+    closers.push(() => cluster.stop());
+    const { client, close } = await CLUSTER_CLIENTS.ioredis(cluster.nodes);
+    closers.push(close);
+    const store = redisStore(client);
+    const keys = Array.from({ length: 60 }, newKey);
+    await Promise.all(keys.map((key) => store.insert(key, entry({ subject: "s" }))));
+    const [lost] = (client as unknown as Cluster).nodes("master");
+    lost!.disconnect();
+    await once(lost!, "end");
+    expect(await scanned(store)).toEqual(expect.arrayContaining(keys));
+    const [, away] = (client as unknown as Cluster).nodes("master");
+    const isLost = once(away!, "end");
+    await cluster.nodes.find(({ port }) => port === away!.options.port)!.stop();
+    await isLost;
+    await expect(scanned(store)).rejects.toThrow();
+    expect(await store.lossyIndex!.isWhole()).toBe(false);
   });
 });
 

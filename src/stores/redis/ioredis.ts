@@ -1,6 +1,11 @@
 import type { StoreProblem } from "../../ports/session-store.js";
 import type { ChannelListener } from "../end-announcements.js";
-import { offlineQueue, type RedisCommand, type RedisConnection } from "./redis-connection.js";
+import {
+  offlineQueue,
+  type RedisCommand,
+  type RedisConnection,
+  type RedisNode,
+} from "./redis-connection.js";
 
 /** A `Redis` or `Cluster` of the package `ioredis`. */
 export interface IoRedisClient {
@@ -16,6 +21,10 @@ interface IoRedis {
   duplicate(...overrides: unknown[]): Subscriber;
   /** Only of a Cluster. */
   nodes?(role: "master"): readonly IoRedisNode[];
+  /** Only of a Cluster: for each slot the names of its nodes, the primary first. */
+  readonly slots?: readonly (readonly string[] | undefined)[];
+  /** Only of a Cluster. */
+  refreshSlotsCache?(done: () => void): void;
 }
 
 interface IoRedisNode {
@@ -41,6 +50,7 @@ const SUBSCRIBER_OPTIONS = { autoResubscribe: false, lazyConnect: false };
 type BufferCommand = (...args: (string | Buffer)[]) => Promise<unknown>;
 
 interface Options {
+  readonly keyPrefix?: string | null;
   readonly enableOfflineQueue?: boolean;
   readonly autoResendUnfulfilledCommands?: boolean;
   /** With `sentinels`: "slave" selects a replica. */
@@ -62,11 +72,7 @@ export function isIoRedis(client: object): client is IoRedis {
 export function ioRedisConnection(client: IoRedis): RedisConnection {
   return {
     send: (_key, command) => sent(client, command),
-    nodes: async () =>
-      client.nodes?.("master").map((node) => ({
-        name: `${node.options.host ?? ""}:${String(node.options.port)}`,
-        send: (command) => sent(node, command),
-      })) ?? [{ name: "", send: (command) => sent(client, command) }],
+    nodes: async () => nodesOf(client),
     isCluster: client.isCluster === true,
     subscribe: (channel, listener) =>
       client.status === "end" ? () => undefined : subscribed(client, channel, listener),
@@ -74,6 +80,38 @@ export function ioRedisConnection(client: IoRedis): RedisConnection {
     isOpen: () => true,
     problems: () => problemsOf(client),
   };
+}
+
+/**
+ * The primaries. A Cluster client forgets a node whose connection was lost, until it reads the slots
+ * again.
+ */
+async function nodesOf(client: IoRedis): Promise<RedisNode[]> {
+  const keyPrefix = client.options.keyPrefix ?? "";
+  if (client.nodes === undefined)
+    return [{ name: "", keyPrefix, send: (command) => sent(client, command) }];
+  if (hasLostNode(client))
+    await new Promise<void>((resolve) => {
+      client.refreshSlotsCache?.(() => {
+        resolve();
+      });
+    });
+  if (hasLostNode(client)) throw new Error("The client has lost a node of the Redis Cluster.");
+  return client.nodes("master").map((node) => ({
+    name: nameOf(node),
+    keyPrefix,
+    send: (command) => sent(node, command),
+  }));
+}
+
+/** Whether slots belong to a primary that the client doesn't have now. */
+function hasLostNode(client: IoRedis): boolean {
+  const names = new Set(client.nodes?.("master").map(nameOf));
+  return (client.slots ?? []).some(([owner] = []) => owner !== undefined && !names.has(owner));
+}
+
+function nameOf({ options: { host = "", port } }: IoRedisNode): string {
+  return `${host}:${String(port)}`;
 }
 
 /** `callBuffer` loses the command's name under `enableAutoPipelining`. */

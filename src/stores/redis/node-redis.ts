@@ -69,7 +69,7 @@ export function nodeRedisConnection(client: NodeRedis): RedisConnection {
     nodes: async () =>
       isCluster(client)
         ? Promise.all((client.masters ?? []).map((master) => nodeOf(client, master)))
-        : [{ name: "", send: (command) => send()("", command) }],
+        : [{ name: "", keyPrefix: "", send: (command) => send()("", command) }],
     isCluster: isCluster(client),
     subscribe: (channel, listener) =>
       client.isOpen ? subscribed(client, channel, listener) : () => undefined,
@@ -85,6 +85,7 @@ async function nodeOf(
   const client = await cluster.nodeClient?.(master);
   return {
     name: master.address,
+    keyPrefix: "",
     send: async (command) => client?.sendCommand(command, COMMAND_OPTIONS),
   };
 }

@@ -8,6 +8,8 @@ export type RedisCommand = readonly [name: string, ...args: (string | Buffer)[]]
 export interface RedisNode {
   /** Differs between the nodes of a Cluster; empty without one. */
   readonly name: string;
+  /** What the client puts before each key that it sends, but not before the pattern of SCAN. */
+  readonly keyPrefix: string;
   /** As `send` of the connection. */
   send(command: RedisCommand): Promise<unknown>;
 }
@@ -19,7 +21,7 @@ export interface RedisConnection {
    * with the client's own error.
    */
   send(key: string, command: RedisCommand): Promise<unknown>;
-  /** The primary, or all of a Cluster's. */
+  /** The primary, or all of a Cluster's. Rejects if the client doesn't know all of them now. */
   nodes(): Promise<readonly RedisNode[]>;
   /** True: a command may name keys of one node only. */
   readonly isCluster: boolean;

@@ -18,12 +18,13 @@ export function readFacts(nodes: readonly RedisNode[]): Promise<RedisFacts[]> {
   return Promise.all(nodes.map(async (node) => factsIn(await infoOf(node))));
 }
 
-/** An empty text: an ACL or a provider of Redis doesn't allow the command. */
+/** An empty text: an ACL, a provider of Redis or a proxy doesn't allow the command. */
 async function infoOf(node: RedisNode): Promise<string> {
   try {
     return String(await node.send(["INFO"]));
   } catch (error) {
-    if (error instanceof Error && /^(NOPERM|ERR unknown command)/i.test(error.message)) return "";
+    if (error instanceof Error && /^(NOPERM|ERR|unsupported command)\b/i.test(error.message))
+      return "";
     throw error;
   }
 }

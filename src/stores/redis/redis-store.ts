@@ -210,7 +210,8 @@ function createRedisStore(
     const node = nodes[at];
     if (node === undefined)
       throw new StoreUnavailableError("The nodes of the Redis Cluster have just changed.");
-    const match = sessionPrefix.replace(/[\\*?[\]]/g, "\\$&");
+    const fullPrefix = node.keyPrefix + sessionPrefix;
+    const match = fullPrefix.replace(/[\\*?[\]]/g, "\\$&");
     const [next, names] = (await node.send([
       "SCAN",
       position,
@@ -219,7 +220,7 @@ function createRedisStore(
       "COUNT",
       String(SCAN_PAGE),
     ])) as [unknown, unknown[]];
-    const keys = names.map((found) => String(found).slice(sessionPrefix.length));
+    const keys = names.map((found) => String(found).slice(fullPrefix.length));
     const entries = await entriesOf(
       send,
       keys.filter((key) => KEY.test(key)),
@@ -343,9 +344,10 @@ function createRedisStore(
     lossyIndex: {
       async isWhole() {
         if (clock.monotonic() < whole.until) return whole.is;
-        const is = (await facts()).every(
-          ({ evicts, hasEvicted }) => evicts === undefined && !hasEvicted,
-        );
+        const found = await facts().catch(() => undefined);
+        // A server, or a proxy before it, that doesn't answer INFO may still be scanned.
+        if (found === undefined) return false;
+        const is = found.every(({ evicts, hasEvicted }) => evicts === undefined && !hasEvicted);
         whole = { is, until: clock.monotonic() + WHOLE_MS };
         return is;
       },
