@@ -1,9 +1,11 @@
-import type { EndReason, SessionState } from "idpauth/client";
+import type { SessionState } from "idpauth/client";
 import { SignedIn, SignedOut, useSession, useSessionClient } from "idpauth/react";
 import { useState } from "react";
 
 /** Why a session has ended. */
-const REASONS: Partial<Record<EndReason, string>> = {
+const REASONS: Partial<Record<NonNullable<SessionState["reason"]>, string>> = {
+  no_credentials: "",
+  logout: "",
   idle: "You were inactive for too long.",
   max_age: "The session has reached its maximum age.",
   session_expiry: "The provider's limit has passed.",
@@ -64,7 +66,7 @@ function statusText({ status, user, reason }: SessionState, name: string): strin
     case "signed-in":
       return `Signed in as ${name}`;
     case "signed-out":
-      return `You are signed out. ${reason === "no_credentials" ? "" : (REASONS[reason] ?? `Your session has ended (${reason}).`)}`;
+      return `You are signed out. ${REASONS[reason] ?? `Your session has ended (${reason}).`}`;
     case "unavailable":
       return user === null
         ? "The server does not respond. Trying again …"

@@ -28,7 +28,7 @@ export function signInWith<ClientData extends object>(
       "_blank",
       "popup,width=500,height=700",
     );
-    if (!opened) throw new Error("Blocked: signIn needs a click.");
+    if (!opened) throw new Error("Blocked: needs a click.");
     // A page of the provider must not be able to navigate this page.
     opened.opener = null;
     return new Promise((resolve) => {

@@ -68,8 +68,8 @@ export interface SignedOut {
   readonly data: null;
   /** Null, also after the end of a session. */
   readonly deadlines: null;
-  /** Why the user is signed out. */
-  readonly reason: EndReason;
+  /** Why the user is signed out. `logout`: the user has signed out, in this tab or in another. */
+  readonly reason: EndReason | "logout";
 }
 
 /**

@@ -78,6 +78,8 @@ export function startSession<ClientData extends object>(
   /** When the server, or another tab, last said what the state is. */
   let heardAt = 0;
   let isLeaving = false;
+  /** Whether the user has signed out in a tab, and nobody has signed in since. */
+  let left: boolean | undefined = false;
   /** How many more probes watch for the end of a session that this page ends. */
   let watches = 0;
   let channel: Channel | undefined;
@@ -144,13 +146,19 @@ export function startSession<ClientData extends object>(
       schedule(env.Date.now() + pause);
     } else {
       failures = 0;
+      left = !result.account && (left || isLeaving);
       // The browser is on its way to another page, so this page keeps its state.
-      const isGone = isLeaving && !result.account;
+      const isGone = left && isLeaving;
       if (isGone) isLeaving = false;
-      else change(result);
-      // The other tabs have the same hint. The first probe of a page cannot know whether their
-      // state has changed.
-      if (!isHinted) tell(result.account, isGone || (heardAt ? before !== state : undefined));
+      // The server knows that there is no session, and not why.
+      else
+        change(
+          left && result.reason === "no_credentials" ? { ...result, reason: "logout" } : result,
+        );
+      // The other tabs have the same hint, unless only this page knows that the user has signed out.
+      // The first probe of a page cannot know whether their state has changed.
+      if (!isHinted || isGone)
+        tell(result.account, isGone || (heardAt ? before !== state : undefined));
       postpone();
     }
   };
@@ -184,7 +192,7 @@ export function startSession<ClientData extends object>(
     else void refresh();
   };
   const wake = () => {
-    if (due === 0 && isVisible()) void refresh();
+    if (!due && isVisible()) void refresh();
     else schedule(due);
   };
 
@@ -194,10 +202,11 @@ export function startSession<ClientData extends object>(
   };
 
   const tell = (known: string | null, changed?: boolean) =>
-    channel?.postMessage({ account: known, changed } satisfies Hint);
+    channel?.postMessage({ left, account: known, changed } satisfies Hint);
   const hear = (hint: Hint) => {
     const { type, attempt } = hint;
     const isNews = hint.changed || !isSettled();
+    left ||= hint.left;
     if (type === "signed-in") {
       const done = attempts.get(attempt);
       if (done) channel?.postMessage({ type: "received", attempt });
@@ -230,7 +239,7 @@ export function startSession<ClientData extends object>(
     listen("focus", arrive);
     listen("online", wakeNow);
     listen("pagehide", () => {
-      if (isLeaving) tell(null, true);
+      if (isLeaving) tell(null, (left = true));
       // An open channel or stream keeps a page out of the back/forward cache.
       disconnect();
     });
@@ -269,7 +278,7 @@ export function startSession<ClientData extends object>(
       watches = 40;
       postpone();
     },
-    onAttempt: (attempt, done) => void attempts.set(attempt, done),
+    onAttempt: (attempt, done) => attempts.set(attempt, done),
     listen,
     isVisible,
     close() {

@@ -1,4 +1,4 @@
-import type { EndReason, ProbeDetails } from "../record/probe.js";
+import type { ProbeDetails } from "../record/probe.js";
 import { deadlinesOf } from "./deadlines.js";
 import type { Deadlines, Loading, SessionState, SignedOut } from "./session-state.js";
 
@@ -7,7 +7,7 @@ const NOBODY = { user: null, account: null, data: null, deadlines: null } as con
 export const LOADING: Loading = { status: "loading", ...NOBODY, reason: null };
 
 /** @param reason null or undefined if the server did not say why */
-export function signedOut(reason: EndReason | null | undefined): SignedOut {
+export function signedOut(reason: SignedOut["reason"] | null | undefined): SignedOut {
   return { status: "signed-out", ...NOBODY, reason: reason ?? "no_credentials" };
 }
 

@@ -9,6 +9,8 @@ export interface Hint {
   readonly account?: string | null;
   /** Whether more than the account has changed. Undefined: the tab does not know. */
   readonly changed?: boolean | undefined;
+  /** Whether the user has signed out in one of the tabs. Tabs of older versions do not say. */
+  readonly left?: boolean | undefined;
   /**
    * `signed-in`: a user has signed in in a popup window. `received`: the page that opened it knows,
    * so the window may close.

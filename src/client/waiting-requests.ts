@@ -28,7 +28,7 @@ export function waitingFetch(
       .catch(() => null)) as Unauthenticated | null;
     if (!body?.login_url && !hasWarned) {
       hasWarned = true;
-      env.console.warn(`auth.fetch returns the 401 of ${request.url} because it has no login_url.`);
+      env.console.warn(`401 has no login_url: ${request.url}`);
     }
     // The guard names our login without a query. A step-up names it with one, and another API names
     // another.

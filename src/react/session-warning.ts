@@ -110,7 +110,9 @@ export function SessionWarning({
           // A screen reader announces 60, 30 and 10 seconds and the end, and stays silent at the
           // other seconds.
           { id: TITLE, "aria-live": hasEnded || [60, 30, 10].includes(left) ? "polite" : "off" },
-          hasEnded ? text.ended : text.ends.replace("{seconds}", `${left}`),
+          hasEnded
+            ? text[state.reason === "logout" ? "logout" : "ended"]
+            : text.ends.replace("{seconds}", `${left}`),
         ),
         createElement("p", {}, !canStay && text.again),
         createElement("p", { role: "alert" }, outcome === "failed" && text.failed),

@@ -6,6 +6,8 @@ export interface WarningTexts {
   readonly again: string;
   /** The title after the session has ended. */
   readonly ended: string;
+  /** The title after the user has signed out (the reason `logout`), in this tab or in another. */
+  readonly logout: string;
   /** Shown if the server did not respond, or if the browser opened no window. */
   readonly failed: string;
   /** A button: extends the session. */
@@ -23,6 +25,7 @@ export const ENGLISH: WarningTexts = {
   ends: "Your session ends in {seconds} s",
   again: "To continue, you have to sign in again. This page stays open.",
   ended: "Your session has ended",
+  logout: "You signed out",
   failed: "That failed. Try again.",
   stay: "Stay signed in",
   signIn: "Sign in again",

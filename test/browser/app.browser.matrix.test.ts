@@ -151,7 +151,7 @@ describe.skipIf(executablePath === undefined)(
       await press(tab, "Sign out");
       await expect.poll(() => account(second)).toBe("You are signed out.");
       expect(await items(second)).toEqual([]);
-      await dialog(second).getByRole("heading", { name: "Your session has ended" }).waitFor();
+      await dialog(second).getByRole("heading", { name: "You signed out" }).waitFor();
     });
 
     it("lists the devices, and ends another one, whose page says so", async () => {

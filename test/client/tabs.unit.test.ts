@@ -3,6 +3,7 @@ import { Browser, postFrom, type Tab } from "./browser.js";
 import { ADA, BOB } from "./session-server.js";
 
 const statuses = (tabs: readonly Tab[]) => tabs.map(({ state }) => state.status);
+const reasons = (tabs: readonly Tab[]) => tabs.map(({ state }) => state.reason);
 
 /** A visible tab and hidden ones; all know the state. */
 async function openTabs(browser: Browser, hidden: number, visible = 1): Promise<Tab[]> {
@@ -43,6 +44,55 @@ describe("several tabs", () => {
     tabs[0]?.fire("pagehide");
     await browser.pass(0.01);
     expect(statuses(tabs.slice(1))).toEqual(tabs.slice(1).map(() => "signed-out"));
+    expect(reasons(tabs.slice(1))).toEqual(tabs.slice(1).map(() => "logout"));
+    tabs[0]?.client.close();
+    tabs[1]?.show();
+    // The server knows that there is no session, and not why.
+    await browser.pass(120);
+    expect(reasons(tabs.slice(1))).toEqual(tabs.slice(1).map(() => "logout"));
+    browser.server.signIn(ADA);
+    await browser.pass(120);
+    browser.server.signOut();
+    await browser.pass(120);
+    expect(reasons(tabs.slice(1))).toEqual(tabs.slice(1).map(() => "no_credentials"));
+  });
+
+  it("a tab that has learned of the sign-out from the server first gives the reason, too, and a hidden one when it is shown", async () => {
+    const browser = new Browser();
+    browser.server.signIn(ADA);
+    const [leaving, other, hidden] = await openTabs(browser, 1, 2);
+    hidden?.hide();
+    void leaving?.client.signOut();
+    browser.server.signOut();
+    const heard: unknown[] = [];
+    other?.client.subscribe(({ reason }) => heard.push(reason));
+    void other?.client.refresh();
+    await browser.pass(1);
+    expect(heard).toEqual(["no_credentials", "logout"]);
+    hidden?.show();
+    await browser.pass(0.01);
+    expect(hidden?.state.reason).toBe("logout");
+  });
+
+  it("a session that ends otherwise keeps the server's reason after a sign-out", async () => {
+    const browser = new Browser();
+    browser.server.signIn(ADA);
+    const [leaving, other] = await openTabs(browser, 1);
+    void leaving?.client.signOut();
+    browser.server.signOut("idle");
+    leaving?.fire("pagehide");
+    await browser.pass(0.01);
+    expect(other?.state.reason).toBe("idle");
+  });
+
+  it("a tab of an older version, which does not say why, ends the session as before", async () => {
+    const browser = new Browser();
+    browser.server.signIn(ADA);
+    const [tab] = await openTabs(browser, 0);
+    browser.server.signOut();
+    postFrom(browser, { account: null, changed: true });
+    await browser.pass(0.01);
+    expect([tab?.state.status, tab?.state.reason]).toEqual(["signed-out", "no_credentials"]);
   });
 
   it("a sign-out by the client shows in all before the browser leaves the page, if the response of the logout takes long", async () => {

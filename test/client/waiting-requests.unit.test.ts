@@ -254,7 +254,7 @@ describe("fetch", () => {
     await get("/api/items", '{"error":"Unauthorized"}');
     await get("/api/others", "Unauthorized");
     expect(tab.warnings).toEqual([
-      expect.stringMatching(/401 of https:\/\/app\.example\/api\/items .* login_url/),
+      expect.stringMatching(/401 has no login_url: https:\/\/app\.example\/api\/items/),
     ]);
   });
 
