@@ -120,7 +120,7 @@ async function startLogin(
     ...providerIn(key),
     started_at: now,
     ...(isCrossSite && { cross_site: true }),
-    ...(isUnattended(request) && { unattended: true }),
+    ...(isUnattended(request, origin) && { unattended: true }),
     ...(stepUp && { step_up: stepUp }),
     ...(api !== undefined && { api }),
   };

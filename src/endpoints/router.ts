@@ -59,8 +59,7 @@ const GET = ["GET"];
 /**
  * THE table of endpoints: their paths below the mount path. A trailing slash more or less is the
  * same endpoint, because some frameworks add or remove it; only the addresses that idpauth sends are
- * exact. docs/reference/endpoints.md is
- * generated from it.
+ * exact. docs/reference/endpoints.md is generated from it.
  */
 export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
   "": { methods: READ, create: () => landing },

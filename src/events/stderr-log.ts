@@ -23,9 +23,9 @@ export function stderrLog(clock: Clock): Log {
 }
 
 /**
- * Limits the lines of each kind (code, provider, endpoint, reason) to ten a minute. After the minute, one
- * more line gives the number of suppressed lines in `details.suppressed`. Events and the `log` of
- * the application are not limited.
+ * Limits the lines of each kind (code, provider, endpoint, reason) to ten a minute. After the
+ * minute, one more line gives the number of suppressed lines in `details.suppressed`. Events and the
+ * `log` of the application are not limited.
  */
 export function sampled(log: Log, clock: Clock): Log {
   let since = -Infinity;

@@ -128,10 +128,9 @@ export function isByScript(request: IdpRequest): boolean {
   );
 }
 
-/** Whether a browser says that a script or another site sent the request. */
-export function isUnattended(request: IdpRequest): boolean {
-  const site = request.header("sec-fetch-site") ?? "none";
-  return isByScript(request) || (site !== "same-origin" && site !== "none");
+/** Whether a script or perhaps another site sent the request. @param own as above */
+export function isUnattended(request: IdpRequest, own: string | undefined): boolean {
+  return isByScript(request) || initiatorOf(request, own) === "other";
 }
 
 /** A browser's or framework's guess at the next page: it must never sign anyone in or out. */

@@ -32,8 +32,8 @@ export interface PendingLogin {
    */
   readonly cross_site?: true;
   /**
-   * A script or another site started the login. It goes first where there are too many. Absent: a
-   * navigation of the application's own page or of the user, or a browser that does not say.
+   * A script or perhaps another site started the login. It goes first where there are too many.
+   * Absent: a navigation of the application's own page or of the user.
    */
   readonly unattended?: true;
   /** The authorization request had `prompt=none`. */

@@ -972,3 +972,28 @@ describe("while the provider is away", () => {
     expect(answer.setCookies ?? []).toEqual([]);
   });
 });
+
+describe("twenty logins don't push out the one of the application's own page", () => {
+  const [OWN, EVIL] = [`${OWN_ORIGIN}/`, "https://evil.example/"];
+  type Headers = Readonly<Record<string, string | undefined>>;
+  const without: Headers = { "sec-fetch-site": undefined, "sec-fetch-mode": undefined };
+  const navigation: Headers = { "sec-fetch-mode": "navigate" };
+  afterEach(() => application.stop());
+
+  it.each<[string, Headers, Headers]>([
+    ["another site", { "sec-fetch-site": "same-origin" }, { "sec-fetch-site": "cross-site" }],
+    ["a script", navigation, { "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors" }],
+    [
+      "another site, in a browser without Sec-Fetch-Site",
+      { ...without, referer: OWN },
+      { ...without, referer: EVIL },
+    ],
+    ["another site without Referer, in such a browser", { ...without, referer: OWN }, without],
+  ])("if they are of %s", async (_name, own, others) => {
+    const user = await start();
+    const { location } = await user.get(LOGIN, { headers: own });
+    for (let count = 0; count < 20; count += 1) await user.get(LOGIN, { headers: others });
+    const { pathname, search } = new URL(await application.provider.signInCode(location));
+    expect((await user.get(pathname + search)).status).toBe(302);
+  });
+});
