@@ -238,7 +238,7 @@ class BundledSession implements UserSession {
     const renewedUntil = this.#renewedUntil(handle, found.stored, sendsCookie);
     if (renewedUntil === undefined && stamp === null) return undefined;
     return renewedUntil !== undefined && this.#recordsActivity
-      ? this.#renew(handle, renewedUntil)
+      ? this.#renew(handle, found, renewedUntil)
       : this.#touch(handle, found, stamp, renewedUntil);
   }
 
@@ -268,9 +268,10 @@ class BundledSession implements UserSession {
   }
 
   /** If another writer comes first, the next request renews the session. */
-  async #renew(handle: Handle, expiresAt: EpochSeconds): Promise<void> {
+  async #renew(handle: Handle, known: Found, expiresAt: EpochSeconds): Promise<void> {
     const { entries, options } = this.#parts;
-    const found = await this.#load(handle);
+    // After a write of this request, the version isn't known.
+    const found = known.stored.version === "" ? await this.#load(handle) : known;
     if (found === undefined) return;
     const entry = entries.renewalOf(found, handle, Math.max(expiresAt, found.stored.expiresAt));
     if (!(await options.store.replace(handle.key, entry, found.stored.version))) return;
