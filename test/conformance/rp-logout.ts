@@ -115,7 +115,9 @@ export async function expectFrameEndsSession(
   { application, leaving, other }: LogoutStage,
   address: string,
 ): Promise<void> {
-  const frame = await application.browser().get(address);
+  const frame = await application.browser().get(address, {
+    headers: { "sec-fetch-dest": "iframe" },
+  });
   expect([frame.status, frame.headers["x-frame-options"]]).toEqual([200, undefined]);
   expect(frame.headers["content-security-policy"]).toContain(
     `frame-ancestors ${new URL(application.provider.issuer).origin}`,
