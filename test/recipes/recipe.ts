@@ -97,7 +97,8 @@ export async function canRun(framework: string): Promise<boolean> {
 
 const folderOf = (framework: string) => path.join(import.meta.dirname, framework);
 
-function nodeBinary(): string {
+/** A program of Node that is new enough for the recipes. {@link canRun} comes first. */
+export function nodeBinary(): string {
   if (Number.parseInt(process.versions.node) >= NODE) return process.execPath;
   const folder = path.join(import.meta.dirname, "node/node_modules/node/bin");
   return path.join(folder, process.platform === "win32" ? "node.exe" : "node");
