@@ -131,9 +131,7 @@ function item(
     ${
       current
         ? html`<a href="${publicPath}logout/">${say("action.signOut")}</a>`
-        : html`<button class="link" name="end" value="${id}" aria-label="${name}">
-            ${say("sessions.end")}
-          </button>`
+        : html`<button class="link" name="end" value="${id}" aria-label="${name}">${say("sessions.end")}</button>`
     }
   </li>`;
 }

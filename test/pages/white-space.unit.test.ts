@@ -1,0 +1,45 @@
+import { expect, it } from "vitest";
+import { chooserPage } from "../../src/pages/chooser-page.js";
+import { errorPage } from "../../src/pages/error-page.js";
+import { indexPage } from "../../src/pages/index-page.js";
+import { otherUserPage } from "../../src/pages/other-user-page.js";
+import type { PageContent } from "../../src/pages/page-description.js";
+import { popupPage } from "../../src/pages/popup-page.js";
+import { sessionsPage } from "../../src/pages/sessions-page.js";
+import type { Texts } from "../../src/pages/texts.js";
+import {
+  chooserStates,
+  errorStates,
+  indexStates,
+  otherUserStates,
+  popupStates,
+  sessionsStates,
+} from "./states.mjs";
+import { textsIn } from "./texts-in.js";
+
+function contents<Model>(
+  page: (model: Model, texts: Texts) => PageContent,
+  states: Readonly<Record<string, Model>>,
+): [string, PageContent][] {
+  return Object.entries(states).map(([state, model]) => [
+    `${page.name}, ${state}`,
+    page(model, textsIn("en")),
+  ]);
+}
+
+// A formatter that wraps a template can add white space inside an element, where a copied text, a
+// test or `textContent` has it.
+it.each([
+  ...contents(chooserPage, chooserStates),
+  ...contents(errorPage, errorStates),
+  ...contents(indexPage, indexStates("https://pictures.example")),
+  ...contents(otherUserPage, otherUserStates),
+  ...contents(popupPage, popupStates),
+  ...contents(sessionsPage, sessionsStates),
+])("%s: no link, button or text begins or ends with white space", (_name, { main }) => {
+  const inline = "a|bdi|button|code|dd|dt|h1|span|strong|time";
+  const edges = String(main).match(
+    new RegExp(`<(?:${inline})\\b[^>]*>\\s|\\s</(?:${inline})>`, "g"),
+  );
+  expect(edges).toBeNull();
+});
