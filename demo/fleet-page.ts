@@ -77,7 +77,7 @@ function visitor({ visitor, mountPath }: FleetView): Html {
         ? "The identity provider is away"
         : "The session store is away";
     return html`<span class="name">${who}</span>
-      <span class="mail">Response 503. You have not been signed out: wait a moment.</span>`;
+      <span class="mail">Response 503. If you were signed in, you still are: wait a moment.</span>`;
   }
   const { user } = visitor;
   if (user === null)
