@@ -14,24 +14,23 @@ export interface HttpsFront {
   close(): Promise<void>;
 }
 
-export async function startHttpsFront(): Promise<HttpsFront> {
-  const server: Server = createServer(
-    createCertificate({ name: "localhost" }),
-    (incoming, response) => {
-      const { method, headers } = incoming;
-      const forwarded = { ...headers, "x-forwarded-proto": "https" };
-      const passed = request(
-        new URL(incoming.url ?? "/", front.target),
-        { method: method ?? "GET", headers: forwarded },
-        (answer) => {
-          response.writeHead(answer.statusCode ?? 502, answer.headers);
-          answer.pipe(response);
-        },
-      );
-      passed.on("error", () => response.writeHead(502).end());
-      incoming.pipe(passed);
-    },
-  );
+export async function startHttpsFront(
+  certificate = createCertificate({ name: "localhost" }),
+): Promise<HttpsFront> {
+  const server: Server = createServer(certificate, (incoming, response) => {
+    const { method, headers } = incoming;
+    const forwarded = { ...headers, "x-forwarded-proto": "https" };
+    const passed = request(
+      new URL(incoming.url ?? "/", front.target),
+      { method: method ?? "GET", headers: forwarded },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      },
+    );
+    passed.on("error", () => response.writeHead(502).end());
+    incoming.pipe(passed);
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const front: HttpsFront = {
     origin: `https://localhost:${(server.address() as AddressInfo).port}`,

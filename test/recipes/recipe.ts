@@ -88,16 +88,18 @@ export function blocksOf(text: string): Map<string, string> {
  * stderr.
  */
 export async function canRun(framework: string): Promise<boolean> {
-  const needsNode = Number.parseInt(process.versions.node) < NODE;
-  return (
-    (!needsNode || (await installFramework(path.join(import.meta.dirname, "node")))) &&
-    installFramework(folderOf(framework))
-  );
+  return (await hasNode()) && installFramework(folderOf(framework));
+}
+
+/** Installs {@link nodeBinary}, if it is needed; false as {@link canRun} says. */
+export async function hasNode(): Promise<boolean> {
+  const isNew = Number.parseInt(process.versions.node) >= NODE;
+  return isNew || installFramework(folderOf("node"));
 }
 
 const folderOf = (framework: string) => path.join(import.meta.dirname, framework);
 
-/** A program of Node that is new enough for the recipes. {@link canRun} comes first. */
+/** A program of Node that is new enough for the recipes. {@link hasNode} comes first. */
 export function nodeBinary(): string {
   if (Number.parseInt(process.versions.node) >= NODE) return process.execPath;
   const folder = path.join(import.meta.dirname, "node/node_modules/node/bin");
