@@ -9,7 +9,7 @@ app.use(
     contentSecurityPolicy: {
       directives: {
         // where a form that signs out ends: the origin of the provider's end_session_endpoint
-        "form-action": ["'self'", new URL(process.env.IDP_ISSUER).origin],
+        "form-action": ["'self'", new URL(String(process.env.IDP_ISSUER)).origin],
         // the user's picture
         "img-src": ["'self'", "data:", "https:"],
       },
