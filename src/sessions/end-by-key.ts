@@ -3,11 +3,11 @@ import { StoreUnavailableError } from "../errors.js";
 import {
   readSummary,
   traceOf,
-  type EntryPages,
   type SessionEntriesOptions,
   type TracedReason,
 } from "./session-entries.js";
 import type { Stored } from "../ports/session-store.js";
+import type { EntryPages } from "./reported-store.js";
 
 /** Store operations at a time. */
 const BATCH = 16;

@@ -2,6 +2,7 @@ import { epochSeconds, type EpochSeconds } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
 import type { LogoutToken } from "../ports/provider.js";
 import type { Stored } from "../ports/session-store.js";
+import type { EntryPages } from "./reported-store.js";
 import { hasSubject, type IdInfo } from "../record/identity.js";
 import type { ClientIdentity } from "../record/record.js";
 import {
@@ -10,7 +11,6 @@ import {
   readSummary,
   readSummaryJson,
   stampOf,
-  type EntryPages,
   type SessionEntriesOptions,
 } from "./session-entries.js";
 import type { KeyedHashes } from "./seal.js";

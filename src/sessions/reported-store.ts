@@ -1,6 +1,7 @@
-import type { Clock } from "../clock.js";
+import { nextTurn, type Clock } from "../clock.js";
 import { asStoreUnavailable } from "../errors.js";
 import type { EntryPage, LossyIndex, SessionStore, Stored } from "../ports/session-store.js";
+import { createSharedScans, type Search } from "./shared-scans.js";
 
 /** @param duration milliseconds */
 export type StoreFailureListener = (error: unknown, duration: number) => void;
@@ -19,8 +20,8 @@ type Reported =
 export interface ReportedStore extends Required<Pick<SessionStore, Reported>> {
   /** How the store announces ends. Failures of this are not outages, and are not reported here. */
   readonly announcements: Pick<SessionStore, "announceEnd" | "watchEnds">;
-  /** Undefined: the lists contain every entry. */
-  readonly lossyIndex: LossyIndex | undefined;
+  /** Undefined: the lists contain every entry. `search` finds what they have lost. */
+  readonly lossyIndex: (Pick<LossyIndex, "isWhole"> & { readonly search: Search }) | undefined;
 }
 
 /**
@@ -61,7 +62,9 @@ export function createReportedStore(
     announcements: store,
     lossyIndex: lossyIndex && {
       isWhole: () => run(() => lossyIndex.isWhole()),
-      scan: (cursor) => list(() => lossyIndex.scan(cursor)),
+      search: createSharedScans(clock, () =>
+        allPages((cursor) => list(() => lossyIndex.scan(cursor))),
+      ),
     },
     /** Runs for every request: no closure. */
     async get(key) {
@@ -82,6 +85,21 @@ export function createReportedStore(
     getMany: (keys) =>
       run(async () => allOwned(await (store.getMany?.(keys) ?? getEach(store, keys)))),
   };
+}
+
+/** The entries of a list, one page after the other. */
+export type EntryPages = AsyncIterable<ReadonlyMap<string, Stored>>;
+
+/** Reads a list, and lets other work run between two pages. */
+export async function* allPages(read: (cursor?: string) => Promise<EntryPage>): EntryPages {
+  let cursor: string | undefined;
+  do {
+    const page = await read(cursor);
+    yield page.entries;
+    cursor = page.next;
+    // A store in this process responds at once.
+    if (cursor !== undefined) await nextTurn();
+  } while (cursor !== undefined);
 }
 
 async function getEach(

@@ -2,8 +2,8 @@
  * A session as a store keeps it: the encrypted record, the summary that is readable without the
  * cookie, and the trace after its end.
  */
-import { epochSeconds, nextTurn, type Clock, type EpochSeconds } from "../clock.js";
-import type { Entry, EntryPage, Stored } from "../ports/session-store.js";
+import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
+import type { Entry, Stored } from "../ports/session-store.js";
 import { deepFreeze, isObject, isTooDeep, MAX_RECORD_DEPTH } from "../record/json.js";
 import {
   clientOf,
@@ -15,7 +15,7 @@ import {
   type SessionRecord,
 } from "../record/record.js";
 import { parseRecord, storedForm, type KeyNames } from "../record/stored-form.js";
-import type { ReportedStore } from "./reported-store.js";
+import { allPages, type EntryPages, type ReportedStore } from "./reported-store.js";
 import type { KeyedHashes, Sealer } from "./seal.js";
 import type { Looked } from "./session-end-watch.js";
 
@@ -316,9 +316,6 @@ function parsed(text: string | undefined): unknown {
   }
 }
 
-/** The entries of a list, one page after the other. */
-export type EntryPages = AsyncIterable<ReadonlyMap<string, Stored>>;
-
 /** The lists of a store, and the way to find what they have lost. */
 export type ListedStore = Pick<ReportedStore, "listBySubject" | "listBySid" | "lossyIndex">;
 
@@ -352,18 +349,8 @@ export async function* allPagesUnder(
   yield* pagesUnder(store, field, hashes);
   const { lossyIndex } = store;
   if (lossyIndex === undefined || (await lossyIndex.isWhole())) return;
-  const ours = new Set<string | undefined>(hashes);
-  for await (const entries of allPages((cursor) => lossyIndex.scan(cursor)))
-    yield new Map([...entries].filter(([, stored]) => ours.has(stored[field])));
-}
-
-async function* allPages(read: (cursor?: string) => Promise<EntryPage>): EntryPages {
-  let cursor: string | undefined;
-  do {
-    const page = await read(cursor);
-    yield page.entries;
-    cursor = page.next;
-    // A store in this process responds at once.
-    if (cursor !== undefined) await nextTurn();
-  } while (cursor !== undefined);
+  const { entries, failure } = await lossyIndex.search(field, hashes);
+  // What was found ends, also if the search has failed afterwards.
+  yield entries;
+  if (failure !== undefined) throw failure;
 }

@@ -78,6 +78,7 @@ async function applicationOn(store: SessionStore): Promise<Application> {
     store,
     clock: new TestClock(Date.now()),
     backchannelLogout: true,
+    frontchannelLogout: true,
     provider: { accessTokenSeconds: 700_000, idTokenSeconds: 700_000 },
   });
   closers.push(() => app.stop());
@@ -180,6 +181,41 @@ describe.skipIf(isMissing)("a Redis that evicts", () => {
     expect(await logOut(app, { sub: "ada" })).toBe(200);
     expect(await again.isSignedIn()).toBe(false);
     expect(await hers.isSignedIn()).toBe(true);
+  });
+
+  it("strangers' front-channel logouts start no scans side by side", async () => {
+    const server = await started(...EVICTING);
+    const store = await storeOn(CLIENTS.ioredis(server));
+    const { isWhole, scan } = store.lossyIndex!;
+    const running = { now: 0, most: 0, all: 0 };
+    const app = await applicationOn({
+      ...store,
+      lossyIndex: {
+        isWhole,
+        async scan(cursor) {
+          running.all += 1;
+          running.now += 1;
+          running.most = Math.max(running.most, running.now);
+          return scan(cursor).finally(() => (running.now -= 1));
+        },
+      },
+    });
+    const user = app.user();
+    await user.signIn(undefined, { sub: "ada", sid: "of ada" });
+    await evictIndexes(server);
+    const frame = (sid: string) =>
+      app
+        .user()
+        .get(
+          `/idpauth/frontchannel-logout?${new URLSearchParams({ iss: app.provider.issuer, sid }).toString()}`,
+        );
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => frame(`forged ${String(index)}`)),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(running.most).toBe(1);
+    expect(running.all).toBeLessThan(10);
+    expect(await user.isSignedIn()).toBe(true);
   });
 
   it("a scan that fails: 400 for the logout token and a rejection, and the same token again ends the session", async () => {
