@@ -5,7 +5,7 @@ import { inTime } from "../work/deadline.js";
 
 /** Milliseconds that a request waits for a write. The write itself goes on. */
 const PATIENCE_MS = 100;
-/** Milliseconds in which this process tries no further write after one has failed. */
+/** Milliseconds in which this process tries no further write of a session after one has failed. */
 const PAUSE_MS = 1_000;
 
 const LATE = new Error("The write goes on.");
@@ -15,29 +15,44 @@ const LATE = new Error("The write goes on.");
  * of a session's life, or the note that a session has ended. A store that can be read but not
  * written, such as a full Redis, then fails no request and delays none by more than 100 ms.
  *
- * While a write of a session hangs, there is no further one, so a store that hangs collects no
- * queue. The function returns undefined if nothing was due, which is the usual case.
+ * While a write of a session hangs, and for a second after one has failed, there is no further one,
+ * so a store that hangs collects no queue. Only of this session: one user's record may be too large
+ * for the store, and one shard of a Cluster may be full. The function returns undefined if nothing
+ * was due, which is the usual case.
  */
 export function createOptionalWrites(clock: Clock) {
-  let pausedUntil = -Infinity;
-  const hanging = new Set<string>();
+  /** The sessions whose write hangs or has just failed. */
+  const paused = new Set<string>();
   return (
     { key = "" }: Pick<UserSession, "key">,
     write: () => Promise<void> | undefined,
   ): Promise<void> | undefined => {
-    if (clock.monotonic() < pausedUntil || hanging.has(key)) return undefined;
+    if (paused.has(key)) return undefined;
     const writing = write();
     if (writing === undefined) return undefined;
-    const settled = writing.catch((error: unknown) => {
-      if (!isOutage(error)) throw error;
-      pausedUntil = clock.monotonic() + PAUSE_MS;
-    });
+    // Sessions without a key would share one place.
+    const pause = () => {
+      if (key !== "") paused.add(key);
+    };
+    const resume = () => paused.delete(key);
+    let isLate = false;
+    const settled = writing.then(
+      () => {
+        if (isLate) resume();
+      },
+      (error: unknown) => {
+        if (!isOutage(error)) {
+          if (isLate) resume();
+          throw error;
+        }
+        pause();
+        clock.timer(PAUSE_MS, resume);
+      },
+    );
     return inTime(clock, PATIENCE_MS, settled, () => LATE).catch((error: unknown) => {
       if (error !== LATE) throw error;
-      // Sessions without a key would share one place.
-      if (key !== "") hanging.add(key);
-      const end = () => hanging.delete(key);
-      settled.then(end, end);
+      isLate = true;
+      pause();
     });
   };
 }
