@@ -1,6 +1,6 @@
 // Writes docs/evidence/mutation.md from Stryker's reports (scripts/mutation.mjs) and from
 // test/mutation-survivors.json, which says why a mutant that no test notices changes no behaviour.
-import { existsSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { readJson, root } from "./run.mjs";
 
@@ -34,12 +34,23 @@ export const DECIDING_FILES = {
   "src/access/shared-refresh.ts": REFRESH,
   "src/access/refresh-attempt.ts": REFRESH,
   "src/access/lease.ts": REFRESH,
+  "src/access/optional-writes.ts": ["test/access/optional-writes.unit.test.ts"],
+  "src/access/session-access.ts": ["test/access/session-access.unit.test.ts"],
   "src/record/refresh-changes.ts": ["test/record/refresh-changes.unit.test.ts"],
   "src/sessions/seal.ts": ["test/sessions/seal.unit.test.ts"],
   "src/sessions/cookie.ts": [
     "test/sessions/cookie.unit.test.ts",
     "test/sessions/seal.unit.test.ts",
   ],
+  "src/sessions/session-entries.ts": [
+    "test/sessions/session-entries.unit.test.ts",
+    "test/sessions/bundled.unit.test.ts",
+  ],
+  "src/sessions/bundled-sessions.ts": ["test/sessions/bundled.unit.test.ts"],
+  "src/sessions/framework-session.ts": ["test/sessions/framework-session.unit.test.ts"],
+  "src/sessions/subject-sessions.ts": ["test/sessions/subject-sessions.unit.test.ts"],
+  "src/sessions/provider-logouts.ts": ["test/sessions/provider-logouts.unit.test.ts"],
+  "src/sessions/reported-store.ts": ["test/sessions/reported-store.unit.test.ts"],
   "src/provider/response-meaning.ts": ["test/provider/token-response.unit.test.ts"],
   "src/provider/id-token.ts": [
     "test/provider/id-token.unit.test.ts",
@@ -78,8 +89,11 @@ function isDetected({ status }) {
   return status === "Killed" || status === "Timeout";
 }
 
+const DOCUMENT = path.join(root, "docs/evidence/mutation.md");
+
 /**
- * Writes the document and says on the console what is missing.
+ * Writes the document and says on the console what is missing. A file without a report on this
+ * machine keeps what the document says about it.
  *
  * @returns {number} the exit code: 1 when a survivor has no reason, or a reason no survivor
  */
@@ -90,11 +104,21 @@ export function writeReport() {
       mutants.map((mutation) => [keyOf(file, mutation), why]),
     ),
   );
-  const unused = new Set(reasons.keys());
+  const unused = new Set(
+    kept.flatMap(({ file, mutants }) =>
+      existsSync(reportPath(file)) ? mutants.map((mutation) => keyOf(file, mutation)) : [],
+    ),
+  );
+  const before = readFileSync(DOCUMENT, "utf8");
   const unexplained = [];
   const rows = [];
   const sections = [];
-  for (const file of Object.keys(DECIDING_FILES).filter((each) => existsSync(reportPath(each)))) {
+  for (const file of Object.keys(DECIDING_FILES)) {
+    if (!existsSync(reportPath(file))) {
+      rows.push(before.split("\n").find((line) => line.startsWith(`| \`${file}\` |`)) ?? []);
+      sections.push(sectionOf(file, before) ?? []);
+      continue;
+    }
     const { source, mutants } = /** @type {Report["files"][string]} */ (
       readReport(file).files[file]
     );
@@ -116,7 +140,7 @@ export function writeReport() {
       const told = why ?? "**No reason is given.**";
       byReason.set(told, [...(byReason.get(told) ?? []), mutation]);
     }
-    rows.push([
+    const cells = [
       `\`${file}\``,
       mutants.length,
       count("Killed"),
@@ -127,13 +151,14 @@ export function writeReport() {
       `${percent(detected, valid.length)} %`,
       `${percent(detected, valid.length - explained)} %`,
       statSync(reportPath(file)).mtime.toISOString().slice(0, 10),
-    ]);
+    ];
+    rows.push(`| ${cells.join(" | ")} |`);
     if (byReason.size > 0)
       sections.push(
         `### \`${file}\`\n\n${[...byReason].map(([why, them]) => told(why, them)).join("\n\n")}`,
       );
   }
-  writeFileSync(path.join(root, "docs/evidence/mutation.md"), document(rows, sections));
+  writeFileSync(DOCUMENT, document(rows.flat(), sections.flat()));
   for (const each of unexplained)
     console.error(
       `No reason in test/mutation-survivors.json:\n${JSON.stringify(each, undefined, 2)}`,
@@ -141,14 +166,27 @@ export function writeReport() {
   for (const key of unused)
     console.error(`A reason in test/mutation-survivors.json that no survivor needs: ${key}`);
   console.log(
-    `docs/evidence/mutation.md: ${rows.length} files, ${unexplained.length} survivors without a reason`,
+    `docs/evidence/mutation.md: ${rows.flat().length} files, ${unexplained.length} survivors without a reason`,
   );
   return unexplained.length + unused.size > 0 ? 1 : 0;
 }
 
 /**
- * @param {(string | number)[][]} rows
- * @param {string[]} sections
+ * The section about a file in the document as it was.
+ *
+ * @param {string} file
+ * @param {string} text
+ */
+function sectionOf(file, text) {
+  return text
+    .split(/^(?=### )/m)
+    .find((section) => section.startsWith(`### \`${file}\`\n`))
+    ?.trim();
+}
+
+/**
+ * @param {readonly string[]} rows
+ * @param {readonly string[]} sections
  */
 function document(rows, sections) {
   return `# Mutation testing
@@ -166,10 +204,11 @@ npm run mutation -- --survivors         # only what survived last time
 The score is the share of mutants that the tests notice. A test that times out counts as noticing, for example because a refresh never ends. No comments in
 the source exclude any code. The second score leaves out the survivors listed below whose reason explains why no test could notice them, but not those
 whose reason begins with "Not equivalent". The reasons are in \`test/mutation-survivors.json\`, and the command fails if one is missing or no longer needed.
+The date is the day of the file's last run; the command runs whichever files you name, and the others keep their rows.
 
 | File | Mutants | Killed | Timed out | Survived | No coverage | Errors | Score | Score without those explained | Date |
 |---|---|---|---|---|---|---|---|---|---|
-${rows.map((row) => `| ${row.join(" | ")} |`).join("\n")}
+${rows.join("\n")}
 
 ## Survivors
 

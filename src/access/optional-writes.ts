@@ -8,7 +8,8 @@ const PATIENCE_MS = 100;
 /** Milliseconds in which this process tries no further write of a session after one has failed. */
 const PAUSE_MS = 1_000;
 
-const LATE = new Error("The write goes on.");
+/** Ends the wait only: the write goes on. */
+const LATE = new Error();
 
 /**
  * Returns a function that runs a write which its request doesn't need: the idle stamp, the extension

@@ -36,10 +36,9 @@ const ABOUT_USER = [
 
 /**
  * The errors of RFC 6749 section 5.2 and RFC 8707 section 2 about the client, not about the refresh
- * token.
+ * token. `invalid_client` has a row of its own.
  */
 const ABOUT_CLIENT = [
-  "invalid_client",
   "unauthorized_client",
   "unsupported_grant_type",
   "invalid_scope",

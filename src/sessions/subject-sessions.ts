@@ -208,7 +208,7 @@ export function createSubjectSessions(options: SubjectSessionsOptions): SubjectS
       const keys = earlier.slice(0, surplus).map(([key]) => key);
       // So many sessions began after this one, whose checks may have come too early to see it.
       if (keys.length < surplus) keys.push(newest);
-      return keys.length === 0 ? 0 : ending.end(keys, { reason: "too_many_sessions", announce });
+      return ending.end(keys, { reason: "too_many_sessions", announce });
     },
     async hasSignedInSince(subject, since) {
       const { sessions, hasMore } = await read(subject, MAX_READ);

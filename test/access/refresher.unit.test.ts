@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Need } from "../../src/access/lease.js";
 import type { OrphanedTokenRule } from "../../src/access/orphaned-tokens.js";
+import type { RenewApi } from "../../src/access/refresh-attempt.js";
 import { createRefresher, type Refresher } from "../../src/access/shared-refresh.js";
 import type { Application, Decision } from "../../src/application/application.js";
 import {
@@ -15,6 +16,7 @@ import type { Provider } from "../../src/ports/provider.js";
 import type { Change, Updated, UserSession } from "../../src/ports/user-session.js";
 import type { SpentRefresh, VerifiedRefresh } from "../../src/record/credentials.js";
 import type { PrivateState, SessionRecord } from "../../src/record/record.js";
+import { withoutLease } from "../../src/record/refresh-changes.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { UnawaitedTasks } from "../../src/work/unawaited-tasks.js";
 
@@ -406,6 +408,201 @@ describe("requests of one session at the same time", () => {
     await refresher.idle();
     expect(stored).toStrictEqual(REFRESHED);
   });
+});
+
+/** Still needs the token of this API, after what the policy needs. */
+const needOfApi =
+  (api: string) =>
+  (record: SessionRecord): Need | undefined =>
+    needOf(record) ?? (record.idp_state.apis?.[api] === undefined ? "api" : undefined);
+const withApi =
+  (api: string) =>
+  (record: SessionRecord): SessionRecord => ({
+    ...record,
+    idp_state: {
+      ...record.idp_state,
+      apis: { ...record.idp_state.apis, [api]: { target: "t", at: START, token: `for ${api}` } },
+    },
+  });
+const apisOf = (record: SessionRecord | undefined) => Object.keys(record?.idp_state.apis ?? {});
+const storesApi = (api: string) =>
+  vi.fn<RenewApi>((attempt) => attempt.write((fresh) => withoutLease(withApi(api)(fresh))));
+const refreshApi = (api: string, renew: RenewApi, changes?: Partial<UserSession>) =>
+  refresher.refresh(session(changes), needOfApi(api), { name: api, renew });
+
+describe("a refresh for an API", () => {
+  beforeEach(() => {
+    stored = REFRESHED;
+  });
+
+  it("is the API's own: it renews no token of the session and emits no event of the session's", async () => {
+    const renew = storesApi("orders");
+    const record = await refreshApi("orders", renew);
+    expect(record).toStrictEqual(withApi("orders")(REFRESHED));
+    expect(stored).toStrictEqual(record);
+    expect(provider.refresh).not.toHaveBeenCalled();
+    expect(application.review).not.toHaveBeenCalled();
+    expect(events).toEqual([]);
+  });
+
+  it("gets the provider, the session and the record with the lease, and a deadline", async () => {
+    const renew = storesApi("orders");
+    await refreshApi("orders", renew);
+    const [attempt, record] = renew.mock.calls[0]!;
+    expect(attempt).toMatchObject({ provider, key: "key" });
+    expect(attempt.signal.aborted).toBe(false);
+    expect(record.idp_state.lease).toBeDefined();
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it("is for that API alone what the provider must be ready for; a session's own refresh is for none", async () => {
+    await refreshApi("orders", storesApi("orders"));
+    expect(new Set(provider.assertReadyToRefresh.mock.calls.map(String))).toEqual(
+      new Set(["key,orders"]),
+    );
+    provider.assertReadyToRefresh.mockClear();
+    stored = withApi("orders")(EXPIRED);
+    await refreshApi("orders", storesApi("orders"));
+    await settled();
+    stored = EXPIRED;
+    await refresh();
+    expect(new Set(provider.assertReadyToRefresh.mock.calls.map(String))).toEqual(
+      new Set(["key,"]),
+    );
+  });
+
+  it("stores a rotated refresh token before anything else, and revokes what a logout overtakes", async () => {
+    const renew: RenewApi = async (attempt, record) => {
+      const request = { refreshToken: "new refresh", session: "key", signal: attempt.signal };
+      const outcome = await attempt.spend(record, request);
+      expect(stored?.credentials?.refresh_token).toBe("rotated");
+      if (outcome.spent === undefined) return outcome;
+      stored = undefined;
+      return attempt.keep(outcome.spent, record, withApi("orders"));
+    };
+    const spent = { ...SPENT, refreshToken: "rotated" };
+    provider.refresh.mockResolvedValueOnce(spent);
+    expect(await refreshApi("orders", renew)).toBeUndefined();
+    expect(orphanedTokens.revoke).toHaveBeenCalledOnce();
+    expect(orphanedTokens.revoke.mock.calls[0]?.[2]).toBe(spent);
+  });
+
+  it("writes nothing into the record of another process that took over the lease", async () => {
+    const renew: RenewApi = (attempt) => {
+      stored = { ...REFRESHED, idp_state: { ...REFRESHED.idp_state, lease: OTHERS_LEASE } };
+      return attempt.write(withApi("orders"));
+    };
+    expect(apisOf(await refreshApi("orders", renew))).toEqual([]);
+    expect(stored?.idp_state.lease).toBe(OTHERS_LEASE);
+  });
+
+  it("that the provider refused is followed by the session's own, which shows whether the token works, with the API's change", async () => {
+    provider.refresh.mockResolvedValueOnce({ ...SPENT, accessToken: "newer access" });
+    const record = await refreshApi("orders", () => Promise.resolve(withApi("orders")));
+    expect(record?.credentials?.token).toBe("newer access");
+    expect(apisOf(record)).toEqual(["orders"]);
+    expect(record?.idp_state.forced_at).toBeUndefined();
+    expect(events.map(({ name }) => name)).toEqual(["refresh"]);
+  });
+
+  it.each<[string, () => void, string[]]>([
+    ["the application's code accepts the tokens", () => (application.reviewsRefreshes = true), []],
+    [
+      "the provider refuses the refresh",
+      () => provider.refresh.mockRejectedValueOnce(new ProviderRefusedError("invalid_grant")),
+      ["failure"],
+    ],
+  ])(
+    "that is still due when %s is no outage: its own request makes it",
+    async (_name, arrange, failed) => {
+      stored = EXPIRED;
+      arrange();
+      const apiAlone = ({ credentials }: SessionRecord): Need =>
+        credentials?.token === "old access" && credentials.refresh_token !== undefined
+          ? "tokens"
+          : "api";
+      const record = await refresher.refresh(session(), apiAlone, {
+        name: "orders",
+        renew: storesApi("orders"),
+      });
+      expect(apisOf(record)).toEqual([]);
+      expect(events.map(({ name }) => name).filter((name) => name === "failure")).toEqual(failed);
+    },
+  );
+
+  it("of an access token that an API rejected notes when, so that it isn't forced again at once", async () => {
+    stored = EXPIRED;
+    const record = await refresher.refresh(session(), (fresh) =>
+      needOf(fresh) === undefined ? undefined : "rejected",
+    );
+    expect(record?.idp_state.forced_at).toBe(START);
+    stored = EXPIRED;
+    expect((await refresh())?.idp_state.forced_at).toBeUndefined();
+  });
+
+  it("is shared by the requests for this API", async () => {
+    const renew = storesApi("orders");
+    const both = await Promise.all([refreshApi("orders", renew), refreshApi("orders", renew)]);
+    expect(both.map(apisOf)).toEqual([["orders"], ["orders"]]);
+    expect(renew).toHaveBeenCalledOnce();
+  });
+
+  it("waits for another API's, and then gets its own", async () => {
+    const order: string[] = [];
+    const named = (api: string): RenewApi => {
+      const renew = storesApi(api);
+      return async (attempt, record) => {
+        order.push(`${api} begins`);
+        const result = await renew(attempt, record);
+        order.push(`${api} ends`);
+        return result;
+      };
+    };
+    const all = await Promise.all(
+      ["orders", "mail", "files"].map((api) => refreshApi(api, named(api))),
+    );
+    expect(order).toEqual(
+      ["orders", "mail", "files"].flatMap((api) => [`${api} begins`, `${api} ends`]),
+    );
+    expect(all.map((record, index) => apisOf(record)[index])).toEqual(["orders", "mail", "files"]);
+  });
+
+  it("that fails is no failure of the request for another API", async () => {
+    const broken: RenewApi = () => Promise.reject(new ProviderUnavailableError("http_503"));
+    const outcomes = await Promise.allSettled([
+      refreshApi("orders", broken),
+      refreshApi("mail", storesApi("mail")),
+      refreshApi("orders", broken),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "rejected"]);
+  });
+
+  it("isn't made if the refresh that it waited for has ended the session, or brought all it needs", async () => {
+    const renew = storesApi("mail");
+    const ends: RenewApi = () => {
+      stored = undefined;
+      return Promise.resolve({ record: undefined });
+    };
+    const bringsBoth: RenewApi = (attempt) =>
+      attempt.write((fresh) => withoutLease(withApi("mail")(withApi("orders")(fresh))));
+    for (const [first, expected] of [
+      [bringsBoth, ["orders", "mail"]],
+      [ends, []],
+    ] as const) {
+      stored = REFRESHED;
+      const waiting = refreshApi("orders", first);
+      expect(apisOf(await refreshApi("mail", renew))).toEqual(expected);
+      await waiting;
+    }
+    expect(renew).not.toHaveBeenCalled();
+  });
+});
+
+it("a session of a provider that the settings don't contain isn't refreshed", async () => {
+  stored = { ...EXPIRED, credentials: { ...EXPIRED.credentials!, client_id: "another" } };
+  expect(await refresh()).toBe(stored);
+  expect(provider.assertReadyToRefresh).not.toHaveBeenCalled();
+  expect(writes).toBe(0);
 });
 
 describe("idle()", () => {

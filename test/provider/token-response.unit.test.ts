@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ProviderResponse } from "../../src/provider/provider-connection.js";
-import { meaningOf, type Meaning } from "../../src/provider/response-meaning.js";
+import { asksToTryLater, meaningOf, type Meaning } from "../../src/provider/response-meaning.js";
 import { lifetime, tokensOf } from "../../src/provider/token-endpoint.js";
 
 const HTML = "text/html; charset=utf-8";
@@ -203,6 +203,8 @@ describe("what a response to a pushed authorization request means", () => {
   it.each<[number, unknown, Meaning["kind"], string?]>([
     [201, { request_uri: "urn:x" }, "ok"],
     [200, { request_uri: "urn:x" }, "ok"],
+    [202, { request_uri: "urn:x" }, "outage", "http_202"],
+    [204, { request_uri: "urn:x" }, "outage", "http_204"],
     [201, {}, "outage", "par_response"],
     [201, { error: "invalid_client" }, "operator", "invalid_client"],
     [201, { error: "temporarily_unavailable" }, "outage", "temporarily_unavailable"],
@@ -216,6 +218,21 @@ describe("what a response to a pushed authorization request means", () => {
       ...(reason !== undefined && { reason }),
     });
   });
+});
+
+it("a success has the members of the response, and an error beside tokens doesn't count", () => {
+  const body = { access_token: "a", error: "invalid_grant", of_the_provider: [1] };
+  expect(meaningOf(response(200, body), "refresh")).toEqual({ kind: "ok", body });
+});
+
+it.each([
+  ["temporarily_unavailable", true],
+  ["server_error", true],
+  ["slow_down", true],
+  ["invalid_grant", false],
+  ["http_503", false],
+])("the reason %s counts as a 503: %s", (reason, expected) => {
+  expect(asksToTryLater(reason)).toBe(expected);
 });
 
 describe("[TOK-1] the parts of a token response", () => {
