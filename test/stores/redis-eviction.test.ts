@@ -332,7 +332,7 @@ describe.skipIf(isMissing)("a Redis user with an ACL", () => {
   });
 });
 
-describe("a server that doesn't answer INFO as Redis does", () => {
+describe("a server whose INFO isn't that of Redis", () => {
   /** A client of ioredis in front of a proxy. */
   const storeBehind = (info: () => Promise<unknown>) =>
     redisStore({
@@ -355,7 +355,7 @@ describe("a server that doesn't answer INFO as Redis does", () => {
   });
 
   it.each([["LOADING Redis is loading the dataset in memory"], ["Connection is closed."]])(
-    "%s: the startup asks again, and logouts scan until then",
+    "%s: the startup reads it again, and logouts scan until then",
     async (message) => {
       const answers = [
         Promise.reject(new Error(message)),
