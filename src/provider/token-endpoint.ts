@@ -1,5 +1,6 @@
+import { createHash } from "node:crypto";
 import { genericTokenEndpointRequest, refreshTokenGrantRequest } from "oauth4webapi";
-import type { EpochSeconds } from "../clock.js";
+import type { Clock, EpochSeconds } from "../clock.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import type { CodeExchange, RefreshRequest } from "../ports/provider.js";
 import {
@@ -16,11 +17,13 @@ import { asksToTryLater, meaningOf, type Grant } from "./response-meaning.js";
 
 /** The sessions whose ambiguous responses are remembered. The oldest is forgotten first. */
 const MAX_AMBIGUOUS = 10_000;
+/** Milliseconds until an ambiguous response counts as one of another outage. Our decision. */
+const AMBIGUOUS_FOR = 600_000;
 
 /** The token endpoint. A request is never repeated, since a code or a refresh token works once. */
 export function createTokenEndpoint(connection: ProviderConnection, refreshes: RefreshBackOff) {
   const exchanges = createSignInBackOff(connection.clock, connection.random);
-  const ambiguities = createAmbiguities();
+  const ambiguities = createAmbiguities(connection.clock);
 
   /** @throws ProviderUnavailableError `backing_off` */
   function assertReadyToExchange(): void {
@@ -69,9 +72,9 @@ export function createTokenEndpoint(connection: ProviderConnection, refreshes: R
           succeeded: refreshes.responded,
           failed: (startedAt, failure) => refreshes.failed(refreshing, startedAt, failure),
         },
-        isRefusedNow: () => ambiguities.isSecond(keyOf(refreshing)),
+        isRefusedNow: () => ambiguities.isSecond(refreshing),
       });
-      ambiguities.succeeded(keyOf(refreshing));
+      ambiguities.succeeded(refreshing);
       return tokensOf(body);
     } catch (error) {
       throw error instanceof ProviderUnavailableError ? refreshes.withLogin(error) : error;
@@ -84,29 +87,41 @@ export function createTokenEndpoint(connection: ProviderConnection, refreshes: R
 /**
  * The memory of ambiguous responses. An ambiguous response refuses a session at the second time, if
  * a token request of the same client has succeeded in between: neither a wrong secret nor an
- * overload, which concern all sessions, explains it then.
+ * overload, which concern all sessions, explains it then. A response of long ago, or to a token that
+ * has been replaced since, belongs to another outage: another process may have refreshed meanwhile.
  */
-function createAmbiguities() {
-  /** By session, and by API of a session: the number of successes at the first time. */
-  const before = new Map<string, number>();
+function createAmbiguities(clock: Clock) {
+  /** The first times: by API of a session; of a session by its token, as a hash. */
+  const before = new Map<string, { readonly successes: number; readonly at: number }>();
   let successes = 0;
+
+  function nameOf(refresh: RefreshRequest): string {
+    // The refreshes for other APIs rotate the token, too.
+    if (refresh.target !== undefined) return keyOf(refresh);
+    const text = `${refresh.session} ${refresh.refreshToken}`;
+    return createHash("sha256").update(text).digest("base64url");
+  }
+
   return {
-    isSecond(key: string): boolean {
-      const first = before.get(key);
-      if (first === undefined) {
-        const [oldest] = before.keys();
-        if (before.size >= MAX_AMBIGUOUS && oldest !== undefined) before.delete(oldest);
-        before.set(key, successes);
-        return false;
+    isSecond(refresh: RefreshRequest): boolean {
+      const name = nameOf(refresh);
+      const at = clock.monotonic();
+      const first = before.get(name);
+      if (first !== undefined && at - first.at < AMBIGUOUS_FOR) {
+        if (first.successes === successes) return false;
+        before.delete(name);
+        return true;
       }
-      if (first === successes) return false;
-      before.delete(key);
-      return true;
+      before.delete(name);
+      before.set(name, { successes, at });
+      const [oldest] = before.keys();
+      if (before.size > MAX_AMBIGUOUS && oldest !== undefined) before.delete(oldest);
+      return false;
     },
-    /** @param key the session's, if it was a refresh */
-    succeeded(key?: string): void {
+    /** @param refresh undefined: a code exchange */
+    succeeded(refresh?: RefreshRequest): void {
       successes += 1;
-      if (key !== undefined) before.delete(key);
+      if (refresh !== undefined && before.size > 0) before.delete(nameOf(refresh));
     },
   };
 }

@@ -857,6 +857,35 @@ describe("what the provider's response to a refresh means", () => {
       expect((await user.get(PROBE)).status).toBe(503);
     });
 
+    it("starts over after another process has refreshed the session", async () => {
+      const user = await expiredUser();
+      alone(await tokenOf(user), undefined);
+      expect((await user.get(PROBE)).status).toBe(503);
+      provider.clearFaults();
+      provider.mutateIdToken = ({ claims: now }) => ({
+        claims: { ...now, exp: (now["iat"] as number) + 60 },
+      });
+      expect(await user.at(app.another()).isSignedIn()).toBe(true);
+      expect(refreshRequests()).toHaveLength(2);
+      clock.advance(60_000);
+      alone(await tokenOf(user), undefined);
+      await app.user().signIn();
+      expect((await user.get(PROBE)).status).toBe(503);
+      expect(refreshRequests()).toHaveLength(3);
+    });
+
+    it("starts over after ten minutes: the second one belongs to another outage", async () => {
+      const user = await expiredUser();
+      alone(await tokenOf(user), undefined);
+      expect((await user.get(PROBE)).status).toBe(503);
+      await app.user().signIn();
+      clock.advance(600_000);
+      expect((await user.get(PROBE)).status).toBe(503);
+      clock.advance(599_999);
+      await app.user().signIn();
+      expect((await user.get(PROBE)).json()).toMatchObject({ reason: "refresh_rejected" });
+    });
+
     it("doesn't count a success of userinfo, of the keys or of a revocation", async () => {
       const user = await expiredUser();
       const other = app.user();
