@@ -150,9 +150,9 @@ class BundledSession implements UserSession {
     if (handle === undefined) return { changed: false, record: undefined };
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const found = await this.#load(handle);
-      const next = found && change(found.record);
-      if (found === undefined || next === undefined || next === found.record)
-        return { changed: false, record: this.#keep(found) };
+      if (found === undefined) return { changed: false, record: this.#keep(undefined) };
+      const next = change(found.record);
+      if (next === found.record) return { changed: false, record: this.#keep(found) };
       const record = withoutInherited(next);
       const entry = entries.replacementOf(found.stored, record, handle);
       if (await options.store.replace(handle.key, entry, found.stored.version))

@@ -1,6 +1,7 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
-import type { SessionStore } from "../../src/ports/session-store.js";
+import type { IdpRequest } from "../../src/http/request.js";
+import type { EndWatcher, SessionStore } from "../../src/ports/session-store.js";
 import type { UserSession } from "../../src/ports/user-session.js";
 import type { Credentials } from "../../src/record/credentials.js";
 import { EMPTY_RECORD, type PendingLogin, type SessionRecord } from "../../src/record/record.js";
@@ -13,6 +14,7 @@ import {
 } from "../../src/sessions/bundled-sessions.js";
 import { createSealer } from "../../src/sessions/seal.js";
 import { newCookieValue, storeKeyOf } from "../../src/sessions/cookie.js";
+import { readSummary, traceOf } from "../../src/sessions/session-entries.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { SealingStore } from "../support/sealing-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
@@ -882,4 +884,414 @@ describe("a store that cannot respond", () => {
     };
     expect(await build({ store: planted }).open(`idpauth=${value}`, false).read()).toBeUndefined();
   });
+});
+
+describe("a session whose provider the settings no longer contain", () => {
+  it("counts as none, has a key to report it by, and a logout deletes it", async () => {
+    const key = await signedIn();
+    const without = build({
+      clients: [{ issuer: "https://provider.example", clientId: "another" }],
+      namesProviders: true,
+    });
+    const session = request(cookie, without);
+    expect(await session.read()).toBeUndefined();
+    expect([session.endedBy, session.removedKey, session.isUnreadable]).toEqual([
+      "provider_removed",
+      key,
+      true,
+    ]);
+    expect(session.key).toBeUndefined();
+    await session.destroy();
+    expect(await store.peek(key)).toBeUndefined();
+  });
+
+  it("isn't what a session is that cannot be read", async () => {
+    const key = await signedIn();
+    await store.tamper(key, () => new Uint8Array());
+    const session = request();
+    await session.read();
+    expect([session.endedBy, session.removedKey]).toEqual([undefined, undefined]);
+  });
+});
+
+describe("the trace of a session that ended without its cookie", () => {
+  async function traced(): Promise<string> {
+    const key = await signedIn();
+    await store.delete(key);
+    const sealer = createSealer(SECRET, []);
+    await store.insert(key, traceOf(sealer, key, "ended_everywhere", now()));
+    return key;
+  }
+
+  it("says why, and a logout leaves it there", async () => {
+    const key = await traced();
+    const session = request();
+    expect(await session.read()).toBeUndefined();
+    expect([session.endedBy, session.removedKey, session.isUnreadable]).toEqual([
+      "ended_everywhere",
+      undefined,
+      false,
+    ]);
+    await session.destroy();
+    expect(await store.peek(key)).toBeDefined();
+    expect(session.setCookies[0]).toContain("Max-Age=0");
+  });
+
+  it.each(["the trace", "an unreadable record"])(
+    "%s decides, if its cookie is sent first",
+    async (what) => {
+      const key = await traced();
+      if (what !== "the trace") {
+        await store.delete(key);
+        await store.insert(key, { data: new Uint8Array(1), expiresAt: now() + 60 });
+      }
+      const first = cookie!;
+      cookie = undefined;
+      await signedIn();
+      const session = request(`${first}; ${cookie!}`);
+      expect(await session.read()).toBeUndefined();
+      expect([session.endedBy, session.isUnreadable]).toEqual(
+        what === "the trace" ? ["ended_everywhere", false] : [undefined, true],
+      );
+    },
+  );
+});
+
+describe("reload", () => {
+  it("returns the newest record, and later reads of the request return it, too", async () => {
+    await signedIn();
+    const session = request();
+    await session.read();
+    await request().update(withToken("at_second"));
+    expect((await session.reload())?.credentials?.token).toBe("at_second");
+    expect((await session.read())?.credentials?.token).toBe("at_second");
+    await request().destroy();
+    expect([await session.reload(), await session.read()]).toEqual([undefined, undefined]);
+  });
+
+  it("without a session reads nothing", async () => {
+    expect(await request().reload()).toBeUndefined();
+    expect(store.calls).toEqual([]);
+  });
+});
+
+describe("the label of a session", () => {
+  const asked = {} as IdpRequest;
+  const labelled = async (labelOf?: BundledSessionsOptions["labelOf"], from?: IdpRequest) => {
+    sessions = build(labelOf && { labelOf });
+    cookie = undefined;
+    const first = request();
+    await first.begin(withLogin);
+    keepCookie(first);
+    const callback = sessions.open(cookie, false, from);
+    await callback.regenerate(signIn);
+    const stored = await store.peek(keyOf(keepCookie(callback)));
+    return readSummary(createSealer(SECRET, []), keyOf(cookie!), stored!)?.label;
+  };
+
+  it("is that of the request that signs the user in", async () => {
+    const labelOf = vi.fn(() => "Firefox");
+    expect(await labelled(labelOf, asked)).toBe("Firefox");
+    expect(labelOf).toHaveBeenCalledExactlyOnceWith(asked);
+  });
+
+  it("is null without a request, or without the option", async () => {
+    const labelOf = vi.fn(() => "Firefox");
+    expect(await labelled(labelOf)).toBeNull();
+    expect(labelOf).not.toHaveBeenCalled();
+    expect(await labelled(undefined, asked)).toBeNull();
+  });
+});
+
+describe("the end of a session", () => {
+  /** A store that announces ends, and what was announced. */
+  function announcing() {
+    const announced: string[] = [];
+    let watcher: EndWatcher | undefined;
+    const announcer = Object.assign(store, {
+      announceEnd: (key: string, reason: string) => {
+        announced.push(`${key} ${reason}`);
+        return Promise.resolve();
+      },
+      watchEnds: (given: EndWatcher) => {
+        watcher = given;
+        return () => undefined;
+      },
+    });
+    const onEndsLost = vi.fn();
+    sessions = build({ store: announcer, onEndsLost });
+    return { announced, onEndsLost, watcher: () => watcher };
+  }
+
+  async function watched(): Promise<{ session: UserSession; told: string[] }> {
+    const session = request();
+    await session.read();
+    const told: string[] = [];
+    session.watchEnd((reason) => told.push(reason));
+    return { session, told };
+  }
+
+  it("by a logout or a sign-in over it reaches those that watch it, in every process", async () => {
+    const { announced } = announcing();
+    const key = await signedIn();
+    const { told } = await watched();
+    const again = request();
+    await again.regenerate(signIn);
+    expect([told, announced]).toEqual([["replaced"], [`${key} replaced`]]);
+    const newKey = keyOf(keepCookie(again));
+    const next = await watched();
+    await request().destroy();
+    expect([next.told, announced.at(-1)]).toEqual([["logout"], `${newKey} logout`]);
+  });
+
+  it("isn't announced for a pending login, in which nobody was signed in", async () => {
+    const { announced } = announcing();
+    await signedIn();
+    expect(announced).toEqual([]);
+    cookie = undefined;
+    const first = request();
+    await first.begin(withLogin);
+    keepCookie(first);
+    await request().destroy();
+    await request().destroy();
+    expect(announced).toEqual([]);
+  });
+
+  it("by the policy reaches them with its reason", async () => {
+    const { announced } = announcing();
+    const key = await signedIn();
+    const { session, told } = await watched();
+    session.reportEnd("idle");
+    expect([told, announced]).toEqual([["idle"], [`${key} idle`]]);
+    const none = request(undefined);
+    none.reportEnd("idle");
+    expect(announced).toHaveLength(1);
+  });
+
+  it("in another process is found by reading the sessions", async () => {
+    await signedIn();
+    const { told } = await watched();
+    await request(cookie, build()).destroy();
+    await clock.advanceAsync(10_000);
+    expect(told).toEqual(["logout"]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it("isn't watched without a session, nor after the watch was stopped", async () => {
+    const none = request(undefined);
+    none.watchEnd(() => undefined)();
+    expect(clock.pendingTimers).toBe(0);
+    await signedIn();
+    const session = request();
+    await session.read();
+    const before = clock.pendingTimers;
+    const stop = session.watchEnd(() => undefined);
+    expect(clock.pendingTimers).toBe(before + 1);
+    stop();
+    expect(clock.pendingTimers).toBe(before);
+  });
+
+  it("that the store no longer announces is reported", async () => {
+    const { onEndsLost, watcher } = announcing();
+    await signedIn();
+    await watched();
+    watcher()?.connected(true);
+    watcher()?.connected(false);
+    expect(onEndsLost).toHaveBeenCalledOnce();
+  });
+
+  it("that the store no longer announces harms nothing if nobody wants to know", async () => {
+    const { watcher } = announcing();
+    sessions = build();
+    await signedIn();
+    await watched();
+    watcher()?.connected(true);
+    expect(() => watcher()?.connected(false)).not.toThrow();
+  });
+});
+
+describe("a write that comes between", () => {
+  it("is tried 64 times, then the store is broken", async () => {
+    await signedIn();
+    store.calls.length = 0;
+    const refusing: SessionStore = Object.assign(Object.create(null) as object, {
+      name: "refusing",
+      get: (key: string) => store.get(key),
+      replace: vi.fn(() => Promise.resolve(false)),
+    }) as unknown as SessionStore;
+    const session = request(cookie, build({ store: refusing }));
+    await expect(session.update(withToken("x"))).rejects.toThrow(
+      "The session store refused every write.",
+    );
+    expect(refusing.replace).toHaveBeenCalledTimes(64);
+  });
+
+  it("doesn't come: a sign-in changes its record once, and writes it once", async () => {
+    await signedIn();
+    store.calls.length = 0;
+    const change = vi.fn(signIn);
+    await request().regenerate(change);
+    expect(change).toHaveBeenCalledOnce();
+    expect(store.calls.map(({ method }) => method)).toEqual(["get", "get", "insert", "delete"]);
+  });
+
+  it("and cannot be kept, because the store is away, still counts as a sign-in", async () => {
+    await signedIn();
+    justBefore("delete", () => request().update(withRedirect("/other-tab")));
+    store.after = ({ method }) => {
+      if (method === "delete")
+        store.before = (call) => {
+          if (call.method === "get") throw new Error("connection lost");
+        };
+    };
+    const callback = request();
+    const record = await callback.regenerate(withToken("at_second"));
+    expect(record?.credentials?.token).toBe("at_second");
+    expect((await callback.read())?.credentials?.token).toBe("at_second");
+    keepCookie(callback);
+  });
+
+  it("a sign-in reports that it has replaced the old session, and not if a logout came first", async () => {
+    await signedIn();
+    const replaced = vi.fn();
+    justBefore("delete", () => request().destroy());
+    await request().regenerate(signIn, replaced);
+    expect(replaced).not.toHaveBeenCalled();
+    cookie = undefined;
+    await signedIn();
+    const callback = request();
+    store.before = ({ method }) => {
+      if (method === "delete") expect(replaced).not.toHaveBeenCalled();
+    };
+    await callback.regenerate(signIn, replaced);
+    expect(replaced).toHaveBeenCalledOnce();
+  });
+});
+
+describe("the renewal of a session's life", () => {
+  const renewed = async (sendsCookie: boolean, lastActive: number | null = now()) => {
+    const session = request();
+    await session.read();
+    await session.touch(lastActive, sendsCookie);
+    return session;
+  };
+  const withIdle = (changes: Partial<BundledSessionsOptions> = {}) => {
+    sessions = build({
+      policy: { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: DAY },
+      ...changes,
+      store,
+    });
+  };
+  const expiryOf = async (key: string) => (await store.peek(key))?.expiresAt;
+
+  it.each(["with an idle timeout", "without one"])(
+    "%s, by a request that cannot send the cookie lets the next one send it",
+    async (kind) => {
+      if (kind === "with an idle timeout") withIdle();
+      const key = await signedIn();
+      clock.advance(DAY * 1000);
+      expect((await renewed(false)).setCookies).toHaveLength(1);
+      expect(await expiryOf(key)).toBe(now() + TTL - 1);
+      clock.advance(1_000);
+      expect((await renewed(false)).setCookies).toEqual([]);
+      expect(keepCookie(await renewed(true))).toBe(cookie);
+      expect(await expiryOf(key)).toBe(now() + TTL + 1);
+      expect((await renewed(true)).setCookies).toEqual([]);
+    },
+  );
+
+  it("is due at half a life that is shorter than two days", async () => {
+    sessions = build({ sessionTtl: 7_200 });
+    const key = await signedIn();
+    clock.advance(3_599_000);
+    expect((await renewed(true)).setCookies).toEqual([]);
+    clock.advance(1_000);
+    expect((await renewed(true)).setCookies).toHaveLength(1);
+    expect(await expiryOf(key)).toBe(now() + 7_200);
+  });
+
+  it("with an idle timeout is a touch, which conflicts with no writer", async () => {
+    withIdle();
+    const key = await signedIn();
+    const { version } = (await store.peek(key))!;
+    clock.advance(DAY * 1000);
+    const session = await renewed(true, null);
+    expect(await store.peek(key)).toMatchObject({ version, expiresAt: now() + TTL });
+    expect((await store.peek(key))?.lastActive).toBeUndefined();
+    // The same request knows that it is done.
+    store.calls.length = 0;
+    await session.touch(null, true);
+    expect(store.calls).toEqual([]);
+    expect((await session.read())?.credentials).toEqual(CREDENTIALS);
+  });
+
+  it("with an idle timeout stamps the activity, too, and sends the cookie", async () => {
+    withIdle();
+    const key = await signedIn();
+    clock.advance(DAY * 1000);
+    const session = await renewed(true);
+    expect(await store.peek(key)).toMatchObject({ lastActive: now(), expiresAt: now() + TTL });
+    expect(session.setCookies).toHaveLength(1);
+    store.calls.length = 0;
+    await session.touch(now(), true);
+    expect(store.calls).toEqual([]);
+  });
+
+  it("without an idle timeout notes the activity for the device list", async () => {
+    const key = await signedIn();
+    clock.advance(DAY * 1000);
+    const session = await renewed(true);
+    const summary = readSummary(createSealer(SECRET, []), key, (await store.peek(key))!);
+    expect(summary?.activeAt).toBe(now());
+    expect((await session.read())?.credentials).toEqual(CREDENTIALS);
+    expect(store.count("touch")).toBe(0);
+  });
+
+  it("without an idle timeout gives way to another writer, and the next request makes it", async () => {
+    const key = await signedIn();
+    clock.advance(DAY * 1000);
+    const expiresAt = await expiryOf(key);
+    justBefore("replace", () => request().update(withToken("at_second")));
+    expect((await renewed(true)).setCookies).toEqual([]);
+    expect(await expiryOf(key)).toBe(expiresAt);
+    expect((await renewed(true)).setCookies).toHaveLength(1);
+    expect((await request().read())?.credentials?.token).toBe("at_second");
+  });
+
+  it("after a write of the same request reads the newest record first", async () => {
+    const key = await signedIn();
+    clock.advance(DAY * 1000);
+    const session = request();
+    await session.update(withToken("at_second"));
+    await session.touch(null, true);
+    expect(session.setCookies).toHaveLength(1);
+    expect(await expiryOf(key)).toBe(now() + TTL);
+    expect((await request().read())?.credentials?.token).toBe("at_second");
+    const gone = request();
+    clock.advance(DAY * 1000);
+    await gone.update(withToken("at_third"));
+    await request().destroy();
+    await gone.touch(null, true);
+    expect(gone.setCookies).toEqual([]);
+  });
+
+  it("after the life was made shorter never shortens it, and notes the activity once a day", async () => {
+    const key = await signedIn();
+    const expiresAt = await expiryOf(key);
+    sessions = build({ sessionTtl: 7 * DAY });
+    clock.advance((DAY - 1) * 1000);
+    expect((await renewed(true)).setCookies).toEqual([]);
+    clock.advance(1_000);
+    expect((await renewed(true)).setCookies).toHaveLength(1);
+    expect(await expiryOf(key)).toBe(expiresAt);
+    expect((await renewed(true)).setCookies).toEqual([]);
+    // With an idle timeout, the stamp notes it.
+    clock.advance(DAY * 1000);
+    withIdle({ sessionTtl: 7 * DAY });
+    expect((await renewed(true)).setCookies).toEqual([]);
+  });
+});
+
+it("a session is atomic: the store compares and swaps", () => {
+  expect(request().atomic).toBe(true);
 });

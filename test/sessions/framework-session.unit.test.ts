@@ -1,5 +1,5 @@
 import { TestClock } from "../../src/testing/test-clock.js";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
 import type { UserSession } from "../../src/ports/user-session.js";
 import type { SessionRecord } from "../../src/record/record.js";
@@ -9,6 +9,7 @@ import {
   createFrameworkSessions,
   type FrameworkSession,
   type FrameworkSessions,
+  type FrameworkSessionsOptions,
 } from "../../src/sessions/framework-session.js";
 
 type Data = Record<string, unknown>;
@@ -134,19 +135,21 @@ const withToken = (token: string) => (record: SessionRecord) => ({
 const withState = (record: SessionRecord) => ({ ...record, oauth_state: "a state" });
 const same = (record: SessionRecord) => record;
 
+const OPTIONS: FrameworkSessionsOptions = {
+  clock: new TestClock(),
+  policy: { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null },
+  names: NAMES,
+  clients: [{ issuer: "https://provider.example", clientId: "" }],
+  namesProviders: false,
+  debug: false,
+};
+
 let middleware: Middleware;
 let sessions: FrameworkSessions;
 
 beforeEach(() => {
   middleware = new Middleware();
-  sessions = createFrameworkSessions({
-    clock: new TestClock(),
-    policy: { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null },
-    names: NAMES,
-    clients: [{ issuer: "https://provider.example", clientId: "" }],
-    namesProviders: false,
-    debug: false,
-  });
+  sessions = createFrameworkSessions(OPTIONS);
   middleware.stored.set("ada", { cart: "book", ...storedForm(signedIn("first"), NAMES) });
 });
 
@@ -227,6 +230,26 @@ describe("changes of one session take turns", () => {
       ),
     );
     expect(seen).toEqual(["first", "second", "third"]);
+  });
+
+  it("a third waits for the second, although the first has ended", async () => {
+    const holdNext = middleware.hold("save ada");
+    const first = open().update(withToken("second"));
+    await holdNext.arrived;
+    const second = open().update(withState);
+    holdNext.release();
+    const held = middleware.hold("save ada");
+    await first;
+    await held.arrived;
+    const third = open().update(withToken("third"));
+    await Promise.resolve();
+    expect(middleware.calls.filter((call) => call === "load ada")).toHaveLength(2);
+    held.release();
+    await Promise.all([second, third]);
+    expect(middleware.stored.get("ada")).toMatchObject({
+      credentials: credentials("third"),
+      oauth_state: "a state",
+    });
   });
 
   it("one that fails does not hold up the next", async () => {
@@ -464,4 +487,134 @@ it("a session of a provider that the settings no longer contain has a key to rep
   expect(await removed.read()).toBeUndefined();
   expect([removed.endedBy, removed.removedKey]).toEqual(["provider_removed", "ada"]);
   expect(open(false).removedKey).toBeUndefined();
+});
+
+describe("a session of the framework", () => {
+  it("is not atomic, sends no cookie of its own, and is read from the request's copy", async () => {
+    const session = open();
+    expect([session.atomic, session.setCookies, session.key]).toEqual([false, [], "ada"]);
+    expect((await session.read())?.credentials?.token).toBe("first");
+    expect(middleware.calls).toEqual([]);
+  });
+
+  it("without an id has no key, which would be everybody's", () => {
+    expect(open("").key).toBeUndefined();
+  });
+
+  it("that is gone is neither regenerated nor stamped", async () => {
+    middleware.stored.clear();
+    const change = vi.fn(withState);
+    expect(await open().regenerate(change)).toBeUndefined();
+    await open().touch(LATER, false);
+    expect(change).not.toHaveBeenCalled();
+    expect(middleware.calls).toEqual(["load ada", "load ada"]);
+  });
+
+  it("without a stamp, or without a record, gets one only if there is a record to stamp", async () => {
+    const { idp_last_active: _none, ...unstamped } = signedIn("first");
+    middleware.stored.set("ada", storedForm(unstamped, NAMES));
+    await open().touch(LATER, false);
+    expect(middleware.stored.get("ada")).toMatchObject({ idp_last_active: LATER });
+    middleware.stored.set("ada", { cart: "book" });
+    await open().touch(LATER, false);
+    expect(middleware.stored.get("ada")).toEqual({ cart: "book" });
+    expect(open().touch(null, false)).toBeUndefined();
+  });
+
+  it.each(["5", null, NaN])(
+    "with the stamp %j, which is no time, gets a new one",
+    async (stamp) => {
+      middleware.stored.set("ada", {
+        ...storedForm(signedIn("first"), NAMES),
+        idp_last_active: stamp,
+      });
+      await open().touch(2, false);
+      expect(middleware.stored.get("ada")).toMatchObject({ idp_last_active: 2 });
+    },
+  );
+
+  it("that the middleware can't store is an outage, which has its cause and is reported", async () => {
+    const onStoreFailure = vi.fn();
+    middleware.fail("save ada");
+    const session = createFrameworkSessions({ ...OPTIONS, onStoreFailure }).open(
+      middleware.request("ada"),
+    );
+    const failure: unknown = await session.update(withState).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(StoreUnavailableError);
+    expect(failure).toMatchObject({ cause: new Error("READONLY") });
+    expect(onStoreFailure).toHaveBeenCalledExactlyOnceWith(new Error("READONLY"));
+  });
+
+  it("whose copy has an unreadable user keeps no key of the application at a sign-in", async () => {
+    const request = middleware.request("ada");
+    request.data = { cart: "book", credentials: "token" };
+    middleware.stored.set("ada", { idp_state: { v: 1 } });
+    await sessions.open(request).regenerate(withToken("new"));
+    expect(middleware.stored.get(request.id)).not.toHaveProperty("cart");
+  });
+
+  it("in which a key of the record is undefined was nobody's", async () => {
+    middleware.stored.set("ada", { cart: "book", credentials: undefined, id_info: undefined });
+    await open().begin(withState);
+    expect(middleware.stored.get("ada")).toMatchObject({ cart: "book", oauth_state: "a state" });
+  });
+});
+
+describe("the end of a session of the framework", () => {
+  function watched(id = "ada"): string[] {
+    const reasons: string[] = [];
+    open(id).watchEnd((reason) => reasons.push(reason));
+    return reasons;
+  }
+
+  it.each<[string, (session: UserSession) => unknown]>([
+    ["replaced", (session) => session.regenerate(withToken("new"))],
+    ["logout", (session) => session.destroy()],
+    [
+      "idle",
+      (session) => {
+        session.reportEnd("idle");
+      },
+    ],
+  ])("reaches those that watch it, with the reason %s", async (reason, end) => {
+    const [reasons, others] = [watched(), watched("grace")];
+    await end(open());
+    expect([reasons, others]).toEqual([[reason], []]);
+  });
+
+  it("isn't what a sign-in over a pending login is", async () => {
+    middleware.stored.set("ada", { idp_state: { v: 1 } });
+    const reasons = watched();
+    await open().regenerate(withToken("new"));
+    expect(reasons).toEqual([]);
+  });
+
+  it("isn't watched without an id, which would be everybody's", async () => {
+    middleware.stored.set("", storedForm(signedIn("first"), NAMES));
+    const reasons = watched("");
+    for (const end of [
+      (session: UserSession) => session.regenerate(withToken("new")),
+      (session: UserSession) => session.destroy(),
+    ]) {
+      await end(open(""));
+      middleware.stored.set("", storedForm(signedIn("first"), NAMES));
+    }
+    open("").reportEnd("idle");
+    expect(reasons).toEqual([]);
+  });
+
+  it("isn't found as long as the middleware has the session", async () => {
+    const clock = new TestClock();
+    sessions = createFrameworkSessions({ ...OPTIONS, clock });
+    middleware.stored.set(
+      "ada",
+      storedForm({ ...signedIn("first"), id_info: { exp: 1e11 } }, NAMES),
+    );
+    const reasons = watched();
+    await clock.advanceAsync(60_000);
+    expect(reasons).toEqual([]);
+    middleware.stored.delete("ada");
+    await clock.advanceAsync(60_000);
+    expect(reasons).toEqual(["logout"]);
+  });
 });
