@@ -4,7 +4,6 @@ import { epochSeconds, type Clock } from "../clock.js";
 import type { CommonSettings, Settings } from "../config/read-settings.js";
 import { isOutage } from "../errors.js";
 import { identityOf, type EventHub } from "../events/event-hub.js";
-import type { Origin } from "../http/redirects.js";
 import { ownOrigin, type IdpRequest } from "../http/request.js";
 import { failureReply } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
@@ -104,13 +103,11 @@ export function createGuard<FrameworkRequest extends object>(
     const component = ready();
     const { settings, registrations, access, events, clock } = component;
     let remembered: Remembered;
-    let opened: SessionRequest;
-    let origin: Origin | undefined;
+    let opened: SessionRequest | undefined;
     let record: SessionRecord;
     try {
       remembered = seen();
       ({ opened } = remembered);
-      ({ origin } = opened);
       const outcome = await access.access(opened.session);
       if (!outcome.authenticated) {
         const { reason } = outcome;
@@ -132,7 +129,8 @@ export function createGuard<FrameworkRequest extends object>(
     } catch (error) {
       if (!isOutage(error)) throw error;
       const provider = providersOf(rule)?.[0];
-      return blockedByOutage(error, { request: request(), origin }, component, provider);
+      const where = opened ?? { request: request(), origin: undefined };
+      return blockedByOutage(error, where, component, provider);
     }
     const now = epochSeconds(clock);
     const isOpen =

@@ -17,7 +17,6 @@ import { TestClock } from "../../src/testing/test-clock.js";
 import { listen } from "./applications/listen.js";
 
 const HOUR = 3_600_000;
-const HTML = { accept: "text/html" };
 const running: { stop(): Promise<unknown> }[] = [];
 
 afterEach(async () => {
@@ -154,7 +153,7 @@ describe("responses are the context's own, so that middleware above can act on t
         koa.use(auth.routes).use(auth.idpRequired);
       });
       for (const path of ["/idpauth/login/", "/reports"]) {
-        const answer = await app.browser().get(path, { headers: HTML });
+        const answer = await app.browser().navigate(path);
         expect([
           answer.status,
           answer.text,

@@ -105,7 +105,7 @@ describe.skipIf(executablePath === undefined)(
       await unharmed("/idpauth/");
       refused.length = 0;
       await page.goto(`${application.origin}/idpauth/sessions`);
-      expect(await page.locator("img[onerror]").count()).toBe(1);
+      expect(await page.locator("img[onerror]").count()).not.toBe(0);
       await reported("inline event handler");
       await unharmed("/idpauth/sessions");
       expect(requested).toEqual([]);

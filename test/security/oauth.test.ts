@@ -377,7 +377,7 @@ describe("PKCE (RFC 7636)", () => {
     const context = {
       settings,
       apis: new Map(),
-      registrations: [{ issuer: "https://idp.example", provider }],
+      registrations: [{ issuer: "https://idp.example", provider, requestsAuthTime: () => false }],
       clock: application.clock,
     } as unknown as EndpointContext;
     for (let logins = 0; logins < 100_000; logins += 1) await login(opened, context);

@@ -27,7 +27,7 @@ interface Job {
  *
  * @param timeout milliseconds that a job may wait
  */
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
+ 
 export function createWriteQueue(connect: () => Connection, timeout: number) {
   const jobs: Job[] = [];
   let isScheduled = false;
