@@ -152,7 +152,6 @@ export function createSessionEntries(options: SessionEntriesOptions) {
       const record = namesProviders ? decode(stored.data, handle) : undefined;
       return record === undefined || isOfClients(record, clients) ? undefined : "provider_removed";
     }
-    if (stored.summary === undefined) return undefined;
     const reason = readSummaryJson(options.sealer, handle.key, stored)?.["ended"];
     return TRACED.find((traced) => traced === reason);
   }

@@ -103,4 +103,32 @@ describe("a write that a request doesn't need", () => {
       "a bug",
     );
   });
+
+  it.each<[string, () => Promise<void>]>([
+    ["succeeds", done],
+    ["fails for another reason than an outage", () => Promise.reject(new TypeError("a bug"))],
+  ])("that %s in time frees no session in which another one hangs", async (_name, end) => {
+    const { clock, write } = setUp();
+    void write(session, never);
+    await clock.advanceAsync(50);
+    const inTime = write(session, async () => {
+      await new Promise<void>((resolve) => clock.timer(60, resolve));
+      await end();
+    })?.catch(() => undefined);
+    await clock.advanceAsync(60);
+    await inTime;
+    expect(write(session, done)).toBeUndefined();
+  });
+
+  it("that fails late for another reason than an outage frees its session", async () => {
+    const { clock, write } = setUp();
+    let fail!: (error: Error) => void;
+    const waiting = write(session, () => new Promise<void>((_resolve, reject) => (fail = reject)));
+    await clock.advanceAsync(100);
+    await waiting;
+    expect(write(session, done)).toBeUndefined();
+    fail(new TypeError("a bug"));
+    await clock.advanceAsync(0);
+    expect(write(session, done)).toBeDefined();
+  });
 });

@@ -266,7 +266,7 @@ describe("access to a session", () => {
       });
       let isWritten = false;
       touch.mockImplementation(async () => {
-        await Promise.resolve();
+        await new Promise((resolve) => setImmediate(resolve));
         isWritten = true;
       });
       await access.access(session, options);
@@ -301,6 +301,15 @@ describe("access to a session", () => {
     const expected = { authenticated: false, reason: "ended_everywhere" };
     expect(await access.access(session)).toMatchObject(expected);
     expect(await access.explain(session)).toEqual(expected);
+  });
+
+  it("whose record was read ends for the record's reason, not for that of a trace", async () => {
+    const { access, session } = setUp({
+      record: { ...EXPIRED, credentials: UNREFRESHABLE.credentials! },
+      session: { endedBy: "ended_everywhere" },
+    });
+    expect(await access.access(session)).toMatchObject({ reason: "no_refresh_token" });
+    expect(await access.explain(session)).toMatchObject({ reason: "no_refresh_token" });
   });
 
   it("whose record can't be decrypted is a refusal in an event", async () => {
@@ -430,6 +439,15 @@ describe("a session that the policy has ended", () => {
     expect(stored()?.idp_state.ended).toBe("idle");
   });
 
+  it("of no provider that the settings contain is reported without one", async () => {
+    const { access, session, emitted } = setUp({
+      record: { ...IDLE, credentials: { ...IDLE.credentials!, client_id: "another" } },
+      policy: idle,
+    });
+    await access.access(session);
+    expect(emitted).toEqual([{ name: "ended", issuer: "i", subject: "ada", reason: "idle" }]);
+  });
+
   it("has ended even if it can't be marked", async () => {
     const { access, session, emitted } = setUp({
       record: IDLE,
@@ -541,6 +559,16 @@ describe("getAccessToken", () => {
       expect(needs).toEqual(["tokens", undefined]);
     },
   );
+
+  it("refreshes a token that ends too early once, in a record without claims", async () => {
+    const { id_info: _claims, ...record } = withState(VALID, {
+      access_token_expires_at: START + 59,
+    });
+    const { access, session, refresh } = setUp({ record, refreshed: record });
+    expect(await access.accessToken(session, 60)).toBe("access");
+    // The first one is for the ID token.
+    expect(refresh).toHaveBeenCalledTimes(2);
+  });
 
   it("refreshes a token that an API has rejected, and not if the session has another one already", async () => {
     const { access, session, needs, refresh } = setUp({ record: living(3_600), refreshed: NEW });

@@ -870,7 +870,9 @@ describe("a store that cannot respond", () => {
       insert: async () => false,
     };
     const session = build({ store: broken }).open(undefined, false);
-    await expect(session.begin(withLogin)).rejects.toBeInstanceOf(StoreUnavailableError);
+    await expect(session.begin(withLogin)).rejects.toThrow(
+      new StoreUnavailableError("The session store refused a new key."),
+    );
     expect(session.setCookies).toEqual([]);
   });
 
@@ -1200,6 +1202,39 @@ describe("the renewal of a session's life", () => {
     },
   );
 
+  it.each([0, 1_000])(
+    "by a request that cannot send the cookie lets one in the same second send it (%i ms)",
+    async (milliseconds) => {
+      await signedIn();
+      clock.advance(DAY * 1000 + milliseconds);
+      await renewed(false);
+      expect((await renewed(true)).setCookies).toHaveLength(1);
+    },
+  );
+
+  it.each([0, 1_000])(
+    "after the idle timeout was switched off is due a day after the last one (%i ms)",
+    async (milliseconds) => {
+      withIdle();
+      await signedIn();
+      clock.advance(DAY * 1000 + milliseconds);
+      await renewed(true);
+      sessions = build();
+      expect((await renewed(true)).setCookies).toEqual([]);
+      clock.advance((DAY + 1) * 1000);
+      expect((await renewed(true)).setCookies).toHaveLength(1);
+    },
+  );
+
+  it("after the life was made shorter sends no cookie for an earlier renewal without one", async () => {
+    withIdle();
+    await signedIn();
+    clock.advance(DAY * 1000);
+    await renewed(false);
+    withIdle({ sessionTtl: 7 * DAY });
+    expect((await renewed(true)).setCookies).toEqual([]);
+  });
+
   it("is due at half a life that is shorter than two days", async () => {
     sessions = build({ sessionTtl: 7_200 });
     const key = await signedIn();
@@ -1222,7 +1257,23 @@ describe("the renewal of a session's life", () => {
     store.calls.length = 0;
     await session.touch(null, true);
     expect(store.calls).toEqual([]);
-    expect((await session.read())?.credentials).toEqual(CREDENTIALS);
+    const record = await session.read();
+    expect(record?.credentials).toEqual(CREDENTIALS);
+    expect(record?.idp_last_active).toBeUndefined();
+  });
+
+  it("with an idle timeout moves an older stamp on, and keeps it in a renewal without one", async () => {
+    withIdle();
+    const stamp = now();
+    const key = await signedIn((record) => withActivity(stamp)(signIn(record)));
+    clock.advance(DAY * 1000);
+    const session = await renewed(true, null);
+    expect((await session.read())?.idp_last_active).toBe(stamp);
+    store.calls.length = 0;
+    await session.touch(stamp, true);
+    expect(store.calls).toEqual([]);
+    await session.touch(stamp + 1, true);
+    expect((await store.peek(key))?.lastActive).toBe(stamp + 1);
   });
 
   it("with an idle timeout stamps the activity, too, and sends the cookie", async () => {
@@ -1243,6 +1294,7 @@ describe("the renewal of a session's life", () => {
     const session = await renewed(true);
     const summary = readSummary(createSealer(SECRET, []), key, (await store.peek(key))!);
     expect(summary?.activeAt).toBe(now());
+    expect(store.calls.slice(-2).map(({ method }) => method)).toEqual(["get", "replace"]);
     expect((await session.read())?.credentials).toEqual(CREDENTIALS);
     expect(store.count("touch")).toBe(0);
   });
@@ -1285,13 +1337,19 @@ describe("the renewal of a session's life", () => {
     expect((await renewed(true)).setCookies).toHaveLength(1);
     expect(await expiryOf(key)).toBe(expiresAt);
     expect((await renewed(true)).setCookies).toEqual([]);
-    // With an idle timeout, the stamp notes it.
+    // With an idle timeout, the stamp is that note.
     clock.advance(DAY * 1000);
     withIdle({ sessionTtl: 7 * DAY });
     expect((await renewed(true)).setCookies).toEqual([]);
   });
 });
 
-it("a session is atomic: the store compares and swaps", () => {
-  expect(request().atomic).toBe(true);
+it("a session is atomic, and a change that was stored says so", async () => {
+  await signedIn();
+  const session = request();
+  expect(session.atomic).toBe(true);
+  expect(await session.update(withToken("at_second"))).toMatchObject({
+    changed: true,
+    record: { credentials: { token: "at_second" } },
+  });
 });

@@ -314,27 +314,24 @@ describe("more sessions than a user may have", () => {
     );
   });
 
-  it("count a renewal as activity, and of those active at the same time the oldest sign-in ends first", async () => {
-    const renewed = [
-      { began: 9.75, login: -9 },
-      { began: 9.5, login: -8 },
-      { login: 10, at: 0 },
-    ];
-    expect((await surplus(2, ...renewed)).left).toEqual([true, false, true]);
-    for (const logins of [
-      [-7, -9, -8],
-      [-9, -7, -8],
-      [-8, -7, -9],
-      [-7, -8, null],
-    ]) {
+  it("count a renewal as activity, to the fraction of a second", async () => {
+    const times = [{ began: 9.75, login: -9 }, { began: 9.5, login: -8 }, { login: 10 }];
+    expect((await surplus(2, ...times)).left).toEqual([true, false, true]);
+  });
+
+  it.each([
+    [[-7, -9, -8], 1],
+    [[-9, -7, -8], 0],
+    [[-8, -7, -9], 2],
+    [[-7, -8, null], 2],
+  ])(
+    "that were active at the same time end by their sign-ins: of %j, number %i",
+    async (logins, oldest) => {
       const times = [...logins.map((login) => ({ at: 5, login })), { login: 10 }];
       const { left } = await surplus(3, ...times);
-      const oldest = logins.indexOf(
-        logins.includes(null) ? null : Math.min(...logins.map((login) => login ?? 0)),
-      );
       expect(left).toEqual([0, 1, 2, 3].map((index) => index !== oldest));
-    }
-  });
+    },
+  );
 
   it("never are those that began after the newest, which ends itself if they are enough", async () => {
     const later = [{ login: 2 }, { login: 1, began: 5 }];
