@@ -114,7 +114,7 @@ export interface FastifyIdpAuth<
  * await app.register(auth.plugin);
  * app.get("/reports", { preHandler: auth.idpRequired }, handler);
  */
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
+
 export function idpAuth<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,

@@ -188,7 +188,7 @@ export interface NodeIdpAuth<
  * const reports = auth.idpRequired((request, response) => …);
  * createServer(auth.listener((request, response) => …)).listen(3000);
  */
- 
+
 export function idpAuth<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,

@@ -27,7 +27,7 @@ interface Job {
  *
  * @param timeout milliseconds that a job may wait
  */
- 
+
 export function createWriteQueue(connect: () => Connection, timeout: number) {
   const jobs: Job[] = [];
   let isScheduled = false;
