@@ -626,6 +626,19 @@ describe("idle()", () => {
     await idle;
   });
 
+  it("lets a refresh that waits for a socket go on", async () => {
+    provider.refresh.mockImplementationOnce(
+      () =>
+        new Promise((resolve) => {
+          setImmediate(resolve, SPENT);
+        }),
+    );
+    const running = refresh();
+    await refresher.idle();
+    expect(stored).toStrictEqual(REFRESHED);
+    await running;
+  });
+
   it("doesn't reject when a refresh fails", async () => {
     provider.refresh.mockRejectedValueOnce(new ProviderUnavailableError("network"));
     const running = refresh();

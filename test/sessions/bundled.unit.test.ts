@@ -1291,12 +1291,12 @@ describe("the renewal of a session's life", () => {
   it("without an idle timeout notes the activity for the device list", async () => {
     const key = await signedIn();
     clock.advance(DAY * 1000);
+    store.calls.length = 0;
     const session = await renewed(true);
     const summary = readSummary(createSealer(SECRET, []), key, (await store.peek(key))!);
     expect(summary?.activeAt).toBe(now());
-    expect(store.calls.slice(-2).map(({ method }) => method)).toEqual(["get", "replace"]);
+    expect(store.calls.map(({ method }) => method)).toEqual(["get", "replace"]);
     expect((await session.read())?.credentials).toEqual(CREDENTIALS);
-    expect(store.count("touch")).toBe(0);
   });
 
   it("without an idle timeout gives way to another writer, and the next request makes it", async () => {
