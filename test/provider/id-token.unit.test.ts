@@ -286,6 +286,9 @@ describe("claims that count as absent", () => {
     const { claims } = await verifyIdToken(text, EXPECTED, keys().jwks, () => undefined);
     expect(claims).toEqual({ ...CLAIMS, name: "" });
     expect(withoutAbsent({ auth_time: -1, sid: "s" })).toEqual({ sid: "s" });
+    // Of a wrong type, it is present, and no time.
+    for (const wrong of ["", "0", null, false])
+      expect(withoutAbsent({ auth_time: wrong })).toEqual({ auth_time: wrong });
     expect(withoutAbsent({ auth_time: 1, acr: 0 })).toEqual({ auth_time: 1, acr: 0 });
   });
 

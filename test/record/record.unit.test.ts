@@ -651,6 +651,18 @@ describe("withoutIdToken", () => {
 });
 
 describe("withoutInherited", () => {
+  it("leaves the APIs and each of their entries no prototype", () => {
+    const apis = { orders: { target: "t", at: 5 } };
+    const { apis: read } = withoutInherited<SessionRecord>({ idp_state: { v: 1, apis } }).idp_state;
+    expect(read).toEqual(apis);
+    expect(Object.getPrototypeOf(read)).toBeNull();
+    expect(Object.getPrototypeOf(read?.["orders"])).toBeNull();
+  });
+
+  it.each([undefined, null, "orders", 7])("leaves APIs that are %j as they are", (apis) => {
+    expect(withoutInherited({ idp_state: { v: 1, apis } }).idp_state).toEqual({ v: 1, apis });
+  });
+
   it("returns every object of a record without a prototype", () => {
     const record = withoutInherited(JSON.parse(JSON.stringify(full())) as SessionRecord);
     const { idp_state: state } = record;
