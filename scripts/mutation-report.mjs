@@ -50,6 +50,8 @@ export const DECIDING_FILES = {
   "src/sessions/framework-session.ts": ["test/sessions/framework-session.unit.test.ts"],
   "src/sessions/subject-sessions.ts": ["test/sessions/subject-sessions.unit.test.ts"],
   "src/sessions/provider-logouts.ts": ["test/sessions/provider-logouts.unit.test.ts"],
+  "src/sessions/end-by-key.ts": ["test/sessions/end-by-key.unit.test.ts"],
+  "src/sessions/shared-scans.ts": ["test/sessions/shared-scans.unit.test.ts"],
   "src/sessions/reported-store.ts": ["test/sessions/reported-store.unit.test.ts"],
   "src/provider/response-meaning.ts": ["test/provider/token-response.unit.test.ts"],
   "src/provider/id-token.ts": [

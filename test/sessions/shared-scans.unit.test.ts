@@ -62,6 +62,7 @@ it("a search that comes during a pass waits for the next one, since it may be to
 
 it("between two passes the process rests for as long as the last one took", async () => {
   const { clock, search, running } = setUp(300);
+  clock.advance(5_000);
   await search("subject", ["ada"]);
   const next = search("subject", ["ada"]);
   await turns();
