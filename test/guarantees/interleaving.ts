@@ -988,7 +988,9 @@ class Interleaving {
       actor.kind !== "setup" &&
       (session.lastActive ?? 0) < at &&
       session.isAlive &&
-      !actor.faulted
+      !actor.faulted &&
+      // A stamp that the store can't write now fails no request.
+      !this.scheduler.hasPausedWrites(actor.process)
     ) {
       this.ledger.report("every access stamps", `${actor.name} left no stamp on ${session.name}`);
     }

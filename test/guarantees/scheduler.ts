@@ -67,12 +67,18 @@ interface Timer {
 }
 
 interface Outstanding {
+  readonly isWrite: boolean;
   readonly process: Process;
   abandon(): void;
 }
 
 /** A timer runs at most this late, in milliseconds: a process that is busy, not one that sleeps. */
 const LAG = 50;
+/**
+ * Milliseconds in which a process tries no stamp after one has failed, with the lag of a timer on
+ * each side.
+ */
+const WRITE_PAUSE = 1_000 + 2 * LAG;
 
 const NOBODY: Owner = { process: undefined, actor: undefined };
 
@@ -99,6 +105,8 @@ export class Scheduler {
   #steps: Step[] = [];
   #timers: Timer[] = [];
   readonly #outstanding = new Set<Outstanding>();
+  /** When a process last saw a write fail, on the clock's `monotonic()`. */
+  readonly #writeFailedAt = new Map<Process, number>();
 
   constructor(random: Random, count: (kind: string) => void) {
     this.random = random;
@@ -142,14 +150,24 @@ export class Scheduler {
     };
   }
 
+  /** Whether a write of this process is outstanding, or has failed within a second. */
+  hasPausedWrites(process: Process): boolean {
+    const failedAt = this.#writeFailedAt.get(process) ?? -Infinity;
+    return (
+      this.clock.monotonic() - failedAt <= WRITE_PAUSE ||
+      [...this.#outstanding].some((each) => each.isWrite && each.process === process)
+    );
+  }
+
   /** Two scheduling points: before the work, and after it before the answer. */
   operation<Result>(process: Process, operation: Operation<Result>): Promise<Result> {
     const { label, work, failure, lost, signal } = operation;
     const [delayBefore, delayAfter] = this.orderly ? [0, 0] : (operation.delays ?? [0, 0]);
     const owner: Owner = { process, actor: this.current.actor };
+    const isWrite = /^store\.(?:touch|replace)\b/.test(label);
     return new Promise<Result>((resolve, reject) => {
       let state: "waiting" | "worked" | "over" = "waiting";
-      const outstanding = { process, abandon: () => giveUp(undefined) };
+      const outstanding = { process, isWrite, abandon: () => giveUp(undefined) };
       this.#outstanding.add(outstanding);
       const end = () => {
         state = "over";
@@ -161,6 +179,7 @@ export class Scheduler {
       const giveUp = (error: Error | undefined) => {
         if (state === "over") return;
         if (owner.actor !== undefined) owner.actor.faulted = true;
+        if (isWrite) this.#writeFailedAt.set(process, this.clock.monotonic());
         const arrives =
           state === "worked" ? "done" : this.random.pick(["soon", "late", "never", "never"]);
         end();
@@ -187,6 +206,7 @@ export class Scheduler {
       signal?.addEventListener("abort", onAbort);
       const refuse = () => {
         if (owner.actor !== undefined) owner.actor.faulted = true;
+        if (isWrite) this.#writeFailedAt.set(process, this.clock.monotonic());
         end();
         reject(failure("unreachable"));
       };

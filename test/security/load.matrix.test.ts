@@ -529,7 +529,7 @@ describe("[L9] users who leave during the callback", () => {
     const unhandled: unknown[] = [];
     const take = (reason: unknown) => void unhandled.push(reason);
     process.on("unhandledRejection", take);
-    const app = await startExpressApplication();
+    const app = await startExpressApplication({ sessionsPerUser: 0 });
     const outcomes = { left: 0, asked: 0, answered: 0, failed: 0 };
     app.auth.on("login", () => (outcomes.answered += 1));
     app.auth.on("failure", () => (outcomes.failed += 1));

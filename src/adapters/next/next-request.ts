@@ -85,6 +85,9 @@ export class ComponentRequest implements IdpRequest {
   }
 
   header(name: string): string | undefined {
-    return name === "accept" ? "text/html" : (this.headers.get(name) ?? undefined);
+    if (name === "accept") return "text/html";
+    // The router of Next.js fetches them.
+    if (name === "sec-fetch-mode") return "navigate";
+    return this.headers.get(name) ?? undefined;
   }
 }
