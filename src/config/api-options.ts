@@ -3,7 +3,7 @@ import { check } from "./check-table.js";
 import { kindOf, quoted } from "./describe-value.js";
 import type { Finding } from "../errors.js";
 import { isLoopback } from "../http/loopback.js";
-import { parseUrl } from "../http/redirects.js";
+import { isAuthority, parseUrl } from "../http/redirects.js";
 import type { TokenTarget } from "../ports/provider.js";
 import { isObject, ownProperties } from "../record/json.js";
 
@@ -48,6 +48,11 @@ export interface ApiOptions {
   readonly responseHeaders?: Readonly<Record<string, string | true>> | undefined;
   /** Whether other sites may link to the API's downloads. Default false. */
   readonly allowCrossSite?: boolean | undefined;
+  /**
+   * The origins besides its own that the API may redirect the browser to, such as
+   * `https://files.example.com`. Plain http only on this machine.
+   */
+  readonly redirects?: readonly string[] | undefined;
   /** Seconds that the API may take to respond. Default 30. */
   readonly timeout?: number | undefined;
 }
@@ -81,6 +86,8 @@ export interface Api extends TokenTarget {
    */
   readonly responseHeaders: Readonly<Record<string, string | true>>;
   readonly allowCrossSite: boolean;
+  /** Origins, as the URL parser writes them. */
+  readonly redirects: readonly string[];
   /** Seconds. */
   readonly timeout: number;
 }
@@ -181,6 +188,10 @@ const OPTIONS: Readonly<Record<keyof ApiOptions, Check>> = {
     "an object with true or a string for each header, without those of the connection, Set-Cookie and others that concern the whole origin",
   ],
   allowCrossSite: [(value) => typeof value === "boolean", "true or false"],
+  redirects: [
+    list((value) => originOf(value) !== undefined),
+    "a list of https origins, such as `https://files.example.com` (http only on this machine)",
+  ],
   timeout: [
     (value) => typeof value === "number" && value > 0 && value <= 3_600,
     "seconds, at most 3600",
@@ -306,6 +317,7 @@ function apiOf(api: string, given: ApiOptions): Api {
     consent,
     methods = USUAL_METHODS,
     paths = [],
+    redirects = [],
     timeout = 30,
   } = given;
   const {
@@ -337,6 +349,7 @@ function apiOf(api: string, given: ApiOptions): Api {
     requestHeaders: named(requestHeaders),
     responseHeaders: named(responseHeaders),
     allowCrossSite,
+    redirects: redirects.flatMap((origin) => originOf(origin) ?? []),
     timeout,
   };
 }
@@ -350,6 +363,17 @@ function baseOf(value: unknown): URL | undefined {
     url.href === value &&
     url.pathname.endsWith("/");
   return isBase && url.username + url.password + url.search + url.hash === "" ? url : undefined;
+}
+
+/** An origin that a browser may be sent to, as the URL parser writes it. */
+function originOf(value: unknown): string | undefined {
+  const url = typeof value === "string" ? parseUrl(value) : undefined;
+  if (url === undefined || (url.href !== value && url.origin !== value)) return undefined;
+  const isSecure =
+    url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname));
+  // Not `https://*.example.com`, which the URL parser accepts and no redirect matches.
+  const isNamed = isAuthority(url.host) && url.href === `${url.origin}/`;
+  return isSecure && isNamed ? url.origin : undefined;
 }
 
 /**

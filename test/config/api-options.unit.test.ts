@@ -25,6 +25,7 @@ describe("the option `apis`", () => {
       requestHeaders: {},
       responseHeaders: {},
       allowCrossSite: false,
+      redirects: [],
       timeout: 30,
     });
     expect(api?.url.href).toBe(URL_OK.url);
@@ -45,6 +46,7 @@ describe("the option `apis`", () => {
       requestHeaders: { "X-Tenant": "a", Origin: true },
       responseHeaders: { Refresh: true },
       allowCrossSite: true,
+      redirects: ["https://files.example", "https://x.example:8443/", "http://127.0.0.1:9000"],
       timeout: 0.5,
     };
     const { apis, findings } = readApis({ orders: all }, [
@@ -57,6 +59,7 @@ describe("the option `apis`", () => {
       scope: ["read", "write"],
       requestHeaders: { "x-tenant": "a", origin: true },
       responseHeaders: { refresh: true },
+      redirects: ["https://files.example", "https://x.example:8443", "http://127.0.0.1:9000"],
       timeout: 0.5,
     });
   });
@@ -134,6 +137,28 @@ describe("the option `apis`", () => {
         ],
       ],
       ["allowCrossSite", ["true", 1]],
+      [
+        "redirects",
+        [
+          "https://files.example",
+          ["http://files.example"],
+          ["https://files.example/x"],
+          ["https://files.example?x"],
+          ["https://files.example/#"],
+          ["https://a:b@files.example"],
+          ["HTTPS://files.example"],
+          ["https://files.example:443"],
+          ["https://files.example", "//x"],
+          ["https://*.example"],
+          ["ftp://files.example"],
+          ["blob:https://files.example"],
+          ["javascript:alert(1)"],
+          ["null"],
+          ["*"],
+          [""],
+          [7],
+        ],
+      ],
       ["timeout", [0, -1, "30", 3_601, Number.NaN, Infinity]],
     ].flatMap(([name, values]) =>
       (values as unknown[]).map((value): [string, unknown] => [
