@@ -83,18 +83,22 @@ function nodeSqlite(): DatabaseClass | undefined {
 }
 
 /**
- * Looks where idpauth is installed, then, if idpauth is linked from elsewhere, in the application.
+ * Looks where idpauth is installed. If idpauth is part of a bundle or linked from elsewhere, looks
+ * where the program is, then in the working folder.
  */
 function requireThatFinds(): NodeJS.Require | undefined {
-  return [import.meta.url, path.resolve("package.json")]
-    .map((from) => createRequire(from))
-    .find((require) => {
-      try {
-        return require.resolve("better-sqlite3") !== "";
-      } catch {
-        return false;
-      }
-    });
+  // A bundler that writes CommonJS may leave `import.meta` empty.
+  const url = import.meta.url as string | undefined;
+  for (const from of [url, process.argv[1], path.resolve("package.json")]) {
+    try {
+      const require = createRequire(from ?? "");
+      require.resolve("better-sqlite3");
+      return require;
+    } catch {
+      // Not there.
+    }
+  }
+  return undefined;
 }
 
 function unusablePackage(error: unknown): SetupError {
