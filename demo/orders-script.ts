@@ -19,7 +19,7 @@ export const ORDERS_SCRIPT = `"use strict";
       const text = await response.text();
       const isJson = /json/.test(response.headers.get("Content-Type") ?? "");
       const result = isJson ? JSON.parse(text) : {};
-      const why = response.ok ? explain(result) : explainError(result);
+      const why = response.ok ? explain(result) : explainError(result, response.headers.get("X-Idpauth-Login"));
       show("outcome", method + " " + BASE + path + ": " + response.status + ". " + why);
       show("response", isJson ? JSON.stringify(result, null, 2) : text);
       byId("response").hidden = false;
@@ -30,9 +30,12 @@ export const ORDERS_SCRIPT = `"use strict";
     }
   }
 
-  function explainError({ error, max_age, login_url, title, detail }) {
-    if (login_url === undefined) return title ?? detail ?? error ?? "The API couldn't do it.";
-    const login = new URL(login_url, location.href);
+  // The address of the login, which the page has. The body could be the API's own.
+  const loginPage = byId("again-link").href;
+
+  function explainError({ error, max_age, title, detail }, loginUrl) {
+    const login = new URL(loginUrl ?? "/", location.href);
+    if (!login.href.startsWith(loginPage)) return title ?? detail ?? error ?? "The API couldn't do it.";
     login.searchParams.set("scheme", "PRESERVE_ORIGIN_QP");
     login.searchParams.set("origin_url", location.href);
     byId("again-link").href = login.href;

@@ -217,7 +217,13 @@ export const ERRORS = errorRows({
     status: 502,
     title: "The service behind this page sent an unusable response",
     remedy:
-      "Check the response of the API: its status must be between 200 and 599, and its Location must be below the API's `url`.",
+      "Check the response of the API: it switches protocols (101), although the request was for no WebSocket.",
+  },
+  api_redirect_refused: {
+    status: 502,
+    title: "The service behind this page redirects to another site",
+    remedy:
+      "If browsers may follow the redirect, list its origin in the API's `redirects`. Otherwise, check the API's Location, which is neither below its `url` nor below the proxy's path.",
   },
   api_token_rejected: {
     status: 502,

@@ -1,6 +1,4 @@
 /** What an API demands of the user besides a token. Pure. */
-import { loginHeader } from "../guard/blocked.js";
-import { json, type Reply } from "../http/reply.js";
 import { valuesOf, type HeaderLines } from "./request-headers.js";
 
 /**
@@ -43,16 +41,4 @@ export function challengeOf(status: number, lines: HeaderLines): Challenge | und
 
 function pair([, name = "", quoted, token = ""]: RegExpMatchArray): [string, string] {
   return [name.toLowerCase(), quoted?.replace(/\\(.)/g, "$1") ?? token];
-}
-
-/**
- * The response in the guard's form, which `idpauth/client` knows.
- * @param loginUrl of a login with its parameters
- */
-export function stepUpReply({ status, error, parameters }: Challenge, loginUrl: string): Reply {
-  const body = { authenticated: true, error, ...parameters, login_url: loginUrl };
-  return json(body, status, {
-    ...loginHeader(loginUrl),
-    "WWW-Authenticate": `Bearer error="${error}"`,
-  });
 }

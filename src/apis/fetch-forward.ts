@@ -19,6 +19,7 @@ export function fetchBody(request: Request): IncomingBody<Stream> | undefined {
   return {
     stream: body,
     isUsed: bodyUsed || body.locked,
+    hasArrived: false,
     bytes: async () => new Uint8Array(await request.arrayBuffer()),
   };
 }

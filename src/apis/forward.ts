@@ -47,6 +47,9 @@ export function nodeBody(
   return {
     stream: message,
     isUsed: message.readableDidRead || message.readableFlowing === true || message.readableEnded,
+    get hasArrived() {
+      return !("stream" in message) && message.complete;
+    },
     async bytes() {
       const bytes = await buffer(message);
       if (!isWhole(message)) throw new Error("The browser broke the request off.");

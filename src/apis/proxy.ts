@@ -5,13 +5,13 @@
 import { ERRORS, IdpAuthError, type ErrorCode } from "../errors.js";
 import { passesCsrf } from "../guard/csrf.js";
 import type { Origin } from "../http/redirects.js";
-import { isStream, problem, type BodyStream, type Reply } from "../http/reply.js";
+import { isStream, type BodyStream, type Reply } from "../http/reply.js";
 import type { Clock } from "../clock.js";
 import type { IdpRequest } from "../http/request.js";
 import type { Api } from "../config/api-options.js";
-import { challengeOf, stepUpReply, type Challenge } from "./challenge.js";
+import { challengeOf, type Challenge } from "./challenge.js";
 import { lengthOf, requestHeaders, type HeaderLines } from "./request-headers.js";
-import { isEventStreamType, responseHeaders } from "./response-headers.js";
+import { isEventStreamType, responseHeaders, type Answered } from "./response-headers.js";
 import { proxiedUrl } from "./target.js";
 import { asApiError, type ApiResponse, type IncomingBody, type Transport } from "./transport.js";
 
@@ -34,19 +34,23 @@ export interface Exchange {
   ended(): AbortSignal;
   /** Calls a function once when the response is complete, or the browser has left. */
   onClose(closed: () => void): void;
+  /** Returns the user's token for this API, or the response of the guard, an outage or a step-up. */
+  token(): Promise<string | Reply>;
   /**
-   * Returns the user's token for this API, or the response of the guard, an outage or a step-up.
+   * The same after the request has waited: the session may have ended, so it is read anew.
    *
    * @param rejected the token to which the API has responded 401. The same one is returned if there
    *   can be no other
    */
-  token(rejected?: string): Promise<string | Reply>;
-  /**
-   * Returns the URL of a login with `acr_values`, `max_age` or `scope`, at the session's provider.
-   */
-  loginUrl(parameters: Challenge["parameters"]): Promise<string>;
+  tokenAgain(rejected?: string): Promise<string | Reply>;
+  /** Returns the response for a challenge of the API: a login that meets it. */
+  stepUp(challenge: Challenge): Promise<Reply>;
+  /** Returns the response for a request that isn't passed on, or whose response isn't. */
+  refused(code: ErrorCode, headers?: Record<string, string>): Promise<Reply>;
   /** Gets the failures that an operator must know: their status is 500 and above. */
   failed(error: IdpAuthError): void;
+  /** The browser doesn't get the API's `Location`. */
+  locationDropped(): void;
 }
 
 /** A response for the browser. The adapter sends its stream as it comes; see `AnyReply`. */
@@ -65,28 +69,38 @@ export async function proxyRequest<Stream extends BodyStream>(
   body: IncomingBody<Stream> | undefined,
 ): Promise<ProxyReply<Stream>> {
   const { request, lines } = exchange;
-  const url = admittedUrl(api, exchange, isFromOtherSite);
+  const url = await admittedUrl(api, exchange, isFromOtherSite);
   if (!(url instanceof URL)) return url;
   const length = lengthOf(lines);
-  if (length === "invalid") return refusal("api_framing_invalid");
+  if (length === "invalid") return refusal("api_framing_invalid", exchange);
   if (body?.isUsed === true) return refusal("api_body_consumed", exchange);
   let closing: Closing | undefined;
   const isKept = body === undefined || (typeof length === "number" && length <= MAX_REPEATED);
   let kept: Uint8Array<ArrayBuffer> | undefined;
-  const reply = await answered(api, exchange, url, isKept, async (headers) => {
-    if (isKept && body !== undefined) kept ??= await body.bytes().catch(throwLeft);
-    const sent = isKept ? kept : body.stream;
-    const size = typeof length === "number" ? length : undefined;
-    // Only now: a request that is refused watches no session.
-    closing ??= closingOf(exchange);
-    return transport({
-      method: request.method,
-      url,
-      headers,
-      body: sent,
-      length: size,
-      onAbort: closing.onAbort,
-    });
+  const reply = await answered(api, exchange, url, {
+    canRepeat: isKept,
+    async waits() {
+      if (!isKept || body === undefined) return false;
+      if (body.hasArrived) {
+        kept = await body.bytes().catch(throwLeft);
+        return false;
+      }
+      // Only now: a request that is refused watches no session.
+      closing = closingOf(exchange);
+      kept = await Promise.race([body.bytes().catch(throwLeft), closing.aborted()]);
+      return true;
+    },
+    async send(headers) {
+      closing ??= closingOf(exchange);
+      return transport({
+        method: request.method,
+        url,
+        headers,
+        body: isKept ? kept : body.stream,
+        length: typeof length === "number" ? length : undefined,
+        onAbort: closing.onAbort,
+      });
+    },
   });
   if (!isStream(reply.body)) closing?.release();
   else if (isEventStreamType(reply.headers["Content-Type"])) closing?.watch();
@@ -97,18 +111,18 @@ export async function proxyRequest<Stream extends BodyStream>(
  * Returns the API's URL for a request that may reach it; otherwise the response.
  * @param isForged whether a page of another site sent it
  */
-export function admittedUrl(
+export async function admittedUrl(
   api: Api,
   exchange: Exchange,
   isForged: (api: Api, exchange: Exchange) => boolean,
-): URL | Reply {
+): Promise<URL | Reply> {
   const { method, target } = exchange.request;
   const url = proxiedUrl(api, target);
-  if (!(url instanceof URL)) return refusal(url);
+  if (!(url instanceof URL)) return exchange.refused(url);
   const methods = api.methods;
   if (!methods.includes(method))
-    return refusal("method_not_allowed", undefined, { Allow: methods.join(", ") });
-  return isForged(api, exchange) ? refusal("cross_origin") : url;
+    return exchange.refused("method_not_allowed", { Allow: methods.join(", ") });
+  return isForged(api, exchange) ? exchange.refused("cross_origin") : url;
 }
 
 /**
@@ -121,57 +135,75 @@ function isFromOtherSite({ allowCrossSite }: Api, { request, origin }: Exchange)
   return !allowCrossSite && site !== undefined && site !== "same-origin" && site !== "none";
 }
 
+/** How a request is sent. */
+export interface Sending<Stream extends BodyStream> {
+  readonly canRepeat: boolean;
+  /** Waits for what is sent. Resolves to false if nothing had to be waited for. */
+  waits?(): Promise<boolean>;
+  send(headers: Map<string, string>): Promise<ApiResponse<Stream>>;
+}
+
 /**
  * Sends a request with the user's token, and once more if the API rejects it. Returns the response
  * for the browser.
+ *
+ * Nothing is sent after the session's end, so each wait before a request is followed by a new look
+ * at the session.
  */
 export async function answered<Stream extends BodyStream>(
   api: Api,
   exchange: Exchange,
   url: URL,
-  canRepeat: boolean,
-  send: (headers: Map<string, string>) => Promise<ApiResponse<Stream>>,
+  { canRepeat, waits, send }: Sending<Stream>,
 ): Promise<ProxyReply<Stream>> {
   const { lines, origin, client, pathPrefix } = exchange;
   let token = await exchange.token();
-  try {
-    for (let isFirst = true; typeof token === "string"; isFirst = false) {
-      const response = await send(requestHeaders(lines, api, { token, origin, client }));
-      const challenge = challengeOf(response.status, response.lines);
-      if (challenge === undefined && response.status !== 401)
-        return replyOf(api, exchange, response, { url, token, pathPrefix });
-      response.discard();
-      if (challenge !== undefined)
-        return stepUpReply(challenge, await exchange.loginUrl(challenge.parameters));
-      const rejected: string = token;
-      // Also if the request can't be repeated: the next one gets the new token.
-      if (isFirst) token = await exchange.token(rejected);
-      if (token === rejected || (!canRepeat && typeof token === "string"))
-        return refusal("api_token_rejected", exchange);
-    }
-    return token;
-  } catch (error) {
-    const { code } = asApiError(error);
-    return refusal(code, exchange, undefined, error);
+  if (typeof token === "string" && waits !== undefined) {
+    const waited = await waits().catch(asApiError);
+    if (waited instanceof IdpAuthError) return refusal(waited.code, exchange, waited);
+    if (waited) token = await exchange.tokenAgain();
   }
+  for (let isFirst = true; typeof token === "string"; isFirst = false) {
+    const about = { url, token, origin, client, pathPrefix };
+    const response = await send(requestHeaders(lines, api, about)).catch(asApiError);
+    if (response instanceof IdpAuthError) return refusal(response.code, exchange, response);
+    const challenge = challengeOf(response.status, response.lines);
+    if (challenge === undefined && response.status !== 401)
+      return replyOf(api, exchange, response, about);
+    response.discard();
+    if (challenge !== undefined) return exchange.stepUp(challenge);
+    const rejected: string = token;
+    // Also if the request can't be repeated: the next one gets the new token.
+    if (isFirst) token = await exchange.tokenAgain(rejected);
+    if (token === rejected || (!canRepeat && typeof token === "string"))
+      return refusal("api_token_rejected", exchange);
+  }
+  return token;
 }
 
 /** The responses that never have a body (RFC 9110 section 6.4.1). */
 const BODILESS = [204, 205, 304];
 
-function replyOf<Stream extends BodyStream>(
+async function replyOf<Stream extends BodyStream>(
   api: Api,
   exchange: Exchange,
   response: ApiResponse<Stream>,
-  about: Parameters<typeof responseHeaders>[2],
-): ProxyReply<Stream> {
-  const { status, lines, body, upgraded } = response;
-  const headers = responseHeaders(lines, api, about);
-  // A framework may throw for what is no status.
-  if (headers === undefined || (upgraded === undefined && (status < 200 || status > 599))) {
+  about: Omit<Answered, "status">,
+): Promise<ProxyReply<Stream>> {
+  const { lines, body, upgraded } = response;
+  // The API speaks another protocol from here on, which nobody has asked for.
+  if (upgraded === undefined && response.status === 101) {
     response.discard();
     return refusal("api_response_invalid", exchange);
   }
+  // What is no status means a 5xx (RFC 9110 section 15), and some frameworks throw for it.
+  const status = response.status < 100 || response.status > 599 ? 500 : response.status;
+  const { headers, location } = responseHeaders(lines, api, { ...about, status });
+  if (location === "refused") {
+    response.discard();
+    return refusal("api_redirect_refused", exchange);
+  }
+  if (location === "dropped") exchange.locationDropped();
   // The browser would expect a body of that length.
   if (status < 200 || status === 204 || status === 205) delete headers["Content-Length"];
   if (exchange.request.method === "HEAD" || BODILESS.includes(status)) {
@@ -180,21 +212,17 @@ function replyOf<Stream extends BodyStream>(
   }
   // Otherwise some frameworks guess it, but only of a response that has arrived whole.
   headers["Content-Type"] ??= "application/octet-stream";
-  return { status, headers, body: response.whole?.() ?? body };
+  // Node decodes this header if it knows the body's length, which changes its bytes.
+  const isAscii = /^[\x20-\x7e]*$/.test(headers["Content-Disposition"] ?? "");
+  return { status, headers, body: (isAscii && response.whole?.()) || body };
 }
 
-function refusal(
-  code: ErrorCode,
-  exchange?: Exchange,
-  headers: Record<string, string> = {},
-  cause?: unknown,
-): Reply {
+/** Reports a failure of the API, or of what is before the proxy, and returns its response. */
+function refusal(code: ErrorCode, exchange: Exchange, cause?: IdpAuthError): Promise<Reply> {
   const { status, title } = ERRORS[code];
   if (status >= 500 && cause !== LEFT)
-    exchange?.failed(
-      cause instanceof IdpAuthError ? cause : new IdpAuthError(code, `${title}.`, { cause }),
-    );
-  return problem(code, `${title}.`, { headers });
+    exchange.failed(cause ?? new IdpAuthError(code, `${title}.`));
+  return exchange.refused(code);
 }
 
 /** Nobody gets it, and it isn't the API's failure. */
@@ -215,6 +243,8 @@ const UNWATCHED = 500;
  * costs several microseconds.
  */
 export interface Closing {
+  /** Rejects when that happens. */
+  aborted(): Promise<never>;
   /** Gets the function that does it, in place of an earlier one. */
   onAbort(abort: (reason: IdpAuthError) => void): void;
   /** Watches the session from now on. */
@@ -244,11 +274,16 @@ export function closingOf(exchange: Exchange): Closing {
     breakOff(LEFT);
     unwatch();
   });
+  function onAbort(given: (reason: IdpAuthError) => void): void {
+    abort = given;
+    if (reason !== undefined) abort(reason);
+  }
   return {
-    onAbort(given) {
-      abort = given;
-      if (reason !== undefined) abort(reason);
-    },
+    aborted: () =>
+      new Promise((_resolve, reject) => {
+        onAbort(reject);
+      }),
+    onAbort,
     watch,
     release() {
       unwatch();

@@ -1,6 +1,6 @@
 /** Which headers of a request an API gets. Pure. */
 import type { Origin } from "../http/redirects.js";
-import { alike, NEVER_SENT, type Api } from "../config/api-options.js";
+import { NEVER_FROM_BROWSER, NEVER_SENT, type Api } from "../config/api-options.js";
 
 /**
  * Header lines as they were sent, in any letter case: name, value, name, value, as `rawHeaders` of
@@ -8,9 +8,13 @@ import { alike, NEVER_SENT, type Api } from "../config/api-options.js";
  */
 export type HeaderLines = readonly string[];
 
-/** Headers that an API gets only if its `requestHeaders` lists them. */
-const UNLESS_LISTED =
-  /^(?:origin|referer|sec-fetch-.*|x-http-method.*|x-method-override|x-original-url|x-rewrite-url|x-real-ip|.*client-ip|.*connecting-ip)$/;
+/**
+ * The headers of the browser that every API gets; docs/how-to/proxy.md lists them. It gets others
+ * only if its `requestHeaders` lists them: servers trust too many names that a proxy in front of
+ * them usually sets. Not `baggage`, which would let a user write into the traces of all services.
+ */
+const SENT =
+  /^(?:(?:accept|content|if)-[a-z\d-]+|sec-websocket-[a-z\d-]+|accept|range|prefer|idempotency-key|user-agent|traceparent|tracestate|last-event-id)$/;
 
 /** What the proxy says about a request. */
 export interface Sender {
@@ -19,6 +23,8 @@ export interface Sender {
   readonly origin: Origin | undefined;
   /** The browser's IP address, as far as the application trusts it. */
   readonly client: string | undefined;
+  /** The part of the application's paths that the framework doesn't see; see `IDP_PATH_PREFIX`. */
+  readonly pathPrefix: string;
 }
 
 /**
@@ -32,16 +38,13 @@ export function requestHeaders(lines: HeaderLines, api: Api, sender: Sender): Ma
     headers.set("accept-encoding", "identity");
   for (const [name, value] of Object.entries(api.requestHeaders))
     if (value !== true) headers.set(name, value);
-  forward(headers, sender);
+  forward(headers, api, sender);
   return headers.set("authorization", `Bearer ${sender.token}`);
 }
 
 const sentName = byName((name, { requestHeaders: table }) => {
-  const like = alike(name);
-  const isOurs = Object.keys(table).some((own) => table[own] !== true && alike(own) === like);
-  return isOurs || NEVER_SENT.test(like) || (table[name] !== true && UNLESS_LISTED.test(like))
-    ? ""
-    : name;
+  const passes = SENT.test(name) || (table[name] === true && !NEVER_FROM_BROWSER.test(name));
+  return passes && !NEVER_SENT.test(name) ? name : "";
 });
 
 /**
@@ -122,7 +125,11 @@ export function valuesOf(lines: HeaderLines, name: string): string[] {
 }
 
 /** Adds the headers of RFC 7239, and of its older form. */
-function forward(headers: Map<string, string>, { origin, client }: Sender): void {
+function forward(
+  headers: Map<string, string>,
+  { path = "" }: Api,
+  { origin, client, pathPrefix }: Sender,
+): void {
   const address =
     client !== undefined && /^[\da-f.:]+$/i.test(client)
       ? client.replace(/^::ffff:(?=\d+\.)/i, "")
@@ -134,5 +141,7 @@ function forward(headers: Map<string, string>, { origin, client }: Sender): void
     headers.set("x-forwarded-host", host).set("x-forwarded-proto", proto);
     forwarded += `;host="${host}";proto=${proto}`;
   }
+  const prefix = (pathPrefix + path).slice(0, -1);
+  if (prefix !== "") headers.set("x-forwarded-prefix", prefix);
   headers.set("forwarded", forwarded);
 }

@@ -1,21 +1,29 @@
 /** What the proxy needs of a session and of the framework. */
-import { reasonLine } from "../events/log-lines.js";
+import { logLine, reasonLine } from "../events/log-lines.js";
 import type { LogEntry } from "../events/log.js";
 import type { SessionRequest } from "../access/session-access.js";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
 import type { CommonSettings } from "../config/read-settings.js";
-import { ApiTokenError, ERRORS, isOutage } from "../errors.js";
+import { ApiTokenError, ERRORS, isOutage, type ErrorCode } from "../errors.js";
 import { driverCode, type EventHub } from "../events/event-hub.js";
-import { blockedUser, loginHeader, loginPath, providerIn, type Blocked } from "../guard/blocked.js";
-import { json, problem, type AnyReply, type Reply } from "../http/reply.js";
-import { failureReply, outageOf } from "../pages/failure-reply.js";
+import {
+  blockedUser,
+  isNavigation,
+  loginPath,
+  providerIn,
+  type Blocked,
+} from "../guard/blocked.js";
+import type { AnyReply, Reply } from "../http/reply.js";
+import type { IdpRequest } from "../http/request.js";
+import { failureReply, outageOf, type Failure } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
 import type { Registration } from "../ports/registration.js";
 import { clientOf } from "../record/record.js";
 import { fetchBody, fetchTransport } from "./fetch-forward.js";
 import { proxyRequest, type Exchange } from "./proxy.js";
 import type { HeaderLines } from "./request-headers.js";
+import { stepUpReply } from "./step-up.js";
 
 /** The running component, as far as the proxy uses it. */
 export interface ProxyComponent {
@@ -68,9 +76,31 @@ export function exchangeOf(
   component: ProxyComponent,
 ): Exchange {
   const { api, opened, client, guard, ended, onClose } = proxied;
-  const { settings, registrations, events } = component;
+  const { settings, registrations, pages, events } = component;
+  const { request, session } = opened;
+
+  /** @param isAgain the session may have ended since the request came */
+  async function token(isAgain: boolean, rejected?: string): Promise<string | Reply> {
+    try {
+      // What has gone is known from this look-up only: a framework's session keeps its copy.
+      const blocked =
+        isAgain && (await session.reload()) === undefined
+          ? await blockedUser(opened, session.endedBy ?? "no_credentials", component)
+          : await guard();
+      if (blocked !== undefined) return blocked.reply;
+      const options = { minValidity: MIN_VALIDITY, rejected };
+      // A rejected token is never "signed out".
+      const known = (await component.apiToken(session, api.api, options)) ?? rejected;
+      return known ?? (await blockedUser(opened, "no_credentials", component)).reply;
+    } catch (error) {
+      if (error instanceof ApiTokenError) return tokenRefused(error, opened, component);
+      if (!isOutage(error)) throw error;
+      return failureReply(outageOf(error, loginPath(settings.publicPath)), request, pages, "json");
+    }
+  }
+
   return {
-    request: opened.request,
+    request,
     lines,
     origin: opened.origin,
     client,
@@ -78,34 +108,17 @@ export function exchangeOf(
     clock: component.clock,
     ended,
     onClose,
-    async token(rejected) {
-      try {
-        const blocked = rejected === undefined ? await guard() : undefined;
-        if (blocked !== undefined) return blocked.reply;
-        const token = await component.apiToken(opened.session, api.api, {
-          minValidity: MIN_VALIDITY,
-          rejected,
-        });
-        // A rejected token is never "signed out".
-        const known = token ?? rejected;
-        return known ?? (await blockedUser(opened, "no_credentials", component)).reply;
-      } catch (error) {
-        if (error instanceof ApiTokenError) return refusedReply(error);
-        if (isOutage(error))
-          return failureReply(
-            outageOf(error, loginPath(settings.publicPath)),
-            opened.request,
-            component.pages,
-            "json",
-          );
-        throw error;
-      }
-    },
-    async loginUrl({ scope: _scope, ...stepUp }) {
-      const record = await opened.session.read();
+    token: () => token(false),
+    tokenAgain: (rejected) => token(true, rejected),
+    async stepUp(challenge) {
+      const { scope: _scope, ...stepUp } = challenge.parameters;
+      const record = await session.read();
       const provider = record && clientOf(record, registrations)?.key;
-      return loginPath(settings.publicPath, { ...providerIn(provider), ...stepUp, api: api.api });
+      const parameters = { ...providerIn(provider), ...stepUp, api: api.api };
+      const loginUrl = loginPath(settings.publicPath, parameters);
+      return stepUpReply(challenge, loginUrl, opened, component);
     },
+    refused: (code, headers = {}) => refusedReply({ code, headers }, request, pages),
     failed(error) {
       const cause = driverCode(error);
       const failure = {
@@ -115,30 +128,55 @@ export function exchangeOf(
         reason: error.code,
         ...(cause !== "rejected" && { cause }),
       } as const;
-      events.emit(
-        "failure",
-        failure,
-        error.code === "api_body_consumed" ? consumed(api.api) : undefined,
-      );
+      events.emit("failure", failure, lineOf(error.code, api.api));
+    },
+    locationDropped() {
+      const { level, message } = logLine("api_location_dropped");
+      events.log({ level, code: "api_location_dropped", message, details: { api: api.api } });
     },
   };
 }
 
-/** The line for a request whose body is gone, which is no failure of the API. */
-function consumed(api: string): LogEntry {
-  const message = `The proxy couldn't send a request to the API ${api}, because other code, such as a body parser, had read its body. Mount \`auth.proxyApi\` before that code.`;
-  return { ...reasonLine("api_failed", "api_body_consumed", { api }), message };
+/** The line of a failure whose cause isn't only the API's. */
+function lineOf(code: ErrorCode, api: string): LogEntry | undefined {
+  const message =
+    code === "api_body_consumed"
+      ? `The proxy couldn't send a request to the API ${api}, because other code, such as a body parser, had read its body. Mount \`auth.proxyApi\` before that code.`
+      : code === "api_redirect_refused"
+        ? `The API ${api} redirected the browser to another site, so the browser got 502 (api_redirect_refused). If browsers may follow the redirect, list its origin in \`apis.${api}.redirects\`.`
+        : undefined;
+  return message === undefined
+    ? undefined
+    : { ...reasonLine("api_failed", code, { api }), message };
 }
 
 /**
- * What the browser gets if there is no token for the API: a login that asks for what is missing, in
- * the guard's form, or a problem.
+ * The response to a request that isn't passed on, or whose response isn't: a page for a navigation,
+ * otherwise a problem document.
  */
-function refusedReply({ code, loginUrl }: ApiTokenError): Reply {
-  if (loginUrl === undefined) return problem(code, `${ERRORS[code].title}.`);
+function refusedReply(
+  failure: Pick<Failure, "code" | "headers">,
+  request: IdpRequest,
+  pages: Pages,
+): Promise<Reply> {
+  // A page of another site, such as the provider's, led here: the user can go on.
+  const goesOn = failure.code === "cross_origin" && isNavigation(request);
+  const label = goesOn ? "action.continue" : "action.tryAgain";
+  const hasAction = goesOn || ERRORS[failure.code].status >= 500;
+  const action = hasAction ? ({ label, href: "" } as const) : undefined;
+  return failureReply({ ...failure, action }, request, pages, "json");
+}
+
+/**
+ * What the browser gets if there is no token for the API: a login that asks for what is missing, or
+ * a failure.
+ */
+function tokenRefused(
+  { code, loginUrl }: ApiTokenError,
+  opened: SessionRequest,
+  component: ProxyComponent,
+): Promise<Reply> {
+  if (loginUrl === undefined) return refusedReply({ code }, opened.request, component.pages);
   const error = "insufficient_user_authentication";
-  return json({ authenticated: true, error, login_url: loginUrl }, 401, {
-    ...loginHeader(loginUrl),
-    "WWW-Authenticate": `Bearer error="${error}"`,
-  });
+  return stepUpReply({ status: 401, error, parameters: {} }, loginUrl, opened, component);
 }

@@ -1,48 +1,88 @@
 /** Which headers of an API's response the browser gets. Pure. */
 import { varyByCookie } from "../guard/gate.js";
 import { NEVER_RETURNED, type Api } from "../config/api-options.js";
-import { append, byName, passed, type HeaderLines } from "./request-headers.js";
+import { publicAddress, publicLinks, type PublicPlace } from "./addresses.js";
+import { append, byName, passed, valuesOf, type HeaderLines } from "./request-headers.js";
 
 /**
  * Headers that the browser gets only if the API's `responseHeaders` lists them. Most are commands
  * that concern the whole origin.
  */
 const UNLESS_LISTED =
-  /^(?:access-control-.*|timing-allow-origin|www-authenticate|refresh|strict-transport-security|alt-svc|nel|report-to|accept-ch|set-login|sec(?:ure)?-session-.*|use-as-dictionary|x-idpauth-login)$/;
+  /^(?:access-control-.*|timing-allow-origin|www-authenticate|refresh|strict-transport-security|public-key-pins.*|expect-ct|alt-svc|nel|report-to|reporting-endpoints|accept-ch|critical-ch|set-login|idp-signin-status|sec(?:ure)?-session-.*|use-as-dictionary|speculation-rules|attribution-reporting-.*|observe-browsing-topics|shared-storage-write|activate-storage-access|origin-agent-cluster)$/;
+
+/** The statuses with which browsers follow `Location` (the Fetch standard). */
+const REDIRECTS = [301, 302, 303, 307, 308];
+
+/** Headers that contain one address. Outside the proxy it would be wrong, and name the API. */
+const ADDRESSES = ["Content-Location", "Sourcemap", "X-Sourcemap"];
 
 /** What the headers of a response depend on. */
-export interface Answered {
-  /** The API's URL that was requested. */
-  readonly url: URL;
+export interface Answered extends PublicPlace {
+  readonly status: number;
   /** The token that was sent. A header that repeats it is dropped. */
   readonly token: string;
-  /** The part of the application's paths that the framework doesn't see; see `IDP_PATH_PREFIX`. */
-  readonly pathPrefix: string;
 }
 
-/**
- * Returns the headers for the browser; undefined if the API redirects to a place outside its base.
- */
-export function responseHeaders(
-  lines: HeaderLines,
-  api: Api,
-  { url, token, pathPrefix }: Answered,
-): Record<string, string> | undefined {
+/** The headers for the browser. */
+export interface ReturnedHeaders {
+  readonly headers: Record<string, string>;
+  /**
+   * What the API's `Location` needs a word about: `dropped`, because it leads outside and the
+   * response is no redirect; `refused`, because it is one.
+   */
+  readonly location?: "dropped" | "refused";
+}
+
+/** Returns the headers for the browser. */
+export function responseHeaders(lines: HeaderLines, api: Api, about: Answered): ReturnedHeaders {
   const headers = passed(lines, api, returnedName);
-  for (const [name, value] of headers) if (value.includes(token)) headers.delete(name);
-  const location = headers.get("Location");
-  if (location !== undefined) {
-    const inside = insidePath(location, url, api);
-    if (inside === undefined) return undefined;
-    headers.set("Location", pathPrefix + inside);
-  }
+  for (const [name, value] of headers) if (value.includes(about.token)) headers.delete(name);
+  const location = withPublicAddresses(lines, headers, api, about);
   protect(headers);
   for (const [name, value] of Object.entries(api.responseHeaders))
     if (value !== true) headers.set(capitalized(name), value);
+  // At the end: Node decodes a Content-Disposition that follows it, which changes its bytes.
+  const length = headers.get("Content-Length");
+  if (length !== undefined && headers.delete("Content-Length"))
+    headers.set("Content-Length", length);
   // Faster than `Object.fromEntries`.
   const returned: Record<string, string> = {};
   for (const [name, value] of headers) returned[name] = value;
-  return returned;
+  return location === undefined ? { headers: returned } : { headers: returned, location };
+}
+
+/** Makes the API's addresses the browser's. */
+function withPublicAddresses(
+  lines: HeaderLines,
+  headers: Map<string, string>,
+  api: Api,
+  about: Answered,
+): ReturnedHeaders["location"] {
+  for (const name of ADDRESSES) replace(headers, name, (value) => publicAddress(value, api, about));
+  replace(headers, "Link", (value) => publicLinks(value, api, about));
+  if (!headers.has("Location")) return undefined;
+  const isRedirect = REDIRECTS.includes(about.status);
+  const listed = isRedirect ? api.redirects : [];
+  // Nobody knows which one of different lines counts.
+  const [location = "", ...others] = new Set(valuesOf(lines, "location"));
+  const toPublic = () =>
+    others.length === 0 ? publicAddress(location, api, about, listed) : undefined;
+  if (replace(headers, "Location", toPublic)) return undefined;
+  return isRedirect ? "refused" : "dropped";
+}
+
+/** Replaces a header, or drops it if there is no replacement. @returns whether it is still there */
+function replace(
+  headers: Map<string, string>,
+  name: string,
+  replacement: (value: string) => string | undefined,
+): boolean {
+  const before = headers.get(name);
+  const after = before === undefined ? undefined : replacement(before);
+  if (after !== undefined) headers.set(name, after);
+  else if (before !== undefined) headers.delete(name);
+  return after !== undefined;
 }
 
 const returnedName = byName((name, { responseHeaders: table }) =>
@@ -83,19 +123,6 @@ function privateCacheControl(given: string | undefined): string {
   );
   const isPrivate = kept.some((directive) => /^(?:private|no-store)$/i.test(directive));
   return (isPrivate ? kept : ["private", ...kept]).join(", ");
-}
-
-/** The path of the proxy for an address below the API's base; undefined for any other. */
-function insidePath(
-  location: string,
-  url: URL,
-  { url: { href: base }, path = "" }: Api,
-): string | undefined {
-  if (!URL.canParse(location, url.href)) return undefined;
-  const { href } = new URL(location, url);
-  const inside = path + href.slice(base.length);
-  // Two slashes would begin the name of another host.
-  return href.startsWith(base) && !inside.startsWith("//") ? inside : undefined;
 }
 
 function capitalized(name: string): string {

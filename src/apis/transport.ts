@@ -7,6 +7,8 @@ export interface IncomingBody<Stream> {
   readonly stream: Stream;
   /** Other code has read the body, or is reading it. */
   readonly isUsed: boolean;
+  /** Whether all of it has arrived, so that `bytes` waits for nothing. False: that isn't known. */
+  readonly hasArrived: boolean;
   /** Reads the body whole. Rejects if the browser breaks it off. */
   bytes(): Promise<Uint8Array<ArrayBuffer>>;
 }

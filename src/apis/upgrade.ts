@@ -2,8 +2,7 @@
 import { ServerResponse, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { pipeline, type Duplex, type Readable } from "node:stream";
-import { ERRORS } from "../errors.js";
-import { isStream, problem } from "../http/reply.js";
+import { isStream } from "../http/reply.js";
 import type { Api } from "../config/api-options.js";
 import {
   admittedUrl,
@@ -78,12 +77,12 @@ async function replyTo(
   message: IncomingMessage,
   send: Send,
 ): Promise<ProxyReply<Readable>> {
-  const url = admittedUrl(api, exchange, isFromOtherOrigin);
+  const url = await admittedUrl(api, exchange, isFromOtherOrigin);
   if (!(url instanceof URL)) return url;
   // The API gets a GET, whatever came.
   if (message.method !== "GET" || message.headers.upgrade?.toLowerCase() !== "websocket")
-    return problem("not_found", `${ERRORS.not_found.title}.`);
-  return answered(api, exchange, url, true, (headers) => send(url, headers));
+    return exchange.refused("not_found");
+  return answered(api, exchange, url, { canRepeat: true, send: (headers) => send(url, headers) });
 }
 
 /** Browsers send `Origin` with every WebSocket, and let pages of all sites open one. */

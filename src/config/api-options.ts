@@ -113,20 +113,23 @@ const USUAL_METHODS: readonly string[] = [
 export const NEVER_SENT =
   /^(?::.*|proxy-.*|connection|keep-alive|te|trailer|transfer-encoding|upgrade|http2-settings|host|content-length|expect|cookie2?|authorization|forwarded|x-forwarded.*|x-idpauth.*)$/;
 
+/** Headers by which servers learn of a user who has signed in to the proxy in front of them. */
+const IDENTITY =
+  "(?:x-)?remote-.*|auth-(?:user|type)|x-auth-(?:request-.*|user.*)|x-authenticated-.*|x-webauth-.*|x-(?:anonymous-)?consumer.*|x-credential-.*|x-user(?:name|info)?|x-user-(?!agent$).*|x-(?:email|groups?|roles?)|x-(?:access|id)-token|x-jwt-.*|(?:x-)?oidc-.*|x-saml-.*|shib-.*|impersonate-.*|sm-?user.*|iv-.*|oam-.*|x-ms-(?:client-principal|token).*|x-goog-(?:authenticated-user|iap)-.*|x-amzn-oidc-.*|cf-access-.*|x-(?:authentik|vouch|pomerium|spiffe)-.*|tailscale-.*|x-envoy-.*|x-original-(?:host|forwarded.*)|gap-auth";
+
+/** Headers by which they learn of a client's certificate. */
+const CERTIFICATE =
+  ".*client-?cert.*|.*ssl-client.*|.*tls-client.*|(?:x-)?ssl-.*|x-tls-.*|x-client-(?:verify|dn|[si]-dn|subject.*|issuer.*|serial.*|fingerprint)|x-amzn-mtls-.*|x-(?:peer-)?cert.*";
+
+/** Headers that an API never gets from a browser, even if its `requestHeaders` lists them. */
+export const NEVER_FROM_BROWSER = new RegExp(`^(?:${IDENTITY}|${CERTIFICATE})$`);
+
 /**
  * Headers that a browser never gets from an API: those of the connection, and commands that concern
  * the whole origin.
  */
 export const NEVER_RETURNED =
-  /^(?:proxy-.*|connection|keep-alive|te|trailer|transfer-encoding|upgrade|http2-settings|set-cookie2?|clear-site-data|x-accel-.*|x-sendfile.*|service-worker-allowed|surrogate-control|.*cdn-cache-control)$/;
-
-/**
- * The name as servers see it that translate headers to variables: CGI, and some proxies, make `_`
- * of `-`, and PHP of `.` too.
- */
-export function alike(name: string): string {
-  return name.toLowerCase().replace(/[_.]/g, "-");
-}
+  /^(?:proxy-.*|connection|keep-alive|te|trailer|transfer-encoding|upgrade|http2-settings|set-cookie2?|clear-site-data|x-accel-.*|x-sendfile.*|service-worker-allowed|surrogate-control|.*cdn-cache-control|x-idpauth.*)$/;
 
 export interface ApiTable {
   readonly apis: ReadonlyMap<string, Api>;
@@ -137,7 +140,7 @@ const TRUST =
   "Remove the variable. To trust your own certificate authority, set NODE_EXTRA_CA_CERTS to its certificate's file.";
 const NAME = /^[a-z][a-z0-9-]{0,30}$/;
 const METHOD = /^(?!(?:CONNECT|TRACE)$)[A-Z]{1,20}$/;
-const HEADER = /^(?!content-length$)[a-z0-9-]{1,100}$/i;
+const HEADER = /^(?!content-length$)[a-z0-9-]{1,100}$/;
 const PATH = /^\/(?:[A-Za-z0-9._~-]+\/)*$/;
 const TEXT = /^[\x21-\x7e]{1,512}$/;
 const SEQUENCES = ["%2F", "//", ";"];
@@ -150,12 +153,19 @@ const list = (is: (value: unknown) => boolean) => (value: unknown) =>
 const either = (is: (value: unknown) => boolean) => (value: unknown) =>
   is(value) || list(is)(value);
 
-/** @param never the headers that the proxy handles itself */
-function headers(never: RegExp) {
-  const isHeader = ([name, value]: [string, unknown]) =>
-    HEADER.test(name) &&
-    !never.test(alike(name)) &&
-    (value === true || (typeof value === "string" && /^[\x20-\x7e]{1,2000}$/.test(value)));
+/**
+ * @param never the headers that the proxy handles itself
+ * @param neverPassed those that can only have a value of the table's
+ */
+function headers(never: RegExp, neverPassed?: RegExp) {
+  const isValue = (name: string, value: unknown) =>
+    value === true
+      ? neverPassed?.test(name) !== true
+      : typeof value === "string" && /^[\x20-\x7e]{1,2000}$/.test(value);
+  const isHeader = ([given, value]: [string, unknown]) => {
+    const name = given.toLowerCase();
+    return HEADER.test(name) && !never.test(name) && isValue(name, value);
+  };
   return (value: unknown) => isObject(value) && Object.entries(value).every(isHeader);
 }
 
@@ -180,8 +190,8 @@ const OPTIONS: Readonly<Record<keyof ApiOptions, Check>> = {
   methods: [list(text(METHOD)), "a list of methods in capital letters, without CONNECT and TRACE"],
   paths: [list((value) => SEQUENCES.includes(value as string)), "a list of `%2F`, `//` and `;`"],
   requestHeaders: [
-    headers(NEVER_SENT),
-    "an object with true or a string for each header, without those of the connection, Cookie, Authorization and X-Forwarded-*",
+    headers(NEVER_SENT, NEVER_FROM_BROWSER),
+    "an object with true or a string for each header, without those of the connection, Cookie, Authorization and X-Forwarded-*, and without true for those that name a user or a client certificate",
   ],
   responseHeaders: [
     headers(NEVER_RETURNED),

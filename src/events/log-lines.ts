@@ -35,6 +35,10 @@ export const LOG_CODES = {
     "The provider granted an API's token with fewer scopes than requested",
   ],
   api_failed: ["warn", "An API didn't respond as it should"],
+  api_location_dropped: [
+    "info",
+    "An API sent a Location that's neither below its `url` nor below the proxy's path, so the browser didn't get this header",
+  ],
   api_token_failed: ["warn", "There is no access token for an API now; the session continues"],
   refresh_token_given: [
     "info",

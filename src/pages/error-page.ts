@@ -52,7 +52,7 @@ export function errorPage(model: ErrorModel, texts: Texts): PageContent {
   const { status } = ERRORS[code];
   // Its detail is a technical text for the developers, which has no translation.
   const isEnglish = code === "login_loop";
-  const title = own(`error.${code}`, texts) ?? ERRORS[code].title;
+  const title = own(`error.${code}`, texts) ?? titleOf(code, texts);
   const outage = isOutage(code);
   const detail =
     parameterText(model.parameters, texts) ?? model.detail ?? own(`error.${code}.text`, texts);
@@ -78,6 +78,15 @@ export function errorPage(model: ErrorModel, texts: Texts): PageContent {
     action: link,
     main,
   };
+}
+
+/** The title of an error without a text of its own: an API's has one in every language. */
+function titleOf(code: ErrorCode, { language, say }: Texts): string {
+  const { status, title } = ERRORS[code];
+  if (language === "en" || !code.startsWith("api_")) return title;
+  if (status === 401) return say("error.insufficient_user_authentication");
+  if (status === 403) return say("error.forbidden");
+  return say(status < 500 ? "error.not_found" : "error.unavailable");
 }
 
 /** The text of a key without placeholders; undefined if there is none. */

@@ -11,6 +11,7 @@ import { systemClock } from "../../src/clock.js";
 import { SessionEndedError } from "../../src/sessions/session-end-signal.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import type { Api } from "../../src/config/api-options.js";
+import { json, problem } from "../../src/http/reply.js";
 import { apiRow } from "./api-row.js";
 import { closeAll, nodeApi, ORIGIN, rawApi } from "./parties.js";
 
@@ -38,9 +39,12 @@ function frontOf(api: Api, token: (rejected?: string) => string = () => "token-1
           clock: systemClock,
           ended: () => session.signal,
           onClose: (closed) => request.signal.addEventListener("abort", closed),
-          token: async (rejected) => token(rejected),
-          loginUrl: async () => "",
+          token: async () => token(),
+          tokenAgain: async (rejected) => token(rejected),
+          stepUp: async ({ status }) => json({}, status),
+          refused: async (code) => problem(code, ""),
           failed: () => undefined,
+          locationDropped: () => undefined,
         },
         fetchBody(request),
       );
@@ -105,7 +109,7 @@ describe("the proxy over fetch", () => {
     const { handle } = frontOf(api);
     const inside = await handle("/api/orders/in");
     expect([inside.status, inside.headers.get("location")]).toEqual([307, "/api/orders/next"]);
-    expect(await codeOf(await handle("/api/orders/out"))).toEqual([502, "api_response_invalid"]);
+    expect(await codeOf(await handle("/api/orders/out"))).toEqual([502, "api_redirect_refused"]);
     expect(requests).toBe(2);
   });
 

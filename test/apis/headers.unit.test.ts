@@ -1,17 +1,23 @@
 import { describe, expect, it } from "vitest";
-import { challengeOf, stepUpReply } from "../../src/apis/challenge.js";
+import { challengeOf } from "../../src/apis/challenge.js";
 import { lengthOf, requestHeaders } from "../../src/apis/request-headers.js";
 import { responseHeaders } from "../../src/apis/response-headers.js";
 import { readApis } from "../../src/config/api-options.js";
 import { apiRow } from "./api-row.js";
 
 const TOKEN = "token-2f9c";
-const SENDER = { token: TOKEN, origin: "https://app.example:8443", client: "192.0.2.7" };
+const SENDER = {
+  token: TOKEN,
+  origin: "https://app.example:8443",
+  client: "192.0.2.7",
+  pathPrefix: "/app",
+};
 const OURS = {
   authorization: `Bearer ${TOKEN}`,
   forwarded: 'for=192.0.2.7;host="app.example:8443";proto=https',
   "x-forwarded-for": "192.0.2.7",
   "x-forwarded-host": "app.example:8443",
+  "x-forwarded-prefix": "/app/api/orders",
   "x-forwarded-proto": "https",
 };
 const passed = (lines: readonly (readonly [string, string])[], api = apiRow(), sender = SENDER) =>
@@ -32,35 +38,85 @@ describe("the headers of a request for an API", () => {
     "X_Forwarded_For",
     "x.forwarded.host",
     "X-Forwarded_Proto",
+    "X~Forwarded~For",
     "X_Idpauth",
     "x_original.url",
     "Content_Length",
+    "Content~Type",
+    "accept.language",
     "Transfer_Encoding",
     "sec_fetch_site",
-  ])("don't include %s, whose name differs from one of those only by case, _ or .", (name) => {
+  ])("don't include %s, which some servers take for another name", (name) => {
     expect(passed([[name, "browser"]])).toEqual(OURS);
   });
 
-  it("include everything else, with repeated lines joined", () => {
-    const lines = [["Accept", "text/html"], ["X-Custom_Name", "1"], ["accept", "*/*"], ["If-None-Match", '"a"'], ["Sec-WebSocket-Key", "k"], ["__proto__", "x"]] as const; // prettier-ignore
-    expect([...requestHeaders(lines.flat(), apiRow(), SENDER).keys()].slice(0, 5)).toEqual([
+  const IDENTITY = ["Remote-User", "X-Remote-User", "X-Remote-Group", "X-Auth-Request-User", "X-Auth-Request-Email", "X-Authenticated-Userid", "X-WebAuth-User", "X-Consumer-Username", "X-Credential-Identifier", "X-User", "X-User-Id", "X-Username", "X-Userinfo", "X-Email", "X-Groups", "X-Roles", "X-Access-Token", "X-Id-Token", "X-Jwt-Assertion", "OIDC-Claim-Sub", "Impersonate-User", "SM-User", "IV-User", "X-MS-Client-Principal", "X-MS-Client-Principal-Id", "X-MS-Token-AAD-Id-Token", "X-Goog-Authenticated-User-Email", "X-Goog-Iap-Jwt-Assertion", "X-Amzn-Oidc-Identity", "Cf-Access-Jwt-Assertion", "X-Authentik-Username", "X-Pomerium-Claim-Email", "Tailscale-User-Login", "X-Envoy-External-Address", "X-Envoy-Original-Path", "X-Original-Host", "X-Original-Forwarded-For", "X-Forwarded-User", "X-Forwarded-Client-Cert",
+    "X-SSL-Client-Verify", "X-SSL-Client-S-DN", "SSL-Client-Cert", "Client-Cert", "Client-Cert-Chain", "X-Client-Cert", "X-ARR-ClientCert", "X-Client-Verify", "X-Client-DN", "X-TLS-Client-Subject", "X-Amzn-Mtls-Clientcert", "X-Certificate"]; // prettier-ignore
+
+  it.each(IDENTITY)("never include the browser's %s, even if the table lists it", (name) => {
+    expect(passed([[name, "browser"]])).toEqual(OURS);
+    const listed = apiRow({ requestHeaders: { [name.toLowerCase()]: true } });
+    expect(passed([[name, "browser"]], listed)).toEqual(OURS);
+    const given = { a: { url: "https://a.example/", requestHeaders: { [name]: true } } };
+    expect(readApis(given, []).findings).toHaveLength(1);
+  });
+
+  it("may name a user whom the table names", () => {
+    const given = { a: { url: "https://a.example/", requestHeaders: { "Remote-User": "shop" } } };
+    const { apis, findings } = readApis(given, []);
+    expect(findings).toEqual([]);
+    expect(passed([["remote-user", "root"]], apis.get("a"))).toMatchObject({
+      "remote-user": "shop",
+    });
+  });
+
+  const SENT = ["Accept", "Accept-Charset", "Accept-Encoding", "Accept-Language", "Accept-Datetime", "Content-Type", "Content-Encoding", "Content-Language", "Content-Disposition", "Content-Digest", "Content-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range", "Range", "Prefer", "Idempotency-Key", "User-Agent", "traceparent", "tracestate", "Last-Event-ID", "Sec-WebSocket-Key", "Sec-WebSocket-Version", "Sec-WebSocket-Protocol", "Sec-WebSocket-Extensions"]; // prettier-ignore
+
+  it.each(SENT)("include the browser's %s", (name) => {
+    expect(passed([[name, "browser"]])).toEqual({ ...OURS, [name.toLowerCase()]: "browser" });
+  });
+
+  it.each(["baggage", "X-Own", "X-Requested-With", "HX-Request", "X-CSRF-Token", "Cache-Control", "Pragma", "Priority", "DNT", "Sec-CH-UA", "Via", "From", "Date", "X-Real-IP", "X-HTTP-Method-Override", "Accept-", "Content-", "If-", "Xaccept", "Ranges", "__proto__", "constructor"])(
+    "include the browser's %s only if the table lists it",
+    (name) => {
+      expect(passed([[name, "browser"]])).toEqual(OURS);
+      const listed = apiRow({ requestHeaders: Object.fromEntries([[name.toLowerCase(), true]]) });
+      expect(passed([[name, "browser"]], listed)).toHaveProperty([name.toLowerCase()], "browser");
+    },
+  ); // prettier-ignore
+
+  it("include repeated lines joined, and empty values", () => {
+    const lines = [["Accept", "text/html"], ["If-None-Match", '"a"'], ["accept", "*/*"], ["Prefer", ""]] as const; // prettier-ignore
+    expect([...requestHeaders(lines.flat(), apiRow(), SENDER).keys()].slice(0, 3)).toEqual([
       "accept",
-      "x-custom_name",
       "if-none-match",
-      "sec-websocket-key",
-      "__proto__",
+      "prefer",
     ]);
-    expect(passed(lines)).toMatchObject({ ...OURS, accept: "text/html, */*" });
+    expect(passed(lines)).toEqual({
+      ...OURS,
+      accept: "text/html, */*",
+      "if-none-match": '"a"',
+      prefer: "",
+    });
+  });
+
+  it.each([
+    ["", "/api/orders/", "/api/orders"],
+    ["/app", "/", "/app"],
+    ["", "/", undefined],
+  ])("name the prefix %s and the path %s as %s", (pathPrefix, path, expected) => {
+    const headers = passed([], apiRow({ path }), { ...SENDER, pathPrefix });
+    expect(headers["x-forwarded-prefix"]).toBe(expected);
   });
 
   it("don't include what Connection names, but ours can't be removed this way", () => {
     const lines = [
-      ["X-Secret", "1"],
-      ["X-Kept", "2"],
-      ["Connection", "close, X-Secret"],
+      ["Prefer", "1"],
+      ["Range", "2"],
+      ["Connection", "close, Prefer"],
       ["Connection", "authorization , x-forwarded-for"],
     ] as const;
-    expect(passed(lines)).toEqual({ ...OURS, "x-kept": "2" });
+    expect(passed(lines)).toEqual({ ...OURS, range: "2" });
   });
 
   it("include the API's own headers in place of the browser's, in any spelling", () => {
@@ -136,7 +192,9 @@ describe("the length of a request's body", () => {
 });
 
 const ANSWERED = {
+  status: 200,
   url: new URL("https://orders.internal/v2/items/5?x=1"),
+  origin: "https://app.example",
   token: TOKEN,
   pathPrefix: "",
 };
@@ -148,11 +206,11 @@ const ADDED = {
   "Cross-Origin-Resource-Policy": "same-origin",
 };
 const given = (lines: readonly (readonly [string, string])[], api = apiRow(), about = ANSWERED) =>
-  responseHeaders(lines.flat(), api, about);
+  responseHeaders(lines.flat(), api, about).headers;
 
 describe("the headers of a response for the browser", () => {
   it.each(["Connection", "Keep-Alive", "Transfer-Encoding", "Trailer", "Upgrade", "Proxy-Authenticate", "Set-Cookie", "Set-Cookie2", "Clear-Site-Data", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers",
-    "WWW-Authenticate", "X-Accel-Redirect", "X-Accel-Buffering", "X-Sendfile", "Service-Worker-Allowed", "Refresh", "Strict-Transport-Security", "Alt-Svc", "Surrogate-Control", "CDN-Cache-Control"])(
+    "WWW-Authenticate", "X-Accel-Redirect", "X-Accel-Buffering", "X-Sendfile", "Service-Worker-Allowed", "Refresh", "Strict-Transport-Security", "Alt-Svc", "NEL", "Report-To", "Reporting-Endpoints", "Speculation-Rules", "Attribution-Reporting-Register-Source", "Origin-Agent-Cluster", "X-Idpauth", "X-Idpauth-Login", "X-Idpauth-Anything", "Surrogate-Control", "CDN-Cache-Control"])(
     "don't include the API's %s",
     (name) => {
       expect(given([[name, "x"]])).toEqual(ADDED);
@@ -165,15 +223,17 @@ describe("the headers of a response for the browser", () => {
         ["content-type", "text/html"],
         ["ETag", '"1"'],
         ["Content-Length", "5"],
-        ["Link", "<a>"],
-        ["link", "<b>"],
+        ["X-Repeated", "a"],
+        ["x-repeated", "b"],
+        ["X-Empty", ""],
       ]),
     ).toEqual({
       ...ADDED,
       "Content-Type": "text/html",
       Etag: '"1"',
       "Content-Length": "5",
-      Link: "<a>, <b>",
+      "X-Repeated": "a, b",
+      "X-Empty": "",
     });
   });
 
@@ -198,7 +258,7 @@ describe("the headers of a response for the browser", () => {
   ])(
     "never let a shared cache store the response: Cache-Control %s becomes %s",
     (before, after) => {
-      expect(given([["Cache-Control", before]])?.["Cache-Control"]).toBe(after);
+      expect(given([["Cache-Control", before]])["Cache-Control"]).toBe(after);
     },
   );
 
@@ -213,7 +273,7 @@ describe("the headers of a response for the browser", () => {
 
   it("keep proxies from compressing or buffering an event stream", () => {
     const headers = given([["Content-Type", "text/event-stream; charset=utf-8"]]);
-    expect([headers?.["Cache-Control"], headers?.["X-Accel-Buffering"]]).toEqual([
+    expect([headers["Cache-Control"], headers["X-Accel-Buffering"]]).toEqual([
       "private, no-store, no-transform",
       "no",
     ]);
@@ -242,41 +302,147 @@ describe("the headers of a response for the browser", () => {
     const refused = (name: string) =>
       readApis({ a: { url: "https://a.example/", responseHeaders: { [name]: "x" } } }, []).findings
         .length > 0;
-    expect(["set-cookie", "x-accel-redirect", "connection", "clear-site-data"].every(refused)).toBe(
-      true,
-    );
+    expect(
+      ["set-cookie", "x-accel-redirect", "connection", "clear-site-data", "X-Idpauth"].every(
+        refused,
+      ),
+    ).toBe(true);
     expect(refused("alt-svc")).toBe(false);
   });
 
-  it.each([
-    ["https://orders.internal/v2/items/6", "/api/orders/items/6"],
-    ["/v2/items/6?y=2#z", "/api/orders/items/6?y=2#z"],
-    ["6", "/api/orders/items/6"],
-    ["?y=2", "/api/orders/items/5?y=2"],
-    ["../", "/api/orders/"],
-    ["//orders.internal/v2/", "/api/orders/"],
-  ])("redirect within the API: Location %s becomes %s", (location, expected) => {
-    expect(given([["Location", location]])?.["Location"]).toBe(expected);
-    expect(
-      given([["Location", location]], apiRow(), { ...ANSWERED, pathPrefix: "/app" })?.["Location"],
-    ).toBe(`/app${expected}`);
+  it("have the length after the other headers of the API", () => {
+    const names = Object.keys(given([["Content-Length", "5"], ["Content-Disposition", "inline"]])); // prettier-ignore
+    expect(names.slice(-1)).toEqual(["Content-Length"]);
+  });
+});
+
+const INSIDE = [
+  ["https://orders.internal/v2/items/6", "/api/orders/items/6"],
+  ["/v2/items/6?y=2#z", "/api/orders/items/6?y=2#z"],
+  ["6", "/api/orders/items/6"],
+  ["?y=2", "/api/orders/items/5?y=2"],
+  ["", "/api/orders/items/5?x=1"],
+  ["../", "/api/orders/"],
+  ["//orders.internal/v2/", "/api/orders/"],
+  ["http://orders.internal/v2/6", "/api/orders/6"],
+  ["http://orders.internal:80/v2/6", "/api/orders/6"],
+  ["http://orders.internal:443/v2/6", "/api/orders/6"],
+  ["https://orders.internal:80/v2/6", "/api/orders/6"],
+  ["HTTPS://ORDERS.INTERNAL/v2/6", "/api/orders/6"],
+  ["/v2/caf\u00c3\u00a9", "/api/orders/caf%C3%A9"],
+  ["https://app.example/app/api/orders/6?a=b#c", "/api/orders/6?a=b#c"],
+  ["http://app.example/app/api/orders/", "/api/orders/"],
+  ["/app/api/orders/6", "/api/orders/6"],
+] as const;
+
+const OUTSIDE = [
+  "https://evil.example/v2/",
+  "/",
+  "/v2",
+  "/v3/x",
+  "../../admin",
+  "//evil.example/v2/",
+  "https://orders.internal:8443/v2/",
+  "https://user@orders.internal/v2/",
+  "https://:secret@orders.internal/v2/",
+  "ftp://orders.internal/v2/",
+  "javascript:alert(1)",
+  "http://[",
+  "/v2/../x",
+  "https://app.example/app/admin",
+  "https://app.example/api/orders/6",
+  "https://app.example:8443/app/api/orders/6",
+  "//evil.example/app/api/orders/",
+  "/\\evil.example/app/api/orders/",
+];
+
+const PREFIXED = { ...ANSWERED, pathPrefix: "/app" };
+const locationOf = (location: string, status: number, api = apiRow()) => {
+  const returned = responseHeaders(["Location", location], api, { ...PREFIXED, status });
+  return [returned.headers["Location"], returned.location];
+};
+
+describe("an API's Location", () => {
+  it.each(INSIDE)("below its base or ours becomes our path: %s", (location, expected) => {
+    for (const status of [200, 201, 202, 301, 302, 303, 307, 308])
+      expect(locationOf(location, status)).toEqual([`/app${expected}`, undefined]);
+  });
+
+  it.each(OUTSIDE)("of a redirect outside both is refused: %s", (location) => {
+    for (const status of [301, 302, 303, 307, 308])
+      expect(locationOf(location, status)).toEqual([undefined, "refused"]);
+  });
+
+  it.each(OUTSIDE)("of a response that is no redirect is dropped: %s", (location) => {
+    for (const status of [200, 201, 202, 204, 300, 304, 305, 306, 400, 503])
+      expect(locationOf(location, status)).toEqual([undefined, "dropped"]);
+  });
+
+  it("of a redirect to a listed origin stays, and only there", () => {
+    const api = apiRow({ redirects: ["https://files.example", "https://orders.internal"] });
+    const file = "https://files.example/a?Signature=%2b%2f";
+    expect(locationOf(file, 302, api)).toEqual([file, undefined]);
+    expect(locationOf("//files.example/a", 302, api)).toEqual(["https://files.example/a", undefined]); // prettier-ignore
+    expect(locationOf(file, 201, api)).toEqual([undefined, "dropped"]);
+    expect(locationOf("http://files.example/a", 302, api)).toEqual([undefined, "refused"]);
+    expect(locationOf("https://a@files.example/", 302, api)).toEqual([undefined, "refused"]);
+    expect(locationOf("/v2/6", 302, api)).toEqual(["/app/api/orders/6", undefined]);
+    expect(locationOf("/v3/6", 302, api)).toEqual(["https://orders.internal/v3/6", undefined]);
+  });
+
+  it("that occurs twice counts only if both are the same", () => {
+    const of = (...values: string[]) =>
+      responseHeaders(values.flatMap((value) => ["Location", value]), apiRow(), {
+        ...ANSWERED,
+        status: 302,
+      }); // prettier-ignore
+    expect(of("6", "6").headers["Location"]).toBe("/api/orders/items/6");
+    expect(of("6", "7")).toMatchObject({ location: "refused" });
+  });
+
+  it("isn't ours only because it begins with a path like ours, if the proxy's path is the root", () => {
+    const about = { ...ANSWERED, status: 201, origin: undefined };
+    const returned = responseHeaders(["Location", "https://app.example/x"], apiRow({ path: "/" }), about); // prettier-ignore
+    expect(returned.location).toBe("dropped");
+  });
+});
+
+describe("other addresses of an API's response", () => {
+  it.each(["Content-Location", "SourceMap", "X-SourceMap"])("are rewritten in %s", (name) => {
+    const header = name === "Content-Location" ? name : name.replace("SourceMap", "Sourcemap");
+    for (const [address, expected] of INSIDE)
+      expect(given([[name, address]], apiRow(), PREFIXED)[header]).toBe(`/app${expected}`);
+    for (const address of OUTSIDE)
+      expect(given([[name, address]], apiRow(), PREFIXED)).not.toHaveProperty(header);
+    const api = apiRow({ redirects: ["https://files.example"] });
+    expect(given([[name, "https://files.example/a"]], api)).not.toHaveProperty(header);
   });
 
   it.each([
-    "https://evil.example/v2/",
-    "/",
-    "/v2",
-    "/v3/x",
-    "../../admin",
-    "//evil.example/v2/",
-    "https://orders.internal:8443/v2/",
-    "http://orders.internal/v2/",
-    "https://user@orders.internal/v2/",
-    "javascript:alert(1)",
-    "http://[",
-    "/v2/../x",
-  ])("are no response if Location leaves the API's base: %s", (location) => {
-    expect(given([["Location", location]])).toBeUndefined();
+    ['<6>; rel="next"', '</api/orders/items/6>; rel="next"'],
+    ['</v2/a>; rel="a, b"; title="x<y>", <https://evil.example/>; rel=b,<7>;rel=c', '</api/orders/items/a>; rel="a, b"; title="x<y>", </api/orders/items/7>;rel=c'],
+    ['  , ,<6> ,,', "</api/orders/items/6>"],
+    ['<6>; title="a \\" <b>, c"; rel=d', '</api/orders/items/6>; title="a \\" <b>, c"; rel=d'],
+    ['<6>; rel="next"; anchor="https://orders.internal/v2/"', undefined],
+    ["<https://evil.example/>; rel=preconnect", undefined],
+    ['<6>; rel=a, <7>; rel="b', "</api/orders/items/6>; rel=a"],
+    ["6; rel=next", undefined],
+    ["", undefined],
+  ])("are rewritten or dropped in each value of Link: %s", (link, expected) => {
+    const place = { ...ANSWERED, url: new URL("https://orders.internal/v2/items/5") };
+    const before = link.replace("</v2/a>", "</v2/items/a>");
+    expect(given([["Link", before]], apiRow(), place)["Link"]).toBe(expected);
+  }); // prettier-ignore
+
+  it("of repeated Link lines are one list", () => {
+    expect(given([["Link", "<6>; rel=a"], ["Link", "<7>; rel=b"]])["Link"]).toBe("</api/orders/items/6>; rel=a, </api/orders/items/7>; rel=b"); // prettier-ignore
+  });
+
+  it("are read in time that grows with their length", () => {
+    const start = process.cpuUsage();
+    for (const link of ["<a>;".repeat(20_000), '<a>;"'.repeat(20_000), "<".repeat(80_000), " ,".repeat(40_000), "<a>,".repeat(20_000)])
+      given([["Link", link]]); // prettier-ignore
+    expect(process.cpuUsage(start).user).toBeLessThan(2_000_000);
   });
 });
 
@@ -293,14 +459,6 @@ describe("the challenge of an API", () => {
       error: "insufficient_user_authentication",
       parameters: { acr_values: "mfa phr", max_age: "60" },
     });
-    const reply = stepUpReply(
-      challenge!,
-      `/idpauth/login/?${new URLSearchParams(challenge!.parameters).toString()}`,
-    );
-    expect([reply.status, JSON.parse(reply.body!)]).toEqual([
-      401,
-      { authenticated: true, error: "insufficient_user_authentication", acr_values: "mfa phr", max_age: "60", login_url: "/idpauth/login/?acr_values=mfa+phr&max_age=60" },
-    ]); // prettier-ignore
   });
 
   it("is a step-up if the API requires another scope", () => {

@@ -10,7 +10,8 @@ import { agentOf, nodeBody, nodeTransport } from "../../src/apis/forward.js";
 import { proxyRequest, type Exchange } from "../../src/apis/proxy.js";
 import { proxyUpgrade } from "../../src/apis/upgrade.js";
 import type { Transport } from "../../src/apis/transport.js";
-import type { IdpAuthError, Reply } from "../../src/index.js";
+import { ERRORS, type IdpAuthError, type Reply } from "../../src/index.js";
+import { json, problem } from "../../src/http/reply.js";
 import { NodeRequest, onClose, rememberResponse } from "../../src/adapters/node/node-message.js";
 import { writeReply } from "../../src/adapters/node/node-response.js";
 import { systemClock, type Clock } from "../../src/clock.js";
@@ -104,6 +105,8 @@ export interface Front {
   /** Ends the session. */
   readonly session: AbortController;
   readonly failures: IdpAuthError[];
+  /** How many responses have lost their `Location`. */
+  readonly dropped: () => number;
   /** What the proxy was asked for tokens: the rejected ones, or undefined. */
   readonly tokenCalls: (string | undefined)[];
   readonly handler: (
@@ -128,6 +131,8 @@ export function frontHandler(
   const failures: IdpAuthError[] = [];
   const tokenCalls: (string | undefined)[] = [];
   const failed = (error: IdpAuthError) => failures.push(error);
+  let drops = 0;
+  const dropped = () => drops;
   const exchangeOf = (message: IncomingMessage | Http2ServerRequest): Exchange => ({
     request: new NodeRequest(message),
     lines: message.rawHeaders,
@@ -137,12 +142,21 @@ export function frontHandler(
     clock,
     ended: () => session.signal,
     onClose: (closed) => onClose(message, closed),
-    async token(rejected) {
-      tokenCalls.push(rejected);
+    async token() {
+      tokenCalls.push(undefined);
+      return token === undefined ? "token-1" : token();
+    },
+    async tokenAgain(rejected) {
+      if (rejected !== undefined) tokenCalls.push(rejected);
       return token === undefined ? "token-1" : token(rejected);
     },
-    loginUrl: async (parameters) => `/idpauth/login/?${new URLSearchParams(parameters).toString()}`,
+    async stepUp({ status, error, parameters }) {
+      const login_url = `/idpauth/login/?${new URLSearchParams(parameters).toString()}`;
+      return json({ authenticated: true, error, ...parameters, login_url }, status);
+    },
+    refused: async (code, headers = {}) => problem(code, `${ERRORS[code].title}.`, { headers }),
     failed,
+    locationDropped: () => void (drops += 1),
   });
   const handler: Front["handler"] = async (message, response) => {
     rememberResponse(message, response);
@@ -152,7 +166,7 @@ export function frontHandler(
       await proxyRequest(api, transport, exchangeOf(message), nodeBody(message)),
     );
   };
-  return { session, failures, tokenCalls, handler, failed, exchangeOf, transport };
+  return { session, failures, dropped, tokenCalls, handler, failed, exchangeOf, transport };
 }
 
 /** A server of node:http with the proxy. */

@@ -274,21 +274,72 @@ describe("an API that fails", () => {
     expect((await request(port, "/api/orders/", { ...POST, body: "x" })).status).toBe(502);
   });
 
-  it.each([
-    [
-      "a redirect to another place",
-      "HTTP/1.1 302 Found\r\nLocation: https://evil.example/\r\nContent-Length: 0\r\n\r\n",
-    ],
-    ["an invalid status", "HTTP/1.1 999 X\r\nContent-Length: 0\r\n\r\n"],
-  ])("with %s is 502", async (_what, answer) => {
-    const { url } = await rawApi((socket) => socket.write(answer));
-    const { port } = await front(apiRow({ url }));
+  it("with a redirect to another place is 502", async () => {
+    const { url } = await rawApi((socket) =>
+      socket.write(
+        "HTTP/1.1 302 Found\r\nLocation: https://evil.example/\r\nContent-Length: 0\r\n\r\n",
+      ),
+    );
+    const { port, failures } = await front(apiRow({ url }));
     const response = await request(port, "/api/orders/");
     expect([response.status, code(response.body), response.headers.location]).toEqual([
       502,
-      "api_response_invalid",
+      "api_redirect_refused",
       undefined,
     ]);
+    expect(failures.map((failure) => failure.code)).toEqual(["api_redirect_refused"]);
+    const listed = await front(apiRow({ url, redirects: ["https://evil.example"] }));
+    const redirected = await request(listed.port, "/api/orders/");
+    expect([redirected.status, redirected.headers.location]).toEqual([
+      302,
+      "https://evil.example/",
+    ]);
+  });
+
+  it("with a Location elsewhere has acted: its response passes without it", async () => {
+    const { url } = await rawApi((socket) =>
+      socket.write(
+        "HTTP/1.1 201 Created\r\nLocation: urn:orders:5\r\nETag: a\r\nContent-Length: 4\r\n\r\ndone",
+      ),
+    );
+    const { port, failures, dropped } = await front(apiRow({ url }));
+    const response = await request(port, "/api/orders/", { ...POST, body: "x" });
+    expect([response.status, response.body, response.headers.etag]).toEqual([201, "done", "a"]);
+    expect(response.headers.location).toBeUndefined();
+    expect([failures, dropped()]).toEqual([[], 1]);
+    await request(port, "/api/orders/", { ...POST, body: "x" });
+    expect(dropped()).toBe(2);
+  });
+
+  it.each(["600 X", "999 X", "099 X", "000 X"])(
+    "with %s, which is no status, is an error with the API's body",
+    async (line) => {
+      const { url } = await rawApi((socket) =>
+        socket.write(`HTTP/1.1 ${line}\r\nX-Outcome: 1\r\nContent-Length: 4\r\n\r\ndone`),
+      );
+      const { port, failures } = await front(apiRow({ url }));
+      const response = await request(port, "/api/orders/", { ...POST, body: "x" });
+      expect([response.status, response.body, response.headers["x-outcome"]]).toEqual([500, "done", "1"]); // prettier-ignore
+      expect(failures).toEqual([]);
+    },
+  );
+
+  it.each(["299 X", "418 X", "599 X"])("with %s passes as it is", async (line) => {
+    const { url } = await rawApi((socket) =>
+      socket.write(`HTTP/1.1 ${line}\r\nContent-Length: 4\r\n\r\ndone`),
+    );
+    const { port } = await front(apiRow({ url }));
+    const response = await request(port, "/api/orders/");
+    expect([response.status, response.body]).toEqual([Number(line.slice(0, 3)), "done"]);
+  });
+
+  it("and switches protocols without a request for it is 502", async () => {
+    const { url } = await rawApi((socket) =>
+      socket.write("HTTP/1.1 101 X\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"),
+    );
+    const { port } = await front(apiRow({ url }));
+    const response = await request(port, "/api/orders/");
+    expect([response.status, code(response.body)]).toEqual([502, "api_response_invalid"]);
   });
 
   it("and sends no headers is 504 after its timeout, and its connection is closed", async () => {

@@ -65,6 +65,7 @@ describe("a proxied request", () => {
       token: "token",
       origin: undefined,
       client: undefined,
+      pathPrefix: "",
     });
     expect(process.cpuUsage(start).user).toBeLessThan(1_000_000);
   });

@@ -46,31 +46,42 @@ describe("a response of an API", () => {
       "Use-As-Dictionary",
     ];
     const lines = names.flatMap((name) => [name, "x"]);
-    const about = { url: new URL("https://orders.internal/v2/"), token: "token", pathPrefix: "" };
-    const got = responseHeaders(lines, apiRow(), about);
+    const about = {
+      status: 200,
+      url: new URL("https://orders.internal/v2/"),
+      origin: ORIGIN,
+      token: "token",
+      pathPrefix: "",
+    };
+    const got = responseHeaders(lines, apiRow(), about).headers;
     expect(
       names.filter((name) =>
-        Object.keys(got!).some((key) => key.toLowerCase() === name.toLowerCase()),
+        Object.keys(got).some((key) => key.toLowerCase() === name.toLowerCase()),
       ),
     ).toEqual([]);
     expect(
-      responseHeaders(lines, apiRow({ responseHeaders: { nel: true } }), about),
+      responseHeaders(lines, apiRow({ responseHeaders: { nel: true } }), about).headers,
     ).toHaveProperty("Nel", "x");
   });
 
   it("redirects to no other site, even if the proxy's path is the whole site", () => {
-    const about = { url: new URL("https://orders.internal/v2/x"), token: "token", pathPrefix: "" };
-    expect(
-      responseHeaders(
-        ["Location", "https://orders.internal/v2//evil.example/"],
-        apiRow({ path: "/" }),
-        about,
-      ),
-    ).toBeUndefined();
-    expect(responseHeaders(["Location", "y"], apiRow({ path: "/" }), about)).toHaveProperty(
-      "Location",
-      "/y",
-    );
+    const of = (location: string) =>
+      responseHeaders(["Location", location], apiRow({ path: "/" }), {
+        status: 302,
+        url: new URL("https://orders.internal/v2/x"),
+        origin: ORIGIN,
+        token: "token",
+        pathPrefix: "",
+      });
+    for (const outside of [
+      "https://orders.internal/v2//evil.example/",
+      "/v2/\\evil.example/",
+      `${ORIGIN}//evil.example/`,
+      "//evil.example/",
+      "/\\evil.example/",
+    ])
+      expect([outside, of(outside).location]).toEqual([outside, "refused"]);
+    expect(of("y").headers).toHaveProperty("Location", "/y");
   });
 
   it("has its challenge read in time that grows with its length", () => {
@@ -116,7 +127,12 @@ describe("a request", () => {
       "X-Cluster-Client-IP",
     ];
     const lines = names.flatMap((name) => [name, "10.0.0.1"]);
-    const sender = { token: "token", origin: undefined, client: "192.0.2.1" };
+    const sender = {
+      token: "token",
+      origin: undefined,
+      client: "192.0.2.1",
+      pathPrefix: "",
+    };
     expect([...requestHeaders(lines, apiRow(), sender).values()]).not.toContain("10.0.0.1");
     expect(
       requestHeaders(lines, apiRow({ requestHeaders: { "x-real-ip": true } }), sender).get(

@@ -46,6 +46,7 @@ const WITHOUT_PAGE: readonly ErrorCode[] = [
   "api_body_consumed",
   "api_unreachable",
   "api_response_invalid",
+  "api_redirect_refused",
   "api_token_rejected",
   "api_timeout",
 ];

@@ -103,6 +103,7 @@ export const ar: Messages = {
   "error.code": "الخطأ {status}",
   "error.signedIn": "إذا كنت مسجل الدخول، فما زلت كذلك.",
   "error.retry": "يُرجى إعادة المحاولة بعد: {duration}.",
+  "error.unavailable": "هذه الصفحة غير متاحة حاليًا",
   "error.parameter": "ليس للمعلَمة {name} قيمة صالحة.",
   "error.invalid_parameter": "إحدى المعلَمات ليس لها قيمة صالحة",
   "error.invalid_parameter.text": "في جزء من العنوان قيمة غير صالحة.",

@@ -111,6 +111,7 @@ export const de: Messages = {
   "error.code": "Fehler {status}",
   "error.signedIn": "Falls Sie angemeldet waren, sind Sie es weiterhin.",
   "error.retry": "Versuchen Sie es in {duration} noch einmal.",
+  "error.unavailable": "Diese Seite ist zurzeit nicht verfügbar",
   "error.parameter": "Der Parameter {name} hat keinen gültigen Wert.",
   "error.invalid_parameter": "Ein Parameter hat keinen gültigen Wert",
   "error.invalid_parameter.text": "Ein Teil der Adresse hat einen ungültigen Wert.",

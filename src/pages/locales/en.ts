@@ -127,6 +127,7 @@ export const en = {
   "error.code": "Error {status}",
   "error.signedIn": "If you were signed in, you still are.",
   "error.retry": "Try again in {duration}.",
+  "error.unavailable": "This page isn't available right now",
   "error.parameter": "The value of the parameter {name} is invalid.",
   "error.invalid_parameter.text": "Part of the address is invalid.",
   "error.login_link_invalid.text":

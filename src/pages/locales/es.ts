@@ -112,6 +112,7 @@ export const es: Messages = {
   "error.code": "Error {status}",
   "error.signedIn": "Si había iniciado sesión, la sesión sigue abierta.",
   "error.retry": "Vuelva a intentarlo dentro de {duration}.",
+  "error.unavailable": "Esta página no está disponible en este momento",
   "error.parameter": "El parámetro {name} no tiene un valor válido.",
   "error.invalid_parameter": "Un parámetro no tiene un valor válido",
   "error.invalid_parameter.text": "Una parte de la dirección tiene un valor no válido.",

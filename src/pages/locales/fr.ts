@@ -113,6 +113,7 @@ export const fr: Messages = {
   "error.code": "Erreur {status}",
   "error.signedIn": "Si vous étiez connecté, vous l’êtes toujours.",
   "error.retry": "Réessayez dans {duration}.",
+  "error.unavailable": "Cette page n’est pas disponible pour le moment",
   "error.parameter": "Le paramètre {name} n’a pas de valeur valide.",
   "error.invalid_parameter": "Un paramètre n’a pas de valeur valide",
   "error.invalid_parameter.text": "Une partie de l’adresse a une valeur incorrecte.",

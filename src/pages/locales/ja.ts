@@ -107,6 +107,7 @@ export const ja: Messages = {
   "error.code": "エラー {status}",
   "error.signedIn": "ログインしていた場合、その状態は続いています。",
   "error.retry": "{duration}後にもう一度お試しください。",
+  "error.unavailable": "このページは現在ご利用いただけません",
   "error.parameter": "パラメーター {name} の値が正しくありません。",
   "error.invalid_parameter": "パラメーターの値が正しくありません",
   "error.invalid_parameter.text": "アドレスの一部に正しくない値があります。",

@@ -20,14 +20,18 @@ export const apiRequirements: readonly AdapterRequirement[] = [
   {
     area,
     title:
-      "a request reaches the API with the user's token, its query and its own headers, and without the cookie",
+      "a request reaches the API with the user's token, its query and the headers that may pass, and without the cookie",
     async check(starter) {
       const app = await startProxy(starter);
       const browser = await app.signedIn();
-      const response = await browser.get(`${ITEMS}?open=a%2Fb&x=+`, { headers: { "x-own": "1" } });
+      const response = await browser.get(`${ITEMS}?open=a%2Fb&x=+`, {
+        headers: { "x-own": "1", prefer: "return=minimal", "remote-user": "root" },
+      });
       assert.deepEqual([response.status, response.json()], [200, { method: "GET", body: "" }]);
       const [{ message } = assert.fail("nothing reached the API")] = app.api.calls;
-      assert.deepEqual([message.url, message.headers["x-own"]], ["/v2/items?open=a%2Fb&x=+", "1"]);
+      assert.equal(message.url, "/v2/items?open=a%2Fb&x=+");
+      const { "x-own": own, prefer, "remote-user": user } = message.headers;
+      assert.deepEqual([own, prefer, user], ["1", "return=minimal", undefined]);
       assert.deepEqual(app.api.tokens, [app.newest("access_token")]);
       const cookie =
         browser.cookies.header(new URL(app.origin)) ?? assert.fail("the browser has no cookie");

@@ -108,6 +108,7 @@ export async function startProxy(
       path: "/api/orders/",
       resource: "https://orders.example.com",
       methods: ["GET", "HEAD", "POST"],
+      requestHeaders: { "x-own": true as const },
     },
   };
   const app = await starter.start({
