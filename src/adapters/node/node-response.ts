@@ -227,8 +227,21 @@ export function sendStream(response: ServerResponse, stream: BodyStream): void {
   // A response of node:http2 doesn't say that its stream has been destroyed.
   onFirstClose([(response as Streamed).stream ?? response], () => readable.destroy());
   // Otherwise the head is sent with what has arrived, in one packet.
-  if (readable.readableLength === 0) response.flushHeaders();
+  if (readable.readableLength === 0) sendHead(response);
   readable.pipe(response);
+}
+
+const NOTHING = new Uint8Array();
+
+/**
+ * Sends the head alone. `flushHeaders` of node:http writes it as UTF-8, which changes the bytes of
+ * an API's headers above 127.
+ */
+function sendHead(response: ServerResponse): void {
+  const { write } = ServerResponse.prototype;
+  if (response instanceof ServerResponse) Reflect.apply(write, response, [NOTHING]);
+  // A response of node:http2.
+  else (response as ServerResponse).flushHeaders();
 }
 
 /** A response of node:http2 has a stream. */
