@@ -53,6 +53,7 @@ export const DECIDING_FILES = {
   "src/sessions/end-by-key.ts": ["test/sessions/end-by-key.unit.test.ts"],
   "src/sessions/shared-scans.ts": ["test/sessions/shared-scans.unit.test.ts"],
   "src/sessions/reported-store.ts": ["test/sessions/reported-store.unit.test.ts"],
+  "src/apis/target.ts": ["test/apis/target.unit.test.ts"],
   "src/provider/response-meaning.ts": ["test/provider/token-response.unit.test.ts"],
   "src/provider/id-token.ts": [
     "test/provider/id-token.unit.test.ts",

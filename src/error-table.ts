@@ -194,7 +194,7 @@ export const ERRORS = errorRows({
     status: 400,
     title: "This address can't be passed on",
     remedy:
-      "Send the path in its normal form: without dot segments, backslashes and a fragment, and with `fetchApi` also without a leading slash. If the API needs an encoded slash, an empty segment or a path parameter, list it in the API's `paths`.",
+      "Send the path in its normal form: without dot segments, backslashes and a fragment, with letters and digits as they are, and with `fetchApi` also without a leading slash. If the API needs an encoded slash, an empty segment or a semicolon, list it in the API's `paths`.",
   },
   api_framing_invalid: {
     status: 400,

@@ -25,7 +25,7 @@ export {
   type BlockedForStepUp,
   type BlockedUser,
 } from "./guard/blocked.js";
-export type { GuardRule } from "./guard/guard-rule.js";
+export type { GuardRule } from "./config/rule-options.js";
 export { deny, type Denial } from "./application/hooks.js";
 export {
   allOf,
@@ -97,6 +97,7 @@ export type {
 export type { ProbeDetails, SessionProbe } from "./record/probe.js";
 export type { Session } from "./record/session-view.js";
 export type { ApiOptions } from "./config/api-options.js";
+export type { ApiRule } from "./config/api-rules.js";
 export type { SettingOptions } from "./config/read-settings.js";
 export { hasEpochTimePassed, systemClock, type Clock, type EpochSeconds } from "./clock.js";
 export {

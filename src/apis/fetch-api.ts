@@ -31,7 +31,7 @@ export async function fetchApi(
   { send, clock, token }: FetchApiPorts,
 ): Promise<Response> {
   const url = upstreamUrl(api, path);
-  if (!(url instanceof URL)) throw new IdpAuthError(url, `${ERRORS[url].title}.`);
+  if (!(url instanceof URL)) throw new IdpAuthError(url.code, url.detail);
   const method = (init.method ?? "GET").toUpperCase();
   if (!api.methods.includes(method))
     throw new IdpAuthError("method_not_allowed", `${ERRORS.method_not_allowed.title}.`);

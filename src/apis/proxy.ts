@@ -12,6 +12,7 @@ import type { Api } from "../config/api-options.js";
 import { challengeOf, type Challenge } from "./challenge.js";
 import { lengthOf, requestHeaders, type HeaderLines } from "./request-headers.js";
 import { isEventStreamType, responseHeaders, type Answered } from "./response-headers.js";
+import type { Failure } from "../pages/failure-reply.js";
 import { proxiedUrl } from "./target.js";
 import { asApiError, type ApiResponse, type IncomingBody, type Transport } from "./transport.js";
 
@@ -46,7 +47,7 @@ export interface Exchange {
   /** Returns the response for a challenge of the API: a login that meets it. */
   stepUp(challenge: Challenge): Promise<Reply>;
   /** Returns the response for a request that isn't passed on, or whose response isn't. */
-  refused(code: ErrorCode, headers?: Record<string, string>): Promise<Reply>;
+  refused(code: ErrorCode, more?: Pick<Failure, "headers" | "detail">): Promise<Reply>;
   /** Gets the failures that an operator must know: their status is 500 and above. */
   failed(error: IdpAuthError): void;
   /** The browser doesn't get the API's `Location`. */
@@ -118,10 +119,10 @@ export async function admittedUrl(
 ): Promise<URL | Reply> {
   const { method, target } = exchange.request;
   const url = proxiedUrl(api, target);
-  if (!(url instanceof URL)) return exchange.refused(url);
+  if (!(url instanceof URL)) return exchange.refused(url.code, { detail: url.detail });
   const methods = api.methods;
   if (!methods.includes(method))
-    return exchange.refused("method_not_allowed", { Allow: methods.join(", ") });
+    return exchange.refused("method_not_allowed", { headers: { Allow: methods.join(", ") } });
   return isForged(api, exchange) ? exchange.refused("cross_origin") : url;
 }
 

@@ -5,6 +5,7 @@ import type { SessionRequest } from "../access/session-access.js";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
 import type { CommonSettings } from "../config/read-settings.js";
+import type { GuardRule } from "../config/rule-options.js";
 import { ApiTokenError, ERRORS, isOutage, type ErrorCode } from "../errors.js";
 import { driverCode, type EventHub } from "../events/event-hub.js";
 import {
@@ -24,6 +25,7 @@ import { fetchBody, fetchTransport } from "./fetch-forward.js";
 import { proxyRequest, type Exchange } from "./proxy.js";
 import type { HeaderLines } from "./request-headers.js";
 import { stepUpReply } from "./step-up.js";
+import { rulesFor } from "./target.js";
 
 /** The running component, as far as the proxy uses it. */
 export interface ProxyComponent {
@@ -44,8 +46,8 @@ export interface Proxied {
   readonly api: Api;
   readonly opened: SessionRequest;
   readonly client: string | undefined;
-  /** The guard of the route. */
-  readonly guard: () => Promise<Blocked | undefined>;
+  /** The guard of the proxy. @param ofPath the API's rules for this request */
+  readonly guard: (ofPath: readonly GuardRule[]) => Promise<Blocked | undefined>;
   /** A signal that aborts when the session ends. */
   readonly ended: () => AbortSignal;
   readonly onClose: (closed: () => void) => void;
@@ -86,7 +88,7 @@ export function exchangeOf(
       const blocked =
         isAgain && (await session.reload()) === undefined
           ? await blockedUser(opened, session.endedBy ?? "no_credentials", component)
-          : await guard();
+          : await guard(rulesFor(api, request));
       if (blocked !== undefined) return blocked.reply;
       const options = { minValidity: MIN_VALIDITY, rejected };
       // A rejected token is never "signed out".
@@ -118,7 +120,7 @@ export function exchangeOf(
       const loginUrl = loginPath(settings.publicPath, parameters);
       return stepUpReply(challenge, loginUrl, opened, component);
     },
-    refused: (code, headers = {}) => refusedReply({ code, headers }, request, pages),
+    refused: (code, more) => refusedReply({ code, ...more }, request, pages),
     failed(error) {
       const cause = driverCode(error);
       const failure = {
@@ -155,7 +157,7 @@ function lineOf(code: ErrorCode, api: string): LogEntry | undefined {
  * otherwise a problem document.
  */
 function refusedReply(
-  failure: Pick<Failure, "code" | "headers">,
+  failure: Pick<Failure, "code" | "headers" | "detail">,
   request: IdpRequest,
   pages: Pages,
 ): Promise<Reply> {

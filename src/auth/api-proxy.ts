@@ -8,8 +8,9 @@ import type { FrameworkAdapter, IdpAuth } from "./public-types.js";
 import type { Api } from "../config/api-options.js";
 import { check } from "../config/check-table.js";
 import type { Finding } from "../errors.js";
+import type { Blocked } from "../guard/blocked.js";
 import type { GuardOpened } from "../guard/guard.js";
-import type { GuardRule } from "../guard/guard-rule.js";
+import type { GuardRule } from "../config/rule-options.js";
 import { onFirstClose } from "../http/first-close.js";
 import { pathOf, type IdpRequest } from "../http/request.js";
 import { whenEnded } from "../sessions/session-end-signal.js";
@@ -48,6 +49,23 @@ export function createApiProxies<FrameworkRequest extends object>(
     return () => whenEnded(() => opened.session, settings, clock, onClose);
   }
 
+  /**
+   * Lets a request pass only if every rule does. A user whom one of them forbids is not asked to
+   * authenticate again for another.
+   */
+  async function guardAll(
+    opened: SessionRequest,
+    required: readonly GuardRule[],
+  ): Promise<Blocked | undefined> {
+    let stepUp: Blocked | undefined;
+    for (const rule of required) {
+      const blocked = await guard(opened, rule);
+      if (blocked !== undefined && blocked.kind !== "stepUp") return blocked;
+      stepUp ??= blocked;
+    }
+    return stepUp;
+  }
+
   return {
     findings(apis) {
       const missing = [...rules.keys()].filter((name) => apis.get(name)?.path === undefined);
@@ -77,7 +95,7 @@ export function createApiProxies<FrameworkRequest extends object>(
             client,
             onClose,
             ended: endedOf(opened, onClose),
-            guard: () => guard(opened, rule),
+            guard: (ofPath: readonly GuardRule[]) => guardAll(opened, [...ofPath, rule]),
           };
         };
         return web === undefined
@@ -108,13 +126,7 @@ export function createApiProxies<FrameworkRequest extends object>(
           onClose,
           ended: endedOf(opened, onClose),
           client: (message as IncomingMessage).socket.remoteAddress,
-          async guard() {
-            for (const rule of required) {
-              const blocked = await guard(opened, rule);
-              if (blocked !== undefined) return blocked;
-            }
-            return undefined;
-          },
+          guard: (ofPath: readonly GuardRule[]) => guardAll(opened, [...ofPath, ...required]),
         };
         return upgrade(proxied, [message as IncomingMessage, upgraded, head as Buffer], component);
       });

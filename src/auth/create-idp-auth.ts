@@ -12,6 +12,7 @@ import { providersOf } from "../guard/guard-rule.js";
 import { withProvider } from "../config/provider-words.js";
 import type { ApiTable } from "../config/api-options.js";
 import type { ProviderSettings } from "../config/read-settings.js";
+import type { GuardRule } from "../config/rule-options.js";
 import { STARTUP_CHECKS } from "../config/startup-checks.js";
 import { PerRequest } from "../http/request.js";
 import type { SeenSession, UserSession } from "../ports/user-session.js";
@@ -77,6 +78,13 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   /** Whether the application has started idpauth, or a request has reached the endpoints. */
   let isMounted = adapter.mountsLate === true;
 
+  /** Remembers what a route, a proxy or a path of an API requires, for the checks. */
+  function declare(rule: GuardRule): void {
+    const keys = providersOf(rule);
+    for (const key of keys ?? []) required.add(key);
+    if (rule.maxAge !== undefined) for (const key of keys ?? [undefined]) withMaxAge.add(key);
+  }
+
   function warn({ code, severity, message, remedy }: Finding): void {
     if (warned.has(message)) return;
     warned.add(message);
@@ -92,6 +100,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     providers: readonly Pick<ProviderSettings, "key" | "settings">[],
     apis: ApiTable["apis"],
   ): Finding[] {
+    for (const { rules } of apis.values()) rules.forEach(declare);
     const keys = providers.flatMap(({ key }) => key ?? []);
     const atGoogle = providers.filter(
       ({ key, settings }) => isGoogleIssuer(settings.issuer) && usesMaxAge(key),
@@ -229,10 +238,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     },
     declareGuard(guardOptions) {
       assertGuardOptions(guardOptions);
-      const keys = providersOf(guardOptions);
-      for (const key of keys ?? []) required.add(key);
-      if (guardOptions.maxAge !== undefined)
-        for (const key of keys ?? [undefined]) withMaxAge.add(key);
+      declare(guardOptions);
       assertRoutes();
     },
   };

@@ -9,7 +9,7 @@ import type { ApiOptions } from "../config/api-options.js";
 import type { SettingOptions } from "../config/read-settings.js";
 import type { FrameworkFacts as CheckedFacts, STARTUP_CHECKS } from "../config/startup-checks.js";
 import type { Blocked } from "../guard/blocked.js";
-import type { GuardRule } from "../guard/guard-rule.js";
+import type { GuardRule } from "../config/rule-options.js";
 import type { LoginUrlOptions } from "../guard/login-url.js";
 import type { Finding } from "../errors.js";
 import type { EventName, Listener } from "../events/events.js";
@@ -60,7 +60,7 @@ export interface IdpAuthOptions<
    * The APIs that the application calls for its users, by name; docs/how-to/call-an-api.md explains
    * them.
    */
-  readonly apis?: Readonly<Record<string, ApiOptions>>;
+  readonly apis?: Readonly<Record<string, ApiOptions<NoInfer<OwnClaims>, NoInfer<Data>>>>;
   /** The look and the language of the pages; docs/how-to/your-pages.md explains them. */
   readonly pages?: PagesOptions;
   /**

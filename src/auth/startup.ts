@@ -79,7 +79,7 @@ export function checkedSettings(
     onSignOut,
     clientData,
   });
-  const table = readApis(apis, read.providers);
+  const table = readApis(apis, read.providers, read.settings?.mountPath);
   const findings = runChecks(
     {
       ...read,

@@ -1,6 +1,8 @@
 /** The table of APIs: what the option `apis` may contain, and what is wrong with it. */
 import { check } from "./check-table.js";
+import { METHODS, ruleMistakes, type ApiRule } from "./api-rules.js";
 import { kindOf, quoted } from "./describe-value.js";
+import type { ValueCheck } from "./rule-options.js";
 import type { Finding } from "../errors.js";
 import { isLoopback } from "../http/loopback.js";
 import { isAuthority, parseUrl } from "../http/redirects.js";
@@ -8,7 +10,10 @@ import type { TokenTarget } from "../ports/provider.js";
 import { isObject, ownProperties } from "../record/json.js";
 
 /** An API that the application calls for its users. */
-export interface ApiOptions {
+export interface ApiOptions<
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+> {
   /**
    * The address that all its paths begin with: an absolute http(s) URL that ends with a slash,
    * without a query.
@@ -53,6 +58,11 @@ export interface ApiOptions {
    * `https://files.example.com`. Plain http only on this machine.
    */
   readonly redirects?: readonly string[] | undefined;
+  /**
+   * What the proxy requires for some of the API's paths, besides its own rule. All rules that match
+   * a request, or the upgrade to a WebSocket, must let it pass.
+   */
+  readonly rules?: readonly ApiRule<OwnClaims, Data>[] | undefined;
   /** Seconds that the API may take to respond. Default 30. */
   readonly timeout?: number | undefined;
 }
@@ -88,6 +98,7 @@ export interface Api extends TokenTarget {
   readonly allowCrossSite: boolean;
   /** Origins, as the URL parser writes them. */
   readonly redirects: readonly string[];
+  readonly rules: readonly ApiRule[];
   /** Seconds. */
   readonly timeout: number;
 }
@@ -139,19 +150,18 @@ export interface ApiTable {
 const TRUST =
   "Remove the variable. To trust your own certificate authority, set NODE_EXTRA_CA_CERTS to its certificate's file.";
 const NAME = /^[a-z][a-z0-9-]{0,30}$/;
-const METHOD = /^(?!(?:CONNECT|TRACE)$)[A-Z]{1,20}$/;
 const HEADER = /^(?!content-length$)[a-z0-9-]{1,100}$/;
-const PATH = /^\/(?:[A-Za-z0-9._~-]+\/)*$/;
-const TEXT = /^[\x21-\x7e]{1,512}$/;
+const PATH = /^\/(?:(?!\.{1,2}\/)[A-Za-z0-9._~-]+\/)*$/;
+/** A scope (RFC 6749 section 3.3). At some providers, a resource or an audience becomes one. */
+const TEXT = /^[\x21\x23-\x5b\x5d-\x7e]{1,512}$/;
 const SEQUENCES = ["%2F", "//", ";"];
-
-type Check = readonly [is: (value: unknown) => boolean, allowed: string];
 
 const text = (form: RegExp) => (value: unknown) => typeof value === "string" && form.test(value);
 const list = (is: (value: unknown) => boolean) => (value: unknown) =>
   Array.isArray(value) && value.length <= 50 && value.every(is);
-const either = (is: (value: unknown) => boolean) => (value: unknown) =>
-  is(value) || list(is)(value);
+/** One value, or a list of them. Of an empty one, nobody could tell what was meant. */
+const oneOrMore = (is: (value: unknown) => boolean) => (value: unknown) =>
+  is(value) || (list(is)(value) && (value as unknown[]).length > 0);
 
 /**
  * @param never the headers that the proxy handles itself
@@ -169,7 +179,7 @@ function headers(never: RegExp, neverPassed?: RegExp) {
   return (value: unknown) => isObject(value) && Object.entries(value).every(isHeader);
 }
 
-const OPTIONS: Readonly<Record<keyof ApiOptions, Check>> = {
+const OPTIONS: Readonly<Record<keyof ApiOptions, ValueCheck>> = {
   url: [
     (value) => baseOf(value) !== undefined,
     "an absolute http(s) URL that ends with `/`, without user info, query and fragment",
@@ -177,17 +187,23 @@ const OPTIONS: Readonly<Record<keyof ApiOptions, Check>> = {
   resource: [
     (value) =>
       text(TEXT)(value) && URL.canParse(value as string) && !(value as string).includes("#"),
-    "an absolute URI without a fragment",
+    "an absolute URI without a fragment, quotes and backslashes",
   ],
-  audience: [either(text(TEXT)), "a string without spaces, or a list of them"],
+  audience: [
+    oneOrMore(text(TEXT)),
+    "a string without spaces, quotes and backslashes, or a list of them",
+  ],
   scope: [
-    (value) => typeof value === "string" || list(text(TEXT))(value),
-    "scopes separated by spaces, or a list of them",
+    (value) => oneOrMore(text(TEXT))(typeof value === "string" ? scopesIn(value) : value),
+    "scopes separated by spaces, in ASCII without quotes and backslashes, or a list of them",
   ],
   provider: [text(NAME), "the key of a provider"],
   consent: [(value) => value === "login" || value === "later", "`login` or `later`"],
-  path: [text(PATH), "a path that starts and ends with `/`, of letters, digits and `-._~`"],
-  methods: [list(text(METHOD)), "a list of methods in capital letters, without CONNECT and TRACE"],
+  path: [
+    text(PATH),
+    "a path that starts and ends with `/`, of letters, digits and `-._~`, without dot segments",
+  ],
+  methods: METHODS,
   paths: [list((value) => SEQUENCES.includes(value as string)), "a list of `%2F`, `//` and `;`"],
   requestHeaders: [
     headers(NEVER_SENT, NEVER_FROM_BROWSER),
@@ -202,6 +218,7 @@ const OPTIONS: Readonly<Record<keyof ApiOptions, Check>> = {
     list((value) => originOf(value) !== undefined),
     "a list of https origins, such as `https://files.example.com` (http only on this machine)",
   ],
+  rules: [list(isObject), "a list of objects, at most 50"],
   timeout: [
     (value) => typeof value === "number" && value > 0 && value <= 3_600,
     "seconds, at most 3600",
@@ -216,11 +233,18 @@ interface LoginScopes {
   readonly settings: { readonly scope: readonly string[] };
 }
 
-/** Reads the option `apis`, and reports everything that is wrong with it. Never throws. */
-export function readApis(option: unknown, providers: readonly LoginScopes[]): ApiTable {
+/**
+ * Reads the option `apis`, and reports everything that is wrong with it. Never throws.
+ * @param mountPath of the endpoints
+ */
+export function readApis(
+  option: unknown,
+  providers: readonly LoginScopes[],
+  mountPath = "/idpauth/",
+): ApiTable {
   try {
     if (option === undefined) return { apis: new Map(), findings: [] };
-    if (isObject(option)) return readTable(option, providers);
+    if (isObject(option)) return readTable(option, providers, mountPath);
     return {
       apis: new Map(),
       findings: [
@@ -239,20 +263,30 @@ export function readApis(option: unknown, providers: readonly LoginScopes[]): Ap
 function readTable(
   option: Readonly<Record<string, unknown>>,
   providers: readonly LoginScopes[],
+  mountPath: string,
 ): ApiTable {
   const keys = providers.flatMap(({ key }) => key ?? []);
   const findings: Finding[] = [];
   const apis = new Map<string, Api>();
   for (const [api, given] of Object.entries(option)) {
-    // Copied: the checks see the values that are used later.
-    const values = isObject(given) ? ownProperties({ ...given }) : given;
+    const values = copied(given);
     const mistakes = mistakesIn(api, values, keys);
+    const row = mistakes.length === 0 ? apiOf(api, values as ApiOptions) : undefined;
+    if (row !== undefined) mistakes.push(...ruleMistakes(row.rules, row));
     findings.push(
       ...mistakes.map((mistake) => check("E029", `\`apis\`, ${quoted(api)}: ${mistake}.`)),
     );
-    if (mistakes.length === 0) apis.set(api, apiOf(api, values as ApiOptions));
+    if (row !== undefined && mistakes.length === 0) apis.set(api, row);
   }
   const all = [...apis.values()];
+  for (const { api, path } of all)
+    if (path !== undefined && (path.startsWith(mountPath) || mountPath.startsWith(path)))
+      findings.push(
+        check(
+          "E029",
+          `\`apis.${api}\`: the \`path\` and that of the endpoints, ${mountPath}, overlap.`,
+        ),
+      );
   for (const [at, { api, path }] of all.entries()) {
     const below = all.find(
       (other, index) =>
@@ -293,6 +327,19 @@ function readTable(
   return { apis, findings };
 }
 
+/** Copies the options of an API: the checks see the values that are used later. */
+function copied(given: unknown): unknown {
+  if (!isObject(given)) return given;
+  const values = ownProperties({ ...given });
+  const { rules } = values;
+  return Array.isArray(rules)
+    ? ownProperties({
+        ...values,
+        rules: rules.map((rule: unknown) => (isObject(rule) ? ownProperties({ ...rule }) : rule)),
+      })
+    : values;
+}
+
 function mistakesIn(api: string, values: unknown, keys: readonly string[]): string[] {
   if (!NAME.test(api))
     return [
@@ -328,6 +375,7 @@ function apiOf(api: string, given: ApiOptions): Api {
     methods = USUAL_METHODS,
     paths = [],
     redirects = [],
+    rules = [],
     timeout = 30,
   } = given;
   const {
@@ -338,7 +386,7 @@ function apiOf(api: string, given: ApiOptions): Api {
     path,
   } = given;
   const audiences = [audience].flat();
-  const scopes = typeof scope === "string" ? scope.split(" ").filter(Boolean) : scope;
+  const scopes = typeof scope === "string" ? scopesIn(scope) : scope;
   const named = (values: Readonly<Record<string, string | true>>) =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name.toLowerCase(), value]));
   return {
@@ -360,8 +408,13 @@ function apiOf(api: string, given: ApiOptions): Api {
     responseHeaders: named(responseHeaders),
     allowCrossSite,
     redirects: redirects.flatMap((origin) => originOf(origin) ?? []),
+    rules,
     timeout,
   };
+}
+
+function scopesIn(text: string): string[] {
+  return text.split(" ").filter(Boolean);
 }
 
 /** The address of an API, if its paths can be appended to it. */

@@ -208,7 +208,7 @@ export const CHECKS = checkTable({
   },
   E027: {
     cause:
-      "IDP_DEFAULT_PROVIDER (option defaultProvider), or `provider` of a guarded route, is no key of IDP_PROVIDERS (option providers).",
+      "IDP_DEFAULT_PROVIDER (option defaultProvider), or `provider` of a guarded route or of a rule in `apis`, is no key of IDP_PROVIDERS (option providers).",
     remedy:
       "Correct the key, or add the provider. docs/how-to/several-providers.md has an example.",
   },
@@ -317,10 +317,10 @@ export const CHECKS = checkTable({
   W016: {
     group: "defaults",
     cause:
-      "A route uses `maxAge` in `auth.idpRequiredWith`, and the issuer is Google. Google doesn't reauthenticate users on request, and sends the " +
+      "A route, a proxy or a rule in `apis` uses `maxAge`, and the issuer is Google. Google doesn't reauthenticate users on request, and sends the " +
       "claim `auth_time` only to applications that it has verified.",
     remedy:
-      "Remove `maxAge` from the route, or use another provider. Otherwise, users of that route get `step_up_failed`.",
+      "Remove `maxAge`, or use another provider. Otherwise, users of that route get `step_up_failed`.",
   },
   W017: {
     cause:

@@ -369,8 +369,8 @@ export interface SettingOptions {
    * idpauth requests the claim with `claims`, otherwise with `max_age=31536000`, a year. If the ID
    * token still doesn't contain the claim, the sign-in succeeds.
    *
-   * Default: on as soon as a route or a proxy with `maxAge` is declared. Environment variable:
-   * `IDP_REQUEST_AUTH_TIME`.
+   * Default: on as soon as a route, a proxy or a rule in `apis` with `maxAge` is declared.
+   * Environment variable: `IDP_REQUEST_AUTH_TIME`.
    */
   readonly requestAuthTime?: boolean | null | undefined;
   /**

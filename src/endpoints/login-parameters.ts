@@ -1,4 +1,4 @@
-import { isAcrList, MAX_ACRS } from "../guard/gate.js";
+import { isAcrList, MAX_ACRS } from "../config/rule-options.js";
 import { isPassable, PASSABLE } from "../guard/login-url.js";
 import { LOGIN_RESPONSES, SCHEMES, type Scheme } from "../http/redirects.js";
 import { single } from "../http/request.js";

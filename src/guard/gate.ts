@@ -6,7 +6,7 @@ import type {
   BlockedUser,
 } from "./blocked.js";
 import type { AnyReply, Reply } from "../http/reply.js";
-import type { GuardRule } from "./guard-rule.js";
+import { requirementNamed, type GuardRule } from "../config/rule-options.js";
 
 /**
  * A request that goes no further: a guard blocked it, it may be forged, or an endpoint responds to
@@ -231,13 +231,8 @@ export async function respondToBlocked<Result>(
   return own === undefined ? byDefault() : await own.apply(responses, [...args]);
 }
 
-/**
- * The rule of a route. A key that is undefined by mistake, such as a missing setting, would open
- * the route to every signed-in user.
- */
-const RULE = ["allow", "maxAge", "acr", "provider"];
-
-const FUNCTIONS = ["navigation", "unauthenticated", "unavailable", "forbidden", "stepUp", "allow"];
+/** The application's own responses. */
+const RESPONSES = ["navigation", "unauthenticated", "unavailable", "forbidden", "stepUp"];
 
 /** How applications of a framework write their guards. */
 export interface Usage {
@@ -281,53 +276,17 @@ export function assertUsage(name: "idpRequired" | "csrf", usage: Usage, given: u
 export function assertGuardOptions(options: unknown): void {
   if (typeof options !== "object" || options === null) throw optionsError(kindOf(options));
   for (const [name, value] of Object.entries(options)) {
-    if (value === undefined) {
-      if (RULE.includes(name)) throw optionsError(`nothing as \`${name}\``);
-    } else if (name === "maxAge") assertMaxAge(value);
-    else if (name === "acr") assertAcr(value);
-    else if (name === "provider") assertProviders(value);
-    else if (!FUNCTIONS.includes(name)) throw optionsError(`the key \`${name}\``);
-    else if (typeof value !== "function") throw optionsError(`${kindOf(value)} as \`${name}\``);
+    const requirement = requirementNamed(name);
+    if (requirement !== undefined) {
+      const [is, allowed] = requirement;
+      if (value === undefined) throw optionsError(`nothing as \`${name}\``);
+      if (!is(value))
+        throw new TypeError(`\`${name}\` of \`auth.idpRequiredWith\` must be ${allowed}.`);
+    } else if (!RESPONSES.includes(name)) {
+      if (value !== undefined) throw optionsError(`the key \`${name}\``);
+    } else if (value !== undefined && typeof value !== "function")
+      throw optionsError(`${kindOf(value)} as \`${name}\``);
   }
-}
-
-/**
- * The least `maxAge` in seconds. A shorter one would be over before the user comes back from the
- * provider.
- */
-const LEAST_MAX_AGE = 30;
-
-function assertMaxAge(value: unknown): void {
-  if (Number.isSafeInteger(value) && (value as number) >= LEAST_MAX_AGE) return;
-  throw new TypeError(
-    `\`maxAge\` of \`auth.idpRequiredWith\` must be a whole number of seconds, at least ${String(LEAST_MAX_AGE)}.`,
-  );
-}
-
-/** One value of `acr_values`, which are separated by spaces. */
-const ACR = /^[\x21-\x7e]{1,200}$/;
-export const MAX_ACRS = 10;
-
-/** Whether a value is a list of authentication context classes that a login can request. */
-export function isAcrList(value: unknown): boolean {
-  const isAcr = (item: unknown) => typeof item === "string" && ACR.test(item);
-  return Array.isArray(value) && value.length > 0 && value.length <= MAX_ACRS && value.every(isAcr);
-}
-
-function assertAcr(value: unknown): void {
-  if (isAcrList(typeof value === "string" ? [value] : value)) return;
-  throw new TypeError(
-    `\`acr\` of \`auth.idpRequiredWith\` must be a string without spaces, or a list of 1 to ${String(MAX_ACRS)} such strings.`,
-  );
-}
-
-/** Whether the keys are those of providers is known at the start. */
-function assertProviders(value: unknown): void {
-  const keys: readonly unknown[] = Array.isArray(value) ? value : [value];
-  if (keys.length > 0 && keys.every((key) => typeof key === "string" && key !== "")) return;
-  throw new TypeError(
-    "`provider` of `auth.idpRequiredWith` must be the key of a provider, or a list of keys.",
-  );
 }
 
 function optionsError(got: string): TypeError {

@@ -1,34 +1,7 @@
 import type { EpochSeconds } from "../clock.js";
+import type { GuardRule } from "../config/rule-options.js";
 import type { IdInfo } from "../record/identity.js";
 import type { StepUp } from "../record/record.js";
-import type { Session } from "../record/session-view.js";
-
-/** What a guarded route requires besides a signed-in user. */
-export interface GuardRule<
-  OwnClaims extends object = object,
-  Data extends object = Record<string, unknown>,
-> {
-  /**
-   * Only `true` lets the user pass; anything else is 403. An error goes to the framework's error
-   * handling.
-   */
-  allow?(session: Session<OwnClaims, Data>): boolean | Promise<boolean>;
-  /**
-   * The most seconds since the user authenticated at the provider (`auth_time`); at least 30. An
-   * older authentication is repeated.
-   */
-  readonly maxAge?: number;
-  /**
-   * The authentication context class that the route requires (`acr`), or a list of which one is
-   * required.
-   */
-  readonly acr?: string | readonly string[];
-  /**
-   * The key of the provider that the user must have signed in at, or a list of which one is
-   * required. Others are sent to a login at the first. Only with several providers.
-   */
-  readonly provider?: string | readonly string[];
-}
 
 /** The keys of the providers that the rule allows; undefined: all. */
 export function providersOf({ provider }: GuardRule): readonly string[] | undefined {

@@ -15,7 +15,8 @@ import { wouldLoop } from "../record/silent-login.js";
 import { blockedByOutage, blockedForStepUp, blockedUser, type Blocked } from "./blocked.js";
 import { passesCsrf } from "./csrf.js";
 import type { GateParts } from "./gate.js";
-import { meetsStepUp, providersOf, stepUpOf, type GuardRule } from "./guard-rule.js";
+import type { GuardRule } from "../config/rule-options.js";
+import { meetsStepUp, providersOf, stepUpOf } from "./guard-rule.js";
 
 type GuardedRegistration = Registration & { readonly settings: Settings };
 

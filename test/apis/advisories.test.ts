@@ -32,12 +32,8 @@ describe("the attack of", () => {
       "/api/orders/x%23y",
       "/api/orders/a%0d%0aHost:%20evil",
     ]);
-    expect(statuses).toEqual([400, 200, 200, 200]);
-    expect(lines).toEqual([
-      "GET /v2/x%3Fadmin=1 HTTP/1.1",
-      "GET /v2/x%23y HTTP/1.1",
-      "GET /v2/a%0d%0aHost:%20evil HTTP/1.1",
-    ]);
+    expect(statuses).toEqual([400, 200, 200, 400]);
+    expect(lines).toEqual(["GET /v2/x%3Fadmin=1 HTTP/1.1", "GET /v2/x%23y HTTP/1.1"]);
   });
 
   it("CVE-2026-85124: dot segments with backslashes don't leave the prefix", async () => {
@@ -47,7 +43,7 @@ describe("the attack of", () => {
       "/api/orders/..%5cadmin",
       "/api/orders\\..\\admin",
     ]);
-    expect([statuses, lines]).toEqual([[400, 400, 400, 400], []]);
+    expect([statuses, lines]).toEqual([[400, 400, 400, 404], []]);
   });
 
   it("CVE-2026-16117: a path that a router matches decoded isn't rewritten in its raw form", async () => {
@@ -67,7 +63,7 @@ describe("the attack of", () => {
       "/API/orders/x",
       "/api/orders%2f..%2fadmin",
     ]);
-    expect([statuses, lines]).toEqual([[404, 404, 404, 400], []]);
+    expect([statuses, lines]).toEqual([[404, 404, 404, 404], []]);
     expect([
       (await request(port, "/api/orders/x")).body,
       (await request(port, "/API/ORDERS/x")).status,

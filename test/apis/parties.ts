@@ -154,7 +154,8 @@ export function frontHandler(
       const login_url = `/idpauth/login/?${new URLSearchParams(parameters).toString()}`;
       return json({ authenticated: true, error, ...parameters, login_url }, status);
     },
-    refused: async (code, headers = {}) => problem(code, `${ERRORS[code].title}.`, { headers }),
+    refused: async (code, { headers = {}, detail = `${ERRORS[code].title}.` } = {}) =>
+      problem(code, detail, { headers }),
     failed,
     locationDropped: () => void (drops += 1),
   });

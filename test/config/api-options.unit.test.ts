@@ -2,6 +2,14 @@ import { describe, expect, it, vi } from "vitest";
 import { readApis } from "../../src/config/api-options.js";
 
 const URL_OK = { url: "https://orders.internal/v2/" };
+const RULE = {
+  path: "items/my archive/Größe(1)",
+  methods: ["GET"],
+  allow: () => true,
+  maxAge: 30,
+  acr: ["mfa"],
+  provider: "staff",
+};
 /** One provider without a key. */
 const ONE = [{ key: undefined, settings: { scope: ["openid", "email"] } }];
 const codes = (option: unknown, providers: Parameters<typeof readApis>[1] = ONE) =>
@@ -26,6 +34,7 @@ describe("the option `apis`", () => {
       responseHeaders: {},
       allowCrossSite: false,
       redirects: [],
+      rules: [],
       timeout: 30,
     });
     expect(api?.url.href).toBe(URL_OK.url);
@@ -47,6 +56,7 @@ describe("the option `apis`", () => {
       responseHeaders: { Refresh: true },
       allowCrossSite: true,
       redirects: ["https://files.example", "https://x.example:8443/", "http://127.0.0.1:9000"],
+      rules: [RULE],
       timeout: 0.5,
     };
     const { apis, findings } = readApis({ orders: all }, [
@@ -60,6 +70,7 @@ describe("the option `apis`", () => {
       requestHeaders: { "x-tenant": "a", origin: true },
       responseHeaders: { refresh: true },
       redirects: ["https://files.example", "https://x.example:8443", "http://127.0.0.1:9000"],
+      rules: [RULE],
       timeout: 0.5,
     });
   });
@@ -105,13 +116,49 @@ describe("the option `apis`", () => {
           7,
         ],
       ],
-      ["resource", ["", "orders", "urn:x#y", "urn:x y", 7, ["urn:x"]]],
-      ["audience", ["", "a b", 7, [7], [""]]],
-      ["scope", [7, [7], ["a b"], [["a"]]]],
+      ["resource", ["", "orders", "urn:x#y", "urn:x y", 'urn:x"y', "urn:x\\y", 7, ["urn:x"]]],
+      ["audience", ["", "a b", 'a"b', "a\\b", 7, [7], [""], []]],
+      [
+        "scope",
+        [
+          "",
+          " ",
+          'read "all"',
+          "a\\b",
+          "é",
+          "a\tb",
+          "a\nb",
+          7,
+          [7],
+          ["a b"],
+          ['a"'],
+          [["a"]],
+          [""],
+          [],
+        ],
+      ],
       ["provider", [7, "", "Staff"]],
       ["consent", ["never", true, ""]],
-      ["path", ["api/", "/api", "//", "/a//b/", "/%61/", "/a b/", "/a?/", "/*/", "/ä/", 7]],
-      ["methods", ["GET", ["get"], [""], ["GET POST"], [7]]],
+      [
+        "path",
+        [
+          "api/",
+          "/api",
+          "//",
+          "/a//b/",
+          "/%61/",
+          "/a b/",
+          "/a?/",
+          "/*/",
+          "/ä/",
+          "/./",
+          "/../",
+          "/api/../",
+          "/a/./b/",
+          7,
+        ],
+      ],
+      ["methods", ["GET", [], ["get"], [""], ["GET POST"], [7]]],
       ["paths", ["%2F", ["%2f"], [".."], ["%5C"]]],
       [
         "requestHeaders",
@@ -169,6 +216,119 @@ describe("the option `apis`", () => {
   ])("may not be or have %s", (_name, option) => {
     expect(new Set(codes(option))).toEqual(new Set(["E029"]));
     expect(readApis(option, []).apis.size).toBe(0);
+  });
+
+  it.each<[string, object, object?]>([
+    ["is no object", "admin" as never],
+    ["requires nothing", {}],
+    ["requires nothing of a path", { path: "admin", methods: ["GET"] }],
+    ["has a misspelt option", { paths: "admin", maxAge: 60 }],
+    ["has a path with a leading slash", { path: "/admin", maxAge: 60 }],
+    ["has the path of the whole application", { path: "/api/orders/admin", maxAge: 60 }],
+    ["has an empty path", { path: "", maxAge: 60 }],
+    ["has an empty segment", { path: "admin//x", maxAge: 60 }],
+    ["has a dot segment", { path: "admin/../x", maxAge: 60 }],
+    ["has a segment of dots", { path: "...", maxAge: 60 }],
+    ["has a segment of spaces", { path: "a/ /b", maxAge: 60 }],
+    ["has an encoded path", { path: "%61dmin", maxAge: 60 }],
+    ["has a path parameter", { path: "admin;x", maxAge: 60 }],
+    ["has a query", { path: "admin?x", maxAge: 60 }],
+    ["has a fragment", { path: "admin#x", maxAge: 60 }],
+    ["has a backslash", { path: "admin\\x", maxAge: 60 }],
+    ["has a line break", { path: "admin\n", maxAge: 60 }],
+    ["has a path that is no string", { path: 7, maxAge: 60 }],
+    ["has an undefined path", { path: undefined, maxAge: 60 }],
+    ["has undefined methods", { methods: undefined, maxAge: 60 }],
+    ["has no methods", { methods: [], maxAge: 60 }],
+    ["has methods in small letters", { methods: ["get"], maxAge: 60 }],
+    ["has only methods that the API doesn't have", { methods: ["PURGE"], maxAge: 60 }],
+    [
+      "has only methods that the API's list lacks",
+      { methods: ["PUT"], maxAge: 60 },
+      { methods: ["GET"] },
+    ],
+    ["has an undefined requirement", { path: "admin", allow: undefined }],
+    ["has an `allow` that is no function", { allow: true }],
+    ["has a short `maxAge`", { maxAge: 29 }],
+    ["has a `maxAge` that is no number", { maxAge: "60" }],
+    ["has an empty `acr`", { acr: [] }],
+    ["has an `acr` with a space", { acr: "a b" }],
+    ["has an empty `provider`", { provider: "" }],
+    ["has no providers", { provider: [] }],
+    ["is for an API without a path", { maxAge: 60 }, { path: undefined }],
+    [
+      "could be passed by another method",
+      { maxAge: 60 },
+      { requestHeaders: { "X-HTTP-Method-Override": true } },
+    ],
+    [
+      "could be passed by another address",
+      { maxAge: 60 },
+      { requestHeaders: { "x-original-url": true } },
+    ],
+  ])("may not have a rule that %s", (_name, rule, options = {}) => {
+    const orders = { ...URL_OK, path: "/api/orders/", rules: [rule], ...options };
+    expect(codes({ orders })).toEqual(["E029"]);
+    expect(readApis({ orders }, []).apis.size).toBe(0);
+  });
+
+  it.each<[object, object?]>([
+    [{ path: "admin/", maxAge: 60 }],
+    [{ path: "v1.0/$metadata/items(1)/@me", acr: "mfa" }],
+    [{ methods: ["GET"], maxAge: 60 }, { methods: ["HEAD"] }],
+    [{ methods: ["PUT", "GET"], maxAge: 60 }, { methods: ["GET"] }],
+    [{ maxAge: 60 }, { requestHeaders: { "X-HTTP-Method-Override": "GET" } }],
+    [{ maxAge: 60 }, { requestHeaders: { Origin: true } }],
+  ])("may have the rule %j", (rule, options = {}) => {
+    expect(
+      codes({ orders: { ...URL_OK, path: "/api/orders/", rules: [rule], ...options } }),
+    ).toEqual([]);
+  });
+
+  it("names the rule and its option", () => {
+    const rules = [{ maxAge: 60 }, { path: "/admin", maxAge: 1 }, { methods: ["GET"] }];
+    expect(messages({ orders: { ...URL_OK, path: "/api/orders/", rules } })).toEqual([
+      '`apis`, "orders": rule 2: `path` is a string; allowed: a path below the API\'s `url`, without a leading slash, not encoded, and without `;`, such as `items/archive`.',
+      '`apis`, "orders": rule 2: `maxAge` is a number; allowed: a whole number of seconds, at least 30.',
+      '`apis`, "orders": rule 3: it requires nothing.',
+    ]);
+    expect(
+      messages({
+        orders: {
+          ...URL_OK,
+          rules: [RULE],
+          path: "/x/",
+          requestHeaders: { "X-Rewrite-URL": true },
+        },
+      }),
+    ).toEqual([
+      '`apis`, "orders": with `rules`, "x-rewrite-url" can\'t pass, because some servers take it for the method or the path.',
+    ]);
+  });
+
+  it.each([
+    ["/", "/auth/"],
+    ["/auth/", "/auth/"],
+    ["/auth/sub/", "/auth/"],
+    ["/api/", "/api/auth/"],
+  ])("may not have the path %s if the endpoints have %s", (path, mountPath) => {
+    const { findings } = readApis({ orders: { ...URL_OK, path } }, ONE, mountPath);
+    expect(findings.map(({ message }) => message)).toEqual([
+      `\`apis.orders\`: the \`path\` and that of the endpoints, ${mountPath}, overlap.`,
+    ]);
+  });
+
+  it.each(["/", "/idpauth/", "/idpauth/login/"])("may not have the path %s by default", (path) => {
+    expect(codes({ orders: { ...URL_OK, path } })).toEqual(["E029"]);
+  });
+
+  it("a rule is used as it was checked", () => {
+    const rule = { path: "admin", maxAge: 60 };
+    const row = readApis({ orders: { ...URL_OK, path: "/api/", rules: [rule] } }, []).apis.get(
+      "orders",
+    );
+    rule.path = "x";
+    expect(row?.rules).toEqual([{ path: "admin", maxAge: 60 }]);
   });
 
   it("a URL that only lacks the slash at its end is refused with what to write", () => {

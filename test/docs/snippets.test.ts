@@ -717,6 +717,24 @@ describe("docs/snippets/proxy", () => {
     expect((await browser.get("/api/orders/items")).status).toBe(403);
   });
 
+  it("paths.mjs requires more for some paths and methods", async () => {
+    const browser = await open("proxy/paths.mjs");
+    await browser.follow("/idpauth/login/");
+    const statusOf = async (path: string, method = "GET") =>
+      (
+        await browser.get(`/api/orders/${path}`, {
+          method,
+          headers: { "sec-fetch-site": "same-origin" },
+        })
+      ).status;
+    expect(await Promise.all(["items", "admin", "Admin/users"].map((path) => statusOf(path)))).toEqual([200, 403, 403]); // prettier-ignore
+    provider.clock.advance(310_000);
+    expect([await statusOf("payments"), await statusOf("payments", "POST")]).toEqual([200, 401]);
+    provider.person = { ...ADA, groups: ["guests"] };
+    await browser.follow("/idpauth/login/");
+    expect([await statusOf("items"), await statusOf("items/1", "DELETE")]).toEqual([200, 403]);
+  });
+
   it.each(["upgrade", "upgrade-hono"])(
     "%s.ts passes a WebSocket on, and closes every other upgrade",
     async (name) => {
