@@ -182,15 +182,15 @@ export function createRefreshBackOff(clock: Clock, random: () => number) {
   /** Reports a failed refresh, or a failed userinfo request that confirms one. @returns seconds */
   function failed(refresh: RefreshOf, startedAt: number, failure: Failure): number {
     const { status, reason, misconfigured = false } = failure;
+    const { session, target } = refresh;
+    if (!misconfigured && isWithoutResponse(failure)) return shared.failed(startedAt, failure);
+    // Whether a response is about the API or about the client, the session's own refresh shows.
+    if (target !== undefined) return ownFailed(refresh, startedAt, failure);
     if (reason === "invalid_client") return shared.failed(startedAt, failure);
     // This session's token may have caused it, or the key service is busy.
     const isTokensFault = status !== undefined && status >= 400 && !asksForRetry(status);
-    if (misconfigured || isTokensFault || reason === SIGNATURE_FAILED)
-      return ownFailed(refresh, startedAt, failure);
-    if (isWithoutResponse(failure)) return shared.failed(startedAt, failure);
     const seconds = ownFailed(refresh, startedAt, failure);
-    const { session, target } = refresh;
-    if (target !== undefined) return seconds;
+    if (misconfigured || isTokensFault || reason === SIGNATURE_FAILED) return seconds;
     const now = clock.monotonic();
     const other = last;
     last = { session, at: now };

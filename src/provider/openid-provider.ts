@@ -72,7 +72,8 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
 
   function assertReadyToRefresh(session: string, api?: string): void {
     refreshes.assertReady(session, api);
-    jwks.assertReady();
+    // Only the session's own tokens need the keys: a refresh for an API need not bring an ID token.
+    if (api === undefined) jwks.assertReady();
   }
 
   /** At Entra ID, a request without a scope is for all resources of the login, which it refuses. */

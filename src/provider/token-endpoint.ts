@@ -121,7 +121,10 @@ function createAmbiguities(clock: Clock) {
     /** @param refresh undefined: a code exchange */
     succeeded(refresh?: RefreshRequest): void {
       successes += 1;
-      if (refresh !== undefined && before.size > 0) before.delete(nameOf(refresh));
+      if (refresh === undefined || before.size === 0) return;
+      before.delete(nameOf(refresh));
+      // Also of the session, whose refresh token works.
+      before.delete(nameOf({ ...refresh, target: undefined }));
     },
   };
 }
