@@ -185,6 +185,12 @@ export const ERRORS = errorRows({
     remedy:
       "The log line names the cause. Compare `resource`, `audience` and `scope` of the API in the option `apis` with what the provider allows for this client.",
   },
+  api_token_missing: {
+    status: 403,
+    title: "This service can't be used with your present sign-in",
+    remedy:
+      "An API's own token comes with a refresh token. Have the provider send one (docs/how-to/providers.md), and set IDP_SESSION_AUTO_REFRESH. The log line names the cause.",
+  },
   api_provider_mismatch: {
     status: 403,
     title: "You signed in with a provider that this service does not accept",

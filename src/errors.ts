@@ -136,14 +136,20 @@ export class ProviderRefusedError extends IdpAuthError {
    * `id_token_signature`, `id_token_sub`, …
    */
   readonly reason: string;
+  /**
+   * What the next login has to ask for, as the text of the parameter `claims` (OpenID Connect Core
+   * section 5.5). Entra ID sends it with `interaction_required`.
+   */
+  readonly claims: string | undefined;
 
-  constructor(reason: string, options?: { cause?: unknown }) {
+  constructor(reason: string, options?: { cause?: unknown; claims?: string | undefined }) {
     super(
       "provider_refused",
       `The identity provider refused, or its response failed a check (${reason}).`,
       options,
     );
     this.reason = reason;
+    this.claims = options?.claims;
   }
 }
 
@@ -154,14 +160,15 @@ export class ApiTokenError extends IdpAuthError {
   readonly api: string;
   /**
    * The cause as a stable word for the log: `consent_required`, `invalid_target`,
-   * `api_token_audience`, …
+   * `api_token_audience`, `no_refresh_token`, …
    */
   readonly reason: string;
   /** The login that asks for what is missing; undefined if a login does not help. */
   readonly loginUrl: string | undefined;
 
   constructor(
-    code: "api_sign_in_required" | "api_token_refused" | "api_provider_mismatch",
+    code:
+      "api_sign_in_required" | "api_token_refused" | "api_token_missing" | "api_provider_mismatch",
     api: string,
     reason: string,
     loginUrl?: string,

@@ -7,13 +7,19 @@ import {
   ProviderUnavailableError,
 } from "../errors.js";
 import { identityOf } from "../events/event-hub.js";
+import { reasonLine } from "../events/log-lines.js";
 import type { TokenTarget } from "../ports/provider.js";
 import type { UserSession } from "../ports/user-session.js";
-import { apiEntry, isRecent, withApiEntry } from "../record/api-tokens.js";
+import {
+  apiEntry,
+  isRecent,
+  lackOf,
+  withApiEntry,
+  type MissingReason,
+} from "../record/api-tokens.js";
 import { clientOf, type ApiEntry, type SessionRecord } from "../record/record.js";
 import { withoutLease } from "../record/refresh-changes.js";
 import { judge } from "../record/session-policy.js";
-import { NEEDS_USER } from "../record/silent-login.js";
 import type { Need } from "./lease.js";
 import type { RenewApi } from "./refresh-attempt.js";
 import type { SessionAccess, SessionAccessOptions } from "./session-access.js";
@@ -21,18 +27,15 @@ import type { SessionAccess, SessionAccessOptions } from "./session-access.js";
 /** The refreshes of other requests after which a request gives up. */
 const MOST_TURNS = 3;
 
-/**
- * The refusals that a login can help with: it asks the user. `invalid_grant` is here after a base
- * refresh has shown that the session is fine.
- */
-const ASKS_USER: readonly string[] = [...NEEDS_USER, "mfa_required", "invalid_grant"];
-
-/**
- * Refusals of an API with `consent: "later"` that a login can help with once: before a login has
- * asked for the API, they can mean that the user hasn't consented. Afterwards they are the
- * operator's mistake, and another login would end the same way.
- */
-const UNCONSENTED: readonly string[] = ["invalid_target", "invalid_scope"];
+/** What an operator reads if nothing can bring a signed-in user's token. */
+const MISSING: Readonly<Record<MissingReason, string>> = {
+  auto_refresh_off:
+    "IDP_SESSION_AUTO_REFRESH is off, so idpauth doesn't use refresh tokens, and an API's own token comes from one. Turn it on, or leave out the API's `resource`, `audience` and `scope`.",
+  no_refresh_token:
+    "The provider didn't send a refresh token, although a login has asked for it, and an API's own token comes from one. See docs/how-to/providers.md.",
+  refresh_rejected: "The provider refused the refresh token of a login a moment ago.",
+  token_expired: "The login's own token had expired when it was needed, a moment later.",
+};
 
 /** What `getAccessToken` is asked. */
 export interface ApiTokenOptions {
@@ -62,10 +65,9 @@ export interface RequestedApi extends TokenTarget {
 }
 
 /**
- * Returns the access token for an API. Null: the user is signed out, or the token has expired and
- * cannot be refreshed.
+ * Returns the access token for an API. Null: the user is signed out.
  *
- * @throws ApiTokenError the provider gives no token for this API; the session continues
+ * @throws ApiTokenError there is no token for this API; the session continues
  * @throws ProviderUnavailableError | StoreUnavailableError in an outage
  */
 // eslint-disable-next-line max-lines-per-function -- Small functions that share its variables.
@@ -107,6 +109,23 @@ export async function apiToken(
   const tokenOf = (entry: ApiEntry | undefined) =>
     entry !== undefined && left(entry) > 0 ? entry.token : undefined;
 
+  /** Returns the error for a user who is signed in, and gets no token. */
+  function withoutToken(record: SessionRecord): ApiTokenError {
+    const { provider } = about(record);
+    const lack = lackOf(record, target, policy, now());
+    const { reason } = lack;
+    if (lack.loginHelps) {
+      const asks = new URLSearchParams({ ...(provider !== undefined && { provider }), api });
+      const loginUrl = `${parts.publicPath}login/?${asks.toString()}`;
+      return new ApiTokenError("api_sign_in_required", api, reason, loginUrl);
+    }
+    if (lack.kind === "refused") return new ApiTokenError("api_token_refused", api, reason);
+    // Once for each reason: every request for this API finds the same.
+    const message = `A signed-in user gets no access token for the API ${api} (${reason}). ${MISSING[lack.reason]}`;
+    events.logOnce({ ...reasonLine("api_token_failed", reason, { api }), message }, provider);
+    return new ApiTokenError("api_token_missing", api, reason);
+  }
+
   let renewals = 0;
   const renew: RenewApi = async (refresh, record) => {
     const asked = {
@@ -136,11 +155,17 @@ export async function apiToken(
     } catch (error) {
       // `bad_token`: the refresh token itself is dead, so the session gets no other one.
       if (!(error instanceof ProviderRefusedError) || error.reason === "bad_token") throw error;
-      const { reason } = error;
+      const { reason, claims } = error;
       events.refused("api_token", reason, { ...about(record), api });
-      const kept = [undefined, rejected].includes(tokenOf(entryOf(record))) ? {} : entryOf(record);
+      const { claims: _old, ...before } = entryOf(record) ?? {};
+      const kept = [undefined, rejected].includes(tokenOf(entryOf(record))) ? {} : before;
       const refuse = (fresh: SessionRecord) =>
-        store(fresh, { ...kept, at: now(), refused: reason });
+        store(fresh, {
+          ...kept,
+          at: now(),
+          refused: reason,
+          ...(claims !== undefined && { claims }),
+        });
       if (reason !== "invalid_grant")
         return await refresh.write((fresh) => withoutLease(refuse(fresh)));
       // It may be the API that is refused, or the refresh token: the base refresh that follows
@@ -154,7 +179,12 @@ export async function apiToken(
   const provider = clientOf(outcome.record, registrations)?.key;
   if ((target.provider ?? provider) !== provider)
     throw new ApiTokenError("api_provider_mismatch", api, "provider_required");
-  if (target.target === undefined) return access.accessToken(session, minValidity, rejected);
+  if (target.target === undefined) {
+    const token = await access.accessToken(session, minValidity, rejected);
+    const newest = token === null ? await session.read() : undefined;
+    if (newest === undefined || judge(newest, policy, now()).kind === "ended") return token;
+    throw withoutToken(newest);
+  }
   let record: SessionRecord | undefined = outcome.record;
   for (let turn = 0; record !== undefined && needOf(record) !== undefined; turn += 1) {
     // A token that has expired when it comes isn't requested again at once.
@@ -172,18 +202,8 @@ export async function apiToken(
   }
   if (record === undefined || judge(record, policy, now()).kind === "ended") return null;
   const entry = entryOf(record);
-  const token = tokenOf(entry) ?? null;
+  const token = tokenOf(entry);
   // A refusal of an early renewal is no refusal of the token that is still valid.
-  if (entry?.refused === undefined || (token !== null && token !== rejected)) return token;
-  const isUnasked = target.consentLater && record.idp_state.asked_apis?.includes(api) !== true;
-  const isForUser =
-    ASKS_USER.includes(entry.refused) || (isUnasked && UNCONSENTED.includes(entry.refused));
-  if (!isForUser) throw new ApiTokenError("api_token_refused", api, entry.refused);
-  const asks = new URLSearchParams({ ...(provider !== undefined && { provider }), api }).toString();
-  throw new ApiTokenError(
-    "api_sign_in_required",
-    api,
-    entry.refused,
-    `${parts.publicPath}login/?${asks}`,
-  );
+  if (token !== undefined && (entry?.refused === undefined || token !== rejected)) return token;
+  throw withoutToken(record);
 }

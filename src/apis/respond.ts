@@ -157,7 +157,7 @@ function lineOf(code: ErrorCode, api: string): LogEntry | undefined {
  * otherwise a problem document.
  */
 function refusedReply(
-  failure: Pick<Failure, "code" | "headers" | "detail">,
+  failure: Pick<Failure, "code" | "headers" | "detail" | "reason">,
   request: IdpRequest,
   pages: Pages,
 ): Promise<Reply> {
@@ -174,11 +174,15 @@ function refusedReply(
  * a failure.
  */
 function tokenRefused(
-  { code, loginUrl }: ApiTokenError,
+  { code, status, reason, loginUrl }: ApiTokenError,
   opened: SessionRequest,
   component: ProxyComponent,
 ): Promise<Reply> {
-  if (loginUrl === undefined) return refusedReply({ code }, opened.request, component.pages);
+  if (loginUrl === undefined) {
+    // A 502 has the provider's word as its reason, which is for the log.
+    const failure = status === 403 ? { code, reason } : { code };
+    return refusedReply(failure, opened.request, component.pages);
+  }
   const error = "insufficient_user_authentication";
   return stepUpReply({ status: 401, error, parameters: {} }, loginUrl, opened, component);
 }

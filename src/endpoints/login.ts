@@ -21,8 +21,9 @@ import { failureReply, outageReply, badParameters } from "../pages/failure-reply
 import { randomBytes } from "node:crypto";
 import { isOutage, ProviderRefusedError } from "../errors.js";
 import { logLine } from "../events/log-lines.js";
+import { apiLogin } from "../record/api-tokens.js";
 import { withLogin } from "../record/pending-logins.js";
-import type { PendingLogin } from "../record/record.js";
+import { clientOf, type PendingLogin } from "../record/record.js";
 import { epochSeconds } from "../clock.js";
 import type { CommonSettings } from "../config/read-settings.js";
 import { readLoginParameters, type LoginParameters } from "./login-parameters.js";
@@ -125,6 +126,8 @@ async function startLogin(
     ...(api !== undefined && { api }),
   };
   try {
+    const record = api === undefined ? undefined : await session.read();
+    const isOfSession = record?.credentials && clientOf(record, [registration]) !== undefined;
     // The provider first: during an outage of the provider nothing is stored.
     const { url, isSilent, expiresIn } = await provider.authorizationUrl({
       redirectUri: pending.redirect_uri,
@@ -136,6 +139,7 @@ async function startLogin(
       stepUp,
       requestsAuthTime: registration.requestsAuthTime(),
       api,
+      ...(api !== undefined && isOfSession && apiLogin(record, api)),
       takeSlot: registration.takePushSlot,
     });
     const debug = settings.debug

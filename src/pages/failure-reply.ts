@@ -16,6 +16,8 @@ export interface Failure extends Omit<ErrorModel, "publicPath"> {
   readonly headers?: Record<string, string>;
   /** A login that may help: `login_url` of the problem document, and the page's link. */
   readonly loginUrl?: string | undefined;
+  /** Our own word for the cause, a member of the problem document. */
+  readonly reason?: string;
 }
 
 /**
@@ -29,7 +31,7 @@ export async function failureReply(
   pages: Pages,
   otherwise: "html" | "json",
 ): Promise<Reply> {
-  const { code, detail, validOptions, retryAfter, loginUrl, action } = failure;
+  const { code, detail, validOptions, retryAfter, loginUrl, reason, action } = failure;
   const headers = {
     ...failure.headers,
     ...(retryAfter !== undefined && { "Retry-After": String(retryAfter) }),
@@ -37,7 +39,7 @@ export async function failureReply(
   if (!wantsPage(request, otherwise === "html")) {
     return problem(code, detail ?? `${ERRORS[code].title}.`, {
       headers,
-      members: { valid_options: validOptions, login_url: loginUrl },
+      members: { reason, valid_options: validOptions, login_url: loginUrl },
     });
   }
   const login = { label: "action.signInAgain", href: loginUrl ?? "" } as const;

@@ -28,6 +28,10 @@ export interface AuthorizationRequest {
   readonly parameters?: Readonly<Record<string, string>>;
   /** The name of an API that this login asks for, although its consent comes later. */
   readonly api?: string | undefined;
+  /** What the provider has demanded of a login for this API, as the text of `claims`. */
+  readonly claims?: string | undefined;
+  /** True: the session lacks the refresh token from which the API's token comes. */
+  readonly wantsRefreshToken?: boolean;
   /**
    * Called before the request is pushed (RFC 9126), to limit the concurrent pushes. Resolves to
    * what releases the slot.

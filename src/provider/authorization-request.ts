@@ -3,10 +3,11 @@ import type { AuthorizationParams } from "../config/parameter-kinds.js";
 import { isAuth0Issuer, isEntraIssuer, isGoogleIssuer, isOktaIssuer } from "../config/issuers.js";
 import { parseUrl } from "../http/redirects.js";
 import type { AuthorizationRequest, TokenTarget } from "../ports/provider.js";
+import { isObject } from "../record/json.js";
 import type { StepUp } from "../record/record.js";
 import { askedAtLogin } from "./api-tokens.js";
 import type { ProviderMetadata } from "./discovery.js";
-import type { ProviderConnection } from "./provider-connection.js";
+import { jsonObject, type ProviderConnection } from "./provider-connection.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
 /**
@@ -41,16 +42,24 @@ export async function authorizationParameters(
     stepUp,
     requestsAuthTime = false,
     api,
+    claims: demanded,
+    wantsRefreshToken = false,
   }: AuthorizationRequest,
   targets: readonly TokenTarget[] = [],
 ): Promise<AuthorizationParams> {
   const asked = askedAtLogin(targets, settings.issuer, api);
   const scopes = [...new Set([...loginScopes(settings, metadata), ...asked.scopes])];
-  const further = furtherParameters(settings, scopes, parameters);
-  const claims = {
+  const usual = furtherParameters(settings, scopes, parameters);
+  // Only an API's own token needs a refresh token.
+  const asksConsent = wantsRefreshToken && targets.some((target) => target.api === api);
+  const further = {
+    ...usual,
+    ...(asksConsent && consentParameters(settings, scopes, usual["prompt"])),
+  };
+  const claims = claimsRequest(demanded, {
     ...(requestsAuthTime && metadata.claims_parameter_supported === true && AUTH_TIME),
     ...(stepUp && contextsOf(settings, stepUp)),
-  };
+  });
   return {
     ...further,
     ...(asked.resources.length > 0 && {
@@ -59,7 +68,7 @@ export async function authorizationParameters(
     ...(requestsAuthTime &&
       metadata.claims_parameter_supported !== true && { max_age: LONGEST_MAX_AGE }),
     ...(stepUp && stepUpParameters(stepUp, further["prompt"])),
-    ...(Object.keys(claims).length > 0 && { claims: JSON.stringify({ id_token: claims }) }),
+    ...(claims !== undefined && { claims }),
     ...(selectAccount && { prompt: accountPrompt(settings, metadata.prompt_values_supported) }),
     client_id: settings.clientId,
     response_type: "code",
@@ -70,6 +79,23 @@ export async function authorizationParameters(
     code_challenge: await calculatePKCECodeChallenge(verifier),
     code_challenge_method: "S256",
   };
+}
+
+/**
+ * Returns the parameter `claims` (OpenID Connect Core section 5.5); undefined: none is needed.
+ *
+ * @param demanded what the provider has demanded, as the text of the parameter
+ * @param idToken the claims of the ID token that we request
+ */
+function claimsRequest(demanded: string | undefined, idToken: object): string | undefined {
+  // It comes from a stored record, which is validated like any other input.
+  const { id_token: theirs, ...others } = jsonObject({ text: demanded ?? "{}" }) ?? {};
+  const inIdToken = { ...(isObject(theirs) && theirs), ...idToken };
+  const request = {
+    ...others,
+    ...(Object.keys(inIdToken).length > 0 && { id_token: inIdToken }),
+  };
+  return Object.keys(request).length > 0 ? JSON.stringify(request) : undefined;
 }
 
 /** Adds parameters to an endpoint's address, which may contain parameters of its own. */
@@ -146,6 +172,24 @@ export function offlineParameters(
       : "omit";
   const prompt = settings.loginPrompt ?? (google ? "select_account consent" : consent);
   return { ...(google && { access_type: "offline" }), ...(prompt !== "omit" && { prompt }) };
+}
+
+/**
+ * Returns the prompt of a login that has to bring a refresh token, although IDP_LOGIN_PROMPT or an
+ * earlier consent keeps the provider from sending one. Pure.
+ *
+ * @param prompt the prompt of any other login
+ */
+export function consentParameters(
+  { issuer }: Pick<ProviderSettings, "issuer">,
+  scopes: readonly string[],
+  prompt: string | readonly string[] | undefined,
+): AuthorizationParams {
+  const prompts = [prompt ?? []].flat().flatMap((value) => value.split(" "));
+  const bringsOne =
+    isGoogleIssuer(issuer) || (scopes.includes(OFFLINE_ACCESS) && !refreshesWithoutConsent(issuer));
+  if (!bringsOne || prompts.includes("none") || prompts.includes("consent")) return {};
+  return { prompt: [...prompts, "consent"].join(" ") };
 }
 
 /**

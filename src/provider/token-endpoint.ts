@@ -12,7 +12,13 @@ import {
 } from "./back-off.js";
 import { authenticationInWords, credentialsInWords } from "./client-authentication.js";
 import type { ProviderMetadata } from "./discovery.js";
-import type { ClientRequest, ProviderConnection, ProviderResponse } from "./provider-connection.js";
+import { isObject } from "../record/json.js";
+import {
+  jsonObject,
+  type ClientRequest,
+  type ProviderConnection,
+  type ProviderResponse,
+} from "./provider-connection.js";
 import { asksToTryLater, meaningOf, type Grant } from "./response-meaning.js";
 
 /** The sessions whose ambiguous responses are remembered. The oldest is forgotten first. */
@@ -157,7 +163,7 @@ export async function sendGrant(
       if (kind === "operator" || isMaybeAudience(connection, reason))
         reportMistake(connection, grant, { reason, status: response.status });
       if (kind === "refused" || (kind === "ambiguous" && isRefusedNow()))
-        return { kind: "refused" as const, reason };
+        return { kind: "refused" as const, reason, claims: claimsChallenge(response) };
       throw new ProviderUnavailableError(reason, { misconfigured: kind === "operator" });
     },
     backOff: {
@@ -169,8 +175,24 @@ export async function sendGrant(
         ),
     },
   });
-  if (meaning.kind === "refused") throw new ProviderRefusedError(meaning.reason);
+  if (meaning.kind === "refused") throw new ProviderRefusedError(meaning.reason, meaning);
   return meaning.body;
+}
+
+/** Characters of `claims`, which goes into the address of a login. Entra ID sends some hundred. */
+const MAX_CLAIMS_LENGTH = 2_000;
+
+/**
+ * Returns what the next login has to ask for (claims challenge):
+ * https://learn.microsoft.com/en-us/entra/identity-platform/claims-challenge. Undefined: nothing, or
+ * nothing that is a claims request of OpenID Connect.
+ */
+function claimsChallenge(response: ProviderResponse): string | undefined {
+  const given = jsonObject(response)?.["claims"];
+  const claims = typeof given === "string" ? jsonObject({ text: given }) : undefined;
+  const isRequest = claims !== undefined && Object.values(claims).every(isObject);
+  const normal = isRequest ? JSON.stringify(claims) : "";
+  return normal !== "" && normal.length <= MAX_CLAIMS_LENGTH ? normal : undefined;
 }
 
 /**

@@ -4,6 +4,21 @@
  */
 import { hasEpochTimePassed, type EpochSeconds } from "../clock.js";
 import { MAX_API_ENTRIES, type ApiEntry, type SessionRecord } from "./record.js";
+import type { PolicySettings } from "./session-policy.js";
+import { NEEDS_USER } from "./silent-login.js";
+
+/**
+ * The refusals that a login can help with: it asks the user. `invalid_grant` is here after a base
+ * refresh has shown that the session is fine.
+ */
+const ASKS_USER: readonly string[] = [...NEEDS_USER, "mfa_required", "invalid_grant"];
+
+/**
+ * Refusals of an API with `consent: "later"` that a login can help with once: before a login has
+ * asked for the API, they can mean that the user hasn't consented. Afterwards they are the
+ * operator's mistake, and another login would end the same way.
+ */
+const UNCONSENTED: readonly string[] = ["invalid_target", "invalid_scope"];
 
 /**
  * Seconds for which a refusal counts, and in which a rejected token is replaced only once. Our
@@ -53,4 +68,72 @@ function isOver(
 ): boolean {
   if (refused !== undefined && isRecent(at, now)) return false;
   return token === undefined || (expiresAt !== undefined && hasEpochTimePassed(expiresAt, now));
+}
+
+/** What a login for an API adds to its request, because of the session that starts it. */
+export interface ApiLogin {
+  /** What the provider has demanded, as the text of the parameter `claims`. */
+  readonly claims?: string;
+  /** The session lacks the refresh token. */
+  readonly wantsRefreshToken: boolean;
+}
+
+/** Returns what a login for an API has to bring that a signed-in session lacks. Pure. */
+export function apiLogin(record: SessionRecord, api: string): ApiLogin {
+  const { apis = {} } = record.idp_state;
+  const { claims } = (Object.hasOwn(apis, api) ? apis[api] : undefined) ?? {};
+  return {
+    ...(claims !== undefined && { claims }),
+    wantsRefreshToken: record.credentials?.refresh_token === undefined,
+  };
+}
+
+/** Why there is nothing to request a token with. `token_expired`: the session's own token. */
+export type MissingReason =
+  "auto_refresh_off" | "refresh_rejected" | "no_refresh_token" | "token_expired";
+
+/** Why a user who is signed in gets no token for an API. */
+export type Lack = {
+  /** Whether a login may bring what is missing. Otherwise it would only lead back here. */
+  readonly loginHelps: boolean;
+} & (
+  | { readonly kind: "refused"; readonly reason: string }
+  | { readonly kind: "missing"; readonly reason: MissingReason }
+);
+
+/** The API, as {@link lackOf} reads it. */
+interface Wanted {
+  readonly api: string;
+  readonly target: string | undefined;
+  readonly consentLater: boolean;
+}
+
+/** Returns why a record has no token for an API, although its user is signed in. Pure. */
+export function lackOf(
+  record: SessionRecord,
+  { api, target, consentLater }: Wanted,
+  { sessionAutoRefresh }: Pick<PolicySettings, "sessionAutoRefresh">,
+  now: EpochSeconds,
+): Lack {
+  const { credentials, idp_state: state, idp_login_at: loginAt } = record;
+  const asked = state.asked_apis ?? [];
+  const hasJustSignedIn = typeof loginAt === "number" && isRecent(loginAt, now);
+  const entry = target === undefined ? undefined : apiEntry(record, api, target);
+  if (entry?.refused !== undefined && (isRecent(entry.at, now) || credentials?.refresh_token)) {
+    const isAsked = asked.includes(api);
+    const isForUser =
+      ASKS_USER.includes(entry.refused) ||
+      (consentLater && !isAsked && UNCONSENTED.includes(entry.refused));
+    const loginHelps = isForUser && !(isAsked && hasJustSignedIn);
+    return { kind: "refused", reason: entry.refused, loginHelps };
+  }
+  const lack = (reason: MissingReason, loginHelps: boolean): Lack => {
+    return { kind: "missing", reason, loginHelps };
+  };
+  // A login brings another one, unless that has expired when it comes.
+  if (target === undefined) return lack("token_expired", !hasJustSignedIn);
+  if (!sessionAutoRefresh) return lack("auto_refresh_off", false);
+  if (state.refresh_rejected === true) return lack("refresh_rejected", !hasJustSignedIn);
+  // Which API the login asked for makes no difference: all have the same refresh token.
+  return lack("no_refresh_token", asked.length === 0);
 }

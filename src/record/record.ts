@@ -76,6 +76,8 @@ export interface ApiEntry {
    * which the provider didn't renew.
    */
   readonly refused?: string;
+  /** What a login for the API has to ask for, as the text of the parameter `claims`. */
+  readonly claims?: string;
 }
 
 /** What the component remembers for itself, under the record's one private key. */

@@ -107,6 +107,7 @@ const isApiEntry = objectOf({
   expires_at: optional(Number.isFinite),
   forced: optional(isTrue),
   refused: optional(isText),
+  claims: optional(isText),
 });
 
 const isPrivateState = objectOf({

@@ -74,6 +74,93 @@ describe("a login of an application with APIs", () => {
     expect((await app.user.get("/idpauth/login/?api=orders")).status).toBe(302);
   });
 
+  describe("after Entra ID's claims challenge", () => {
+    const CHALLENGE = { access_token: { acrs: { essential: true, value: "c1" } } };
+    const challenged = async (claims: unknown, error = "interaction_required") => {
+      await app.user.signIn();
+      app.refuse({ error, claims });
+      expect(await app.failure("orders")).toMatchObject({
+        code: "api_sign_in_required",
+        loginUrl: "/idpauth/login/?api=orders",
+      });
+    };
+    const claimsOf = (url: URL): unknown =>
+      url.searchParams.has("claims") && JSON.parse(url.searchParams.get("claims") ?? "");
+
+    it.each(["interaction_required", "invalid_grant"])(
+      "requests these claims, in the login for this API alone (%s)",
+      async (error) => {
+        await challenged(JSON.stringify(CHALLENGE), error);
+        expect(claimsOf(await login("?api=orders"))).toEqual(CHALLENGE);
+        expect(claimsOf(await login("?api=billing"))).toBe(false);
+        expect(claimsOf(await login())).toBe(false);
+      },
+    );
+
+    it("also in another process over the same store, and in a pushed request", async () => {
+      await challenged(JSON.stringify(CHALLENGE));
+      app.application.provider.settings.pushedRequests = true;
+      app.auth = app.application.another({ apis: APIS, pushedRequests: "always" });
+      app.user = app.user.at(app.auth);
+      await login("?api=orders");
+      const [pushed] = app.application.provider.requestsTo("par");
+      expect(JSON.parse(pushed?.params.get("claims") ?? "")).toEqual(CHALLENGE);
+    });
+
+    it("together with the claims that idpauth requests itself", async () => {
+      app.use({ requestAuthTime: true });
+      await challenged(
+        JSON.stringify({ ...CHALLENGE, id_token: { xms_cc: null, auth_time: null } }),
+      );
+      expect(claimsOf(await login("?api=orders"))).toEqual({
+        ...CHALLENGE,
+        id_token: { xms_cc: null, auth_time: { essential: true } },
+      });
+    });
+
+    it("no more after a sign-in, or for another user", async () => {
+      await challenged(JSON.stringify(CHALLENGE));
+      await app.user.signIn();
+      expect(claimsOf(await login("?api=orders"))).toBe(false);
+    });
+
+    it("never from the login's address", async () => {
+      await app.user.signIn();
+      const asked = encodeURIComponent(JSON.stringify(CHALLENGE));
+      expect(claimsOf(await login(`?api=orders&claims=${asked}`))).toBe(false);
+    });
+
+    it.each<[string, unknown]>([
+      ["isn't JSON", "{"],
+      ["isn't an object", '"text"'],
+      ["is a list", "[]"],
+      ["has members that are no objects", JSON.stringify({ access_token: "x" })],
+      ["is too long", JSON.stringify({ access_token: { acrs: { value: "c".repeat(3_000) } } })],
+      ["is nested too deeply", `{"a":${"[".repeat(500)}${"]".repeat(500)}}`],
+      ["is no text", 7],
+      ["is empty", ""],
+    ])("never a challenge that %s", async (_what, claims) => {
+      await challenged(claims);
+      expect(claimsOf(await login("?api=orders"))).toBe(false);
+    });
+  });
+
+  describe("of a session without a refresh token", () => {
+    const promptOf = async (query: string) => (await login(query)).searchParams.get("prompt");
+
+    it("requests the consent with which a provider sends one, in a login for an API with its own token", async () => {
+      app.application.provider.settings.issueRefreshToken = false;
+      app.use({ loginPrompt: "select_account" });
+      await app.user.signIn();
+      expect(await promptOf("?api=orders")).toBe("select_account consent");
+      expect(await promptOf("?api=own")).toBe("select_account");
+      expect(await promptOf("")).toBe("select_account");
+      app.application.provider.settings.issueRefreshToken = true;
+      await app.user.signIn();
+      expect(await promptOf("?api=orders")).toBe("select_account");
+    });
+  });
+
   describe("at several providers", () => {
     beforeEach(() => {
       const { issuer, clientId, clientSecret } = app.application.provider;

@@ -200,8 +200,9 @@ describe("invalid_grant for an API", () => {
   it("ends the refreshes of the session if its own is refused, too", async () => {
     await app.user.signIn();
     app.refuse("invalid_grant", "invalid_grant");
-    expect(await app.token("orders")).toBeNull();
-    expect(await app.token("billing")).toBeNull();
+    const missing = { code: "api_token_missing", status: 403, reason: "refresh_rejected" };
+    expect(await app.failure("orders")).toMatchObject(missing);
+    expect(await app.failure("billing")).toMatchObject(missing);
     expect(app.targets()).toEqual([ORDERS, null]);
     expect(await app.user.isSignedIn()).toBe(true);
     app.application.clock.advance(2 * HOUR);
@@ -219,7 +220,7 @@ describe("invalid_grant for an API", () => {
       return draft;
     };
     app.refuse("invalid_grant");
-    expect(await app.token("orders")).toBeNull();
+    expect(await app.failure("orders")).toMatchObject({ reason: "refresh_rejected" });
     await app.auth.idle();
     expect(provider.requestsTo("revoke").length).toBe(1);
     expect(app.targets()).toEqual([ORDERS, null]);
@@ -238,7 +239,7 @@ describe("invalid_grant for an API", () => {
   it("with Entra ID's suberror bad_token ends the refreshes of the session at once", async () => {
     await app.user.signIn();
     app.refuse({ error: "invalid_grant", suberror: "bad_token" });
-    expect(await app.token("orders")).toBeNull();
+    expect(await app.failure("orders")).toMatchObject({ reason: "refresh_rejected" });
     expect(app.targets()).toEqual([ORDERS]);
     app.application.clock.advance(2 * HOUR);
     expect(await app.user.isSignedIn()).toBe(false);

@@ -71,10 +71,15 @@ describe("the access token for an API", () => {
     expect(await app.token("orders")).toBeNull();
   });
 
-  it("is null for a session without a refresh token", async () => {
+  it("is an error for a session without a refresh token, with a login that may bring one", async () => {
     app.application.provider.settings.issueRefreshToken = false;
     await app.user.signIn();
-    expect(await app.token("orders")).toBeNull();
+    expect(await app.failure("orders")).toMatchObject({
+      code: "api_sign_in_required",
+      status: 401,
+      reason: "no_refresh_token",
+      loginUrl: "/idpauth/login/?api=orders",
+    });
     expect(await app.user.isSignedIn()).toBe(true);
   });
 
@@ -228,6 +233,25 @@ describe("the token that came for an API", () => {
       "api_token_audience",
     ],
     ["is a JWT without an audience", "reports", { access_token: jwt({}) }, "api_token_audience"],
+    // Amazon Cognito without resource binding, Keycloak without an audience mapper.
+    [
+      "is a JWT without an audience, and the API has a resource",
+      "orders",
+      { access_token: jwt({ client_id: "test-client", scope: "orders.read" }) },
+      "api_token_audience",
+    ],
+    [
+      "is a JWT without an audience, although the response names the resource",
+      "orders",
+      { access_token: jwt({}), resource: ORDERS },
+      "api_token_audience",
+    ],
+    [
+      "is a JWT with an empty audience",
+      "orders",
+      { access_token: jwt({ aud: [] }) },
+      "api_token_audience",
+    ],
   ])("goes to no API if it %s, and the session continues", async (_name, api, response, reason) => {
     await app.user.signIn();
     app.responses[api === "orders" ? ORDERS : "reports"] = response;
@@ -276,6 +300,11 @@ describe("the token that came for an API", () => {
       { access_token: jwt({ aud: "reports-guid" }) },
     ],
     ["is a JWT, and the API has only scopes", "graph", { access_token: jwt({ aud: "anything" }) }],
+    [
+      "is a JWT without an audience, and the API has only scopes",
+      "graph",
+      { access_token: jwt({}) },
+    ],
     ["only looks like a JWT", "orders", { access_token: "a.b.c" }],
   ])("is used if it %s", async (_name, api, response) => {
     await app.user.signIn();

@@ -1,4 +1,4 @@
-import { isOutage } from "../../src/errors.js";
+import { ApiTokenError, isOutage } from "../../src/errors.js";
 import type { JsonObject } from "../../src/record/json.js";
 import type { IdpRequest } from "../../src/http/request.js";
 import type { Reply } from "../../src/http/reply.js";
@@ -595,7 +595,7 @@ class Interleaving {
         const before = this.#before(actor);
         const api = apiOf(actor.kind) ?? "";
         const said = await told(
-          auth.getAccessToken(this.#request(actor, "/"), { api }),
+          auth.getAccessToken(this.#request(actor, "/"), { api }).catch(nullWithoutGrant),
           (token) => token ?? undefined,
         );
         return this.#judge(actor, before, { ...said, api });
@@ -1457,4 +1457,10 @@ function describe(scenario: Scenario): string {
     ...events.map(({ kind, process }) => `(${kind} p${String(process + 1)})`),
     JSON.stringify(rest),
   ].join(" ");
+}
+
+/** A signed-in user whose grant is gone gets an error that says so; to the model it is no token. */
+function nullWithoutGrant(error: unknown): null {
+  if (error instanceof ApiTokenError && error.reason === "refresh_rejected") return null;
+  throw error;
 }

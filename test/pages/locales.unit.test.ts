@@ -41,6 +41,7 @@ const WITHOUT_PAGE: readonly ErrorCode[] = [
   "api_path_invalid",
   "api_sign_in_required",
   "api_token_refused",
+  "api_token_missing",
   "api_provider_mismatch",
   "api_framing_invalid",
   "api_body_consumed",

@@ -45,7 +45,13 @@ export interface ApiApplication {
   /** The provider refuses the next refreshes, each with one of these errors. */
   refuse(
     ...errors: (
-      string | { readonly error: string; readonly status?: number; readonly suberror?: string }
+      | string
+      | {
+          readonly error: string;
+          readonly status?: number;
+          readonly suberror?: string;
+          readonly claims?: unknown;
+        }
     )[]
   ): void;
 }

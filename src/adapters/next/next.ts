@@ -242,28 +242,38 @@ export function idpAuth<
     seenSession: (request) => component().seenSession(guardedRequests.get(request) ?? request),
     clientState: (request) => forRequest((auth, raw) => auth.clientState(raw), request),
     getData: (request) => forRequest((auth, raw) => auth.getData(raw), request),
-    updateData: (change, request) =>
-      forRequest((auth, raw) => auth.updateData(raw, change), request),
+    async updateData(change, request) {
+      assertRequestLast("updateData(change, request)", change);
+      return forRequest((auth, raw) => auth.updateData(raw, change), request);
+    },
     readSessionRecord: (request) => forRequest((auth, raw) => auth.readSessionRecord(raw), request),
-    getAccessToken: (options, request) =>
-      forRequest((auth, raw) => auth.getAccessToken(raw, options), request),
-    fetchApi: (api, path, init, request) =>
-      forRequest((auth, raw) => auth.fetchApi(raw, api, path, init), request),
+    async getAccessToken(options, request) {
+      assertRequestLast("getAccessToken({ api }, request)", options);
+      return forRequest((auth, raw) => auth.getAccessToken(raw, options), request);
+    },
+    async fetchApi(api, path, init, request) {
+      assertRequestLast("fetchApi(api, path, init, request)", api);
+      return forRequest((auth, raw) => auth.fetchApi(raw, api, path, init), request);
+    },
     checkIdpAuthentication: (request) =>
       forRequest((auth, raw) => auth.checkIdpAuthentication(raw), request),
     explainIdpAuthentication: (request) =>
       forRequest((auth, raw) => auth.explainIdpAuthentication(raw), request),
-    loginUrl: (options = {}, request) =>
-      forRequest(async (auth, raw) => {
+    async loginUrl(options = {}, request) {
+      assertRequestLast("loginUrl({ returnTo }, request)", options);
+      return forRequest(async (auth, raw) => {
         // Without the proxy, a component does not know its page.
         const isUnplaced = raw instanceof ComponentRequest && !raw.isPlaced;
         return auth.loginUrl(
           raw,
           options.returnTo === undefined && isUnplaced ? { ...options, returnTo: null } : options,
         );
-      }, request),
-    listSessions: (subject, request) =>
-      forRequest((auth, raw) => auth.listSessions(subject, raw), request),
+      }, request);
+    },
+    async listSessions(subject, request) {
+      assertRequestLast("listSessions({ iss, sub }, request)", subject);
+      return forRequest((auth, raw) => auth.listSessions(subject, raw), request);
+    },
     endAllSessions: (subject, { except } = {}) =>
       except === undefined
         ? withDigests(() => component().endAllSessions(subject))
@@ -280,6 +290,19 @@ export function idpAuth<
     on: (name, listener) => component().on(name, listener),
     [SESSION_FOR_TESTS]: async (asked) => component()[SESSION_FOR_TESTS](asked),
   };
+}
+
+/**
+ * Checks that a call has the request last, since components leave it out; in the other adapters, it
+ * comes first.
+ *
+ * @param usage how the call is written
+ */
+function assertRequestLast(usage: string, first: unknown): void {
+  if (!(first instanceof Request)) return;
+  throw new TypeError(
+    `In idpauth/next, the request is the last argument: \`auth.${usage}\`. In a component, leave it out.`,
+  );
 }
 
 /**
