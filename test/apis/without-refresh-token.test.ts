@@ -145,6 +145,22 @@ describe("a signed-in user whose API has its own token, and no refresh token", (
     expect(lines[0]?.message).toContain("docs/how-to/providers.md");
   });
 
+  it("who opens the API's address is redirected to one login and back, and then gets a page", async () => {
+    provider.settings.issueRefreshToken = false;
+    const { browser } = await page();
+    const logins = () => provider.requestsTo("authorize").length;
+    const before = logins();
+    const opened = await browser.follow("/api/orders/x");
+    expect([opened.url.pathname, opened.status, logins() - before]).toEqual([
+      "/api/orders/x",
+      403,
+      1,
+    ]);
+    expect(opened.headers["content-type"]).toContain("text/html");
+    expect((await browser.follow("/api/orders/x")).status).toBe(403);
+    expect(logins() - before).toBe(1);
+  });
+
   it("gets 403 at once if automatic refresh is off, since no login can help", async () => {
     const { calls, browser } = await page({ sessionAutoRefresh: false });
     const { logins, response } = await calls("/api/orders/x");
