@@ -6,7 +6,7 @@ import { createClient } from "redis";
 import { idpAuth } from "idpauth/express";
 import { redisStore } from "idpauth/redis";
 
-const { issuer, clientId, clientSecret, redis } = JSON.parse(process.argv[2] ?? "{}");
+const { issuer, clientId, clientSecret, redis, api } = JSON.parse(process.argv[2] ?? "{}");
 
 const client = createClient({
   url: redis,
@@ -28,6 +28,7 @@ const auth = idpAuth({
   sessionIdleTimeout: 3600,
   sessionTtl: 3600,
   store,
+  apis: { orders: { ...api, path: "/api/orders/" } },
   log: (entry) => {
     lines.count += 1;
     lines.bytes += JSON.stringify(entry).length;
@@ -36,14 +37,19 @@ const auth = idpAuth({
 
 const app = express();
 auth.mount(app);
+app.use(auth.proxyApi("orders"));
 app.get("/reports", auth.idpRequired, async (request, response) => {
   const credentials = await auth.getCredentials(request);
   response.json({ signedIn: credentials !== null });
 });
 app.get("/open", (_request, response) => response.json({ for: "everybody" }));
 
+// Opened now, because Node opens them at the first line and never closes them.
+for (const name of ["stdout", "stderr"]) void process[name];
+
 const unhandled = [];
-for (const kind of ["unhandledRejection", "uncaughtException"]) {
+// Node warns of listeners that are never removed.
+for (const kind of ["unhandledRejection", "uncaughtException", "warning"]) {
   process.on(kind, (error) => unhandled.push(`${kind}: ${String(error?.stack ?? error)}`));
 }
 
@@ -53,6 +59,7 @@ const whole = monitorEventLoopDelay({ resolution: 10 });
 whole.enable();
 
 const server = app.listen(0, "127.0.0.1", () => process.send({ port: server.address().port }));
+server.on("upgrade", (...upgrade) => auth.proxyUpgrade(...upgrade) || upgrade[1].destroy());
 
 const methods = {
   /** State since the last call. Memory is measured after a garbage collection. */
@@ -60,7 +67,7 @@ const methods = {
     const p99 = delay.percentile(99) / 1e6;
     const max = delay.max / 1e6;
     globalThis.gc();
-    const { rss, heapUsed } = process.memoryUsage();
+    const { rss, heapUsed, external } = process.memoryUsage();
     // The garbage collection above belongs to the measurement, not to the application.
     delay.reset();
     return {
@@ -68,6 +75,7 @@ const methods = {
       max,
       rss,
       heapUsed,
+      external,
       resources: resources(),
       lines: lines.count,
       unhandled: unhandled.length,

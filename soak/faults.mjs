@@ -6,13 +6,20 @@
  */
 export const AFTERMATH = 32;
 
+/**
+ * Seconds after the API has dropped its connections in which a response can be 502, or seem broken
+ * off.
+ */
+export const API_AFTERMATH = 3;
+
 /** Seconds between the starts of two faults. The whole plan takes 14.5 minutes. */
-export const EVERY = 57;
+export const EVERY = 53;
 
 /**
  * @typedef {object} Wrong
  * @property {string} name
  * @property {number} seconds how long the fault lasts
+ * @property {boolean} [isOfApi] the API's connections break, and what passes over them
  * @property {() => unknown} begin
  * @property {() => unknown} [end]
  */
@@ -20,9 +27,10 @@ export const EVERY = 57;
 /**
  * @param {any} provider the test provider
  * @param {{ pause(): void, resume(): void, dropConnections(): Promise<unknown> }} store
+ * @param {{ dropConnections(): void }} api
  * @returns {readonly Wrong[]}
  */
-export function faults(provider, store) {
+export function faults(provider, store, api) {
   /**
    * @param {string} endpoint
    * @param {{ kind: string, status?: number, ms?: number, before?: boolean, headers?: Record<string, string> }}
@@ -42,6 +50,12 @@ export function faults(provider, store) {
       seconds: 5,
       begin: () => store.pause(),
       end: () => store.resume(),
+    },
+    {
+      name: "API: connections dropped",
+      seconds: 1,
+      isOfApi: true,
+      begin: () => api.dropConnections(),
     },
     at("token", { kind: "hang" }, 8),
     {

@@ -4,10 +4,11 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { cpus } from "node:os";
+import { cpus, setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { startTestProvider } from "idpauth/testing";
+import { RESOURCE, startApi } from "./api.mjs";
 import { EVERY, faults as faultsOf } from "./faults.mjs";
 import { graph } from "./graph.mjs";
 import { startRedis } from "./redis.mjs";
@@ -33,14 +34,24 @@ if (!(seconds >= 70) || !(count >= 1)) {
 /** Seconds between two samples of the application. */
 const INTERVAL = Math.max(1, Math.min(5, seconds / 60));
 
+// The delay of the event loop is the application's, not that of other programs on the machine, which
+// the load is too low to disturb. Children inherit the priority.
+try {
+  setPriority(-10);
+} catch {
+  console.error("Without the right to raise its priority, the soak measures a busy machine, too.");
+}
+
 const random = seeded(Number(flags.seed));
 const provider = await startTestProvider({ idTokenSeconds: 15, accessTokenSeconds: 15 });
+const api = await startApi(provider);
 const redis = await startRedis();
 const options = {
   issuer: provider.issuer,
   clientId: provider.clientId,
   clientSecret: provider.clientSecret,
   redis: redis.url,
+  api: { url: api.url, resource: RESOURCE },
 };
 const child = fork(
   fileURLToPath(new URL("application.mjs", import.meta.url)),
@@ -51,6 +62,7 @@ const child = fork(
   },
 );
 const exited = once(child, "exit");
+const idle = fork(fileURLToPath(new URL("idle.mjs", import.meta.url)));
 let isEnding = false;
 void exited.then(async ([code, signal]) => {
   if (isEnding) return;
@@ -79,6 +91,14 @@ function call(method) {
   });
 }
 
+/** The event-loop delay of a process that does nothing. */
+async function idleDelay() {
+  idle.send("delay");
+  const [delay] = await once(idle, "message");
+  idle.disconnect();
+  return delay;
+}
+
 const began = performance.now();
 const now = () => (performance.now() - began) / 1000;
 const samples = [];
@@ -97,7 +117,9 @@ function tell({ what, status, isTold }) {
 
 const { resources: before } = await call("sample");
 let isOver = false;
-const around = { origin, provider, tell, random };
+/** The streams and WebSockets of all users. */
+const live = { open: 0, cut: 0, late: 0 };
+const around = { origin, provider, tell, random, live };
 const failures = [];
 const users = Array.from({ length: count }, async (_, number) => {
   const user = createUser(around, number);
@@ -109,9 +131,10 @@ const users = Array.from({ length: count }, async (_, number) => {
       .catch((error) => failures.push(String(error?.cause?.code ?? error?.code ?? error)));
     await pause(0.2 + random() * 1.2);
   }
+  user.leaveAll();
 });
 
-const plan = faultsOf(provider, redis);
+const plan = faultsOf(provider, redis, api);
 const wrongs = (async () => {
   await pause(EVERY / 3);
   // The load ends after the last fault has ended and its aftermath has begun.
@@ -121,7 +144,7 @@ const wrongs = (async () => {
     await wrong.begin();
     await pause(wrong.seconds);
     await wrong.end?.();
-    faults.push({ name: wrong.name, from, to: now() });
+    faults.push({ name: wrong.name, isOfApi: wrong.isOfApi === true, from, to: now() });
     await pause(EVERY - wrong.seconds);
   }
 })();
@@ -136,7 +159,7 @@ while (now() < seconds) {
   samples.push({ at: now(), rate, unavailable, ...sample });
   const wrong = faults.at(-1);
   progress(
-    `${now().toFixed(0)} of ${String(seconds)} s, ${rate.toFixed(0)} responses/s, heap ${(sample.heapUsed / 1048576).toFixed(1)} MiB, p99 ${sample.p99.toFixed(0)} ms, last fault: ${wrong?.name ?? "none yet"}`,
+    `${now().toFixed(0)} of ${String(seconds)} s, ${rate.toFixed(0)} responses/s, ${String(api.state().open + api.state().upgraded)} open at the API, heap ${(sample.heapUsed / 1048576).toFixed(1)} MiB, resident ${(sample.rss / 1048576).toFixed(0)} MiB, p99 ${sample.p99.toFixed(0)} ms, last fault: ${wrong?.name ?? "none yet"}`,
   );
 }
 isOver = true;
@@ -147,7 +170,7 @@ await Promise.race([wrongs, pause(0)]);
 progress("the load is over, waiting for rest");
 // Longer than the application keeps an idle connection to the provider open.
 await pause(Math.min(15, Math.max(8, seconds / 10)));
-const rest = await call("rest");
+const rest = { ...(await call("rest")), idle: await idleDelay(), api: api.state(), live };
 const asked = performance.now();
 isEnding = true;
 void call("end");
@@ -157,7 +180,10 @@ const endedWithin = await Promise.race([
 ]);
 if (endedWithin === undefined) child.kill("SIGKILL");
 await redis.stop();
-const refreshes = provider.requestsTo("token", { grant_type: "refresh_token" }).length;
+api.stop();
+const grant_type = "refresh_token";
+const refreshes = provider.requestsTo("token", { grant_type }).length;
+const apiRefreshes = provider.requestsTo("token", { grant_type, resource: RESOURCE }).length;
 const violations = provider.violations.splice(0);
 await provider.stop();
 
@@ -172,6 +198,7 @@ const findings = judge({
   endedWithin,
   responses,
   refreshes,
+  apiRefreshes,
   violations,
 });
 const title = `${flags.minutes} minutes of mixed load with ${faults.length === 1 ? "one fault" : `${String(faults.length)} faults`}`;
@@ -213,12 +240,13 @@ function page(text) {
 # Soak
 
 A soak is a long test under load with faults. This page has the last result of \`npm run soak\`. An Express application runs in its own process and
-stores its sessions in Redis. The test provider fails on command. The file \`soak/verdict.mjs\` has the conditions. For a shorter run, use
+stores its sessions in Redis. Its proxy passes requests, uploads, downloads, event streams and WebSockets on to an API. The test provider
+fails on command, and so does the API. The file \`soak/verdict.mjs\` has the conditions. For a shorter run, use
 \`npm run soak -- --minutes=2\`.
 
 Each line of the list below names a condition, with its result in parentheses. A condition that is not met starts with "NOT MET". Responses are
 counted by request and status: \`login 302 4738\` means 4738 logins with status 302. The requests \`forged callback\` and \`bad login\` are
-deliberately invalid.
+deliberately invalid. \`WebSocket 101\` counts opened WebSockets.
 
 The file \`docs/screenshots/soak.svg\` shows memory, event-loop delay and responses over time.
 

@@ -1,7 +1,7 @@
-// The load: many users, each with a browser. They sign in, open pages, return, sign out, and send
-// bad requests.
-import { request as httpRequest } from "node:http";
+// The load: many users, each with a browser. They sign in, open pages, use the API through the
+// proxy, return, sign out, and send bad requests.
 import { CookieBrowser } from "idpauth/testing";
+import { createApiUser } from "./api-user.mjs";
 
 /** What a user does next, with weights. */
 const WEIGHTS = {
@@ -15,13 +15,20 @@ const WEIGHTS = {
   bad: 4,
   leave: 3,
   details: 2,
+  items: 10,
+  download: 6,
+  upload: 6,
+  leaveDownload: 3,
+  leaveUpload: 3,
+  events: 5,
+  webSocket: 5,
 };
 
 /**
- * @param {{ origin: string, provider: any, tell: (response: { what: string, status: number, milliseconds: number, isTold: boolean }) => void, random: () => number }}
- *   around a status of 0 means that no response came
+ * @param {{ origin: string, provider: any, tell: (response: { what: string, status: number, milliseconds: number, isTold: boolean }) => void, random: () => number, live: import("./api-user.mjs").Live }}
+ *   around a status of 0 means that no response came, or not all of it
  */
-export function createUser({ origin, provider, tell, random }, number) {
+export function createUser({ origin, provider, tell, random, live }, number) {
   const browser = new CookieBrowser({ origin });
   const person = {
     sub: `person-${String(number)}`,
@@ -29,6 +36,8 @@ export function createUser({ origin, provider, tell, random }, number) {
     name: `Person ${String(number)}`,
   };
   let isSignedIn = false;
+  const cookie = () => browser.cookies.header(new URL(origin));
+  const api = createApiUser({ origin, tell, random, live, cookie });
 
   async function ask(what, path, options = {}) {
     const started = performance.now();
@@ -66,24 +75,20 @@ export function createUser({ origin, provider, tell, random }, number) {
     index: () => ask("index", "/idpauth/"),
     details: () => ask("probe", "/idpauth/session?details=true&slide=false"),
     async signOut() {
-      await ask("logout", "/idpauth/logout/?response=json");
+      const signedOut = api.signsOut();
+      const { status } = await ask("logout", "/idpauth/logout/?response=json").catch((error) => {
+        signedOut(false);
+        throw error;
+      });
+      signedOut(status === 200);
       isSignedIn = false;
     },
     abandon: () => ask("login", "/idpauth/login/?response=json"),
     forge: () => ask("forged callback", "/idpauth/login-callback?code=x&state=y&iss=z"),
     bad: () => ask("bad login", "/idpauth/login/?scheme=NO_SUCH&response=none"),
     /** Sends a request and disconnects before the response. */
-    leave: () =>
-      new Promise((resolve) => {
-        const cookie = browser.cookies.header(new URL(origin));
-        const headers = cookie === undefined ? {} : { cookie };
-        const outgoing = httpRequest(`${origin}/idpauth/session`, { agent: false, headers });
-        outgoing.on("error", resolve);
-        outgoing.on("response", (message) => message.destroy());
-        outgoing.on("close", resolve);
-        outgoing.end();
-        setTimeout(() => outgoing.destroy(), random() * 4);
-      }),
+    leave: () => api.leave("/idpauth/session", random() * 4),
+    ...api.acts,
   };
 
   return {
@@ -91,6 +96,8 @@ export function createUser({ origin, provider, tell, random }, number) {
       if (!isSignedIn && random() < 0.5) return signIn();
       return acts[weighed(random())]();
     },
+    /** Closes what is open. */
+    leaveAll: () => api.leaveAll(),
   };
 }
 

@@ -14,7 +14,15 @@ function calm(changes: Partial<Run> = {}): Run {
       rss: 90 * MEBIBYTE,
     })),
     planned: ["hang", "reset"],
-    rest: { p99: 12, max: 40, unhandled: [], resources: { TCPServerWrap: 1 } },
+    rest: {
+      p99: 12,
+      max: 40,
+      idle: { p99: 11, max: 20 },
+      unhandled: [],
+      resources: { TCPServerWrap: 1 },
+      api: { open: 0, sockets: 0, upgraded: 0, rejected: 0 },
+      live: { open: 9, cut: 2, late: 0 },
+    },
     before: { TCPServerWrap: 1 },
     faults: [
       { name: "hang", from: 20, to: 40 },
@@ -29,9 +37,15 @@ function calm(changes: Partial<Run> = {}): Run {
         "reports 200": 9,
         "probe 200": 9,
         "logout 200": 9,
+        "items 200": 9,
+        "download 200": 9,
+        "upload 200": 9,
+        "events 200": 9,
+        "WebSocket 101": 9,
       },
     },
     refreshes: 9,
+    apiRefreshes: 9,
     violations: [],
     ...changes,
   };
@@ -73,11 +87,48 @@ describe("the result of a soak", () => {
       calm({ samples: samples((index) => (20 + index / 10) * MEBIBYTE) }),
       "memory is flat",
     ],
-    ["the event loop is blocked", calm({ rest: { ...calm().rest, p99: 50 } }), "event-loop delay"],
+    [
+      "the resident memory grows",
+      calm({
+        samples: calm().samples.map((sample, index) => ({
+          ...sample,
+          rss: (90 + index) * MEBIBYTE,
+        })),
+      }),
+      "memory is flat",
+    ],
+    ["the event loop is blocked", calm({ rest: { ...calm().rest, p99: 61 } }), "event-loop delay"],
     ["a 500 during a fault", trouble({ status: 500 }), "no unexpected 5xx"],
     ["a request without a response", trouble({ status: 0 }), "no unexpected 5xx"],
     ["a 503 without Retry-After", trouble({ isTold: false }), "no unexpected 5xx"],
     ["a 503 long after a fault", trouble({ at: 500 }), "no unexpected 5xx"],
+    ["a 502 during another fault than the API's", trouble({ status: 502 }), "no unexpected 5xx"],
+    [
+      "no upload reached the API",
+      calm({ responses: { byWhat: { ...calm().responses.byWhat, "upload 200": 0 } } }),
+      "the API got requests",
+    ],
+    ["the API's token was never refreshed", calm({ apiRefreshes: 0 }), "the API got requests"],
+    [
+      "the API got another token",
+      calm({ rest: { ...calm().rest, api: { ...calm().rest.api, rejected: 1 } } }),
+      "the API got requests",
+    ],
+    [
+      "a stream outlived its session",
+      calm({ rest: { ...calm().rest, live: { open: 9, cut: 2, late: 1 } } }),
+      "a logout cuts",
+    ],
+    [
+      "no logout had a stream to cut",
+      calm({ rest: { ...calm().rest, live: { open: 9, cut: 0, late: 0 } } }),
+      "a logout cuts",
+    ],
+    [
+      "a connection to the API stays",
+      calm({ rest: { ...calm().rest, api: { ...calm().rest.api, sockets: 1 } } }),
+      "when the users have left",
+    ],
     [
       "the provider saw a forbidden request",
       calm({ violations: ["a secret in a URL"] }),
@@ -100,6 +151,16 @@ describe("the result of a soak", () => {
     ],
   ])("finds that %s", (_what, run, name) => {
     expect(missed(run)).toEqual([expect.stringContaining(name)]);
+  });
+
+  it("excuses a 502 and a broken body while the API drops its connections", () => {
+    const faults = [
+      { name: "hang", from: 20, to: 40 },
+      { name: "reset", isOfApi: true, from: 77, to: 78 },
+    ];
+    const troubles = [502, 0].map((status) => ({ at: 79, what: "upload", status, isTold: true }));
+    expect(missed(calm({ faults, troubles }))).toEqual([]);
+    expect(missed(calm({ faults, troubles: [{ ...troubles[0]!, at: 85 }] }))).toHaveLength(1);
   });
 
   it("lets the heap grow while it is warming up", () => {
