@@ -1,10 +1,21 @@
-// One proxy per process: idpauth's, which checks a session, or a library's, which checks none.
+// One proxy per process: idpauth's, which checks a session, of this build or another one, or a
+// library's, which checks none.
 import { Agent, createServer, request as httpRequest } from "node:http";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import path from "node:path";
 import { performance } from "node:perf_hooks";
+import { pathToFileURL } from "node:url";
 import { serveCalls, childOptions } from "./children.mjs";
 
-const { kind, packages, upstream, provider } = childOptions();
+const { kind, packages, upstream, provider, folder } = childOptions();
+
+/** An entry of idpauth: of this build, or of the one in another folder. */
+function idpauth(name) {
+  if (folder === undefined) return import(`idpauth/${name}`);
+  const { exports } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
+  return import(pathToFileURL(path.join(folder, exports[`./${name}`].default)).href);
+}
 
 /** The libraries have a folder of their own; see bench/proxies. */
 const library = (name) => createRequire(`${packages}/`)(name);
@@ -25,7 +36,7 @@ const options = {
 /** Each returns a server that listens, and `auth` if there is one. */
 const kinds = {
   async "node-idpauth"() {
-    const { idpAuth } = await import("idpauth/node");
+    const { idpAuth } = await idpauth("node");
     const auth = idpAuth(options);
     const proxy = auth.proxyApi("orders")((request, response) => response.writeHead(404).end());
     return { auth, server: createServer(auth.listener(proxy)).listen(0, "127.0.0.1") };
@@ -79,13 +90,44 @@ const kinds = {
 
   async "fastify-idpauth"() {
     const { default: fastify } = await import("fastify");
-    const { idpAuth } = await import("idpauth/fastify");
+    const { idpAuth } = await idpauth("fastify");
     const app = fastify();
     const auth = idpAuth(options);
     await app.register(auth.plugin);
     app.addHook("onRequest", auth.proxyApi("orders"));
     await app.listen({ port: 0, host: "127.0.0.1" });
     return { auth, server: app.server };
+  },
+
+  async "express-idpauth"() {
+    const { default: express } = await import("express");
+    const { idpAuth } = await idpauth("express");
+    const app = express();
+    const auth = idpAuth(options);
+    auth.mount(app);
+    app.use(auth.proxyApi("orders"));
+    return { auth, server: app.listen(0, "127.0.0.1") };
+  },
+
+  async "koa-idpauth"() {
+    const { default: Koa } = await import("koa");
+    const { idpAuth } = await idpauth("koa");
+    const app = new Koa();
+    const auth = idpAuth(options);
+    auth.mount(app);
+    app.use(auth.proxyApi("orders"));
+    return { auth, server: app.listen(0, "127.0.0.1") };
+  },
+
+  async "hono-idpauth"() {
+    const { serve } = await import("@hono/node-server");
+    const { Hono } = await import("hono");
+    const { idpAuth } = await idpauth("hono");
+    const app = new Hono();
+    const auth = idpAuth(options);
+    auth.mount(app);
+    app.use(auth.proxyApi("orders"));
+    return { auth, server: serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }) };
   },
 
   async "fastify-http-proxy"() {
@@ -118,7 +160,7 @@ serveCalls({
 
   /** Signs in that many sessions of one user. Returns their cookies. */
   async signIn({ count, sub }) {
-    const { signedInAs } = await import("idpauth/testing");
+    const { signedInAs } = await idpauth("testing");
     const exp = Math.floor(Date.now() / 1000) + 86_400;
     const cookies = [];
     while (cookies.length < count) cookies.push(await signedInAs(auth, { sub, exp }));

@@ -2,12 +2,14 @@
 // machine would fail a good build. Ratios come from interleaved rounds of one run. Do nothing else
 // on the machine meanwhile.
 //   node bench/run.mjs [--quick] [--only=probe,guard,hosts,sessions,refresh,imports,stores,loop,storm,abandoned,ends,browser,proxy,in-process] [--rounds=11] [--milliseconds=1500] [--connections=32]
+//   node bench/run.mjs --against=FOLDER [--quick] compares the proxy with that of another build
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { cpus, loadavg } from "node:os";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
+import { against } from "./cases/against.mjs";
 import { browser } from "./cases/browser.mjs";
 import { ends } from "./cases/ends.mjs";
 import { guard } from "./cases/guard.mjs";
@@ -45,7 +47,8 @@ const CASES = {
 const { values: flags } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
-    only: { type: "string", default: Object.keys(CASES).join() },
+    only: { type: "string" },
+    against: { type: "string" },
     rounds: { type: "string" },
     milliseconds: { type: "string" },
     connections: { type: "string", default: "32" },
@@ -56,6 +59,7 @@ const settings = {
   rounds: Number(flags.rounds ?? (flags.quick ? 5 : 11)),
   milliseconds: Number(flags.milliseconds ?? (flags.quick ? 500 : 1_500)),
   connections: Number(flags.connections),
+  against: flags.against,
   inProcessBatches: flags.quick ? 10 : 50,
   inProcessCalls: flags.quick ? 5_000 : 20_000,
   importRounds: flags.quick ? 5 : 21,
@@ -81,9 +85,10 @@ const SUPPORT = [
   "src/testing/provider/test-provider",
 ];
 
-const names = flags.only.split(",");
+const everything = flags.against === undefined ? Object.keys(CASES) : ["against"];
+const names = flags.only?.split(",") ?? everything;
 for (const name of names)
-  if (!(name in CASES))
+  if (!(name in CASES) && name !== "against")
     throw new Error(`there is no case "${name}"; there are ${Object.keys(CASES).join(", ")}`);
 
 /**
@@ -130,7 +135,7 @@ const rows = [];
 try {
   for (const name of names) {
     console.error(`measuring: ${name}`);
-    const { rows: measured, ...raw } = await CASES[name]({
+    const { rows: measured, ...raw } = await { ...CASES, against }[name]({
       load,
       provider,
       settings,
