@@ -7,6 +7,8 @@ import { apiTimeout, asApiError } from "./transport.js";
 /** What a request of the application to an API needs. */
 export interface FetchApiPorts {
   readonly send: typeof fetch;
+  /** Sends a request whose body is a stream, where `send` would keep it in memory. */
+  sendStream?(api: Api, url: URL, init: RequestInit, clock: Clock): Promise<Response>;
   readonly clock: Clock;
   /**
    * Returns the user's token.
@@ -28,33 +30,36 @@ export async function fetchApi(
   api: Api,
   path: string,
   init: RequestInit,
-  { send, clock, token }: FetchApiPorts,
+  { send, sendStream, clock, token }: FetchApiPorts,
 ): Promise<Response> {
   const url = upstreamUrl(api, path);
   if (!(url instanceof URL)) throw new IdpAuthError(url.code, url.detail);
   const method = (init.method ?? "GET").toUpperCase();
   if (!api.methods.includes(method))
     throw new IdpAuthError("method_not_allowed", `${ERRORS.method_not_allowed.title}.`);
+  const isStream = isStreamBody(init.body);
   const sendWith = (value: string): Promise<Response> => {
     const headers = new Headers(init.headers);
     for (const [name, constant] of Object.entries(api.requestHeaders))
       if (constant !== true) headers.set(name, constant);
     headers.set("authorization", `Bearer ${value}`);
-    const late = new AbortController();
-    const cancel = clock.timer(api.timeout * 1000, late.abort.bind(late, apiTimeout()));
-    const signal = AbortSignal.any([late.signal, init.signal ?? []].flat());
     const options = {
       ...init,
       method,
       headers,
-      signal,
       redirect: "manual",
       credentials: "omit",
       cache: "no-store",
     } as const;
+    // What belongs to the runtime's `fetch`, such as a dispatcher of undici, needs that.
+    if (isStream && sendStream !== undefined && !("dispatcher" in init))
+      return sendStream(api, url, options, clock);
+    const late = new AbortController();
+    const cancel = clock.timer(api.timeout * 1000, late.abort.bind(late, apiTimeout()));
+    const signal = AbortSignal.any([late.signal, init.signal ?? []].flat());
     return send(
       url.href,
-      init.body instanceof ReadableStream ? Object.assign(options, { duplex: "half" }) : options,
+      isStream ? { ...options, signal, duplex: "half" } : { ...options, signal },
     )
       .catch((error: unknown) => {
         throw init.signal?.aborted === true ? error : asApiError(error);
@@ -65,7 +70,12 @@ export async function fetchApi(
   const response = await sendWith(first);
   if (response.status !== 401) return response;
   const fresh = await token(first);
-  if (fresh === first || init.body instanceof ReadableStream) return response;
+  if (fresh === first || isStream) return response;
   await response.body?.cancel();
   return sendWith(fresh);
+}
+
+/** Whether a body is read only once: a stream of the Web, or what else gives chunks, as on Node.js. */
+function isStreamBody(body: unknown): boolean {
+  return typeof body === "object" && body !== null && Symbol.asyncIterator in body;
 }

@@ -2,7 +2,8 @@
 import http, { type ClientRequest, type IncomingMessage } from "node:http";
 import https from "node:https";
 import type { Http2ServerRequest } from "node:http2";
-import type { Readable } from "node:stream";
+import type { Socket } from "node:net";
+import type { Duplex, Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { urlToHttpOptions } from "node:url";
 import type { Clock } from "../clock.js";
@@ -12,6 +13,7 @@ import {
   apiTimeout,
   asApiError,
   type ApiRequest,
+  type ApiResponse,
   type IncomingBody,
   type Transport,
 } from "./transport.js";
@@ -58,63 +60,156 @@ export function nodeBody(
   };
 }
 
-/** A stream of HTTP/2 that is broken off ends like a whole one. */
+/**
+ * Whether a body that has ended is complete: a stream of HTTP/2 that is broken off ends like a whole
+ * one. A message that is no socket's doesn't say so; neither does a stream of the Web, which fails.
+ */
 function isWhole(body: Readable): boolean {
-  const message = body as IncomingMessage | Http2ServerRequest;
-  return "stream" in message ? !message.stream.aborted : message.complete;
+  const message = body as Partial<IncomingMessage> | Http2ServerRequest;
+  return "stream" in message ? !message.stream.aborted : message.complete !== false;
+}
+
+/** Each holds the connections to its API. */
+const transports = new WeakMap<Api, Transport<Readable>>();
+
+/** Returns the one transport to an API. */
+export function transportTo(api: Api, clock: Clock): Transport<Readable> {
+  const transport = transports.get(api) ?? nodeTransport(api, clock);
+  transports.set(api, transport);
+  return transport;
 }
 
 /** @param agent of this API alone, because it holds the connections */
 export function nodeTransport(api: Api, clock: Clock, agent = agentOf(api)): Transport<Readable> {
   const { hostname, port } = urlToHttpOptions(api.url);
   const base = { hostname: hostname ?? "", port: port ?? "", agent };
-  return (request) =>
-    new Promise((resolve, reject) => {
-      const outgoing = openRequest(request, base);
-      let incoming: IncomingMessage | undefined;
-      const stop = watchIdle(
-        outgoing,
-        clock,
-        api.timeout,
-        () => incoming?.readableLength === 0 || incoming === undefined,
-      );
-      outgoing.on("error", (error) => {
-        reject(asApiError(error));
-      });
-      outgoing.on("close", () => {
-        stop();
-        // An API that switches protocols without being asked closes without an error.
-        if (incoming === undefined) reject(asApiError(undefined));
-      });
-      outgoing.on("response", (response) => {
-        incoming = response;
-        if (isEventStreamType(response.headers["content-type"])) stop();
-        // Without a listener, an error of a response that nobody reads would end the process.
-        response.on("error", () => undefined);
-        const { statusCode: status = 0, rawHeaders: lines } = response;
-        const whole = () =>
-          response.complete ? ((response.read() as Buffer | null) ?? Buffer.alloc(0)) : undefined;
-        resolve({ status, lines, body: response, whole, discard: () => void response.resume() });
-      });
-      outgoing.on("upgrade", (response, socket, head) => {
-        stop();
-        socket.on("error", () => undefined);
-        const { statusCode: status = 0, rawHeaders: lines } = response;
-        // Only the protocol that was asked for is passed on.
-        const isAsked =
-          response.headers.upgrade !== undefined &&
-          response.headers.upgrade.toLowerCase() === request.headers.get("upgrade");
-        resolve({
-          status,
-          lines,
-          body: response,
-          discard: () => void socket.destroy(),
-          ...(isAsked && { upgraded: { socket, head } }),
-        });
-      });
-      sendBody(request.body, outgoing);
-      request.onAbort((reason) => outgoing.destroy(reason));
+  const { timeout } = api;
+  return async (request) => {
+    const response = await responseTo(request, openRequest(request, base), clock, timeout);
+    if (response !== "stale") return response;
+    // If one connection has been closed meanwhile, the others of its age have been too.
+    for (const idle of Object.values(agent.freeSockets).flat()) idle?.destroy();
+    const again = await responseTo(request, openRequest(request, base), clock, timeout);
+    if (again === "stale") throw asApiError(undefined);
+    return again;
+  };
+}
+
+/** Methods that change nothing (RFC 9110 section 9.2.1), so that a request may be sent twice. */
+const SAFE_METHODS = ["GET", "HEAD", "OPTIONS"];
+
+/**
+ * Sends a request.
+ * @returns `stale`: the connection had served another request, and the API closed it before it sent
+ *   a byte, perhaps because it has waited too long. The request may be sent once more
+ */
+function responseTo(
+  request: ApiRequest<Readable>,
+  outgoing: ClientRequest,
+  clock: Clock,
+  timeout: number,
+): Promise<ApiResponse<Readable> | "stale"> {
+  return new Promise((resolve, reject) => {
+    const { body } = request;
+    const canRepeat = body === undefined && SAFE_METHODS.includes(request.method);
+    let incoming: IncomingMessage | undefined;
+    let bytesBefore: number | undefined;
+    const breakOff = (reason: Error) => {
+      // First, because a response that its connection takes along only says that it was closed.
+      incoming?.destroy(reason);
+      outgoing.destroy(reason);
+    };
+    // While a user is slow, the API isn't.
+    const isWaiting = () =>
+      (incoming === undefined || incoming.readableLength === 0) &&
+      (outgoing.writableEnded || outgoing.writableLength > 0);
+    const stop = watchIdle(outgoing, clock, timeout, isWaiting, breakOff);
+    outgoing.on("socket", (socket) => {
+      bytesBefore = socket.bytesRead;
+      if (body !== undefined) outliveWriteErrors(socket);
     });
+    outgoing.on("error", (error: NodeJS.ErrnoException) => {
+      const isStale =
+        canRepeat &&
+        outgoing.reusedSocket &&
+        isClosedByPeer(error) &&
+        outgoing.socket?.bytesRead === bytesBefore;
+      if (isStale) resolve("stale");
+      else reject(asApiError(error));
+    });
+    outgoing.on("close", () => {
+      stop();
+      // An API that switches protocols without being asked closes without an error.
+      if (incoming === undefined) reject(asApiError(undefined));
+    });
+    outgoing.on("response", (response) => {
+      incoming = response;
+      if (request.timesHeadOnly === true || isEventStreamType(response.headers["content-type"]))
+        stop();
+      // Without a listener, an error of a response that nobody reads would end the process.
+      response.on("error", () => undefined);
+      const { statusCode: status = 0, rawHeaders: lines } = response;
+      const whole = () =>
+        response.complete ? ((response.read() as Buffer | null) ?? Buffer.alloc(0)) : undefined;
+      resolve({ status, lines, body: response, whole, discard: () => void response.resume() });
+    });
+    outgoing.on("upgrade", (response, socket, head) => {
+      stop();
+      resolve(upgraded(request, response, socket, head));
+    });
+    sendBody(body, outgoing);
+    request.onAbort(breakOff);
+  });
+}
+
+function upgraded(
+  request: ApiRequest<Readable>,
+  response: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): ApiResponse<Readable> {
+  socket.on("error", () => undefined);
+  const { statusCode: status = 0, rawHeaders: lines } = response;
+  // Only the protocol that was asked for is passed on.
+  const isAsked =
+    response.headers.upgrade !== undefined &&
+    response.headers.upgrade.toLowerCase() === request.headers.get("upgrade");
+  return {
+    status,
+    lines,
+    body: response,
+    discard: () => void socket.destroy(),
+    ...(isAsked && { upgraded: { socket, head } }),
+  };
+}
+
+function isClosedByPeer({ code }: NodeJS.ErrnoException): boolean {
+  return code === "ECONNRESET" || code === "EPIPE" || code === "ECONNABORTED";
+}
+
+type Done = (error?: NodeJS.ErrnoException | null) => void;
+type Write = (...written: [...unknown[], done: Done]) => void;
+
+const outliving = new WeakSet<Duplex>();
+
+/**
+ * Lets a connection live until the API has closed it also for reading. An API that refuses an upload
+ * sends its response and closes; Node.js destroys a connection at the first write that fails, and
+ * with it the response that has arrived.
+ */
+function outliveWriteErrors(socket: Socket): void {
+  if (outliving.has(socket)) return;
+  outliving.add(socket);
+  const own = socket as unknown as Record<"_write" | "_writev", Write>;
+  for (const name of ["_write", "_writev"] as const) {
+    const write = own[name].bind(socket);
+    own[name] = (...written) => {
+      const done = written.pop() as Done;
+      write(...written, (error) => {
+        done(error && isClosedByPeer(error) ? undefined : error);
+      });
+    };
+  }
 }
 
 function openRequest(
@@ -150,6 +245,7 @@ function sendBody(body: ApiRequest<Readable>["body"], outgoing: ClientRequest): 
   // Not `pipeline`, which would also break the connection to the browser, and with it the response.
   body.pipe(outgoing, { end: false });
   body.once("end", () => (isWhole(body) ? outgoing.end() : outgoing.destroy()));
+  body.once("error", (error) => outgoing.destroy(error));
   body.once("close", () => {
     if (!body.readableEnded) outgoing.destroy();
   });
@@ -165,7 +261,7 @@ function sendBody(body: ApiRequest<Readable>["body"], outgoing: ClientRequest): 
 const PARTS = 4;
 
 /**
- * Destroys a request whose connection has been idle for too long.
+ * Breaks off a request whose connection has been idle for too long.
  * @param isWaiting whether the next byte is the API's matter
  */
 function watchIdle(
@@ -173,6 +269,7 @@ function watchIdle(
   clock: Clock,
   timeout: number,
   isWaiting: () => boolean,
+  breakOff: (reason: Error) => void,
 ): () => void {
   let [seen, idle] = [0, 0];
   let cancel: () => void;
@@ -181,7 +278,7 @@ function watchIdle(
     idle = bytesRead + bytesWritten === seen && isWaiting() ? idle + 1 : 0;
     seen = bytesRead + bytesWritten;
     if (idle < PARTS) next();
-    else outgoing.destroy(apiTimeout());
+    else breakOff(apiTimeout());
   };
   const next = () => {
     cancel = clock.timer((timeout * 1000) / PARTS, check);

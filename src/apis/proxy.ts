@@ -14,7 +14,13 @@ import { lengthOf, requestHeaders, type HeaderLines } from "./request-headers.js
 import { isEventStreamType, responseHeaders, type Answered } from "./response-headers.js";
 import type { Failure } from "../pages/failure-reply.js";
 import { proxiedUrl } from "./target.js";
-import { asApiError, type ApiResponse, type IncomingBody, type Transport } from "./transport.js";
+import {
+  asApiError,
+  BODILESS,
+  type ApiResponse,
+  type IncomingBody,
+  type Transport,
+} from "./transport.js";
 
 /** What the proxy needs of a request, and of the session behind it. */
 export interface Exchange {
@@ -181,9 +187,6 @@ export async function answered<Stream extends BodyStream>(
   }
   return token;
 }
-
-/** The responses that never have a body (RFC 9110 section 6.4.1). */
-const BODILESS = [204, 205, 304];
 
 async function replyOf<Stream extends BodyStream>(
   api: Api,

@@ -1,41 +1,59 @@
 /**
- * The proxy for servers of node:http. Servers of the Fetch standard never load it, because their
- * runtime may not have that module.
+ * The proxy on Node.js, where each request to an API goes over node:http, also from servers of the
+ * Fetch standard. Other runtimes never load it.
  */
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import type { Duplex, Readable } from "node:stream";
-import type { Api } from "../config/api-options.js";
-import type { AnyReply } from "../http/reply.js";
-import { nodeBody, nodeTransport } from "./forward.js";
+import { isStream, type AnyReply } from "../http/reply.js";
+import { nodeBody, transportTo } from "./forward.js";
 import { proxyRequest } from "./proxy.js";
+import { lengthOf, type HeaderLines } from "./request-headers.js";
 import { exchangeOf, type Proxied, type ProxyComponent } from "./respond.js";
-import type { Transport } from "./transport.js";
+import type { IncomingBody } from "./transport.js";
 import { proxyUpgrade } from "./upgrade.js";
+import { webBody, webStream } from "./web-bodies.js";
 
-/** Each holds the connections to its API. */
-const transports = new WeakMap<Api, Transport<Readable>>();
-
-function transportTo(api: Api, { clock }: ProxyComponent): Transport<Readable> {
-  const transport = transports.get(api) ?? nodeTransport(api, clock);
-  transports.set(api, transport);
-  return transport;
+/** A request as the framework hands it in: of Node.js, of the Web, or as both. */
+export interface IncomingRequest {
+  readonly node?: object | undefined;
+  readonly web?: Request | undefined;
 }
 
-/** Passes a request of node:http or node:http2 on. */
-export function respondOverNode(
+/**
+ * Passes a request on.
+ * @returns a response whose stream is one of the Web if the framework has a `Request`
+ */
+export async function respondOverNode(
   proxied: Proxied,
-  message: IncomingMessage | Http2ServerRequest,
+  { node, web }: IncomingRequest,
   component: ProxyComponent,
 ): Promise<AnyReply> {
-  const exchange = exchangeOf(proxied, message.rawHeaders, component);
-  return proxyRequest(
-    proxied.api,
-    transportTo(proxied.api, component),
-    exchange,
-    nodeBody(message),
-  );
+  const message = node as IncomingMessage | Http2ServerRequest | undefined;
+  const lines = message?.rawHeaders ?? [...(web?.headers ?? [])].flat();
+  const exchange = exchangeOf(proxied, lines, component);
+  const transport = transportTo(proxied.api, component.clock);
+  const body =
+    message !== undefined && (web === undefined || isUnread(message))
+      ? nodeBody(message)
+      : web && bodyOfWeb(web, lines);
+  const reply = await proxyRequest(proxied.api, transport, exchange, body);
+  return web !== undefined && isStream(reply.body)
+    ? { ...reply, body: webStream(reply.body) }
+    : reply;
 }
+
+/** Otherwise the framework has begun to read it, and its own `Request` has the body. */
+function isUnread(message: Readable): boolean {
+  return message.readableFlowing === null && !message.readableDidRead;
+}
+
+function bodyOfWeb(request: Request, lines: HeaderLines): IncomingBody<Readable> | undefined {
+  const length = lengthOf(lines);
+  return webBody(request, typeof length === "number" ? length : undefined);
+}
+
+export { declineOffer } from "./upgrade.js";
 
 /** Passes an upgrade on. */
 export function upgrade(
@@ -44,7 +62,7 @@ export function upgrade(
   component: ProxyComponent,
 ): Promise<void> {
   const exchange = exchangeOf(proxied, message.rawHeaders, component);
-  return proxyUpgrade(proxied.api, transportTo(proxied.api, component), exchange, [
+  return proxyUpgrade(proxied.api, transportTo(proxied.api, component.clock), exchange, [
     message,
     socket,
     head,

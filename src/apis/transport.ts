@@ -22,11 +22,17 @@ export interface ApiRequest<Stream> {
   readonly body: Uint8Array<ArrayBuffer> | Stream | undefined;
   /** The length of a stream in bytes; undefined if it isn't known. */
   readonly length: number | undefined;
+  /** Whether the API's time limit ends with the head: its body may take as long as it likes. */
+  readonly timesHeadOnly?: boolean;
   /**
-   * Gets the function that breaks off the request and its response. The reason is an error of ours.
+   * Gets the function that breaks off the request and its response. The reason is an error of ours,
+   * or the caller's.
    */
-  onAbort(abort: (reason: IdpAuthError) => void): void;
+  onAbort(abort: (reason: Error) => void): void;
 }
+
+/** The statuses of responses that never have a body (RFC 9110 section 6.4.1). */
+export const BODILESS: readonly number[] = [204, 205, 304];
 
 /** A connection that an API has upgraded, in types of node:stream. */
 export interface Upgraded {
@@ -49,7 +55,8 @@ export interface ApiResponse<Stream> {
 }
 
 /**
- * Sends a request to an API, once, and follows no redirect.
+ * Sends a request to an API, and follows no redirect. Only a request without a body that changes
+ * nothing can be sent twice: if a connection that was used before closes without any response.
  *
  * @throws IdpAuthError `api_unreachable`, `api_timeout`, or the reason for which it was broken off
  */

@@ -1,4 +1,5 @@
 /** WebSockets: their upgrade has checks of its own, and no framework sees it. */
+import type { EventEmitter } from "node:events";
 import { ServerResponse, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { pipeline, type Duplex, type Readable } from "node:stream";
@@ -12,6 +13,7 @@ import {
   type Exchange,
   type ProxyReply,
 } from "./proxy.js";
+import { lengthOf } from "./request-headers.js";
 import type { ApiResponse, Transport, Upgraded } from "./transport.js";
 
 /**
@@ -26,6 +28,7 @@ export async function proxyUpgrade(
   exchange: Exchange,
   [message, socket, head]: readonly [message: IncomingMessage, socket: Duplex, head: Buffer],
 ): Promise<void> {
+  const early = untilResponse(socket);
   let closing: Closing | undefined;
   let upgraded: Upgraded | undefined;
   const reply = await replyTo(api, exchange, message, async (url, headers) => {
@@ -48,6 +51,7 @@ export async function proxyUpgrade(
     respond(message, socket, reply);
     return;
   }
+  const sent = early();
   const lines = Object.entries(reply.headers).map((line) => line.join(": "));
   socket.write(
     [
@@ -61,7 +65,7 @@ export async function proxyUpgrade(
     "latin1",
   );
   socket.write(upgraded.head);
-  upgraded.socket.write(head);
+  upgraded.socket.write(Buffer.concat([head, ...sent]));
   // `pipeline` adds ten listeners itself, so that one of the server would make Node.js warn of a
   // leak.
   socket.setMaxListeners(0);
@@ -90,7 +94,36 @@ function isFromOtherOrigin(_api: Api, { request, origin }: Exchange): boolean {
   return origin === undefined || request.header("origin") !== origin;
 }
 
-/** Sends a response that isn't an upgrade, and closes the connection. */
+/** Bytes that a browser may send before it knows whether its connection is upgraded. */
+const MAX_EARLY = 65_536;
+
+/**
+ * Reads a connection until its browser gets a response, because one that nobody reads doesn't tell
+ * that the browser has left.
+ * @returns a function that stops it, and returns what has arrived
+ */
+function untilResponse(socket: Duplex): () => readonly Buffer[] {
+  const early: Buffer[] = [];
+  let size = 0;
+  function keep(chunk: Buffer): void {
+    early.push(chunk);
+    size += chunk.length;
+    if (size > MAX_EARLY) socket.destroy();
+  }
+  function end(): void {
+    socket.destroy();
+  }
+  socket.on("data", keep).on("end", end);
+  return () => {
+    socket.off("data", keep).off("end", end).pause();
+    return early;
+  };
+}
+
+/**
+ * Sends a response that isn't an upgrade, and closes the connection. If the browser leaves first,
+ * it is closed at once.
+ */
 function respond(
   message: IncomingMessage,
   socket: Duplex,
@@ -99,6 +132,8 @@ function respond(
   const response = new ServerResponse(message);
   response.shouldKeepAlive = false;
   response.assignSocket(socket as unknown as Socket);
+  // The server, which does this for other responses, has let go of the connection.
+  socket.on("drain", () => response.emit("drain"));
   // Destroyed, because the browser could keep its half of the connection open, which no timeout of
   // the server watches.
   response.once("finish", () => socket.end(() => socket.destroy()));
@@ -106,4 +141,31 @@ function respond(
   for (const name in headers) response.setHeader(name, headers[name] ?? "");
   if (isStream(body)) pipeline(body, response, (error) => error && socket.destroy());
   else response.end(body);
+}
+
+/** A connection that a server of node:http or node:https has accepted. */
+type ServedSocket = Duplex & { readonly server?: EventEmitter; readonly encrypted?: boolean };
+
+/**
+ * Has the server handle a request as if it offered no other protocol (RFC 9110 section 7.8), and
+ * close the connection afterwards. For a server that listens to upgrades, each such request is one.
+ * It may have no body, which the server hasn't read as one.
+ */
+export function declineOffer(message: IncomingMessage, socket: ServedSocket, head: Buffer): void {
+  const { method = "", url = "", httpVersion, rawHeaders: lines } = message;
+  const length = lengthOf(lines);
+  if (socket.server === undefined || (length !== undefined && length !== 0) || head.length > 0) {
+    respond(
+      message,
+      socket,
+      problem("api_framing_invalid", `${ERRORS.api_framing_invalid.title}.`),
+    );
+    return;
+  }
+  const kept = [`${method} ${url} HTTP/${httpVersion}`];
+  for (let at = 0; at < lines.length; at += 2)
+    if (!/^(?:connection|upgrade|http2-settings)$/i.test(lines[at] ?? ""))
+      kept.push(`${lines[at] ?? ""}: ${lines[at + 1] ?? ""}`);
+  socket.unshift(Buffer.from([...kept, "Connection: close", "", ""].join("\r\n"), "latin1"));
+  socket.server.emit(socket.encrypted === true ? "secureConnection" : "connection", socket);
 }

@@ -1,6 +1,6 @@
 import type { Accessors, SessionOptions } from "./public-types.js";
 import { notifyOfLogout } from "../access/notify-application.js";
-import { loadFetchApi } from "./api-code.js";
+import { isNode, loadFetchApi, loadStreamApi } from "./api-code.js";
 import type { Component } from "./component.js";
 import { clientState } from "../endpoints/session-probe.js";
 import { withData } from "../record/application-data.js";
@@ -166,6 +166,9 @@ export function createAccessors<FrameworkRequest extends object>(
       };
       return fetchApi(component.apiNamed(name), path, init, {
         send: globalThis.fetch,
+        ...(isNode && {
+          sendStream: async (...request) => (await loadStreamApi()).sendStream(...request),
+        }),
         clock: component.clock,
         token,
       });

@@ -5,17 +5,42 @@
 import type { Api } from "../config/api-options.js";
 import { lazily } from "../work/lazily.js";
 
+/**
+ * Whether the requests to APIs go over node:http. Other runtimes have that module too, but over a
+ * `fetch` of their own, which streams as it should; that of Node.js keeps each body in memory if it
+ * is to follow no redirect.
+ */
+export const isNode = isNodeProcess(globalThis);
+
+function isNodeProcess({ process, navigator }: RuntimeGlobals): boolean {
+  const { node, bun, deno } = process?.versions ?? {};
+  return (
+    node !== undefined &&
+    bun === undefined &&
+    deno === undefined &&
+    navigator?.userAgent !== "Cloudflare-Workers"
+  );
+}
+
+interface RuntimeGlobals {
+  readonly process?: { readonly versions?: Partial<Record<string, string>> };
+  readonly navigator?: { readonly userAgent?: string };
+}
+
 export const loadApiAccess = lazily(() => import("../access/api-access.js"));
 export const loadFetchApi = lazily(() => import("../apis/fetch-api.js"));
-export const loadFetchProxy = lazily(() => import("../apis/respond.js"));
-/** Fails on runtimes without node:http, which never use it. */
+/** On Node.js. */
+export const loadStreamApi = lazily(() => import("../apis/stream-api.js"));
+/** On Node.js. */
 export const loadNodeProxy = lazily(() => import("../apis/respond-over-node.js"));
+/** On other runtimes. */
+export const loadFetchProxy = lazily(() => import("../apis/respond.js"));
 
 /** What loads the code that these APIs need. */
 export function apiCode(apis: ReadonlyMap<string, Api>): readonly (() => Promise<unknown>)[] {
   if (apis.size === 0) return [];
   const proxies = [...apis.values()].some(({ path }) => path !== undefined)
-    ? [loadFetchProxy, loadNodeProxy]
+    ? [isNode ? loadNodeProxy : loadFetchProxy]
     : [];
-  return [loadApiAccess, loadFetchApi, ...proxies];
+  return [loadApiAccess, loadFetchApi, ...(isNode ? [loadStreamApi] : []), ...proxies];
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { SessionRequest } from "../access/session-access.js";
-import { loadFetchProxy, loadNodeProxy } from "./api-code.js";
+import { isNode, loadFetchProxy, loadNodeProxy } from "./api-code.js";
 import type { Component } from "./component.js";
 import type { FrameworkAdapter, IdpAuth } from "./public-types.js";
 import type { Api } from "../config/api-options.js";
@@ -98,9 +98,9 @@ export function createApiProxies<FrameworkRequest extends object>(
             guard: (ofPath: readonly GuardRule[]) => guardAll(opened, [...ofPath, rule]),
           };
         };
-        return web === undefined
+        return isNode || web === undefined
           ? loadNodeProxy().then(({ respondOverNode }) =>
-              respondOverNode(proxied(), node as IncomingMessage, component),
+              respondOverNode(proxied(), { node, web }, component),
             )
           : loadFetchProxy().then(({ respondOverFetch }) =>
               respondOverFetch(proxied(), web, component),
@@ -109,6 +109,16 @@ export function createApiProxies<FrameworkRequest extends object>(
     },
     proxyUpgrade(request, [message, socket, head]) {
       const component = ready();
+      if (!isForWebSocket(request)) {
+        const connection = socket as Duplex;
+        connection.on("error", () => undefined);
+        loadNodeProxy().then(
+          ({ declineOffer }) =>
+            declineOffer(message as IncomingMessage, connection, head as Buffer),
+          () => connection.destroy(),
+        );
+        return true;
+      }
       // The framework's own session is read by its middleware, which no upgrade passes.
       if (component.subjectSessions === undefined) return false;
       const found = [...rules].find(([name]) => isBelow(component.apiNamed(name), request));
@@ -139,4 +149,12 @@ export function createApiProxies<FrameworkRequest extends object>(
 /** Whether a request is an API's. The text that is compared is the text that is sent. */
 function isBelow({ path }: Api, { target }: IdpRequest): boolean {
   return path !== undefined && (target.startsWith(path) || pathOf(target).startsWith(path));
+}
+
+/**
+ * Whether a request asks for a WebSocket, and not for another protocol, such as h2c, with which some
+ * clients begin.
+ */
+function isForWebSocket(request: IdpRequest): boolean {
+  return request.header("upgrade")?.toLowerCase().includes("websocket") !== false;
 }

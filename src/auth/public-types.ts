@@ -116,10 +116,14 @@ export interface FrameworkAdapter<FrameworkRequest extends object> {
 /** A request as the proxy of an API reads it, with its body. */
 export interface FrameworkSource {
   /**
-   * A request of node:http, node:https or node:http2. Its response may have a stream of Node.js.
+   * A request of node:http, node:https or node:http2. Its response may have a stream of Node.js,
+   * unless there is also a `web`.
    */
   readonly node?: object;
-  /** A `Request` of the Fetch standard. */
+  /**
+   * A `Request` of the Fetch standard. Together with `node`: the one that a server made of that,
+   * which has the body if other code has begun to read the body of `node`.
+   */
   readonly web?: Request;
   /** The browser's IP address, as far as the framework trusts it. */
   readonly client?: string | undefined;

@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import { connect, type AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import express from "express";
 import fastify from "fastify";
@@ -14,10 +14,12 @@ import { idpAuth as honoAuth } from "../../src/adapters/hono/hono.js";
 import { idpAuth as koaAuth } from "../../src/adapters/koa/koa.js";
 import { idpAuth as nodeAuth, type ProxyUpgrade } from "../../src/adapters/node/node.js";
 import type { IdpAuthOptions } from "../../src/index.js";
-import { CookieBrowser, startTestProvider } from "../../src/testing/index.js";
+import { CookieBrowser, signedInAs, startTestProvider } from "../../src/testing/index.js";
+import { optionsFor } from "../apis/parties.js";
 
 interface Started {
   readonly server: Server;
+  readonly auth: Parameters<typeof signedInAs>[0];
   readonly proxyUpgrade: ProxyUpgrade;
 }
 
@@ -26,7 +28,7 @@ const STARTS: Readonly<Record<string, (options: IdpAuthOptions) => Promise<Start
     const [app, auth] = [express(), expressAuth(options)];
     auth.mount(app);
     app.use(auth.proxyApi("orders"));
-    return Promise.resolve({ server: createServer(app), proxyUpgrade: auth.proxyUpgrade });
+    return Promise.resolve({ server: createServer(app), auth, proxyUpgrade: auth.proxyUpgrade });
   },
   async Fastify(options) {
     const [app, auth] = [fastify(), fastifyAuth(options)];
@@ -35,6 +37,7 @@ const STARTS: Readonly<Record<string, (options: IdpAuthOptions) => Promise<Start
     await app.ready();
     return {
       server: createServer((request, response) => app.routing(request, response)),
+      auth,
       proxyUpgrade: auth.proxyUpgrade,
     };
   },
@@ -46,6 +49,7 @@ const STARTS: Readonly<Record<string, (options: IdpAuthOptions) => Promise<Start
     const websocket = { server: new WebSocketServer({ noServer: true }) as never };
     return Promise.resolve({
       server: createAdaptorServer({ fetch: app.fetch, websocket }) as Server,
+      auth,
       proxyUpgrade: auth.proxyUpgrade,
     });
   },
@@ -56,6 +60,7 @@ const STARTS: Readonly<Record<string, (options: IdpAuthOptions) => Promise<Start
     const listener = app.callback();
     return Promise.resolve({
       server: createServer((...both) => void listener(...both)),
+      auth,
       proxyUpgrade: auth.proxyUpgrade,
     });
   },
@@ -64,7 +69,11 @@ const STARTS: Readonly<Record<string, (options: IdpAuthOptions) => Promise<Start
     const listener = auth.listener(
       auth.proxyApi("orders")((_request, response) => response.writeHead(404).end()),
     );
-    return Promise.resolve({ server: createServer(listener), proxyUpgrade: auth.proxyUpgrade });
+    return Promise.resolve({
+      server: createServer(listener),
+      auth,
+      proxyUpgrade: auth.proxyUpgrade,
+    });
   },
 };
 
@@ -124,5 +133,59 @@ it.each(Object.entries(STARTS))(
     await browser.get("/idpauth/logout/?response=json");
     await closed;
     expect([plain, warned.mock.calls]).toEqual([0, []]);
+  },
+);
+
+const OFFERS = {
+  h2c: "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n",
+  "another protocol": "Connection: upgrade\r\nUpgrade: foo/2\r\n",
+};
+
+async function exchange(port: number, text: string): Promise<string> {
+  const socket = connect(port, "127.0.0.1").setEncoding("latin1");
+  socket.on("error", () => undefined).write(text);
+  let received = "";
+  socket.on("data", (chunk: string) => (received += chunk));
+  await once(socket, "close");
+  return received;
+}
+
+it.each(Object.entries(STARTS))(
+  "%s: a request that offers another protocol gets its response in HTTP/1.1, on the application's and on the API's paths",
+  async (_name, start) => {
+    const seen: IncomingMessage[] = [];
+    const upstream = createServer((message, response) => {
+      seen.push(message);
+      response.end("from the API");
+    });
+    const { server, auth, proxyUpgrade } = await start({
+      ...optionsFor(`http://127.0.0.1:${await listen(upstream)}/v2/`),
+      env: { ...optionsFor("").env, BASE_URL: "http://app.example" },
+    });
+    server.on("upgrade", (...upgrade) => proxyUpgrade(...upgrade) || upgrade[1].destroy());
+    const port = await listen(server);
+    const cookie = await signedInAs(auth);
+    const head = (target: string, method = "GET") =>
+      `${method} ${target} HTTP/1.1\r\nHost: app.example\r\nX-Idpauth: 1\r\nCookie: ${cookie}\r\n`;
+    for (const offer of Object.values(OFFERS)) {
+      const probe = await exchange(port, `${head("/idpauth/session")}${offer}\r\n`);
+      expect(probe).toMatch(
+        /^HTTP\/1\.1 200 [^]*\r\nConnection: close\r\n[^]*"authenticated":true/i,
+      );
+      const proxied = await exchange(port, `${head("/api/orders/items?x=1")}${offer}\r\n`);
+      expect(proxied).toMatch(/^HTTP\/1\.1 200 [^]*from the API/);
+      expect(await exchange(port, `${head("/nowhere")}${offer}\r\n`)).toMatch(/^HTTP\/1\.1 404 /);
+      const framings = [
+        "Content-Length: 5\r\n\r\nGET /",
+        "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+      ];
+      for (const framing of framings)
+        expect(await exchange(port, `${head("/api/orders/", "POST")}${offer}${framing}`)).toMatch(
+          /^HTTP\/1\.1 400 [^]*\r\nConnection: close\r\n[^]*api_framing_invalid/,
+        );
+    }
+    expect(seen.map(({ url, headers }) => [url, headers.upgrade])).toEqual(
+      Object.keys(OFFERS).map(() => ["/v2/items?x=1", undefined]),
+    );
   },
 );

@@ -175,6 +175,7 @@ export async function front(api: Api, options: FrontOptions = {}): Promise<Front
   const parts = frontHandler(api, options);
   const server = http.createServer((request, response) => void parts.handler(request, response));
   server.on("upgrade", (message, socket, head) => {
+    socket.on("error", () => undefined);
     void proxyUpgrade(api, parts.transport, parts.exchangeOf(message), [message, socket, head]);
   });
   return { ...parts, server, port: await listen(server) };

@@ -13,7 +13,9 @@ import {
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
+import { createServer as createTlsServer, type TLSSocket } from "node:tls";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { nodeTransport } from "../../src/apis/forward.js";
 import { systemClock } from "../../src/clock.js";
@@ -85,6 +87,68 @@ describe("an API with a certificate that nobody trusts", () => {
       onAbort: () => undefined,
     });
     expect([status, await text(body)]).toEqual([200, "ok"]);
+    close();
+  });
+
+  /** Behind TLS, an API of plain TCP. */
+  async function rawTlsApi(respond: (socket: TLSSocket, got: string) => void) {
+    let connections = 0;
+    const server = createTlsServer({ key, cert }, (socket) => {
+      connections++;
+      let got = "";
+      socket.on("error", () => undefined).setEncoding("latin1");
+      socket.on("data", (chunk: string) => {
+        got += chunk;
+        respond(socket, got);
+      });
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const url = new URL(`https://localhost:${(server.address() as AddressInfo).port}/v2/`);
+    const agent = new Agent({ ca: cert, keepAlive: true });
+    const transport = nodeTransport(apiRow({ url }), systemClock, agent);
+    const send = (method: string, body?: Readable) =>
+      transport({
+        method,
+        url,
+        headers: new Map(),
+        body,
+        length: undefined,
+        onAbort: () => undefined,
+      });
+    return { send, connections: () => connections, close: () => server.close() };
+  }
+
+  it("may close a connection that was used before: a GET is repeated on a new one, a POST isn't", async () => {
+    const { send, connections, close } = await rawTlsApi((socket, got) => {
+      if (got.split("\r\n\r\n").length > 2) socket.end();
+      else socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    });
+    expect(await text((await send("GET")).body)).toBe("ok");
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await text((await send("GET")).body)).toBe("ok");
+    expect(connections()).toBe(2);
+    await new Promise((resolve) => setImmediate(resolve));
+    await expect(send("POST")).rejects.toMatchObject({ code: "api_unreachable" });
+    expect(connections()).toBe(2);
+    close();
+  });
+
+  it("may refuse an upload and close: its response arrives", async () => {
+    const { send, close } = await rawTlsApi((socket, got) => {
+      if (!got.includes("\r\n\r\n") || socket.isPaused()) return;
+      socket.pause();
+      socket.write("HTTP/1.1 413 Too Large\r\nContent-Length: 9\r\n\r\ntoo large", () =>
+        socket.destroy(),
+      );
+    });
+    for (let round = 0; round < 10; round++) {
+      const chunk = Buffer.alloc(65_536);
+      const endless = new Readable({ read: () => void endless.push(chunk) });
+      const { status, body } = await send("POST", endless);
+      expect([status, await text(body)]).toEqual([413, "too large"]);
+      endless.destroy();
+    }
     close();
   });
 });

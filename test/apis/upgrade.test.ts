@@ -201,6 +201,10 @@ describe("a proxied WebSocket", () => {
       (session) => session.abort(new SessionEndedError("logout")),
       (_session, api) => api.destroy(),
       (_session, _api, browser) => browser.destroy(),
+      (_session, api) => api.end(),
+      (_session, api) => api.resetAndDestroy(),
+      (_session, _api, browser) => browser.end(),
+      (_session, _api, browser) => browser.resetAndDestroy(),
     ];
     for (const end of ways) {
       const { port, session } = await front(apiRow({ url }));
@@ -209,6 +213,73 @@ describe("a proxied WebSocket", () => {
       const { socket: side } = connections.at(-1)!;
       end(session, side, socket);
       await expect.poll(() => [received.isClosed, side.destroyed]).toEqual([true, true]);
+    }
+  });
+
+  const EVENTS = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n";
+  it.each([
+    ["while the API hasn't responded", undefined],
+    ["while an API that upgrades nothing sends events", EVENTS],
+  ])("leaves no half of a connection open if the browser leaves %s", async (_when, answer) => {
+    const { url, connections } = await rawApi((socket) => answer && socket.write(answer));
+    const { port } = await front(apiRow({ url }));
+    for (const way of ["end", "destroy", "resetAndDestroy"] as const) {
+      const { socket, received } = await shakenHands(port);
+      await expect.poll(() => connections.at(-1)?.text).toContain("\r\n\r\n");
+      if (answer !== undefined) await expect.poll(() => received.text).toContain("data: 1");
+      socket[way]();
+      await expect.poll(() => connections.at(-1)!.isClosed).toBe(true);
+      await expect.poll(() => received.isClosed).toBe(true);
+      connections.length = 0;
+    }
+  });
+
+  it("gets the whole of a large response if the API upgrades nothing", async () => {
+    const size = 5_000_000;
+    const { api } = await nodeApi(() => undefined);
+    const { url } = await rawApi((socket) =>
+      socket.write(`HTTP/1.1 403 No\r\nContent-Length: ${size}\r\n\r\n${"x".repeat(size)}`),
+    );
+    const { port } = await front({ ...api, url });
+    const { received } = await shakenHands(port);
+    await expect.poll(() => received.isClosed, { timeout: 5_000 }).toBe(true);
+    expect(received.text.split("\r\n\r\n")[1]).toHaveLength(size);
+  });
+
+  it("keeps what the browser sends before the API has responded, but not without limit", async () => {
+    const { url, connections } = await rawApi((socket, text) => {
+      if (text.endsWith("\r\n\r\n")) setTimeout(() => socket.write(SWITCHED), 100);
+    });
+    const { port } = await front(apiRow({ url }));
+    const { socket, received } = await shakenHands(port);
+    await expect.poll(() => connections[0]?.text).toContain("\r\n\r\n");
+    socket.write("early");
+    await expect.poll(() => connections[0]?.text).toMatch(/\r\n\r\nearly$/);
+    socket.write(" late");
+    await expect.poll(() => connections[0]?.text).toMatch(/\r\n\r\nearly late$/);
+    expect(received.text).toMatch(/^HTTP\/1\.1 101 /);
+    const endless = await shakenHands(port);
+    endless.socket.write("x".repeat(200_000));
+    await expect.poll(() => endless.received.isClosed).toBe(true);
+    expect(endless.received.text).toBe("");
+  });
+
+  it("has back-pressure in both directions", async () => {
+    const { url, connections } = await rawApi((socket, text) => {
+      if (!text.endsWith("\r\n\r\n")) return;
+      socket.pause().write(SWITCHED);
+    });
+    const { port } = await front(apiRow({ url }));
+    const { socket, received } = await shakenHands(port);
+    await expect.poll(() => received.text).toContain("101");
+    socket.pause();
+    const api = connections[0]!.socket;
+    const chunk = Buffer.alloc(1_000_000, "x");
+    for (const side of [socket, api]) {
+      for (let sent = 0; sent < 60; sent++) side.write(chunk);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      // What the kernel and the two ends hold; the proxy itself holds little.
+      expect(side.writableLength).toBeGreaterThan(30_000_000);
     }
   });
 });

@@ -1,12 +1,13 @@
 import type { Context } from "hono";
-import type { AnyReply, Closable, IdpRequest } from "../../index.js";
+import type { AnyReply, Closable, FrameworkSource, IdpRequest } from "../../index.js";
 import { toResponse, WebRequest } from "../fetch/fetch.js";
 
 /** What `@hono/node-server` puts into `c.env`: the request of node:http. */
 interface Incoming {
   readonly url: string;
   readonly headersDistinct: { readonly host?: readonly string[] };
-  readonly socket: Closable & { readonly encrypted?: boolean };
+  readonly rawHeaders?: readonly string[];
+  readonly socket: Closable & { readonly encrypted?: boolean; readonly remoteAddress?: string };
   /** Of a request that is to upgrade its connection. */
   readonly upgrade?: boolean;
   /** Of HTTP/2. */
@@ -68,6 +69,22 @@ export function closablesOf(c: Context): readonly Closable[] | undefined {
   if (typeof incoming?.socket?.on !== "function") return undefined;
   if (incoming.upgrade === true || outgoing === undefined) return [incoming.socket];
   return [incoming.socket, outgoing];
+}
+
+/**
+ * A request as the proxy of an API reads it: on Node the message itself, unless middleware has
+ * replaced the request, for example by one whose body is limited.
+ */
+export function sourceOf(c: Context): FrameworkSource {
+  const { raw } = c.req;
+  const { incoming } = bindingsOf(c);
+  if (incoming?.rawHeaders === undefined || incoming.socket === undefined) return { web: raw };
+  const client = incoming.socket.remoteAddress;
+  // `@hono/node-server` keeps the message in a property of the request that it makes of it.
+  const isReplaced = !Object.getOwnPropertySymbols(raw).some(
+    (key) => (raw as unknown as Record<symbol, unknown>)[key] === incoming,
+  );
+  return isReplaced ? { web: raw, client } : { node: incoming, web: raw, client };
 }
 
 /**

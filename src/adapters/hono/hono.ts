@@ -15,6 +15,7 @@ import {
   isUpgrade,
   requestOf,
   respond,
+  sourceOf,
   upgradeOf,
   type UpgradeMessage,
 } from "./hono-message.js";
@@ -79,7 +80,7 @@ export function idpAuth<
     {
       name: "Hono",
       request: requestOf,
-      source: (c) => ({ web: c.req.raw }),
+      source: sourceOf,
       onClose(c, closed) {
         const closables = closablesOf(c);
         if (closables === undefined) open.onClose(c, c.req.raw.signal, closed);

@@ -1,0 +1,105 @@
+/**
+ * Requests of the application to an API over node:http: those whose body is a stream, which the
+ * `fetch` of Node.js would keep in memory.
+ */
+import { pipeline, type Readable } from "node:stream";
+import { createBrotliDecompress, createUnzip } from "node:zlib";
+import type { Clock } from "../clock.js";
+import type { Api } from "../config/api-options.js";
+import { IdpAuthError } from "../errors.js";
+import { transportTo } from "./forward.js";
+import { BODILESS, type ApiResponse } from "./transport.js";
+import { nodeStream, webStream } from "./web-bodies.js";
+
+/** About the connection, or about the body, which are ours. */
+const OWN_HEADERS =
+  /^(?:connection|content-length|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade)$/;
+
+/**
+ * Sends a request as `fetch` does, and follows no redirect.
+ *
+ * @throws IdpAuthError `api_unreachable`, `api_timeout`, `api_response_invalid`; the reason of the
+ *   caller's signal
+ */
+export async function sendStream(
+  api: Api,
+  url: URL,
+  init: RequestInit,
+  clock: Clock,
+): Promise<Response> {
+  const { method, headers, body, signal } = new Request(
+    url,
+    Object.assign({}, init, { duplex: "half" }),
+  );
+  signal.throwIfAborted();
+  const sent = new Map([...headers].filter(([name]) => !OWN_HEADERS.test(name)));
+  if (!sent.has("accept-encoding")) sent.set("accept-encoding", "identity");
+  if (!sent.has("accept")) sent.set("accept", "*/*");
+  const told = headers.get("content-length");
+  const length = told === null ? undefined : Number(told);
+  let abort: (reason: Error) => void = () => undefined;
+  const aborted = () => {
+    abort(signal.reason as Error);
+  };
+  signal.addEventListener("abort", aborted, { once: true });
+  try {
+    const response = await transportTo(
+      api,
+      clock,
+    )({
+      method,
+      url,
+      headers: sent,
+      body: body === null ? undefined : nodeStream(body, length, wrongLength),
+      length,
+      timesHeadOnly: true,
+      onAbort: (given) => (abort = given),
+    });
+    response.body.once("close", () => {
+      signal.removeEventListener("abort", aborted);
+    });
+    return responseOf(response, url, method);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  }
+}
+
+function wrongLength(): Error {
+  return new TypeError("The body has another length than its Content-Length says.");
+}
+
+function responseOf(
+  { status, lines, body, discard }: ApiResponse<Readable>,
+  url: URL,
+  method: string,
+): Response {
+  const headers = new Headers();
+  for (let at = 0; at < lines.length; at += 2) headers.append(lines[at] ?? "", lines[at + 1] ?? "");
+  const isBodiless = method === "HEAD" || BODILESS.includes(status);
+  if (isBodiless || status < 200 || status > 599) discard();
+  if (status < 200 || status > 599)
+    throw new IdpAuthError("api_response_invalid", "The API sent a status that doesn't exist.");
+  const response = new Response(isBodiless ? null : webStream(decoded(body, headers)), {
+    status,
+    headers,
+  });
+  return Object.defineProperty(response, "url", { value: url.href });
+}
+
+/** Decompresses a body, because APIs may compress it without being asked. */
+function decoded(body: Readable, headers: Headers): Readable {
+  let stream = body;
+  const codings = headers.get("content-encoding")?.toLowerCase().split(",") ?? [];
+  for (const coding of codings.map((name) => name.trim()).reverse()) {
+    const decoder = decoderOf(coding);
+    if (decoder === undefined) return stream;
+    stream = pipeline(stream, decoder, () => undefined);
+  }
+  return stream;
+}
+
+function decoderOf(coding: string): (NodeJS.ReadWriteStream & Readable) | undefined {
+  if (coding === "br") return createBrotliDecompress();
+  return /^(?:x-)?gzip$|^deflate$/.test(coding) ? createUnzip() : undefined;
+}

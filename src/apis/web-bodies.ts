@@ -1,0 +1,67 @@
+/** Bodies of the Fetch standard over node:http. */
+import { Readable } from "node:stream";
+import { IdpAuthError } from "../errors.js";
+import { fetchBody } from "./fetch-forward.js";
+import type { IncomingBody } from "./transport.js";
+
+/**
+ * Returns the body of a request; undefined if it has none.
+ * @param length of the body as the headers say; undefined: they don't
+ */
+export function webBody(
+  request: Request,
+  length: number | undefined,
+): IncomingBody<Readable> | undefined {
+  const body = fetchBody(request);
+  if (body === undefined) return undefined;
+  return {
+    isUsed: body.isUsed,
+    bytes: body.bytes,
+    get stream() {
+      return nodeStream(body.stream, length, () => new IdpAuthError("api_body_consumed", REPLACED));
+    },
+  };
+}
+
+const REPLACED = "Other code has replaced the request's body: its length is another one.";
+
+/**
+ * Returns a stream of the Web as one of Node.js, which fails unless it has that length: the API
+ * would take what is too much for the next request, and wait for what is missing.
+ */
+export function nodeStream(
+  stream: ReadableStream<Uint8Array>,
+  length: number | undefined,
+  wrongLength: () => Error,
+): Readable {
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    let left = length ?? 0;
+    for await (const chunk of stream as unknown as AsyncIterable<Uint8Array>) {
+      left -= chunk.byteLength;
+      if (length !== undefined && left < 0) throw wrongLength();
+      yield chunk;
+    }
+    if (length !== undefined && left > 0) throw wrongLength();
+  }
+  return Readable.from(chunks(), { objectMode: false });
+}
+
+/**
+ * Returns a stream of Node.js as one of the Web, which reads only what it is asked for. Not
+ * `Readable.toWeb`, which keeps chunks besides, and throws outside of any promise if a stream is
+ * canceled while it ends.
+ */
+export function webStream(source: Readable): ReadableStream<Uint8Array> {
+  const chunks: AsyncIterator<Uint8Array, undefined> = source[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const chunk = await chunks.next();
+        if (chunk.done === true) controller.close();
+        else controller.enqueue(chunk.value);
+      },
+      cancel: () => void source.destroy(),
+    },
+    { highWaterMark: 0 },
+  );
+}
