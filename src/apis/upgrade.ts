@@ -3,7 +3,8 @@ import type { EventEmitter } from "node:events";
 import { ServerResponse, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { pipeline, type Duplex, type Readable } from "node:stream";
-import { isStream } from "../http/reply.js";
+import { ERRORS } from "../errors.js";
+import { isStream, problem } from "../http/reply.js";
 import type { Api } from "../config/api-options.js";
 import {
   admittedUrl,

@@ -15,8 +15,7 @@ export function webBody(
   const body = fetchBody(request);
   if (body === undefined) return undefined;
   return {
-    isUsed: body.isUsed,
-    bytes: body.bytes,
+    ...body,
     get stream() {
       return nodeStream(body.stream, length, () => new IdpAuthError("api_body_consumed", REPLACED));
     },
