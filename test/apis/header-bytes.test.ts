@@ -112,7 +112,7 @@ describe("over HTTP/2, the headers of a response", () => {
     const cookie = await signedInAs(auth, undefined, { tokens: { token: "users-token" } });
     const listener = auth.listener(auth.proxyApi("orders")(() => undefined));
     const server = http2.createServer(
-      (...of) => void listener(...(of as unknown as Parameters<RequestListener>)),
+      (...of) => listener(...(of as unknown as Parameters<RequestListener>)),
     );
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
