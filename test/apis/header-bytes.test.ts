@@ -111,8 +111,8 @@ describe("over HTTP/2, the headers of a response", () => {
     const auth = nodeAuth(optionsFor(url.href));
     const cookie = await signedInAs(auth, undefined, { tokens: { token: "users-token" } });
     const listener = auth.listener(auth.proxyApi("orders")(() => undefined));
-    const server = http2.createServer(
-      (...of) => listener(...(of as unknown as Parameters<RequestListener>)),
+    const server = http2.createServer((...of) =>
+      listener(...(of as unknown as Parameters<RequestListener>)),
     );
     server.listen(0, "127.0.0.1");
     await once(server, "listening");

@@ -168,7 +168,7 @@ describe("an API that demands a step-up", () => {
     }
   }); // prettier-ignore
 
-  it.each(DEMANDS)("tells a script: %i %s", async (status, challenge, parameters) => {
+  it.each(DEMANDS)("is JSON for a script: %i %s", async (status, challenge, parameters) => {
     const { get } = await demanding(status, challenge);
     const { status: got, headers, text } = await get(ITEM, SCRIPT);
     const error = /error="(\w+)"/.exec(challenge)![1]!;
