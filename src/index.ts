@@ -70,6 +70,7 @@ export {
 } from "./http/reply.js";
 export { PerRequest, type IdpRequest } from "./http/request.js";
 export { onFirstClose, type Closable } from "./http/first-close.js";
+export { headerLines } from "./http/header-lines.js";
 export type { EventName, Events, Listener, ProviderEndpoint } from "./events/events.js";
 export type { EndReason, SessionEnd } from "./record/session-policy.js";
 export {

@@ -48,7 +48,12 @@ export function nodeBody(
     return undefined;
   return {
     stream: message,
-    isUsed: message.readableDidRead || message.readableFlowing === true || message.readableEnded,
+    isUsed:
+      message.readableDidRead ||
+      message.readableFlowing === true ||
+      message.readableEnded ||
+      // A message that no server has made may be no stream, but have only a parsed body.
+      typeof (message as Partial<Readable>).pipe !== "function",
     get hasArrived() {
       return !("stream" in message) && message.complete;
     },
@@ -115,6 +120,9 @@ function responseTo(
     let incoming: IncomingMessage | undefined;
     let bytesBefore: number | undefined;
     const breakOff = (reason: Error) => {
+      // The connection of a finished request may serve others, and nothing hears of its errors.
+      const isDone = incoming?.complete === true && outgoing.writableFinished;
+      if (isDone && incoming?.readableLength === 0) return;
       // First, because a response that its connection takes along only says that it was closed.
       incoming?.destroy(reason);
       outgoing.destroy(reason);

@@ -5,6 +5,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import type { Duplex, Readable } from "node:stream";
+import { headerLines } from "../http/header-lines.js";
 import { isStream, type AnyReply } from "../http/reply.js";
 import { nodeBody, transportTo } from "./forward.js";
 import { proxyRequest } from "./proxy.js";
@@ -30,7 +31,7 @@ export async function respondOverNode(
   component: ProxyComponent,
 ): Promise<AnyReply> {
   const message = node as IncomingMessage | Http2ServerRequest | undefined;
-  const lines = message?.rawHeaders ?? [...(web?.headers ?? [])].flat();
+  const lines = message === undefined ? [...(web?.headers ?? [])].flat() : headerLines(message);
   const exchange = exchangeOf(proxied, lines, component);
   const transport = transportTo(proxied.api, component.clock);
   const body =

@@ -120,7 +120,7 @@ function middleware(gate: Gate<Request>): RequestHandler {
       gate.respond(stopped, [request, response, stopped, next], byDefault).catch(next);
     };
     const entered = gate.enter(request);
-    if (entered !== undefined) entered.then(proceed, next);
+    if (entered !== undefined) entered.then(proceed).catch(next);
     else proceed(undefined);
   };
 }
@@ -134,7 +134,8 @@ type IsTrusted = (address: string | undefined, hop: number) => boolean;
 class ExpressRequest extends NodeRequest<Request> {
   /** Routers and rewriting middleware change `url`; the browser knows only the original URL. */
   override get target(): string {
-    return this.message.originalUrl;
+    // Socket.IO runs middleware without an application of Express.
+    return (this.message.originalUrl as string | undefined) ?? super.target;
   }
 
   override get scheme(): "http" | "https" {

@@ -1,8 +1,22 @@
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import type { FastifyReply } from "fastify";
-import { GUARDED_CACHE_CONTROL, isStream, varyByCookie, type AnyReply } from "../../index.js";
-import { cancelStream, keepHeadPrivate, NodeRequest, readableOf } from "../node/node.js";
+import type { Readable } from "node:stream";
+import {
+  GUARDED_CACHE_CONTROL,
+  isStream,
+  varyByCookie,
+  type AnyReply,
+  type BodyStream,
+} from "../../index.js";
+import {
+  breakOffWith,
+  cancelStream,
+  keepHeadPrivate,
+  NodeRequest,
+  readableOf,
+  sendHead,
+} from "../node/node.js";
 
 /** Any request of Fastify, whatever its server, schema, type provider and logger. */
 export interface AnyFastifyRequest {
@@ -84,7 +98,23 @@ export function sendReply(any: AnyFastifyReply, own: AnyReply): void {
     const before = [reply.getHeader("set-cookie") ?? []].flat();
     reply.removeHeader("set-cookie").header("set-cookie", [...before, ...setCookies]);
   }
-  reply.send(isStream(body) ? readableOf(body) : body);
+  reply.send(isStream(body) ? sentAtOnce(body, reply.raw) : body);
+}
+
+/**
+ * A stream for Fastify, which would send the head with the first chunk, and end a broken-off
+ * response over HTTP/2 like a whole one.
+ */
+function sentAtOnce(body: BodyStream, response: FastifyReply["raw"]): Readable {
+  const readable = readableOf(body);
+  breakOffWith(readable, response);
+  const pipe = readable.pipe.bind(readable);
+  // Fastify calls it when the head is set. A hook `onSend` may send the stream elsewhere first.
+  readable.pipe = (to, options) => {
+    if (Object.is(to, response) && readable.readableLength === 0) sendHead(response);
+    return pipe(to, options);
+  };
+  return readable;
 }
 
 /**

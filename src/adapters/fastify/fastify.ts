@@ -161,7 +161,7 @@ export function idpAuth<
       };
       if (gate.streams === true) rememberResponse(request.raw, (reply as FastifyReply).raw);
       const entered = gate.enter(request);
-      if (entered !== undefined) entered.then(proceed, done);
+      if (entered !== undefined) entered.then(proceed).catch(done);
       else proceed(undefined);
     };
   }

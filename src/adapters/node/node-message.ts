@@ -1,7 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Readable } from "node:stream";
-import { onFirstClose, PerRequest, type Closable, type IdpRequest } from "../../index.js";
+import {
+  headerLines,
+  onFirstClose,
+  PerRequest,
+  type Closable,
+  type IdpRequest,
+} from "../../index.js";
 
 /** A request of node:http or node:https, or of node:http2 by its compatibility API. */
 export type AnyRequest = IncomingMessage | Http2ServerRequest;
@@ -10,7 +16,8 @@ export type AnyResponse = ServerResponse | Http2ServerResponse;
 
 /**
  * A request of node:http. Scheme and host are those of the connection; adapters for frameworks that
- * know trusted proxies override both. Nothing is read before it is needed.
+ * know trusted proxies override both. Nothing is read before it is needed, and what a message that
+ * no server has made may lack has a fallback.
  */
 export class NodeRequest<Message extends AnyRequest = AnyRequest> implements IdpRequest {
   /** For subclasses that know more about the request. */
@@ -29,7 +36,7 @@ export class NodeRequest<Message extends AnyRequest = AnyRequest> implements Idp
   }
 
   get scheme(): "http" | "https" {
-    return (this.message.socket as { encrypted?: boolean }).encrypted === true ? "https" : "http";
+    return socketOf(this.message)?.encrypted === true ? "https" : "http";
   }
 
   get host(): string | undefined {
@@ -37,8 +44,7 @@ export class NodeRequest<Message extends AnyRequest = AnyRequest> implements Idp
   }
 
   header(name: string): string | undefined {
-    const value = this.message.headers[name];
-    return typeof value === "string" ? value : value?.join(", ");
+    return headerText(this.message.headers[name]);
   }
 
   /**
@@ -58,16 +64,23 @@ export class NodeRequest<Message extends AnyRequest = AnyRequest> implements Idp
  * section 8.3.1).
  */
 export function soleHost(message: AnyRequest): string | undefined {
-  const { rawHeaders } = message;
+  const lines = headerLines(message);
   let host: string | undefined;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.toLowerCase() !== "host") continue;
+  for (let index = 0; index < lines.length; index += 2) {
+    if (lines[index]?.toLowerCase() !== "host") continue;
     if (host !== undefined) return undefined;
-    host = rawHeaders[index + 1];
+    host = lines[index + 1];
   }
   const authority = message.headers[":authority"];
   if (typeof authority !== "string") return host;
   return host === undefined || host === authority ? authority : undefined;
+}
+
+/** The connection of a message, as far as it has one. */
+export function socketOf(
+  message: AnyRequest,
+): Partial<Closable & { readonly encrypted: boolean; readonly remoteAddress: string }> | undefined {
+  return message.socket as ReturnType<typeof socketOf>;
 }
 
 /** A header value of node:http as one text. */
@@ -87,6 +100,7 @@ export function headerText(
 function unreadBody(message: Readable): AsyncIterable<Uint8Array> | undefined {
   if (message.readableDidRead || message.readableFlowing === true || message.readableEnded)
     return undefined;
+  if (typeof (message as Partial<Readable>).iterator !== "function") return undefined;
   return { [Symbol.asyncIterator]: () => chunksOf(message) };
 }
 
@@ -140,7 +154,7 @@ export function onClose(
  */
 function closables(message: AnyRequest, known: AnyResponse | undefined): readonly Closable[] {
   if ("stream" in message) return [message.stream];
-  const { socket } = message;
   const isUpgrade = (message as IncomingMessage & { readonly upgrade?: boolean }).upgrade === true;
-  return isUpgrade || known === undefined ? [socket] : [socket, known];
+  const all = [socketOf(message), isUpgrade ? undefined : known];
+  return all.filter((each): each is Closable => typeof each?.on === "function");
 }

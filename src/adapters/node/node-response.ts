@@ -4,6 +4,7 @@ import {
   type OutgoingHttpHeader,
   type OutgoingHttpHeaders,
 } from "node:http";
+import { Socket } from "node:net";
 import { Readable } from "node:stream";
 import {
   GUARDED_CACHE_CONTROL,
@@ -35,14 +36,19 @@ export function keepPrivate(response: AnyResponse): void {
   const either = response as ServerResponse;
   // Set early, because libraries that send files (`send`, serve-static, koa-send) set a
   // Cache-Control only if there is none.
-  if (!either.hasHeader("Cache-Control")) either.setHeader("Cache-Control", GUARDED_CACHE_CONTROL);
+  if (either.getHeader("Cache-Control") === undefined)
+    either.setHeader("Cache-Control", GUARDED_CACHE_CONTROL);
   keepHeadPrivate(response);
 }
 
 /** As `keepPrivate`, for frameworks that hold the headers themselves until they write the head. */
 export function keepHeadPrivate(response: AnyResponse): void {
   const either = response as ServerResponse;
-  const { writeHead } = either as unknown as { writeHead: WriteHead };
+  const { writeHead } = either as unknown as { writeHead?: WriteHead };
+  if (writeHead === undefined) {
+    either.setHeader("Vary", varyByCookie(headerText(either.getHeader("Vary"))));
+    return;
+  }
   // Node has no event before the head is written; express-session and compression replace this
   // method for the same reason.
   either.writeHead = ((status, ...rest) =>
@@ -74,7 +80,7 @@ export function keepPrivateByPrototype(response: ServerResponse): void {
   }
   if (response.headersSent) return;
   // Both early: they stay even if another copy of Express then changes the prototype.
-  if (!response.hasHeader("Cache-Control"))
+  if (response.getHeader("Cache-Control") === undefined)
     response.setHeader("Cache-Control", GUARDED_CACHE_CONTROL);
   response.setHeader("Vary", varyByCookie(headerText(response.getHeader("Vary"))));
   kept.set(lines, request);
@@ -160,7 +166,7 @@ function privateHead(
     if (lower === "cache-control") hasCacheControl = true;
     else if (lower === "vary") vary = name;
   }
-  if (!hasCacheControl && !response.hasHeader("Cache-Control"))
+  if (!hasCacheControl && response.getHeader("Cache-Control") === undefined)
     response.setHeader("Cache-Control", GUARDED_CACHE_CONTROL);
   const before = headerText(vary === undefined ? response.getHeader("Vary") : named?.[vary]);
   const after = varyByCookie(before);
@@ -178,7 +184,12 @@ function setLines(response: ServerResponse, given: readonly unknown[]): void {
   const lines = given.flat() as OutgoingHttpHeader[];
   for (let at = 0; at < lines.length; at += 2) response.removeHeader(String(lines[at]));
   for (let at = 0; at + 1 < lines.length; at += 2)
-    response.appendHeader(String(lines[at]), lines[at + 1] as string | string[]);
+    append(response, String(lines[at]), lines[at + 1] as string | string[]);
+}
+
+function append(response: ServerResponse, name: string, value: string | string[]): void {
+  const before = response.getHeader(name);
+  response.setHeader(name, before === undefined ? value : [before, value].flat().map(String));
 }
 
 /**
@@ -198,7 +209,11 @@ export function writeReply(response: AnyResponse, reply: AnyReply): void {
   else setHead(either, reply);
   if (isStream(body)) sendStream(either, body);
   // With `rejectNonStandardBodyWrites` a server throws if a response to HEAD has a body.
-  else either.end(either.req.method === "HEAD" ? undefined : body);
+  else either.end(isToHead(either) ? undefined : body);
+}
+
+function isToHead(response: { readonly req?: { readonly method?: string | undefined } }): boolean {
+  return response.req?.method === "HEAD";
 }
 
 function setHead(response: ServerResponse, { status, headers, setCookies, body }: AnyReply): void {
@@ -206,7 +221,7 @@ function setHead(response: ServerResponse, { status, headers, setCookies, body }
   const varyBefore = response.getHeader("Vary");
   for (const name in headers) response.setHeader(name, headers[name] ?? "");
   if (varyBefore !== undefined) response.setHeader("Vary", varyByCookie(headerText(varyBefore)));
-  for (const cookie of setCookies ?? []) response.appendHeader("Set-Cookie", cookie);
+  for (const cookie of setCookies ?? []) append(response, "Set-Cookie", cookie);
   if (body !== undefined && !isStream(body))
     response.setHeader("Content-Length", Buffer.byteLength(body));
 }
@@ -219,16 +234,23 @@ export function sendStream(response: ServerResponse, stream: BodyStream): void {
   const readable = readableOf(stream);
   // Not `pipeline`: the AbortController and the error that it creates for each stream cost more
   // than the rest of a small response.
-  readable.on("error", () => undefined);
   response.on("error", () => undefined);
-  onFirstClose([readable], () => {
-    if (!readable.readableEnded) breakOff(response);
-  });
+  breakOffWith(readable, response);
   // A response of node:http2 doesn't say that its stream has been destroyed.
   onFirstClose([(response as Streamed).stream ?? response], () => readable.destroy());
   // Otherwise the head is sent with what has arrived, in one packet.
   if (readable.readableLength === 0) sendHead(response);
   readable.pipe(response);
+}
+
+/** Breaks a response off as soon as the stream of its body fails. */
+export function breakOffWith(readable: Readable, response: AnyResponse): void {
+  const closed = () => {
+    if (!readable.readableEnded) breakOff(response);
+  };
+  // Before a framework hears of the error, which may end a stream of HTTP/2 like a whole one.
+  readable.on("error", closed);
+  onFirstClose([readable], closed);
 }
 
 const NOTHING = new Uint8Array();
@@ -237,11 +259,11 @@ const NOTHING = new Uint8Array();
  * Sends the head alone. `flushHeaders` of node:http writes it as UTF-8, which changes the bytes of
  * an API's headers above 127.
  */
-function sendHead(response: ServerResponse): void {
+export function sendHead(response: AnyResponse): void {
   const { write } = ServerResponse.prototype;
   if (response instanceof ServerResponse) Reflect.apply(write, response, [NOTHING]);
-  // A response of node:http2.
-  else (response as ServerResponse).flushHeaders();
+  // A response of node:http2, or one that no server has made.
+  else (response as Partial<AnyResponse>).flushHeaders?.();
 }
 
 /** A response of node:http2 has a stream. */
@@ -270,13 +292,15 @@ export function cancelStream({ body }: AnyReply): void {
 }
 
 /**
- * Whether this is a response of node:http without headers, and without middleware that changes the
- * head when it is written.
+ * Whether this is a response of node:http on a connection, without headers, and without middleware
+ * that changes the head when it is written.
  */
 function isUntouched(response: AnyResponse): response is ServerResponse {
-  const { writeHead } = response as ServerResponse;
+  const { writeHead, socket } = response as ServerResponse;
   return (
     (writeHead === ServerResponse.prototype.writeHead || writeHead === writeKeptHead) &&
+    // Wrappers for functions read the headers from the response, which has none of such a head.
+    socket instanceof Socket &&
     response.getHeaderNames().length === 0
   );
 }
@@ -309,6 +333,10 @@ function linesOf(headers: Reply["headers"]): readonly string[] {
   return lines;
 }
 
+function namesOf(response: Partial<Pick<ServerResponse, "getHeaderNames">>): readonly string[] {
+  return response.getHeaderNames?.() ?? [];
+}
+
 /**
  * The default response of a listener whose handler failed: 503 in an outage of the provider or the
  * store, else 500. A 500 writes the error to stderr, as Node does before it ends a process. The
@@ -326,7 +354,7 @@ export function respondToError(error: unknown, _request: unknown, response: AnyR
   }
   const either = response as ServerResponse;
   // The headers of the handler's unfinished response, such as its length, are wrong for this one.
-  for (const name of either.getHeaderNames()) either.removeHeader(name);
+  for (const name of namesOf(either)) either.removeHeader(name);
   const retryAfter = isAway && {
     "Retry-After": String((error as { readonly retryAfter?: number }).retryAfter ?? 1),
   };

@@ -16,6 +16,7 @@ import {
   NodeRequest,
   onClose,
   rememberResponse,
+  socketOf,
   type AnyRequest,
   type AnyResponse,
 } from "./node-message.js";
@@ -31,11 +32,13 @@ export {
   type AnyResponse,
 } from "./node-message.js";
 export {
+  breakOffWith,
   cancelStream,
   keepHeadPrivate,
   keepPrivate,
   keepPrivateByPrototype,
   readableOf,
+  sendHead,
   sendStream,
   writeReply,
 } from "./node-response.js";
@@ -98,7 +101,7 @@ export function upgradesOf(
  */
 export function sourceOf(
   message: AnyRequest,
-  client = message.socket.remoteAddress,
+  client = socketOf(message)?.remoteAddress,
 ): FrameworkSource {
   return { node: message, client };
 }

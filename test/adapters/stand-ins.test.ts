@@ -1,0 +1,156 @@
+// Whole sign-ins through messages that no server has made.
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { afterEach, describe, expect, it } from "vitest";
+import type { LogEntry } from "../../src/index.js";
+import { startTestProvider } from "../../src/testing/index.js";
+import { STAND_INS, type Received, type Send, type Sent } from "./stand-ins.js";
+
+const running: (() => unknown)[] = [];
+const uncaught: unknown[] = [];
+const take = (error: unknown) => void uncaught.push(error);
+process.on("uncaughtException", take).on("unhandledRejection", take);
+afterEach(async () => {
+  for (const stop of running.splice(0).reverse()) await stop();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(uncaught.splice(0)).toEqual([]);
+});
+
+/** An API that responds with the request's method, body, Authorization and client. */
+async function startApi(): Promise<string> {
+  const server: Server = createServer((message: IncomingMessage, response) => {
+    void text(message).then((body) => {
+      const { method, headers } = message;
+      const events = message.url === "/v2/events";
+      response.setHeader("Content-Type", events ? "text/event-stream" : "application/json");
+      response.end(
+        events
+          ? "data: 1\n\n"
+          : JSON.stringify({
+              method,
+              body,
+              authorization: headers.authorization,
+              from: headers["x-forwarded-for"],
+            }),
+      );
+    });
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  running.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/v2/`;
+}
+
+/** A browser that keeps the session's cookie. */
+function browserOf(send: Send) {
+  let cookie = "";
+  return async (sent: Sent): Promise<Received> => {
+    const response = await send({
+      ...sent,
+      headers: {
+        "sec-fetch-site": "same-origin",
+        ...(cookie !== "" && { cookie }),
+        ...sent.headers,
+      },
+    });
+    const [set] = response.cookies;
+    if (set !== undefined) cookie = /max-age=0/i.test(set) ? "" : (set.split(";", 1)[0] ?? "");
+    return response;
+  };
+}
+
+describe.each(Object.entries(STAND_INS))("%s", (_name, start) => {
+  async function open() {
+    const provider = await startTestProvider();
+    running.push(() => provider.stop());
+    const url = await startApi();
+    const log: LogEntry[] = [];
+    const { issuer, clientId, clientSecret } = provider;
+    const send = await start({
+      env: {},
+      issuer,
+      clientId,
+      clientSecret,
+      secretKey: "a secret key of at least 32 bytes!",
+      baseUrl: "http://app.example",
+      apis: { orders: { url, path: "/api/orders/" } },
+      log: (entry) => void log.push(entry),
+    });
+    const browser = browserOf(send);
+    async function signIn(): Promise<void> {
+      const login = await browser({ path: "/idpauth/login/" });
+      expect([login.status, login.text]).toEqual([302, ""]);
+      const callback = new URL(await provider.signInCode(login.headers["location"] ?? ""));
+      const back = await browser({ path: `${callback.pathname}${callback.search}` });
+      expect([back.status, back.headers["location"]]).toEqual([302, "/idpauth/"]);
+    }
+    return { browser, signIn, provider, log };
+  }
+
+  it("a user signs in, sees guarded pages, and signs out", async () => {
+    const { browser, signIn } = await open();
+    const page = await browser({
+      path: "/reports",
+      headers: { accept: "text/html", "sec-fetch-mode": "navigate" },
+    });
+    expect([page.status, page.headers["location"]?.split("?")[0]]).toEqual([
+      302,
+      "/idpauth/login/",
+    ]);
+    expect((await browser({ path: "/reports" })).status).toBe(401);
+    await signIn();
+    const reports = await browser({ path: "/reports" });
+    expect([reports.status, JSON.parse(reports.text)]).toMatchObject([
+      200,
+      { email: "ada@example.com" },
+    ]);
+    expect(reports.headers["cache-control"]).toBe("private, no-store");
+    expect(reports.headers["vary"]).toMatch(/cookie/i);
+    const index = await browser({ path: "/idpauth/" });
+    expect([index.status, index.headers["content-type"]]).toEqual([
+      200,
+      "text/html; charset=utf-8",
+    ]);
+    expect(JSON.parse((await browser({ path: "/idpauth/session" })).text)).toMatchObject({
+      authenticated: true,
+    });
+    const logout = await browser({ path: "/idpauth/logout/?response=json" });
+    expect([logout.status, JSON.parse(logout.text)]).toMatchObject([200, { status: "logged_out" }]);
+    expect((await browser({ path: "/reports" })).status).toBe(401);
+  });
+
+  it("requests reach the API with their bodies and the user's token", async () => {
+    const { browser, signIn, provider, log } = await open();
+    expect((await browser({ path: "/api/orders/items" })).status).toBe(401);
+    await signIn();
+    const token = provider.issued.findLast(({ kind }) => kind === "access_token")?.value;
+    for (const [method, body] of [
+      ["GET", undefined],
+      ["POST", '{ "a": 1.0 }'],
+      ["PUT", "x".repeat(100_000)],
+      ["POST", "x".repeat(100_000)],
+      ["DELETE", undefined],
+    ] as const) {
+      const response = await browser({
+        method,
+        path: "/api/orders/items",
+        ...(body !== undefined && { body, headers: { "content-type": "application/json" } }),
+      });
+      expect([response.status, JSON.parse(response.text), log]).toMatchObject([
+        200,
+        { method, body: body ?? "", authorization: `Bearer ${String(token)}` },
+        log.filter(({ code }) => code !== "api_failed"),
+      ]);
+    }
+    const events = await browser({ path: "/api/orders/events" });
+    expect([events.status, events.text, events.headers["content-type"]]).toEqual([
+      200,
+      "data: 1\n\n",
+      "text/event-stream",
+    ]);
+  });
+});
