@@ -12,7 +12,7 @@ import type { Blocked } from "../guard/blocked.js";
 import type { GuardOpened } from "../guard/guard.js";
 import type { GuardRule } from "../config/rule-options.js";
 import { onFirstClose } from "../http/first-close.js";
-import { pathOf, type IdpRequest } from "../http/request.js";
+import { pathOf, seenClient, type IdpRequest } from "../http/request.js";
 import { whenEnded } from "../sessions/session-end-signal.js";
 
 export interface ApiProxyParts<FrameworkRequest extends object> {
@@ -66,6 +66,9 @@ export function createApiProxies<FrameworkRequest extends object>(
     return stepUp;
   }
 
+  const clientOf = (request: IdpRequest, known: string | undefined) =>
+    seenClient(request, known, ready().settings.trustProxy);
+
   return {
     findings(apis) {
       const missing = [...rules.keys()].filter((name) => apis.get(name)?.path === undefined);
@@ -92,7 +95,7 @@ export function createApiProxies<FrameworkRequest extends object>(
           return {
             api,
             opened,
-            client,
+            client: clientOf(opened.request, client),
             onClose,
             ended: endedOf(opened, onClose),
             guard: (ofPath: readonly GuardRule[]) => guardAll(opened, [...ofPath, rule]),
@@ -107,7 +110,7 @@ export function createApiProxies<FrameworkRequest extends object>(
             );
       };
     },
-    proxyUpgrade(request, [message, socket, head]) {
+    proxyUpgrade(request, [message, socket, head], known) {
       const component = ready();
       if (!isForWebSocket(request)) {
         const connection = socket as Duplex;
@@ -135,7 +138,7 @@ export function createApiProxies<FrameworkRequest extends object>(
           opened,
           onClose,
           ended: endedOf(opened, onClose),
-          client: (message as IncomingMessage).socket.remoteAddress,
+          client: clientOf(request, known ?? (message as IncomingMessage).socket.remoteAddress),
           guard: (ofPath: readonly GuardRule[]) => guardAll(opened, [...ofPath, ...required]),
         };
         return upgrade(proxied, [message as IncomingMessage, upgraded, head as Buffer], component);

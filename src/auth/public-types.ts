@@ -439,11 +439,14 @@ export interface IdpAuth<
    *
    * @param request of the message
    * @param upgrade as the event `upgrade` of a server has it
+   * @param client the browser's IP address, as far as the framework trusts it. Default: that of the
+   *   connection
    * @returns false if it is no API's
    */
   proxyUpgrade(
     request: IdpRequest,
     upgrade: readonly [message: object, socket: object, head: Uint8Array],
+    client?: string,
   ): boolean;
   /**
    * Checks what was passed to `idpRequiredWith`, and remembers its rule for the startup checks.

@@ -96,6 +96,18 @@ export function seenHost(request: IdpRequest, trustProxy: boolean): string | und
   return (trustProxy ? lastOf(request.header("x-forwarded-host")) : undefined) ?? request.host;
 }
 
+/**
+ * Returns the browser's IP address.
+ * @param known as far as the framework trusts it
+ */
+export function seenClient(
+  request: IdpRequest,
+  known: string | undefined,
+  trustProxy: boolean,
+): string | undefined {
+  return (trustProxy ? lastOf(request.header("x-forwarded-for")) : undefined) ?? known;
+}
+
 function lastOf(list: string | undefined): string | undefined {
   return list?.split(",").at(-1)?.trim();
 }

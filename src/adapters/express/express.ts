@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import type { Application, NextFunction, Request, RequestHandler, Response, Router } from "express";
 import {
   createAdapterAuth,
@@ -71,12 +72,17 @@ export function idpAuth<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
 >(options: IdpAuthOptions<OwnClaims, Data> = {}): ExpressIdpAuth<OwnClaims, Data> {
+  /** Its settings tell which proxies are trusted. After `mount(router)`, of the first request. */
+  let application: Request["app"] | undefined;
   const { auth, gates, proxyUpgrade } = createAdapterAuth<Request, OwnClaims, Data>(
     options,
     {
       name: "Express",
-      request: (raw) => new ExpressRequest(raw),
-      source: (raw) => sourceOf(raw, raw.ip),
+      request(raw) {
+        application ??= raw.app;
+        return new ExpressRequest(raw);
+      },
+      source: (raw) => sourceOf(raw, (raw.socket as unknown) ? raw.ip : undefined),
       session: frameworkSessionOf,
       // Express changes the prototypes of each request and response. After that, V8 makes a new
       // hidden class for each added property.
@@ -98,10 +104,14 @@ export function idpAuth<
     mount(app) {
       const findings = auth.start({ sessionMiddleware: sessionMiddlewareOf(app) });
       app.use(routes);
+      if ("request" in app) application = app as Application;
       return findings;
     },
     routes,
-    proxyUpgrade: upgradesOf(proxyUpgrade),
+    proxyUpgrade: upgradesOf(proxyUpgrade, (message) => {
+      const raw = application && upgradeOf(message, application);
+      return raw && { request: new ExpressRequest(raw), client: raw.ip };
+    }),
   };
 }
 
@@ -125,6 +135,14 @@ function middleware(gate: Gate<Request>): RequestHandler {
   };
 }
 
+/** An upgrade as a request of the application, which gets none. The message stays as it is. */
+function upgradeOf(message: IncomingMessage, app: Request["app"]): Request {
+  const { request } = app as unknown as { readonly request: Request };
+  const { method, url, headers, rawHeaders, socket } = message;
+  const own = { method, url, originalUrl: url, headers, rawHeaders, socket };
+  return Object.assign(Object.create(request) as Request, own);
+}
+
 type IsTrusted = (address: string | undefined, hop: number) => boolean;
 
 /**
@@ -135,7 +153,7 @@ class ExpressRequest extends NodeRequest<Request> {
   /** Routers and rewriting middleware change `url`; the browser knows only the original URL. */
   override get target(): string {
     // Socket.IO runs middleware without an application of Express.
-    return (this.message.originalUrl as string | undefined) ?? super.target;
+    return (this.message as Partial<Request>).originalUrl ?? super.target;
   }
 
   override get scheme(): "http" | "https" {

@@ -78,6 +78,32 @@ export class FastifyMessage extends NodeRequest {
 }
 
 /**
+ * An upgrade as a request of Fastify, which gets none.
+ *
+ * @returns undefined if Fastify no longer keeps the class of its requests, which alone knows
+ *   `trustProxy`, by this name
+ */
+export function upgradeOf(
+  server: object,
+  message: IncomingMessage,
+): (AnyFastifyRequest & { readonly ip: string }) | undefined {
+  for (let each: object | null = server; each !== null;) {
+    const name = Object.getOwnPropertySymbols(each).find(
+      ({ description }) => description === "fastify.Request",
+    );
+    if (name !== undefined) {
+      const { prototype } = (each as Record<symbol, { readonly prototype: object }>)[name] ?? {};
+      return Object.assign(
+        Object.create(prototype ?? null) as { readonly ip: string } & AnyFastifyRequest,
+        { raw: message },
+      );
+    }
+    each = Object.getPrototypeOf(each) as object | null;
+  }
+  return undefined;
+}
+
+/**
  * Sends a reply as a handler does, so that the application's `onSend` hooks see it. Values that
  * were set in Vary and Set-Cookie before stay. Does nothing if other code has responded.
  */

@@ -22,6 +22,7 @@ import {
   FastifyMessage,
   keepReplyPrivate,
   sendReply,
+  upgradeOf,
   type AnyFastifyReply,
   type AnyFastifyRequest,
 } from "./fastify-message.js";
@@ -120,6 +121,7 @@ export function idpAuth<
   Data extends object = Record<string, unknown>,
 >(options: IdpAuthOptions<OwnClaims, Data> = {}): FastifyIdpAuth<OwnClaims, Data> {
   const sessions = options.session === "host" ? new FastifySessions() : undefined;
+  let server: object | undefined;
   const { auth, gates, proxyUpgrade } = createAdapterAuth<AnyFastifyRequest, OwnClaims, Data>(
     options,
     {
@@ -170,6 +172,7 @@ export function idpAuth<
     try {
       auth.start({ sessionMiddleware: sessionPluginOf(scope), rewritesSessions: isRolling(scope) });
       const path = pathBelow(scope.prefix, prefix, auth.mountPath());
+      server = scope;
       scope.addHook("onRequest", hook(gates.endpoints));
       scope.register(endpoints, { prefix: path });
       done();
@@ -182,6 +185,9 @@ export function idpAuth<
     ...auth,
     ...gates.guards<GuardHook, GuardResponses>(hook),
     plugin: notEncapsulated(plugin),
-    proxyUpgrade: upgradesOf(proxyUpgrade),
+    proxyUpgrade: upgradesOf(proxyUpgrade, (message) => {
+      const raw = server && upgradeOf(server, message);
+      return raw && { request: new FastifyMessage(raw), client: raw.ip };
+    }),
   };
 }

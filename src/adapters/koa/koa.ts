@@ -85,12 +85,17 @@ export function idpAuth<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
 >(options: IdpAuthOptions<OwnClaims, Data> = {}): KoaIdpAuth<OwnClaims, Data> {
+  /** Its settings tell which proxies are trusted. Without `mount`, of the first request. */
+  let application: AnyContext["app"] | undefined;
   const { auth, gates, proxyUpgrade } = createAdapterAuth<AnyContext, OwnClaims, Data>(
     options,
     {
       name: "Koa",
-      request: (ctx) => new KoaRequest(ctx),
-      source: (ctx) => sourceOf(ctx.req, ctx.ip),
+      request(ctx) {
+        application ??= ctx.app;
+        return new KoaRequest(ctx);
+      },
+      source: (ctx) => sourceOf(ctx.req, (ctx.socket as unknown) ? ctx.ip : undefined),
       onClose: (ctx, closed) => onClose(ctx.req, closed, ctx.res),
       middlewareRemedy:
         'Leave out session: "host" and give a `store`: idpauth brings its own server-side sessions, beside which koa-session stays as it is.',
@@ -108,10 +113,15 @@ export function idpAuth<
     mount(app) {
       const findings = auth.start();
       app.use(routes);
+      application = app as unknown as AnyContext["app"];
       return findings;
     },
     routes,
-    proxyUpgrade: upgradesOf(proxyUpgrade),
+    proxyUpgrade: upgradesOf(proxyUpgrade, (message) => {
+      // Nothing writes to the response: the application gets no upgrade.
+      const ctx = application?.createContext(message, {} as never);
+      return ctx && { request: new KoaRequest(ctx), client: ctx.ip };
+    }),
   };
 }
 

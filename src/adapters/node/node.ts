@@ -10,6 +10,7 @@ import {
   type GuardRule,
   type Guards,
   type IdpAuthOptions,
+  type IdpRequest,
   type Stopped,
 } from "../../index.js";
 import {
@@ -88,11 +89,25 @@ export interface ListenerOptions<Request = IncomingMessage, Response = ServerRes
  */
 export type ProxyUpgrade = (message: IncomingMessage, socket: Duplex, head: Buffer) => boolean;
 
-/** Makes the function for the event `upgrade` of a server. For adapters. */
+/** An upgrade as the framework's setting about trusted proxies reads it. */
+export interface UpgradeRequest {
+  readonly request: IdpRequest;
+  /** Undefined: that of the connection. */
+  readonly client?: string | undefined;
+}
+
+/**
+ * Makes the function for the event `upgrade` of a server. For adapters.
+ * @param requestOf default: as the connection says
+ */
 export function upgradesOf(
   proxyUpgrade: AdapterParts<never, object, object>["proxyUpgrade"],
+  requestOf?: (message: IncomingMessage) => UpgradeRequest | undefined,
 ): ProxyUpgrade {
-  return (message, socket, head) => proxyUpgrade(new NodeRequest(message), [message, socket, head]);
+  return (message, socket, head) => {
+    const { request, client } = requestOf?.(message) ?? { request: new NodeRequest(message) };
+    return proxyUpgrade(request, [message, socket, head], client);
+  };
 }
 
 /**
@@ -237,6 +252,10 @@ export function idpAuth<
         .then(() => onError(error, request, response))
         .catch((again: unknown) => {
           respondToError(again, request, response);
+        })
+        .catch(() => {
+          // Nothing can be sent. Unhandled, this error would end the process.
+          (response as Partial<AnyResponse>).destroy?.();
         });
     }
 
