@@ -34,7 +34,7 @@ type Tls = ReturnType<typeof createCertificate> | undefined;
 const serverOf = (tls: Tls, listener: (request: never, response: never) => unknown): Http2Server =>
   tls === undefined
     ? createHttp2Server(listener as never)
-    : (createSecureServer(tls, listener as never) as unknown as Http2Server);
+    : createSecureServer(tls, listener as never);
 
 const hooks: string[] = [];
 
@@ -48,6 +48,8 @@ const STARTS: Readonly<Record<string, (options: IdpAuthOptions, tls: Tls) => Pro
   },
   Koa(options, tls) {
     const [app, auth] = [new Koa(), koaAuth(options)];
+    // It would log each response that is broken off.
+    app.silent = true;
     auth.mount(app);
     app.use(auth.proxyApi("orders"));
     return Promise.resolve({ server: serverOf(tls, app.callback()), auth });

@@ -35,7 +35,7 @@ const APPLICATIONS: Readonly<Record<string, (options: IdpAuthOptions) => Applica
     auth.mount(app);
     return {
       server: createServer(app),
-      guard: auth.idpRequired as unknown as EngineMiddleware,
+      guard: auth.idpRequired,
       userOf: (request) => auth.getUser(request as never),
     };
   },

@@ -1,11 +1,13 @@
 // Whole sign-ins through messages that no server has made.
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
 import type { LogEntry } from "../../src/index.js";
 import { startTestProvider } from "../../src/testing/index.js";
+import { idpAuth as nodeAuth } from "../../src/adapters/node/node.js";
+import { signedInAs } from "../../src/testing/index.js";
 import { STAND_INS, type Received, type Send, type Sent } from "./stand-ins.js";
 
 const running: (() => unknown)[] = [];
@@ -152,5 +154,71 @@ describe.each(Object.entries(STAND_INS))("%s", (_name, start) => {
       "data: 1\n\n",
       "text/event-stream",
     ]);
+  });
+});
+
+describe("a message and a response as mocks of node:http make them", () => {
+  const log: LogEntry[] = [];
+
+  async function open() {
+    const url = await startApi();
+    const auth = nodeAuth({
+      env: {},
+      issuer: "https://idp.example",
+      clientId: "app",
+      clientSecret: "secret",
+      secretKey: "a secret key of at least 32 bytes!",
+      baseUrl: "http://app.example",
+      apis: { orders: { url, path: "/api/orders/" } },
+      log: (entry) => void log.push(entry),
+    });
+    const cookie = await signedInAs(
+      auth,
+      { email: "ada@example.com" },
+      { tokens: { token: "at" } },
+    );
+    const headers = {
+      host: "app.example",
+      cookie,
+      "content-length": "2",
+      "sec-fetch-site": "same-origin",
+    };
+    const message = Object.assign(new EventEmitter(), {
+      method: "POST",
+      url: "/api/orders/items",
+      headers,
+      body: {},
+    });
+    return { auth, message };
+  }
+
+  it("a body that is no stream, but parsed, is an error with a name, and does not reach the API", async () => {
+    const { auth, message } = await open();
+    const sent = await new Promise<object>((resolve) => {
+      const response = {
+        statusCode: 200,
+        setHeader: () => undefined,
+        getHeader: () => undefined,
+        end: (text: string) => resolve({ status: response.statusCode, ...JSON.parse(text) }),
+      };
+      auth.listener(auth.proxyApi("orders")(() => undefined))(message as never, response as never);
+    });
+    expect(sent).toMatchObject({ status: 500, code: "api_body_consumed" });
+    expect(log.map(({ code }) => code)).toContain("api_failed");
+  });
+
+  it("a response that takes no header ends no process", async () => {
+    const { auth, message } = await open();
+    const destroyed = new Promise<void>((resolve) => {
+      const response = {
+        getHeader: () => undefined,
+        setHeader() {
+          throw new Error("no headers");
+        },
+        destroy: resolve,
+      };
+      auth.listener(auth.idpRequired(() => undefined))(message as never, response as never);
+    });
+    await destroyed;
   });
 });

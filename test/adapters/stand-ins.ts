@@ -4,7 +4,7 @@ import { awsLambdaFastify } from "@fastify/aws-lambda";
 import express from "express";
 import fastify, { type FastifyInstance } from "fastify";
 import Koa from "koa";
-import inject, { type DispatchFunc } from "light-my-request";
+import inject from "light-my-request";
 import serverless from "serverless-http";
 import supertest from "supertest";
 import { idpAuth as expressAuth } from "../../src/adapters/express/express.js";
@@ -50,6 +50,8 @@ function expressApplication(options: IdpAuthOptions): ExpressApplication {
 
 function koaApplication(options: IdpAuthOptions): { app: Koa; listener: RequestListener } {
   const [app, auth] = [new Koa(), koaAuth(options)];
+  // It would log each response that is broken off over HTTP/2.
+  app.silent = true;
   app.use(async (ctx, next) => {
     try {
       await next();
@@ -118,7 +120,7 @@ function received(
 /** light-my-request on a listener of node:http. */
 export function injected(listener: RequestListener): Send {
   return async ({ method = "GET", path, headers, body }) => {
-    const response = await inject(listener as unknown as DispatchFunc, {
+    const response = await inject(listener, {
       method: method as "GET",
       url: `http://app.example${path}`,
       headers: { host: "app.example", ...headers },
@@ -187,6 +189,20 @@ function tested(application: unknown): Send {
   };
 }
 
+/** The applications as listeners of a server of node:http. */
+export const LISTENERS: Readonly<
+  Record<string, (options: IdpAuthOptions) => Promise<RequestListener>>
+> = {
+  Express: async (options) => expressApplication(options).listener,
+  Koa: async (options) => koaApplication(options).listener,
+  async Fastify(options) {
+    const app = await fastifyApplication(options);
+    await app.ready();
+    return (request, response) => app.routing(request, response);
+  },
+  "node:http": async (options) => nodeListener(options),
+};
+
 /** Each way to send a request to an application without a server of its own. */
 export const STAND_INS: Readonly<Record<string, (options: IdpAuthOptions) => Promise<Send>>> = {
   async "Fastify's app.inject"(options) {
@@ -203,8 +219,7 @@ export const STAND_INS: Readonly<Record<string, (options: IdpAuthOptions) => Pro
   },
   async "@fastify/aws-lambda"(options) {
     const handler = awsLambdaFastify(await fastifyApplication(options));
-    return async (sent) =>
-      fromLambda((await handler(eventOf(sent), {} as never)) as unknown as LambdaResult);
+    return async (sent) => fromLambda(await handler(eventOf(sent), {}));
   },
   "serverless-http with Express": (options) =>
     Promise.resolve(lambda(expressApplication(options).app)),

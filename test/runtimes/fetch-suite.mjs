@@ -62,7 +62,7 @@ const once = Deno && {
 };
 
 /** @type {AdapterFeature[]} */
-const lacks = ["host sessions", "own trust-proxy setting", "raw targets"];
+const lacks = ["host sessions", "own trust-proxy setting", "raw targets", "stand-in messages"];
 const asked = process.argv[2] ?? "fetch";
 const host =
   asked === "hono"

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type {
   Credentials,
   ProbeDetails,
@@ -33,6 +34,8 @@ export const ADAPTER_FEATURES = {
     "the framework's own router corrects or refuses odd targets, queries and methods before the application sees them",
   /** For event streams that the browser has left. */
   "aborted requests": "the server does not report that a user has left",
+  /** For `handle` of the running application. */
+  "stand-in messages": "the application takes no messages of node:http",
 } as const;
 
 /** A key of `ADAPTER_FEATURES`. */
@@ -186,6 +189,11 @@ export interface RunningApplication {
   readonly port: number;
   /** In the order of the setup's mounts. */
   readonly auths: readonly ApplicationAuth[];
+  /**
+   * Gives the application a message and a response of node:http that no server has made, as wrappers
+   * for functions and tests do. Without it, declare `lacks: ["stand-in messages"]`.
+   */
+  handle?(message: IncomingMessage, response: ServerResponse): unknown;
   /** Closes the server and every connection. */
   stop(): Promise<void>;
 }

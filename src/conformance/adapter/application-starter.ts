@@ -54,6 +54,7 @@ export interface StartedApplication {
   /** The first mount. */
   readonly auth: ApplicationAuth;
   readonly auths: readonly ApplicationAuth[];
+  readonly handle: RunningApplication["handle"];
   /** How often each route's `respond` ran, by path. */
   readonly ran: ReadonlyMap<string, number>;
   /** Returns a new browser whose cookies expire by the application's clock. */
@@ -192,6 +193,8 @@ export class ApplicationStarter {
       port: app.port,
       auth,
       auths: app.auths,
+      // Not `bind`: an application of Express has a method of that name.
+      handle: app.handle && ((...both) => app.handle?.(...both)),
       ran,
       browser,
       ...stepsOf(provider, browser, usualLogin),

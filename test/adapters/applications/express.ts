@@ -102,7 +102,7 @@ export async function startExpress(
     setup.caught(error);
     response.status(error.status ?? 500).json({ caught: error.message });
   }) satisfies express5.ErrorRequestHandler);
-  return { auths, ...(await listen(app)) };
+  return { auths, handle: app, ...(await listen(app)) };
 }
 
 function guardOf(auth: ExpressIdpAuth, guard: RouteGuard | undefined): express5.RequestHandler {

@@ -106,7 +106,14 @@ export async function startFastify(setup: AdapterSetup): Promise<RunningApplicat
   if (setup.basePath === "") await area(app);
   else await app.register(area, { prefix: setup.basePath });
   const address = await app.listen({ port: 0, host: "127.0.0.1" });
-  return { auths, port: Number(new URL(address).port), stop: async () => app.close() };
+  return {
+    auths,
+    handle: (message, response) => {
+      app.routing(message, response);
+    },
+    port: Number(new URL(address).port),
+    stop: async () => app.close(),
+  };
 }
 
 function originForm(target: string): string {

@@ -63,7 +63,11 @@ export async function startKoa(setup: AdapterSetup): Promise<RunningApplication>
   }
   app.use(router.routes());
   const listener = app.callback();
-  return { auths, ...(await listen((request, response) => void listener(request, response))) };
+  return {
+    auths,
+    handle: listener,
+    ...(await listen((request, response) => void listener(request, response))),
+  };
 }
 
 function guardOf(auth: KoaIdpAuth, guard: RouteGuard | undefined): Middleware {

@@ -1,3 +1,4 @@
+import type { RequestListener } from "node:http";
 import "reflect-metadata";
 import {
   Catch,
@@ -112,7 +113,8 @@ export async function startNest(setup: AdapterSetup): Promise<RunningApplication
     if (auths[0]) app.use(auths[0].proxyApi(api, rule));
   }
   await app.init();
-  return { auths, ...(await listen(app.getHttpAdapter().getInstance())) };
+  const listener: RequestListener = app.getHttpAdapter().getInstance();
+  return { auths, handle: listener, ...(await listen(listener)) };
 }
 
 /** A part of the application with an idpauth of its own. */

@@ -80,6 +80,7 @@ export async function startNode(setup: AdapterSetup): Promise<RunningApplication
   const listener = setup.csrf && auths[0] ? auths[0].csrf(all) : all;
   return {
     auths,
+    handle: listener,
     ...(await listen((request, response) => {
       for (const [name, value] of setup.earlier) response.appendHeader(name, value);
       listener(request, response);

@@ -116,7 +116,7 @@ async function leaveDuring(
 }
 
 /** Collects unhandled rejections, each of which would end a process. */
-async function withNothingUnhandled(work: () => Promise<void>): Promise<void> {
+export async function withNothingUnhandled(work: () => Promise<void>): Promise<void> {
   const unhandled: unknown[] = [];
   const take = (reason: unknown) => void unhandled.push(reason);
   process.on("unhandledRejection", take);

@@ -34,6 +34,7 @@ import { refreshRequirements } from "./refresh.js";
 import { requireSessionRequirements } from "./require-session.js";
 import { severalProviderRequirements } from "./several-providers.js";
 import { signingOutRequirements } from "./signing-out.js";
+import { standInRequirements } from "./stand-ins.js";
 import { storeOutageRequirements } from "./store-outage.js";
 import { subPathRequirements } from "./sub-path.js";
 import { tripRequirements } from "./whole-trip.js";
@@ -74,6 +75,7 @@ export const adapterRequirements: readonly AdapterRequirement[] = [
   ...severalProviderRequirements,
   ...apiRequirements,
   ...apiStreamRequirements,
+  ...standInRequirements,
   ...subPathRequirements,
   ...proxyRequirements,
   ...pathPrefixRequirements,
