@@ -411,8 +411,9 @@ export interface SettingOptions {
   readonly pathPrefix?: string | undefined;
   /**
    * Whether idpauth uses `X-Forwarded-Proto` and `X-Forwarded-Host` instead of the request's own
-   * scheme and Host header. Use it with frameworks that don't have such a setting themselves. Turn
-   * it on only behind a proxy that sets both headers itself.
+   * scheme and Host header, and tells APIs the last address in `X-Forwarded-For` instead of the
+   * connection's. Use it with frameworks that don't have such a setting themselves. Turn it on only
+   * behind a proxy that sets these headers itself.
    *
    * Default: `false`. Environment variable: `IDP_TRUST_PROXY`.
    */

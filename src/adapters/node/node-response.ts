@@ -263,7 +263,7 @@ export function sendHead(response: AnyResponse): void {
   const { write } = ServerResponse.prototype;
   if (response instanceof ServerResponse) Reflect.apply(write, response, [NOTHING]);
   // A response of node:http2, or one that no server has made.
-  else (response as Partial<AnyResponse>).flushHeaders?.();
+  else (response as unknown as Partial<ServerResponse>).flushHeaders?.();
 }
 
 /** A response of node:http2 has a stream. */
