@@ -50,7 +50,7 @@ async function startApi(random: () => number): Promise<{ url: string; open: () =
       response.end();
     })();
   });
-  const port = await listen(server as never);
+  const port = await listen(server);
   running.push(() => {
     server.closeAllConnections();
     server.close();
@@ -75,7 +75,7 @@ async function open(listenerOf: (options: IdpAuthOptions) => Promise<RequestList
     log: false,
   });
   const server = createServer(listener);
-  const port = await listen(server as never);
+  const port = await listen(server);
   running.push(() => {
     server.closeAllConnections();
     server.close();
@@ -123,7 +123,7 @@ it.each(Object.entries(LISTENERS).filter(([name]) => name === "Koa" || name === 
   async (_name, listenerOf) => {
     const { random, api, listener, browser, cookie } = await open(listenerOf);
     const server = createHttp2Server(listener as never);
-    const port = await listen(server as never);
+    const port = await listen(server);
     running.push(() => server.close());
     const client = connectHttp2(`http://127.0.0.1:${port}`);
     client.on("error", () => undefined);

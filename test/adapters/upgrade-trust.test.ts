@@ -108,6 +108,7 @@ const CASES: readonly [
   ["Koa with proxyIpHeader", onKoa(true, { proxyIpHeader: "X-Real-IP" }), REAL, FORWARDED],
   ["node:http without trust", onNode(false), OWN, PLAIN],
   ["node:http with trustProxy", onNode(true), LAST, FORWARDED],
+  ["Hono without trust", onHono(false), OWN, PLAIN],
   ["Hono with trustProxy", onHono(true), LAST, FORWARDED],
 ];
 
