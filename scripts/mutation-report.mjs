@@ -54,6 +54,15 @@ export const DECIDING_FILES = {
   "src/sessions/shared-scans.ts": ["test/sessions/shared-scans.unit.test.ts"],
   "src/sessions/reported-store.ts": ["test/sessions/reported-store.unit.test.ts"],
   "src/apis/target.ts": ["test/apis/target.unit.test.ts"],
+  "src/apis/request-headers.ts": ["test/apis/headers.unit.test.ts"],
+  "src/apis/response-headers.ts": ["test/apis/headers.unit.test.ts"],
+  "src/apis/addresses.ts": ["test/apis/headers.unit.test.ts"],
+  "src/apis/proxy.ts": [
+    "test/apis/proxy.test.ts",
+    "test/apis/fetch-forward.test.ts",
+    "test/apis/session-end.test.ts",
+    "test/apis/pages.test.ts",
+  ],
   "src/provider/response-meaning.ts": ["test/provider/token-response.unit.test.ts"],
   "src/provider/id-token.ts": [
     "test/provider/id-token.unit.test.ts",

@@ -310,6 +310,50 @@ describe("the headers of a response for the browser", () => {
     expect(refused("alt-svc")).toBe(false);
   });
 
+  it.each(["X-Refresh", "Refresh-Hint", "Xnel", "Alt-Svc-Used", "Public-Key", "X-Sec-Session-Id", "Proxied", "X-Vary"])(
+    "include %s, which only looks like one that needs listing",
+    (name) => {
+      const header = name.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase());
+      expect(given([[name, "x"]])).toEqual({ ...ADDED, [header]: "x" });
+    },
+  ); // prettier-ignore
+
+  it.each(["Public-Key-Pins", "Public-Key-Pins-Report-Only", "Sec-Session-Registration", "Secure-Session-Challenge"])(
+    "don't include %s",
+    (name) => {
+      expect(given([[name, "x"]])).toEqual(ADDED);
+    },
+  ); // prettier-ignore
+
+  it.each([
+    ["text/event-stream", true],
+    ["TEXT/Event-Stream ;charset=utf-8", true],
+    ["text/event-stream;", true],
+    ["text/event-stream  ", true],
+    ["text/event-streams", false],
+    ["text/event-stream charset", false],
+    ["x-text/event-stream", false],
+    ["", false],
+  ])("know an event stream by its type: %s is %s", (type, expected) => {
+    expect("X-Accel-Buffering" in given([["Content-Type", type]])).toBe(expected);
+  });
+
+  it.each([
+    ["x-public, ms-maxage=5, public=1", "private, x-public, ms-maxage=5"],
+    ["x-private, max-age=1", "private, x-private, max-age=1"],
+    ["no-storex", "private, no-storex"],
+    ["PRIVATE", "PRIVATE"],
+  ])("take no directive for another one: Cache-Control %s becomes %s", (before, after) => {
+    expect(given([["Cache-Control", before]])["Cache-Control"]).toBe(after);
+  });
+
+  it("say nothing about a Location that isn't there", () => {
+    for (const status of [200, 302])
+      expect(Object.keys(responseHeaders([], apiRow(), { ...ANSWERED, status }))).toEqual([
+        "headers",
+      ]);
+  });
+
   it("have the length after the other headers of the API", () => {
     const names = Object.keys(given([["Content-Length", "5"], ["Content-Disposition", "inline"]])); // prettier-ignore
     expect(names.slice(-1)).toEqual(["Content-Length"]);
@@ -407,6 +451,36 @@ describe("an API's Location", () => {
   });
 });
 
+describe("a Location below both the API's base and the proxy's path", () => {
+  const of = (location: string, base: string, path: string) => {
+    const url = new URL(`https://orders.internal${base}`);
+    const { headers } = responseHeaders(["Location", location], apiRow({ url, path }), {
+      ...ANSWERED,
+      status: 302,
+      url: new URL("items/5", url),
+    });
+    return headers["Location"];
+  };
+
+  it.each([
+    ["/api/orders/6", "/", "/api/orders/", "/api/orders/6"],
+    ["/other/6", "/", "/api/orders/", "/api/orders/other/6"],
+    ["/api/orders/v2/6", "/api/orders/v2/", "/api/orders/", "/api/orders/6"],
+    ["/api/orders/6", "/api/orders/", "/api/orders/", "/api/orders/6"],
+    ["/api/orders/6", "/api/", "/api/orders/", "/api/orders/6"],
+    ["/v2/6", "/v2/", "/", "/6"],
+    ["/v2/a//", "/v2/", "/", "/a//"],
+    ["/v3/6", "/v2/", "/", undefined],
+    ["/v2//evil.example/", "/v2/", "/", undefined],
+    ["https://app.example/6", "/v2/", "/", "/6"],
+    ["https://app.example//evil.example/", "/v2/", "/", undefined],
+    ["xhttps://orders.internal/v2/6", "/v2/", "/", undefined],
+    ["httpsx://orders.internal/v2/6", "/v2/", "/", undefined],
+  ])("is what the longer path says: %s with %s and %s is %s", (location, base, path, expected) => {
+    expect(of(location, base, path)).toBe(expected);
+  });
+});
+
 describe("other addresses of an API's response", () => {
   it.each(["Content-Location", "SourceMap", "X-SourceMap"])("are rewritten in %s", (name) => {
     const header = name === "Content-Location" ? name : name.replace("SourceMap", "Sourcemap");
@@ -424,6 +498,8 @@ describe("other addresses of an API's response", () => {
     ['  , ,<6> ,,', "</api/orders/items/6>"],
     ['<6>; title="a \\" <b>, c"; rel=d', '</api/orders/items/6>; title="a \\" <b>, c"; rel=d'],
     ['<6>; rel="next"; anchor="https://orders.internal/v2/"', undefined],
+    ["<6>;ANCHOR = x, <7>;  anchor=y, <8>; xanchor=z", "</api/orders/items/8>; xanchor=z"],
+    ["<6> ;rel=a , <7>", "</api/orders/items/6> ;rel=a, </api/orders/items/7>"],
     ["<https://evil.example/>; rel=preconnect", undefined],
     ['<6>; rel=a, <7>; rel="b', "</api/orders/items/6>; rel=a"],
     ["6; rel=next", undefined],
