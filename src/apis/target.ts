@@ -70,8 +70,7 @@ export function upstreamUrl({ url: base, paths }: Api, rest: string): URL | Targ
   const built = base.href + path + query.replace(/["'<>]/g, encoded);
   const url = new URL(built);
   // The parser, which changes what is not in normal form, must have changed nothing.
-  const isBelow = url.origin === base.origin && url.pathname.startsWith(base.pathname);
-  return isBelow && url.href === built ? url : refused(path);
+  return url.href === built ? url : refused(path);
 }
 
 /**
@@ -113,15 +112,14 @@ function flat(path: string): string {
   return path.replace(NESTED, "%");
 }
 
-/** Decodes a flat path, as UTF-8. What some decoders drop, and others trim, becomes a space. */
+/** Decodes a flat path, as UTF-8, without what some decoders drop, or trim. */
 function decoded(path: string): string {
-  if (!path.includes("%")) return path;
   const bytes = path.replace(/%([0-9a-f]{2})/gi, (_all, digits: string) =>
     String.fromCharCode(parseInt(digits, 16)),
   );
   return Buffer.from(bytes, "latin1")
     .toString()
-    .replace(/[\x85\ufffd]/g, " ");
+    .replace(/[\x85\ufffd]/g, "");
 }
 
 /**
@@ -139,8 +137,8 @@ function namesIn(path: string): string[] {
           .replace(/(?<![\s.])[\s.]+$/, ""),
       )
       .filter((name) => name !== "")
-      // Upper case first: the capital of `ı` is `I`.
-      .map((name) => name.normalize("NFKC").toUpperCase().toLowerCase())
+      // Both: `ẞ` is no capital of `ss` before it is `ß`, and `ı` only has the capital of `i`.
+      .map((name) => name.normalize("NFKC").toLowerCase().toUpperCase())
   );
 }
 

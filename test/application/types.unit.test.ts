@@ -181,6 +181,31 @@ describe("the types of the schema and of the hook reach", () => {
     auth.idpRequiredWith({ allow: ({ data }) => data.rank === 1 });
   });
 
+  it("the rules for the paths of an API, which decide no type themselves", () => {
+    const url = "https://orders.internal/";
+    const auth = express({
+      apis: {
+        orders: {
+          url,
+          rules: [
+            {
+              path: "admin",
+              allow({ claims, data }) {
+                expectTypeOf(claims.groups).toEqualTypeOf<string[]>();
+                expectTypeOf(data).toEqualTypeOf<Readonly<Partial<Row>>>();
+                return data.role === "admin";
+              },
+            },
+            { path: "staff", allow: hasClaim("groups", "staff") },
+          ],
+        },
+      },
+      claims: schema,
+      onSignIn: () => ({ data: { userId: 1, role: "admin" } }),
+    });
+    expectTypeOf(auth).toExtend<Typed<ExpressRequest, Own, Row>>();
+  });
+
   it("ready-made rules that stand alone take claims", () => {
     const isStaff = anyOf(hasClaim("groups", "staff"), emailDomain("example.com"));
     expectTypeOf(isStaff).parameter(0).toEqualTypeOf<WithClaims>();
