@@ -19,8 +19,6 @@ export interface DemoSetup {
   readonly providers?: IdpAuthOptions["providers"] | undefined;
   /** The address of the orders API. Undefined: it doesn't run, so nothing is passed on to it. */
   readonly orders?: string | undefined;
-  /** Fires when the process is about to end: event streams and WebSockets end then. */
-  readonly closing?: AbortSignal;
 }
 
 /**
@@ -37,10 +35,10 @@ export interface DemoApplication {
   readonly proxyUpgrade?:
     ((request: IncomingMessage, socket: Duplex, head: Buffer) => boolean) | undefined;
   /**
-   * Resolves when no work needs the store or the provider any more. Call it after the server is
-   * closed.
+   * Ends what is open: see `auth.close`. The store is needed until this has resolved and the server
+   * has closed.
    */
-  idle(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** Returns the options for every adapter's `idpAuth`. */

@@ -1,26 +1,28 @@
 import { setInterval } from "node:timers/promises";
-import type { SessionEndedError } from "idpauth";
+import { SessionEndedError } from "idpauth";
 
 /**
- * The events of /api/stream: one `tick` a second, then `ended` with the reason.
+ * The events of /api/stream: one `tick` a second, then `ended` with the reason. If the process ends,
+ * the browser gets no such event, and connects to another one.
  *
- * @param ended fires when the session ends
- * @param closing fires when this process ends; a browser then connects to another one
+ * @param ended aborts when the session or the process ends
  */
-export async function* events(
-  ended: AbortSignal,
-  closing: AbortSignal | undefined,
-): AsyncGenerator<string> {
-  const signal = closing === undefined ? ended : AbortSignal.any([ended, closing]);
+export async function* events(ended: AbortSignal): AsyncGenerator<string> {
   try {
     let count = 0;
-    for await (const _ of setInterval(1000, undefined, { signal }))
+    for await (const _ of setInterval(1000, undefined, { signal: ended }))
       yield `event: tick\ndata: ${String((count += 1))}\n\n`;
   } catch (error) {
-    if (!signal.aborted) throw error;
-    if (ended.aborted)
-      yield `event: ended\ndata: ${(ended.reason as SessionEndedError).reason}\n\n`;
+    if (!ended.aborted) throw error;
+    const why = endOf(ended);
+    if (why !== undefined) yield `event: ended\ndata: ${why}\n\n`;
   }
+}
+
+/** Why the session has ended. Undefined: the process ends, and the session continues. */
+export function endOf({ reason }: AbortSignal): string | undefined {
+  if (!(reason instanceof SessionEndedError) || reason.reason === "closing") return undefined;
+  return reason.reason;
 }
 
 /**

@@ -75,7 +75,7 @@ export function expressDemo(
     send(response, unmatched(method, at));
   });
   app.use(onError);
-  return { listener: app, proxyUpgrade: auth.proxyUpgrade, idle: () => auth.idle() };
+  return { listener: app, proxyUpgrade: auth.proxyUpgrade, close: () => auth.close() };
 }
 
 export function send(response: Response, { status, headers, body }: DemoAnswer): void {

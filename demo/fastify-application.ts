@@ -81,7 +81,7 @@ export async function fastifyDemo(setup: DemoSetup): Promise<DemoApplication> {
       app.server.emit("upgrade", request, socket, head);
     },
     proxyUpgrade: auth.proxyUpgrade,
-    idle: () => auth.idle(),
+    close: () => auth.close(),
   };
 }
 

@@ -48,5 +48,5 @@ export function fetchDemo(setup: DemoSetup): DemoApplication {
   const listener = getRequestListener((request) =>
     answer(request).catch((error: unknown) => responseOf(errorAnswer(error), request.method)),
   );
-  return { listener, idle: () => auth.idle() };
+  return { listener, close: () => auth.close() };
 }

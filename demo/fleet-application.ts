@@ -26,9 +26,7 @@ async function start(): Promise<void> {
     { kind: "redis", url: new URL(env["FLEET_REDIS"] ?? "") },
     undefined,
   );
-  const closing = new AbortController();
   const setup = {
-    closing: closing.signal,
     configuration: { ...DEFAULT_ACCESS, sessions: { kind: "memory" } as const },
     env,
     store: sessions.store,
@@ -73,11 +71,9 @@ async function start(): Promise<void> {
   const closeServer = closable(server);
   await listen(server, Number(env["PORT"]));
   endOnSignal(async () => {
-    closing.abort();
-    await closeServer();
-    // A refresh continues after its user has left: the token is spent, and the next one is not
-    // stored yet.
-    await application.idle();
+    const closed = closeServer();
+    await application.close();
+    await closed;
     await sessions.close();
   });
   // This process ends when its supervisor is killed.

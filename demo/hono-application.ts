@@ -59,6 +59,6 @@ export function honoDemo(setup: DemoSetup): DemoApplication {
       server.emit("upgrade", request, socket, head);
     },
     proxyUpgrade: auth.proxyUpgrade,
-    idle: () => auth.idle(),
+    close: () => auth.close(),
   };
 }

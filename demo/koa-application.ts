@@ -56,7 +56,7 @@ export function koaDemo(setup: DemoSetup): DemoApplication {
   app.use((ctx) => {
     send(ctx, unmatched(ctx.method, ctx.path));
   });
-  return { listener: app.callback(), proxyUpgrade: auth.proxyUpgrade, idle: () => auth.idle() };
+  return { listener: app.callback(), proxyUpgrade: auth.proxyUpgrade, close: () => auth.close() };
 }
 
 function send(ctx: Context, { status, headers, body }: DemoAnswer): void {

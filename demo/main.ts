@@ -63,7 +63,6 @@ async function start(): Promise<void> {
   const orders =
     issuers.length === 0 ? undefined : await startOrders(issuers, configuration.maxAge);
 
-  const closing = new AbortController();
   const switches = switchesOf(configuration, env, sessions.store);
   const store = switches?.store ?? sessions.store;
   const application = await HOSTS[configuration.host]({
@@ -73,16 +72,13 @@ async function start(): Promise<void> {
     switches,
     providers: embedded?.options,
     orders: orders?.url,
-    closing: closing.signal,
   });
   open(application);
   endOnSignal(async () => {
-    closing.abort();
-    // The orders API ends the streams that are passed on, so that the server can close.
-    await Promise.all([closeServer(), orders?.end()]);
-    // A refresh continues after its user has left: the token is spent, and the next one is not
-    // stored yet.
-    await application.idle();
+    const closed = closeServer();
+    await application.close();
+    await closed;
+    await orders?.end();
     await Promise.all(embedded?.started.map((provider) => provider.close()) ?? []);
     await sessions.close();
     state.close();

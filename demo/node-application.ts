@@ -61,7 +61,7 @@ export function nodeDemo(setup: DemoSetup): DemoApplication {
       },
     },
   );
-  return { listener, proxyUpgrade: auth.proxyUpgrade, idle: () => auth.idle() };
+  return { listener, proxyUpgrade: auth.proxyUpgrade, close: () => auth.close() };
 }
 
 function send(response: ServerResponse, { status, headers, body }: DemoAnswer): void {

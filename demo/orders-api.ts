@@ -42,8 +42,6 @@ export function ordersListener(
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   const routes = ordersRoutes(options);
   const { issuers, closing } = options;
-  // It knows no session. The proxy closes streams and sockets when a session ends.
-  const never = new AbortController().signal;
 
   async function answerTo(
     request: IncomingMessage,
@@ -54,10 +52,10 @@ export function ordersListener(
     if (token === undefined || user === undefined) return refusal({ error: "invalid_token" });
     const mark = createHash("sha256").update(token).digest("hex").slice(0, 8);
     const wanted = `${request.method ?? ""} ${request.url?.split("?", 1)[0] ?? ""}`;
-    if (wanted === "GET /v1/stream") return streamAnswer(events(never, closing));
+    if (wanted === "GET /v1/stream") return streamAnswer(events(closing));
     if (
       wanted === "GET /v1/socket" &&
-      accept(request, response, (socket) => void serveSocket(socket, never, closing))
+      accept(request, response, (socket) => void serveSocket(socket, closing))
     )
       return undefined;
     return routes.get(wanted)?.({ request, user, mark }) ?? jsonAnswer(404, { error: "not_found" });

@@ -11,7 +11,7 @@ async function start(): Promise<void> {
   const closing = new AbortController();
   const listener = ordersListener({ issuers, maxAge: Number(maxAge), closing: closing.signal });
   const server = createServer((request, response) => void listener(request, response));
-  routeUpgrades(server, Promise.resolve({ listener, idle: async () => {} }));
+  routeUpgrades(server, Promise.resolve({ listener, close: async () => {} }));
   const close = closable(server);
   const address = await listen(server, Number(port));
   endOnSignal(() => {

@@ -26,7 +26,7 @@ import { fetchUserinfo } from "./userinfo.js";
 import { serveSocket } from "./web-socket.js";
 
 export function demoSocket<FrameworkRequest extends object>(
-  { env, closing }: DemoSetup,
+  { env }: DemoSetup,
   auth: Accessors<FrameworkRequest>,
 ): DemoSocket<FrameworkRequest> {
   const base = env["BASE_URL"]?.trim() ?? "";
@@ -44,7 +44,7 @@ export function demoSocket<FrameworkRequest extends object>(
       return { ...answer, headers: { ...answer.headers, Upgrade: "websocket" } };
     },
     opened(socket, request) {
-      void serveSocket(socket, auth.whenEnded(request), closing);
+      void serveSocket(socket, auth.whenEnded(request));
     },
   };
 }
@@ -61,7 +61,7 @@ export function demoRoutes<FrameworkRequest extends object>(
   bodyOf: (request: FrameworkRequest) => Promise<string | undefined>,
   hasSocket = true,
 ): readonly DemoRoute<FrameworkRequest>[] {
-  const { env, closing, configuration, providers, orders } = setup;
+  const { env, configuration, providers, orders } = setup;
   const passesSockets = "proxyUpgrade" in auth && configuration.sessions.kind !== "host";
   const { maxAge } = configuration;
   const mounted = mountPath(env);
@@ -177,7 +177,7 @@ export function demoRoutes<FrameworkRequest extends object>(
       method: "GET",
       path: "/api/stream",
       guard: signedIn,
-      answer: (request) => streamAnswer(events(auth.whenEnded(request), closing)),
+      answer: (request) => streamAnswer(events(auth.whenEnded(request))),
     },
     {
       method: "GET",

@@ -1,9 +1,9 @@
 import { ServerResponse, type IncomingMessage, type Server } from "node:http";
 import type { Socket } from "node:net";
 import { setInterval, setTimeout } from "node:timers/promises";
-import type { SessionEndedError } from "idpauth";
 import { WebSocketServer, type WebSocket } from "ws";
 import type { DemoApplication } from "./application.js";
+import { endOf } from "./event-stream.js";
 
 /** Clients send nothing, so a message of a client is small. */
 export const SOCKET_OPTIONS = { maxPayload: 1024 } as const;
@@ -63,14 +63,9 @@ export function accept(
 /**
  * Sends one `tick` a second, and closes the socket with the reason when the session ends.
  *
- * @param ended fires when the session ends
- * @param closing fires when this process ends; a browser then connects to another one
+ * @param ended aborts when the session or the process ends
  */
-export async function serveSocket(
-  socket: WebSocket,
-  ended: AbortSignal,
-  closing: AbortSignal | undefined,
-): Promise<void> {
+export async function serveSocket(socket: WebSocket, ended: AbortSignal): Promise<void> {
   const left = new AbortController();
   socket.on("close", () => {
     left.abort();
@@ -78,15 +73,17 @@ export async function serveSocket(
   socket.on("error", () => {
     socket.terminate();
   });
-  const signal = AbortSignal.any([ended, left.signal, ...(closing === undefined ? [] : [closing])]);
+  const signal = AbortSignal.any([ended, left.signal]);
   try {
     let count = 0;
     for await (const _ of setInterval(1000, undefined, { signal }))
       socket.send(`tick ${String((count += 1))}`);
   } catch (error) {
     if (!signal.aborted) throw error;
-    if (ended.aborted) socket.close(SESSION_ENDED, (ended.reason as SessionEndedError).reason);
-    else socket.close(1001);
+    const why = endOf(ended);
+    // Going away: the browser connects to another process.
+    if (why === undefined) socket.close(1001);
+    else socket.close(SESSION_ENDED, why);
     await setTimeout(PATIENCE, undefined, { ref: false });
     socket.terminate();
   }

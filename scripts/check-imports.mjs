@@ -71,7 +71,7 @@ export const RULES = {
     packages: ["oauth4webapi", "jose", "jose/errors", "jose/jwks/local", "jose/jws/compact/verify"],
     builtins: true,
   },
-  "src/sessions": { folders: BASE, packages: [], builtins: true },
+  "src/sessions": { folders: [...BASE, "src/work"], packages: [], builtins: true },
   "src/application": {
     folders: [...BASE, "src/events", "src/work"],
     packages: [],
@@ -90,7 +90,10 @@ export const RULES = {
   // The composition loads it when the application uses an API, so only types of it may be imported
   // elsewhere.
   "src/apis": {
-    folders: [...BASE, "src/access", "src/config", "src/events", "src/guard", "src/pages"],
+    folders: [
+      ...[...BASE, "src/access", "src/config", "src/events", "src/guard", "src/pages"],
+      "src/work",
+    ],
     packages: [],
     builtins: true,
   },

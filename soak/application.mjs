@@ -5,6 +5,7 @@ import express from "express";
 import { createClient } from "redis";
 import { idpAuth } from "idpauth/express";
 import { redisStore } from "idpauth/redis";
+import { settled } from "idpauth/testing";
 
 const { issuer, clientId, clientSecret, redis, api } = JSON.parse(process.argv[2] ?? "{}");
 
@@ -83,7 +84,7 @@ const methods = {
   },
   /** Resources in use after the load has ended and everything has settled. */
   async rest() {
-    await auth.idle();
+    await settled(auth);
     return {
       resources: resources(),
       unhandled,
@@ -96,7 +97,7 @@ const methods = {
   async end() {
     server.close();
     server.closeAllConnections();
-    await auth.idle();
+    await auth.close();
     await store.close?.();
     client.destroy();
     process.disconnect();

@@ -173,6 +173,12 @@ export const ERRORS = errorRows({
     title: "The session has ended",
     remedy: "Close the connection. The response to the browser's next request contains the reason.",
   },
+  shutting_down: {
+    status: 503,
+    title: "This server is restarting",
+    remedy:
+      "Connect again after the seconds in Retry-After: another process, or the next one, responds. Have the load balancer send no new requests to a process that is stopping.",
+  },
   api_sign_in_required: {
     status: 401,
     title: "Sign in again to use this service",

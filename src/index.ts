@@ -57,6 +57,7 @@ export type { JsonObject } from "./record/json.js";
 export type { LoginUrlOptions } from "./guard/login-url.js";
 export { STARTUP_CHECKS } from "./config/startup-checks.js";
 export { SESSION_FOR_TESTS, type SessionForTests } from "./sessions/session-for-tests.js";
+export { SETTLED } from "./auth/settled.js";
 export type { FrameworkSession } from "./sessions/framework-session.js";
 export type { ListedSession, Subject } from "./sessions/subject-sessions.js";
 export type { Explanation } from "./access/session-access.js";

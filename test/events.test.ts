@@ -10,6 +10,7 @@ import {
 import { leaksIn, secretsOf } from "./support/secrets.js";
 import { TestClock } from "../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "./support/watched-store.js";
+import { settled } from "../src/testing/settled.js";
 
 const HOUR = 3600;
 const NAMES: readonly EventName[] = [
@@ -394,7 +395,7 @@ describe("events", () => {
       runInNewContext("async () => { throw new Error('far') }") as () => unknown,
     );
     await user.signIn();
-    await application.auth.idle();
+    await settled(application.auth);
     expect(application.log.map(({ code }) => code)).toContain("listener_failed");
   });
 

@@ -8,6 +8,7 @@ import {
   type TestUser,
 } from "./support/application.js";
 import { watchedStore, type WatchedStore } from "./support/watched-store.js";
+import { settled } from "../src/testing/settled.js";
 
 let application: Application;
 let store: WatchedStore;
@@ -83,7 +84,7 @@ describe("an outage of the provider is an event, once per request to it, with th
   ])("%s: %s", async (endpoint, reason, act) => {
     await act(await start());
     // After a sign-in that has failed, the tokens are revoked in the background.
-    await application.auth.idle();
+    await settled(application.auth);
     const issuer = application.provider.issuer;
     expect(outages).toEqual([
       { time: application.clock.now(), side: "provider", issuer, endpoint, reason, duration: 0 },

@@ -1,5 +1,6 @@
 import { expect, it, vi } from "vitest";
 import { TestClock } from "../src/testing/test-clock.js";
+import { settled } from "../src/testing/settled.js";
 
 const ENTRIES = [
   () => import("../src/index.js"),
@@ -39,7 +40,7 @@ it("no entry, no sign-in, no waiting revocation and no shutdown installs a signa
     await user.signIn();
     await user.get("/idpauth/logout/");
     expect(handlers()).toEqual(before);
-    await app.auth.idle();
+    await settled(app.auth);
     expect(handlers()).toEqual(before);
   } finally {
     await app.stop();

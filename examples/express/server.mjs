@@ -56,6 +56,11 @@ const server = app.listen(process.env["PORT"] ?? 3000, (error) => {
   console.log(`http://localhost:${typeof address === "object" ? address?.port : address}/`);
 });
 
+process.once("SIGTERM", async () => {
+  server.close(); // no new connections
+  await auth.close(); // ends event streams, and waits for running refreshes
+});
+
 /** @param {string} title @param {string} body */
 function page(title, body) {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1>${body}</html>`;

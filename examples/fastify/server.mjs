@@ -49,6 +49,11 @@ const { PORT = 3000 } = process.env;
 const address = await app.listen({ port: Number(PORT), host: "localhost" });
 console.log(`http://localhost:${new URL(address).port}/`);
 
+process.once("SIGTERM", async () => {
+  void app.close(); // no new connections
+  await auth.close(); // ends event streams, and waits for running refreshes
+});
+
 /** @param {string} title @param {string} body */
 function page(title, body) {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1>${body}</html>`;

@@ -70,6 +70,11 @@ function nameOf(user) {
 }
 
 const { PORT = 3000 } = process.env;
-serve({ fetch: answer, port: Number(PORT) }, ({ port }) =>
+const server = serve({ fetch: answer, port: Number(PORT) }, ({ port }) =>
   console.log(`http://localhost:${port}/`),
 );
+
+process.once("SIGTERM", async () => {
+  server.close(); // no new connections
+  await auth.close(); // ends event streams, and waits for running refreshes
+});

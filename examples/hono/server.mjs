@@ -50,6 +50,11 @@ app.onError((error, c) => {
 
 const { PORT = 3000 } = process.env;
 // On Bun and Deno: `export default app`.
-serve({ fetch: app.fetch, port: Number(PORT) }, ({ port }) => {
+const server = serve({ fetch: app.fetch, port: Number(PORT) }, ({ port }) => {
   console.log(`http://localhost:${port}/`);
+});
+
+process.once("SIGTERM", async () => {
+  server.close(); // no new connections
+  await auth.close(); // ends event streams, and waits for running refreshes
 });

@@ -60,3 +60,8 @@ const server = app.listen(Number(PORT), () => {
   const address = server.address();
   console.log(`http://localhost:${typeof address === "object" && address ? address.port : ""}/`);
 });
+
+process.once("SIGTERM", async () => {
+  server.close(); // no new connections
+  await auth.close(); // ends event streams, and waits for running refreshes
+});

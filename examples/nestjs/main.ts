@@ -43,7 +43,7 @@ class AppModule {}
 
 Logger.overrideLogger(["warn", "error"]);
 const app = await NestFactory.create(AppModule);
-app.enableShutdownHooks();
+app.enableShutdownHooks([], { useProcessExit: true });
 const { PORT = 3000 } = process.env;
 await app.listen(PORT);
 console.log(`http://localhost:${new URL(await app.getUrl()).port}/`);

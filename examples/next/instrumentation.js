@@ -1,5 +1,9 @@
 // The startup checks, said where the server starts. Next.js goes on after a mistake, and answers
 // 500; `npm start` checks beforehand.
 export async function register() {
-  if (process.env.NEXT_RUNTIME === "nodejs") (await import("./lib/auth")).auth.start();
+  if (process.env.NEXT_RUNTIME !== "nodejs") return;
+  const { auth } = await import("./lib/auth");
+  auth.start();
+  // Next.js itself waits for the other requests, and exits.
+  process.once("SIGTERM", () => void auth.close());
 }

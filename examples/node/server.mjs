@@ -74,3 +74,8 @@ const server = createServer(listener).listen(Number(process.env["PORT"] ?? 3000)
     `http://localhost:${/** @type {import("node:net").AddressInfo} */ (server.address()).port}/`,
   );
 });
+
+process.once("SIGTERM", async () => {
+  server.close(); // no new connections
+  await auth.close(); // ends event streams, and waits for running refreshes
+});

@@ -50,8 +50,7 @@ export interface Refresher {
     api?: ApiRenewal,
   ): Promise<SessionRecord | undefined>;
   /**
-   * Resolves once no refresh and no unawaited task is running. Keeps the process alive until then.
-   * Never rejects.
+   * Resolves once no refresh and no unawaited task is running. Never rejects.
    */
   idle(): Promise<void>;
 }
@@ -128,14 +127,11 @@ export function createRefresher(options: RefresherOptions): Refresher {
       return withPatience(refresh);
     },
     async idle() {
-      // The clock's timers keep no process alive; this one does.
-      const alive = setInterval(() => undefined, 60_000);
       while (running.size + tasks.size > 0)
         await Promise.allSettled([
           ...[...running.values()].map(({ result }) => result),
           tasks.settled(),
         ]);
-      clearInterval(alive);
     },
   };
 }

@@ -1,6 +1,7 @@
 /** Requests to APIs over `fetch`, for servers that have no socket. */
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
+import { endable } from "./endable-stream.js";
 import { isEventStreamType } from "./response-headers.js";
 import {
   apiTimeout,
@@ -41,7 +42,9 @@ export function fetchTransport(api: Api, clock: Clock, send: typeof fetch): Tran
       const lines = [...headers].filter(([name]) => !decoded.includes(name)).flat();
       const body = response.body ?? new Blob([]).stream();
       const timed = isEventStreamType(headers.get("content-type") ?? undefined)
-        ? body
+        ? request.endsBy === undefined
+          ? body
+          : endable(body, request.endsBy)
         : throughTimer(body, timer.start, timer.stop);
       return {
         status,

@@ -3,11 +3,12 @@ import http, { type ClientRequest, type IncomingMessage } from "node:http";
 import https from "node:https";
 import type { Http2ServerRequest } from "node:http2";
 import type { Socket } from "node:net";
-import type { Duplex, Readable } from "node:stream";
+import { PassThrough, type Duplex, type Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { urlToHttpOptions } from "node:url";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
+import type { Shutdown } from "../work/shutdown.js";
 import { isEventStreamType } from "./response-headers.js";
 import {
   apiTimeout,
@@ -74,14 +75,29 @@ function isWhole(body: Readable): boolean {
   return "stream" in message ? !message.stream.aborted : message.complete !== false;
 }
 
-/** Each holds the connections to its API. */
-const transports = new WeakMap<Api, Transport<Readable>>();
+interface Connected {
+  readonly transport: Transport<Readable>;
+  /** Closes the idle connections. */
+  readonly release: () => void;
+}
 
-/** Returns the one transport to an API. */
-export function transportTo(api: Api, clock: Clock): Transport<Readable> {
-  const transport = transports.get(api) ?? nodeTransport(api, clock);
-  transports.set(api, transport);
-  return transport;
+/** Each holds the connections to its API. */
+const transports = new WeakMap<Api, Connected>();
+
+/** Returns the one transport to an API. @param shutdown closes its idle connections */
+export function transportTo(api: Api, clock: Clock, shutdown?: Shutdown): Transport<Readable> {
+  const connected = transports.get(api) ?? connect(api, clock);
+  transports.set(api, connected);
+  shutdown?.atEnd(connected.release);
+  return connected.transport;
+}
+
+function connect(api: Api, clock: Clock): Connected {
+  const agent = agentOf(api);
+  const release = () => {
+    agent.destroy();
+  };
+  return { transport: nodeTransport(api, clock, agent), release };
 }
 
 /** @param agent of this API alone, because it holds the connections */
@@ -152,11 +168,16 @@ function responseTo(
     });
     outgoing.on("response", (response) => {
       incoming = response;
-      if (request.timesHeadOnly === true || isEventStreamType(response.headers["content-type"]))
-        stop();
+      const isEventStream = isEventStreamType(response.headers["content-type"]);
+      if (request.timesHeadOnly === true || isEventStream) stop();
       // Without a listener, an error of a response that nobody reads would end the process.
       response.on("error", () => undefined);
       const { statusCode: status = 0, rawHeaders: lines } = response;
+      if (isEventStream && request.endsBy !== undefined) {
+        const stream = endable(response, request.endsBy);
+        resolve({ status, lines, body: stream, discard: () => void stream.resume() });
+        return;
+      }
       const whole = () =>
         response.complete ? ((response.read() as Buffer | null) ?? Buffer.alloc(0)) : undefined;
       resolve({ status, lines, body: response, whole, discard: () => void response.resume() });
@@ -218,6 +239,21 @@ function outliveWriteErrors(socket: Socket): void {
       });
     };
   }
+}
+
+/** As `endable` of streams of the Web. */
+function endable(source: IncomingMessage, endsBy: (end: () => void) => void): Readable {
+  const body = source.pipe(new PassThrough());
+  source.once("close", () => {
+    if (!source.readableEnded && !body.writableEnded) body.destroy();
+  });
+  endsBy(() => {
+    source.unpipe(body);
+    body.end();
+    // Otherwise its connection would serve another request, whose response would begin with the rest.
+    source.destroy();
+  });
+  return body;
 }
 
 function openRequest(

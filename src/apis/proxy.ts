@@ -5,10 +5,11 @@
 import { ERRORS, IdpAuthError, type ErrorCode } from "../errors.js";
 import { passesCsrf } from "../guard/csrf.js";
 import type { Origin } from "../http/redirects.js";
-import { isStream, type BodyStream, type Reply } from "../http/reply.js";
+import { isStream, shuttingDown, type BodyStream, type Reply } from "../http/reply.js";
 import type { Clock } from "../clock.js";
 import type { IdpRequest } from "../http/request.js";
 import type { Api } from "../config/api-options.js";
+import type { Open, Shutdown } from "../work/shutdown.js";
 import { challengeOf, type Challenge } from "./challenge.js";
 import { lengthOf, requestHeaders, type HeaderLines } from "./request-headers.js";
 import { isEventStreamType, responseHeaders, type Answered } from "./response-headers.js";
@@ -34,6 +35,9 @@ export interface Exchange {
   /** See `IDP_PATH_PREFIX`. */
   readonly pathPrefix: string;
   readonly clock: Clock;
+  readonly shutdown: Shutdown;
+  /** Breaks the connection to the browser. Absent: the end of the stream from the API does it. */
+  readonly cut?: () => void;
   /**
    * Returns a signal that aborts when the session ends; its reason is a `SessionEndedError`. Called
    * only if the request takes long.
@@ -76,6 +80,7 @@ export async function proxyRequest<Stream extends BodyStream>(
   body: IncomingBody<Stream> | undefined,
 ): Promise<ProxyReply<Stream>> {
   const { request, lines } = exchange;
+  if (exchange.shutdown.isClosing && opensStream(request)) return shuttingDown();
   const url = await admittedUrl(api, exchange, isFromOtherSite);
   if (!(url instanceof URL)) return url;
   const length = lengthOf(lines);
@@ -106,12 +111,21 @@ export async function proxyRequest<Stream extends BodyStream>(
         body: isKept ? kept : body.stream,
         length: typeof length === "number" ? length : undefined,
         onAbort: closing.onAbort,
+        ...(request.method === "GET" && { endsBy: closing.endsBy }),
       });
     },
   });
   if (!isStream(reply.body)) closing?.release();
-  else if (isEventStreamType(reply.headers["Content-Type"])) closing?.watch();
+  else closing?.sends(isEventStreamType(reply.headers["Content-Type"]));
   return reply;
+}
+
+/**
+ * Whether a page opens an event stream, to which its browser connects again by itself. A stream in
+ * response to a POST isn't one: a shutdown waits for its end.
+ */
+function opensStream(request: IdpRequest): boolean {
+  return request.method === "GET" && isEventStreamType(request.header("accept"));
 }
 
 /**
@@ -224,13 +238,14 @@ async function replyOf<Stream extends BodyStream>(
 /** Reports a failure of the API, or of what is before the proxy, and returns its response. */
 function refusal(code: ErrorCode, exchange: Exchange, cause?: IdpAuthError): Promise<Reply> {
   const { status, title } = ERRORS[code];
-  if (status >= 500 && cause !== LEFT)
+  if (status >= 500 && cause !== LEFT && cause !== CUT)
     exchange.failed(cause ?? new IdpAuthError(code, `${title}.`));
   return exchange.refused(code);
 }
 
-/** Nobody gets it, and it isn't the API's failure. */
+/** Nobody gets these two, and they aren't the API's failure. */
 const LEFT = new IdpAuthError("api_unreachable", "The browser has left.");
+const CUT = new IdpAuthError("shutting_down", "`auth.close()` has broken the request off.");
 
 function throwLeft(): never {
   throw LEFT;
@@ -253,6 +268,10 @@ export interface Closing {
   onAbort(abort: (reason: IdpAuthError) => void): void;
   /** Watches the session from now on. */
   watch(): void;
+  /** The response is being sent. @param isLong whether it may take as long as it likes */
+  sends(isLong: boolean): void;
+  /** Gets what ends the response in order when a shutdown begins. Without it, it is finite. */
+  endsBy(end: () => void): void;
   /** Ends the watch: the request is complete. */
   release(): void;
 }
@@ -261,7 +280,16 @@ export function closingOf(exchange: Exchange): Closing {
   let reason: IdpAuthError | undefined;
   let abort: ((reason: IdpAuthError) => void) | undefined;
   let signal: AbortSignal | undefined;
+  let isSent = false;
   let unwatch = exchange.clock.timer(UNWATCHED, watch);
+  const open: Open = {
+    destroy() {
+      breakOff(CUT);
+      // Before, the browser can still get a 503.
+      if (isSent) exchange.cut?.();
+    },
+  };
+  let leave = exchange.shutdown.add(open);
   const breakOff = (why: IdpAuthError) => {
     reason ??= why;
     abort?.(reason);
@@ -277,6 +305,7 @@ export function closingOf(exchange: Exchange): Closing {
   exchange.onClose(() => {
     breakOff(LEFT);
     unwatch();
+    leave();
   });
   function onAbort(given: (reason: IdpAuthError) => void): void {
     abort = given;
@@ -289,8 +318,18 @@ export function closingOf(exchange: Exchange): Closing {
       }),
     onAbort,
     watch,
+    sends(isLong) {
+      isSent = true;
+      if (isLong) watch();
+    },
+    endsBy(end) {
+      const before = leave;
+      leave = exchange.shutdown.add({ ...open, end });
+      before();
+    },
     release() {
       unwatch();
+      leave();
     },
   };
 }

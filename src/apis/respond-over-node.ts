@@ -32,8 +32,10 @@ export async function respondOverNode(
 ): Promise<AnyReply> {
   const message = node as IncomingMessage | Http2ServerRequest | undefined;
   const lines = message === undefined ? [...(web?.headers ?? [])].flat() : headerLines(message);
-  const exchange = exchangeOf(proxied, lines, component);
-  const transport = transportTo(proxied.api, component.clock);
+  const cut =
+    message && (() => void ("stream" in message ? message.stream : message.socket).destroy());
+  const exchange = exchangeOf({ ...proxied, ...(cut && { cut }) }, lines, component);
+  const transport = transportTo(proxied.api, component.clock, component.shutdown);
   const body =
     message !== undefined && (web === undefined || isUnread(message))
       ? nodeBody(message)
@@ -63,9 +65,10 @@ export function upgrade(
   component: ProxyComponent,
 ): Promise<void> {
   const exchange = exchangeOf(proxied, message.rawHeaders, component);
-  return proxyUpgrade(proxied.api, transportTo(proxied.api, component.clock), exchange, [
-    message,
-    socket,
-    head,
-  ]);
+  return proxyUpgrade(
+    proxied.api,
+    transportTo(proxied.api, component.clock, component.shutdown),
+    exchange,
+    [message, socket, head],
+  );
 }

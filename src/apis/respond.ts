@@ -20,6 +20,7 @@ import type { IdpRequest } from "../http/request.js";
 import { failureReply, outageOf, type Failure } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
 import type { Registration } from "../ports/registration.js";
+import type { Shutdown } from "../work/shutdown.js";
 import { clientOf } from "../record/record.js";
 import { fetchBody, fetchTransport } from "./fetch-forward.js";
 import { proxyRequest, type Exchange } from "./proxy.js";
@@ -34,6 +35,7 @@ export interface ProxyComponent {
   readonly pages: Pages;
   readonly events: EventHub;
   readonly clock: Clock;
+  readonly shutdown: Shutdown;
   apiToken(
     session: SessionRequest["session"],
     api: string,
@@ -51,6 +53,8 @@ export interface Proxied {
   /** A signal that aborts when the session ends. */
   readonly ended: () => AbortSignal;
   readonly onClose: (closed: () => void) => void;
+  /** Breaks the connection to the browser, or its stream of HTTP/2. */
+  readonly cut?: () => void;
 }
 
 /** Seconds for which a token must stay valid. */
@@ -77,7 +81,7 @@ export function exchangeOf(
   lines: HeaderLines,
   component: ProxyComponent,
 ): Exchange {
-  const { api, opened, client, guard, ended, onClose } = proxied;
+  const { api, opened, client, guard, ended, onClose, cut } = proxied;
   const { settings, registrations, pages, events } = component;
   const { request, session } = opened;
 
@@ -108,6 +112,8 @@ export function exchangeOf(
     client,
     pathPrefix: settings.pathPrefix,
     clock: component.clock,
+    shutdown: component.shutdown,
+    ...(cut && { cut }),
     ended,
     onClose,
     token: () => token(false),

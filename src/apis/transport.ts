@@ -29,6 +29,11 @@ export interface ApiRequest<Stream> {
    * or the caller's.
    */
   onAbort(abort: (reason: Error) => void): void;
+  /**
+   * Gets the function that ends an event stream in order before the API does. Absent: it isn't
+   * ended.
+   */
+  readonly endsBy?: (end: () => void) => void;
 }
 
 /** The statuses of responses that never have a body (RFC 9110 section 6.4.1). */

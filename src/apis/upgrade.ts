@@ -4,7 +4,7 @@ import { ServerResponse, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { pipeline, type Duplex, type Readable } from "node:stream";
 import { ERRORS } from "../errors.js";
-import { isStream, problem } from "../http/reply.js";
+import { isStream, problem, shuttingDown } from "../http/reply.js";
 import type { Api } from "../config/api-options.js";
 import {
   admittedUrl,
@@ -70,8 +70,20 @@ export async function proxyUpgrade(
   // `pipeline` adds ten listeners itself, so that one of the server would make Node.js warn of a
   // leak.
   socket.setMaxListeners(0);
-  pipeline(socket, upgraded.socket, socket, () => undefined);
+  const upstream = upgraded.socket;
+  pipeline(socket, upstream, socket, () => undefined);
   closing?.onAbort(() => socket.destroy());
+  closing?.endsBy(() => finish([socket, upstream]));
+}
+
+/**
+ * Ends both sides without a close frame: the bytes are passed on unread, so nobody knows where a
+ * frame ends.
+ */
+function finish([one, other]: readonly [Duplex, Duplex]): void {
+  one.unpipe(other);
+  other.unpipe(one);
+  for (const side of [one, other]) side.resume().end();
 }
 
 type Send = (url: URL, headers: Map<string, string>) => Promise<ApiResponse<Readable>>;
@@ -82,6 +94,7 @@ async function replyTo(
   message: IncomingMessage,
   send: Send,
 ): Promise<ProxyReply<Readable>> {
+  if (exchange.shutdown.isClosing) return shuttingDown();
   const url = await admittedUrl(api, exchange, isFromOtherOrigin);
   if (!(url instanceof URL)) return url;
   // The API gets a GET, whatever came.

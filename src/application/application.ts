@@ -203,7 +203,7 @@ export function createApplication({
       const session = record === undefined ? null : sessionIdentity(record);
       const input = { reason, subject: { iss: subject.iss, sub: subject.sub }, session };
       try {
-        // With a time limit, since `idle()` waits for it.
+        // With a time limit, since `close()` waits for it.
         await run("onSignOut", () => options.onSignOut?.(input));
       } catch (error) {
         if (!(error instanceof HookFailedError)) report("onSignOut", error);

@@ -6,12 +6,13 @@ import { clientState } from "../endpoints/session-probe.js";
 import { withData } from "../record/application-data.js";
 import { frozenCopy, type JsonObject } from "../record/json.js";
 import { isSameUser, userPayload } from "../record/identity.js";
-import { epochSeconds } from "../clock.js";
+import { epochSeconds, type Clock } from "../clock.js";
 import { ERRORS, GuardMissingError, IdpAuthError, isOutage } from "../errors.js";
 import { isValidIdpUrl } from "../config/issuers.js";
 import { loginUrlFor } from "../guard/login-url.js";
 import type { SessionRequest } from "../access/session-access.js";
 import type { EventHub } from "../events/event-hub.js";
+import { logLine } from "../events/log-lines.js";
 import type { IdpRequest } from "../http/request.js";
 import { frozenCredentials } from "../record/credentials.js";
 import { clientOf, type SessionRecord } from "../record/record.js";
@@ -21,6 +22,8 @@ import { sessionView, type Session } from "../record/session-view.js";
 import { whenEnded } from "../sessions/session-end-signal.js";
 import type { Subject, SubjectSessions } from "../sessions/subject-sessions.js";
 import { SESSION_FOR_TESTS } from "../sessions/session-for-tests.js";
+import { SETTLED } from "./settled.js";
+import type { Shutdown } from "../work/shutdown.js";
 
 export interface AccessorParts<FrameworkRequest extends object> {
   /** The component; it is started if it is not running yet. */
@@ -32,7 +35,9 @@ export interface AccessorParts<FrameworkRequest extends object> {
   readonly seenBy: (raw: FrameworkRequest) => SeenSession | undefined;
   readonly requestOf: (raw: FrameworkRequest) => IdpRequest;
   readonly onClose: ((raw: FrameworkRequest, closed: () => void) => void) | undefined;
-  readonly idle: () => Promise<void>;
+  readonly settled: () => Promise<void>;
+  readonly shutdown: Shutdown;
+  readonly clock: Clock;
   readonly events: EventHub;
 }
 
@@ -44,7 +49,8 @@ export interface AccessorParts<FrameworkRequest extends object> {
 export function createAccessors<FrameworkRequest extends object>(
   parts: AccessorParts<FrameworkRequest>,
 ): Accessors<FrameworkRequest> {
-  const { ready, openedOf, passedWith, seenBy, requestOf, onClose, idle, events } = parts;
+  const { ready, openedOf, passedWith, seenBy, requestOf, onClose, events } = parts;
+  const { settled, shutdown } = parts;
   const access = (raw: FrameworkRequest) => ready().access.access(openedOf(raw).session);
 
   function sessionsOf({ iss, sub }: Subject): SubjectSessions {
@@ -186,6 +192,7 @@ export function createAccessors<FrameworkRequest extends object>(
         settings,
         clock,
         (closed) => onClose?.(raw, closed),
+        shutdown,
       );
     },
     loginUrl: (raw, options) => loginUrlFor(requestOf(raw), ready().settings, options),
@@ -204,7 +211,11 @@ export function createAccessors<FrameworkRequest extends object>(
     },
     isValidIdpUrl: (url) => isValidIdpUrl(url, ready().settings.documentHosts),
     mountPath: () => ready().settings.mountPath,
-    idle,
+    close: ({ timeout } = {}) =>
+      shutdown.close(parts.clock, timeout, settled, (count) => {
+        events.log({ ...logLine("closed_late"), details: { count } });
+      }),
+    [SETTLED]: settled,
     on: (name, listener) => events.on(name, listener),
     [SESSION_FOR_TESTS]: async (asked = {}) => ready().sessionForTests(asked),
   };

@@ -40,15 +40,13 @@ export function createAdapterAuth<
   adapter: FrameworkAdapter<FrameworkRequest>,
   usage: Usage,
 ): AdapterParts<FrameworkRequest, OwnClaims, Data> {
-  const { handle, guard, declareGuard, csrf, proxyApi, proxyUpgrade, ...auth } = createIdpAuth(
-    options,
-    adapter,
-  );
+  const { handle, guard, declareGuard, csrf, proxyApi, proxyUpgrade, isClosing, ...auth } =
+    createIdpAuth(options, adapter);
   // Inside, the types of the application's claims and data do not matter.
   const untyped = { guard, declareGuard, proxyApi } as unknown as Pick<
     GateParts<FrameworkRequest>,
     "guard" | "declareGuard" | "proxyApi"
   >;
-  const gates = createGates<FrameworkRequest>({ handle, csrf, ...untyped }, usage);
+  const gates = createGates<FrameworkRequest>({ isClosing, handle, csrf, ...untyped }, usage);
   return { auth, gates, proxyUpgrade };
 }

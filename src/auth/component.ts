@@ -38,6 +38,7 @@ import type { SessionForTests } from "../sessions/session-for-tests.js";
 import { createSubjectSessions, type Subject } from "../sessions/subject-sessions.js";
 import type { TokenTarget } from "../ports/provider.js";
 import type { UserSession } from "../ports/user-session.js";
+import type { Shutdown } from "../work/shutdown.js";
 import { apiCode, loadApiAccess } from "./api-code.js";
 import type { CheckedSettings } from "./startup.js";
 import { memoryStore } from "../stores/memory/memory-store.js";
@@ -60,7 +61,7 @@ export interface ProviderParts {
   readonly clock: Clock;
   readonly events: ProviderEvents;
   readonly targets: readonly TokenTarget[];
-  /** What {@link Component.idle} waits for. */
+  /** What {@link Component.settled} waits for. */
   readonly tasks: UnawaitedTasks;
   readonly endpoints: OwnEndpoints | undefined;
   readonly fetch?: typeof globalThis.fetch;
@@ -74,6 +75,7 @@ export interface ComponentParts<FrameworkRequest extends object> {
   readonly createProvider: (parts: ProviderParts) => Provider;
   /** Gets the session of each request for an endpoint. */
   readonly endpointOpened: (raw: FrameworkRequest, opened: SessionRequest) => void;
+  readonly shutdown: Shutdown;
   /** Whether a route for users of this provider has `maxAge`. */
   readonly usesMaxAge: (provider: string | undefined) => boolean;
 }
@@ -87,7 +89,8 @@ export interface Component<FrameworkRequest extends object> extends EndpointCont
   readonly router: Router<FrameworkRequest>;
   /** @throws SessionMissingError */
   open(raw: FrameworkRequest, request: IdpRequest): SessionRequest;
-  idle(): Promise<void>;
+  /** Resolves when no refresh and no revocation is running. Never rejects. */
+  settled(): Promise<void>;
   sessionForTests(asked: SessionForTests): Promise<readonly string[]>;
 }
 
@@ -97,6 +100,7 @@ export function compose<FrameworkRequest extends object>(
   parts: ComponentParts<FrameworkRequest>,
 ): Component<FrameworkRequest> {
   const { options, adapter, clock, events, createProvider, usesMaxAge, endpointOpened } = parts;
+  const { shutdown } = parts;
   const { session = "bundled", sessionLabel, fetch } = options;
   const isBundled = session === "bundled";
   const names: KeyNames = {
@@ -262,6 +266,7 @@ export function compose<FrameworkRequest extends object>(
     revocations,
     accountOf,
     findings,
+    shutdown,
   };
   const apiParts = { ...context, policy, refresher, publicPath };
   return {
@@ -278,7 +283,7 @@ export function compose<FrameworkRequest extends object>(
       return apiToken(session, api, options, apiParts);
     },
     open,
-    async idle() {
+    async settled() {
       // A logout of the meantime may have added a revocation.
       do {
         revocations.runAll();

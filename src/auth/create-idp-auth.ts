@@ -15,6 +15,7 @@ import type { ProviderSettings } from "../config/read-settings.js";
 import type { GuardRule } from "../config/rule-options.js";
 import { STARTUP_CHECKS } from "../config/startup-checks.js";
 import { PerRequest } from "../http/request.js";
+import { Shutdown } from "../work/shutdown.js";
 import type { SeenSession, UserSession } from "../ports/user-session.js";
 import { createAccessors } from "./accessors.js";
 import { createApiProxies } from "./api-proxy.js";
@@ -66,6 +67,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
 ): IdpAuth<FrameworkRequest> {
   const { clock = systemClock, log = stderrLog(clock) } = options;
   const events = new EventHub(log === false ? () => undefined : log, clock);
+  const shutdown = new Shutdown();
   const warned = new Set<string>();
   /**
    * The providers that routes with `maxAge` require, undefined if one requires none, and those that
@@ -130,6 +132,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
         events,
         createProvider,
         usesMaxAge,
+        shutdown,
         endpointOpened: (raw, { session }) => atEndpoints.set(raw, session),
       });
       events.log(startedLine(found, options));
@@ -208,7 +211,9 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
       passedWith: (raw) => memory.get(keyOf(raw))?.passedWith?.(),
       requestOf,
       onClose: adapter.onClose?.bind(adapter),
-      idle: async () => running?.idle(),
+      settled: async () => running?.settled(),
+      shutdown,
+      clock,
       events,
     }),
     start(facts) {
@@ -230,6 +235,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
         return blocked;
       });
     },
+    isClosing: () => shutdown.isClosing,
     proxyUpgrade: proxies.proxyUpgrade,
     proxyApi(api, rule) {
       const proxy = proxies.proxyApi(api, rule);

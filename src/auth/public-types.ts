@@ -25,6 +25,7 @@ import type { Session } from "../record/session-view.js";
 import type { FrameworkSession } from "../sessions/framework-session.js";
 import type { SESSION_FOR_TESTS, SessionForTests } from "../sessions/session-for-tests.js";
 import type { ListedSession, Subject } from "../sessions/subject-sessions.js";
+import type { SETTLED } from "./settled.js";
 
 /**
  * The settings, each overriding its environment variable, the application's own functions, and the
@@ -288,7 +289,8 @@ export interface Accessors<
    * A signal for connections that stay open, such as event streams and WebSockets. It aborts when
    * the session of this request ends, here or in another process: by a logout, by the provider, by
    * a session limit, or because a new sign-in replaced it. Its `reason` is a `SessionEndedError`,
-   * whose `reason` says why. Without a session it aborts as soon as the store has responded.
+   * whose `reason` says why. Without a session it aborts as soon as the store has responded. It also
+   * aborts when `close` is called, with the reason `closing`: the session continues.
    *
    * If the store announces ends (memory, Redis, PostgreSQL with `listen`), it aborts within a
    * second, otherwise within five. An outage never aborts it. It does not count as activity, and is
@@ -353,13 +355,21 @@ export interface Accessors<
   /** The path that all endpoints begin with, such as `/idpauth/`. */
   mountPath(): string;
   /**
-   * Resolves when no refresh and no revocation is running, those of disconnected users included.
-   * Runs at once what waits for browsers to come back from the provider's logout. For an orderly
-   * exit: close the server, await this, close the store. It never rejects. A request to the
-   * provider ends after 30 s. A refresh that waits for a slot, for another process, or for an
-   * unavailable store may take minutes, so limit the wait as your platform does.
+   * Ends what is open in this process, before it exits; no session ends. New event streams and
+   * upgrades get 503 `shutting_down`, and all other requests are served. Event streams and proxied
+   * WebSockets end, and `whenEnded` aborts. Other proxied responses and uploads finish. So do
+   * refreshes and revocations, those of disconnected users included; what waits for browsers to
+   * come back from the provider's logout runs at once.
+   *
+   * Call it after `server.close()`, and close the store after both. It never rejects. Every further
+   * call returns the same promise.
+   *
+   * @param options `timeout`: seconds after which idpauth breaks off what is still open. Default 10;
+   *   a refresh that waits for the provider takes up to 30
    */
-  idle(): Promise<void>;
+  close(options?: { readonly timeout?: number }): Promise<void>;
+  /** Resolves when no refresh and no revocation is running; see `settled` of `idpauth/testing`. */
+  [SETTLED](): Promise<void>;
   /** Adds a listener of an event. @returns a function that removes it */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void;
   /**
@@ -433,6 +443,8 @@ export interface IdpAuth<
     api: string,
     rule?: GuardRule<OwnClaims, Data>,
   ): (raw: FrameworkRequest) => Promise<AnyReply> | undefined;
+  /** Whether `close` was called. Responses then close their connection. */
+  isClosing(): boolean;
   /**
    * Passes an upgrade to a WebSocket on to the API whose `path` its target begins with, if
    * `proxyApi` was called for that API.

@@ -4,6 +4,7 @@ import type { Registration } from "../ports/registration.js";
 import type { KeyNames } from "../record/stored-form.js";
 import type { Api } from "../config/api-options.js";
 import type { CommonSettings, Settings } from "../config/read-settings.js";
+import type { Shutdown } from "../work/shutdown.js";
 import type { Release } from "../work/slots.js";
 import type { SessionAccess } from "../access/session-access.js";
 import type { RefresherOptions } from "../access/shared-refresh.js";
@@ -43,6 +44,7 @@ export interface EndpointContext extends Pick<
   readonly revocations: DelayedRevocations;
   /** The keyed hash that tells one user from another in the browser. */
   readonly accountOf: (subject: Subject) => string;
+  readonly shutdown: Shutdown;
   /** The warnings of the startup checks; the debug endpoint shows them. */
   readonly findings: readonly Finding[];
 }

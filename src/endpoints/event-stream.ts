@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.js";
-import { eventStream, type AnyReply } from "../http/reply.js";
+import type { Shutdown } from "../work/shutdown.js";
+import { eventStream, shuttingDown, type AnyReply } from "../http/reply.js";
 import { isSameOrigin } from "../guard/csrf.js";
 import { whenEnded, type SessionEndedError } from "../sessions/session-end-signal.js";
 import type { EndpointContext } from "./context.js";
@@ -45,10 +46,11 @@ export function createEvents(): (
   }
 
   return async function events(opened, context) {
-    const { access, settings, clock, pages } = context;
+    const { access, settings, clock, pages, shutdown } = context;
     const { request, session, origin } = opened;
     if (!isSameOrigin(request, origin))
       return failureReply({ code: "cross_origin" }, request, pages, "json");
+    if (shutdown.isClosing) return shuttingDown();
     const outcome = await access.access(session, { slide: false });
     if (!outcome.authenticated) return (await blockedUser(opened, outcome.reason, context)).reply;
     if (request.method === "HEAD") return eventStream(undefined);
@@ -58,6 +60,7 @@ export function createEvents(): (
     const body = untilEnd(
       (closed) => whenEnded(() => session, settings, clock, closed),
       clock,
+      shutdown,
       release,
     );
     return { ...eventStream(body), setCookies: session.setCookies };
@@ -70,20 +73,23 @@ export function createEvents(): (
  *
  * @param watch returns the signal of the session's end. Its argument takes the function to call
  *   when the stream closes
- * @param closed called once when the stream has closed, by the session's end or because the browser
- *   left
+ * @param closed called once when the stream has closed, by the session's end, a shutdown, or because
+ *   the browser left
  */
 function untilEnd(
   watch: (onClose: (close: () => void) => void) => AbortSignal,
   clock: Clock,
+  shutdown: Shutdown,
   closed: () => void,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let stopComments: () => void;
   let unwatch: () => void;
+  let leave: () => void;
   function close(): void {
     stopComments();
     unwatch();
+    leave();
     closed();
   }
   return new ReadableStream<Uint8Array>({
@@ -100,12 +106,17 @@ function untilEnd(
       const pause = RETRY + Math.floor(Math.random() * RETRY);
       send(`retry: ${String(pause)}\n: open\n\n`);
       commentLater();
+      const end = () => {
+        controller.close();
+        close();
+      };
       const ended = watch((stop) => (unwatch = stop));
+      // Without a word, so that the browser connects again after its pause.
+      leave = shutdown.onClosing(end);
       ended.addEventListener("abort", () => {
         const { reason } = ended.reason as SessionEndedError;
         send(`event: ended\ndata: ${JSON.stringify({ reason })}\n\n`);
-        controller.close();
-        close();
+        end();
       });
     },
     cancel() {

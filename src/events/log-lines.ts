@@ -72,6 +72,10 @@ export const LOG_CODES = {
     "warn",
     "A stored session couldn't be decrypted or read, so idpauth ignores it",
   ],
+  closed_late: [
+    "warn",
+    "The timeout of `auth.close()` has passed, so idpauth broke off what was still open",
+  ],
   listener_failed: ["error", "A listener of an event threw"],
 } as const satisfies Record<string, readonly [level: LogLevel, text: string]>;
 

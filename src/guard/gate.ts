@@ -27,10 +27,12 @@ export type Stopped =
  */
 export interface Gate<FrameworkRequest extends object> {
   /**
+   * @param response of node:http; during a shutdown, it closes its connection. Without it, a client
+   *   that keeps sending requests would keep the server open
    * @returns undefined, at once or as a promise: the request may pass. Otherwise the handler must
    *   not run
    */
-  enter(raw: FrameworkRequest): Promise<Stopped | undefined> | undefined;
+  enter(raw: FrameworkRequest, response?: object): Promise<Stopped | undefined> | undefined;
   /** Whether no cache may store the response to a request that passed. */
   readonly keepsPrivate: boolean;
   /**
@@ -88,6 +90,8 @@ export interface Guards<
 
 /** The functions of the core that gates stand for. */
 export interface GateParts<FrameworkRequest extends object> {
+  /** Whether a shutdown has begun. */
+  isClosing(): boolean;
   handle(raw: FrameworkRequest): Promise<AnyReply> | undefined;
   /** Undefined: the request may pass. */
   guard(raw: FrameworkRequest, rule?: GuardRule): Promise<Blocked | undefined>;
@@ -125,15 +129,26 @@ export interface Gates<
  * @param usage how applications of the framework write their guards, for the errors of wrong uses
  */
 export function createGates<FrameworkRequest extends object>(
-  { handle, guard, declareGuard, csrf, proxyApi }: GateParts<FrameworkRequest>,
+  { isClosing, handle, guard, declareGuard, csrf, proxyApi }: GateParts<FrameworkRequest>,
   usage: Usage,
 ): Gates<FrameworkRequest> {
+  function meet(response: { shouldKeepAlive?: boolean } | undefined): void {
+    if (response?.shouldKeepAlive === true && isClosing()) response.shouldKeepAlive = false;
+  }
+
   /** The gate that sends a reply as it is. */
   const gateOf = (
     kind: "forged" | "endpoint",
     replyTo: (raw: FrameworkRequest) => Promise<AnyReply> | undefined,
   ): Gate<FrameworkRequest> => ({
-    enter: (raw) => replyTo(raw)?.then((reply) => ({ kind, reply })),
+    enter(raw, response) {
+      meet(response);
+      return replyTo(raw)?.then((reply) => {
+        // The shutdown may have begun since.
+        meet(response);
+        return { kind, reply };
+      });
+    },
     keepsPrivate: false,
     assertCalledWith: (given) => assertUsage("csrf", usage, given),
     respond: async (stopped, _args, respond) => respond(stopped.reply),
@@ -142,7 +157,10 @@ export function createGates<FrameworkRequest extends object>(
   function guardOf(route: GuardRule & AnyGuardResponses): Gate<FrameworkRequest> {
     declareGuard(route);
     return {
-      enter: (raw) => guard(raw, route),
+      enter(raw, response) {
+        meet(response);
+        return guard(raw, route);
+      },
       keepsPrivate: true,
       assertCalledWith: (given) => assertUsage("idpRequired", usage, given),
       respond: (stopped, args, respond) =>

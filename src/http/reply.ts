@@ -112,6 +112,12 @@ export function problem(
   return { status, headers: { ...PROBLEM_HEADERS, ...extra?.headers }, body: JSON.stringify(body) };
 }
 
+/** Returns the reply to a request for a stream or a socket during a shutdown. */
+export function shuttingDown(): Reply {
+  const headers = { Connection: "close", "Retry-After": "1" };
+  return problem("shutting_down", `${ERRORS.shutting_down.title}.`, { headers });
+}
+
 export function stylesheet(css: string): Reply {
   return {
     status: 200,

@@ -2,15 +2,20 @@ import { ERRORS, IdpAuthError } from "../errors.js";
 import { epochSeconds, type Clock } from "../clock.js";
 import type { UserSession } from "../ports/user-session.js";
 import { judge, type PolicySettings, type SessionEnd } from "../record/session-policy.js";
+import type { Shutdown } from "../work/shutdown.js";
 
-/** The reason of the signal of `whenEnded`: the session of the request has ended. */
+/** The reason of the signal of `whenEnded`: the session of the request has ended, or the process. */
 export class SessionEndedError extends IdpAuthError {
   static override readonly className = "SessionEndedError";
-  /** `logout`, `replaced` by a new sign-in, or a reason code such as `idle`. */
-  readonly reason: SessionEnd;
+  /**
+   * `logout`, `replaced` by a new sign-in, or a reason code such as `idle`. `closing`: `auth.close()`
+   * was called, and the session continues.
+   */
+  readonly reason: SessionEnd | "closing";
 
-  constructor(reason: SessionEnd) {
-    super("session_ended", `${ERRORS.session_ended.title} (${reason}).`);
+  constructor(reason: SessionEnd | "closing") {
+    const code = reason === "closing" ? "shutting_down" : "session_ended";
+    super(code, `${ERRORS[code].title} (${reason}).`);
     this.reason = reason;
   }
 }
@@ -24,19 +29,22 @@ const RETRY = 2_000;
  *
  * @param open opens the session of the request anew; what it throws, this throws
  * @param onClose gets a function to call when the request closes; the signal is released then
+ * @param shutdown aborts the signal, too. Absent: the caller ends with it by itself
  */
 export function whenEnded(
   open: () => UserSession,
   policy: PolicySettings,
   clock: Clock,
   onClose: (closed: () => void) => void,
+  shutdown?: Shutdown,
 ): AbortSignal {
   const controller = new AbortController();
   let release: (() => void) | undefined;
   let isClosed = false;
-  const end = (reason: SessionEnd) => {
+  const end = (reason: SessionEnd | "closing") => {
     if (!isClosed) controller.abort(new SessionEndedError(reason));
     isClosed = true;
+    stay?.();
   };
   const begin = async (opened: UserSession | undefined) => {
     const session = opened ?? open();
@@ -53,9 +61,14 @@ export function whenEnded(
     });
   };
   attempt(open());
+  const stay = shutdown?.onClosing(() => {
+    end("closing");
+    release?.();
+  });
   onClose(() => {
     isClosed = true;
     release?.();
+    stay?.();
   });
   return controller.signal;
 }

@@ -51,6 +51,7 @@ export {
   type SignedInCookie,
   type SignsInForTests,
 } from "./sign-in/signed-in-as.js";
+export { settled, type Settles } from "./settled.js";
 export type { TestedApplication } from "./sign-in/serve.js";
 export {
   checkStore,

@@ -4,6 +4,7 @@ import {
   startExpressApplication,
   type ExpressApplication,
 } from "../support/express-application.js";
+import { settled } from "../../src/testing/settled.js";
 
 // With sessions of the host's own no list tells of a person's other sessions: what became of this
 // one is all there is to go by.
@@ -29,7 +30,7 @@ async function duringRefresh() {
     async finish() {
       token.release();
       await probe;
-      await app.auth.idle();
+      await settled(app.auth);
     },
   };
 }

@@ -27,6 +27,7 @@ import { SealingStore } from "../support/sealing-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { createReportedStore } from "../../src/sessions/reported-store.js";
 import { PATIENCE as WAIT } from "../support/eventually.js";
+import { settled } from "../../src/testing/settled.js";
 
 const HOUR = 3_600_000;
 const PATIENCE = 5_000;
@@ -965,7 +966,7 @@ describe("what the provider's response to a refresh means", () => {
       const user = await expiredUser();
       provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, ...EVE } });
       expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: false });
-      await app.auth.idle();
+      await settled(app.auth);
       expect(isActive(issued("refresh_token").at(-1))).toBe(false);
       expect((await recordOf(user)).idp_state).not.toHaveProperty("dropped_token");
     });
@@ -976,7 +977,7 @@ describe("what the provider's response to a refresh means", () => {
       provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, ...EVE } });
       const withdraw = provider.fault("revoke", { kind: "status", status: 400 });
       await user.get(PROBE);
-      await app.auth.idle();
+      await settled(app.auth);
       const [first, second] = [user, user.at(app.another())];
       expect((await recordOf(first)).idp_state.dropped_token).toBe(issued("refresh_token").at(-1));
       withdraw();
@@ -984,7 +985,7 @@ describe("what the provider's response to a refresh means", () => {
       expect((await first.get("/idpauth/logout/?response=json")).json()).toEqual({
         status: "logged_out",
       });
-      await app.auth.idle();
+      await settled(app.auth);
       expect(logouts.map(({ revoked }) => revoked)).toEqual([true]);
       expect(isActive(issued("refresh_token").at(-1))).toBe(false);
     });
@@ -1001,7 +1002,7 @@ describe("what the provider's response to a refresh means", () => {
       });
       await user.get(PROBE);
       await user.get("/idpauth/logout/");
-      await app.auth.idle();
+      await settled(app.auth);
       expect(logouts.map(({ revoked }) => revoked)).toEqual([false]);
     });
 
@@ -1009,7 +1010,7 @@ describe("what the provider's response to a refresh means", () => {
       const user = await expiredUser({ tokenRevokeOnLogout: false });
       provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, ...EVE } });
       await user.get(PROBE);
-      await app.auth.idle();
+      await settled(app.auth);
       expect(provider.requestsTo("revoke")).toHaveLength(0);
       expect((await recordOf(user)).idp_state).not.toHaveProperty("dropped_token");
     });
@@ -1437,7 +1438,7 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
     expect(await credentialsOf(user)).toEqual(theirs);
     expect(await recordOf(user)).toEqual(before);
     // Revoked, it could take the whole grant with it, the new holder's tokens included.
-    await app.auth.idle();
+    await settled(app.auth);
     expect(provider.requestsTo("revoke")).toEqual([]);
   });
 
@@ -1838,14 +1839,14 @@ describe("a store that loses the response to taking the lease", () => {
 });
 
 describe("[S8] an orderly exit", () => {
-  it("idle() waits for a refresh whose user has left, and for nothing when there is none", async () => {
+  it("settled() waits for a refresh whose user has left, and for nothing when there is none", async () => {
     const user = await expiredUser();
-    await app.auth.idle();
+    await settled(app.auth);
     const hold = provider.hold("token");
     const probe = user.get(PROBE);
     await hold.arrived;
     let isIdle = false;
-    const idle = app.auth.idle().then(() => (isIdle = true));
+    const idle = settled(app.auth).then(() => (isIdle = true));
     await clock.advanceAsync(PATIENCE);
     expect((await probe).status).toBe(503);
     expect(isIdle).toBe(false);
@@ -1855,7 +1856,7 @@ describe("[S8] an orderly exit", () => {
     expect((await recordOf(user)).idp_state.lease).toBeUndefined();
   });
 
-  it("idle() waits until the tokens of a refresh that a logout overtook are given back", async () => {
+  it("settled() waits until the tokens of a refresh that a logout overtook are given back", async () => {
     const user = await expiredUser();
     const hold = provider.hold("token", { before: false });
     const probe = user.get(PROBE);
@@ -1864,11 +1865,11 @@ describe("[S8] an orderly exit", () => {
     const revoked = provider.requestsTo("revoke").length;
     hold.release();
     await probe;
-    await app.auth.idle();
+    await settled(app.auth);
     expect(provider.requestsTo("revoke").length).toBe(revoked + 1);
   });
 
-  it("idle() waits for a refresh, and for tokens of another one that are being given back", async () => {
+  it("settled() waits for a refresh, and for tokens of another one that are being given back", async () => {
     const user = await expiredUser();
     const other = app.user();
     await other.signIn();
@@ -1885,7 +1886,7 @@ describe("[S8] an orderly exit", () => {
     const answer = other.isSignedIn();
     await token.arrived;
     let isIdle = false;
-    const idle = app.auth.idle().then(() => (isIdle = true));
+    const idle = settled(app.auth).then(() => (isIdle = true));
     await clock.advanceAsync(0);
     expect(isIdle).toBe(false);
     token.release();
@@ -1906,7 +1907,7 @@ describe("a refresh that something overtook", () => {
     await user.get("/idpauth/logout/");
     hold.release();
     await probe;
-    await app.auth.idle();
+    await settled(app.auth);
     expect(provider.requestsTo("revoke")).toEqual([]);
   });
 
@@ -1923,7 +1924,7 @@ describe("a refresh that something overtook", () => {
     const before = provider.requestsTo("revoke").length;
     hold.release();
     await probe;
-    await app.auth.idle();
+    await settled(app.auth);
     const late = provider.requestsTo("revoke").slice(before);
     expect(late.map(({ params }) => [params.get("token"), params.get("token_type_hint")])).toEqual([
       [issued(kind).at(-1), kind],
@@ -1940,7 +1941,7 @@ describe("a refresh that something overtook", () => {
     await store.tamper(store.inserted.at(-1) ?? "", (data) => data.fill(2, 0, 1));
     hold.release();
     await probe;
-    await app.auth.idle();
+    await settled(app.auth);
     expect(provider.requestsTo("revoke")).toEqual([]);
   });
 
@@ -1965,7 +1966,7 @@ describe("a refresh that something overtook", () => {
       await clock.advanceAsync(outage - PATIENCE);
       store.before = undefined;
       await clock.advanceAsync(1_000);
-      await app.auth.idle();
+      await settled(app.auth);
       await clock.advanceAsync(BEYOND_BACK_OFF);
       expect(await user.isSignedIn()).toBe(true);
       expect(provider.reuses).toBe(0);
@@ -1984,7 +1985,7 @@ describe("a refresh that something overtook", () => {
         clock.advance(slept);
       };
       expect((await user.get(PROBE)).status).toBe(503);
-      await app.auth.idle();
+      await settled(app.auth);
       expect(refreshRequests()).toEqual([]);
       expect(failures).toMatchObject([{ during: "refresh", reason: "timeout" }]);
       expect(await user.isSignedIn()).toBe(true);
@@ -2004,7 +2005,7 @@ describe("a refresh that something overtook", () => {
   });
 });
 
-describe("idle()", () => {
+describe("close()", () => {
   it("keeps the process alive until a rotated token that a store refused once is stored", async () => {
     await buildPackage();
     // With the system's clock, whose timers keep no process alive, and a store that holds nothing
@@ -2015,6 +2016,7 @@ describe("idle()", () => {
       import { UnawaitedTasks } from "./build/work/unawaited-tasks.js";
       import { EventHub } from "./build/events/event-hub.js";
       import { StoreUnavailableError } from "./build/errors.js";
+      import { Shutdown } from "./build/work/shutdown.js";
       let record = { credentials: { token: "a", refresh_token: "old", client_id: "c" }, id_info: {}, idp_state: { v: 1 } };
       let writes = 0;
       const session = {
@@ -2036,7 +2038,7 @@ describe("idle()", () => {
       const none = () => {};
       const refresher = createRefresher({ registrations: [{ issuer: "i", clientId: "c", provider }], clock: systemClock, events: new EventHub(none, systemClock), orphanedTokens: {}, application: { reviewsRefreshes: false }, tasks: new UnawaitedTasks(), httpTimeout: 5, concurrency: 20 });
       void refresher.refresh(session, ({ credentials }) => credentials.token === "a" ? "tokens" : undefined);
-      await refresher.idle();
+      await new Shutdown().close(systemClock, 30, () => refresher.idle(), none);
       console.log(record.credentials.refresh_token, writes);`;
     const { stdout } = await promisify(execFile)(
       process.execPath,

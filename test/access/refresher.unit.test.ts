@@ -645,16 +645,6 @@ describe("idle()", () => {
     await expect(refresher.idle()).resolves.toBeUndefined();
     await expect(running).rejects.toMatchObject({ reason: "network" });
   });
-
-  it("keeps the process alive only while it waits", async () => {
-    const begun = vi.spyOn(globalThis, "setInterval");
-    const ended = vi.spyOn(globalThis, "clearInterval");
-    const running = refresh();
-    const idle = refresher.idle();
-    expect([begun.mock.calls.length, ended.mock.calls.length]).toEqual([1, 0]);
-    await Promise.all([running, idle]);
-    expect(ended).toHaveBeenCalledExactlyOnceWith(begun.mock.results[0]?.value);
-  });
 });
 
 describe("the refresh's own deadline", () => {

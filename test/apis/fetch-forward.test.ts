@@ -18,6 +18,7 @@ import type { Api } from "../../src/config/api-options.js";
 import { json, problem } from "../../src/http/reply.js";
 import { apiRow } from "./api-row.js";
 import { closeAll, nodeApi, ORIGIN, rawApi } from "./parties.js";
+import { Shutdown } from "../../src/work/shutdown.js";
 
 afterEach(closeAll);
 
@@ -53,6 +54,7 @@ function frontOf(kind: (typeof KINDS)[number], api: Api, token: Token = () => "t
           client: undefined,
           pathPrefix: "",
           clock: systemClock,
+          shutdown: new Shutdown(),
           ended: () => session.signal,
           onClose: (closed) => request.signal.addEventListener("abort", closed),
           token: async () => token(),

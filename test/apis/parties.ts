@@ -15,6 +15,7 @@ import { json, problem } from "../../src/http/reply.js";
 import { NodeRequest, onClose, rememberResponse } from "../../src/adapters/node/node-message.js";
 import { writeReply } from "../../src/adapters/node/node-response.js";
 import { systemClock, type Clock } from "../../src/clock.js";
+import { Shutdown } from "../../src/work/shutdown.js";
 import { apiRow } from "./api-row.js";
 
 export const ORIGIN = "https://app.example";
@@ -104,6 +105,7 @@ export interface Front {
   readonly server: http.Server;
   /** Ends the session. */
   readonly session: AbortController;
+  readonly shutdown: Shutdown;
   readonly failures: IdpAuthError[];
   /** How many responses have lost their `Location`. */
   readonly dropped: () => number;
@@ -128,6 +130,7 @@ export function frontHandler(
   running.push(() => agent.destroy());
   const transport = nodeTransport(api, clock, agent);
   const session = new AbortController();
+  const shutdown = new Shutdown();
   const failures: IdpAuthError[] = [];
   const tokenCalls: (string | undefined)[] = [];
   const failed = (error: IdpAuthError) => failures.push(error);
@@ -140,6 +143,8 @@ export function frontHandler(
     client: message.socket.remoteAddress,
     pathPrefix: "",
     clock,
+    shutdown,
+    cut: () => void message.socket.destroy(),
     ended: () => session.signal,
     onClose: (closed) => onClose(message, closed),
     async token() {
@@ -167,7 +172,10 @@ export function frontHandler(
       await proxyRequest(api, transport, exchangeOf(message), nodeBody(message)),
     );
   };
-  return { session, failures, dropped, tokenCalls, handler, failed, exchangeOf, transport };
+  return {
+    ...{ session, shutdown, failures, dropped, tokenCalls },
+    ...{ handler, failed, exchangeOf, transport },
+  };
 }
 
 /** A server of node:http with the proxy. */

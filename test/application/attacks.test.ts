@@ -8,6 +8,7 @@ import {
 } from "../support/application.js";
 import { SealingStore } from "../support/sealing-store.js";
 import { PATIENCE } from "../support/eventually.js";
+import { settled } from "../../src/testing/settled.js";
 
 let application: Application;
 
@@ -66,7 +67,7 @@ it("a logout while onSignIn runs wins: no session, and the tokens are revoked", 
   finish?.();
   expect((await reply).status).toBe(400);
   expect(await callback.isSignedIn()).toBe(false);
-  await application.auth.idle();
+  await settled(application.auth);
   expect(application.provider.requestsTo("revoke")).toHaveLength(1);
 });
 

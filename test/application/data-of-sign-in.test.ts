@@ -8,6 +8,7 @@ import {
   type TestUser,
 } from "../support/application.js";
 import { SealingStore } from "../support/sealing-store.js";
+import { settled } from "../../src/testing/settled.js";
 
 let application: Application;
 let store: SealingStore;
@@ -149,7 +150,7 @@ describe("the function that onSignIn returns as data", () => {
       const { user } = await start(() => undefined, undefined, { onSignIn });
       expect(await user.isSignedIn()).toBe(false);
       expect(application.log.map(({ code }) => code)).toContain("hook_threw");
-      await application.auth.idle();
+      await settled(application.auth);
       expect(application.provider.requestsTo("revoke")).toHaveLength(1);
     },
   );

@@ -9,6 +9,7 @@ import {
 } from "../support/application.js";
 import { SealingStore } from "../support/sealing-store.js";
 import { PATIENCE } from "../support/eventually.js";
+import { settled } from "../../src/testing/settled.js";
 
 const PROBE = "/idpauth/session";
 let application: Application;
@@ -198,7 +199,7 @@ describe("a schema", () => {
     application.clock.advance(1_000);
     expect((await page).status).toBe(503);
     expect(await isSignedIn(user)).toBe(false);
-    await application.auth.idle();
+    await settled(application.auth);
     expect(application.provider.requestsTo("revoke")).toHaveLength(1);
   });
 

@@ -11,6 +11,7 @@ import {
 } from "../support/application.js";
 import { SealingStore } from "../support/sealing-store.js";
 import { PATIENCE } from "../support/eventually.js";
+import { settled } from "../../src/testing/settled.js";
 
 const PROBE = "/idpauth/session";
 let application: Application;
@@ -82,7 +83,7 @@ describe("onSignIn", () => {
     expect(page.body).toContain("Only &lt;b&gt;staff&lt;/b&gt; may sign in.");
     expect((await user.get(back)).status).toBe(400);
     expect(await isSignedIn(user)).toBe(false);
-    await application.auth.idle();
+    await settled(application.auth);
     expect(revoked()).toBe(1);
   });
 
@@ -111,7 +112,7 @@ describe("onSignIn", () => {
     expect(page.body).toContain("hook_failed");
     expect(page.body).toContain('href="/idpauth/login/"');
     expect(await isSignedIn(user)).toBe(false);
-    await application.auth.idle();
+    await settled(application.auth);
     expect(revoked()).toBe(1);
     const line = application.log.find(({ code }) => code === "hook_threw");
     expect(line?.message).toBe("`onSignIn` threw RangeError.");
@@ -261,7 +262,7 @@ describe("claims", () => {
     const user = await start({ claims: groups });
     expect((await user.signIn()).status).toBe(403);
     expect(await isSignedIn(user)).toBe(false);
-    await application.auth.idle();
+    await settled(application.auth);
     expect(revoked()).toBe(1);
     const line = application.log.find(({ code }) => code === "claims_refused");
     expect(line?.details).toEqual({ paths: "groups.0" });
@@ -281,7 +282,7 @@ describe("claims", () => {
     expect((await user.get(back)).status).toBe(400);
     expect(application.provider.requestsTo("token")).toHaveLength(1);
     expect(await isSignedIn(user)).toBe(false);
-    await application.auth.idle();
+    await settled(application.auth);
     expect(revoked()).toBe(1);
     expect(JSON.stringify([answer, application.log])).not.toContain("EVIL");
   });
@@ -299,7 +300,7 @@ describe("claims", () => {
     expect(await isSignedIn(user)).toBe(false);
     const details = (await user.get(`${PROBE}?details=true`)).json() as { reason: unknown };
     expect(details.reason).toBe("claims_rejected");
-    await application.auth.idle();
+    await settled(application.auth);
     expect(revoked()).toBe(1);
   });
 
@@ -388,7 +389,7 @@ describe("onRefresh", () => {
       authenticated: false,
       reason: "denied",
     });
-    await application.auth.idle();
+    await settled(application.auth);
     expect(revoked()).toBe(1);
   });
 
@@ -448,7 +449,7 @@ describe("onSignOut", () => {
     application.clock.advance(601_000);
     await user.get(PROBE);
     await user.get(PROBE);
-    await application.auth.idle();
+    await settled(application.auth);
     expect(seen).toEqual([
       ["logout", { userId: 7 }, true],
       ["max_age", { userId: 7 }, true],
@@ -465,18 +466,18 @@ describe("onSignOut", () => {
     await user.signIn();
     await user.signIn();
     await user.signIn(undefined, { sub: "grace", email: "grace@example.com" });
-    await application.auth.idle();
+    await settled(application.auth);
     expect(seen).toEqual([["replaced", "ada@example.com"]]);
   });
 
-  it("that never settles ends with hookTimeout, so that idle() resolves", async () => {
+  it("that never settles ends with hookTimeout, so that settled() resolves", async () => {
     const user = await start({
       onSignOut: () => new Promise<never>(() => undefined),
       tokenRevokeOnLogout: false,
     });
     await user.signIn();
     await user.get("/idpauth/logout/");
-    const idle = application.auth.idle();
+    const idle = settled(application.auth);
     application.clock.advance(5_000);
     await idle;
     expect(application.log.find(({ code }) => code === "hook_threw")?.message).toBe(
@@ -492,7 +493,7 @@ describe("onSignOut", () => {
     });
     await user.signIn();
     expect((await user.get("/idpauth/logout/")).status).toBe(302);
-    await application.auth.idle();
+    await settled(application.auth);
     expect(codes()).toContain("hook_threw");
   });
 });

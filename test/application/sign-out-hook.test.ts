@@ -7,6 +7,7 @@ import {
   type TestUser,
 } from "../support/application.js";
 import { SealingStore } from "../support/sealing-store.js";
+import { settled } from "../../src/testing/settled.js";
 
 const ADA = { sub: "ada", email: "ada@example.com" };
 const GRACE = { sub: "grace", email: "grace@example.com" };
@@ -69,7 +70,7 @@ describe("onSignOut runs once for a session", () => {
     async (end) => {
       const user = await start();
       await ENDS[end]?.(user);
-      await application.auth.idle();
+      await settled(application.auth);
       expect(signOuts).toEqual([`${REASONS[end] ?? "logout"} ada`]);
     },
   );
@@ -78,7 +79,7 @@ describe("onSignOut runs once for a session", () => {
     const user = await start();
     await ENDS["a session limit"]?.(user);
     await ENDS[end]?.(user);
-    await application.auth.idle();
+    await settled(application.auth);
     expect(signOuts).toEqual(["max_age ada"]);
   });
 
@@ -88,7 +89,7 @@ describe("onSignOut runs once for a session", () => {
     expect(await user.isSignedIn()).toBe(false);
     application.clock.advance(600_000);
     expect(await user.isSignedIn()).toBe(false);
-    await application.auth.idle();
+    await settled(application.auth);
     expect(signOuts).toEqual(["idle ada"]);
   });
 
@@ -96,10 +97,10 @@ describe("onSignOut runs once for a session", () => {
     const user = await start();
     application.clock.advance(601_000);
     await user.signIn(undefined, ADA);
-    await application.auth.idle();
+    await settled(application.auth);
     expect(signOuts).toEqual(["max_age ada"]);
     await user.get("/idpauth/logout/");
-    await application.auth.idle();
+    await settled(application.auth);
     expect(signOuts).toEqual(["max_age ada", "logout ada"]);
   });
 
@@ -108,7 +109,7 @@ describe("onSignOut runs once for a session", () => {
     const back = await user.approve(undefined, GRACE);
     await post(application.provider.logoutToken({ sub: "grace" }));
     expect((await user.get(back)).status).toBe(400);
-    await application.auth.idle();
+    await settled(application.auth);
     expect(signOuts).toEqual(["replaced ada", "logged_out_at_provider grace"]);
   });
 });
@@ -137,7 +138,7 @@ describe("onSignOut runs once in all processes", () => {
     else await ENDS[end]?.(user);
     expect(isFirst).toBe(false);
     store.before = undefined;
-    await Promise.all([application.auth.idle(), other.idle()]);
+    await Promise.all([settled(application.auth), settled(other)]);
   }
 
   const RACES = [
@@ -170,7 +171,7 @@ describe("onSignOut runs once in all processes", () => {
     other.start();
     application.clock.advance(601_000);
     await Promise.all([user.isSignedIn(), user.at(other).isSignedIn()]);
-    await Promise.all([application.auth.idle(), other.idle()]);
+    await Promise.all([settled(application.auth), settled(other)]);
     expect(signOuts).toEqual(["max_age ada"]);
   });
 });

@@ -11,6 +11,7 @@ import {
   type TestUser,
 } from "../support/application.js";
 import { redisForTests, startRedis, type RedisServer } from "../support/redis-server.js";
+import { settled } from "../../src/testing/settled.js";
 
 const LIMIT = 1_000;
 const MALLORY = { sub: "mallory", email: "mallory@example.com", name: "Mallory" };
@@ -80,7 +81,7 @@ describe.skipIf((await redisForTests()) === undefined)("[ATT-3] the data of a se
     app.clock.advance(60_000);
     const refused = await mallory.signIn();
     expect([refused.status, refused.setCookies ?? []]).toEqual([503, []]);
-    await app.auth.idle();
+    await settled(app.auth);
     const newest =
       app.provider.issued.findLast(({ kind }) => kind === "refresh_token")?.value ?? "";
     expect(app.provider.isActive(newest)).toBe(false);

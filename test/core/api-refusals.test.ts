@@ -10,6 +10,7 @@ import {
   type ApiApplication,
 } from "../support/api-application.js";
 import type { TestUser } from "../support/application.js";
+import { settled } from "../../src/testing/settled.js";
 
 let app: ApiApplication;
 beforeEach(async () => {
@@ -221,7 +222,7 @@ describe("invalid_grant for an API", () => {
     };
     app.refuse("invalid_grant");
     expect(await app.failure("orders")).toMatchObject({ reason: "refresh_rejected" });
-    await app.auth.idle();
+    await settled(app.auth);
     expect(provider.requestsTo("revoke").length).toBe(1);
     expect(app.targets()).toEqual([ORDERS, null]);
   });
@@ -373,7 +374,7 @@ describe("a logout during a refresh for an API", () => {
       await app.user.get("/idpauth/logout/?response=json");
       hold.release();
       expect(await asking).toBeNull();
-      await app.auth.idle();
+      await settled(app.auth);
       const refreshTokens = provider.issued
         .filter(({ kind }) => kind === "refresh_token")
         .map(({ value }) => value);

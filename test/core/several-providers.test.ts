@@ -16,6 +16,7 @@ import {
   type Application,
   type TestUser,
 } from "../support/application.js";
+import { settled } from "../../src/testing/settled.js";
 
 const GRACE = { sub: "grace-1906", email: "grace@example.com", name: "Grace Hopper" };
 const HOUR = 3_600_000;
@@ -109,7 +110,7 @@ describe("a sign-in at one of several providers", () => {
     application.clock.advance(2 * HOUR);
     expect(await auth.getCredentials(user.request("/"))).not.toBeNull();
     await user.get("/idpauth/logout/");
-    await auth.idle();
+    await settled(auth);
     expect(tokenRequests()).toEqual([0, 2]);
     expect(
       [application.provider, other].map((provider) => provider.requestsTo("revoke").length),

@@ -85,12 +85,14 @@ export { IdpRequiredGuard } from "./idp-auth/idp-required.guard.js";
 `,
   "docs/start/fetch.md": `type Respond = (request: Request) => Promise<Response>;
 export declare const Bun: {
-  serve(options: { port: number; routes: Record<string, Response | Respond>; fetch: Respond }): { port: number };
+  serve(options: { port: number; routes: Record<string, Response | Respond>; fetch: Respond }): { port: number; stop(): Promise<void> };
 };
 export declare const Deno: {
   createHttpClient(options: { poolMaxIdlePerHost: number }): object;
   env: { get(name: string): string | undefined };
-  serve(options: { port: number }, handler: Respond): void;
+  serve(options: { port: number }, handler: Respond): { shutdown(): Promise<void> };
+  addSignalListener(signal: "SIGTERM", handler: () => void): void;
+  exit(): never;
 };
 export declare const fetch: (url: string | URL | Request, init: RequestInit & { client?: object }) => Promise<Response>;
 `,
@@ -127,7 +129,7 @@ export declare class H3 {
   get(path: string, handler: (event: Event) => unknown): this;
 }
 export declare function html(text: string): unknown;
-export declare function serve(app: H3, options: { port: number }): unknown;
+export declare function serve(app: H3, options: { port: number }): { close(): Promise<void> };
 `;
 
 interface Sample {

@@ -11,6 +11,7 @@ import {
   type TestUser,
 } from "../support/application.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
+import { settled } from "../../src/testing/settled.js";
 
 const PATH = "/idpauth/backchannel-logout";
 const ADA = { sub: "ada", email: "ada@example.com", name: "Ada" };
@@ -128,7 +129,7 @@ describe("back-channel logout", () => {
     release.release();
     expect((await finished).status).toBe(400);
     expect(await user.isSignedIn()).toBe(false);
-    await app.auth.idle();
+    await settled(app.auth);
     expect(app.provider.requestsTo("revoke")).toHaveLength(1);
   });
 

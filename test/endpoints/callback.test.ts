@@ -16,6 +16,7 @@ import { SIGN_IN_ERRORS } from "../pages/sign-in-sentences.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 import { PATIENCE } from "../support/eventually.js";
+import { settled } from "../../src/testing/settled.js";
 
 const CALLBACK = "/idpauth/login-callback";
 const PAGE = `${OWN_ORIGIN}/reports?year=2024#q3`;
@@ -48,7 +49,7 @@ function sharedApplication(options: ApplicationOptions = {}): void {
     });
     // A revocation that is still waiting for its response would time out by the advance, and start
     // a back-off in the next test.
-    await auth.idle();
+    await settled(auth);
     clock.advance(61_000);
   });
   afterAll(() => application.stop());
@@ -1042,7 +1043,7 @@ describe("[R12] a login that was started before the user signed in", () => {
     expect(await emailOf(victim)).toBe("ada@example.com");
     const { oauth_state: _used, ...rest } = before as Record<string, unknown>;
     expect(await sessionOf(victim)).toEqual(rest);
-    await application.auth.idle();
+    await settled(application.auth);
     const { value: attackers } = application.provider.issued
       .filter(({ kind }) => kind === "refresh_token")
       .at(-1)!;

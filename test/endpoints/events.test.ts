@@ -116,6 +116,29 @@ describe("the event stream", () => {
     expect(await stream.next()).toBeUndefined();
   });
 
+  it("ends in order when the process closes, without a word: the session continues, and the browser connects again", async () => {
+    const user = await start();
+    await app.clock.advanceAsync(0);
+    const before = app.clock.pendingTimers;
+    const stream = await read(user);
+    await stream.next();
+    await app.clock.advanceAsync(0);
+    await app.auth.close();
+    expect(await stream.next()).toBeUndefined();
+    expect(app.clock.pendingTimers).toBe(before);
+    expect((await user.get("/idpauth/session")).json()).toMatchObject({ authenticated: true });
+  });
+
+  it("is 503 after close() was called, also with a session that has ended", async () => {
+    const user = await start();
+    void app.auth.close();
+    for (const each of [user, app.user()]) {
+      const { status, headers, body } = await open(each);
+      expect(JSON.parse(body as string)).toMatchObject({ code: "shutting_down", status: 503 });
+      expect([status, headers["Connection"], headers["Retry-After"]]).toEqual([503, "close", "1"]);
+    }
+  });
+
   it("is not ended by an outage of the store, and ends when the store is back", async () => {
     const user = await start();
     const stream = await read(user);

@@ -8,6 +8,7 @@ import {
 } from "../support/application.js";
 import { watchedStore } from "../support/watched-store.js";
 import { SealingStore } from "../support/sealing-store.js";
+import { settled } from "../../src/testing/settled.js";
 
 const LOGOUT = "/idpauth/logout/";
 const CALLBACK = "http://app.example/idpauth/logout-callback";
@@ -70,7 +71,7 @@ describe("logout at the provider", () => {
     await expect.poll(revocations).toBe(1);
     await user.get(`/idpauth/logout-callback?state=${state}`);
     clock.advance(31_000);
-    await app.auth.idle();
+    await settled(app.auth);
     expect(revocations()).toBe(1);
   });
 
@@ -87,7 +88,7 @@ describe("logout at the provider", () => {
   it("revokes at a shutdown", async () => {
     const user = await signedIn();
     await user.get(LOGOUT);
-    await app.auth.idle();
+    await settled(app.auth);
     expect(revocations()).toBe(1);
   });
 
@@ -99,7 +100,7 @@ describe("logout at the provider", () => {
     const token = app.provider.hold("token");
     const refreshed = user.isSignedIn();
     await token.arrived;
-    const idle = app.auth.idle();
+    const idle = settled(app.auth);
     await other.get(LOGOUT);
     expect(revocations()).toBe(0);
     token.release();

@@ -10,6 +10,7 @@ import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 import { PATIENCE } from "../support/eventually.js";
+import { settled } from "../../src/testing/settled.js";
 
 const LOGOUT = "/idpauth/logout/";
 const HTML = { accept: "text/html" };
@@ -317,7 +318,7 @@ describe("[REV-3] revocation", () => {
       void user.get(`${LOGOUT}?response=json`).then((answer) => (done.answer = answer));
       await hold.arrived;
       let isIdle = false;
-      void application.auth.idle().then(() => (isIdle = true));
+      void settled(application.auth).then(() => (isIdle = true));
       return { copy, hold, done, logouts, isIdle: () => isIdle };
     }
     const about = () => ({ issuer: application.provider.issuer, subject: "ada-1815" });
@@ -331,7 +332,7 @@ describe("[REV-3] revocation", () => {
       expect([done.answer?.status, done.answer?.body]).toEqual([200, '{"status":"logged_out"}']);
     });
 
-    it("goes on in the background: idle() waits for it, and the event says that it worked in the end", async () => {
+    it("goes on in the background: settled() waits for it, and the event says that it worked in the end", async () => {
       const { hold, done, logouts, isIdle } = await hanging();
       await application.clock.advanceAsync(3_000);
       expect([done.answer?.status, logouts, isIdle()]).toEqual([200, [], false]);
@@ -360,7 +361,7 @@ describe("[REV-3] revocation", () => {
       const seen: (boolean | null)[] = [];
       application.auth.on("logout", ({ revoked }) => seen.push(revoked));
       await user.get(LOGOUT);
-      await application.auth.idle();
+      await settled(application.auth);
       return seen;
     };
 
@@ -395,7 +396,7 @@ describe("[REV-3] revocation", () => {
       await user.get(LOGOUT);
       hold.release();
       await probe;
-      await application.auth.idle();
+      await settled(application.auth);
       expect(seen).toEqual([false]);
       expect(application.provider.isActive(newest("refresh_token"))).toBe(false);
     });

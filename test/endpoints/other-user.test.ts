@@ -10,6 +10,7 @@ import {
   type TestUser,
 } from "../support/application.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
+import { settled } from "../../src/testing/settled.js";
 
 const ADA = { sub: "ada-1815", email: "ada@example.com", name: "Ada Lovelace" };
 const GRACE = { sub: "grace-1906", email: "grace@example.com", name: "Grace Hopper" };
@@ -134,7 +135,7 @@ describe("[CSRF-3] a login of another user", () => {
     const answer = await user.get(target);
     await expectPage(user, answer);
     expect([answer.setCookies ?? [], user.cookies]).toEqual([[], cookies]);
-    await app.auth.idle();
+    await settled(app.auth);
     expect([signIns, revocations()]).toEqual([["ada@example.com"], 0]);
     expect(app.log.slice(before).map(({ level, code }) => [level, code])).toEqual([
       ["info", "other_user_signed_in"],
@@ -268,7 +269,7 @@ describe("a link of another site", () => {
   it("to a step-up of another user shows the page, and revokes nothing", async () => {
     const user = await signedInAsAda();
     await expectPage(user, await signIn(user, CROSS, GRACE, `${LOGIN}?max_age=300`));
-    await app.auth.idle();
+    await settled(app.auth);
     expect(revocations()).toBe(0);
   });
 
@@ -326,11 +327,11 @@ describe("[CSRF-5] a login after a logout that another site has started", () => 
   it("stores nothing, runs no hook, revokes nothing, and is logged", async () => {
     const user = await signedOut();
     const target = await approved(user, CROSS, GRACE);
-    await app.auth.idle();
+    await settled(app.auth);
     const [before, revoked] = [app.log.length, revocations()];
     const answer = await user.get(target);
     expectQuestion(answer);
-    await app.auth.idle();
+    await settled(app.auth);
     expect([answer.setCookies ?? [], signIns, revocations()]).toEqual([
       [],
       ["ada@example.com"],

@@ -9,6 +9,7 @@ import {
   type TestUser,
 } from "../support/application.js";
 import { watchedStore } from "../support/watched-store.js";
+import { settled } from "../../src/testing/settled.js";
 
 const PATH = "/idpauth/sessions";
 const JSON_WANTED = { accept: "application/json", "sec-fetch-site": "same-origin" };
@@ -125,7 +126,7 @@ describe("the sessions page", () => {
     });
     expect([reply.status, reply.location]).toEqual([303, "/idpauth/"]);
     expect(await who(one, four)).toEqual([false, false]);
-    await app.auth.idle();
+    await settled(app.auth);
     expect(app.provider.requestsTo("revoke")).toHaveLength(1);
   });
 

@@ -9,6 +9,7 @@ import {
   type TestUser,
 } from "../support/application.js";
 import { SealingStore } from "../support/sealing-store.js";
+import { settled } from "../../src/testing/settled.js";
 
 const ADA = { sub: "ada", email: "ada@example.com", name: "Ada" };
 const HOUR = 3_600_000;
@@ -53,7 +54,7 @@ describe("[ASVS-7.1.2] IDP_SESSIONS_PER_USER", () => {
     expect(page.body).toContain(
       "You signed in on too many devices, and this session had been unused the longest.",
     );
-    await app.auth.idle();
+    await settled(app.auth);
     expect(ended).toEqual([
       { time, issuer: app.provider.issuer, subject: "ada", reason: "too_many_sessions" },
     ]);

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startApplication, type Application } from "../support/application.js";
 import { memoryStore } from "../../src/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
+import { settled } from "../../src/testing/settled.js";
 
 const TENANT = "11111111-2222-4333-8444-555555555555";
 const OTHER = "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee";
@@ -15,7 +16,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   application.provider.authorizationResponse = undefined;
-  await application.auth.idle();
+  await settled(application.auth);
   application.clock.advance(61_000);
 });
 afterAll(() => application.stop());

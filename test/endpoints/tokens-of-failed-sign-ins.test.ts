@@ -9,6 +9,7 @@ import {
   type TestUser,
 } from "../support/application.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
+import { settled } from "../../src/testing/settled.js";
 
 const ADA = { sub: "ada", email: "ada@example.com" };
 
@@ -38,7 +39,7 @@ async function signedIn(): Promise<TestUser> {
 
 /** Whether the newest refresh token has been revoked, after all background work. */
 async function isNewestRevoked(): Promise<boolean> {
-  await application.auth.idle();
+  await settled(application.auth);
   const newest = application.provider.issued.findLast(
     ({ kind }) => kind === "refresh_token",
   )?.value;

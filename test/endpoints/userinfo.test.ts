@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startApplication, type Application } from "../support/application.js";
+import { settled } from "../../src/testing/settled.js";
 
 let application: Application;
 
@@ -9,7 +10,7 @@ beforeAll(async () => {
 afterEach(async () => {
   application.provider.clearFaults();
   application.provider.userinfoResponse = undefined;
-  await application.auth.idle();
+  await settled(application.auth);
   application.clock.advance(61_000);
 });
 afterAll(() => application.stop());
@@ -55,7 +56,7 @@ describe("IDP_USERINFO=always", () => {
       const response = await user.signIn();
       expect([response.status, response.setCookies ?? []]).toEqual([status, []]);
       expect(response.body).toContain(code);
-      await application.auth.idle();
+      await settled(application.auth);
       expect(application.provider.isActive(refreshTokens().at(-1)?.value ?? "")).toBe(false);
       expect(await user.isSignedIn()).toBe(false);
     },

@@ -7,6 +7,7 @@ import {
   type ApplicationOptions,
   type TestUser,
 } from "../support/application.js";
+import { settled } from "../../src/testing/settled.js";
 
 const PAGE = { headers: { accept: "text/html" } };
 const SCRIPT = { headers: { accept: "application/json" } };
@@ -166,7 +167,7 @@ describe("step-up", () => {
     const login = await other.get("/idpauth/login/?acr_values=gold");
     const callback = new URL(await application.provider.signInCode(login.location));
     expect((await other.get(`${callback.pathname}${callback.search}`)).status).toBe(403);
-    await application.auth.idle();
+    await settled(application.auth);
     expect(application.provider.requestsTo("revoke")).toHaveLength(revocations);
   });
 

@@ -36,6 +36,7 @@ const WITHOUT_PAGE: readonly ErrorCode[] = [
   "login_required",
   "guard_missing",
   "session_ended",
+  "shutting_down",
   "insufficient_user_authentication",
   "provider_refused",
   "api_path_invalid",

@@ -56,11 +56,6 @@ const auth = idpAuth({
 });
 
 const app = express();
-let isEnding = false;
-app.use((_request, response, next) => {
-  if (isEnding) response.setHeader("Connection", "close");
-  next();
-});
 auth.mount(app);
 app.get("/guarded", auth.idpRequired, async (request, response) => {
   const [user, credentials] = [await auth.getUser(request), await auth.getCredentials(request)];
@@ -98,14 +93,14 @@ const server = app.listen(0, "127.0.0.1", () => {
 server.keepAliveTimeout = 300_000;
 
 // As docs/how-to/production.md asks. A refresh goes on when its user has left.
-process.on("SIGTERM", () => {
-  isEnding = true;
+async function end() {
+  const closed = new Promise((resolve) => server.close(resolve));
+  await auth.close({ timeout: 60 });
+  // Because of `keepAliveTimeout` above.
   const idle = setInterval(() => server.closeIdleConnections(), 20);
-  server.close(() => {
-    clearInterval(idle);
-    void auth
-      .idle()
-      .then(close)
-      .then(() => process.exit(0));
-  });
-});
+  await closed;
+  clearInterval(idle);
+  await close();
+  process.exit(0);
+}
+process.once("SIGTERM", () => void end());

@@ -8,6 +8,7 @@ import type { IdpAuthOptions } from "../../src/index.js";
 import { systemClock } from "../../src/clock.js";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { confirmLogout, startOidcProvider, type OidcProvider } from "../support/oidc-provider.js";
+import { settled } from "../../src/testing/settled.js";
 
 // Signing in with a key at oidc-provider, which checks each assertion with code that this project
 // did not write, and fetches the keys from the application.
@@ -85,7 +86,7 @@ it.each<[string, () => KeyObject]>([
     expect([typeof first, typeof second]).toEqual(["string", "string"]);
     expect(first).not.toBe(second);
     await browser.get("/idpauth/logout/?response=json");
-    await auth.idle();
+    await settled(auth);
     expect(revoked).toEqual([true]);
   },
 );
@@ -120,7 +121,7 @@ describe("oidc-provider that requires pushed requests, with a key", () => {
     expect(page.url.origin).toBe(provider.issuer);
     const signedOut = await confirmLogout(browser, page);
     expect(signedOut.url.pathname).toMatch(/^\/idpauth\//);
-    await auth.idle();
+    await settled(auth);
     expect(revoked).toEqual([true]);
     expect((await browser.get("/idpauth/session")).json()).toMatchObject({ authenticated: false });
   });

@@ -6,6 +6,7 @@ import { idpAuth, type ExpressIdpAuth } from "../../src/adapters/express/express
 import type { IdpAuthOptions } from "../../src/index.js";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { confirmLogout, startOidcProvider, type OidcProvider } from "../support/oidc-provider.js";
+import { settled } from "../../src/testing/settled.js";
 
 // Signing out with oidc-provider, whose endpoints this project did not write.
 
@@ -80,7 +81,7 @@ describe("logoutAtProvider with oidc-provider", () => {
     expect(logouts).toEqual([]);
     const back = await confirmLogout(browser, page);
     expect([back.status, back.url.href]).toEqual([200, `${origin}/idpauth/`]);
-    await auth.idle();
+    await settled(auth);
     expect(logouts).toEqual([true]);
     expect(await asksAgain(browser)).toBe(true);
   });

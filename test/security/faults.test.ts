@@ -7,6 +7,7 @@ import type { Endpoint, Fault } from "../../src/testing/provider/test-provider.j
 import { TestClock } from "../../src/testing/test-clock.js";
 import type { ApplicationOptions, TestUser } from "../support/application.js";
 import { startWatchedRun, type WatchedRun } from "./watched-run.js";
+import { settled } from "../../src/testing/settled.js";
 
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
@@ -120,7 +121,7 @@ describe("[F2] [F3] a response that does not come, or not to its end", () => {
     await run.clock.advanceAsync(5_000);
     for (const probe of probes) expect((await probe).status).toBe(503);
     await run.clock.advanceAsync(30_000);
-    await run.auth.idle();
+    await settled(run.auth);
     run.provider.clearFaults();
     later();
     expect(run.clock.pendingTimers).toBeLessThanOrEqual(timers);
@@ -151,7 +152,7 @@ describe("[F2] [F3] a response that does not come, or not to its end", () => {
       await run.clock.advanceAsync(1_000);
       expect((await answer).status).toBe(503);
       await run.clock.advanceAsync(30_000);
-      await run.auth.idle();
+      await settled(run.auth);
       run.provider.clearFaults();
       later();
       if (what === "refresh") expect(await user.isSignedIn()).toBe(true);
@@ -224,7 +225,7 @@ describe("[F4] the token endpoint fails, and says when to come back", () => {
       }
       expect(sent()).toHaveLength(1);
       await run.clock.advanceAsync(MINUTE);
-      await run.auth.idle();
+      await settled(run.auth);
       expect(sent()).toHaveLength(1);
       expect((await user.get(PROBE)).status).toBe(503);
       expect((await user.get(PROBE)).status).toBe(503);
@@ -972,7 +973,7 @@ it("[F19] the provider has rotated, and takes longer than 30 s to respond: one r
   await run.clock.advanceAsync(30_000);
   expect((await probe).status).toBe(503);
   hold.release();
-  await run.auth.idle();
+  await settled(run.auth);
   later();
   expect((await user.get(PROBE)).json()).toMatchObject({
     ...SIGNED_OUT,

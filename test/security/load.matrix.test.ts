@@ -13,6 +13,7 @@ import type { Application, TestUser } from "../support/application.js";
 import { startExpressApplication } from "../support/express-application.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
 import { startWatchedRun, type WatchedRun } from "./watched-run.js";
+import { settled } from "../../src/testing/settled.js";
 
 // Thousands of requests take a busy machine minutes.
 vi.setConfig({ testTimeout: 600_000 });
@@ -551,7 +552,7 @@ describe("[L9] users who leave during the callback", () => {
         }
       };
       await Promise.all(Array.from({ length: AT_A_TIME }, leave));
-      await app.auth.idle();
+      await settled(app.auth);
       await until(
         () => app.provider.requestsTo("token").length === outcomes.answered + outcomes.failed,
       );

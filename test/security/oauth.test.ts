@@ -22,6 +22,7 @@ import {
 import { leaksIn, secretsOf } from "../support/secrets.js";
 import { startExpressApplication } from "../support/express-application.js";
 import { watchedStore } from "../support/watched-store.js";
+import { settled } from "../../src/testing/settled.js";
 
 const HOUR = 3_600_000;
 const RANDOM = /^[A-Za-z0-9_-]{43}$/;
@@ -570,7 +571,7 @@ describe("revocation (RFC 7009)", () => {
       application.clock.advance(5_000);
       expectLoggedOut(await answer, response);
       hold.release();
-      await application.auth.idle();
+      await settled(application.auth);
       expect(await user.isSignedIn()).toBe(false);
       application.clock.advance(61_000);
       await user.signIn();

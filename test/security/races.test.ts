@@ -3,6 +3,7 @@ import type { Stored } from "../../src/ports/session-store.js";
 import type { IdpAuth, IdpRequest } from "../../src/index.js";
 import type { TestUser } from "../support/application.js";
 import { startWatchedRun, type WatchedRun } from "./watched-run.js";
+import { settled } from "../../src/testing/settled.js";
 
 const HOUR = 3_600_000;
 const PROBE = "/idpauth/session?details=true";
@@ -115,7 +116,7 @@ describe("[R3] the holder of the lease, in another process, is slow", () => {
       hold.release();
       // The holder's own user has left by then, too.
       expect((await holder).status).toBe(inTime ? 200 : 503);
-      await run.auth.idle();
+      await settled(run.auth);
       for (const answer of await run.whileTimePasses(waiters)) {
         if (inTime) expect(answer.json()).toMatchObject({ authenticated: true });
         else
@@ -227,7 +228,7 @@ describe("[R5] a logout while a request of another process is about to write", (
       });
       hold.release();
       expect((await late).json()).toMatchObject({ authenticated: false });
-      await process.idle();
+      await settled(process);
       for (const later of [0, 10_000]) {
         await run.clock.advanceAsync(later);
         expect(await run.store.peek(old)).toBeUndefined();
@@ -262,7 +263,7 @@ describe("[R6] a logout while the callback is under way", () => {
         };
         const answer = await user.get(callback);
         run.store.before = undefined;
-        await run.auth.idle();
+        await settled(run.auth);
         const isOvertaken = calls >= at;
         expect([old, await old.isSignedIn()]).toEqual([old, false]);
         if (!isOvertaken) {
@@ -348,7 +349,7 @@ describe("[R8] several tabs sign in at the same time", () => {
         expect([answer.status, answer.setCookies ?? []]).toEqual([400, []]);
         expect((await user.get(PROBE)).json().user.email).toBe(personOf(first!.tab).email);
       }
-      await run.auth.idle();
+      await settled(run.auth);
       expect(issued("refresh_token").filter((token) => run.provider.isActive(token))).toHaveLength(
         1,
       );

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { SessionStore, Stored } from "../../src/ports/session-store.js";
 import type { TestUser } from "../support/application.js";
 import { startWatchedRun, type WatchedRun } from "./watched-run.js";
+import { settled as refreshesSettled } from "../../src/testing/settled.js";
 
 const HOUR = 3_600_000;
 const PROBE = "/idpauth/session";
@@ -306,7 +307,7 @@ describe("[S7] a record that is evicted while a request is under way", () => {
         // Nobody is half signed in: the cookie leads to a whole session, or to none.
         const probe = await settled(user.get(PROBE));
         expect([probe.status, probe.json().authenticated]).toEqual([200, await explained(user)]);
-        await run.auth.idle();
+        await refreshesSettled(run.auth);
         expect((await user.signIn()).status).toBe(302);
         expect(await user.isSignedIn()).toBe(true);
       }

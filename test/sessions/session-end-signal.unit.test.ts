@@ -5,6 +5,7 @@ import type { SessionRecord } from "../../src/record/record.js";
 import type { PolicySettings, SessionEnd } from "../../src/record/session-policy.js";
 import { whenEnded } from "../../src/sessions/session-end-signal.js";
 import { TestClock } from "../../src/testing/test-clock.js";
+import { Shutdown } from "../../src/work/shutdown.js";
 
 const POLICY: PolicySettings = {
   sessionAutoRefresh: true,
@@ -67,4 +68,53 @@ it("waits for the store in an outage at the start, and stops waiting when the re
   expect([watchers.size, signals.map(({ aborted }) => aborted)]).toEqual([1, [false, false]]);
   closings[1]?.();
   expect([watchers.size, clock.pendingTimers]).toEqual([0, 0]);
+});
+
+it("aborts with the reason `closing` when a shutdown begins, and stops watching the session", async () => {
+  const { watchers, open } = watchable(() => Promise.resolve(RECORD));
+  const shutdown = new Shutdown();
+  const signal = whenEnded(open, POLICY, clock, () => undefined, shutdown);
+  await turn();
+  expect(watchers.size).toBe(1);
+  await shutdown.close(
+    clock,
+    10,
+    () => Promise.resolve(),
+    () => undefined,
+  );
+  expect(signal.reason).toMatchObject({
+    name: "SessionEndedError",
+    code: "shutting_down",
+    status: 503,
+    reason: "closing",
+  });
+  expect([watchers.size, clock.pendingTimers]).toEqual([0, 0]);
+});
+
+it("during a shutdown, aborts after its caller could listen", async () => {
+  const { open } = watchable(() => Promise.resolve(RECORD));
+  const shutdown = new Shutdown();
+  const none = () => undefined;
+  await shutdown.close(clock, 10, () => Promise.resolve(), none);
+  const signal = whenEnded(open, POLICY, clock, none, shutdown);
+  const aborted = new Promise((resolve) => signal.addEventListener("abort", resolve));
+  expect(signal.aborted).toBe(false);
+  await aborted;
+});
+
+it("is not aborted by a shutdown after the request has closed or the session has ended", async () => {
+  const { watchers, open } = watchable(() => Promise.resolve(RECORD));
+  const shutdown = new Shutdown();
+  const left = whenEnded(open, POLICY, clock, (closed) => queueMicrotask(closed), shutdown);
+  const ended = whenEnded(open, POLICY, clock, () => undefined, shutdown);
+  await turn();
+  for (const end of watchers) end("logout");
+  await shutdown.close(
+    clock,
+    10,
+    () => Promise.resolve(),
+    () => undefined,
+  );
+  expect(left.aborted).toBe(false);
+  expect(ended.reason).toMatchObject({ code: "session_ended", reason: "logout" });
 });

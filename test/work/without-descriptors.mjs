@@ -4,6 +4,7 @@ import { closeSync, openSync } from "node:fs";
 import express from "express";
 import { idpAuth } from "idpauth/express";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { settled } from "idpauth/testing";
 
 // When the test is gone, however it went, so is its process.
 process.on("disconnect", () => process.exit(1));
@@ -92,7 +93,7 @@ const commands = {
 const app = express();
 auth.mount(app);
 app.get("/ready", async (_request, response) => {
-  await auth.idle();
+  await settled(auth);
   response.end();
 });
 app.get("/descriptors/:command", (request, response) => {

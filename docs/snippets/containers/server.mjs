@@ -19,8 +19,9 @@ app.get("/", auth.idpRequired, (_req, res) => void res.send("Hello"));
 const server = app.listen(3000);
 
 process.once("SIGTERM", async () => {
-  await new Promise((resolve) => server.close(resolve));
-  await auth.idle(); // stores running refreshes, and revokes tokens
+  const closed = new Promise((resolve) => server.close(resolve)); // no new connections
+  await auth.close({ timeout: 35 }); // a refresh takes up to 30 seconds
+  await closed;
   await store.close?.();
-  process.exit();
+  await client.close();
 });

@@ -4,7 +4,8 @@ import { setInterval } from "node:timers/promises";
 export const HEADERS = { "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" };
 
 /**
- * Yields one event a second. The last event says why the session ended.
+ * Yields one event a second. The last event says why the session ended. If only the process stops,
+ * there is none, and the browser connects again.
  * @param {AbortSignal} ended
  */
 export async function* events(ended) {
@@ -13,7 +14,8 @@ export async function* events(ended) {
       yield "event: tick\ndata: {}\n\n";
   } catch (error) {
     if (!ended.aborted) throw error;
-    yield `event: ended\ndata: ${ended.reason.reason}\n\n`;
+    const { reason } = ended.reason;
+    if (reason !== "closing") yield `event: ended\ndata: ${reason}\n\n`;
   }
 }
 

@@ -14,6 +14,7 @@ export async function* noticeEvents(ended, disconnected) {
       yield `event: notice\ndata: ${JSON.stringify(notice)}\n\n`;
   } catch (error) {
     if (!signal.aborted) throw error;
-    if (ended.aborted) yield `event: ended\ndata: ${ended.reason.reason}\n\n`;
+    const reason = ended.aborted ? ended.reason.reason : "closing";
+    if (reason !== "closing") yield `event: ended\ndata: ${reason}\n\n`;
   }
 }

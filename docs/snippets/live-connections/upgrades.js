@@ -47,11 +47,16 @@ export function accept(request, response, ended, opened) {
 }
 
 /**
- * @param {{ close(code: number, reason: string): void }} socket
+ * @param {{ close(code: number, reason?: string): void }} socket
  * @param {AbortSignal} ended
  */
 export function closeWith(socket, ended) {
-  const close = () => socket.close(4401, ended.reason.reason);
+  const close = () => {
+    const { reason } = ended.reason;
+    if (reason === "closing")
+      socket.close(1001); // the process stops, and the session continues
+    else socket.close(4401, reason);
+  };
   if (ended.aborted) close();
   else ended.addEventListener("abort", close, { once: true });
 }

@@ -15,7 +15,12 @@ app.get("/reports", auth.idpRequired, async (req, res) => {
 });
 
 const port = process.env["PORT"] ?? 3000;
-app.listen(port, (error) => {
+const server = app.listen(port, (error) => {
   if (error) throw error;
   console.log(`http://localhost:${port}/reports`);
+});
+
+process.once("SIGTERM", async () => {
+  server.close(); // no new connections
+  await auth.close(); // ends event streams, and waits for running refreshes
 });

@@ -18,3 +18,8 @@ app.get("/reports", { preHandler: auth.idpRequired }, async (request) => {
 const port = Number(process.env["PORT"] ?? 3000);
 await app.listen({ port });
 console.log(`http://localhost:${port}/reports`);
+
+process.once("SIGTERM", async () => {
+  void app.close(); // no new connections
+  await auth.close(); // ends event streams, and waits for running refreshes
+});

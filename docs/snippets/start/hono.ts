@@ -14,6 +14,11 @@ app.get("/reports", auth.idpRequired, async (c) => {
 });
 
 const port = Number(process.env["PORT"] ?? 3000);
-serve({ fetch: app.fetch, port }, () => {
+const server = serve({ fetch: app.fetch, port }, () => {
   console.log(`http://localhost:${port}/reports`);
+});
+
+process.once("SIGTERM", async () => {
+  server.close(); // no new connections
+  await auth.close(); // ends event streams, and waits for running refreshes
 });

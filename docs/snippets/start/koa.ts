@@ -19,6 +19,11 @@ router.get("/reports", auth.idpRequired, async (ctx) => {
 app.use(router.routes());
 
 const port = process.env["PORT"] ?? 3000;
-app.listen(port, () => {
+const server = app.listen(port, () => {
   console.log(`http://localhost:${port}/reports`);
+});
+
+process.once("SIGTERM", async () => {
+  server.close(); // no new connections
+  await auth.close(); // ends event streams, and waits for running refreshes
 });

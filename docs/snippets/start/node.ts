@@ -18,6 +18,11 @@ function app(request: IncomingMessage, response: ServerResponse) {
 
 const port = process.env["PORT"] ?? 3000;
 // The listener runs the startup checks, responds to /idpauth/*, and passes everything else to app.
-createServer(auth.listener(app)).listen(port, () => {
+const server = createServer(auth.listener(app)).listen(port, () => {
   console.log(`http://localhost:${port}/reports`);
+});
+
+process.once("SIGTERM", async () => {
+  server.close(); // no new connections
+  await auth.close(); // ends event streams, and waits for running refreshes
 });

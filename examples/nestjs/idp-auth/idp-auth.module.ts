@@ -2,6 +2,7 @@ import {
   Inject,
   Module,
   type DynamicModule,
+  type BeforeApplicationShutdown,
   type NestModule,
   type OnApplicationShutdown,
 } from "@nestjs/common";
@@ -18,7 +19,7 @@ import { IdpOutageFilter } from "./idp-outage.filter.js";
 export const IDP_AUTH = Symbol("idpauth");
 
 @Module({})
-export class IdpAuthModule implements NestModule, OnApplicationShutdown {
+export class IdpAuthModule implements NestModule, BeforeApplicationShutdown, OnApplicationShutdown {
   @Inject(IDP_AUTH) private readonly auth!: ExpressIdpAuth;
   @Inject(HttpAdapterHost) private readonly host!: HttpAdapterHost;
 
@@ -46,11 +47,14 @@ export class IdpAuthModule implements NestModule, OnApplicationShutdown {
     this.auth.mount(this.host.httpAdapter.getInstance<Express>());
   }
 
-  /**
-   * Nest calls this after the server has closed. Waits for refreshes that still run, because a
-   * refresh outlives its request.
-   */
+  /** Nest calls this before it closes the server, which would wait for open streams. */
+  beforeApplicationShutdown(): void {
+    // not awaited: Nest closes the server meanwhile
+    void this.auth.close({ timeout: 30 });
+  }
+
+  /** Nest calls this after the server has closed. A refresh outlives its request. */
   onApplicationShutdown(): Promise<void> {
-    return this.auth.idle();
+    return this.auth.close(); // the same promise
   }
 }

@@ -129,7 +129,7 @@ function middleware(gate: Gate<Request>): RequestHandler {
       };
       gate.respond(stopped, [request, response, stopped, next], byDefault).catch(next);
     };
-    const entered = gate.enter(request);
+    const entered = gate.enter(request, response);
     if (entered !== undefined) entered.then(proceed).catch(next);
     else proceed(undefined);
   };

@@ -162,7 +162,7 @@ export function idpAuth<
           .catch(done);
       };
       if (gate.streams === true) rememberResponse(request.raw, (reply as FastifyReply).raw);
-      const entered = gate.enter(request);
+      const entered = gate.enter(request, (reply as FastifyReply).raw);
       if (entered !== undefined) entered.then(proceed).catch(done);
       else proceed(undefined);
     };

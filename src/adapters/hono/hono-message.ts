@@ -51,6 +51,9 @@ export function upgradeOf(message: UpgradeMessage): IdpRequest {
   return new WireRequest({ req: { raw } } as unknown as Context, message as Incoming);
 }
 
+/** The response of node:http behind a request, on `@hono/node-server`. */
+export const outgoingOf = (c: Context): object | undefined => bindingsOf(c).outgoing;
+
 /**
  * Whether `@hono/node-server` asks the application about an upgrade, which it does if it was
  * started with the option `websocket`.

@@ -18,6 +18,7 @@ import {
   sourceOf,
   upgradeOf,
   type UpgradeMessage,
+  outgoingOf,
 } from "./hono-message.js";
 
 /** Your own responses to blocked requests. The protected handler does not run. */
@@ -96,7 +97,8 @@ export function idpAuth<
 
   async function pass(gate: Gate<Context>, c: Context, next: Next): Promise<Response | undefined> {
     // A WebSocket of an API is `proxyUpgrade`'s; here it would be passed on as a plain GET.
-    const entered = gate.streams === true && isUpgrade(c) ? undefined : gate.enter(c);
+    const entered =
+      gate.streams === true && isUpgrade(c) ? undefined : gate.enter(c, outgoingOf(c));
     const stopped = entered && (await entered);
     if (stopped !== undefined) {
       const response = (await gate.respond(stopped, [c, stopped], (reply) =>

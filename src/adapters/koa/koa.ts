@@ -139,7 +139,7 @@ function middleware(gate: Gate<AnyContext>): KoaMiddleware {
       });
       return responded.then(() => undefined);
     };
-    const entered = gate.enter(ctx);
+    const entered = gate.enter(ctx, ctx.res);
     return entered === undefined ? proceed(undefined) : entered.then(proceed);
   };
 }

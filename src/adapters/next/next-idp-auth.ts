@@ -11,6 +11,7 @@ import type {
   ProbeDetails,
   Session,
   SESSION_FOR_TESTS,
+  SETTLED,
   STARTUP_CHECKS,
   SessionOptions,
   Subject,
@@ -62,9 +63,10 @@ export interface NextIdpAuth<
   | "revokeIdpToken"
   | "isValidIdpUrl"
   | "mountPath"
-  | "idle"
+  | "close"
   | "on"
   | typeof SESSION_FOR_TESTS
+  | typeof SETTLED
   | typeof STARTUP_CHECKS
 > {
   /**

@@ -5,6 +5,7 @@ import {
   assertUsage,
   respondToBlocked,
   SESSION_FOR_TESTS,
+  SETTLED,
   STARTUP_CHECKS,
   type Blocked,
   type GuardRule,
@@ -286,7 +287,8 @@ export function idpAuth<
     revokeIdpToken: (...token) => component().revokeIdpToken(...token),
     isValidIdpUrl: (url) => component().isValidIdpUrl(url),
     mountPath: () => component().mountPath(),
-    idle: () => component().idle(),
+    close: (limits) => component().close(limits),
+    [SETTLED]: () => component()[SETTLED](),
     on: (name, listener) => component().on(name, listener),
     [SESSION_FOR_TESTS]: async (asked) => component()[SESSION_FOR_TESTS](asked),
   };

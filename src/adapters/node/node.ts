@@ -229,7 +229,7 @@ export function idpAuth<
   );
 
   function handle(request: AnyRequest, response: AnyResponse): false | Promise<true> {
-    const entered = gates.endpoints.enter(request);
+    const entered = gates.endpoints.enter(request, response);
     if (entered === undefined) {
       rememberResponse(request, response);
       return false;
@@ -301,7 +301,7 @@ function wrapper(gate: Gate<AnyRequest>): HandlerWrapper {
         return responded.then(() => undefined);
       };
       if (gate.streams === true) rememberResponse(request, response);
-      const entered = gate.enter(request);
+      const entered = gate.enter(request, response);
       return entered === undefined ? proceed(undefined) : entered.then(proceed);
     };
   };

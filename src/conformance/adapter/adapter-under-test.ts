@@ -11,6 +11,7 @@ import type {
   LoginUrlOptions,
   Session,
   SessionOptions,
+  SETTLED,
   UserPayload,
 } from "../../index.js";
 
@@ -80,8 +81,10 @@ export interface ApplicationAuth {
   loginUrl(raw: object, options?: LoginUrlOptions): string | Promise<string>;
   /** Returns a function that removes the listener. */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void;
-  /** Resolves when no refresh and no revocation runs. */
-  idle(): Promise<void>;
+  /** Resolves when no refresh and no revocation runs; see `settled`. */
+  [SETTLED](): Promise<void>;
+  /** Ends what is open; the process exits next. */
+  close(options?: { readonly timeout?: number }): Promise<void>;
 }
 
 /** The guard of a route. */

@@ -5,6 +5,7 @@ import type { AdapterRequirement } from "./requirement.js";
 import type { StartedApplication } from "../application-starter.js";
 import { probe, SIGNED_IN, SIGNED_OUT } from "./assertions.js";
 import { withinLimit } from "./time-limit.js";
+import { settled } from "../../../testing/settled.js";
 
 const area = "aborts";
 const HOUR = 3_600_000;
@@ -112,7 +113,7 @@ async function leaveDuring(
   assert.ok((await left) instanceof Error, "the request has a response");
   token.release();
   await withinLimit(ended, `what was begun does not end with the event "${event}"`);
-  await app.auth.idle();
+  await settled(app.auth);
 }
 
 /** Collects unhandled rejections, each of which would end a process. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ProviderUnavailableError, StoreUnavailableError } from "../../../index.js";
+import { ProviderUnavailableError, StoreUnavailableError, type SETTLED } from "../../../index.js";
 import { TestClock } from "../../../testing/test-clock.js";
 import type { ApplicationAuth, ApplicationRoute } from "../adapter-under-test.js";
 import type { ApplicationStarter, StartedApplication } from "../application-starter.js";
@@ -278,7 +278,7 @@ const ASKING = [
 ] as const;
 
 function routeOf(
-  name: Exclude<keyof ApplicationAuth, "on" | "idle" | "updateData" | "fetchApi">,
+  name: Exclude<keyof ApplicationAuth, "on" | "close" | typeof SETTLED | "updateData" | "fetchApi">,
 ): ApplicationRoute {
   return {
     kind: "json",

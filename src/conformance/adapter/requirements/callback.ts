@@ -11,6 +11,7 @@ import {
   withQuery,
 } from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
+import { settled } from "../../../testing/settled.js";
 
 const pageOf = (app: StartedApplication) => `${app.origin}/reports?year=2024#q3`;
 const fromPage = (app: StartedApplication) =>
@@ -124,7 +125,7 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
         app.newest("refresh_token"),
       );
       revoking.release();
-      await app.auth.idle();
+      await settled(app.auth);
     },
   },
 ];

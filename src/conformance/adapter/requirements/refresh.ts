@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { StartedApplication } from "../application-starter.js";
 import { assertRetryAfter, probe, PROBE, SIGNED_IN, SIGNED_OUT } from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
+import { settled } from "../../../testing/settled.js";
 
 const HOUR = 3600;
 
@@ -70,7 +71,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
       pass(app, 5);
       assertRetryAfter(await response);
       hold.release();
-      await app.auth.idle();
+      await settled(app.auth);
       assert.deepEqual(await probe(browser), SIGNED_IN);
       assert.equal(refreshes(app).length, 1);
     },
@@ -90,7 +91,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
       assert.equal((await browser.get("/idpauth/logout/?response=json")).status, 200);
       hold.release();
       assert.deepEqual((await response).json(), SIGNED_OUT);
-      await app.auth.idle();
+      await settled(app.auth);
       assert.deepEqual([await probe(late), await probe(browser)], [SIGNED_OUT, SIGNED_OUT]);
       assert.equal(app.provider.isActive(app.newest("refresh_token")), false);
     },

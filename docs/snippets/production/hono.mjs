@@ -1,0 +1,28 @@
+import { serve } from "@hono/node-server";
+import { Hono } from "hono";
+import { idpAuth } from "idpauth/hono";
+import { sqliteStore } from "idpauth/sqlite";
+
+/** @type {import("idpauth").SessionStore} */
+const store = sqliteStore(":memory:");
+const url = process.env.ORDERS_URL ?? "https://orders.internal/v2/";
+const auth = idpAuth({ store, apis: { orders: { url, path: "/api/orders/" } } });
+const app = new Hono();
+auth.mount(app);
+app.use(auth.proxyApi("orders"));
+
+// #region shutdown
+const server = serve({ fetch: app.fetch, port: Number(process.env.PORT ?? 3000) });
+
+process.once("SIGTERM", async () => {
+  const closed = new Promise((resolve) => server.close(resolve)); // no new connections
+  await auth.close({ timeout: 30 }); // ends streams and WebSockets, and waits for the rest
+  await closed;
+  await store.close?.();
+});
+// #endregion
+
+server.on(
+  "upgrade",
+  (message, socket, head) => auth.proxyUpgrade(message, socket, head) || socket.destroy(),
+);
