@@ -79,28 +79,14 @@ export class FastifyMessage extends NodeRequest {
 
 /**
  * An upgrade as a request of Fastify, which gets none.
- *
- * @returns undefined if Fastify no longer keeps the class of its requests, which alone knows
- *   `trustProxy`, by this name
+ * @param like a request of the same server: only its class knows `trustProxy`
  */
-export function upgradeOf(
-  server: object,
+export function upgradeLike(
+  like: object,
   message: IncomingMessage,
-): (AnyFastifyRequest & { readonly ip: string }) | undefined {
-  for (let each: object | null = server; each !== null;) {
-    const name = Object.getOwnPropertySymbols(each).find(
-      ({ description }) => description === "fastify.Request",
-    );
-    if (name !== undefined) {
-      const { prototype } = (each as Record<symbol, { readonly prototype: object }>)[name] ?? {};
-      return Object.assign(
-        Object.create(prototype ?? null) as { readonly ip: string } & AnyFastifyRequest,
-        { raw: message },
-      );
-    }
-    each = Object.getPrototypeOf(each) as object | null;
-  }
-  return undefined;
+): AnyFastifyRequest & { readonly ip: string } {
+  const upgrade = Object.create(like) as AnyFastifyRequest & { readonly ip: string };
+  return Object.assign(upgrade, { raw: message });
 }
 
 /**

@@ -22,7 +22,7 @@ import {
   FastifyMessage,
   keepReplyPrivate,
   sendReply,
-  upgradeOf,
+  upgradeLike,
   type AnyFastifyReply,
   type AnyFastifyRequest,
 } from "./fastify-message.js";
@@ -121,7 +121,8 @@ export function idpAuth<
   Data extends object = Record<string, unknown>,
 >(options: IdpAuthOptions<OwnClaims, Data> = {}): FastifyIdpAuth<OwnClaims, Data> {
   const sessions = options.session === "host" ? new FastifySessions() : undefined;
-  let server: object | undefined;
+  /** The class of this server's requests, learned from the first one. */
+  let prototype: object | undefined;
   const { auth, gates, proxyUpgrade } = createAdapterAuth<AnyFastifyRequest, OwnClaims, Data>(
     options,
     {
@@ -143,6 +144,7 @@ export function idpAuth<
   function hook(gate: Gate<AnyFastifyRequest>): GuardHook {
     return function idpauth(request, reply, done) {
       gate.assertCalledWith(done);
+      prototype ??= Object.getPrototypeOf(request) as object;
       sessions?.meet(request, reply);
       const proceed = (stopped: Stopped | undefined): void => {
         if (stopped === undefined) {
@@ -172,7 +174,6 @@ export function idpAuth<
     try {
       auth.start({ sessionMiddleware: sessionPluginOf(scope), rewritesSessions: isRolling(scope) });
       const path = pathBelow(scope.prefix, prefix, auth.mountPath());
-      server = scope;
       scope.addHook("onRequest", hook(gates.endpoints));
       scope.register(endpoints, { prefix: path });
       done();
@@ -186,7 +187,7 @@ export function idpAuth<
     ...gates.guards<GuardHook, GuardResponses>(hook),
     plugin: notEncapsulated(plugin),
     proxyUpgrade: upgradesOf(proxyUpgrade, (message) => {
-      const raw = server && upgradeOf(server, message);
+      const raw = prototype && upgradeLike(prototype, message);
       return raw && { request: new FastifyMessage(raw), client: raw.ip };
     }),
   };
