@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { challengeOf } from "../../src/apis/challenge.js";
-import { lengthOf, requestHeaders } from "../../src/apis/request-headers.js";
+import { byName, lengthOf, requestHeaders } from "../../src/apis/request-headers.js";
 import { responseHeaders } from "../../src/apis/response-headers.js";
 import { readApis } from "../../src/config/api-options.js";
 import { apiRow } from "./api-row.js";
@@ -152,6 +152,29 @@ describe("the headers of a request for an API", () => {
     ]);
   });
 
+  it("take no part of a text for an address, and say nothing about an unknown origin", () => {
+    const sender = { ...SENDER, client: "10.0.0.1 evil", origin: undefined };
+    expect(passed([], apiRow(), sender as unknown as typeof SENDER)).toEqual({
+      authorization: `Bearer ${TOKEN}`,
+      forwarded: "for=unknown",
+      "x-forwarded-prefix": "/app/api/orders",
+    });
+    const mapped = passed([], apiRow(), { ...SENDER, client: "64::ffff:1.2.3.4" });
+    expect(mapped["x-forwarded-for"]).toBe("64::ffff:1.2.3.4");
+  });
+
+  it("have no prefix for an API without a path", () => {
+    const sender = { ...SENDER, pathPrefix: "" };
+    const { path: _none, ...row } = apiRow();
+    expect(passed([], { ...row, path: undefined }, sender)).not.toHaveProperty(
+      "x-forwarded-prefix",
+    );
+  });
+
+  it("with digits pass, and with other characters they don't", () => {
+    expect(passed([["Content-MD5", "1"], ["Sec-WebSocket-Key1", "2"], ["Accept-é", "3"], ["Sec-WebSocket-é", "4"]])).toEqual({ ...OURS, "content-md5": "1", "sec-websocket-key1": "2" }); // prettier-ignore
+  });
+
   it("request an event stream without compression", () => {
     const lines = [["Accept-Encoding", "gzip, br"]] as const;
     expect(passed(lines)["accept-encoding"]).toBe("gzip, br");
@@ -170,6 +193,43 @@ describe("the headers of a request for an API", () => {
         refused,
       ),
     ).toBe(true);
+  });
+});
+
+describe("what is remembered of a header's name", () => {
+  const counted = () => {
+    const decided: string[] = [];
+    const nameOf = byName((name) => {
+      decided.push(name);
+      return name === "dropped" ? "" : name;
+    });
+    return { decided, nameOf };
+  };
+
+  it("is decided once for each API and spelling", () => {
+    const { decided, nameOf } = counted();
+    const [one, other] = [apiRow(), apiRow()];
+    for (const api of [one, one, other]) expect(nameOf("Accept", api)).toBe("accept");
+    expect([nameOf("dropped", one), nameOf("dropped", one)]).toEqual(["", ""]);
+    expect(decided).toEqual(["accept", "accept", "dropped"]);
+  });
+
+  it.each([
+    ["a", 100, 1],
+    ["a", 101, 2],
+  ])("is kept for names of at most 100 characters: %s of %i", (letter, length, times) => {
+    const { decided, nameOf } = counted();
+    const api = apiRow();
+    for (let at = 0; at < 2; at++) nameOf(letter.repeat(length), api);
+    expect(decided).toHaveLength(times);
+  });
+
+  it("is kept for 500 names", () => {
+    const { decided, nameOf } = counted();
+    const api = apiRow();
+    for (let round = 0; round < 2; round++)
+      for (let at = 0; at < 501; at++) nameOf(`x-${String(at)}`, api);
+    expect(decided).toHaveLength(502);
   });
 });
 
@@ -311,7 +371,7 @@ describe("the headers of a response for the browser", () => {
   });
 
   it.each(["X-Refresh", "Refresh-Hint", "Xnel", "Alt-Svc-Used", "Public-Key", "X-Sec-Session-Id", "Proxied", "X-Vary"])(
-    "include %s, which only looks like one that needs listing",
+    "include %s, whose name contains one that needs listing",
     (name) => {
       const header = name.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase());
       expect(given([[name, "x"]])).toEqual({ ...ADDED, [header]: "x" });
