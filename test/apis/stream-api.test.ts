@@ -87,7 +87,7 @@ describe("fetchApi with a stream on Node.js", () => {
     ["x-gzip", gzipSync],
     ["deflate", deflateSync],
     ["br", brotliCompressSync],
-  ])("decompresses %s, which the API sends without being told to", async (coding, compress) => {
+  ])("decompresses %s, which the API sends although nobody accepts it", async (coding, compress) => {
     const { api } = await nodeApi((message, response) => {
       message.resume();
       response.setHeader("Content-Encoding", coding).end(compress("hello"));
