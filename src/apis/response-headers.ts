@@ -95,18 +95,22 @@ const returnedName = byName((name, { responseHeaders: table }) =>
  * The API's content comes from our origin, where its scripts must not run, and it is one user's.
  */
 function protect(headers: Map<string, string>): void {
-  const isEventStream = isEventStreamType(headers.get("Content-Type"));
+  const isStream = STREAMED.test(headers.get("Content-Type") ?? "");
   headers.set(
     "Cache-Control",
-    privateCacheControl(headers.get("Cache-Control")) + (isEventStream ? ", no-transform" : ""),
+    privateCacheControl(headers.get("Cache-Control")) + (isStream ? ", no-transform" : ""),
   );
   headers.set("Vary", varyByCookie(headers.get("Vary")));
   headers.set("X-Content-Type-Options", "nosniff");
   append(headers, "Content-Security-Policy", "sandbox");
   headers.set("Cross-Origin-Resource-Policy", "same-origin");
   // The buffer of nginx.
-  if (isEventStream) headers.set("X-Accel-Buffering", "no");
+  if (isStream) headers.set("X-Accel-Buffering", "no");
 }
+
+/** Types that the browser reads piece by piece. A middleware that compresses would hold them. */
+const STREAMED =
+  /^(?:text\/event-stream|application\/(?:x-)?(?:ndjson|jsonl|json-lines|json-seq|stream\+json))\s*(?:;|$)/i;
 
 export function isEventStreamType(type: string | undefined): boolean {
   return /^text\/event-stream\s*(?:;|$)/i.test(type ?? "");

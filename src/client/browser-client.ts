@@ -12,6 +12,10 @@ export function startClient<ClientData extends object>(
 ): Client<ClientData> {
   const session = startSession(options, env);
   if (options.trackActivity) trackActivity(session, env);
+  if (Boolean(env.document) && env.location.href.startsWith(`${session.mount}login/`))
+    env.console.warn(
+      `A fallback hides the login. Exclude ${session.mount} from your service worker.`,
+    );
   const signIn = signInWith(session, env);
   return {
     getState: session.getState,

@@ -331,8 +331,14 @@ describe("the headers of a response for the browser", () => {
     });
   });
 
-  it("keep proxies from compressing or buffering an event stream", () => {
-    const headers = given([["Content-Type", "text/event-stream; charset=utf-8"]]);
+  it.each([
+    "text/event-stream; charset=utf-8",
+    "application/x-ndjson",
+    "application/jsonl; charset=utf-8",
+    "Application/JSON-seq",
+    "application/stream+json",
+  ])("keep proxies from compressing or buffering a stream of type %s", (type) => {
+    const headers = given([["Content-Type", type]]);
     expect([headers["Cache-Control"], headers["X-Accel-Buffering"]]).toEqual([
       "private, no-store, no-transform",
       "no",

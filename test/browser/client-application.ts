@@ -24,6 +24,25 @@ self.states = [];
 auth.subscribe(({ status }) => states.push(status));
 addEventListener("pageshow", ({ persisted }) => (self.isFromCache = persisted));`;
 
+/**
+ * A service worker with a navigation fallback, as Workbox makes one: pages below no entry of the
+ * denylist are the shell from the cache, and everything else comes from the network.
+ */
+const SERVICE_WORKER = `const denylist = [new URLSearchParams(location.search).get("deny")]
+  .filter(Boolean)
+  .map((source) => new RegExp(source));
+self.addEventListener("install", (event) => {
+  self.skipWaiting();
+  event.waitUntil(caches.open("shell").then((cache) => cache.add("/shell")));
+});
+self.addEventListener("activate", (event) => event.waitUntil(clients.claim()));
+self.addEventListener("fetch", (event) => {
+  const { pathname, search } = new URL(event.request.url);
+  if (event.request.mode !== "navigate") event.respondWith(fetch(event.request));
+  else if (!denylist.some((rule) => rule.test(pathname + search)))
+    event.respondWith(caches.match("/shell"));
+});`;
+
 /** A single-page application with the built client: pages at any path, and one guarded route. */
 export interface ClientApplication {
   readonly origin: string;
@@ -61,6 +80,7 @@ export async function startClientApplication(
   const scripts = new Map([
     ["/client.js", output[0].code],
     ["/page.js", SCRIPT],
+    ["/service-worker.js", SERVICE_WORKER],
   ]);
   const server = createServer(
     auth.listener((request, response) => {

@@ -219,3 +219,20 @@ describe("signOut", () => {
     expect(tab.state.status).toBe("signed-in");
   });
 });
+
+describe("a page of the application at the login's address", () => {
+  it.each([
+    ["/idpauth/login/?origin_url=x", 1],
+    ["/idpauth/login-callback?code=x", 0],
+    ["/idpauth/", 0],
+    ["/app?next=/idpauth/login/", 0],
+  ])("%s: a warning if a fallback hides the login", (address, count) => {
+    const tab = new Browser().tab("tab", {}, { href: `${ORIGIN}${address}` });
+    expect(tab.warnings).toEqual(
+      Array.from(
+        { length: count },
+        () => `A fallback hides the login. Exclude ${ORIGIN}/idpauth/ from your service worker.`,
+      ),
+    );
+  });
+});

@@ -214,7 +214,7 @@ describe.each(streams)("%s", (heading) => {
     const response = await fetch(`${address}/api/stream`, { headers: { cookie } });
     expect([response.status, response.headers.get("cache-control")]).toEqual([
       200,
-      "private, no-store",
+      "private, no-store, no-transform",
     ]);
     expect(response.headers.get("content-type")).toMatch(
       /^text\/event-stream(?:; charset=utf-8)?$/,

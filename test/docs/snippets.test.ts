@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
-import { createServer, request as httpRequest, type IncomingMessage } from "node:http";
-import { Server, type AddressInfo, type ListenOptions } from "node:net";
+import { createServer, request as httpRequest, type IncomingMessage, type Server } from "node:http";
+import { Server as NetServer, type AddressInfo, type ListenOptions } from "node:net";
 import path from "node:path";
 import type { createClient as createRedisClient } from "redis";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -146,15 +146,22 @@ async function open(file: string): Promise<kit.TestBrowser> {
  * Loads a file that listens, and opens a browser at its application. Its server listens on a free
  * port.
  */
-async function openListening(file: string): Promise<kit.TestBrowser> {
+async function openListening(
+  file: string,
+  prepare: (server: Server) => void = () => undefined,
+): Promise<kit.TestBrowser> {
   const servers: Server[] = [];
-  const listen = Server.prototype.listen as (options: ListenOptions, done?: () => void) => Server;
+  const listen = NetServer.prototype.listen as (
+    options: ListenOptions,
+    done?: () => void,
+  ) => Server;
   vi.spyOn(console, "log").mockImplementation(() => undefined);
-  const spy = vi.spyOn(Server.prototype, "listen").mockImplementation(function (
+  const spy = vi.spyOn(NetServer.prototype, "listen").mockImplementation(function (
     this: Server,
     ...parameters: unknown[]
   ) {
     servers.push(this);
+    prepare(this);
     const done = parameters.find((one) => typeof one === "function") as (() => void) | undefined;
     return listen.call(this, { port: 0, host: "127.0.0.1" }, done);
   });
@@ -531,7 +538,7 @@ async function startApi() {
     token: string;
     headers: IncomingMessage["headers"];
   }[] = [];
-  const api = { requests, status: 200, stop: () => api };
+  const api = { requests, bodies: [] as string[], aborted: 0, status: 200, stop: () => api };
   const record = ({ method = "", url = "", headers }: IncomingMessage) => {
     requests.push({
       method,
@@ -542,11 +549,14 @@ async function startApi() {
   };
   const server = createServer((request, response) => {
     record(request);
+    let body = "";
     request
-      .resume()
-      .once("end", () =>
-        response.writeHead(api.status, { "Content-Type": "application/json" }).end('["order 1"]'),
-      );
+      .on("data", (chunk: Buffer) => (body += chunk.toString()))
+      .once("error", () => (api.aborted += 1))
+      .once("end", () => {
+        api.bodies.push(body);
+        response.writeHead(api.status, { "Content-Type": "application/json" }).end('["order 1"]');
+      });
   });
   server.on("upgrade", (request, socket) => {
     record(request);
@@ -739,6 +749,52 @@ describe("docs/snippets/proxy", () => {
     provider.person = { ...ADA, groups: ["guests"] };
     await browser.follow("/idpauth/login/");
     expect([await statusOf("items"), await statusOf("items/1", "DELETE")]).toEqual([200, 403]);
+  });
+
+  it.each(["uploads", "uploads-hono"])(
+    "%s.ts lets an upload take longer than Node.js's limit, after which the user gets 408",
+    async (name) => {
+      let server: Server | undefined;
+      const browser = await openListening(`proxy/${name}.ts`, (listening) => {
+        // Node.js checks every 30 s.
+        Object.assign((server = listening), { connectionsCheckingInterval: 20 });
+      });
+      await browser.follow("/idpauth/login/");
+      const upload = () =>
+        new Promise<number | undefined>((resolve, reject) => {
+          const asked = httpRequest(`${browser.origin}/api/orders/files`, {
+            method: "POST",
+            headers: { cookie: browser.cookie, origin: browser.origin },
+          });
+          asked.once("response", ({ statusCode }) => resolve(statusCode)).once("error", reject);
+          asked.write("first");
+          setTimeout(() => asked.end("last"), 400);
+        });
+      expect([await upload(), server?.requestTimeout, api.bodies]).toEqual([
+        200,
+        3_600_000,
+        ["firstlast"],
+      ]);
+      Object.assign(server!, { headersTimeout: 100, requestTimeout: 100 });
+      expect([await upload(), api.bodies]).toEqual([408, ["firstlast"]]);
+      await expect.poll(() => api.aborted).toBe(1);
+      expect((await browser.get("/api/orders/items")).status).toBe(200);
+    },
+  );
+
+  it("streamed-text.mjs keeps middleware from compressing what the API sends piece by piece", async () => {
+    const browser = await open("proxy/streamed-text.mjs");
+    await browser.follow("/idpauth/login/");
+    const response = await browser.get("/api/chat/answer");
+    expect([response.status, response.headers["cache-control"]]).toEqual([
+      200,
+      "private, no-store, no-transform",
+    ]);
+  });
+
+  it("Fastify doesn't limit how long a request takes to arrive", async () => {
+    const { app } = await load<{ app: { server: Server } }>("proxy/fastify.ts");
+    expect(app.server.requestTimeout).toBe(0);
   });
 
   it.each(["upgrade", "upgrade-hono"])(

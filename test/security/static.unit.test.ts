@@ -118,8 +118,9 @@ describe("the source", () => {
   });
 
   it("[ASVS-16.4.1] writes nowhere but to its log, whose default is one place, and the stack of a handler that failed to stderr", () => {
-    // The client's hint to developers, in the browser.
+    // The client's hints to developers, in the browser.
     expect(uses(/\bconsole\./)).toEqual([
+      expect.stringMatching(/^client\/browser-client\.ts: env\.console\.warn\(/),
       expect.stringMatching(/^client\/waiting-requests\.ts: env\.console\.warn\(/),
     ]);
     const writes = uses(/process\.(?:stderr|stdout)\.write/, 2);

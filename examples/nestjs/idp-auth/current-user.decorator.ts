@@ -9,6 +9,7 @@ import type { Request } from "express";
 import type { UserPayload } from "idpauth";
 import type { ExpressIdpAuth } from "idpauth/express";
 import { IDP_AUTH } from "./idp-auth.module.js";
+import { messagesOf } from "./idp-required.guard.js";
 
 @Injectable()
 class UserOfRequest implements PipeTransform<Request, Promise<UserPayload | null>> {
@@ -19,8 +20,8 @@ class UserOfRequest implements PipeTransform<Request, Promise<UserPayload | null
   }
 }
 
-const HttpRequest = createParamDecorator((_: unknown, context: ExecutionContext) =>
-  context.switchToHttp().getRequest<Request>(),
+const HttpRequest = createParamDecorator(
+  (_: unknown, context: ExecutionContext) => messagesOf(context).req,
 );
 
 /**

@@ -17,6 +17,8 @@ type Outage =
 @Catch(HookFailedError, ProviderUnavailableError, SessionMissingError, StoreUnavailableError)
 export class IdpOutageFilter implements ExceptionFilter {
   catch(error: Outage, host: ArgumentsHost): void {
+    // In GraphQL, the response lists the error.
+    if (host.getType() !== "http") throw error;
     const retryAfter = "retryAfter" in error ? error.retryAfter : 1;
     host
       .switchToHttp()

@@ -1,7 +1,11 @@
 import { setInterval } from "node:timers/promises";
 
-/** `X-Accel-Buffering` turns off the buffer of nginx. */
-export const HEADERS = { "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" };
+/** The last two keep middleware from compressing the stream, and nginx from buffering it. */
+export const HEADERS = {
+  "Content-Type": "text/event-stream",
+  "Cache-Control": "private, no-store, no-transform",
+  "X-Accel-Buffering": "no",
+};
 
 /**
  * Yields one event a second. The last event says why the session ended. If only the process stops,

@@ -1,0 +1,144 @@
+import "reflect-metadata";
+import { ApolloDriver, type ApolloDriverConfig } from "@nestjs/apollo";
+import { Module, type DynamicModule, type Type } from "@nestjs/common";
+import { APP_GUARD, NestFactory } from "@nestjs/core";
+import { ExecutionContextHost } from "@nestjs/core/helpers/execution-context-host.js";
+import { GraphQLModule } from "@nestjs/graphql";
+import type { NestExpressApplication } from "@nestjs/platform-express";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { IdpAuthModule } from "../../examples/nestjs/idp-auth/idp-auth.module.js";
+import { IdpRequiredGuard } from "../../examples/nestjs/idp-auth/idp-required.guard.js";
+import { ReportsResolver } from "../../examples/nestjs/reports/reports.resolver.js";
+import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
+import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
+import { TestClock } from "../../src/testing/test-clock.js";
+
+// The resolver of docs/how-to/nestjs.md.
+
+const HOUR = 3_600_000;
+const ORIGIN = "https://app.example";
+const running: (() => Promise<unknown>)[] = [];
+let clock: TestClock;
+let provider: TestProvider;
+
+beforeEach(async () => {
+  vi.stubEnv("BASE_URL", ORIGIN);
+  clock = new TestClock();
+  provider = await startTestProvider({ clock });
+  running.push(() => provider.stop());
+});
+afterEach(async () => {
+  for (const stop of running.splice(0).reverse()) await stop();
+  vi.unstubAllEnvs();
+});
+
+async function start(parts: {
+  imports?: DynamicModule[];
+  providers: Type[];
+  guard?: Type<IdpRequiredGuard>;
+}): Promise<CookieBrowser> {
+  const idpAuth = IdpAuthModule.forRoot({
+    env: {},
+    secretKey: "a secret key of at least 32 bytes",
+    clientId: provider.clientId,
+    clientSecret: provider.clientSecret,
+    issuer: provider.issuer,
+    scope: ["openid", "email", "profile", "offline_access"],
+    clock,
+    log: false,
+  });
+
+  @Module({
+    imports: [idpAuth, ...(parts.imports ?? [])],
+    providers: [
+      ...parts.providers,
+      ...(parts.guard ? [{ provide: APP_GUARD, useClass: parts.guard }] : []),
+    ],
+  })
+  class AppModule {}
+
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest declares these options as a class
+  const app = await NestFactory.create<NestExpressApplication>(AppModule, {
+    logger: false,
+    abortOnError: false,
+    forceCloseConnections: true,
+  });
+  await app.listen(0, "127.0.0.1");
+  running.push(() => app.close());
+  const { port } = app.getHttpServer().address() as { port: number };
+  return new CookieBrowser({ origin: `http://127.0.0.1:${port}`, now: () => clock.now() });
+}
+
+describe("GraphQL", () => {
+  const graphql = GraphQLModule.forRoot<ApolloDriverConfig>({
+    driver: ApolloDriver,
+    autoSchemaFile: true,
+    includeStacktraceInErrorResponses: false,
+  });
+  const parts = { imports: [graphql], providers: [ReportsResolver] };
+  const ask = async (browser: CookieBrowser, query: string) => {
+    const response = await browser.get("/graphql", {
+      method: "POST",
+      body: JSON.stringify({ query }),
+      headers: { "content-type": "application/json" },
+    });
+    return [response.status, response.json()] as [number, Record<string, unknown>];
+  };
+  const LOGIN = { error: "login_required", login_url: "/idpauth/login/" };
+  const REPORTS = [{ title: "Report for Ada Lovelace" }];
+
+  it("a guarded resolver is for signed-in users, and an unguarded one gets the user or null", async () => {
+    const browser = await start(parts);
+    expect(await ask(browser, "{ viewer }")).toEqual([200, { data: { viewer: null } }]);
+    expect(await ask(browser, "{ viewer reports { title } }")).toMatchObject([401, LOGIN]);
+    await browser.follow("/idpauth/login/");
+    expect(await ask(browser, "{ viewer reports { title } }")).toEqual([
+      200,
+      { data: { viewer: "ada@example.com", reports: REPORTS } },
+    ]);
+  });
+
+  it("as APP_GUARD, it guards every resolver, and several of one operation give one response", async () => {
+    const browser = await start({ ...parts, guard: IdpRequiredGuard });
+    const query = "{ viewer other: viewer reports { title } more: reports { title } }";
+    expect(await ask(browser, query)).toMatchObject([401, LOGIN]);
+    expect(await ask(browser, "{ viewer }")).toMatchObject([401, LOGIN]);
+    await browser.follow("/idpauth/login/");
+    expect(await ask(browser, query)).toEqual([
+      200,
+      {
+        data: {
+          viewer: "ada@example.com",
+          other: "ada@example.com",
+          reports: REPORTS,
+          more: REPORTS,
+        },
+      },
+    ]);
+  });
+
+  it("in an outage, the guard responds with 503, and an accessor's error is in the response's errors", async () => {
+    const browser = await start(parts);
+    await browser.follow("/idpauth/login/");
+    clock.advance(HOUR);
+    provider.fault("token", { kind: "status", status: 500 });
+    expect((await ask(browser, "{ reports { title } }"))[0]).toBe(503);
+    expect(await ask(browser, "{ viewer }")).toMatchObject([
+      200,
+      { data: { viewer: null }, errors: [{ path: ["viewer"] }] },
+    ]);
+  });
+
+  it.each([
+    ["graphql", [undefined, {}, { req: { extra: {} } }, {}]],
+    ["graphql", [undefined, {}, undefined, {}]],
+    ["ws", [{ request: {} }, "hello"]],
+    ["rpc", ["hello", {}]],
+  ])("refuses a context of type %s without an HTTP response", (type, parameters) => {
+    const context = new ExecutionContextHost(parameters);
+    context.setType(type);
+    expect(() => new IdpRequiredGuard().canActivate(context)).toThrow(
+      "There is no HTTP response here. Guard the connection instead.",
+    );
+  });
+});
