@@ -5,6 +5,7 @@ import { APP_GUARD, NestFactory } from "@nestjs/core";
 import { ExecutionContextHost } from "@nestjs/core/helpers/execution-context-host.js";
 import { GraphQLModule } from "@nestjs/graphql";
 import type { NestExpressApplication } from "@nestjs/platform-express";
+import { io, type Socket } from "socket.io-client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { IdpAuthModule } from "../../examples/nestjs/idp-auth/idp-auth.module.js";
 import { IdpRequiredGuard } from "../../examples/nestjs/idp-auth/idp-required.guard.js";
@@ -13,7 +14,7 @@ import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
-// The resolver of docs/how-to/nestjs.md.
+// The resolver and the gateway of docs/how-to/nestjs.md.
 
 const HOUR = 3_600_000;
 const ORIGIN = "https://app.example";
@@ -36,7 +37,7 @@ async function start(parts: {
   imports?: DynamicModule[];
   providers: Type[];
   guard?: Type<IdpRequiredGuard>;
-}): Promise<CookieBrowser> {
+}): Promise<{ browser: CookieBrowser; origin: string }> {
   const idpAuth = IdpAuthModule.forRoot({
     env: {},
     secretKey: "a secret key of at least 32 bytes",
@@ -66,7 +67,8 @@ async function start(parts: {
   await app.listen(0, "127.0.0.1");
   running.push(() => app.close());
   const { port } = app.getHttpServer().address() as { port: number };
-  return new CookieBrowser({ origin: `http://127.0.0.1:${port}`, now: () => clock.now() });
+  const origin = `http://127.0.0.1:${port}`;
+  return { origin, browser: new CookieBrowser({ origin, now: () => clock.now() }) };
 }
 
 describe("GraphQL", () => {
@@ -88,7 +90,7 @@ describe("GraphQL", () => {
   const REPORTS = [{ title: "Report for Ada Lovelace" }];
 
   it("a guarded resolver is for signed-in users, and an unguarded one gets the user or null", async () => {
-    const browser = await start(parts);
+    const { browser } = await start(parts);
     expect(await ask(browser, "{ viewer }")).toEqual([200, { data: { viewer: null } }]);
     expect(await ask(browser, "{ viewer reports { title } }")).toMatchObject([401, LOGIN]);
     await browser.follow("/idpauth/login/");
@@ -99,7 +101,7 @@ describe("GraphQL", () => {
   });
 
   it("as APP_GUARD, it guards every resolver, and several of one operation give one response", async () => {
-    const browser = await start({ ...parts, guard: IdpRequiredGuard });
+    const { browser } = await start({ ...parts, guard: IdpRequiredGuard });
     const query = "{ viewer other: viewer reports { title } more: reports { title } }";
     expect(await ask(browser, query)).toMatchObject([401, LOGIN]);
     expect(await ask(browser, "{ viewer }")).toMatchObject([401, LOGIN]);
@@ -118,7 +120,7 @@ describe("GraphQL", () => {
   });
 
   it("in an outage, the guard responds with 503, and an accessor's error is in the response's errors", async () => {
-    const browser = await start(parts);
+    const { browser } = await start(parts);
     await browser.follow("/idpauth/login/");
     clock.advance(HOUR);
     provider.fault("token", { kind: "status", status: 500 });
@@ -140,5 +142,43 @@ describe("GraphQL", () => {
     expect(() => new IdpRequiredGuard().canActivate(context)).toThrow(
       "There is no HTTP response here. Guard the connection instead.",
     );
+  });
+});
+
+describe("a gateway", () => {
+  async function open() {
+    const { NoticesGateway } = await import("../../examples/nestjs/notices/notices.gateway.js");
+    const { browser, origin: address } = await start({
+      providers: [NoticesGateway],
+      // Nest applies it to no gateway.
+      guard: IdpRequiredGuard,
+    });
+    const connect = (origin: string): Socket => {
+      const cookie = browser.cookies.header(new URL(address)) ?? "";
+      const socket = io(address, {
+        transports: ["websocket"],
+        reconnection: false,
+        forceNew: true,
+        extraHeaders: { cookie, origin },
+      });
+      running.push(() => Promise.resolve(socket.close()));
+      return socket;
+    };
+    return { browser, connect };
+  }
+  const heard = (socket: Socket, event: string): Promise<unknown> =>
+    new Promise((resolve) => socket.once(event, resolve));
+
+  it("connects signed-in users from the application's own origin, and disconnects them when the session ends", async () => {
+    const { browser, connect } = await open();
+    expect(await heard(connect(ORIGIN), "connect_error")).toBeInstanceOf(Error);
+    await browser.follow("/idpauth/login/");
+    expect(await heard(connect("https://evil.app.example"), "connect_error")).toBeInstanceOf(Error);
+    const socket = connect(ORIGIN);
+    await heard(socket, "connect");
+    expect(await socket.emitWithAck("hello")).toBe("Hello, Ada Lovelace.");
+    const disconnected = heard(socket, "disconnect");
+    await browser.get("/idpauth/logout/?response=json");
+    expect(await disconnected).toBe("io server disconnect");
   });
 });

@@ -13,6 +13,8 @@ import Fastify, { type FastifyInstance } from "fastify";
 import { Hono } from "hono";
 import Koa from "koa";
 import { afterEach, describe, expect, it } from "vitest";
+import { Server } from "socket.io";
+import { io, type Socket } from "socket.io-client";
 import { WebSocket, WebSocketServer } from "ws";
 import * as expressEntry from "../../src/adapters/express/express.js";
 import * as fastifyEntry from "../../src/adapters/fastify/fastify.js";
@@ -114,6 +116,7 @@ async function start(heading: string, index = 0): Promise<Running> {
     fastify: { default: Fastify },
     hono: { Hono },
     koa: { default: Koa },
+    "socket.io": { Server },
     ws: { WebSocketServer },
     "idpauth/express": entry(expressEntry),
     "idpauth/fastify": entry(fastifyEntry),
@@ -300,5 +303,86 @@ describe.each(sockets)("%s", (heading) => {
     );
     await fetch(`http://127.0.0.1:${port}/idpauth/logout/?response=json`, { headers: { cookie } });
     expect([hello, await closed]).toEqual(["hello", [4401, "logout"]]);
+  });
+});
+
+describe("Socket.IO", () => {
+  async function open() {
+    const { auth, port } = await start("Socket.IO");
+    const address = `http://127.0.0.1:${port}`;
+    const cookie = await signedInAs(auth);
+    const connect = (headers: Record<string, string>, options: object = {}): Socket => {
+      const socket = io(address, {
+        transports: ["websocket"],
+        reconnection: false,
+        forceNew: true,
+        extraHeaders: headers,
+        ...options,
+      });
+      clients.push(socket);
+      return socket;
+    };
+    const signOut = () =>
+      fetch(`${address}/idpauth/logout/?response=json`, { headers: { cookie } });
+    return { cookie, connect, signOut };
+  }
+
+  const clients: Socket[] = [];
+  afterEach(() => {
+    for (const client of clients.splice(0)) client.close();
+  });
+  const heard = (socket: Socket, event: string): Promise<unknown> =>
+    new Promise((resolve) => socket.once(event, resolve));
+
+  it("connects signed-in users of the own origin, and disconnects them when the session ends", async () => {
+    const { cookie, connect, signOut } = await open();
+    for (const headers of [
+      { origin: ORIGIN },
+      { cookie },
+      { cookie, origin: "https://evil.app.example" },
+    ])
+      expect(await heard(connect(headers), "connect_error")).toBeInstanceOf(Error);
+    const polling = { cookie, origin: ORIGIN };
+    expect(
+      await heard(connect(polling, { transports: ["polling"] }), "connect_error"),
+    ).toBeInstanceOf(Error);
+
+    const socket = connect({ cookie, origin: ORIGIN });
+    expect(await heard(socket, "hello")).toBe("Ada Lovelace");
+    const disconnected = heard(socket, "disconnect");
+    await signOut();
+    expect(await disconnected).toBe("io server disconnect");
+  });
+
+  it("the browser's sample checks the session when the server disconnects, and stops trying when the user is signed out", async () => {
+    const { cookie, connect, signOut } = await open();
+    let refreshes = 0;
+    let isSignedIn = true;
+    const createClient = () => ({
+      refresh: () => {
+        refreshes += 1;
+        return Promise.resolve({ status: isSignedIn ? "signed-in" : "signed-out" });
+      },
+    });
+    const run = async (headers: Record<string, string>): Promise<Socket> => {
+      const options = { reconnection: true, reconnectionDelay: 10 };
+      const modules = {
+        "idpauth/client": { createClient },
+        "socket.io-client": { io: (given: object) => connect(headers, { ...given, ...options }) },
+      };
+      const sample = sampleBelow("Socket.IO", 1).replace("console.log(name)", "undefined");
+      return (await evaluate(sample, modules, ["socket"]))["socket"] as Socket;
+    };
+    const socket = await run({ cookie, origin: ORIGIN });
+    await heard(socket, "hello");
+    const disconnected = heard(socket, "disconnect");
+    await signOut();
+    await disconnected;
+    expect(refreshes).toBe(1);
+
+    const again = await run({ cookie, origin: ORIGIN });
+    await expect.poll(() => refreshes).toBeGreaterThan(2);
+    isSignedIn = false;
+    await expect.poll(() => again.active).toBe(false);
   });
 });

@@ -1,0 +1,42 @@
+import { Inject } from "@nestjs/common";
+import {
+  ConnectedSocket,
+  SubscribeMessage,
+  WebSocketGateway,
+  type OnGatewayConnection,
+  type OnGatewayInit,
+} from "@nestjs/websockets";
+import type { Request } from "express";
+import type { ExpressIdpAuth } from "idpauth/express";
+import type { Server, Socket } from "socket.io";
+import { IDP_AUTH } from "../idp-auth/idp-auth.module.js";
+
+const ORIGIN = new URL(process.env["BASE_URL"] ?? "").origin;
+
+@WebSocketGateway({
+  transports: ["websocket"],
+  allowRequest: (request, done) => {
+    done(null, request.headers.origin === ORIGIN);
+  },
+})
+export class NoticesGateway implements OnGatewayInit, OnGatewayConnection {
+  @Inject(IDP_AUTH) private readonly auth!: ExpressIdpAuth;
+
+  /** Guards the handshake of every connection. */
+  afterInit(server: Server): void {
+    server.engine.use(this.auth.idpRequired);
+  }
+
+  handleConnection(socket: Socket): void {
+    const ended = this.auth.whenEnded(socket.request as Request);
+    const close = (): void => void socket.disconnect(true);
+    if (ended.aborted) close();
+    else ended.addEventListener("abort", close, { once: true });
+  }
+
+  @SubscribeMessage("hello")
+  async hello(@ConnectedSocket() socket: Socket): Promise<string> {
+    const user = await this.auth.getUser(socket.request as Request);
+    return `Hello, ${user?.name ?? "stranger"}.`;
+  }
+}
