@@ -87,13 +87,16 @@ describe("fetchApi with a stream on Node.js", () => {
     ["x-gzip", gzipSync],
     ["deflate", deflateSync],
     ["br", brotliCompressSync],
-  ])("decompresses %s, which the API sends although nobody accepts it", async (coding, compress) => {
-    const { api } = await nodeApi((message, response) => {
-      message.resume();
-      response.setHeader("Content-Encoding", coding).end(compress("hello"));
-    });
-    expect(await (await send(api, { ...POST, body: streamOf("x") })).text()).toBe("hello");
-  });
+  ])(
+    "decompresses %s, which the API sends although nobody accepts it",
+    async (coding, compress) => {
+      const { api } = await nodeApi((message, response) => {
+        message.resume();
+        response.setHeader("Content-Encoding", coding).end(compress("hello"));
+      });
+      expect(await (await send(api, { ...POST, body: streamOf("x") })).text()).toBe("hello");
+    },
+  );
 
   it("leaves what it can't decompress as it is, and doesn't take a part for the whole", async () => {
     const { api } = await nodeApi((message, response) => {
