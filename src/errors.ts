@@ -22,6 +22,12 @@ export class IdpAuthError extends Error {
   readonly statusCode: number;
   /** What a developer or operator can do about it. */
   readonly remedy: string;
+  /**
+   * Returns the response for frameworks that read it from an error nobody caught, as Hono does: a
+   * problem document with nothing of the error but its code. Absent with the status 500, a mistake
+   * that frameworks report as any other.
+   */
+  declare readonly getResponse?: () => Response;
 
   constructor(code: ErrorCode, message: string, options?: { cause?: unknown; remedy?: string }) {
     super(message, options?.cause === undefined ? undefined : { cause: options.cause });
@@ -31,6 +37,8 @@ export class IdpAuthError extends Error {
     this.statusCode = this.status;
     this.remedy = options?.remedy ?? ERRORS[code].remedy;
     Object.defineProperty(this, BRAND, { value: true });
+    if (this.status !== 500)
+      Object.defineProperty(this, "getResponse", { value: () => responseOf(this) });
   }
 
   /**
@@ -41,6 +49,20 @@ export class IdpAuthError extends Error {
     if (typeof value !== "object" || value === null || !(BRAND in value)) return false;
     return this === IdpAuthError || (value as { readonly name?: unknown }).name === this.className;
   }
+}
+
+/** The problem document of an error (RFC 9457). */
+function responseOf(error: IdpAuthError): Response {
+  const { code, status } = error;
+  const { title } = ERRORS[code];
+  const { retryAfter } = error as { readonly retryAfter?: number };
+  const body = { type: "about:blank", title, status, code, detail: `${title}.` };
+  const headers = {
+    "Cache-Control": "no-store",
+    "Content-Type": "application/problem+json; charset=utf-8",
+    ...(retryAfter !== undefined && { "Retry-After": String(Math.ceil(retryAfter)) }),
+  };
+  return new Response(JSON.stringify(body), { status, headers });
 }
 
 /** One result of a startup check. */

@@ -24,6 +24,8 @@ export interface AdapterParts<
   readonly gates: Gates<FrameworkRequest, OwnClaims, Data>;
   /** For adapters of servers that have the event `upgrade`. */
   readonly proxyUpgrade: IdpAuth<FrameworkRequest>["proxyUpgrade"];
+  /** For adapters of frameworks that give no response of their own to an error of idpauth. */
+  readonly uncaught: IdpAuth<FrameworkRequest>["uncaught"];
 }
 
 /**
@@ -40,13 +42,22 @@ export function createAdapterAuth<
   adapter: FrameworkAdapter<FrameworkRequest>,
   usage: Usage,
 ): AdapterParts<FrameworkRequest, OwnClaims, Data> {
-  const { handle, guard, declareGuard, csrf, proxyApi, proxyUpgrade, isClosing, ...auth } =
-    createIdpAuth(options, adapter);
+  const {
+    handle,
+    guard,
+    declareGuard,
+    csrf,
+    proxyApi,
+    proxyUpgrade,
+    isClosing,
+    uncaught,
+    ...auth
+  } = createIdpAuth(options, adapter);
   // Inside, the types of the application's claims and data do not matter.
   const untyped = { guard, declareGuard, proxyApi } as unknown as Pick<
     GateParts<FrameworkRequest>,
     "guard" | "declareGuard" | "proxyApi"
   >;
   const gates = createGates<FrameworkRequest>({ isClosing, handle, csrf, ...untyped }, usage);
-  return { auth, gates, proxyUpgrade };
+  return { auth, gates, proxyUpgrade, uncaught };
 }

@@ -2,8 +2,14 @@ import { systemClock } from "../clock.js";
 import { unknownProvider } from "../config/check-conditions.js";
 import { check, CHECKS } from "../config/check-table.js";
 import { isGoogleIssuer } from "../config/issuers.js";
-import { ConfigurationError, seeExplanation, type Finding } from "../errors.js";
-import { EventHub } from "../events/event-hub.js";
+import {
+  ConfigurationError,
+  IdpAuthError,
+  isOutage,
+  seeExplanation,
+  type Finding,
+} from "../errors.js";
+import { driverCode, EventHub } from "../events/event-hub.js";
 import { logLine } from "../events/log-lines.js";
 import { stderrLog } from "../events/stderr-log.js";
 import { createGuard, type Remembered } from "../guard/guard.js";
@@ -15,6 +21,7 @@ import type { ProviderSettings } from "../config/read-settings.js";
 import type { GuardRule } from "../config/rule-options.js";
 import { STARTUP_CHECKS } from "../config/startup-checks.js";
 import { PerRequest } from "../http/request.js";
+import { uncaughtReply } from "../pages/failure-reply.js";
 import { Shutdown } from "../work/shutdown.js";
 import type { SeenSession, UserSession } from "../ports/user-session.js";
 import { createAccessors } from "./accessors.js";
@@ -225,6 +232,16 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     handle(raw) {
       isMounted = true;
       return ready().router.handle(adapter.request(raw), raw);
+    },
+    uncaught(error, raw) {
+      const reply = uncaughtReply(error, adapter.request(raw), ready().pages);
+      // An outage of the provider or the store has its line already.
+      if (reply !== undefined && error instanceof IdpAuthError && error.status >= 500) {
+        const { code, message } = error;
+        if (!isOutage(error))
+          events.log({ level: "warn", code, message, details: { reason: driverCode(error) } });
+      }
+      return reply;
     },
     ...guard,
     guard(raw, rule) {

@@ -473,4 +473,11 @@ export interface IdpAuth<
    * @returns undefined if the request may pass; otherwise the 403 response
    */
   csrf(raw: FrameworkRequest): Promise<Reply> | undefined;
+  /**
+   * Returns the response to an error that a handler threw and nothing caught, with the error's
+   * status: a page for a navigation, otherwise a problem document.
+   *
+   * @returns undefined if it is no error of idpauth, which the framework handles
+   */
+  uncaught(error: unknown, raw: FrameworkRequest): Promise<Reply> | undefined;
 }

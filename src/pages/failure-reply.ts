@@ -2,11 +2,12 @@ import { single, type IdpRequest } from "../http/request.js";
 import { problem, type Reply } from "../http/reply.js";
 import type { Pages } from "./pages.js";
 import {
+  ApiTokenError,
   ERRORS,
+  IdpAuthError,
   isOutage,
   ProviderUnavailableError,
   StoreUnavailableError,
-  type IdpAuthError,
 } from "../errors.js";
 import { wantsPage } from "../http/accept.js";
 import type { Action, ErrorModel } from "./error-page.js";
@@ -80,6 +81,28 @@ export async function outageReply(
   if (!isOutage(error)) throw error;
   const failure = outageOf(error, `${pages.publicPath}login/`);
   return failureReply({ ...failure, action }, request, pages, "html");
+}
+
+/**
+ * The reply for an error of ours that the application did not catch: the error's status, as a page
+ * or a problem document. It has nothing of the error but its code. Undefined: another error, one of
+ * a copy of this package that knows other codes, or a mistake in the application's code (500), which
+ * the framework reports as any other.
+ */
+export function uncaughtReply(
+  error: unknown,
+  request: IdpRequest,
+  pages: Pages,
+): Promise<Reply> | undefined {
+  if (!(error instanceof IdpAuthError) || error.status === 500) return undefined;
+  if (!Object.hasOwn(ERRORS, error.code)) return undefined;
+  const { code } = error;
+  const login = `${pages.publicPath}login/`;
+  const asked = error instanceof ApiTokenError ? error.loginUrl : undefined;
+  if (isOutage(error)) return failureReply(outageOf(error, login), request, pages, "json");
+  const loginUrl = code === "login_required" ? login : asked;
+  const headers = loginUrl === undefined ? {} : { "X-Idpauth-Login": loginUrl };
+  return failureReply({ code, loginUrl, headers }, request, pages, "json");
 }
 
 /**

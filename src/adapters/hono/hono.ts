@@ -1,6 +1,7 @@
 import { Hono, type Context, type Env, type MiddlewareHandler, type Next, type Schema } from "hono";
 import {
   createAdapterAuth,
+  IdpAuthError,
   onFirstClose,
   type AdapterAuth,
   type Finding,
@@ -76,7 +77,7 @@ export function idpAuth<
   Data extends object = Record<string, unknown>,
 >(options: IdpAuthOptions<OwnClaims, Data> = {}): HonoIdpAuth<OwnClaims, Data> {
   const open = new OpenResponses();
-  const { auth, gates, proxyUpgrade } = createAdapterAuth<Context, OwnClaims, Data>(
+  const { auth, gates, proxyUpgrade, uncaught } = createAdapterAuth<Context, OwnClaims, Data>(
     options,
     {
       name: "Hono",
@@ -107,6 +108,11 @@ export function idpAuth<
       return gate.streams === true ? open.follow(c, response) : response;
     }
     await next();
+    // Hono has handled the error by now, where no `onError` does so with the error's own response.
+    if (c.error !== undefined && (await isOwnResponse(c.error, c.res))) {
+      const reply = await uncaught(c.error, c);
+      if (reply !== undefined) replaceResponse(c, respond(c, reply));
+    }
     if (gate.keepsPrivate) replaceResponse(c, keepPrivate(open.follow(c, c.res)));
     return undefined;
   }
@@ -135,6 +141,12 @@ export function idpAuth<
     proxyUpgrade: (message, socket, head) =>
       proxyUpgrade(upgradeOf(message), [message, socket, head]),
   };
+}
+
+/** Whether a response is the one that an error of idpauth has itself. */
+async function isOwnResponse(error: Error, response: Response): Promise<boolean> {
+  if (!(error instanceof IdpAuthError) || response.status !== error.status) return false;
+  return (await response.clone().text()) === (await error.getResponse?.().text());
 }
 
 function replaceResponse(c: Context, response: Response): void {

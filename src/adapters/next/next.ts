@@ -107,6 +107,17 @@ export function idpAuth<
       : toResponse(reply, request.method);
   }
 
+  /** An error of ours that a route handler doesn't catch. Next.js itself would send an empty 500. */
+  async function respondToError(
+    error: unknown,
+    request: NextRequest,
+    raw: Incoming,
+  ): Promise<Response> {
+    const reply = await component().uncaught(error, raw);
+    if (reply === undefined) throw error;
+    return toResponse(reply, request.method);
+  }
+
   function idpRequiredWith(route: GuardResponses & GuardRule<OwnClaims, Data>): RouteGuard {
     assertGuardOptions(route);
     const responses: GuardResponses = route;
@@ -154,7 +165,7 @@ export function idpAuth<
           return result instanceof Response ? keepPrivate(open.follow(request, result)) : result;
         } catch (error) {
           open.end(request);
-          throw error;
+          return respondToError(error, request, raw);
         }
       };
     };
@@ -203,10 +214,14 @@ export function idpAuth<
     csrf(handler) {
       assertUsage("csrf", USAGE, handler);
       return async (request, ...context) => {
-        const refused = component().csrf(incoming(request, context));
-        return refused === undefined
-          ? handler(request, ...context)
-          : toResponse(await refused, request.method);
+        const raw = incoming(request, context);
+        const refused = component().csrf(raw);
+        if (refused !== undefined) return toResponse(await refused, request.method);
+        try {
+          return await handler(request, ...context);
+        } catch (error) {
+          return respondToError(error, request, raw);
+        }
       };
     },
     proxyApi(api, rule) {

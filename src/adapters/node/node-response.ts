@@ -352,13 +352,10 @@ export function respondToError(error: unknown, _request: unknown, response: AnyR
     breakOff(response);
     return;
   }
-  const either = response as ServerResponse;
-  // The headers of the handler's unfinished response, such as its length, are wrong for this one.
-  for (const name of namesOf(either)) either.removeHeader(name);
   const retryAfter = isAway && {
     "Retry-After": String((error as { readonly retryAfter?: number }).retryAfter ?? 1),
   };
-  writeReply(response, {
+  writeFresh(response, {
     status: isAway ? 503 : 500,
     headers: {
       "Cache-Control": "no-store",
@@ -367,4 +364,11 @@ export function respondToError(error: unknown, _request: unknown, response: AnyR
     },
     body: isAway ? "Service Unavailable" : "Internal Server Error",
   });
+}
+
+/** Writes a response in place of the handler's unfinished one, whose headers are wrong for it. */
+export function writeFresh(response: AnyResponse, reply: AnyReply): void {
+  const either = response as ServerResponse;
+  for (const name of namesOf(either)) either.removeHeader(name);
+  writeReply(response, reply);
 }

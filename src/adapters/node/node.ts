@@ -21,7 +21,7 @@ import {
   type AnyRequest,
   type AnyResponse,
 } from "./node-message.js";
-import { keepPrivate, respondToError, writeReply } from "./node-response.js";
+import { keepPrivate, respondToError, writeFresh, writeReply } from "./node-response.js";
 
 export {
   headerText,
@@ -77,8 +77,8 @@ export type Guarded<Request, Response, Rest extends readonly unknown[]> = Handle
 export interface ListenerOptions<Request = IncomingMessage, Response = ServerResponse> {
   /**
    * Called with every error that the handler throws or rejects with; it ends the response. Default:
-   * 503 with Retry-After in an outage of the provider or the store. For any other error: 500, and
-   * the error on stderr. The response contains nothing of an error.
+   * an error of idpauth becomes a page or a problem document with its status. For any other error:
+   * 500, and the error on stderr. The response contains nothing of an error.
    */
   readonly onError?: (error: unknown, request: Request, response: Response) => unknown;
 }
@@ -211,7 +211,7 @@ export function idpAuth<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
 >(options: IdpAuthOptions<OwnClaims, Data> = {}): NodeIdpAuth<OwnClaims, Data> {
-  const { auth, gates, proxyUpgrade } = createAdapterAuth<AnyRequest, OwnClaims, Data>(
+  const { auth, gates, proxyUpgrade, uncaught } = createAdapterAuth<AnyRequest, OwnClaims, Data>(
     options,
     {
       name: "node:http",
@@ -242,14 +242,20 @@ export function idpAuth<
 
   function listener<Request extends AnyRequest, Response extends AnyResponse>(
     handler: Handler<Request, Response>,
-    { onError = respondToError }: ListenerOptions<Request, Response> = {},
+    { onError }: ListenerOptions<Request, Response> = {},
   ): (request: Request, response: Response) => void {
     auth.start();
+
+    async function respond(error: unknown, request: Request, response: Response): Promise<void> {
+      const reply = response.headersSent ? undefined : await uncaught(error, request);
+      if (reply === undefined) respondToError(error, request, response);
+      else writeFresh(response, reply);
+    }
 
     function failed(error: unknown, request: Request, response: Response): void {
       // If `onError` fails itself, the default responds.
       Promise.resolve()
-        .then(() => onError(error, request, response))
+        .then(() => (onError ?? respond)(error, request, response))
         .catch((again: unknown) => {
           respondToError(again, request, response);
         })

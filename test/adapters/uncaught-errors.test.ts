@@ -1,0 +1,237 @@
+// What an error of ours becomes that neither the handler nor the application's error handler
+// catches.
+import { once } from "node:events";
+import { createRequire } from "node:module";
+import http, { type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import express from "express";
+import fastify from "fastify";
+import { Hono } from "hono";
+import Koa from "koa";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { idpAuth as expressAuth } from "../../src/adapters/express/express.js";
+import { idpAuth as fastifyAuth } from "../../src/adapters/fastify/fastify.js";
+import { idpAuth as honoAuth } from "../../src/adapters/hono/hono.js";
+import { idpAuth as koaAuth } from "../../src/adapters/koa/koa.js";
+import { idpAuth as nodeAuth } from "../../src/adapters/node/node.js";
+import {
+  ApiTokenError,
+  GuardMissingError,
+  IdpAuthError,
+  ProviderUnavailableError,
+  type LogEntry,
+} from "../../src/index.js";
+import { signedInAs, type SignsInForTests } from "../../src/testing/index.js";
+
+const express4 = createRequire(import.meta.url)("express4") as typeof express;
+const servers: Server[] = [];
+const log: LogEntry[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+  log.length = 0;
+  vi.restoreAllMocks();
+});
+
+const OPTIONS = {
+  env: {
+    BASE_URL: "http://app.example",
+    IDP_ISSUER: "https://login.example",
+    IDP_CLIENT_ID: "client",
+    IDP_CLIENT_SECRET: "a client's secret",
+  },
+  debug: true,
+  secretKey: "a secret key of at least 32 bytes",
+  log: (entry: LogEntry) => void log.push(entry),
+};
+
+/** Builds an application whose guarded and unguarded route throw an error. */
+type Build = (
+  error: Error,
+  handled?: (error: unknown) => number,
+) => Promise<{ auth: SignsInForTests; listener: RequestListener }>;
+
+const expressWith =
+  (framework: typeof express): Build =>
+  async (error, handled) => {
+    const auth = expressAuth(OPTIONS);
+    const app = framework();
+    auth.mount(app);
+    app.set("env", "test");
+    const fail = (
+      _request: express.Request,
+      _response: express.Response,
+      next: express.NextFunction,
+    ) => next(error);
+    app.get("/guarded", auth.idpRequired, fail);
+    app.get("/open", fail);
+    if (handled !== undefined)
+      app.use(((thrown, _request, response, _next) => {
+        response.status(handled(thrown)).json({ handled: true });
+      }) as express.ErrorRequestHandler);
+    return { auth, listener: app };
+  };
+
+const BUILDS: Readonly<Record<string, Build>> = {
+  "Express 5": expressWith(express),
+  "Express 4": expressWith(express4),
+  async Fastify(error, handled) {
+    const auth = fastifyAuth(OPTIONS);
+    const app = fastify();
+    await app.register(auth.plugin);
+    if (handled !== undefined)
+      app.setErrorHandler((thrown, _request, reply) =>
+        reply.code(handled(thrown)).send({ handled: true }),
+      );
+    app.get("/guarded", { preHandler: auth.idpRequired }, () => Promise.reject(error));
+    app.get("/open", () => Promise.reject(error));
+    await app.ready();
+    return { auth, listener: app.routing };
+  },
+  async Koa(error, handled) {
+    const auth = koaAuth(OPTIONS);
+    const app = new Koa();
+    app.silent = true;
+    if (handled !== undefined)
+      app.use(async (ctx, next) => {
+        try {
+          await next();
+        } catch (thrown) {
+          ctx.status = handled(thrown);
+          ctx.body = { handled: true };
+        }
+      });
+    auth.mount(app);
+    app.use((ctx, next) => {
+      if (ctx.path !== "/guarded") throw error;
+      return auth.idpRequired(ctx, () => Promise.reject(error).then(next));
+    });
+    const listener = app.callback();
+    return { auth, listener: (request, response) => void listener(request, response) };
+  },
+  async Hono(error, handled) {
+    const auth = honoAuth(OPTIONS);
+    const app = new Hono();
+    auth.mount(app);
+    if (handled !== undefined)
+      app.onError((thrown, c) => c.json({ handled: true }, handled(thrown) as 418));
+    app.get("/guarded", auth.idpRequired, () => {
+      throw error;
+    });
+    app.get("/open", () => {
+      throw error;
+    });
+    const listener = getRequestListener(app.fetch);
+    return { auth, listener: (request, response) => void listener(request, response) };
+  },
+  async "node:http"(error, handled) {
+    const auth = nodeAuth(OPTIONS);
+    const guarded = auth.idpRequired(() => Promise.reject(error));
+    const onError =
+      handled === undefined
+        ? undefined
+        : (thrown: unknown, _request: unknown, response: http.ServerResponse) =>
+            response
+              .writeHead(handled(thrown), { "Content-Type": "application/json" })
+              .end('{"handled":true}');
+    return {
+      auth,
+      listener: auth.listener((request, response) => {
+        if (request.url === "/guarded") return guarded(request as http.IncomingMessage, response);
+        throw error;
+      }, onError && { onError }),
+    };
+  },
+};
+
+async function serve(name: string, error: Error, handled?: (error: unknown) => number) {
+  const { auth, listener } = await BUILDS[name]!(error, handled);
+  const server = http.createServer(listener).listen(0, "127.0.0.1");
+  servers.push(server);
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const cookie = await signedInAs(auth, { email: "ada@example.com" });
+  return (path: string, accept: string) =>
+    fetch(`http://127.0.0.1:${String(port)}${path}`, {
+      redirect: "manual",
+      headers: { cookie, accept, host: "app.example" },
+    });
+}
+
+const SECRET = "at_secret";
+const ERRORS: readonly (readonly [status: number, error: IdpAuthError])[] = [
+  [502, new IdpAuthError("api_unreachable", `unreachable ${SECRET}`, { cause: new Error(SECRET) })],
+  [
+    401,
+    new ApiTokenError(
+      "api_sign_in_required",
+      "orders",
+      "consent_required",
+      "/idpauth/login/?api=orders",
+    ),
+  ],
+  [403, new ApiTokenError("api_token_missing", "orders", "no_refresh_token")],
+  [401, new IdpAuthError("login_required", "Sign-in is required.")],
+  [503, new ProviderUnavailableError("timeout", { retryAfter: 7 })],
+];
+
+/** Where nobody handles an error, idpauth's own page and problem document are sent. */
+const RESPONDS = ["Hono", "node:http"];
+
+describe.each(Object.keys(BUILDS))("on %s, an error of idpauth that nobody catches", (name) => {
+  it.each(ERRORS)("becomes its own status, %i", async (status, error) => {
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const get = await serve(name, error);
+    for (const path of ["/guarded", "/open"])
+      for (const accept of ["application/json", "text/html"]) {
+        const response = await get(path, accept);
+        const text = await response.text();
+        expect([path, response.status]).toEqual([path, status]);
+        // A page of Express for developers has the stack, and with it the message.
+        if (!name.startsWith("Express") && name !== "Fastify" && name !== "Koa")
+          expect(text).not.toContain(SECRET);
+        if (!RESPONDS.includes(name)) continue;
+        const isPage = accept === "text/html" && (name !== "Hono" || path === "/guarded");
+        expect(response.headers.get("content-type")).toContain(
+          isPage ? "text/html" : "application/problem+json",
+        );
+        if (!isPage) expect(JSON.parse(text)).toMatchObject({ status, code: error.code });
+        if (status === 503) expect(response.headers.get("retry-after")).toBe("7");
+      }
+  });
+
+  it("goes to the application's own error handler, as the same object, and nowhere else", async () => {
+    for (const [, error] of ERRORS) {
+      const seen: unknown[] = [];
+      const get = await serve(name, error, (thrown) => {
+        seen.push(thrown);
+        return 418;
+      });
+      for (const path of ["/guarded", "/open"]) {
+        const response = await get(path, "text/html");
+        expect([response.status, await response.json()]).toEqual([418, { handled: true }]);
+      }
+      expect(seen).toEqual([error, error]);
+      expect(seen.every((one) => one === error)).toBe(true);
+    }
+  });
+
+  it("is 500, and reported by the framework, if it is a mistake in the application's code", async () => {
+    const written = vi.spyOn(process.stderr, "write").mockImplementation(() => true);
+    const printed = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const get = await serve(name, new GuardMissingError());
+    const response = await get("/guarded", "text/html");
+    expect(response.status).toBe(500);
+    if (RESPONDS.includes(name))
+      expect(written.mock.calls.length + printed.mock.calls.length).toBeGreaterThan(0);
+  });
+});
+
+it("the log has a line for what is neither an outage nor the user's", async () => {
+  const get = await serve("node:http", ERRORS[0]![1]);
+  await get("/guarded", "text/html");
+  expect(log.filter(({ code }) => code === "api_unreachable").length).toBe(1);
+});
