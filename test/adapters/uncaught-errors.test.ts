@@ -219,7 +219,7 @@ describe.each(Object.keys(BUILDS))("on %s, an error of idpauth that nobody catch
     }
   });
 
-  it("is 500, and reported by the framework, if it is a mistake in the application's code", async () => {
+  it("is 500, and reported by the framework, if the application's code is wrong", async () => {
     const written = vi.spyOn(process.stderr, "write").mockImplementation(() => true);
     const printed = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const get = await serve(name, new GuardMissingError());
