@@ -177,7 +177,7 @@ export const ERRORS = errorRows({
     status: 503,
     title: "This server is restarting",
     remedy:
-      "Connect again after the seconds in Retry-After: another process, or the next one, responds. Have the load balancer send no new requests to a process that is stopping.",
+      "Connect again after the seconds in Retry-After: another process, or the next one, responds. Configure the load balancer to stop using a process that is stopping.",
   },
   api_sign_in_required: {
     status: 401,

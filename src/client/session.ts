@@ -6,6 +6,9 @@ import type { SessionState } from "./session-state.js";
 import { isSame, LOADING, signedOut, stateOf } from "./states.js";
 import { openChannel, type Hint } from "./tabs.js";
 
+/** Milliseconds within which browsers probe whose streams have ended without a reason. */
+const SPREAD = 5_000;
+
 /** Milliseconds of the longest timer: 23 days. A longer timer than 25 days runs at once. */
 const LONGEST = 2e9;
 
@@ -110,9 +113,14 @@ export function startSession<ClientData extends object>(
     else if (!stream) {
       stream = new env.EventSource(`${mount}events`);
       stream.addEventListener("ended", () => void probe());
-      // After a response that is no stream, such as 503, the browser does not connect again. The
-      // next probe that succeeds does.
-      stream.addEventListener("error", () => stream?.readyState === 2 && closeStream());
+      stream.addEventListener("error", () => {
+        // After a response that is no stream, such as 503, the browser does not connect again. The
+        // next probe that succeeds does.
+        if (stream?.readyState === 2) closeStream();
+        // The session may have ended. Not all browsers probe at once: a process that stops ends all
+        // its streams.
+        wait(Math.min(due, env.Date.now() + SPREAD * env.Math.random()));
+      });
     }
   };
   const closeStream = () => {
@@ -165,8 +173,11 @@ export function startSession<ClientData extends object>(
   const refresh = () => running ?? probe();
 
   const schedule = (at: number) => {
-    due = at;
     updateStream();
+    wait(at);
+  };
+  const wait = (at: number) => {
+    due = at;
     env.clearTimeout(timer);
     if (isVisible()) timer = env.setTimeout(tick, Math.min(due - env.Date.now(), LONGEST));
   };

@@ -130,10 +130,21 @@ describe("the event stream", () => {
     expect(open(tab)).toHaveLength(1);
     Object.assign(tab.streams[0]!, { readyState: 2 }).fire("error");
     expect(open(tab)).toEqual([]);
-    await browser.pass(30);
-    expect(open(tab)).toEqual([]);
-    await browser.pass(30);
+    await browser.pass(5);
     expect(open(tab)).toHaveLength(1);
     expect(tab.streams).toHaveLength(2);
+  });
+
+  it("that ends without a reason makes the tab probe within five seconds, which doesn't count as activity", async () => {
+    const browser = new Browser();
+    browser.server.signIn(ADA);
+    const tab = browser.tab("tab", { events: true });
+    await browser.pass(1);
+    browser.server.signOut("logged_out_at_provider");
+    Object.assign(tab.streams[0]!, { readyState: 0 }).fire("error");
+    expect(tab.state.status).toBe("signed-in");
+    await browser.pass(5);
+    expect(tab.state.reason).toBe("logged_out_at_provider");
+    expect(browser.server.probes("tab").at(-1)?.target).toContain("slide=false");
   });
 });

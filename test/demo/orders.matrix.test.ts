@@ -188,7 +188,7 @@ it("an open event stream and a WebSocket of the orders API don't keep the demo f
   const socket = await openSocket(browser, await demo.origin());
   expect(await demo.kill()).toMatchObject({ code: 0, signal: null });
   await stream.ended;
-  expect(await socket.closed).toBe(1001);
+  expect(await socket.closed).toBe(1006);
 });
 
 it("users of both providers reach the orders API", async () => {

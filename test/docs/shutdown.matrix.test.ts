@@ -2,6 +2,8 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import http, { type IncomingMessage } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Duplex } from "node:stream";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -94,8 +96,14 @@ interface Running {
   readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
-async function start(file: string): Promise<Running> {
-  const port = await freePort();
+async function startSignedIn(file: string): Promise<Running> {
+  const running = await start(file, await freePort());
+  const user = await signIn(running.origin);
+  const headers = { cookie: user.cookie, "sec-fetch-site": "same-origin", "x-idpauth": "1" };
+  return { ...running, headers };
+}
+
+async function start(file: string, port: number): Promise<Omit<Running, "headers">> {
   const origin = `http://localhost:${String(port)}`;
   const env = {
     ...provider.env,
@@ -119,9 +127,7 @@ async function start(file: string): Promise<Running> {
     await fetch(`${origin}/idpauth/session`);
   }, 30_000);
   expect(child.exitCode, stderr).toBe(null);
-  const user = await signIn(origin);
-  const headers = { cookie: user.cookie, "sec-fetch-site": "same-origin", "x-idpauth": "1" };
-  return { origin, headers, stderr: () => stderr, stop: () => void child.kill("SIGTERM"), ended };
+  return { origin, stderr: () => stderr, stop: () => void child.kill("SIGTERM"), ended };
 }
 
 /** The text of a response as it arrives, and how it ended. */
@@ -170,7 +176,7 @@ function upload({ origin, headers }: Running) {
 
 describe.each(FRAMEWORKS)("docs/snippets/production/%s.mjs, after SIGTERM", (framework) => {
   it("ends what is open in order, finishes what is finite, and exits with 0", async () => {
-    const running = await start(`production/${framework}.mjs`);
+    const running = await startSignedIn(`production/${framework}.mjs`);
     orders.ends.length = 0;
     const [events, stream, file, socket] = [
       await open(running, "/idpauth/events", "text/event-stream"),
@@ -204,11 +210,76 @@ describe.each(FRAMEWORKS)("docs/snippets/production/%s.mjs, after SIGTERM", (fra
 
 describe.each(FRAMEWORKS)("docs/snippets/start/%s.ts, after SIGTERM", (framework) => {
   it("ends the event streams, and exits with 0", async () => {
-    const running = await start(`start/${framework}.ts`);
+    const running = await startSignedIn(`start/${framework}.ts`);
     const events = await open(running, "/idpauth/events", "text/event-stream");
     running.stop();
     expect(await running.ended).toEqual({ code: 0, signal: null });
     expect(events.end).toBe("whole");
     expect(running.stderr()).not.toContain("Error");
   }, 60_000);
+});
+
+describe("two processes behind HAProxy", () => {
+  /**
+   * Needs no health checks: the connection to a server that closes is refused. `empty-response`: a
+   * server of Node.js that closes also closes its unused connections, on one of which a request may
+   * be on its way.
+   */
+  const configurationOf = (port: number, servers: readonly number[]) => `
+defaults
+  mode http
+  timeout connect 1s
+  timeout client 30s
+  timeout server 30s
+  option redispatch 1
+  retries 3
+  retry-on conn-failure empty-response
+frontend front
+  bind 127.0.0.1:${String(port)}
+  default_backend processes
+backend processes
+  balance roundrobin
+${servers.map((server) => `  server s${String(server)} 127.0.0.1:${String(server)}`).join("\n")}
+`;
+
+  it.each(FRAMEWORKS)(
+    "%s: a restart of one after the other under load loses no request",
+    async (framework) => {
+      const file = `production/${framework}.mjs`;
+      const ports = [await freePort(), await freePort()];
+      const port = await freePort();
+      const folder = mkdtempSync(path.join(tmpdir(), "idpauth-haproxy-"));
+      writeFileSync(path.join(folder, "haproxy.cfg"), configurationOf(port, ports));
+      const running = await Promise.all(ports.map((each) => start(file, each)));
+      const balancer = spawn("haproxy", ["-db", "-f", path.join(folder, "haproxy.cfg")], {
+        stdio: "ignore",
+      });
+      processes.push(balancer);
+      const origin = `http://127.0.0.1:${String(port)}`;
+      await eventually(() => fetch(`${origin}/idpauth/session`));
+
+      let isOver = false;
+      const statuses: Record<string, number> = {};
+      const load = Array.from({ length: 8 }, async () => {
+        while (!isOver) {
+          const status = await fetch(`${origin}/idpauth/session`).then(
+            async (response) => (await response.text(), String(response.status)),
+            (error: unknown) => String(error),
+          );
+          statuses[status] = (statuses[status] ?? 0) + 1;
+        }
+      });
+      for (const [index, each] of ports.entries()) {
+        running[index]?.stop();
+        expect(await running[index]?.ended).toEqual({ code: 0, signal: null });
+        running[index] = await start(file, each);
+      }
+      isOver = true;
+      await Promise.all(load);
+      rmSync(folder, { recursive: true });
+      expect(Object.keys(statuses), JSON.stringify(statuses)).toEqual(["200"]);
+      expect(statuses["200"]).toBeGreaterThan(100);
+    },
+    120_000,
+  );
 });
