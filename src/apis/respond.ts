@@ -60,6 +60,9 @@ export interface Proxied {
 /** Seconds for which a token must stay valid. */
 const MIN_VALIDITY = 30;
 
+/** Milliseconds that a guard may take before the session is read again. */
+const LOOK_AGAIN = 100;
+
 /** Passes a request of the Fetch standard on. */
 export function respondOverFetch(
   proxied: Proxied,
@@ -82,18 +85,25 @@ export function exchangeOf(
   component: ProxyComponent,
 ): Exchange {
   const { api, opened, client, guard, ended, onClose, cut } = proxied;
-  const { settings, registrations, pages, events } = component;
+  const { settings, registrations, pages, events, clock } = component;
   const { request, session } = opened;
+
+  /** What has gone is known from this look-up only: a framework's session keeps its copy. */
+  async function blockedIfGone(): Promise<Blocked | undefined> {
+    if ((await session.reload()) !== undefined) return undefined;
+    return blockedUser(opened, session.endedBy ?? "no_credentials", component);
+  }
 
   /** @param isAgain the session may have ended since the request came */
   async function token(isAgain: boolean, rejected?: string): Promise<string | Reply> {
     try {
-      // What has gone is known from this look-up only: a framework's session keeps its copy.
-      const blocked =
-        isAgain && (await session.reload()) === undefined
-          ? await blockedUser(opened, session.endedBy ?? "no_credentials", component)
-          : await guard(rulesFor(api, request));
+      const gone = isAgain ? await blockedIfGone() : undefined;
+      const since = clock.monotonic();
+      const blocked = gone ?? (await guard(rulesFor(api, request)));
       if (blocked !== undefined) return blocked.reply;
+      // The application's own rule may have waited, such as for its database.
+      const late = clock.monotonic() - since >= LOOK_AGAIN ? await blockedIfGone() : undefined;
+      if (late !== undefined) return late.reply;
       const options = { minValidity: MIN_VALIDITY, rejected };
       // A rejected token is never "signed out".
       const known = (await component.apiToken(session, api.api, options)) ?? rejected;
@@ -111,7 +121,7 @@ export function exchangeOf(
     origin: opened.origin,
     client,
     pathPrefix: settings.pathPrefix,
-    clock: component.clock,
+    clock,
     shutdown: component.shutdown,
     ...(cut && { cut }),
     ended,

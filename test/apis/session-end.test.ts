@@ -2,12 +2,13 @@
 import { once } from "node:events";
 import http, { type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { getRequestListener } from "@hono/node-server";
 import { afterEach, describe, expect, it } from "vitest";
 import { idpAuth as fetchAuth } from "../../src/adapters/fetch/fetch.js";
-import { idpAuth as nodeAuth } from "../../src/adapters/node/node.js";
-import type { IdpAuthOptions } from "../../src/index.js";
+import { idpAuth as nodeAuth, type NodeIdpAuth } from "../../src/adapters/node/node.js";
+import type { GuardRule, IdpAuthOptions } from "../../src/index.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { signedInAs, type SignsInForTests } from "../../src/testing/index.js";
 import { closeAll, nodeApi, optionsFor, rawBrowser } from "./parties.js";
@@ -21,8 +22,13 @@ afterEach(async () => {
   await closeAll();
 });
 
-async function serve(listener: RequestListener): Promise<number> {
+async function serve([auth, listener]: readonly [
+  SignsInForTests,
+  RequestListener,
+]): Promise<number> {
   const server = http.createServer(listener);
+  if ("proxyUpgrade" in auth)
+    server.on("upgrade", (...upgrade) => (auth as NodeIdpAuth).proxyUpgrade(...upgrade));
   servers.push(server);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -31,14 +37,14 @@ async function serve(listener: RequestListener): Promise<number> {
 
 /** Applications over node:http and over fetch. */
 const SERVED = {
-  "node:http"(options: IdpAuthOptions): [SignsInForTests, RequestListener] {
+  "node:http"(options: IdpAuthOptions, rule: GuardRule): [SignsInForTests, RequestListener] {
     const auth = nodeAuth(options);
     const notFound: RequestListener = (_request, response) => response.writeHead(404).end();
-    return [auth, auth.listener(auth.proxyApi("orders")(notFound))];
+    return [auth, auth.listener(auth.proxyApi("orders", rule)(notFound))];
   },
-  fetch(options: IdpAuthOptions): [SignsInForTests, RequestListener] {
+  fetch(options: IdpAuthOptions, rule: GuardRule): [SignsInForTests, RequestListener] {
     const auth = fetchAuth(options);
-    const proxy = auth.proxyApi("orders")(() => new Response(null, { status: 404 }));
+    const proxy = auth.proxyApi("orders", rule)(() => new Response(null, { status: 404 }));
     const listener = getRequestListener(
       async (request) => (await auth.fetch(request)) ?? proxy(request),
     );
@@ -46,20 +52,24 @@ const SERVED = {
   },
 };
 
-describe.each(Object.entries(SERVED))("a request over %s", (_name, served) => {
+describe.each(Object.entries(SERVED))("a request over %s", (name, served) => {
   /** Two processes with one store. */
-  async function started(respond: RequestListener) {
+  async function started(respond: RequestListener, rule: GuardRule = {}) {
     const seen: string[] = [];
-    const { api } = await nodeApi(async (message, response) => {
+    const { api, server } = await nodeApi(async (message, response) => {
       const body = (await buffer(message)).toString();
       seen.push(`${message.headers.authorization ?? ""} ${body}`);
       respond(message, response);
     });
+    server.on("upgrade", (message: http.IncomingMessage, socket: Duplex) => {
+      seen.push(`upgrade ${message.headers.authorization ?? ""}`);
+      socket.destroy();
+    });
     const options = { ...optionsFor(api.url.href), store: memoryStore() };
-    const [auth, listener] = served(options);
-    const [, otherListener] = served(options);
+    const [one, other] = [served(options, rule), served(options, rule)] as const;
+    const [auth] = one;
     const cookie = await signedInAs(auth, undefined, { tokens: { token: "users-token" } });
-    const ports = [await serve(listener), await serve(otherListener)] as const;
+    const ports = [await serve(one), await serve(other)] as const;
     const logout = async (process: number) => {
       const response = await fetch(`http://127.0.0.1:${ports[process]!}/idpauth/logout/?response=json`, { headers: { cookie } }); // prettier-ignore
       expect(response.status).toBe(200);
@@ -88,6 +98,30 @@ describe.each(Object.entries(SERVED))("a request over %s", (_name, served) => {
       await expect.poll(() => received.isClosed).toBe(true);
       expect(received.text).toMatch(/^HTTP\/1\.1 401 /);
       expect(seen).toEqual([]);
+    },
+  );
+
+  const UPGRADE = "Connection: Upgrade\r\nUpgrade: websocket\r\nOrigin: https://app.example\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="; // prettier-ignore
+
+  it.each(["GET", "POST", ...(name === "fetch" ? [] : ["UPGRADE"])])(
+    "%s whose rule waits doesn't reach the API after a logout in any process",
+    async (kind) => {
+      for (const process of [0, 1]) {
+        let pass: (() => void) | undefined;
+        const allow = () => new Promise<true>((resolve) => (pass = () => resolve(true)));
+        const { seen, cookie, logout, port } = await started(answer, { allow });
+        const { socket, received } = await rawBrowser(port);
+        if (kind === "POST") socket.write(`${HEAD(cookie, "Content-Length: 2")}ok`);
+        else if (kind === "GET") socket.write(HEAD(cookie, "").replace("POST", "GET"));
+        else socket.write(HEAD(cookie, UPGRADE).replace("POST", "GET").replace("Connection: close\r\n", "")); // prettier-ignore
+        await expect.poll(() => pass !== undefined).toBe(true);
+        await new Promise((resolve) => setTimeout(resolve, 150));
+        await logout(process);
+        pass?.();
+        await expect.poll(() => received.isClosed).toBe(true);
+        expect(received.text).toMatch(/^HTTP\/1\.1 401 /);
+        expect(seen).toEqual([]);
+      }
     },
   );
 
