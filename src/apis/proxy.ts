@@ -289,11 +289,11 @@ export function closingOf(exchange: Exchange): Closing {
       if (isSent) exchange.cut?.();
     },
   };
-  let leave = exchange.shutdown.add(open);
   const breakOff = (why: IdpAuthError) => {
     reason ??= why;
     abort?.(reason);
   };
+  let leave = exchange.shutdown.add(open);
   function watch(): void {
     unwatch();
     const ended = (signal ??= exchange.ended());

@@ -20,6 +20,8 @@ export class Shutdown {
   readonly #listeners = new Set<() => void>();
   readonly #resources = new Set<() => void>();
   #closed: Promise<void> | undefined;
+  /** Whether the time limit of the shutdown has passed. */
+  #isLate = false;
   #onEmpty: (() => void) | undefined;
 
   /** Whether new streams and sockets are refused. */
@@ -28,12 +30,13 @@ export class Shutdown {
   }
 
   /**
-   * Remembers what is open. During a shutdown, it is ended at once.
+   * Remembers what is open. During a shutdown, it is ended at once; after the time limit, broken off.
    * @returns a function to call when it has closed
    */
   add(open: Open): () => void {
     this.#open.add(open);
-    if (this.isClosing) open.end?.();
+    if (this.#isLate) attempt(open.destroy);
+    else if (this.isClosing) open.end?.();
     return () => {
       this.#open.delete(open);
       if (this.#open.size === 0) this.#onEmpty?.();
@@ -74,18 +77,18 @@ export class Shutdown {
       const seconds = timeout !== undefined && timeout >= 0 ? timeout : TIMEOUT;
       // The clock's timers keep no process alive; this one does.
       const alive = setInterval(() => undefined, 60_000);
-      let isOver = false;
+      let isDone = false;
       const done = () => {
-        if (isOver) return;
-        isOver = true;
-        cancel();
+        isDone = true;
         clearInterval(alive);
-        for (const open of [...this.#open]) attempt(open.destroy);
         for (const release of this.#resources) attempt(release);
         resolve();
       };
-      const cancel = clock.timer(Math.min(seconds * 1000, LONGEST), () => {
-        onLate(this.#open.size);
+      // Also after everything has closed: a request that a guard held may open something later.
+      clock.timer(Math.min(seconds * 1000, LONGEST), () => {
+        this.#isLate = true;
+        if (!isDone || this.#open.size > 0) onLate(this.#open.size);
+        for (const open of [...this.#open]) attempt(open.destroy);
         done();
       });
       // Later, because `isClosing` is still false here.

@@ -181,6 +181,23 @@ describe("a download", () => {
     expect([late, proxy.failures]).toEqual([[1], []]);
   });
 
+  it("that waited for its guard keeps the server open no longer than the timeout, too", async () => {
+    const { api } = await nodeApi(() => undefined);
+    let pass: () => void = () => undefined;
+    const proxy = await front(api, {
+      before: () => new Promise<void>((resolve) => (pass = resolve)),
+    });
+    const asked = request(proxy.port, "/api/orders/file");
+    await soon();
+    const serverClosed = new Promise((resolve) => proxy.server.close(resolve));
+    const { closed } = close(proxy, 0.1);
+    await closed;
+    pass();
+    expect((await asked).status).toBe(503);
+    await serverClosed;
+    expect(proxy.failures).toEqual([]);
+  });
+
   it("that begins during the shutdown is served and waited for", async () => {
     const { api } = await nodeApi((_message, response) => response.end("ok"));
     const proxy = await front(api);

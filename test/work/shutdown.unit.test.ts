@@ -32,12 +32,27 @@ it("ends what can end, waits for what is finite, and breaks nothing off in time"
   expect(state.isClosed).toBe(false);
   leaveDownload();
   await turn();
+  clock.advance(10_000);
   expect([state.isClosed, late, destroy.mock.calls, clock.pendingTimers]).toEqual([
     true,
     [],
     [],
     0,
   ]);
+});
+
+it("breaks off what opens after it has closed, as soon as the timeout has passed", async () => {
+  const shutdown = new Shutdown();
+  const { clock, late, state } = begin(shutdown);
+  await turn();
+  expect(state.isClosed).toBe(true);
+  const destroyed: string[] = [];
+  shutdown.add({ destroy: () => destroyed.push("a download in time") });
+  clock.advance(9_999);
+  expect(destroyed).toEqual([]);
+  clock.advance(1);
+  shutdown.add({ end: () => destroyed.push("ended"), destroy: () => destroyed.push("a late one") });
+  expect([destroyed, late]).toEqual([["a download in time", "a late one"], [1]]);
 });
 
 it("breaks the rest off after the timeout, and says how much it was", async () => {
