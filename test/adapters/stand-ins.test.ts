@@ -6,6 +6,7 @@ import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
 import type { LogEntry } from "../../src/index.js";
 import { startTestProvider } from "../../src/testing/index.js";
+import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { idpAuth as nodeAuth } from "../../src/adapters/node/node.js";
 import { signedInAs } from "../../src/testing/index.js";
 import { STAND_INS, type Received, type Send, type Sent } from "./stand-ins.js";
@@ -25,6 +26,11 @@ async function startApi(): Promise<string> {
   const server: Server = createServer((message: IncomingMessage, response) => {
     void text(message).then((body) => {
       const { method, headers } = message;
+      if (message.url === "/v2/broken") {
+        response.writeHead(200, { "Content-Length": "100" }).write("a part");
+        setTimeout(() => response.destroy(), 50);
+        return;
+      }
       const events = message.url === "/v2/events";
       response.setHeader("Content-Type", events ? "text/event-stream" : "application/json");
       response.end(
@@ -154,6 +160,29 @@ describe.each(Object.entries(STAND_INS))("%s", (_name, start) => {
       "data: 1\n\n",
       "text/event-stream",
     ]);
+  });
+});
+
+describe.each(Object.entries(STAND_INS))("over %s", (_name, start) => {
+  it("a response that the API breaks off fails, and waits for nothing", async () => {
+    const options = {
+      env: {},
+      issuer: "https://idp.example",
+      clientId: "app",
+      clientSecret: "secret",
+      secretKey: "a secret key of at least 32 bytes!",
+      baseUrl: "http://app.example",
+      apis: { orders: { url: await startApi(), path: "/api/orders/" } },
+      store: memoryStore(),
+      log: false as const,
+    };
+    const cookie = await signedInAs(nodeAuth(options), undefined, { tokens: { token: "at" } });
+    const send = await start(options);
+    const got = await send({ path: "/api/orders/broken", headers: { cookie } }).then(
+      ({ status }) => status,
+      () => "failed",
+    );
+    expect(["failed", 500]).toContain(got);
   });
 });
 

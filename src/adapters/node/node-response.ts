@@ -5,7 +5,7 @@ import {
   type OutgoingHttpHeaders,
 } from "node:http";
 import { Socket } from "node:net";
-import { Readable } from "node:stream";
+import { Readable, Stream } from "node:stream";
 import {
   GUARDED_CACHE_CONTROL,
   isOutage,
@@ -273,8 +273,15 @@ type Streamed = AnyResponse & { readonly stream?: Closable & { close(code: numbe
 function breakOff(response: AnyResponse): void {
   const { stream } = response as Streamed;
   // INTERNAL_ERROR: a stream of HTTP/2 that is only destroyed ends like a whole one.
-  if (stream === undefined) response.destroy();
-  else stream.close(2);
+  if (stream !== undefined) {
+    stream.close(2);
+    return;
+  }
+  response.destroy();
+  // Wrappers for functions have no connection to break, so they would wait for the end.
+  const hasConnection = (response.socket as unknown) instanceof Stream;
+  if (!hasConnection && response.listenerCount("error") > 0)
+    response.emit("error", new Error("The response was broken off."));
 }
 
 /** A stream of the Web as one of Node. Destroying it cancels the stream. */
