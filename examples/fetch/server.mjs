@@ -69,8 +69,7 @@ function nameOf(user) {
   );
 }
 
-const { PORT = 3000 } = process.env;
-const server = serve({ fetch: answer, port: Number(PORT) }, ({ port }) =>
+const server = serve({ fetch: answer, port: Number(process.env["PORT"] ?? 3000) }, ({ port }) =>
   console.log(`http://localhost:${port}/`),
 );
 

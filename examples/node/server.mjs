@@ -40,7 +40,6 @@ function application(request, response) {
 
 /** @param {unknown} error @param {IncomingMessage} _request @param {ServerResponse} response */
 function onError(error, _request, response) {
-  // An outage keeps the session, so the same request may succeed a moment later.
   if (isOutage(error))
     return json(response.setHeader("Retry-After", "1"), 503, { error: error.code });
   console.error(error);
@@ -70,9 +69,8 @@ function nameOf(user) {
 // startup checks, then /idpauth/* and, for all the rest, the application
 const listener = auth.listener(application, { onError });
 const server = createServer(listener).listen(Number(process.env["PORT"] ?? 3000), () => {
-  console.log(
-    `http://localhost:${/** @type {import("node:net").AddressInfo} */ (server.address()).port}/`,
-  );
+  const address = /** @type {import("node:net").AddressInfo} */ (server.address());
+  console.log(`http://localhost:${address.port}/`);
 });
 
 process.once("SIGTERM", async () => {
