@@ -4,16 +4,16 @@
  */
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
-import type { Duplex, Readable } from "node:stream";
+import { Readable, type Duplex } from "node:stream";
 import { headerLines } from "../http/header-lines.js";
 import { isStream, type AnyReply } from "../http/reply.js";
 import { nodeBody, transportTo } from "./forward.js";
-import { proxyRequest } from "./proxy.js";
+import { proxyRequest, type ProxyReply } from "./proxy.js";
 import { lengthOf, type HeaderLines } from "./request-headers.js";
 import { exchangeOf, type Proxied, type ProxyComponent } from "./respond.js";
 import type { IncomingBody } from "./transport.js";
 import { proxyUpgrade } from "./upgrade.js";
-import { webBody, webStream } from "./web-bodies.js";
+import { decoded, webBody, webStream } from "./web-bodies.js";
 
 /** A request as the framework hands it in: of Node.js, of the Web, or as both. */
 export interface IncomingRequest {
@@ -31,7 +31,7 @@ export async function respondOverNode(
   component: ProxyComponent,
 ): Promise<AnyReply> {
   const message = node as IncomingMessage | Http2ServerRequest | undefined;
-  const lines = message === undefined ? [...(web?.headers ?? [])].flat() : headerLines(message);
+  const lines = message === undefined ? uncompressed(web) : headerLines(message);
   const cut =
     message && (() => void ("stream" in message ? message.stream : message.socket).destroy());
   const exchange = exchangeOf({ ...proxied, ...(cut && { cut }) }, lines, component);
@@ -41,9 +41,27 @@ export async function respondOverNode(
       ? nodeBody(message)
       : web && bodyOfWeb(web, lines);
   const reply = await proxyRequest(proxied.api, transport, exchange, body);
-  return web !== undefined && isStream(reply.body)
-    ? { ...reply, body: webStream(reply.body) }
-    : reply;
+  if (web === undefined) return reply;
+  const readable = message === undefined ? decodedReply(reply) : reply;
+  if (!isStream(readable.body)) return readable;
+  // Next.js holds the headers back until the first chunk.
+  const first = message === undefined ? [new Uint8Array()] : [];
+  return { ...readable, body: webStream(readable.body, first) };
+}
+
+/** Asks the API for no compression: Next.js drops the response's Content-Encoding. */
+function uncompressed(request: Request | undefined): HeaderLines {
+  const asked = [...(request?.headers ?? [])].filter(([name]) => name !== "accept-encoding");
+  return [...asked, ["accept-encoding", "identity"]].flat();
+}
+
+/** An API may compress a response nevertheless. */
+function decodedReply(reply: ProxyReply<Readable>): ProxyReply<Readable> {
+  const { "Content-Encoding": codings, "Content-Length": _compressed, ...headers } = reply.headers;
+  const { status, body } = reply;
+  if (codings === undefined || body === undefined || status === 206) return reply;
+  const stream = isStream(body) ? body : Readable.from([Buffer.from(body)]);
+  return { ...reply, headers, body: decoded(stream, codings) };
 }
 
 /** Otherwise the framework has begun to read it, and its own `Request` has the body. */

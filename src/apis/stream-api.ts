@@ -2,14 +2,13 @@
  * Requests of the application to an API over node:http: those whose body is a stream, which the
  * `fetch` of Node.js would keep in memory.
  */
-import { pipeline, type Readable } from "node:stream";
-import { createBrotliDecompress, createUnzip } from "node:zlib";
+import type { Readable } from "node:stream";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
 import { IdpAuthError } from "../errors.js";
 import { transportTo } from "./forward.js";
 import { BODILESS, type ApiResponse } from "./transport.js";
-import { nodeStream, webStream } from "./web-bodies.js";
+import { decoded, nodeStream, webStream } from "./web-bodies.js";
 
 /** About the connection, or about the body, which are ours. */
 const OWN_HEADERS =
@@ -80,26 +79,11 @@ function responseOf(
   if (isBodiless || status < 200 || status > 599) discard();
   if (status < 200 || status > 599)
     throw new IdpAuthError("api_response_invalid", "The API sent a status that doesn't exist.");
-  const response = new Response(isBodiless ? null : webStream(decoded(body, headers)), {
+  // APIs may compress it without being asked.
+  const plain = () => webStream(decoded(body, headers.get("content-encoding") ?? ""));
+  const response = new Response(isBodiless ? null : plain(), {
     status,
     headers,
   });
   return Object.defineProperty(response, "url", { value: url.href });
-}
-
-/** Decompresses a body, because APIs may compress it without being asked. */
-function decoded(body: Readable, headers: Headers): Readable {
-  let stream = body;
-  const codings = headers.get("content-encoding")?.toLowerCase().split(",") ?? [];
-  for (const coding of codings.map((name) => name.trim()).reverse()) {
-    const decoder = decoderOf(coding);
-    if (decoder === undefined) return stream;
-    stream = pipeline(stream, decoder, () => undefined);
-  }
-  return stream;
-}
-
-function decoderOf(coding: string): (NodeJS.ReadWriteStream & Readable) | undefined {
-  if (coding === "br") return createBrotliDecompress();
-  return /^(?:x-)?gzip$|^deflate$/.test(coding) ? createUnzip() : undefined;
 }

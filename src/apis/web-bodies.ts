@@ -1,5 +1,6 @@
 /** Bodies of the Fetch standard over node:http. */
-import { Readable } from "node:stream";
+import { pipeline, Readable } from "node:stream";
+import { createBrotliDecompress, createUnzip } from "node:zlib";
 import { IdpAuthError } from "../errors.js";
 import { fetchBody } from "./fetch-forward.js";
 import type { IncomingBody } from "./transport.js";
@@ -49,11 +50,19 @@ export function nodeStream(
  * Returns a stream of Node.js as one of the Web, which reads only what it is asked for. Not
  * `Readable.toWeb`, which keeps chunks besides, and throws outside of any promise if a stream is
  * canceled while it ends.
+ *
+ * @param first chunks before those of the stream
  */
-export function webStream(source: Readable): ReadableStream<Uint8Array> {
+export function webStream(
+  source: Readable,
+  first: readonly Uint8Array[] = [],
+): ReadableStream<Uint8Array> {
   const chunks: AsyncIterator<Uint8Array, undefined> = source[Symbol.asyncIterator]();
   return new ReadableStream<Uint8Array>(
     {
+      start(controller) {
+        for (const chunk of first) controller.enqueue(chunk);
+      },
       async pull(controller) {
         const chunk = await chunks.next();
         if (chunk.done === true) controller.close();
@@ -63,4 +72,23 @@ export function webStream(source: Readable): ReadableStream<Uint8Array> {
     },
     { highWaterMark: 0 },
   );
+}
+
+/**
+ * Decompresses a body.
+ * @param codings as in Content-Encoding. Of an unknown one, the body stays as it is
+ */
+export function decoded(body: Readable, codings: string): Readable {
+  let stream = body;
+  for (const coding of codings.toLowerCase().split(",").reverse()) {
+    const decoder = decoderOf(coding.trim());
+    if (decoder === undefined) return stream;
+    stream = pipeline(stream, decoder, () => undefined);
+  }
+  return stream;
+}
+
+function decoderOf(coding: string): (NodeJS.ReadWriteStream & Readable) | undefined {
+  if (coding === "br") return createBrotliDecompress();
+  return /^(?:x-)?gzip$|^deflate$/.test(coding) ? createUnzip() : undefined;
 }
