@@ -57,12 +57,11 @@ export const DECIDING_FILES = {
   "src/apis/request-headers.ts": ["test/apis/headers.unit.test.ts"],
   "src/apis/response-headers.ts": ["test/apis/headers.unit.test.ts"],
   "src/apis/addresses.ts": ["test/apis/headers.unit.test.ts"],
-  "src/apis/proxy.ts": [
-    "test/apis/proxy.test.ts",
-    "test/apis/fetch-forward.test.ts",
-    "test/apis/session-end.test.ts",
-    "test/apis/pages.test.ts",
-  ],
+  "src/apis/challenge.ts": ["test/apis/headers.unit.test.ts"],
+  "src/apis/proxy.ts": ["test/apis/proxy.unit.test.ts"],
+  "src/apis/step-up.ts": ["test/apis/step-up.unit.test.ts"],
+  "src/config/api-rules.ts": ["test/config/api-options.unit.test.ts"],
+  "src/work/shutdown.ts": ["test/work/shutdown.unit.test.ts"],
   "src/provider/response-meaning.ts": ["test/provider/token-response.unit.test.ts"],
   "src/provider/id-token.ts": [
     "test/provider/id-token.unit.test.ts",

@@ -81,7 +81,7 @@ function replace(
   const before = headers.get(name);
   const after = before === undefined ? undefined : replacement(before);
   if (after !== undefined) headers.set(name, after);
-  else if (before !== undefined) headers.delete(name);
+  else headers.delete(name);
   return after !== undefined;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { challengeOf } from "../../src/apis/challenge.js";
 import { byName, lengthOf, requestHeaders } from "../../src/apis/request-headers.js";
-import { responseHeaders } from "../../src/apis/response-headers.js";
+import { isEventStreamType, responseHeaders } from "../../src/apis/response-headers.js";
 import { readApis } from "../../src/config/api-options.js";
 import { apiRow } from "./api-row.js";
 
@@ -154,7 +154,8 @@ describe("the headers of a request for an API", () => {
 
   it("take no part of a text for an address, and say nothing about an unknown origin", () => {
     const sender = { ...SENDER, client: "10.0.0.1 evil", origin: undefined };
-    expect(passed([], apiRow(), sender as unknown as typeof SENDER)).toEqual({
+    // A header that is undefined would be an error of Node.js.
+    expect(passed([], apiRow(), sender as unknown as typeof SENDER)).toStrictEqual({
       authorization: `Bearer ${TOKEN}`,
       forwarded: "for=unknown",
       "x-forwarded-prefix": "/app/api/orders",
@@ -402,6 +403,12 @@ describe("the headers of a response for the browser", () => {
     ["", false],
   ])("know an event stream by its type: %s is %s", (type, expected) => {
     expect("X-Accel-Buffering" in given([["Content-Type", type]])).toBe(expected);
+    expect(isEventStreamType(type)).toBe(expected);
+  });
+
+  it("know no event stream without a type, and other streams are no event streams", () => {
+    expect(isEventStreamType(undefined)).toBe(false);
+    expect(isEventStreamType("application/x-ndjson")).toBe(false);
   });
 
   it.each([
