@@ -1,0 +1,20 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+/** A key and a certificate that nobody else trusts, as PEM. */
+export function selfSigned(): { readonly key: string; readonly cert: string } {
+  const folder = mkdtempSync(path.join(tmpdir(), "idpauth-"));
+  try {
+    const [key, cert] = [path.join(folder, "key"), path.join(folder, "cert")];
+    const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
+    const subject = ["-days", "2", "-subj", "/CN=localhost"];
+    execFileSync("openssl", ["req", "-x509", ...curve, ...subject, "-keyout", key, "-out", cert], {
+      stdio: "ignore",
+    });
+    return { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
