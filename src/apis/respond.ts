@@ -134,7 +134,7 @@ export function exchangeOf(
       const provider = record && clientOf(record, registrations)?.key;
       const parameters = { ...providerIn(provider), ...stepUp, api: api.api };
       const loginUrl = loginPath(settings.publicPath, parameters);
-      return stepUpReply(challenge, loginUrl, opened, component);
+      return stepUpReply(challenge, { api: api.api, loginUrl }, opened, component);
     },
     refused: (code, more) => refusedReply({ code, ...more }, request, pages),
     failed(error) {
@@ -190,7 +190,7 @@ function refusedReply(
  * a failure.
  */
 function tokenRefused(
-  { code, status, reason, loginUrl }: ApiTokenError,
+  { api, code, status, reason, loginUrl }: ApiTokenError,
   opened: SessionRequest,
   component: ProxyComponent,
 ): Promise<Reply> {
@@ -200,5 +200,5 @@ function tokenRefused(
     return refusedReply(failure, opened.request, component.pages);
   }
   const error = "insufficient_user_authentication";
-  return stepUpReply({ status: 401, error, parameters: {} }, loginUrl, opened, component);
+  return stepUpReply({ status: 401, error, parameters: {} }, { api, loginUrl }, opened, component);
 }

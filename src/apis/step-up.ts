@@ -5,7 +5,7 @@ import { isNavigation, loginHeader, loginUrlBackTo, pageOf } from "../guard/bloc
 import { wantsPage } from "../http/accept.js";
 import { json, redirect, type Reply } from "../http/reply.js";
 import type { Pages } from "../pages/pages.js";
-import type { UserSession } from "../ports/user-session.js";
+import { hasJustAskedFor } from "../record/api-tokens.js";
 import type { Challenge } from "./challenge.js";
 
 interface StepUpParts {
@@ -14,29 +14,25 @@ interface StepUpParts {
   readonly clock: Clock;
 }
 
-/** Seconds after a login in which the same demand isn't met by another one. */
-const JUST_NOW = 60;
-
-/** How many demands are remembered. */
-const MOST_DEMANDS = 1_000;
-
-/** The sessions in which a navigation was last redirected to a login, by user and demand. */
-const redirects = new WeakMap<Pages, Map<string, string | undefined>>();
+/** A login that an API needs. */
+export interface DemandedLogin {
+  /** The name of the API, which the login requests. */
+  readonly api: string;
+  /** The path of the login, with its parameters. */
+  readonly loginUrl: string;
+}
 
 /**
  * A navigation is redirected to the login and back, but not twice if the login doesn't help: then
  * it gets a page, as a form does. A script gets JSON in the guard's form, which `idpauth/client`
  * knows.
- *
- * @param loginUrl path of the login, with its parameters
  */
 export async function stepUpReply(
   { status, error, parameters }: Challenge,
-  loginUrl: string,
+  { api, loginUrl }: DemandedLogin,
   { request, origin, session }: SessionRequest,
-  parts: StepUpParts,
+  { settings, pages, clock }: StepUpParts,
 ): Promise<Reply> {
-  const { settings, pages } = parts;
   if (!wantsPage(request)) {
     const body = { authenticated: true, error, ...parameters, login_url: loginUrl };
     const challenge = { "WWW-Authenticate": `Bearer error="${error}"` };
@@ -45,8 +41,11 @@ export async function stepUpReply(
   const [path = "", query] = loginUrl.split("?", 2);
   const page = pageOf(request, origin, settings.pathPrefix);
   const back = loginUrlBackTo(path, page, Object.fromEntries(new URLSearchParams(query)));
-  const isFirst = isNavigation(request) && (await helps(session, loginUrl, parts));
-  if (isFirst) return redirect(back);
+  if (isNavigation(request)) {
+    // Known from the record, because another process may have started the login.
+    const record = await session.read();
+    if (!record || !hasJustAskedFor(record, api, epochSeconds(clock))) return redirect(back);
+  }
   const action = {
     label: "action.signInAgain",
     href: isNavigation(request) ? back : loginUrl,
@@ -56,24 +55,4 @@ export async function stepUpReply(
     request,
     loginHeader(loginUrl),
   );
-}
-
-/** Whether the user hasn't just come back from this login. Remembers that it is tried. */
-async function helps(
-  session: UserSession,
-  loginUrl: string,
-  { pages, clock }: StepUpParts,
-): Promise<boolean> {
-  const known = redirects.get(pages) ?? new Map<string, string | undefined>();
-  redirects.set(pages, known);
-  const record = await session.read();
-  const demand = JSON.stringify([record?.id_info?.iss, record?.id_info?.sub, loginUrl]);
-  // A sign-in changes the session's key.
-  const hasSignedIn = known.has(demand) && known.get(demand) !== session.key;
-  if (hasSignedIn && epochSeconds(clock) - Number(record?.idp_login_at) < JUST_NOW) return false;
-  const [oldest] = known.keys();
-  if (known.size >= MOST_DEMANDS && oldest !== undefined) known.delete(oldest);
-  known.delete(demand);
-  known.set(demand, session.key);
-  return true;
 }

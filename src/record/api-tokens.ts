@@ -70,6 +70,18 @@ function isOver(
   return token === undefined || (expiresAt !== undefined && hasEpochTimePassed(expiresAt, now));
 }
 
+/**
+ * Whether the user has just come back from a login that requested this API, so that another one
+ * would end the same way. Pure.
+ */
+export function hasJustAskedFor(record: SessionRecord, api: string, now: EpochSeconds): boolean {
+  return record.idp_state.asked_apis?.includes(api) === true && hasJustSignedIn(record, now);
+}
+
+function hasJustSignedIn({ idp_login_at: at }: SessionRecord, now: EpochSeconds): boolean {
+  return typeof at === "number" && isRecent(at, now);
+}
+
 /** What a login for an API adds to its request, because of the session that starts it. */
 export interface ApiLogin {
   /** What the provider has demanded, as the text of the parameter `claims`. */
@@ -115,25 +127,25 @@ export function lackOf(
   { sessionAutoRefresh }: Pick<PolicySettings, "sessionAutoRefresh">,
   now: EpochSeconds,
 ): Lack {
-  const { credentials, idp_state: state, idp_login_at: loginAt } = record;
+  const { credentials, idp_state: state } = record;
   const asked = state.asked_apis ?? [];
-  const hasJustSignedIn = typeof loginAt === "number" && isRecent(loginAt, now);
   const entry = target === undefined ? undefined : apiEntry(record, api, target);
   if (entry?.refused !== undefined && (isRecent(entry.at, now) || credentials?.refresh_token)) {
     const isAsked = asked.includes(api);
     const isForUser =
       ASKS_USER.includes(entry.refused) ||
       (consentLater && !isAsked && UNCONSENTED.includes(entry.refused));
-    const loginHelps = isForUser && !(isAsked && hasJustSignedIn);
+    const loginHelps = isForUser && !hasJustAskedFor(record, api, now);
     return { kind: "refused", reason: entry.refused, loginHelps };
   }
   const lack = (reason: MissingReason, loginHelps: boolean): Lack => {
     return { kind: "missing", reason, loginHelps };
   };
   // A login brings another one, unless that has expired when it comes.
-  if (target === undefined) return lack("token_expired", !hasJustSignedIn);
+  if (target === undefined) return lack("token_expired", !hasJustSignedIn(record, now));
   if (!sessionAutoRefresh) return lack("auto_refresh_off", false);
-  if (state.refresh_rejected === true) return lack("refresh_rejected", !hasJustSignedIn);
+  if (state.refresh_rejected === true)
+    return lack("refresh_rejected", !hasJustSignedIn(record, now));
   // Which API the login asked for makes no difference: all have the same refresh token.
   return lack("no_refresh_token", asked.length === 0);
 }

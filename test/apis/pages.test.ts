@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { idpAuth } from "../../src/adapters/fetch/fetch.js";
 import type { Api } from "../../src/config/api-options.js";
 import type { LogEntry } from "../../src/index.js";
-import { signedInAs, TestClock } from "../../src/testing/index.js";
+import { signedInAs } from "../../src/testing/index.js";
 import { closeAll, nodeApi, optionsFor, ORIGIN } from "./parties.js";
 
 afterEach(closeAll);
@@ -24,25 +24,18 @@ async function started(
   const { env, ...row } = changes;
   const { env: base, apis, ...options } = optionsFor(api.url.href);
   const log: LogEntry[] = [];
-  const clock = new TestClock();
   const auth = idpAuth({
     ...options,
     env: { ...base, ...env },
     apis: { orders: { ...apis.orders, ...row } },
     log: (entry) => log.push(entry),
     pages: { locale: "auto" },
-    clock,
   });
   const proxy = auth.proxyApi("orders")(() => new Response(null, { status: 404 }));
-  const signIn = () => signedInAs(auth, undefined, { tokens: { token: "users-token" } });
-  let cookie = await signIn();
+  const cookie = await signedInAs(auth, undefined, { tokens: { token: "users-token" } });
   return {
     server,
     log,
-    clock,
-    async signInAgain() {
-      cookie = await signIn();
-    },
     async get(path: string, headers: Record<string, string>, init: RequestInit = {}) {
       const response = await proxy(
         new Request(ORIGIN + path, { ...init, headers: { cookie, ...headers } }),
@@ -188,22 +181,6 @@ describe("an API that demands a step-up", () => {
     expect(page.headers.get("x-idpauth-login")).toMatch(/^\/idpauth\/login\/\?/);
     expect(page.text).not.toContain("origin_url");
   });
-
-  it("doesn't redirect again after a login that didn't help, but offers it", async () => {
-    const { get, signInAgain, clock } = await demanding(401, 'error="insufficient_user_authentication", max_age=60');
-    expect((await get(ITEM, NAVIGATION)).status).toBe(302);
-    // Without a login, such as after Back, it is the first time again.
-    expect((await get(ITEM, NAVIGATION)).status).toBe(302);
-    clock.advance(2_000);
-    await signInAgain();
-    const page = await get(ITEM, NAVIGATION);
-    expect([page.status, page.type, page.headers.get("location")]).toEqual([401, "text/html", null]);
-    expect(page.text).toContain("origin_url=");
-    // A script is told as before.
-    expect((await get(ITEM, SCRIPT)).type).toBe("application/json");
-    clock.advance(61_000);
-    expect((await get(ITEM, NAVIGATION)).status).toBe(302);
-  }); // prettier-ignore
 });
 
 describe("an API's own words about a login", () => {
