@@ -62,6 +62,7 @@ export type { FrameworkSession } from "./sessions/framework-session.js";
 export type { ListedSession, Subject } from "./sessions/subject-sessions.js";
 export type { Explanation } from "./access/session-access.js";
 export {
+  describesBody,
   isStream,
   type AnyReply,
   type Body,

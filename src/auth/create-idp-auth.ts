@@ -2,13 +2,7 @@ import { systemClock } from "../clock.js";
 import { unknownProvider } from "../config/check-conditions.js";
 import { check, CHECKS } from "../config/check-table.js";
 import { isGoogleIssuer } from "../config/issuers.js";
-import {
-  ConfigurationError,
-  IdpAuthError,
-  isOutage,
-  seeExplanation,
-  type Finding,
-} from "../errors.js";
+import { ConfigurationError, isOutage, seeExplanation, type Finding } from "../errors.js";
 import { driverCode, EventHub } from "../events/event-hub.js";
 import { logLine } from "../events/log-lines.js";
 import { stderrLog } from "../events/stderr-log.js";
@@ -21,7 +15,7 @@ import type { ProviderSettings } from "../config/read-settings.js";
 import type { GuardRule } from "../config/rule-options.js";
 import { STARTUP_CHECKS } from "../config/startup-checks.js";
 import { PerRequest } from "../http/request.js";
-import { uncaughtReply } from "../pages/failure-reply.js";
+import { hasReply, uncaughtReply } from "../pages/failure-reply.js";
 import { Shutdown } from "../work/shutdown.js";
 import type { SeenSession, UserSession } from "../ports/user-session.js";
 import { createAccessors } from "./accessors.js";
@@ -234,13 +228,12 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
       return ready().router.handle(adapter.request(raw), raw);
     },
     uncaught(error, raw) {
+      if (!hasReply(error)) return undefined;
       const reply = uncaughtReply(error, adapter.request(raw), ready().pages);
+      const { code, message, status } = error;
       // An outage of the provider or the store has its line already.
-      if (reply !== undefined && error instanceof IdpAuthError && error.status >= 500) {
-        const { code, message } = error;
-        if (!isOutage(error))
-          events.log({ level: "warn", code, message, details: { reason: driverCode(error) } });
-      }
+      if (status >= 500 && !isOutage(error))
+        events.log({ level: "warn", code, message, details: { reason: driverCode(error) } });
       return reply;
     },
     ...guard,

@@ -43,6 +43,16 @@ export function isStream(body: Body | undefined): body is BodyStream {
   return typeof body === "object" && !(body instanceof Uint8Array);
 }
 
+/**
+ * Whether a header describes the body that a failed handler wanted to send. Others are set by
+ * middleware, such as those of CORS, which a script needs to read an error.
+ */
+export function describesBody(name: string): boolean {
+  return /^(?:content-(?!security)|(?:accept-ranges|etag|expires|last-modified|location|trailer|transfer-encoding)$)/i.test(
+    name,
+  );
+}
+
 /** The headers of every response. */
 export const COMMON_HEADERS = {
   "Cache-Control": "no-store",

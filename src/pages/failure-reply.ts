@@ -84,18 +84,23 @@ export async function outageReply(
 }
 
 /**
- * The reply for an error of ours that the application did not catch: the error's status, as a page
- * or a problem document. It has nothing of the error but its code. Undefined: another error, one of
- * a copy of this package that knows other codes, or a mistake in the application's code (500), which
- * the framework reports as any other.
+ * Whether an error that the application did not catch becomes a response of ours. Not another
+ * error, one of a copy of this package that knows other codes, or a mistake in the application's
+ * code (500), which the framework reports as any other.
+ */
+export function hasReply(error: unknown): error is IdpAuthError {
+  return error instanceof IdpAuthError && error.status !== 500 && Object.hasOwn(ERRORS, error.code);
+}
+
+/**
+ * The reply for such an error: its status, as a page or a problem document. It has nothing of the
+ * error but its code.
  */
 export function uncaughtReply(
-  error: unknown,
+  error: IdpAuthError,
   request: IdpRequest,
   pages: Pages,
-): Promise<Reply> | undefined {
-  if (!(error instanceof IdpAuthError) || error.status === 500) return undefined;
-  if (!Object.hasOwn(ERRORS, error.code)) return undefined;
+): Promise<Reply> {
   const { code } = error;
   const login = `${pages.publicPath}login/`;
   const asked = error instanceof ApiTokenError ? error.loginUrl : undefined;

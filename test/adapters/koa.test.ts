@@ -249,7 +249,10 @@ describe("errors", () => {
     app.clock.advance(HOUR);
     app.provider.fault("token", { kind: "status", status: 500 });
     const uncaught = await browser.get("/uncaught");
-    expect([uncaught.status, uncaught.text]).toEqual([503, "Service Unavailable"]);
+    expect([uncaught.status, uncaught.json()]).toMatchObject([
+      503,
+      { code: "provider_unavailable" },
+    ]);
     expect(app.errors).toEqual([expect.any(ProviderUnavailableError)]);
     expect((await browser.get("/caught")).status).toBe(418);
     expect(caught).toEqual([expect.any(ProviderUnavailableError)]);

@@ -384,7 +384,10 @@ describe("the guard", () => {
       expect.stringContaining("application/problem+json"),
     ]);
     const filtered = await user.get("/filtered");
-    expect([filtered.status, filtered.json()]).toEqual([503, { error: "provider_unavailable" }]);
+    expect([filtered.status, filtered.json()]).toMatchObject([
+      503,
+      { code: "provider_unavailable" },
+    ]);
     expect(filtered.headers["retry-after"]).toMatch(/^[1-9]\d*$/);
   });
 });
@@ -400,9 +403,9 @@ describe("@CurrentUser()", () => {
     clock.advance(HOUR);
     provider.fault("token", { kind: "reset" });
     const answer = await user.get("/who");
-    expect([answer.status, answer.json(), answer.setCookies]).toEqual([
+    expect([answer.status, answer.json(), answer.setCookies]).toMatchObject([
       503,
-      { error: "provider_unavailable" },
+      { code: "provider_unavailable" },
       [],
     ]);
     expect(answer.headers["retry-after"]).toMatch(/^[1-9]\d*$/);

@@ -24,7 +24,7 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = {
   nestjs: [
     "idp-auth/current-user.decorator.ts",
     "idp-auth/idp-auth.module.ts",
-    "idp-auth/idp-outage.filter.ts",
+    "idp-auth/idp-error.filter.ts",
     "idp-auth/idp-required.guard.ts",
   ],
   next: [

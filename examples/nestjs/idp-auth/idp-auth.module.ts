@@ -10,7 +10,7 @@ import { APP_FILTER, HttpAdapterHost } from "@nestjs/core";
 import type { Express } from "express";
 import type { IdpAuthOptions } from "idpauth";
 import { idpAuth, type ExpressIdpAuth } from "idpauth/express";
-import { IdpOutageFilter } from "./idp-outage.filter.js";
+import { IdpErrorFilter } from "./idp-error.filter.js";
 
 /**
  * `@Inject(IDP_AUTH) private readonly auth!: ExpressIdpAuth` injects the component, which has the
@@ -32,7 +32,12 @@ export class IdpAuthModule implements NestModule, BeforeApplicationShutdown, OnA
       global: true,
       providers: [
         { provide: IDP_AUTH, useFactory: () => idpAuth(options) },
-        { provide: APP_FILTER, useClass: IdpOutageFilter },
+        {
+          provide: APP_FILTER,
+          useFactory: (auth: ExpressIdpAuth, host: HttpAdapterHost) =>
+            new IdpErrorFilter(auth, host),
+          inject: [IDP_AUTH, HttpAdapterHost],
+        },
       ],
       exports: [IDP_AUTH],
     };

@@ -1,7 +1,16 @@
 import type { IncomingMessage } from "node:http";
-import type { Application, NextFunction, Request, RequestHandler, Response, Router } from "express";
+import type {
+  Application,
+  ErrorRequestHandler,
+  NextFunction,
+  Request,
+  RequestHandler,
+  Response,
+  Router,
+} from "express";
 import {
   createAdapterAuth,
+  describesBody,
   type AdapterAuth,
   type Finding,
   type Gate,
@@ -16,6 +25,7 @@ import {
   onClose,
   sourceOf,
   upgradesOf,
+  writeFresh,
   writeReply,
   type ProxyUpgrade,
 } from "../node/node.js";
@@ -57,6 +67,12 @@ export interface ExpressIdpAuth<
   readonly proxyUpgrade: ProxyUpgrade;
   /** The endpoints as middleware, for applications that mount by hand and call `start`. */
   readonly routes: RequestHandler;
+  /**
+   * Responds to an error of idpauth with its status, as a page or a problem document, and passes
+   * any other error on. `app.use(auth.errorHandler)` after the routes and after your own error
+   * handlers, which see an error first.
+   */
+  readonly errorHandler: ErrorRequestHandler;
 }
 
 /**
@@ -74,7 +90,7 @@ export function idpAuth<
 >(options: IdpAuthOptions<OwnClaims, Data> = {}): ExpressIdpAuth<OwnClaims, Data> {
   /** Its settings tell which proxies are trusted. After `mount(router)`, of the first request. */
   let application: Request["app"] | undefined;
-  const { auth, gates, proxyUpgrade } = createAdapterAuth<Request, OwnClaims, Data>(
+  const { auth, gates, proxyUpgrade, uncaught } = createAdapterAuth<Request, OwnClaims, Data>(
     options,
     {
       name: "Express",
@@ -108,6 +124,19 @@ export function idpAuth<
       return findings;
     },
     routes,
+    // Express knows an error handler by its four parameters.
+    errorHandler(error: unknown, request, response, next) {
+      const reply = response.headersSent ? undefined : uncaught(error, request);
+      if (reply === undefined) {
+        next(error);
+        return;
+      }
+      reply
+        .then((own) => {
+          writeFresh(response, own, describesBody);
+        })
+        .catch(next);
+    },
     proxyUpgrade: upgradesOf(proxyUpgrade, (message) => {
       const raw = application && upgradeOf(message, application);
       return raw && { request: new ExpressRequest(raw), client: raw.ip };

@@ -98,8 +98,14 @@ export function sendReply(any: AnyFastifyReply, own: AnyReply): void {
     cancelStream(own);
     return;
   }
-  const { status, headers, setCookies, body } = own;
+  const { body } = own;
   const reply = any as FastifyReply;
+  setReplyHead(reply, own);
+  reply.send(isStream(body) ? sentAtOnce(body, reply.raw) : body);
+}
+
+/** Sets everything but the body. */
+export function setReplyHead(reply: FastifyReply, { status, headers, setCookies }: AnyReply): void {
   const varyBefore = reply.getHeader("vary");
   reply.code(status);
   for (const name in headers) reply.header(name, headers[name]);
@@ -110,7 +116,6 @@ export function sendReply(any: AnyFastifyReply, own: AnyReply): void {
     const before = [reply.getHeader("set-cookie") ?? []].flat();
     reply.removeHeader("set-cookie").header("set-cookie", [...before, ...setCookies]);
   }
-  reply.send(isStream(body) ? sentAtOnce(body, reply.raw) : body);
 }
 
 /**

@@ -17,6 +17,7 @@ import {
   type IdpAuthOptions,
   type Stopped,
 } from "../../index.js";
+import { errorHooks } from "./fastify-errors.js";
 import { endpoints, notEncapsulated, pathBelow } from "./mount-endpoints.js";
 import {
   FastifyMessage,
@@ -123,7 +124,11 @@ export function idpAuth<
   const sessions = options.session === "host" ? new FastifySessions() : undefined;
   /** The class of this server's requests, learned from the first one. */
   let prototype: object | undefined;
-  const { auth, gates, proxyUpgrade } = createAdapterAuth<AnyFastifyRequest, OwnClaims, Data>(
+  const { auth, gates, proxyUpgrade, uncaught } = createAdapterAuth<
+    AnyFastifyRequest,
+    OwnClaims,
+    Data
+  >(
     options,
     {
       name: "Fastify",
@@ -175,6 +180,9 @@ export function idpAuth<
       auth.start({ sessionMiddleware: sessionPluginOf(scope), rewritesSessions: isRolling(scope) });
       const path = pathBelow(scope.prefix, prefix, auth.mountPath());
       scope.addHook("onRequest", hook(gates.endpoints));
+      const { onError, onSend } = errorHooks(uncaught);
+      scope.addHook("onError", onError);
+      scope.addHook("onSend", onSend);
       scope.register(endpoints, { prefix: path });
       done();
     } catch (error) {

@@ -9,7 +9,7 @@ import {
   type Stopped,
 } from "../../index.js";
 import { OpenResponses } from "./fetch-close.js";
-import { responseOf, WebRequest } from "./fetch-message.js";
+import { responseOf, toResponse, WebRequest } from "./fetch-message.js";
 import { keepPrivate } from "./private-fetch-response.js";
 
 export { OpenResponses } from "./fetch-close.js";
@@ -73,7 +73,7 @@ export function idpAuth<
   Data extends object = Record<string, unknown>,
 >(options: IdpAuthOptions<OwnClaims, Data> = {}): FetchIdpAuth<OwnClaims, Data> {
   const responses = new OpenResponses();
-  const { auth, gates } = createAdapterAuth<Request, OwnClaims, Data>(
+  const { auth, gates, uncaught } = createAdapterAuth<Request, OwnClaims, Data>(
     options,
     {
       name: "a fetch-style server",
@@ -97,12 +97,14 @@ export function idpAuth<
           const response = await stoppedResponse(gate, stopped, request);
           return gate.streams === true ? responses.follow(request, response) : response;
         }
-        if (!gate.keepsPrivate) return handler(request, ...rest);
         try {
-          return keepPrivate(responses.follow(request, await handler(request, ...rest)));
+          const response = await handler(request, ...rest);
+          return gate.keepsPrivate ? keepPrivate(responses.follow(request, response)) : response;
         } catch (error) {
-          responses.end(request);
-          throw error;
+          if (gate.keepsPrivate) responses.end(request);
+          const reply = await uncaught(error, request);
+          if (reply === undefined) throw error;
+          return toResponse(reply, request.method);
         }
       };
     };

@@ -1,6 +1,7 @@
 import { Hono, type Context, type Env, type MiddlewareHandler, type Next, type Schema } from "hono";
 import {
   createAdapterAuth,
+  describesBody,
   IdpAuthError,
   onFirstClose,
   type AdapterAuth,
@@ -111,7 +112,10 @@ export function idpAuth<
     // Hono has handled the error by now, where no `onError` does so with the error's own response.
     if (c.error !== undefined && (await isOwnResponse(c.error, c.res))) {
       const reply = await uncaught(c.error, c);
-      if (reply !== undefined) replaceResponse(c, respond(c, reply));
+      if (reply !== undefined) {
+        for (const name of [...c.res.headers.keys()]) if (describesBody(name)) c.header(name);
+        replaceResponse(c, respond(c, reply));
+      }
     }
     if (gate.keepsPrivate) replaceResponse(c, keepPrivate(open.follow(c, c.res)));
     return undefined;

@@ -19,6 +19,7 @@ import {
 } from "../../index.js";
 import { keepPrivate, onClose, sourceOf, upgradesOf, type ProxyUpgrade } from "../node/node.js";
 import { KoaRequest, setReply } from "./koa-message.js";
+import { replaceOnError } from "./koa-errors.js";
 
 /** The context of any Koa application, with any state and properties. */
 export type AnyContext = ExtendableContext;
@@ -87,7 +88,7 @@ export function idpAuth<
 >(options: IdpAuthOptions<OwnClaims, Data> = {}): KoaIdpAuth<OwnClaims, Data> {
   /** Its settings tell which proxies are trusted. Without `mount`, of the first request. */
   let application: AnyContext["app"] | undefined;
-  const { auth, gates, proxyUpgrade } = createAdapterAuth<AnyContext, OwnClaims, Data>(
+  const { auth, gates, proxyUpgrade, uncaught } = createAdapterAuth<AnyContext, OwnClaims, Data>(
     options,
     {
       name: "Koa",
@@ -106,6 +107,27 @@ export function idpAuth<
       csrf: "app.use(auth.csrf)",
     },
   );
+
+  function middleware(gate: Gate<AnyContext>): KoaMiddleware {
+    // Not async, so that the error of a wrong use is thrown at the line with the mistake.
+    return function idpauth(ctx, next) {
+      gate.assertCalledWith(next);
+      const proceed = (stopped: Stopped | undefined): Promise<unknown> => {
+        if (stopped === undefined) {
+          if (gate.keepsPrivate) keepPrivate(ctx.res);
+          replaceOnError(ctx, uncaught);
+          return next();
+        }
+        const responded = gate.respond(stopped, [ctx, stopped, next], (reply) => {
+          setReply(ctx, reply);
+        });
+        return responded.then(() => undefined);
+      };
+      const entered = gate.enter(ctx, ctx.res);
+      return entered === undefined ? proceed(undefined) : entered.then(proceed);
+    };
+  }
+
   const routes = middleware(gates.endpoints);
   return {
     ...auth,
@@ -122,24 +144,5 @@ export function idpAuth<
       const ctx = application?.createContext(message, {} as never);
       return ctx && { request: new KoaRequest(ctx), client: ctx.ip };
     }),
-  };
-}
-
-function middleware(gate: Gate<AnyContext>): KoaMiddleware {
-  // Not async, so that the error of a wrong use is thrown at the line with the mistake.
-  return function idpauth(ctx, next) {
-    gate.assertCalledWith(next);
-    const proceed = (stopped: Stopped | undefined): Promise<unknown> => {
-      if (stopped === undefined) {
-        if (gate.keepsPrivate) keepPrivate(ctx.res);
-        return next();
-      }
-      const responded = gate.respond(stopped, [ctx, stopped, next], (reply) => {
-        setReply(ctx, reply);
-      });
-      return responded.then(() => undefined);
-    };
-    const entered = gate.enter(ctx, ctx.res);
-    return entered === undefined ? proceed(undefined) : entered.then(proceed);
   };
 }

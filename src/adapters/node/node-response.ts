@@ -373,9 +373,17 @@ export function respondToError(error: unknown, _request: unknown, response: AnyR
   });
 }
 
-/** Writes a response in place of the handler's unfinished one, whose headers are wrong for it. */
-export function writeFresh(response: AnyResponse, reply: AnyReply): void {
+/**
+ * Writes a response in place of the handler's unfinished one, whose headers are wrong for it.
+ *
+ * @param drops which headers to remove; default all
+ */
+export function writeFresh(
+  response: AnyResponse,
+  reply: AnyReply,
+  drops: (name: string) => boolean = () => true,
+): void {
   const either = response as ServerResponse;
-  for (const name of namesOf(either)) either.removeHeader(name);
+  for (const name of namesOf(either)) if (drops(name)) either.removeHeader(name);
   writeReply(response, reply);
 }

@@ -41,6 +41,7 @@ export {
   readableOf,
   sendHead,
   sendStream,
+  writeFresh,
   writeReply,
 } from "./node-response.js";
 

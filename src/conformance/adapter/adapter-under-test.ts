@@ -180,6 +180,11 @@ export interface AdapterSetup {
    */
   readonly csrf: boolean;
   /**
+   * False: the application has no error handler of its own, but what the adapter's documentation
+   * tells applications to add in its place.
+   */
+  readonly handlesErrors: boolean;
+  /**
    * The application's own error handler calls it with the error object, and responds with the
    * error's `status` (else 500) and `{ "caught": message }` as JSON.
    */

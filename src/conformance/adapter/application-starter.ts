@@ -34,6 +34,8 @@ export interface StageOptions {
   readonly csrf?: boolean;
   /** Default: none. */
   readonly proxied?: AdapterSetup["proxied"];
+  /** Default: true. */
+  readonly handlesErrors?: boolean;
   readonly provider?: TestProviderOptions;
   /**
    * Default: a new clock. Set it if a store or a further provider needs the clock before the start.
@@ -171,6 +173,7 @@ export class ApplicationStarter {
       earlier: rest.earlier ?? [],
       csrf: rest.csrf ?? false,
       proxied: rest.proxied ?? [],
+      handlesErrors: rest.handlesErrors ?? true,
       routes: routes.map((route) => (route.kind === "json" ? counted(route, ran) : route)),
       caught: (error) => void caught.push(error),
     });

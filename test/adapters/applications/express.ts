@@ -98,10 +98,17 @@ export async function startExpress(
     );
   }
   if (setup.basePath !== "") app.use(setup.basePath, router);
-  app.use(((error: Error & { status?: number }, _request, response, _next) => {
+  const own: express5.ErrorRequestHandler = (
+    error: Error & { status?: number },
+    _,
+    response,
+    _next,
+  ) => {
     setup.caught(error);
     response.status(error.status ?? 500).json({ caught: error.message });
-  }) satisfies express5.ErrorRequestHandler);
+  };
+  if (setup.handlesErrors) app.use(own);
+  if (auths[0]) app.use(auths[0].errorHandler);
   return { auths, handle: app, ...(await listen(app)) };
 }
 

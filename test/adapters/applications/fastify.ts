@@ -57,10 +57,11 @@ export async function startFastify(setup: AdapterSetup): Promise<RunningApplicat
       rolling: false,
     });
   }
-  app.setErrorHandler((error: Error & { status?: number }, _request, reply) => {
-    setup.caught(error);
-    return reply.code(error.status ?? 500).send({ caught: error.message });
-  });
+  if (setup.handlesErrors)
+    app.setErrorHandler((error: Error & { status?: number }, _request, reply) => {
+      setup.caught(error);
+      return reply.code(error.status ?? 500).send({ caught: error.message });
+    });
   const auths = setup.mounts.map((options) => idpAuth(options));
 
   async function area(scope: FastifyInstance): Promise<void> {

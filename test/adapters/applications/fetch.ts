@@ -94,6 +94,7 @@ export async function startFetch(
     try {
       response = await protectedAnswer(request);
     } catch (error) {
+      if (!setup.handlesErrors) throw error;
       setup.caught(error);
       const { message, status = 500 } = error as Error & { status?: number };
       response = Response.json({ caught: message }, { status });

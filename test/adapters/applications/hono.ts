@@ -77,6 +77,7 @@ export async function startHono(
     area.on(route.method, route.path, handler);
   }
   app.route(setup.basePath, area);
+  if (!setup.handlesErrors) return { auths, ...(await serve(app.fetch)) };
   app.onError((error: Error & { status?: number }, c) => {
     setup.caught(error);
     return c.json({ caught: error.message }, (error.status ?? 500) as 500);

@@ -27,10 +27,12 @@ const FAILING_ANSWERS: GuardResponses = {
 /** The suite's application as people write it with Koa. */
 export async function startKoa(setup: AdapterSetup): Promise<RunningApplication> {
   const app = new Koa({ proxy: setup.trustsProxy });
+  app.silent = true;
   app.use(async (ctx, next) => {
     try {
       await next();
     } catch (error) {
+      if (!setup.handlesErrors) throw error;
       setup.caught(error);
       const { message, status = 500 } = error as Error & { status?: number };
       answer(ctx, status, { caught: message });

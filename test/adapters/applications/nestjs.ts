@@ -105,7 +105,7 @@ export async function startNest(setup: AdapterSetup): Promise<RunningApplication
     );
   }
   if (setup.basePath !== "") app.setGlobalPrefix(setup.basePath);
-  app.useGlobalFilters(new CaughtFilter(app.getHttpAdapter()));
+  if (setup.handlesErrors) app.useGlobalFilters(new CaughtFilter(app.getHttpAdapter()));
   auths.push(...areas.map((area) => app.get<{ auth: ExpressIdpAuth }>(area).auth));
   if (setup.csrf && auths[0]) app.use(auths[0].csrf);
   for (const { api, rule, isAfterParser } of setup.proxied) {

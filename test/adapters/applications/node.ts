@@ -74,7 +74,7 @@ export async function startNode(setup: AdapterSetup): Promise<RunningApplication
   };
   // Each mount's listener leaves to the next one what is not its own.
   const all = auths.reduceRight<Listener>(
-    (next, auth) => auth.listener(next, { onError }),
+    (next, auth) => auth.listener(next, setup.handlesErrors ? { onError } : {}),
     application,
   );
   const listener = setup.csrf && auths[0] ? auths[0].csrf(all) : all;

@@ -1,8 +1,20 @@
 import assert from "node:assert/strict";
-import { ConfigurationError, SessionMissingError } from "../../../index.js";
+import {
+  ApiTokenError,
+  ConfigurationError,
+  IdpAuthError,
+  ProviderUnavailableError,
+  SessionMissingError,
+} from "../../../index.js";
 import type { ApplicationRoute } from "../adapter-under-test.js";
 import type { ApplicationStarter, StageOptions } from "../application-starter.js";
-import { ACCEPTS_JSON, assertProblem, assertRetryAfter } from "./assertions.js";
+import {
+  ACCEPTS_JSON,
+  assertHeaders,
+  assertPage,
+  assertProblem,
+  assertRetryAfter,
+} from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const area = "errors";
@@ -42,6 +54,16 @@ const FAILURES: readonly (readonly [
   ],
 ];
 
+const SECRET = "a-secret-of-the-error";
+
+/** Errors of idpauth that a handler may let through. None is a mistake in the application's code. */
+const UNCAUGHT: readonly IdpAuthError[] = [
+  new IdpAuthError("api_unreachable", SECRET, { cause: new Error(SECRET) }),
+  new IdpAuthError("login_required", SECRET),
+  new ApiTokenError("api_token_missing", "orders", "no_refresh_token"),
+  new ProviderUnavailableError("timeout", { retryAfter: 7 }),
+];
+
 export const errorRequirements: readonly AdapterRequirement[] = [
   {
     area,
@@ -74,6 +96,38 @@ export const errorRequirements: readonly AdapterRequirement[] = [
       }
       assert.equal(app.caught.length, FAILURES.length);
       assert.equal((await browser.get("/idpauth/session")).json().authenticated, true);
+    },
+  },
+  {
+    area,
+    title:
+      "an error of idpauth that the application does not catch becomes its status, with a page for a navigation and a problem document for a script",
+    async check(starter) {
+      const routes = UNCAUGHT.map((error): ApplicationRoute => ({
+        kind: "json",
+        method: "GET",
+        path: `/${error.code}`,
+        guard: { mount: 0 },
+        // They describe a body that is not sent.
+        headers: { "content-language": "tlh", etag: '"unsent"', location: "/unsent" },
+        respond: () => Promise.reject(error),
+      }));
+      const app = await starter.start({ routes, handlesErrors: false });
+      const browser = await app.signedIn();
+      for (const { code, status } of UNCAUGHT) {
+        const page = await browser.navigate(`/${code}`);
+        assertPage(page, status, code);
+        const script = await browser.get(`/${code}`, { headers: ACCEPTS_JSON });
+        assertProblem(script, status, code);
+        for (const response of [page, script]) {
+          const { headers, text } = response;
+          assertHeaders(response, code);
+          assert.ok(!text.includes(SECRET), text);
+          assert.ok(!/tlh|unsent/.test(JSON.stringify(headers)), JSON.stringify(headers));
+          assert.equal(headers["retry-after"], status === 503 ? "7" : undefined);
+        }
+      }
+      assert.deepEqual(app.caught, []);
     },
   },
   {

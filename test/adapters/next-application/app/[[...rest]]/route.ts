@@ -33,6 +33,7 @@ function withErrors(handler: Handler): Handler {
     try {
       return await handler(request);
     } catch (error) {
+      if (!setup().handlesErrors) throw error;
       setup().caught(error);
       const { status = 500, message } = error as Error & { status?: number };
       return Response.json({ caught: message }, { status });
