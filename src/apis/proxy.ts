@@ -152,9 +152,16 @@ export async function admittedUrl(
  */
 function isFromOtherSite({ allowCrossSite }: Api, { request, origin }: Exchange): boolean {
   if (!passesCsrf(request, () => origin)) return true;
+  if (allowCrossSite && READING.includes(request.method)) return false;
   const site = request.header("sec-fetch-site");
-  return !allowCrossSite && site !== undefined && site !== "same-origin" && site !== "none";
+  if (site !== undefined) return site !== "same-origin" && site !== "none";
+  // Over plain http, and in old browsers, only this header tells.
+  const from = request.header("origin");
+  return from !== undefined && from !== origin;
 }
+
+/** The methods with which other sites may link to an API, if its row allows it. */
+const READING = ["GET", "HEAD"];
 
 /** How a request is sent. */
 export interface Sending<Stream extends BodyStream> {

@@ -84,6 +84,7 @@ describe("a proxied request", () => {
     ["POST", "same-site", true, 403],
     ["POST", undefined, true, 403],
     ["POST", "same-origin", false, 200],
+    ["OPTIONS", "cross-site", true, 403],
   ])(
     "by %s with Sec-Fetch-Site %s, and allowCrossSite %s, gets %i",
     async (method, site, allowCrossSite, status) => {
@@ -95,6 +96,25 @@ describe("a proxied request", () => {
       });
       expect(response.status).toBe(status);
       if (status === 403 && method !== "HEAD") expect(code(response.body)).toBe("cross_origin");
+    },
+  );
+
+  it.each([
+    ["GET", "https://app.example", false, 200],
+    ["GET", "https://evil.example", false, 403],
+    ["GET", "http://app.example", false, 403],
+    ["GET", "null", false, 403],
+    ["HEAD", "https://evil.example", false, 403],
+    ["OPTIONS", "https://evil.example", false, 403],
+    ["GET", "https://evil.example", true, 200],
+    ["OPTIONS", "https://evil.example", true, 403],
+  ])(
+    "by %s with Origin %s alone, as over plain http, and allowCrossSite %s, gets %i",
+    async (method, origin, allowCrossSite, status) => {
+      const { api } = await nodeApi((_request, response) => response.end("ok"), { allowCrossSite });
+      const { port } = await front(api);
+      const headers = { Origin: origin };
+      expect((await request(port, "/api/orders/", { method, headers })).status).toBe(status);
     },
   );
 
