@@ -13,59 +13,43 @@ const NAVIGATION: Record<string, string> = {
   "sec-fetch-mode": "navigate",
 };
 const SCRIPT = { "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors", accept: "text/html" };
+const NOW = 1_800_000_000;
 const CHALLENGE: Challenge = {
   status: 401,
   error: "insufficient_user_authentication",
   parameters: { max_age: "60" },
 };
 
-/** An application with one user's browser. */
-function application() {
-  const clock = new TestClock();
+/** An application with one user's browser. @param record the user's session; undefined: there is none */
+function application(record?: { asked_apis?: string[]; idp_login_at?: number }) {
+  const clock = new TestClock(NOW * 1000);
   const shown: unknown[] = [];
+  let reads = 0;
   const pages = {
     error: async (model: unknown, _request: unknown, headers: Record<string, string>) => {
       shown.push(model);
       return { status: 401, headers, body: "page" };
     },
   } as unknown as Pages;
-  const session = { key: "key-1", reads: 0 };
-  const user = { iss: "https://login.example", sub: "ada" };
-  let loginAt = clock.now() / 1000 - 3600;
-  let isGone = false;
+  const read = async () => {
+    reads += 1;
+    const { asked_apis, ...rest } = record ?? {};
+    return record && { ...rest, idp_state: { ...(asked_apis && { asked_apis }) } };
+  };
   const get = async ({
     method = "GET",
     headers = NAVIGATION,
-    login = LOGIN,
+    login: loginUrl = LOGIN,
     challenge = CHALLENGE,
     target = "/api/orders/5?a=b%2Fc",
   } = {}) => {
-    const opened = {
-      request: { method, target, header: (name: string) => headers[name] },
-      origin: ORIGIN,
-      session: {
-        key: session.key,
-        read: async () => (
-          (session.reads += 1),
-          isGone ? undefined : { id_info: user, idp_login_at: loginAt }
-        ),
-      },
-    } as unknown as SessionRequest;
+    const request = { method, target, header: (name: string) => headers[name] };
+    const opened = { request, origin: ORIGIN, session: { read } } as unknown as SessionRequest;
     const settings = { pathPrefix: "/app" };
+    const login = { api: "orders", loginUrl };
     return stepUpReply(challenge, login, opened, { settings, pages, clock });
   };
-  return {
-    ...{ clock, shown, session, user, get },
-    /** The key of the session changes with each sign-in. */
-    signIn(at = clock.now() / 1000) {
-      session.key += "+";
-      loginAt = at;
-    },
-    signOut: () => (isGone = true),
-    async status(options?: Parameters<typeof get>[0]) {
-      return (await get(options)).status;
-    },
-  };
+  return { shown, get, reads: () => reads };
 }
 
 const queryOf = (location: string) => {
@@ -93,7 +77,7 @@ describe("a step-up", () => {
     [CHALLENGE],
     [{ status: 403, error: "insufficient_scope", parameters: { scope: "orders:write" } }],
   ])("is JSON for a script, without a look at the session: %j", async (challenge) => {
-    const { get, session, shown } = application();
+    const { get, reads, shown } = application();
     const { status, headers, body } = await get({ headers: SCRIPT, challenge });
     expect([status, JSON.parse(body!)]).toEqual([
       challenge.status,
@@ -103,30 +87,24 @@ describe("a step-up", () => {
       "WWW-Authenticate": `Bearer error="${challenge.error}"`,
       "X-Idpauth-Login": LOGIN,
     });
-    expect([session.reads, shown]).toEqual([0, []]);
+    expect([reads(), shown]).toEqual([0, []]);
   });
 
-  it("is a page for a form, which is no attempt", async () => {
-    const { get, shown, signIn, status } = application();
+  it("is a page for a form, without a look at the session", async () => {
+    const { get, reads, shown } = application();
     const page = await get({ method: "POST" });
-    expect([page.body, page.headers]).toEqual(["page", { "X-Idpauth-Login": LOGIN }]);
+    expect([page.body, page.headers, reads()]).toEqual(["page", { "X-Idpauth-Login": LOGIN }, 0]);
     expect(shown).toEqual([
       {
         code: "insufficient_user_authentication",
         action: { label: "action.signInAgain", href: LOGIN },
       },
     ]);
-    signIn();
-    expect(await status()).toBe(302);
   });
-});
 
-describe("a login that didn't help", () => {
-  it("isn't tried again by itself for a minute, but offered", async () => {
-    const { get, shown, signIn, status, clock } = application();
-    const { headers } = await get();
-    clock.advance(5_000);
-    signIn();
+  it("after a login for this API, which didn't help, is a page that offers another one", async () => {
+    const { get, shown } = application({ asked_apis: ["billing", "orders"], idp_login_at: NOW });
+    const { headers } = await application().get();
     const page = await get();
     expect([page.status, page.headers]).toEqual([401, { "X-Idpauth-Login": LOGIN }]);
     expect(shown).toEqual([
@@ -135,60 +113,22 @@ describe("a login that didn't help", () => {
         action: { label: "action.signInAgain", href: headers["Location"] },
       },
     ]);
-    clock.advance(59_000);
-    expect(await status()).toBe(401);
-    clock.advance(1_000);
-    expect(await status()).toBe(302);
+    // A script is told as ever.
+    expect((await get({ headers: SCRIPT })).body).toContain("login_url");
   });
 
-  it("was none if the user hasn't signed in since, such as after Back", async () => {
-    const { status, signIn } = application();
-    signIn();
-    expect([await status(), await status(), await status()]).toEqual([302, 302, 302]);
-    signIn();
-    expect(await status()).toBe(401);
-  });
-
-  it("can be tried again by another sign-in, a minute after the last one", async () => {
-    const { status, signIn, clock } = application();
-    await status();
-    signIn(clock.now() / 1000 - 60);
-    expect(await status()).toBe(302);
-    signIn();
-    expect(await status()).toBe(401);
-  });
-
-  it("concerns this demand, this user and this application alone", async () => {
-    const { status, signIn, user } = application();
-    await status();
-    signIn();
-    expect(await status({ login: `${LOGIN}&acr_values=mfa` })).toBe(302);
-    user.sub = "grace";
-    expect(await status()).toBe(302);
-    Object.assign(user, { sub: "ada", iss: "https://other.example" });
-    expect(await status()).toBe(302);
-    user.iss = "https://login.example";
-    expect(await status({ target: "/api/orders/6" })).toBe(401);
-    const other = application();
-    other.signIn();
-    expect(await other.status()).toBe(302);
-  });
-
-  it("counts as none if the session is gone", async () => {
-    const { status, signIn, signOut } = application();
-    signOut();
-    expect(await status()).toBe(302);
-    signIn();
-    expect(await status()).toBe(302);
-  });
-
-  it("is remembered for the last 1000 demands", async () => {
-    const { status, signIn } = application();
-    const demand = (at: number) => status({ login: `${LOGIN}&at=${String(at)}` });
-    for (const at of [0, 1, 0]) await demand(at);
-    for (let at = 2; at <= 1000; at++) await demand(at);
-    signIn();
-    // The first one was demanded again, so that the second one was the oldest.
-    expect([await demand(0), await demand(2), await demand(1)]).toEqual([401, 401, 302]);
+  it.each([
+    ["for this API, just now", ["orders"], NOW - 59, 401],
+    ["for this API, a minute ago", ["orders"], NOW - 60, 302],
+    ["for another API", ["billing"], NOW, 302],
+    ["for no API", [], NOW, 302],
+    ["of an older version", undefined, NOW, 302],
+    ["at an unknown time", ["orders"], undefined, 302],
+  ])("after a login %s (%j at %s) is %i", async (_which, asked, at, status) => {
+    const { get } = application({
+      ...(asked && { asked_apis: asked }),
+      ...(at !== undefined && { idp_login_at: at }),
+    });
+    expect((await get()).status).toBe(status);
   });
 });
