@@ -60,7 +60,10 @@ export const DECIDING_FILES = {
   "src/apis/challenge.ts": ["test/apis/headers.unit.test.ts"],
   "src/apis/proxy.ts": ["test/apis/proxy.unit.test.ts"],
   "src/apis/step-up.ts": ["test/apis/step-up.unit.test.ts"],
-  "src/config/api-rules.ts": ["test/config/api-options.unit.test.ts"],
+  "src/config/api-rules.ts": [
+    "test/config/api-options.unit.test.ts",
+    "test/apis/target.unit.test.ts",
+  ],
   "src/work/shutdown.ts": ["test/work/shutdown.unit.test.ts"],
   "src/provider/response-meaning.ts": ["test/provider/token-response.unit.test.ts"],
   "src/provider/id-token.ts": [

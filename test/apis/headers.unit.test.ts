@@ -620,6 +620,35 @@ describe("the challenge of an API", () => {
     });
   });
 
+  it.each<[string, object]>([
+    ['acr_values="mfa"', { acr_values: "mfa" }],
+    ["acr_values=mfa", { acr_values: "mfa" }],
+    ['acr_values = "mfa"', { acr_values: "mfa" }],
+    ['ACR_Values="mf\\a p\\h\\r"', { acr_values: "mfa phr" }],
+    ['acr_values=""', {}],
+    ['acr_values=" mfa"', {}],
+    ['acr_values="mfa "', {}],
+    ["max_age=60", { max_age: "60" }],
+    ['max_age="60x"', {}],
+    ['max_age="x60"', {}],
+    ["max_age=1234567890", {}],
+    ["scope=a", { scope: "a" }],
+    ['scope="a bc def"', { scope: "a bc def" }],
+    ['scope="a \\"b"', {}],
+    ['scope="\\"a b"', {}],
+    ['scope="a  b"', {}],
+    [`scope="${"x".repeat(1000)}"`, { scope: "x".repeat(1000) }],
+    [`scope="${"x".repeat(1001)}"`, {}],
+  ])("has the parameters that are valid: %s has %j", (parameter, parameters) => {
+    const value = `Bearer error=insufficient_scope, ${parameter}`;
+    expect(of(403, value)?.parameters).toEqual(parameters);
+  });
+
+  it("may be one of several lines", () => {
+    const lines = ["WWW-Authenticate", "Bearer error=insufficient_scope", "www-authenticate", "Basic realm=x"];
+    expect(challengeOf(403, lines)).toMatchObject({ error: "insufficient_scope" });
+  }); // prettier-ignore
+
   it("is none for other errors and statuses, and leaves invalid parameters out", () => {
     expect(of(401, 'Bearer error="invalid_token"')).toBeUndefined();
     expect(of(401, 'Bearer error="insufficient_scope"')).toBeUndefined();

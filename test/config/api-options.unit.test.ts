@@ -158,7 +158,7 @@ describe("the option `apis`", () => {
           7,
         ],
       ],
-      ["methods", ["GET", [], ["get"], [""], ["GET POST"], [7]]],
+      ["methods", ["GET", [], [["GET"]], ["get"], [""], ["GET POST"], [7]]],
       ["paths", ["%2F", ["%2f"], [".."], ["%5C"]]],
       [
         "requestHeaders",
@@ -247,6 +247,27 @@ describe("the option `apis`", () => {
       { methods: ["PUT"], maxAge: 60 },
       { methods: ["GET"] },
     ],
+    ["has methods in small letters at an end", { methods: ["GETs"], maxAge: 60 }],
+    ["has methods in small letters at a beginning", { methods: ["xGET"], maxAge: 60 }],
+    ["has a method that is a list", { methods: [["GET"]], maxAge: 60 }],
+    ["has methods without a list", { methods: "GET", maxAge: 60 }],
+    [
+      "has only HEAD, for an API that has only GET",
+      { methods: ["HEAD"], maxAge: 60 },
+      { methods: ["GET"] },
+    ],
+    [
+      "has only GET, for an API that has only POST",
+      { methods: ["GET"], maxAge: 60 },
+      { methods: ["POST"] },
+    ],
+    ["has the name of an inherited property", { constructor: "x", maxAge: 60 }],
+    ["has two slashes at its end", { path: "admin//", maxAge: 60 }],
+    ["has a slash alone", { path: "/", maxAge: 60 }],
+    ["has a wrong character after a right segment", { path: "a/b%", maxAge: 60 }],
+    ["has a wrong character before a dot", { path: "%.a", maxAge: 60 }],
+    ["has a wrong character in the middle", { path: "a%b", maxAge: 60 }],
+    ["has a control character", { path: "a\u0000b", maxAge: 60 }],
     ["has an undefined requirement", { path: "admin", allow: undefined }],
     ["has an `allow` that is no function", { allow: true }],
     ["has a short `maxAge`", { maxAge: 29 }],
@@ -279,11 +300,56 @@ describe("the option `apis`", () => {
     [{ methods: ["PUT", "GET"], maxAge: 60 }, { methods: ["GET"] }],
     [{ maxAge: 60 }, { requestHeaders: { "X-HTTP-Method-Override": "GET" } }],
     [{ maxAge: 60 }, { requestHeaders: { Origin: true } }],
+    [{ path: ".well-known/a.b./c .d", maxAge: 60 }],
+    [{ path: " a/b ", maxAge: 60 }],
+    [{ methods: ["HEAD"], maxAge: 60 }, { methods: ["GET", "HEAD"] }],
+    [{ methods: ["TRACER"], maxAge: 60 }, { methods: ["TRACER", "XCONNECT"] }],
+    ...[
+      "X-Method-Overrides",
+      "X-Original-URLs",
+      "X-Original-Urn",
+      "X-Override",
+      "X-HTTP",
+      "My-X-Original-URL",
+    ].map((name): [object, object] => [{ maxAge: 60 }, { requestHeaders: { [name]: true } }]),
   ])("may have the rule %j", (rule, options = {}) => {
     expect(
       codes({ orders: { ...URL_OK, path: "/api/orders/", rules: [rule], ...options } }),
     ).toEqual([]);
   });
+
+  it.each(["X-HTTP-Method", "X-HTTP-Method-Override", "X-HTTP-Path", "X-HTTP-Path-Override", "X-HTTP-Methods", "X-Method-Override", "X-Original-URL", "X-Original-URI", "X-Original-Path", "X-Original-Method", "X-Override-URL", "X-Override-Method", "X-Rewrite-URL", "X-Rewrite-Path"])(
+    "may have no rule if %s passes, which some servers take for the method or the path",
+    (name) => {
+      const orders = { ...URL_OK, path: "/api/orders/", rules: [{ maxAge: 60 }] };
+      expect(codes({ orders: { ...orders, requestHeaders: { [name]: true } } })).toEqual(["E029"]);
+      expect(codes({ orders: { ...orders, rules: [], requestHeaders: { [name]: true } } })).toEqual([]);
+      expect(codes({ orders: { ...orders, requestHeaders: { [name]: "GET" } } })).toEqual([]);
+    },
+  ); // prettier-ignore
+
+  it("may list at most 50 methods, of at most 20 letters, without CONNECT and TRACE", () => {
+    const of = (...methods: string[]) => codes({ orders: { ...URL_OK, methods } });
+    const many = Array.from({ length: 51 }, (_, at) => `A${"B".repeat(Math.floor(at / 5))}${"CDEFG"[at % 5]!}`); // prettier-ignore
+    expect([of("A".repeat(20)), of("TRACER"), of("XTRACE"), of(...many.slice(1))]).toEqual([[], [], [], []]);
+    for (const methods of [["A".repeat(21)], ["TRACE"], ["GET", "CONNECT"], many])
+      expect(of(...methods)).toEqual(["E029"]);
+  }); // prettier-ignore
+
+  it("names each mistake of a rule that matches nothing, and of an API without a path", () => {
+    const rules = [{ methods: ["PURGE"], maxAge: 60 }, { unknown: 1, maxAge: 60 }];
+    expect(messages({ orders: { ...URL_OK, rules } })).toEqual([
+      '`apis`, "orders": rule 1: it can\'t match, because the API has none of its `methods`.',
+      '`apis`, "orders": rule 2: there is no option "unknown".',
+      '`apis`, "orders": `rules` are for the proxy, which needs a `path`.',
+    ]);
+    expect(messages({ orders: { ...URL_OK, path: "/a/", rules: [{ methods: 7, maxAge: 60 }] } })).toEqual([
+      '`apis`, "orders": rule 1: `methods` is a number; allowed: a list of methods in capital letters, without CONNECT and TRACE.',
+    ]);
+    expect(messages({ orders: { ...URL_OK, path: "/a/", rules: [{ path: 7, maxAge: 60 }] } })).toEqual([
+      expect.stringMatching(/^`apis`, "orders": rule 1: `path` is a number; allowed: /),
+    ]);
+  }); // prettier-ignore
 
   it("names the rule and its option", () => {
     const rules = [{ maxAge: 60 }, { path: "/admin", maxAge: 1 }, { methods: ["GET"] }];

@@ -197,3 +197,35 @@ it("a listener is called once, and not if it was removed", async () => {
   expect(called).toHaveBeenCalledOnce();
   expect(removed).not.toHaveBeenCalled();
 });
+
+it("what closes before a shutdown concerns nobody, and no listener is called before", async () => {
+  const shutdown = new Shutdown();
+  const called = vi.fn();
+  shutdown.onClosing(called);
+  shutdown.add({ destroy: () => undefined })();
+  await turn();
+  expect([shutdown.isClosing, called.mock.calls.length]).toEqual([false, 0]);
+});
+
+it("looks for refreshes once everything has closed, and not after each part", async () => {
+  const shutdown = new Shutdown();
+  const settled = vi.fn(nothing);
+  const leaves = [1, 2].map(() => shutdown.add({ destroy: () => undefined }));
+  begin(shutdown, { settled });
+  await turn();
+  for (const [at, leave] of leaves.entries()) {
+    leave();
+    await turn();
+    expect(settled).toHaveBeenCalledTimes(at);
+  }
+});
+
+it("breaks everything off at once with a timeout of zero", async () => {
+  const shutdown = new Shutdown();
+  const destroy = vi.fn();
+  shutdown.add({ destroy });
+  const { clock, closed, late } = begin(shutdown, { timeout: 0 });
+  clock.advance(0);
+  await closed;
+  expect([late, destroy.mock.calls.length]).toEqual([[1], 1]);
+});
