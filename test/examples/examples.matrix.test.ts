@@ -26,6 +26,8 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = {
     "idp-auth/idp-auth.module.ts",
     "idp-auth/idp-error.filter.ts",
     "idp-auth/idp-required.guard.ts",
+    "notices/notices.gateway.ts",
+    "reports/reports.resolver.ts",
   ],
   next: [
     "app/session.js",
