@@ -100,8 +100,7 @@ function flawIn(path: string, paths: Api["paths"]): string | undefined {
   const needed = ALLOWANCES.find(
     ([allowance, form]) => form.test(text) && !paths.includes(allowance),
   );
-  // Also the characters that only look like a dot or a slash, which some systems make one of.
-  return needed?.[0] ?? DOTS.exec(decoded(text).normalize("NFKC"))?.[0];
+  return needed?.[0] ?? DOTS.exec(plain(decoded(text)))?.[0];
 }
 
 /**
@@ -112,14 +111,26 @@ function flat(path: string): string {
   return path.replace(NESTED, "%");
 }
 
-/** Decodes a flat path, as UTF-8, without what some decoders drop, or trim. */
+/** Decodes a flat path, as UTF-8. */
 function decoded(path: string): string {
+  if (!path.includes("%")) return path;
   const bytes = path.replace(/%([0-9a-f]{2})/gi, (_all, digits: string) =>
     String.fromCharCode(parseInt(digits, 16)),
   );
-  return Buffer.from(bytes, "latin1")
-    .toString()
-    .replace(/[\x85\ufffd]/g, "");
+  return Buffer.from(bytes, "latin1").toString();
+}
+
+/**
+ * Returns text with what some systems make of it: characters that only look like a slash, a
+ * backslash, a dot or a letter become one, in NFKC and in the code pages of Windows, and what isn't
+ * seen is dropped.
+ */
+function plain(text: string): string {
+  return text
+    .normalize("NFKC")
+    .replace(/[\u2044\u2215\u29f8]/g, "/")
+    .replace(/[\u2216\u29f5\u29f9\xa5\u20a9]/g, "\\")
+    .replace(/[\x85\ufffd\p{Default_Ignorable_Code_Point}]/gu, "");
 }
 
 /**
@@ -128,17 +139,19 @@ function decoded(path: string): string {
  */
 function namesIn(path: string): string[] {
   return (
-    path
-      .split("/")
+    plain(path)
+      .split(/[/\\]/)
       .map((segment) =>
         segment
-          .replace(/[;?#].*$/s, "")
+          // Also the stream of a file in NTFS: `admin::$DATA` is `admin`.
+          .replace(/(?:[;?#]|::?\$).*$/s, "")
           .trim()
           .replace(/(?<![\s.])[\s.]+$/, ""),
       )
       .filter((name) => name !== "")
-      // Both: `ẞ` is no capital of `ss` before it is `ß`, and `ı` only has the capital of `i`.
-      .map((name) => name.normalize("NFKC").toLowerCase().toUpperCase())
+      // Both: `ẞ` is no capital of `ss` before it is `ß`, and `ı` only has the capital of `i`. The
+      // small letter of `İ` is `i` to some systems, and an `i` with another dot to others.
+      .map((name) => name.toLowerCase().replaceAll("\u0307", "").toUpperCase())
   );
 }
 

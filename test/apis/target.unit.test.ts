@@ -134,6 +134,10 @@ describe("the path of a proxied request", () => {
         "%EF%BC%8E%EF%BC%8E",
         "%E2%80%A5",
         "a/%E2%80%A4./b",
+        ".%E2%80%8B./b",
+        "a/.%C2%AD.",
+        "..%E2%81%84b",
+        "..%C2%A5b",
         "..%EF%BC%8Fx",
         "x%EF%BC%BC..",
         "..%EF%BC%9Bx",
@@ -356,7 +360,21 @@ describe("the rules for a path", () => {
     "ad%FFmin",
     "%C2%85admin",
     "%EF%BD%81dmin",
+    "ADM%C4%B0N",
     "admin%2Fusers",
+    // What looks like a slash, a backslash or a semicolon, and what isn't seen.
+    "admin%EF%BC%8Fusers",
+    "%EF%BC%8Fadmin",
+    "admin%E2%88%95users",
+    "admin%E2%81%84users",
+    "admin%EF%BC%BCusers",
+    "admin%C2%A5users",
+    "admin%EF%BC%9Bx",
+    "adm%C2%ADin",
+    "adm%E2%80%8Bin",
+    "%EF%BB%BFadmin",
+    "admin::$DATA",
+    "admin:$i30:$INDEX_ALLOCATION/users",
   ])("concern each spelling of it that a server could accept: %s", (rest) => {
     expect([rest, matches(rest)]).toEqual([rest, true]);
   });
@@ -374,6 +392,7 @@ describe("the rules for a path", () => {
     "x;admin",
     "items?x=/admin",
     "a%3B/x",
+    "admin:x",
   ])("don't concern another one: %s", (rest) => {
     expect([rest, matches(rest)]).toEqual([rest, false]);
   });
