@@ -2,7 +2,7 @@
 import http, { type ClientRequest, type IncomingMessage } from "node:http";
 import https from "node:https";
 import type { Http2ServerRequest } from "node:http2";
-import type { Socket } from "node:net";
+import { Socket } from "node:net";
 import { PassThrough, type Duplex, type Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { urlToHttpOptions } from "node:url";
@@ -10,6 +10,7 @@ import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
 import type { Shutdown } from "../work/shutdown.js";
 import { isEventStreamType } from "./response-headers.js";
+import { nodeStream, replaced } from "./web-bodies.js";
 import {
   apiTimeout,
   asApiError,
@@ -26,14 +27,28 @@ import {
 const IDLE_CONNECTION = 4_000;
 
 /**
+ * The most bytes of headers in a response. When Node's own limit of 16 KB is reached, the API has
+ * already acted. HTTP/2 sends no more to the browser than this.
+ */
+const MAX_HEADERS = 65_536;
+
+/**
  * Creates the pool of connections to one API. The certificate is checked, whatever the environment
  * says.
  */
 export function agentOf({ url }: Api): http.Agent {
   const options = { keepAlive: true, timeout: IDLE_CONNECTION };
-  return url.protocol === "https:"
-    ? new https.Agent({ ...options, rejectUnauthorized: true })
-    : new http.Agent(options);
+  const agent =
+    url.protocol === "https:"
+      ? new https.Agent({ ...options, rejectUnauthorized: true })
+      : new http.Agent(options);
+  // What nobody has asked for would be the response to the next request, perhaps another user's
+  // (RFC 9112 section 9.2).
+  return agent.on("free", (socket: Socket) => socket.once("data", closeUnasked));
+}
+
+function closeUnasked(this: Socket): void {
+  this.destroy();
 }
 
 /** Returns the body of a request; undefined if it has none. */
@@ -47,8 +62,13 @@ export function nodeBody(
       : coding === undefined && Number(length ?? 0) === 0
   )
     return undefined;
+  // A server reads as many bytes as the header says. Others may hand in what they like.
+  const isCounted = "stream" in message || message.socket instanceof Socket;
+  const size = length === undefined ? undefined : Number(length);
   return {
-    stream: message,
+    get stream() {
+      return isCounted ? message : nodeStream(message, size, replaced);
+    },
     isUsed:
       message.readableDidRead ||
       message.readableFlowing === true ||
@@ -149,6 +169,7 @@ function responseTo(
       (outgoing.writableEnded || outgoing.writableLength > 0);
     const stop = watchIdle(outgoing, clock, timeout, isWaiting, breakOff);
     outgoing.on("socket", (socket) => {
+      socket.off("data", closeUnasked);
       bytesBefore = socket.bytesRead;
       if (body !== undefined) outliveWriteErrors(socket);
     });
@@ -278,6 +299,7 @@ function openRequest(
     method,
     headers: lines,
     agent: base.agent,
+    maxHeaderSize: MAX_HEADERS,
   });
 }
 

@@ -271,7 +271,7 @@ const UNWATCHED = 500;
 export interface Closing {
   /** Rejects when that happens. */
   aborted(): Promise<never>;
-  /** Gets the function that does it, in place of an earlier one. */
+  /** Gets a function that does it. */
   onAbort(abort: (reason: IdpAuthError) => void): void;
   /** Watches the session from now on. */
   watch(): void;
@@ -315,8 +315,13 @@ export function closingOf(exchange: Exchange): Closing {
     leave();
   });
   function onAbort(given: (reason: IdpAuthError) => void): void {
-    abort = given;
-    if (reason !== undefined) abort(reason);
+    const before = abort;
+    // Also what was discarded: the API may never end its response.
+    abort = (why) => {
+      before?.(why);
+      given(why);
+    };
+    if (reason !== undefined) given(reason);
   }
   return {
     aborted: () =>

@@ -18,19 +18,25 @@ export function webBody(
   return {
     ...body,
     get stream() {
-      return nodeStream(body.stream, length, () => new IdpAuthError("api_body_consumed", REPLACED));
+      return nodeStream(body.stream, length, replaced);
     },
   };
 }
 
-const REPLACED = "Other code has replaced the request's body: its length is another one.";
+/** The error for a body that isn't as long as the request's headers say. */
+export function replaced(): IdpAuthError {
+  return new IdpAuthError(
+    "api_body_consumed",
+    "Other code has replaced the request's body: its length is another one.",
+  );
+}
 
 /**
- * Returns a stream of the Web as one of Node.js, which fails unless it has that length: the API
- * would take what is too much for the next request, and wait for what is missing.
+ * Returns a stream as one of Node.js, which fails unless it has that length: the API would take what
+ * is too much for the next request, and wait for what is missing.
  */
 export function nodeStream(
-  stream: ReadableStream<Uint8Array>,
+  stream: ReadableStream<Uint8Array> | Readable,
   length: number | undefined,
   wrongLength: () => Error,
 ): Readable {
@@ -74,13 +80,19 @@ export function webStream(
   );
 }
 
+/** Each coding costs memory, and one header can list thousands. `fetch` decodes as many. */
+const MAX_CODINGS = 5;
+
 /**
  * Decompresses a body.
- * @param codings as in Content-Encoding. Of an unknown one, the body stays as it is
+ * @param codings as in Content-Encoding. Of an unknown one, or of more than five, the body stays as
+ *   it is
  */
 export function decoded(body: Readable, codings: string): Readable {
   let stream = body;
-  for (const coding of codings.toLowerCase().split(",").reverse()) {
+  const listed = codings.toLowerCase().split(",");
+  if (listed.length > MAX_CODINGS) return body;
+  for (const coding of listed.reverse()) {
     const decoder = decoderOf(coding.trim());
     if (decoder === undefined) return stream;
     stream = pipeline(stream, decoder, () => undefined);

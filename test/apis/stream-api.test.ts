@@ -109,6 +109,19 @@ describe("fetchApi with a stream on Node.js", () => {
     await expect((await send(api, init())).text()).rejects.toBeDefined();
   });
 
+  it("decompresses five codings at most, as fetch does: one header can list thousands", async () => {
+    const { api } = await nodeApi((message, response) => {
+      message.resume();
+      const count = Number(message.url?.slice(4));
+      response.setHeader("Content-Encoding", Array(count).fill("gzip").join(", "));
+      response.end(Array(count).fill(0).reduce(gzipSync, Buffer.from("hello")));
+    });
+    const got = async (count: number) =>
+      (await send(api, { ...POST, body: streamOf("x") }, String(count))).text();
+    expect(await got(5)).toBe("hello");
+    expect(await got(6)).not.toBe("hello");
+  });
+
   it.each([204, 205, 304])("returns %i without a body", async (status) => {
     const { api } = await nodeApi((message, response) => {
       message.resume();
