@@ -136,11 +136,19 @@ const CERTIFICATE =
 export const NEVER_FROM_BROWSER = new RegExp(`^(?:${IDENTITY}|${CERTIFICATE})$`);
 
 /**
- * Headers that a browser never gets from an API: those of the connection, and commands that concern
- * the whole origin.
+ * Headers by which an application tells the server or the CDN in front of it to send a file, to ask
+ * another server, to keep the response, or to stop using the application.
  */
-export const NEVER_RETURNED =
-  /^(?:proxy-.*|connection|keep-alive|te|trailer|transfer-encoding|upgrade|http2-settings|set-cookie2?|clear-site-data|x-accel-.*|x-sendfile.*|service-worker-allowed|surrogate-control|.*cdn-cache-control|x-idpauth.*)$/;
+const COMMANDS =
+  "x-accel-.*|x-send-?file.*|x-lighttpd-.*|x-litespeed-.*|x-reproxy-.*|x-appengine-.*|fly-replay.*|x-envoy-.*|x-middleware-.*|surrogate-control|edge-control|.*cdn-cache-control";
+
+/**
+ * Headers that a browser never gets from an API: those of the connection, and commands that concern
+ * the whole origin or the servers in front.
+ */
+export const NEVER_RETURNED = new RegExp(
+  `^(?:proxy-.*|connection|keep-alive|te|trailer|transfer-encoding|upgrade|http2-settings|set-cookie2?|clear-site-data|service-worker-allowed|x-idpauth.*|${COMMANDS})$`,
+);
 
 export interface ApiTable {
   readonly apis: ReadonlyMap<string, Api>;
