@@ -504,6 +504,15 @@ export const brokenApplications: readonly BrokenApplication[] = [
     }),
   },
   {
+    name: "leaves its own errors to the framework",
+    breaks: ["errors", "an error of idpauth that the application does not catch"],
+    ...patched(() => ({
+      errorHandler(error, _request, _response, next) {
+        next(error);
+      },
+    })),
+  },
+  {
     name: "starts in spite of its configuration",
     breaks: ["errors", "an empty secret key keeps the"],
     ...patched((auth) => ({
