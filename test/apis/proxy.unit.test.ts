@@ -234,7 +234,7 @@ describe("a request that isn't passed on", () => {
     ["anything else", { headers: { Accept: "text/html" } }, 200],
     ["nothing", {}, 200],
     ["a stream in response to a POST", { ...POST, headers: { ...POST.headers, Accept: "text/event-stream" } }, 200],
-  ])("during a shutdown asks for %s", async (_what, setting, status) => {
+  ])("during a shutdown is a request for %s", async (_what, setting, status) => {
     const { exchange, shutdown, sent, reply } = parties({ ...setting, answers: [{}] });
     expect((await reply()).status).toBe(200);
     shutDown(shutdown);
@@ -390,7 +390,7 @@ describe("a 401 of the API", () => {
 });
 
 describe("a failure of the connection to the API", () => {
-  it("is told to the operator as it was", async () => {
+  it("is reported to the operator as it was", async () => {
     const error = new IdpAuthError("api_timeout", "Too late.");
     const { got, failures } = parties({ answers: [error] });
     expect([(await got()).status, failures]).toEqual([504, [error]]);
@@ -487,7 +487,7 @@ describe("a response", () => {
     expect("Content-Type" in headers).toBe(hasBody);
   }); // prettier-ignore
 
-  it("that switches protocols, which nobody asked for, is 502", async () => {
+  it("that switches protocols without a request for it is 502", async () => {
     const { got, failures, log } = parties({ answers: [{ status: 101 }] });
     expect(await got()).toMatchObject({ status: 502, code: "api_response_invalid" });
     expect([log.at(-1), errorsOf(failures)]).toEqual(["discard", [titled("api_response_invalid")]]);

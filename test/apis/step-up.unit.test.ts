@@ -76,7 +76,7 @@ describe("a step-up", () => {
   it.each<[Challenge]>([
     [CHALLENGE],
     [{ status: 403, error: "insufficient_scope", parameters: { scope: "orders:write" } }],
-  ])("is JSON for a script, without a look at the session: %j", async (challenge) => {
+  ])("is JSON for a script, without a read of the session: %j", async (challenge) => {
     const { get, reads, shown } = application();
     const { status, headers, body } = await get({ headers: SCRIPT, challenge });
     expect([status, JSON.parse(body!)]).toEqual([
@@ -90,7 +90,7 @@ describe("a step-up", () => {
     expect([reads(), shown]).toEqual([0, []]);
   });
 
-  it("is a page for a form, without a look at the session", async () => {
+  it("is a page for a form, without a read of the session", async () => {
     const { get, reads, shown } = application();
     const page = await get({ method: "POST" });
     expect([page.body, page.headers, reads()]).toEqual(["page", { "X-Idpauth-Login": LOGIN }, 0]);

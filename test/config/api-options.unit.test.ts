@@ -336,7 +336,7 @@ describe("the option `apis`", () => {
       expect(of(...methods)).toEqual(["E029"]);
   }); // prettier-ignore
 
-  it("names each mistake of a rule that matches nothing, and of an API without a path", () => {
+  it("names each error of a rule that matches nothing, and of an API without a path", () => {
     const rules = [{ methods: ["PURGE"], maxAge: 60 }, { unknown: 1, maxAge: 60 }];
     expect(messages({ orders: { ...URL_OK, rules } })).toEqual([
       '`apis`, "orders": rule 1: it can\'t match, because the API has none of its `methods`.',

@@ -207,7 +207,7 @@ it("what closes before a shutdown concerns nobody, and no listener is called bef
   expect([shutdown.isClosing, called.mock.calls.length]).toEqual([false, 0]);
 });
 
-it("looks for refreshes once everything has closed, and not after each part", async () => {
+it("checks for refreshes once everything has closed, and not after each part", async () => {
   const shutdown = new Shutdown();
   const settled = vi.fn(nothing);
   const leaves = [1, 2].map(() => shutdown.add({ destroy: () => undefined }));
