@@ -377,6 +377,15 @@ describe("a 401 of the API", () => {
     expect([(await other.got()).status, other.challenges]).toEqual([status, []]);
   });
 
+  it("is broken off with its repetition when the browser leaves, because its body may never end", async () => {
+    const { close, got, log, aborts } = parties({ answers: [DENIED] });
+    await turn();
+    expect(log.at(-1)).toBe("send");
+    close();
+    expect((await got()).code).toBe("api_unreachable");
+    expect(codesOf(aborts)).toEqual(["api_unreachable", "api_unreachable"]);
+  });
+
   it("that demands another sign-in is a step-up, the first time and after a repetition", async () => {
     for (const answers of [[STRICT], [DENIED, STRICT]]) {
       const { got, log, challenges } = parties({ answers });
