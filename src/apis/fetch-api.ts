@@ -57,10 +57,9 @@ export async function fetchApi(
     const late = new AbortController();
     const cancel = clock.timer(api.timeout * 1000, late.abort.bind(late, apiTimeout()));
     const signal = AbortSignal.any([late.signal, init.signal ?? []].flat());
-    return send(
-      url.href,
-      isStream ? { ...options, signal, duplex: "half" } : { ...options, signal },
-    )
+    // The types for browsers don't know `duplex`.
+    const sent = { ...options, ...(isStream && { duplex: "half" }), signal };
+    return send(url.href, sent)
       .catch((error: unknown) => {
         throw init.signal?.aborted === true ? error : asApiError(error);
       })
