@@ -58,7 +58,7 @@ export async function fetchApi(
     const cancel = clock.timer(api.timeout * 1000, late.abort.bind(late, apiTimeout()));
     const signal = AbortSignal.any([late.signal, init.signal ?? []].flat());
     // The types for browsers don't know `duplex`.
-    const sent = { ...options, ...(isStream && { duplex: "half" }), signal };
+    const sent = Object.assign({}, options, { signal }, isStream && { duplex: "half" });
     return send(url.href, sent)
       .catch((error: unknown) => {
         throw init.signal?.aborted === true ? error : asApiError(error);
