@@ -279,6 +279,35 @@ export class GuardMissingError extends IdpAuthError {
 }
 
 /**
+ * Returns what a function of the application threw as something that every framework takes for an
+ * error. Some let a request pass if their continuation gets a falsy value, or a word such as `route`.
+ *
+ * @param name of the function
+ */
+export function thrownBy(name: string, thrown: unknown): unknown {
+  return typeof thrown === "object" && thrown !== null
+    ? thrown
+    : new Error(`\`${name}\` threw a value that isn't an error.`, { cause: thrown });
+}
+
+/**
+ * Where an error was thrown: the first frame of its stack. Never its message, which may contain a
+ * token or a claim, and lines that look like frames. Undefined if the message cannot be told from
+ * the frames.
+ */
+export function placeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || typeof error.stack !== "string") return undefined;
+  const { message, stack } = error;
+  const start = stack.indexOf(message);
+  if (start === -1) return undefined;
+  const frame = stack
+    .slice(start + message.length)
+    .split("\n")
+    .find((line) => /^\s+at /.test(line));
+  return frame?.trim().slice(0, 200);
+}
+
+/**
  * Whether an error is an outage of the provider, the store or the application's own code: the
  * response is 503, and the session is kept.
  */

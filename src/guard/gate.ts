@@ -5,6 +5,7 @@ import type {
   BlockedForStepUp,
   BlockedUser,
 } from "./blocked.js";
+import { thrownBy } from "../errors.js";
 import type { AnyReply, Reply } from "../http/reply.js";
 import { requirementNamed, type GuardRule } from "../config/rule-options.js";
 
@@ -246,7 +247,12 @@ export async function respondToBlocked<Result>(
 ): Promise<unknown> {
   const own = responses[kind as Blocked["kind"]] as
     ((...args: readonly unknown[]) => unknown) | undefined;
-  return own === undefined ? byDefault() : await own.apply(responses, [...args]);
+  if (own === undefined) return byDefault();
+  try {
+    return await own.apply(responses, [...args]);
+  } catch (error) {
+    throw thrownBy(kind, error);
+  }
 }
 
 /** The application's own responses. */

@@ -2,7 +2,7 @@ import type { SessionAccess, SessionRequest } from "../access/session-access.js"
 import { isTrue } from "../application/rules.js";
 import { epochSeconds, type Clock } from "../clock.js";
 import type { CommonSettings, Settings } from "../config/read-settings.js";
-import { isOutage } from "../errors.js";
+import { isOutage, thrownBy } from "../errors.js";
 import { identityOf, type EventHub } from "../events/event-hub.js";
 import { ownOrigin, type IdpRequest } from "../http/request.js";
 import { failureReply } from "../pages/failure-reply.js";
@@ -76,7 +76,7 @@ export function createGuard<FrameworkRequest extends object>(
     }
     if (rule.allow !== undefined) {
       const session = sessionView(record, settings, now, key);
-      if (session === null || !isTrue(await rule.allow(session))) {
+      if (session === null || !(await isAllowed(rule.allow, session))) {
         events.emit("blocked", { ...about, reason: "forbidden" });
         return {
           kind: "forbidden",
@@ -168,6 +168,17 @@ export function createGuard<FrameworkRequest extends object>(
       return failureReply({ code: "cross_origin" }, request, pages, "json");
     },
   };
+}
+
+async function isAllowed(
+  allow: NonNullable<GuardRule["allow"]>,
+  session: Session,
+): Promise<boolean> {
+  try {
+    return isTrue(await allow(session));
+  } catch (error) {
+    throw thrownBy("allow", error);
+  }
 }
 
 /**

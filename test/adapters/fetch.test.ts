@@ -148,7 +148,7 @@ describe("the guard", () => {
     const auth = idpAuth(SETTINGS);
     const answers = {
       navigation: () => undefined,
-      unauthenticated: () => Promise.resolve(undefined),
+      unauthenticated: () => Promise.resolve(null),
     } as unknown as GuardResponses;
     let ran = 0;
     const guarded = auth.idpRequiredWith(answers)(() => new Response(String((ran += 1))));

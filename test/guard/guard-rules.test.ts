@@ -54,6 +54,20 @@ describe("allow", () => {
     await expect(guard(user, { allow: () => Promise.reject(error) })).rejects.toBe(error);
   });
 
+  // Some frameworks let a request pass if their continuation gets such a value.
+  it.each([undefined, null, "", 0, false, "route"])(
+    "that throws %j, which is no error, rejects with one",
+    async (thrown) => {
+      const user = await signedIn();
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- As applications do.
+      const allow = () => Promise.reject(thrown);
+      const failure = await guard(user, { allow }).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(Error);
+      expect((failure as Error).message).toBe("`allow` threw a value that isn't an error.");
+      expect((failure as Error).cause).toBe(thrown);
+    },
+  );
+
   it("does not run for a user who is not signed in", async () => {
     await signedIn();
     const blocked = await guard(application.user(), { allow: () => expect.fail("it ran") });

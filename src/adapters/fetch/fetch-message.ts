@@ -77,9 +77,9 @@ export async function responseOf(
   method: string,
   respond: (byDefault: (reply: AnyReply) => Response) => Promise<unknown>,
 ): Promise<Response> {
-  const response = (await respond((reply) => toResponse(reply, method))) as Response | undefined;
-  if (response === undefined)
-    throw new TypeError(`The response function \`${kind}\` didn't return a Response.`);
+  const response = (await respond((reply) => toResponse(reply, method))) as
+    Response | null | undefined;
+  if (!response) throw new TypeError(`The response function \`${kind}\` didn't return a Response.`);
   return response;
 }
 

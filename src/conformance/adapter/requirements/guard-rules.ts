@@ -96,6 +96,9 @@ export const guardRuleRequirements: readonly AdapterRequirement[] = [
       const routes = [
         ...guarded("/throws", { allow: throws }),
         ...guarded("/rejects", { allow: () => Promise.reject(rejected) }),
+        // For some frameworks, nothing as an error means that the request may pass.
+        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- As applications do.
+        ...guarded("/nothing", { allow: () => Promise.reject() }),
       ];
       const app = await starter.start({ routes });
       const browser = await app.signedIn();
@@ -116,7 +119,12 @@ export const guardRuleRequirements: readonly AdapterRequirement[] = [
           );
         }
       }
-      assert.deepEqual([app.caught.length, [...app.ran]], [4, []]);
+      for (const method of ["GET", "POST"]) {
+        const response = await browser.get("/nothing", { method });
+        assert.equal(response.status, 500);
+        assert.match(String(app.caught.at(-1)), /`allow` threw/);
+      }
+      assert.deepEqual([app.caught.length, [...app.ran]], [6, []]);
     },
   },
   {
