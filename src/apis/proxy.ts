@@ -62,6 +62,8 @@ export interface Exchange {
   failed(error: IdpAuthError): void;
   /** The browser doesn't get the API's `Location`. */
   locationDropped(): void;
+  /** Gets what a rule has thrown for an upgrade, because no framework does. */
+  threw?(error: unknown): void;
 }
 
 /** A response for the browser. The adapter sends its stream as it comes; see `AnyReply`. */

@@ -6,7 +6,7 @@ import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
 import type { CommonSettings } from "../config/read-settings.js";
 import type { GuardRule } from "../config/rule-options.js";
-import { ApiTokenError, ERRORS, isOutage, type ErrorCode } from "../errors.js";
+import { ApiTokenError, ERRORS, isOutage, placeOf, type ErrorCode } from "../errors.js";
 import { driverCode, type EventHub } from "../events/event-hub.js";
 import {
   blockedUser,
@@ -151,6 +151,11 @@ export function exchangeOf(
     locationDropped() {
       const { level, message } = logLine("api_location_dropped");
       events.log({ level, code: "api_location_dropped", message, details: { api: api.api } });
+    },
+    threw(error) {
+      const place = placeOf(error);
+      const details = { api: api.api, ...(place !== undefined && { place }) };
+      events.log({ ...logLine("api_rule_threw"), details });
     },
   };
 }

@@ -4,7 +4,7 @@ import { ServerResponse, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { pipeline, type Duplex, type Readable } from "node:stream";
 import { ERRORS } from "../errors.js";
-import { isStream, problem, shuttingDown } from "../http/reply.js";
+import { isStream, problem, shuttingDown, type Reply } from "../http/reply.js";
 import type { Api } from "../config/api-options.js";
 import {
   admittedUrl,
@@ -32,7 +32,7 @@ export async function proxyUpgrade(
   const early = untilResponse(socket);
   let closing: Closing | undefined;
   let upgraded: Upgraded | undefined;
-  const reply = await replyTo(api, exchange, message, async (url, headers) => {
+  const replied = replyTo(api, exchange, message, async (url, headers) => {
     closing ??= closingOf(exchange);
     closing.watch();
     headers.set("connection", "Upgrade").set("upgrade", "websocket");
@@ -46,6 +46,11 @@ export async function proxyUpgrade(
     });
     ({ upgraded } = response);
     return response;
+  });
+  const reply = await replied.catch((error: unknown): Reply => {
+    exchange.threw?.(error);
+    const headers = { "Cache-Control": "no-store", "Content-Type": "text/plain; charset=utf-8" };
+    return { status: 500, headers, body: "Internal Server Error" };
   });
   if (upgraded === undefined || reply.status !== 101 || socket.destroyed) {
     upgraded?.socket.destroy();

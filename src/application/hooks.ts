@@ -3,7 +3,7 @@
  * run, with a time limit.
  */
 import type { Clock } from "../clock.js";
-import { HookFailedError, isOutage, type HookName } from "../errors.js";
+import { HookFailedError, isOutage, placeOf, type HookName } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
 import { logLine } from "../events/log-lines.js";
 import type { IdpRequest } from "../http/request.js";
@@ -202,21 +202,4 @@ export function reportHook(events: EventHub, hook: HookName | "clientData", erro
     ...logLine("hook_threw", message),
     details: { hook, kind, ...(place !== undefined && { place }) },
   });
-}
-
-/**
- * Where an error was thrown: the first frame of its stack. Never its message, which may contain a
- * token or a claim, and lines that look like frames. Undefined if the message cannot be told from
- * the frames.
- */
-export function placeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error) || typeof error.stack !== "string") return undefined;
-  const { message, stack } = error;
-  const start = stack.indexOf(message);
-  if (start === -1) return undefined;
-  const frame = stack
-    .slice(start + message.length)
-    .split("\n")
-    .find((line) => /^\s+at /.test(line));
-  return frame?.trim().slice(0, 200);
 }

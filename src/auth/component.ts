@@ -3,7 +3,6 @@
  * parts.
  */
 import { createApplication } from "../application/application.js";
-import { placeOf } from "../application/hooks.js";
 import { lazily } from "../work/lazily.js";
 import { UnawaitedTasks } from "../work/unawaited-tasks.js";
 import { createOrphanedTokenRule } from "../access/orphaned-tokens.js";
@@ -19,7 +18,7 @@ import type { Settings } from "../config/read-settings.js";
 import type { EndpointContext, EndpointRegistration } from "../endpoints/context.js";
 import { createDelayedRevocations } from "../endpoints/delayed-revocations.js";
 import { createRouter, type Router } from "../endpoints/router.js";
-import { SessionMissingError } from "../errors.js";
+import { placeOf, SessionMissingError } from "../errors.js";
 import { driverCode, type EventHub, type ProviderEvents } from "../events/event-hub.js";
 import { logLine, reasonLine } from "../events/log-lines.js";
 import { isSecure, type IdpRequest } from "../http/request.js";

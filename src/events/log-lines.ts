@@ -35,6 +35,10 @@ export const LOG_CODES = {
     "The provider granted an API's token with fewer scopes than requested",
   ],
   api_failed: ["warn", "An API didn't respond as it should"],
+  api_rule_threw: [
+    "error",
+    "The rule of a proxied API threw for a WebSocket, whose request got 500",
+  ],
   api_location_dropped: [
     "info",
     "An API sent a Location that's neither below its `url` nor below the proxy's path, so the browser didn't get this header",

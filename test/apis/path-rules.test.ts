@@ -3,15 +3,16 @@
 import { once } from "node:events";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { idpAuth as fetchAuth } from "../../src/adapters/fetch/fetch.js";
 import { idpAuth as nodeAuth } from "../../src/adapters/node/node.js";
-import type { ApiRule } from "../../src/index.js";
+import type { ApiRule, LogEntry } from "../../src/index.js";
 import { signedInAs } from "../../src/testing/index.js";
 import { closeAll, nodeApi, optionsFor, ORIGIN, rawBrowser } from "./parties.js";
 
 const servers: http.Server[] = [];
 afterEach(async () => {
+  vi.restoreAllMocks();
   for (const server of servers.splice(0)) {
     server.closeAllConnections();
     server.close();
@@ -39,8 +40,10 @@ async function started(email = "ada@example.com", rules = RULES) {
     );
   });
   const { apis, ...options } = optionsFor(api.url.href);
+  const log: LogEntry[] = [];
   const auth = nodeAuth({
     ...options,
+    log: (entry) => log.push(entry),
     apis: { orders: { ...apis.orders, paths: [";", "//"], rules } },
   });
   const server = http.createServer(
@@ -70,7 +73,7 @@ async function started(email = "ada@example.com", rules = RULES) {
     }
     return found;
   }
-  return { statuses, reached };
+  return { statuses, reached, log };
 }
 
 describe("a rule for a path", () => {
@@ -102,6 +105,19 @@ describe("a rule for a path", () => {
     expect(await statuses("payments", "GET", "none=1")).toEqual([401, 401]);
     const reversed = await started(undefined, [...RULES].reverse());
     expect(await reversed.statuses("payments/archive")).toEqual([403, 403]);
+  });
+
+  it("that throws is 500 for a WebSocket, too, and the log names the place", async () => {
+    const written = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+    const allow = () => Promise.reject(new Error("a secret of the database"));
+    const { statuses, reached, log } = await started(undefined, [{ allow }]);
+    expect(await statuses("items")).toEqual([500, 500]);
+    // The listener's own for the request over HTTP.
+    expect([reached, written.mock.calls.length]).toEqual([[], 1]);
+    expect(log.filter(({ level }) => level === "error")).toMatchObject([
+      { code: "api_rule_threw", details: { api: "orders", place: expect.stringMatching(/^at /) } },
+    ]);
+    expect(JSON.stringify(log)).not.toContain("a secret");
   });
 
   it("holds for its methods", async () => {

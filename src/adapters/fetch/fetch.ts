@@ -92,7 +92,10 @@ export function idpAuth<
     return (handler) => {
       gate.assertCalledWith(handler);
       return async (request, ...rest) => {
-        const stopped = await gate.enter(request);
+        const stopped = await gate.enter(request)?.catch((error: unknown) => {
+          responses.end(request);
+          throw error;
+        });
         if (stopped !== undefined) {
           const response = await stoppedResponse(gate, stopped, request);
           return gate.streams === true ? responses.follow(request, response) : response;

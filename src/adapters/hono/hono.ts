@@ -101,7 +101,10 @@ export function idpAuth<
     // A WebSocket of an API is `proxyUpgrade`'s; here it would be passed on as a plain GET.
     const entered =
       gate.streams === true && isUpgrade(c) ? undefined : gate.enter(c, outgoingOf(c));
-    const stopped = entered && (await entered);
+    const stopped = await entered?.catch((error: unknown) => {
+      open.end(c);
+      throw error;
+    });
     if (stopped !== undefined) {
       const response = (await gate.respond(stopped, [c, stopped], (reply) =>
         respond(c, reply),

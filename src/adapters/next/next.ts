@@ -230,7 +230,10 @@ export function idpAuth<
         // Makes the route dynamic, as the endpoints.
         await headers();
         proxy ??= component().proxyApi(api, rule);
-        const reply = await proxy(request);
+        const reply = await proxy(request)?.catch((error: unknown) => {
+          open.end(request);
+          throw error;
+        });
         return reply === undefined
           ? new Response(null, { status: 404 })
           : open.follow(request, toResponse(reply, request.method));
