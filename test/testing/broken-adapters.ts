@@ -98,24 +98,22 @@ function decoded(text: string): string {
 const wholeBody: RequestHandler = (request, _response, next) =>
   void request.once("end", () => next()).resume();
 
+function withCookies(response: Response, joined: (lines: readonly string[]) => string): void {
+  const setHeader = response.setHeader.bind(response);
+  response.setHeader = (name, value) =>
+    setHeader(name, name === "Set-Cookie" && Array.isArray(value) ? joined(value) : value);
+}
+
 export const brokenApplications: readonly BrokenApplication[] = [
   {
     name: "keeps only the last Set-Cookie line",
     breaks: ["guard", "the Vary and Set-Cookie values of"],
-    ...before((_request, response) => {
-      response.appendHeader = (name, value) => response.setHeader(name, value);
-    }),
+    ...before((_request, response) => withCookies(response, (lines) => lines.at(-1) ?? "")),
   },
   {
     name: "writes all cookies into one line",
     breaks: ["guard", "the Vary and Set-Cookie values of"],
-    ...before((_request, response) => {
-      response.appendHeader = (name, value) =>
-        response.setHeader(
-          name,
-          [response.getHeader(name) ?? [], value].flat().join(name === "Set-Cookie" ? ", " : ","),
-        );
-    }),
+    ...before((_request, response) => withCookies(response, (lines) => lines.join(", "))),
   },
   {
     name: "replaces the Vary of earlier middleware",

@@ -22,7 +22,9 @@ export const brokenApis: readonly BrokenApplication[] = [
   {
     name: "sends the session's cookie to an API under another name",
     breaks: [area, "a request reaches the API with"],
-    ...before((request) => void request.rawHeaders.push("X-Session", request.headers.cookie ?? "")),
+    ...before(
+      (request) => void request.rawHeaders.push("Accept-Session", request.headers.cookie ?? ""),
+    ),
   },
   {
     name: "decodes the path of an API once",
