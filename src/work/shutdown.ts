@@ -20,8 +20,11 @@ export class Shutdown {
   readonly #listeners = new Set<() => void>();
   readonly #resources = new Set<() => void>();
   #closed: Promise<void> | undefined;
-  /** Whether the time limit of the shutdown has passed. */
-  #isLate = false;
+  /**
+   * Breaks something off when the time limit passes, once the shutdown has ended: a request that a
+   * guard held may open something later. Returns a function that cancels it.
+   */
+  #breakOffInTime: ((open: Open) => () => void) | undefined;
   #onEmpty: (() => void) | undefined;
 
   /** Whether new streams and sockets are refused. */
@@ -30,14 +33,15 @@ export class Shutdown {
   }
 
   /**
-   * Remembers what is open. During a shutdown, it is ended at once; after the time limit, broken off.
+   * Remembers what is open. During a shutdown, it is ended at once.
    * @returns a function to call when it has closed
    */
   add(open: Open): () => void {
     this.#open.add(open);
-    if (this.#isLate) attempt(open.destroy);
-    else if (this.isClosing) open.end?.();
+    if (this.isClosing) open.end?.();
+    const cancel = this.#breakOffInTime?.(open);
     return () => {
+      cancel?.();
       this.#open.delete(open);
       if (this.#open.size === 0) this.#onEmpty?.();
     };
@@ -77,18 +81,25 @@ export class Shutdown {
       const seconds = timeout !== undefined && timeout >= 0 ? timeout : TIMEOUT;
       // The clock's timers keep no process alive; this one does.
       const alive = setInterval(() => undefined, 60_000);
-      let isDone = false;
+      const limit = Math.min(seconds * 1000, LONGEST);
+      const since = clock.monotonic();
+      let isOver = false;
       const done = () => {
-        isDone = true;
+        if (isOver) return;
+        isOver = true;
+        cancel();
         clearInterval(alive);
+        this.#breakOffInTime = ({ destroy }) =>
+          clock.timer(Math.max(0, since + limit - clock.monotonic()), () => {
+            onLate(1);
+            attempt(destroy);
+          });
+        for (const open of [...this.#open]) attempt(open.destroy);
         for (const release of this.#resources) attempt(release);
         resolve();
       };
-      // Also after everything has closed: a request that a guard held may open something later.
-      clock.timer(Math.min(seconds * 1000, LONGEST), () => {
-        this.#isLate = true;
-        if (!isDone || this.#open.size > 0) onLate(this.#open.size);
-        for (const open of [...this.#open]) attempt(open.destroy);
+      const cancel = clock.timer(limit, () => {
+        onLate(this.#open.size);
         done();
       });
       // Later, because `isClosing` is still false here.

@@ -32,7 +32,6 @@ it("ends what can end, waits for what is finite, and breaks nothing off in time"
   expect(state.isClosed).toBe(false);
   leaveDownload();
   await turn();
-  clock.advance(10_000);
   expect([state.isClosed, late, destroy.mock.calls, clock.pendingTimers]).toEqual([
     true,
     [],
@@ -47,12 +46,20 @@ it("breaks off what opens after it has closed, as soon as the timeout has passed
   await turn();
   expect(state.isClosed).toBe(true);
   const destroyed: string[] = [];
+  const left = shutdown.add({ destroy: () => destroyed.push("one that has ended") });
   shutdown.add({ destroy: () => destroyed.push("a download in time") });
+  left();
   clock.advance(9_999);
   expect(destroyed).toEqual([]);
   clock.advance(1);
+  expect(destroyed).toEqual(["a download in time"]);
   shutdown.add({ end: () => destroyed.push("ended"), destroy: () => destroyed.push("a late one") });
-  expect([destroyed, late]).toEqual([["a download in time", "a late one"], [1]]);
+  clock.advance(0);
+  expect([destroyed, late, clock.pendingTimers]).toEqual([
+    ["a download in time", "ended", "a late one"],
+    [1, 1],
+    0,
+  ]);
 });
 
 it("breaks the rest off after the timeout, and says how much it was", async () => {
