@@ -45,8 +45,13 @@ export function createApiProxies<FrameworkRequest extends object>(
     opened: SessionRequest,
     onClose: (closed: () => void) => void,
   ): () => AbortSignal {
-    const { settings, clock } = ready();
-    return () => whenEnded(() => opened.session, settings, clock, onClose);
+    const { settings, clock, open, subjectSessions } = ready();
+    // Anew, because the session may have ended since the request read it.
+    const session = () =>
+      subjectSessions === undefined
+        ? opened.session
+        : open(undefined as never, opened.request).session;
+    return () => whenEnded(session, settings, clock, onClose);
   }
 
   /**

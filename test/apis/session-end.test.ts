@@ -125,6 +125,18 @@ describe.each(Object.entries(SERVED))("a request over %s", (name, served) => {
     },
   );
 
+  it("that waits for the API ends half a second after it began, if the logout came before", async () => {
+    const { seen, cookie, logout, port } = await started(() => undefined);
+    const { socket, received } = await rawBrowser(port);
+    socket.write(HEAD(cookie, "").replace("POST", "GET"));
+    await expect.poll(() => seen).toHaveLength(1);
+    await logout(1);
+    const since = performance.now();
+    await expect.poll(() => received.isClosed, { timeout: 5_000 }).toBe(true);
+    expect(performance.now() - since).toBeLessThan(1_500);
+    expect(received.text).toMatch(/^HTTP\/1\.1 401 /);
+  });
+
   it("whose last byte comes late reaches the API once, whole", async () => {
     const { seen, cookie, port } = await started(answer);
     const { socket, received } = await rawBrowser(port);
