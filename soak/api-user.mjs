@@ -1,10 +1,13 @@
 // A user of the API behind the proxy: bodies of both directions, and streams that stay open while
 // the user does other things.
-import { request as httpRequest } from "node:http";
+import { Agent, request as httpRequest } from "node:http";
 import { connect } from "node:net";
 
 /** Milliseconds after a logout in which everything that the user has open must close. */
 const CUT = 5_000;
+
+/** Milliseconds that an unused connection is kept: less than the 5 s of the server. */
+const IDLE_CONNECTION = 4_000;
 
 /** The largest body, in bytes, and the longest stream, in milliseconds. */
 const MOST_BYTES = 400_000;
@@ -26,14 +29,16 @@ export function createApiUser({ origin, tell, random, live, cookie }) {
   const { hostname: host, port, host: authority } = new URL(origin);
   /** Each closes one stream or WebSocket, as the user's. */
   const open = new Set();
+  /** As browsers do: a server that refuses a body closes the connection of one that asks for it. */
+  const kept = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION });
 
   function headers() {
     const value = cookie();
     return { ...(value !== undefined && { cookie: value }), "x-idpauth": "1" };
   }
 
-  function send(path, method = "GET") {
-    return httpRequest({ host, port, path, method, agent: false, headers: headers() });
+  function send(path, method = "GET", agent = false) {
+    return httpRequest({ host, port, path, method, agent, headers: headers() });
   }
 
   const bytes = () => Math.ceil(random() * MOST_BYTES);
@@ -52,7 +57,7 @@ export function createApiUser({ origin, tell, random, live, cookie }) {
         tell({ what, status, milliseconds: performance.now() - started, isTold });
         resolve(undefined);
       };
-      const outgoing = send(`/api/orders/${path}`, size === undefined ? "GET" : "POST");
+      const outgoing = send(`/api/orders/${path}`, ...(size === undefined ? [] : ["POST", kept]));
       let hasResponse = false;
       outgoing.on("error", () => hasResponse || done(0));
       outgoing.on("response", (response) => {
@@ -228,6 +233,7 @@ export function createApiUser({ origin, tell, random, live, cookie }) {
     },
     leaveAll() {
       for (const state of open) state.leave();
+      kept.destroy();
     },
   };
 }

@@ -12,6 +12,12 @@ export const AFTERMATH = 32;
  */
 export const API_AFTERMATH = 3;
 
+/**
+ * Seconds after the provider has spent refresh tokens whose successors got lost: it refuses each of
+ * them at its session's next refresh, which ends the session, and with it what the user has open.
+ */
+export const LOST_TOKENS_AFTERMATH = AFTERMATH;
+
 /** Seconds between the starts of two faults. The whole plan takes 14.5 minutes. */
 export const EVERY = 53;
 
@@ -20,6 +26,7 @@ export const EVERY = 53;
  * @property {string} name
  * @property {number} seconds how long the fault lasts
  * @property {boolean} [isOfApi] the API's connections break, and what passes over them
+ * @property {boolean} [losesTokens] the provider refreshes, but its response doesn't arrive
  * @property {() => unknown} begin
  * @property {() => unknown} [end]
  */
@@ -40,6 +47,7 @@ export function faults(provider, store, api) {
   const at = (endpoint, fault, seconds) => ({
     name: `${endpoint}: ${fault.kind}${fault.status === undefined ? "" : ` ${String(fault.status)}`}`,
     seconds,
+    losesTokens: fault.before === false,
     begin: () => provider.fault(endpoint, fault),
     end: () => provider.clearFaults(),
   });
@@ -72,7 +80,7 @@ export function faults(provider, store, api) {
     at("token", { kind: "garbage" }, 5),
     at("token", { kind: "status", status: 429, headers: { "Retry-After": "2" } }, 6),
     at("discovery", { kind: "status", status: 500 }, 8),
-    at("token", { kind: "drip", ms: 50 }, 8),
+    at("token", { kind: "drip", ms: 50, before: false }, 8),
     {
       name: "the provider is gone",
       seconds: 6,

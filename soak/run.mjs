@@ -144,7 +144,8 @@ const wrongs = (async () => {
     await wrong.begin();
     await pause(wrong.seconds);
     await wrong.end?.();
-    faults.push({ name: wrong.name, isOfApi: wrong.isOfApi === true, from, to: now() });
+    const { name, isOfApi = false, losesTokens = false } = wrong;
+    faults.push({ name, isOfApi, losesTokens, from, to: now() });
     await pause(EVERY - wrong.seconds);
   }
 })();

@@ -1,5 +1,5 @@
 // The conditions that a soak must meet. Pure: samples go in, findings come out.
-import { AFTERMATH, API_AFTERMATH } from "./faults.mjs";
+import { AFTERMATH, API_AFTERMATH, LOST_TOKENS_AFTERMATH } from "./faults.mjs";
 
 /**
  * Milliseconds of event-loop delay at the 99th percentile of the whole run, more than that of an
@@ -38,7 +38,7 @@ const WORK = ["login 302", "callback 302", "reports 200", "probe 200", "logout 2
 const PROXIED = ["items 200", "download 200", "upload 200", "events 200", "WebSocket 101"];
 
 /**
- * @param {{ samples: readonly any[], planned: readonly string[], rest: any, before: Record<string, number>, faults: readonly { name: string, isOfApi?: boolean, from: number, to: number }[], troubles: readonly { at: number, what: string, status: number, isTold: boolean }[], endedWithin: number | undefined, responses: { byWhat: Record<string, number> }, refreshes: number, apiRefreshes: number, violations: readonly string[] }}
+ * @param {{ samples: readonly any[], planned: readonly string[], rest: any, before: Record<string, number>, faults: readonly { name: string, isOfApi?: boolean, losesTokens?: boolean, from: number, to: number }[], troubles: readonly { at: number, what: string, status: number, isTold: boolean }[], endedWithin: number | undefined, responses: { byWhat: Record<string, number> }, refreshes: number, apiRefreshes: number, violations: readonly string[] }}
  *   run seconds since its start
  */
 export function judge({
@@ -102,7 +102,7 @@ export function judge({
       isMet: unexpected.length === 0,
       detail:
         unexpected.length === 0
-          ? `${unavailable} responses of 503, all with Retry-After, all during a fault or within ${AFTERMATH} s after it; ${excused - unavailable} of 502 or broken off, all while the API dropped its connections`
+          ? `${unavailable} responses of 503, all with Retry-After, all during a fault or within ${AFTERMATH} s after it; ${excused - unavailable} of 502 or broken off, all while the API dropped its connections, or when the provider had spent refresh tokens whose successors got lost`
           : unexpected
               .slice(0, 5)
               .map(
@@ -161,19 +161,20 @@ export function judge({
 }
 
 /**
- * Whether a fault explains a response: a 503 that says so, or a 502 and a body that breaks off
- * while the API drops its connections.
+ * Whether a fault explains a response: a 503 that says so, a 502 and a body that breaks off while
+ * the API drops its connections, or what breaks off because its session has ended with a lost token.
  *
  * @param {{ at: number, status: number, isTold: boolean }} trouble
- * @param {readonly { isOfApi?: boolean, from: number, to: number }[]} faults
+ * @param {readonly { isOfApi?: boolean, losesTokens?: boolean, from: number, to: number }[]} faults
  */
 function isExcused({ at, status, isTold }, faults) {
   return faults.some(
-    ({ isOfApi = false, from, to }) =>
+    ({ isOfApi = false, losesTokens = false, from, to }) =>
       at >= from &&
       (status === 503
         ? isTold && at <= to + AFTERMATH
-        : isOfApi && (status === 502 || status === 0) && at <= to + API_AFTERMATH),
+        : (isOfApi && (status === 502 || status === 0) && at <= to + API_AFTERMATH) ||
+          (losesTokens && status === 0 && at <= to + LOST_TOKENS_AFTERMATH)),
   );
 }
 

@@ -163,6 +163,20 @@ describe("the result of a soak", () => {
     expect(missed(calm({ faults, troubles: [{ ...troubles[0]!, at: 85 }] }))).toHaveLength(1);
   });
 
+  it("excuses what breaks off when sessions end whose new refresh token got lost", () => {
+    const faults = [
+      { name: "hang", from: 20, to: 40 },
+      { name: "reset", losesTokens: true, from: 77, to: 81 },
+    ];
+    const events = { what: "events that end early", status: 0, isTold: false };
+    expect(missed(calm({ faults, troubles: [{ ...events, at: 90 }] }))).toEqual([]);
+    expect(missed(calm({ faults, troubles: [{ ...events, at: 70 }] }))).toHaveLength(1);
+    expect(missed(calm({ faults, troubles: [{ ...events, at: 114 }] }))).toHaveLength(1);
+    expect(missed(calm({ faults, troubles: [{ ...events, status: 502, at: 90 }] }))).toHaveLength(
+      1,
+    );
+  });
+
   it("lets the heap grow while it is warming up", () => {
     expect(
       missed(calm({ samples: samples((index) => Math.min(20, 5 + index) * MEBIBYTE) })),
