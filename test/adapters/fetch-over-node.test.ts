@@ -1,7 +1,6 @@
 // Servers of the Fetch standard on Node.js: their proxy sends over node:http.
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { createServer, type IncomingMessage, type RequestListener } from "node:http";
+import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { createAdaptorServer } from "@hono/node-server";
 import { Hono } from "hono";
@@ -9,7 +8,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { idpAuth as fetchAuth } from "../../src/adapters/fetch/fetch.js";
 import { idpAuth as honoAuth } from "../../src/adapters/hono/hono.js";
 import { signedInAs } from "../../src/testing/index.js";
-import { closeAll, optionsFor, rawApi, rawBrowser, request } from "../apis/parties.js";
+import { closeAll, listen, optionsFor, rawApi, rawBrowser, request } from "../apis/parties.js";
 
 type Fetch = Parameters<typeof createAdaptorServer>[0]["fetch"];
 interface Started {
@@ -43,22 +42,11 @@ const STARTS: Readonly<Record<string, (url: string) => Started>> = {
   },
 };
 
-const running: (() => unknown)[] = [];
 afterEach(async () => {
   vi.unstubAllGlobals();
   vi.restoreAllMocks();
   await closeAll();
-  for (const stop of running.splice(0).reverse()) await stop();
 });
-
-async function listen(server: Server): Promise<number> {
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  running.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
-}
 
 describe.each(Object.entries(STARTS))("%s on Node.js", (name, start) => {
   /** @param api a listener of node:http, or the URL of an API */
@@ -73,7 +61,7 @@ describe.each(Object.entries(STARTS))("%s on Node.js", (name, start) => {
         ? api.href
         : `http://127.0.0.1:${await listen(createServer((...both) => api(...both)))}/v2/`;
     const { fetch, auth } = start(url);
-    const port = await listen(createAdaptorServer({ fetch }) as Server);
+    const port = await listen(createAdaptorServer({ fetch }));
     const headers = { Cookie: await signedInAs(auth), "X-Idpauth": "1", Host: "app.example" };
     const post = `POST /api/orders/ HTTP/1.1\r\n${Object.entries(headers)
       .map((line) => line.join(": "))

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
-import { connect, type AddressInfo } from "node:net";
+import { connect } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import express from "express";
 import fastify from "fastify";
@@ -14,8 +14,13 @@ import { idpAuth as honoAuth } from "../../src/adapters/hono/hono.js";
 import { idpAuth as koaAuth } from "../../src/adapters/koa/koa.js";
 import { idpAuth as nodeAuth, type ProxyUpgrade } from "../../src/adapters/node/node.js";
 import type { IdpAuthOptions } from "../../src/index.js";
-import { CookieBrowser, signedInAs, startTestProvider } from "../../src/testing/index.js";
-import { optionsFor } from "../apis/parties.js";
+import {
+  CookieBrowser,
+  signedInAs,
+  startTestProvider,
+  type TestProvider,
+} from "../../src/testing/index.js";
+import { closeAll, listen, optionsFor } from "../apis/parties.js";
 
 interface Started {
   readonly server: Server;
@@ -77,26 +82,18 @@ const STARTS: Readonly<Record<string, (options: IdpAuthOptions) => Promise<Start
   },
 };
 
-const running: (() => unknown)[] = [];
+let running: TestProvider | undefined;
 afterEach(async () => {
-  for (const stop of running.splice(0).reverse()) await stop();
+  await closeAll();
+  await running?.stop();
+  running = undefined;
 });
-
-async function listen(server: Server): Promise<number> {
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  running.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
-}
 
 it.each(Object.entries(STARTS))(
   "%s: a WebSocket reaches the API with the user's token, and closes with the session",
   async (_name, start) => {
     const warned = vi.spyOn(process, "emitWarning");
-    const provider = await startTestProvider();
-    running.push(() => provider.stop());
+    const provider = (running = await startTestProvider());
     let plain = 0;
     const upstream = createServer((_request, response) => void response.end(String((plain += 1))));
     new WebSocketServer({ server: upstream }).on("connection", (socket, request) =>

@@ -1,8 +1,6 @@
 // What an application's function throws is an error on every framework, whatever the value is: some
 // let a request pass if their continuation gets a falsy one, or a word such as `route`.
-import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import express from "express";
 import fastify from "fastify";
@@ -12,22 +10,11 @@ import { idpAuth as fastifyAuth } from "../../src/adapters/fastify/fastify.js";
 import { idpAuth as fetchAuth } from "../../src/adapters/fetch/fetch.js";
 import type { IdpAuthOptions } from "../../src/index.js";
 import { signedInAs, type SignsInForTests } from "../../src/testing/index.js";
-import { closeAll, nodeApi, optionsFor } from "../apis/parties.js";
+import { closeAll, listen, nodeApi, optionsFor } from "../apis/parties.js";
 
-const servers: Server[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    server.close();
-  }
-  await closeAll();
-});
+afterEach(closeAll);
 
-async function listen(server: Server): Promise<string> {
-  servers.push(server);
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+const originOf = async (server: Server) => `http://127.0.0.1:${await listen(server)}`;
 
 type Throws = () => Promise<never>;
 type Started = readonly [SignsInForTests, Server];
@@ -76,7 +63,7 @@ describe.each(Object.entries(STARTS))("on %s", (_name, start) => {
       const throws = () => Promise.reject(thrown);
       const options = optionsFor("http://127.0.0.1:1/");
       const [auth, server] = await start(options, throws);
-      const origin = await listen(server);
+      const origin = await originOf(server);
       const headers = { cookie: await signedInAs(auth) };
       for (const path of ["/rule", "/response", "/used/rule", "/used/response"]) {
         const response = await fetch(origin + path, { headers });
@@ -103,7 +90,7 @@ it("a rule that throws while a proxied request is repeated leaves nothing open o
   const listener = getRequestListener((request) =>
     proxy(request).catch(() => new Response(null, { status: 500 })),
   );
-  const origin = await listen(createServer((...exchange) => void listener(...exchange)));
+  const origin = await originOf(createServer((...exchange) => void listener(...exchange)));
   const headers = {
     cookie: await signedInAs(auth, undefined, { tokens: { token: "users-token" } }),
   };

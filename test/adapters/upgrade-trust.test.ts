@@ -2,7 +2,6 @@
 // framework's setting about trusted proxies says.
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import express from "express";
 import fastify from "fastify";
@@ -17,6 +16,7 @@ import { idpAuth as koaAuth } from "../../src/adapters/koa/koa.js";
 import { idpAuth as nodeAuth } from "../../src/adapters/node/node.js";
 import type { IdpAuthOptions } from "../../src/index.js";
 import { signedInAs } from "../../src/testing/index.js";
+import { closeAll, listen } from "../apis/parties.js";
 import { EXPRESS } from "./applications/express.js";
 
 interface Started {
@@ -112,19 +112,7 @@ const CASES: readonly [
   ["Hono with trustProxy", onHono(true), LAST, FORWARDED],
 ];
 
-const running: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const stop of running.splice(0).reverse()) await stop();
-});
-
-async function listen(server: Server): Promise<number> {
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  running.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
-}
+afterEach(closeAll);
 
 const told = ({ "x-forwarded-for": client, "x-forwarded-proto": scheme }: IncomingHttpHeaders) => [
   client,

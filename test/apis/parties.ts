@@ -40,7 +40,8 @@ export async function closeAll(): Promise<void> {
   for (const stop of running.splice(0).reverse()) await stop();
 }
 
-async function listen(server: Server): Promise<number> {
+/** Starts a server on a free port of this machine. Returns the port. */
+export async function listen(server: Server): Promise<number> {
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => sockets.add(socket));
   server.listen(0, "127.0.0.1");
