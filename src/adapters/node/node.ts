@@ -92,8 +92,9 @@ export type ProxyUpgrade = (message: IncomingMessage, socket: Duplex, head: Buff
 
 /** An upgrade as the framework's setting about trusted proxies reads it. */
 export interface UpgradeRequest {
+  /** With the scheme and the host that the framework trusts. */
   readonly request: IdpRequest;
-  /** Undefined: that of the connection. */
+  /** The browser's IP address. Undefined: that of the connection. */
   readonly client?: string | undefined;
 }
 
