@@ -1,3 +1,4 @@
+import { isPlainObject } from "../record/json.js";
 import { prompt, type SettingKind } from "./setting-kinds.js";
 
 /**
@@ -154,12 +155,8 @@ function entriesOfQuery(text: string): readonly Entry[] | undefined {
  * Reads plain objects only: a Map or a URLSearchParams has no properties, and would count as empty.
  */
 function entriesOfObject(value: unknown): readonly Entry[] | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   try {
-    const prototype: unknown = Object.getPrototypeOf(value);
-    // The prototype of a plain object of another realm is not this realm's Object.prototype.
-    if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return undefined;
-    return Object.entries(value);
+    return isPlainObject(value) ? Object.entries(value) : undefined;
   } catch {
     // A getter or a proxy threw.
     return undefined;

@@ -1,7 +1,14 @@
 /**
  * The application's own JSON in a session: the check of its values, and the changes to the record.
  */
-import { isTooDeep, MAX_DEPTH, ownProperties, type JsonObject } from "./json.js";
+import {
+  isObject,
+  isPlainObject,
+  isTooDeep,
+  MAX_DEPTH,
+  ownProperties,
+  type JsonObject,
+} from "./json.js";
 import type { SessionRecord } from "./record.js";
 
 /**
@@ -55,20 +62,9 @@ function copyOf(value: unknown, path: string, parents: readonly unknown[]): unkn
   return copy;
 }
 
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  // The second: an object of another realm, such as a test runner's.
-  return (
-    prototype === null ||
-    prototype === Object.prototype ||
-    Object.getPrototypeOf(prototype) === null
-  );
-}
-
 /** Whether a stored value can be the application's data. */
 export function isApplicationData(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !isTooDeep(value);
+  return isObject(value) && !isTooDeep(value);
 }
 
 /**

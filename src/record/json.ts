@@ -1,8 +1,19 @@
 /** A JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
+/** Whether a value is an object and no list: of parsed JSON, a JSON object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Whether a value from code is written as `{ … }`, of any realm (a test runner has one of its own).
+ * A `Date`, a `Map` or another class's instance isn't, and its properties don't say what it is.
+ */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (!isObject(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 /**

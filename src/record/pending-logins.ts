@@ -13,6 +13,7 @@ import {
 } from "./record.js";
 import type { EpochSeconds } from "../clock.js";
 import type { SignIn } from "./credentials.js";
+import { withoutUndefined } from "./without-undefined.js";
 
 function isAlive(login: PendingLogin, now: EpochSeconds): boolean {
   return now < login.started_at + PENDING_LOGIN_SECONDS;
@@ -71,7 +72,7 @@ export function withoutLogin(
     idp_state: {
       ...stateWithLogins(record.idp_state, logins),
       used: [...(record.idp_state.used ?? []), stateHash].slice(-MAX_USED_STATES),
-      ...(silentFailedAt !== undefined && { silent_failed_at: silentFailedAt }),
+      ...withoutUndefined({ silent_failed_at: silentFailedAt }),
     },
   });
 }
@@ -153,11 +154,11 @@ export function signedIn(
  */
 export function stateOfSignIn(idInfo: IdInfo): Partial<PrivateState> {
   const { sid, iat, session_expiry: expiry } = ownProperties(idInfo);
-  return {
-    ...(typeof sid === "string" && sid !== "" && { sid }),
-    ...(typeof iat === "number" && { signed_in_iat: iat }),
-    ...(expiry !== undefined && { session_expiry: expiry }),
-  };
+  return withoutUndefined({
+    sid: typeof sid === "string" && sid !== "" ? sid : undefined,
+    signed_in_iat: typeof iat === "number" ? iat : undefined,
+    session_expiry: expiry,
+  });
 }
 
 /** The application's data in a session of this user. Another user's sign-in must not get it. */
@@ -168,12 +169,4 @@ export function dataOfSameUser(record: SessionRecord, idInfo: IdInfo): JsonObjec
 function stateWithLogins(state: PrivateState, logins: readonly PendingLogin[]): PrivateState {
   const { logins: _before, ...rest } = state;
   return logins.length === 0 ? rest : { ...rest, logins };
-}
-
-type Defined<Value> = { [Key in keyof Value]: Exclude<Value[Key], undefined> };
-
-function withoutUndefined<Value extends object>(value: Value): Defined<Value> {
-  return Object.fromEntries(
-    Object.entries(value).filter(([, member]) => member !== undefined),
-  ) as Defined<Value>;
 }

@@ -1,9 +1,11 @@
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { isApplicationData } from "../../src/record/application-data.js";
 import {
   deepFreeze,
   frozenCopy,
   isObject,
+  isPlainObject,
   isTooDeep,
   MAX_DEPTH,
   MAX_RECORD_DEPTH,
@@ -28,6 +30,33 @@ describe("isObject", () => {
       expect(isObject(value)).toBe(false);
     },
   );
+});
+
+describe("isPlainObject", () => {
+  it.each([
+    [{}],
+    [{ a: 1 }],
+    [Object.create(null) as object],
+    [runInNewContext("({ a: 1 })") as object],
+  ])("%j is a plain object", (value) => {
+    expect(isPlainObject(value)).toBe(true);
+  });
+
+  it.each([
+    [null],
+    [undefined],
+    [[]],
+    ["text"],
+    [1],
+    [() => ({})],
+    [new Date(0)],
+    [new Map()],
+    [new URLSearchParams()],
+    [new Blob()],
+    [Object.create({ a: 1 }) as object],
+  ])("%j isn't a plain object", (value) => {
+    expect(isPlainObject(value)).toBe(false);
+  });
 });
 
 describe("the depth of what a provider sends", () => {
