@@ -18,13 +18,13 @@ export type {
   SessionOptions,
 } from "./auth/public-types.js";
 export {
-  loginUrlBackTo,
   type Blocked,
   type BlockedByOutage,
   type BlockedByRule,
   type BlockedForStepUp,
   type BlockedUser,
 } from "./guard/blocked.js";
+export { loginUrlBackTo } from "./guard/login-url.js";
 export type { GuardRule } from "./config/rule-options.js";
 export { deny, type Denial } from "./application/hooks.js";
 export {
@@ -119,19 +119,13 @@ export {
   type Finding,
 } from "./errors.js";
 export { SessionEndedError } from "./sessions/session-end-signal.js";
+export { type Gate, type Gates, type Guards, type Stopped } from "./guard/gate.js";
+export { assertGuardOptions, assertUsage, type Usage } from "./guard/guard-usage.js";
 export {
   respondToBlocked,
-  assertGuardOptions,
-  assertUsage,
-  GUARDED_CACHE_CONTROL,
-  varyByCookie,
-  type Gate,
-  type Gates,
-  type Guards,
-  type Stopped,
   type AnyGuardResponses,
   type GuardResponsesOf,
-  type Usage,
-} from "./guard/gate.js";
+} from "./guard/guard-responses.js";
+export { GUARDED_CACHE_CONTROL, varyByCookie } from "./guard/cache-headers.js";
 export { isValidIdpUrl } from "./config/issuers.js";
 export { memoryStore } from "./stores/memory/memory-store.js";

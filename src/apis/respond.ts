@@ -8,13 +8,8 @@ import type { CommonSettings } from "../config/read-settings.js";
 import type { GuardRule } from "../config/rule-options.js";
 import { ApiTokenError, ERRORS, isOutage, placeOf, type ErrorCode } from "../errors.js";
 import { driverCode, type EventHub } from "../events/event-hub.js";
-import {
-  blockedUser,
-  isNavigation,
-  loginPath,
-  providerIn,
-  type Blocked,
-} from "../guard/blocked.js";
+import { blockedUser, type Blocked } from "../guard/blocked.js";
+import { isNavigation, loginPath, providerIn } from "../guard/login-url.js";
 import type { AnyReply, Reply } from "../http/reply.js";
 import type { IdpRequest } from "../http/request.js";
 import { failureReply, outageOf, type Failure } from "../pages/failure-reply.js";

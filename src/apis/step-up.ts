@@ -1,7 +1,7 @@
 /** The response to a user who needs another login before an API can be used. */
 import type { SessionRequest } from "../access/session-access.js";
 import { epochSeconds, type Clock } from "../clock.js";
-import { isNavigation, loginHeader, loginUrlBackTo, pageOf } from "../guard/blocked.js";
+import { isNavigation, loginHeader, loginUrlBackTo, pageOf } from "../guard/login-url.js";
 import { wantsPage } from "../http/accept.js";
 import { json, redirect, type Reply } from "../http/reply.js";
 import type { Pages } from "../pages/pages.js";

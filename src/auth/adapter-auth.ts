@@ -1,4 +1,5 @@
-import { createGates, type GateParts, type Gates, type Usage } from "../guard/gate.js";
+import { createGates, type GateParts, type Gates } from "../guard/gate.js";
+import { type Usage } from "../guard/guard-usage.js";
 import { createIdpAuth } from "./create-idp-auth.js";
 import type {
   AdapterAuth,

@@ -7,7 +7,7 @@ import { driverCode, EventHub } from "../events/event-hub.js";
 import { logLine } from "../events/log-lines.js";
 import { stderrLog } from "../events/stderr-log.js";
 import { createGuard, type Remembered } from "../guard/guard.js";
-import { assertGuardOptions } from "../guard/gate.js";
+import { assertGuardOptions } from "../guard/guard-usage.js";
 import { providersOf } from "../guard/guard-rule.js";
 import { withProvider } from "../config/provider-words.js";
 import type { ApiTable } from "../config/api-options.js";

@@ -6,7 +6,7 @@ import { failureReason, ProviderRefusedError, ProviderUnavailableError } from ".
 import { json, type Reply } from "../http/reply.js";
 import type { LogoutToken } from "../ports/provider.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
-import { providerIn } from "../guard/blocked.js";
+import { providerIn } from "../guard/login-url.js";
 import { readForm } from "./posted-form.js";
 import type { SessionRequest } from "../access/session-access.js";
 

@@ -4,7 +4,7 @@ import type { Reply } from "../http/reply.js";
 import { failureReply, outageReply } from "../pages/failure-reply.js";
 import type { SessionRequest } from "../access/session-access.js";
 import { linkInvalid } from "./callback-replies.js";
-import { loginPath, providerIn } from "../guard/blocked.js";
+import { loginPath, providerIn } from "../guard/login-url.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { finishLogin } from "./finish-login.js";
 

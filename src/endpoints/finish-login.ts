@@ -12,7 +12,7 @@ import type { SessionRequest } from "../access/session-access.js";
 import { ProviderUnavailableError, StoreUnavailableError } from "../errors.js";
 import { identityOf } from "../events/event-hub.js";
 import { reasonLine } from "../events/log-lines.js";
-import { providerIn } from "../guard/blocked.js";
+import { providerIn } from "../guard/login-url.js";
 import { meetsStepUp } from "../guard/guard-rule.js";
 import { redirect, type Reply } from "../http/reply.js";
 import type { Review } from "../record/application-data.js";

@@ -3,7 +3,7 @@ import { isEntraIssuer } from "../config/issuers.js";
 import { framedPage } from "../pages/page-reply.js";
 import { queryOf, single } from "../http/request.js";
 import type { Reply } from "../http/reply.js";
-import { providerIn } from "../guard/blocked.js";
+import { providerIn } from "../guard/login-url.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { outageReply, badParameters } from "../pages/failure-reply.js";
 import type { SessionRequest } from "../access/session-access.js";

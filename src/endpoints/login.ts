@@ -15,7 +15,7 @@ import {
   type Scheme,
 } from "../http/redirects.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
-import { loginPath, providerIn } from "../guard/blocked.js";
+import { loginPath, providerIn } from "../guard/login-url.js";
 import type { SessionRequest } from "../access/session-access.js";
 import { failureReply, outageReply, badParameters } from "../pages/failure-reply.js";
 import { randomBytes } from "node:crypto";

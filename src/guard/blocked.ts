@@ -7,8 +7,16 @@ import type { Pages } from "../pages/pages.js";
 import type { IdpRequest } from "../http/request.js";
 import type { StepUp } from "../record/record.js";
 import type { EndReason } from "../record/session-policy.js";
-import { MAX_ORIGIN_URL_LENGTH, type Origin } from "../http/redirects.js";
+import type { Origin } from "../http/redirects.js";
 import type { SessionRequest } from "../access/session-access.js";
+import {
+  isNavigation,
+  loginHeader,
+  loginPath,
+  loginUrlBackTo,
+  pageOf,
+  providerIn,
+} from "./login-url.js";
 
 /** The guard blocked a request whose user is not signed in. */
 export interface BlockedUser<Kind extends "navigation" | "unauthenticated"> {
@@ -194,20 +202,6 @@ async function unauthorized(
   return pages.error({ code, action: { label, href: loginUrl } }, request, headers);
 }
 
-/** The header with which a 401 names the login: what `login_url` is for scripts that read JSON. */
-export function loginHeader(loginUrl: string): { readonly "X-Idpauth-Login": string } {
-  return { "X-Idpauth-Login": loginUrl };
-}
-
-/** The address of the requested page, as the browser sees it. */
-export function pageOf(
-  { target }: IdpRequest,
-  origin: Origin | undefined,
-  pathPrefix: string,
-): string {
-  return `${origin ?? ""}${pathPrefix}${target.startsWith("/") ? target : "/"}`;
-}
-
 /**
  * The block of a signed-in user who must authenticate again: a login, or the challenge of RFC 9470
  * section 3.
@@ -242,53 +236,10 @@ export async function blockedForStepUp(
   return { kind: "stepUp", reply, isNavigation: false, loginUrl, origin };
 }
 
-/** The key of a provider as a member, if it has one: of a query, an event or a record. */
-export function providerIn(key: string | undefined): { readonly provider?: string } {
-  return key === undefined ? {} : { provider: key };
-}
-
-/** The path of a login with these parameters. */
-export function loginPath(
-  publicPath: string,
-  parameters: Readonly<Record<string, string>> = {},
-): string {
-  const query = new URLSearchParams(parameters).toString();
-  return `${publicPath}login/${query === "" ? "" : `?${query}`}`;
-}
-
 /** The parameters of a login that request an authentication. */
 function parametersOf({ max_age: maxAge, acr }: StepUp): Readonly<Record<string, string>> {
   return {
     ...(maxAge !== undefined && { max_age: String(maxAge) }),
     ...(acr !== undefined && { acr_values: acr.join(" ") }),
   };
-}
-
-/**
- * The URL of a login that leads back to a page.
- *
- * @param login path or URL of the login, without a query
- * @param page absolute URL on the application's own origin; a login refuses any other and leads to
- *   the configured page
- * @param parameters further parameters of the login
- */
-export function loginUrlBackTo(
-  login: string,
-  page: string,
-  parameters: Readonly<Record<string, string>> = {},
-): string {
-  // One character over the limit is enough for the login to refuse the page. Encoding triples a
-  // URL, and servers refuse long ones.
-  const query = new URLSearchParams({
-    scheme: "PRESERVE_ORIGIN_QP",
-    origin_url: page.slice(0, MAX_ORIGIN_URL_LENGTH + 1),
-    ...parameters,
-  });
-  return `${login}?${query.toString()}`;
-}
-
-/** Whether a browser navigates to a page, to which a login can lead back. */
-export function isNavigation(request: IdpRequest): boolean {
-  if (request.method !== "GET" && request.method !== "HEAD") return false;
-  return wantsPage(request);
 }

@@ -1,7 +1,7 @@
 import type { CommonSettings } from "../config/read-settings.js";
 import { ownOrigin, type IdpRequest } from "../http/request.js";
-import { sameOriginUrl, type Origin } from "../http/redirects.js";
-import { isNavigation, loginPath, loginUrlBackTo, pageOf, providerIn } from "./blocked.js";
+import { wantsPage } from "../http/accept.js";
+import { MAX_ORIGIN_URL_LENGTH, sameOriginUrl, type Origin } from "../http/redirects.js";
 
 /** The most characters of a value that a login passes on. */
 const MAX_LENGTH = 512;
@@ -84,4 +84,61 @@ function pageFor(
   if (origin === undefined) return undefined;
   // `//x` and `/\x` are other origins for a browser.
   return sameOriginUrl(/^\/(?![/\\])/.test(returnTo) ? `${origin}${returnTo}` : returnTo, origin);
+}
+
+/** The key of a provider as a member, if it has one: of a query, an event or a record. */
+export function providerIn(key: string | undefined): { readonly provider?: string } {
+  return key === undefined ? {} : { provider: key };
+}
+
+/** The path of a login with these parameters. */
+export function loginPath(
+  publicPath: string,
+  parameters: Readonly<Record<string, string>> = {},
+): string {
+  const query = new URLSearchParams(parameters).toString();
+  return `${publicPath}login/${query === "" ? "" : `?${query}`}`;
+}
+
+/**
+ * The URL of a login that leads back to a page.
+ *
+ * @param login path or URL of the login, without a query
+ * @param page absolute URL on the application's own origin; a login refuses any other and leads to
+ *   the configured page
+ * @param parameters further parameters of the login
+ */
+export function loginUrlBackTo(
+  login: string,
+  page: string,
+  parameters: Readonly<Record<string, string>> = {},
+): string {
+  // One character over the limit is enough for the login to refuse the page. Encoding triples a
+  // URL, and servers refuse long ones.
+  const query = new URLSearchParams({
+    scheme: "PRESERVE_ORIGIN_QP",
+    origin_url: page.slice(0, MAX_ORIGIN_URL_LENGTH + 1),
+    ...parameters,
+  });
+  return `${login}?${query.toString()}`;
+}
+
+/** The address of the requested page, as the browser sees it. */
+export function pageOf(
+  { target }: IdpRequest,
+  origin: Origin | undefined,
+  pathPrefix: string,
+): string {
+  return `${origin ?? ""}${pathPrefix}${target.startsWith("/") ? target : "/"}`;
+}
+
+/** Whether a browser navigates to a page, to which a login can lead back. */
+export function isNavigation(request: IdpRequest): boolean {
+  if (request.method !== "GET" && request.method !== "HEAD") return false;
+  return wantsPage(request);
+}
+
+/** The header with which a 401 names the login: what `login_url` is for scripts that read JSON. */
+export function loginHeader(loginUrl: string): { readonly "X-Idpauth-Login": string } {
+  return { "X-Idpauth-Login": loginUrl };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { idpAuth as fetchStyle } from "../../src/adapters/fetch/fetch.js";
-import { assertGuardOptions } from "../../src/guard/gate.js";
+import { assertGuardOptions } from "../../src/guard/guard-usage.js";
 import type { GuardRule } from "../../src/index.js";
 import { meetsStepUp, stepUpOf } from "../../src/guard/guard-rule.js";
 

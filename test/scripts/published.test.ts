@@ -182,6 +182,6 @@ describe("the built package", () => {
     const [, file, line] =
       /at assertUsage \(.*\/dist\/(chunks\/core\.js):(\d+):\d+\)/.exec(stack) ?? [];
     expect(file, stack).toBe("chunks/core.js");
-    expect(modulesOf(read(file!), Number(line)).at(-1)).toBe("src/guard/gate.ts");
+    expect(modulesOf(read(file!), Number(line)).at(-1)).toBe("src/guard/guard-usage.ts");
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { varyByCookie } from "../../src/guard/gate.js";
+import { varyByCookie } from "../../src/guard/cache-headers.js";
 
 describe("Vary with Cookie in it", () => {
   it.each([

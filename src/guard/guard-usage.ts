@@ -1,0 +1,73 @@
+/** What an application passes to its guards, and the errors for what it cannot. */
+import { requirementNamed } from "../config/rule-options.js";
+
+/** How applications of a framework write their guards. */
+export interface Usage {
+  /**
+   * `next`: a guard is middleware, which the framework calls with its continuation. `handler`: a
+   * guard takes the protected handler.
+   */
+  readonly takes: "next" | "handler";
+  /** Code that guards a route with `auth.idpRequired`. */
+  readonly idpRequired: string;
+  /** The same with `auth.csrf`. */
+  readonly csrf: string;
+}
+
+/**
+ * Checks what a guard was called with: the framework's continuation, or the protected handler.
+ *
+ * @throws TypeError it is not a function. The message says what to write instead
+ */
+export function assertUsage(name: "idpRequired" | "csrf", usage: Usage, given: unknown): void {
+  if (typeof given === "function") return;
+  const example = usage[name];
+  if (usage.takes === "handler") {
+    throw new TypeError(
+      `\`auth.${name}\` takes the protected handler, which is a function, but got ${kindOf(given)}. Write \`${example}\`.`,
+    );
+  }
+  throw new TypeError(
+    `\`auth.${name}\` is the ${name === "csrf" ? "middleware" : "guard"} itself, but was called without a request. ` +
+      `Pass it without calling it: \`${example}\`.` +
+      (name === "csrf" ? "" : " For your own responses, use `auth.idpRequiredWith({ … })`."),
+  );
+}
+
+/** The application's own responses. */
+const RESPONSES = ["navigation", "unauthenticated", "unavailable", "forbidden", "stepUp"];
+
+/**
+ * Checks what is passed to `auth.idpRequiredWith(options)`: the rule of the route, and the
+ * application's own responses.
+ *
+ * @throws TypeError a value that the options cannot have, or an unknown key
+ */
+export function assertGuardOptions(options: unknown): void {
+  if (typeof options !== "object" || options === null) throw optionsError(kindOf(options));
+  for (const [name, value] of Object.entries(options)) {
+    const requirement = requirementNamed(name);
+    if (requirement !== undefined) {
+      const [is, allowed] = requirement;
+      if (value === undefined) throw optionsError(`nothing as \`${name}\``);
+      if (!is(value))
+        throw new TypeError(`\`${name}\` of \`auth.idpRequiredWith\` must be ${allowed}.`);
+    } else if (!RESPONSES.includes(name)) {
+      if (value !== undefined) throw optionsError(`the key \`${name}\``);
+    } else if (value !== undefined && typeof value !== "function")
+      throw optionsError(`${kindOf(value)} as \`${name}\``);
+  }
+}
+
+function optionsError(got: string): TypeError {
+  return new TypeError(
+    "`auth.idpRequiredWith` takes an object: the rule of the route (`allow`, `maxAge`, `acr`, `provider`) and your own responses (the functions " +
+      "`navigation`, `unauthenticated`, `unavailable`, `forbidden` and `stepUp`), each optional. " +
+      `It got ${got}. If you need none of them, use \`auth.idpRequired\`.`,
+  );
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined || value === null) return "nothing";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
