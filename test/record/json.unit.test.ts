@@ -52,7 +52,7 @@ describe("isPlainObject", () => {
     [new Date(0)],
     [new Map()],
     [new URLSearchParams()],
-    [new Blob()],
+    [new Headers()],
     [Object.create({ a: 1 }) as object],
   ])("%j isn't a plain object", (value) => {
     expect(isPlainObject(value)).toBe(false);
