@@ -137,8 +137,6 @@ export type SessionMiddleware = CheckedFacts["sessionMiddleware"];
 export interface FrameworkFacts {
   /** Whether the framework's own session middleware is installed. */
   readonly sessionMiddleware: SessionMiddleware;
-  /** Whether it saves sessions that a request has not changed; see the check E015. */
-  readonly rewritesSessions?: boolean;
 }
 
 /** Options of `getSession`. */

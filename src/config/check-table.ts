@@ -128,13 +128,6 @@ export const CHECKS = checkTable({
     remedy:
       "Pass the result of `sqliteStore`, `redisStore`, `postgresStore` or `memoryStore`. docs/how-to/stores.md explains how to write a store.",
   },
-  E015: {
-    group: "project middlewares",
-    cause:
-      'With `session: "host"`, @fastify/session runs with `rolling: true`, its default. It saves each request\'s copy of the session when ' +
-      "the response ends, so an old copy can undo a logout and restore spent tokens.",
-    remedy: "Set `rolling: false` where you register @fastify/session.",
-  },
   E016: {
     cause:
       "IDP_AUTHORIZATION_PARAMS (option authorizationParams) or IDP_LOGIN_PARAMS (option loginParams) contains a parameter that idpauth " +
@@ -263,7 +256,8 @@ export const CHECKS = checkTable({
     cause:
       "The framework's sessions don't support compare-and-swap, so an overlapping request can write an outdated copy and undo a logout.",
     remedy:
-      'If you need that guarantee, use idpauth\'s own sessions: remove `session: "host"` and pass a `store`.',
+      "Register @fastify/session with `rolling: false`. By default, it writes its copy after every request. " +
+      'If no copy may ever undo a logout, use idpauth\'s own sessions: remove `session: "host"` and pass a `store`.',
   },
   W007: {
     group: "project middlewares",

@@ -55,8 +55,6 @@ export interface FrameworkFacts {
   readonly frameworkName: string;
   /** How to install this framework's session middleware, for E002. */
   readonly middlewareRemedy?: string;
-  /** The session middleware saves sessions that a request has not changed. */
-  readonly rewritesSessions?: boolean;
 }
 
 /** Returns the findings of all startup checks, in the order of a report. Pure. */
@@ -117,7 +115,6 @@ function frameworkSessionFindings({ read }: SettingsResult, facts: FrameworkFact
     findings.push(
       check("W008", `idpauth can't tell whether the session middleware of ${name} is installed.`),
     );
-  if (facts.rewritesSessions === true) findings.push(check("E015"));
   if (facts.storeGiven) findings.push(check("E009"));
   const unusable = read.flatMap(({ values, words }) =>
     NEEDS_INDEX.filter((name) => values[name] === true).map((name) => words(label(name))),

@@ -34,7 +34,7 @@ import {
   upgradesOf,
   type ProxyUpgrade,
 } from "../node/node.js";
-import { FastifySessions, isRolling, sessionPluginOf } from "./fastify-session.js";
+import { FastifySessions, sessionPluginOf } from "./fastify-session.js";
 
 export type { AnyFastifyReply, AnyFastifyRequest } from "./fastify-message.js";
 
@@ -177,7 +177,7 @@ export function idpAuth<
 
   const plugin: IdpAuthPlugin = (scope, { prefix = "" }, done) => {
     try {
-      auth.start({ sessionMiddleware: sessionPluginOf(scope), rewritesSessions: isRolling(scope) });
+      auth.start({ sessionMiddleware: sessionPluginOf(scope) });
       const path = pathBelow(scope.prefix, prefix, auth.mountPath());
       scope.addHook("onRequest", hook(gates.endpoints));
       const { onError, onSend } = errorHooks(uncaught);
