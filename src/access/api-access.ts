@@ -16,7 +16,7 @@ import {
   lackOf,
   withApiEntry,
   type MissingReason,
-} from "../record/api-tokens.js";
+} from "../record/stored-api-tokens.js";
 import { clientOf, type ApiEntry, type SessionRecord } from "../record/record.js";
 import { withoutLease } from "../record/refresh-changes.js";
 import { judge } from "../record/session-policy.js";

@@ -1,6 +1,6 @@
 import { isOutage, ProviderUnavailableError } from "../errors.js";
 import { identityOf } from "../events/event-hub.js";
-import { isRecent } from "../record/api-tokens.js";
+import { isRecent } from "../record/stored-api-tokens.js";
 import {
   judge,
   type EndReason,

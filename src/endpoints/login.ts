@@ -21,7 +21,7 @@ import { failureReply, outageReply, badParameters } from "../pages/failure-reply
 import { randomBytes } from "node:crypto";
 import { isOutage, ProviderRefusedError } from "../errors.js";
 import { logLine } from "../events/log-lines.js";
-import { apiLogin } from "../record/api-tokens.js";
+import { apiLogin } from "../record/stored-api-tokens.js";
 import { withLogin } from "../record/pending-logins.js";
 import { clientOf, type PendingLogin } from "../record/record.js";
 import { epochSeconds } from "../clock.js";

@@ -1,5 +1,5 @@
 import type { EpochSeconds } from "../clock.js";
-import type { SignIn, SpentRefresh, VerifiedRefresh } from "../record/credentials.js";
+import type { SignIn, SpentRefresh, Identity } from "../record/credentials.js";
 import type { SessionRecord, StepUp } from "../record/record.js";
 
 /** The parameters of an authorization request. */
@@ -179,7 +179,7 @@ export interface Provider {
     spent: SpentRefresh,
     previous: SessionRecord,
     request: RefreshRequest,
-  ): Promise<VerifiedRefresh>;
+  ): Promise<Identity>;
   /**
    * Checks the response to a refresh for an API: its ID token, if one came, and whether the access
    * token is for this API.

@@ -5,7 +5,7 @@ import { parseUrl } from "../http/redirects.js";
 import type { AuthorizationRequest, TokenTarget } from "../ports/provider.js";
 import { isObject } from "../record/json.js";
 import type { StepUp } from "../record/record.js";
-import { askedAtLogin } from "./api-tokens.js";
+import { askedAtLogin } from "./api-audience.js";
 import type { ProviderMetadata } from "./discovery.js";
 import { jsonObject, type ProviderConnection } from "./provider-connection.js";
 import type { ProviderSettings } from "./provider-settings.js";

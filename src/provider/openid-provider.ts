@@ -2,16 +2,13 @@ import { isEntraIssuer } from "../config/issuers.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import { logLine } from "../events/log-lines.js";
 import type { Provider, RefreshRequest } from "../ports/provider.js";
-import {
-  credentialsToDict,
-  type SpentRefresh,
-  type VerifiedRefresh,
-} from "../record/credentials.js";
+import { refreshedClaims } from "../record/claims-after-refresh.js";
+import { credentialsToDict, type Identity, type SpentRefresh } from "../record/credentials.js";
 import type { IdInfo } from "../record/identity.js";
 import type { SessionRecord } from "../record/record.js";
 import { epochSeconds } from "../clock.js";
 import { tenantsOf } from "./allowed-tenants.js";
-import { checkAudience, missingScopes, targetParameters } from "./api-tokens.js";
+import { checkAudience, missingScopes, targetParameters } from "./api-audience.js";
 import {
   assertSupported,
   authorizationParameters,
@@ -30,7 +27,6 @@ import {
   verifyIdToken,
   type ExpectedClaims,
 } from "./id-token.js";
-import { refreshedClaims } from "./identity-claims.js";
 import { createJwks } from "./jwks.js";
 import { verifyLogoutToken } from "./logout-token.js";
 import { logoutUrl } from "./logout-url.js";
@@ -319,7 +315,7 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
       // The tenant of a session may not be allowed any more.
       if (tenants !== undefined && before.iss !== tenants.issuerFor(before))
         throw new ProviderRefusedError("id_token_iss");
-      const verifyNow = async (): Promise<VerifiedRefresh> => {
+      const verifyNow = async (): Promise<Identity> => {
         if (spent.idToken === undefined) {
           const accessToken = await alone(request, async () => bearerToken(spent));
           return userinfo.confirm(metadata, { ...spent, accessToken }, previous, request);

@@ -1,27 +1,22 @@
-import type { EpochSeconds } from "../clock.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import type { RefreshRequest } from "../ports/provider.js";
-import type { SpentRefresh, VerifiedRefresh } from "../record/credentials.js";
+import {
+  confirmedByUserinfo,
+  confirmedUntil,
+  refreshedClaims,
+} from "../record/claims-after-refresh.js";
+import type { Identity, SpentRefresh } from "../record/credentials.js";
 import type { IdInfo } from "../record/identity.js";
 import type { SessionRecord } from "../record/record.js";
+import { lacksIdentity, withAllOfUserinfo, withoutUserinfo } from "../record/userinfo-claims.js";
 import { createSignInBackOff, type FailureListener, type RefreshBackOff } from "./back-off.js";
 import type { ProviderMetadata } from "./discovery.js";
 import { MAX_ID_TOKEN_LENGTH } from "./id-token.js";
-import {
-  confirmedByUserinfo,
-  refreshedClaims,
-  withAllOfUserinfo,
-  withoutUserinfo,
-  type Identity,
-} from "./identity-claims.js";
 import {
   jsonObject,
   type ProviderConnection,
   type ProviderResponse,
 } from "./provider-connection.js";
-
-/** The maximum seconds until the next refresh, after a refresh that userinfo has confirmed. */
-const MAX_CONFIRMED = 3600;
 
 /** One call that cannot continue without userinfo. */
 interface RequiredCall {
@@ -142,10 +137,10 @@ export function createUserinfoEndpoint(connection: ProviderConnection, refreshes
   async function confirm(
     metadata: ProviderMetadata,
     spent: SpentRefresh & { readonly accessToken: string },
-    { id_info: before = {}, idp_state: state }: SessionRecord,
+    previous: SessionRecord,
     request: RefreshRequest,
-  ): Promise<VerifiedRefresh> {
-    const { accessToken, receivedAt, accessTokenExpiresAt } = spent;
+  ): Promise<Identity> {
+    const { id_info: before = {}, idp_state: state } = previous;
     assertAvailable(metadata);
     if (
       metadata.userinfo_endpoint === undefined ||
@@ -162,14 +157,9 @@ export function createUserinfoEndpoint(connection: ProviderConnection, refreshes
       });
       throw new ProviderRefusedError("id_token_missing");
     }
-    const userinfo = await ofRefresh(metadata, accessToken, before.sub, request);
-    const lifetime = Math.min(
-      MAX_CONFIRMED,
-      (accessTokenExpiresAt ?? receivedAt + lifetimeOf(before, state.tokens_received_at)) -
-        receivedAt,
-    );
+    const userinfo = await ofRefresh(metadata, spent.accessToken, before.sub, request);
     const names = state.userinfo_claims ?? [];
-    const exp = receivedAt + lifetime;
+    const exp = confirmedUntil(previous, spent);
     if (isRequired)
       return {
         ...withAllOfUserinfo({ ...withoutUserinfo(before, names), exp }, userinfo),
@@ -188,7 +178,7 @@ export function createUserinfoEndpoint(connection: ProviderConnection, refreshes
     { accessToken = "" }: SpentRefresh,
     { id_info: before = {}, idp_state: state }: SessionRecord,
     request: RefreshRequest,
-  ): Promise<VerifiedRefresh> {
+  ): Promise<Identity> {
     assertAvailable(metadata);
     const userinfo = await ofRefresh(metadata, accessToken, claims.sub, request);
     const { idInfo } = refreshedClaims(
@@ -292,24 +282,6 @@ export function createUserinfoEndpoint(connection: ProviderConnection, refreshes
   }
 
   return { isRequired, assertAvailable, assertReadyToSignIn, complete, confirm, renew };
-}
-
-/**
- * Whether the ID token lacks the claims about the user, so that userinfo must add them (OpenID
- * Connect Core section 5.4). Pure.
- */
-export function lacksIdentity({ email, name, picture }: IdInfo): boolean {
-  return email === undefined && name === undefined && picture === undefined;
-}
-
-/**
- * Returns the lifetime of the last ID token in seconds, from its receipt. Old records lack the
- * receipt; then from its `iat`.
- */
-function lifetimeOf({ exp, iat }: IdInfo, receivedAt: EpochSeconds | undefined): number {
-  const from = receivedAt ?? iat;
-  const seconds = typeof exp === "number" && typeof from === "number" ? exp - from : NaN;
-  return seconds > 0 ? Math.floor(seconds) : MAX_CONFIRMED;
 }
 
 /** The meaning of a userinfo response. `reason` is a stable word that is safe to log. */

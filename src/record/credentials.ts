@@ -51,19 +51,23 @@ export function frozenCredentials(credentials: Credentials): Credentials {
   return Object.freeze({ ...credentials, scopes: Object.freeze([...credentials.scopes]) });
 }
 
-/** Tokens of a finished sign-in whose ID token has been verified. */
-export interface SignIn {
-  readonly credentials: Credentials;
-  /** The verified ID token itself. */
-  readonly idToken: string;
+/** Who the user is: after a sign-in, and after a refresh. */
+export interface Identity {
   readonly idInfo: IdInfo;
   /** The names of the claims in `idInfo` that came from the userinfo endpoint. */
   readonly userinfoClaims: readonly string[];
   /**
-   * The userinfo response's claims as parsed. Absent if this sign-in did not call userinfo, or
-   * could not use its response.
+   * The userinfo response's claims as parsed. Absent if this sign-in or refresh did not call
+   * userinfo, or could not use its response.
    */
   readonly userinfo?: IdInfo;
+}
+
+/** Tokens of a finished sign-in whose ID token has been verified. */
+export interface SignIn extends Identity {
+  readonly credentials: Credentials;
+  /** The verified ID token itself. */
+  readonly idToken: string;
   readonly receivedAt: EpochSeconds;
   readonly accessTokenExpiresAt: EpochSeconds | undefined;
 }
@@ -84,6 +88,3 @@ export interface SpentRefresh extends Pick<SignIn, "receivedAt" | "accessTokenEx
    */
   readonly resources?: readonly string[] | undefined;
 }
-
-/** The user's identity after a refresh; `userinfo` is the response to the call of this refresh. */
-export type VerifiedRefresh = Pick<SignIn, "idInfo" | "userinfoClaims" | "userinfo">;

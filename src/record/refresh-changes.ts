@@ -1,6 +1,6 @@
 /** The changes that a refresh makes to the record. */
 import type { EpochSeconds } from "../clock.js";
-import type { SpentRefresh, VerifiedRefresh } from "./credentials.js";
+import type { SpentRefresh, Identity } from "./credentials.js";
 import type { PrivateState, RefreshLease, Rejection, SessionRecord } from "./record.js";
 
 export function withLease(record: SessionRecord, lease: RefreshLease): SessionRecord {
@@ -77,7 +77,7 @@ export function withoutDroppedToken(record: SessionRecord, token: string): Sessi
 export function withTokens(
   record: SessionRecord,
   spent: SpentRefresh,
-  { idInfo, userinfoClaims }: VerifiedRefresh,
+  { idInfo, userinfoClaims }: Identity,
   isReviewed = false,
   forcedAt?: EpochSeconds,
 ): SessionRecord {

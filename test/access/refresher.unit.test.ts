@@ -14,7 +14,7 @@ import { EventHub } from "../../src/events/event-hub.js";
 import type { Events } from "../../src/events/events.js";
 import type { Provider } from "../../src/ports/provider.js";
 import type { Change, Updated, UserSession } from "../../src/ports/user-session.js";
-import type { SpentRefresh, VerifiedRefresh } from "../../src/record/credentials.js";
+import type { SpentRefresh, Identity } from "../../src/record/credentials.js";
 import type { PrivateState, SessionRecord } from "../../src/record/record.js";
 import { withoutLease } from "../../src/record/refresh-changes.js";
 import { TestClock } from "../../src/testing/test-clock.js";
@@ -40,7 +40,7 @@ const SPENT: SpentRefresh = {
   receivedAt: 100,
   accessTokenExpiresAt: undefined,
 };
-const VERIFIED: VerifiedRefresh = {
+const VERIFIED: Identity = {
   idInfo: { iss: "i", sub: "ada", exp: 9_000 },
   userinfoClaims: [],
 };

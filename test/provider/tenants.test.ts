@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { issuerTemplate } from "../../src/config/issuers.js";
 import type { Provider } from "../../src/ports/provider.js";
-import type { SignIn, VerifiedRefresh } from "../../src/record/credentials.js";
+import type { SignIn, Identity } from "../../src/record/credentials.js";
 import { tenantsOf } from "../../src/provider/allowed-tenants.js";
 import {
   recordOf,
@@ -50,7 +50,7 @@ async function signInWith(
   return rig.exchange(by);
 }
 
-async function renew(signedIn: SignIn, by = provider): Promise<VerifiedRefresh> {
+async function renew(signedIn: SignIn, by = provider): Promise<Identity> {
   const request = {
     refreshToken: signedIn.credentials.refresh_token ?? "",
     session: SESSION,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { DroppedTokens, Provider } from "../../src/ports/provider.js";
-import type { SignIn, VerifiedRefresh } from "../../src/record/credentials.js";
+import type { SignIn, Identity } from "../../src/record/credentials.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
 import {
   NONCE,
@@ -49,7 +49,7 @@ const noUserinfo = ({ userinfo_endpoint: _gone, ...document }: Record<string, un
 async function renew(
   signedIn: SignIn,
   refreshToken = signedIn.credentials.refresh_token ?? "",
-): Promise<VerifiedRefresh> {
+): Promise<Identity> {
   const request = { refreshToken, session: SESSION, signal: never };
   return provider.verifyRefreshed(await provider.refresh(request), recordOf(signedIn), request);
 }

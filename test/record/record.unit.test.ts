@@ -12,7 +12,7 @@ import {
   sessionUser,
   userPayload,
 } from "../../src/record/identity.js";
-import { apiEntry, withApiEntry } from "../../src/record/api-tokens.js";
+import { apiEntry, withApiEntry } from "../../src/record/stored-api-tokens.js";
 import { deepFreeze } from "../../src/record/json.js";
 import {
   EMPTY_RECORD,

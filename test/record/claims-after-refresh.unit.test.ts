@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { confirmedByUserinfo, refreshedClaims } from "../../src/record/claims-after-refresh.js";
 import {
-  confirmedByUserinfo,
-  refreshedClaims,
+  lacksIdentity,
   withAllOfUserinfo,
   withoutUserinfo,
-} from "../../src/provider/identity-claims.js";
-import { lacksIdentity } from "../../src/provider/userinfo-endpoint.js";
+} from "../../src/record/userinfo-claims.js";
 
 describe("identity claims of a refreshed ID token", () => {
   it("keep their old values where the new token lacks them; all other claims are replaced", () => {

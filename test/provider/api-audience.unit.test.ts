@@ -6,7 +6,7 @@ import {
   checkAudience,
   missingScopes,
   targetParameters,
-} from "../../src/provider/api-tokens.js";
+} from "../../src/provider/api-audience.js";
 
 const ANY = "https://idp.example";
 const ENTRA = "https://login.microsoftonline.com/11111111-2222-4333-8444-555555555555/v2.0";
