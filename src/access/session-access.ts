@@ -7,8 +7,6 @@ import {
   type PolicySettings,
   type Verdict,
 } from "../record/session-policy.js";
-import { ownOrigin, seenHost, type AddressSettings, type IdpRequest } from "../http/request.js";
-import type { Origin } from "../http/redirects.js";
 import type { UserSession } from "../ports/user-session.js";
 import type { Credentials } from "../record/credentials.js";
 import { clientOf, type SessionRecord } from "../record/record.js";
@@ -16,44 +14,6 @@ import { epochSeconds } from "../clock.js";
 import { createOptionalWrites } from "./optional-writes.js";
 import type { Need } from "./lease.js";
 import type { Refresher, RefresherOptions } from "./shared-refresh.js";
-
-/**
- * One request with its session. Every request creates one, so it computes its addresses only when
- * they are read.
- */
-export class SessionRequest {
-  readonly request: IdpRequest;
-  /** The session that the request's cookie names. */
-  readonly session: UserSession;
-  /** The clock's `monotonic()`. */
-  readonly openedAt: number;
-  readonly #settings: AddressSettings;
-
-  constructor(
-    request: IdpRequest,
-    session: UserSession,
-    openedAt: number,
-    settings: AddressSettings,
-  ) {
-    this.request = request;
-    this.session = session;
-    this.openedAt = openedAt;
-    this.#settings = settings;
-  }
-
-  /**
-   * The application's own origin as the user sees it; undefined when neither BASE_URL nor a usable
-   * `Host` header gives it.
-   */
-  get origin(): Origin | undefined {
-    return ownOrigin(this.request, this.#settings);
-  }
-
-  /** Host and port as the browser sent them, whatever BASE_URL is. */
-  get host(): string | undefined {
-    return seenHost(this.request, this.#settings.trustProxy);
-  }
-}
 
 /** The result of an access: a record of a signed-in user, or the reason why there is none. */
 export type Access =

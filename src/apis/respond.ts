@@ -1,7 +1,7 @@
 /** What the proxy needs of a session and of the framework. */
 import { logLine, reasonLine } from "../events/log-lines.js";
 import type { LogEntry } from "../events/log.js";
-import type { SessionRequest } from "../access/session-access.js";
+import type { SessionRequest } from "../access/session-request.js";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
 import type { CommonSettings } from "../config/read-settings.js";

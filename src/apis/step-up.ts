@@ -1,5 +1,5 @@
 /** The response to a user who needs another login before an API can be used. */
-import type { SessionRequest } from "../access/session-access.js";
+import type { SessionRequest } from "../access/session-request.js";
 import { epochSeconds, type Clock } from "../clock.js";
 import { isNavigation, loginHeader, loginUrlBackTo, pageOf } from "../guard/login-url.js";
 import { wantsPage } from "../http/accept.js";

@@ -10,7 +10,7 @@ import { epochSeconds, type Clock } from "../clock.js";
 import { ERRORS, GuardMissingError, IdpAuthError, isOutage } from "../errors.js";
 import { isValidIdpUrl } from "../config/issuers.js";
 import { loginUrlFor } from "../guard/login-url.js";
-import type { SessionRequest } from "../access/session-access.js";
+import type { SessionRequest } from "../access/session-request.js";
 import type { EventHub } from "../events/event-hub.js";
 import { logLine } from "../events/log-lines.js";
 import type { IdpRequest } from "../http/request.js";

@@ -1,7 +1,7 @@
 /** The proxies of an `auth` object. */
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import type { SessionRequest } from "../access/session-access.js";
+import type { SessionRequest } from "../access/session-request.js";
 import { isNode, loadFetchProxy, loadNodeProxy } from "./api-code.js";
 import type { Component } from "./component.js";
 import type { FrameworkAdapter, IdpAuth } from "./public-types.js";

@@ -8,7 +8,7 @@ import type { LogoutToken } from "../ports/provider.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { providerIn } from "../guard/login-url.js";
 import { readForm } from "./posted-form.js";
-import type { SessionRequest } from "../access/session-access.js";
+import type { SessionRequest } from "../access/session-request.js";
 
 /**
  * Verified logout tokens that one process carries out at a time, and the milliseconds for which a

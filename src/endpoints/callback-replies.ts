@@ -6,7 +6,7 @@ import { isText, userPayload, type IdInfo } from "../record/identity.js";
 import type { PendingLogin } from "../record/record.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { loginUrlBackTo, providerIn, isPassable } from "../guard/login-url.js";
-import type { SessionRequest } from "../access/session-access.js";
+import type { SessionRequest } from "../access/session-request.js";
 import type { Action } from "../pages/error-page.js";
 import { reasonLine } from "../events/log-lines.js";
 import { failureReply } from "../pages/failure-reply.js";

@@ -6,7 +6,7 @@ import { PROVIDER_SETTING_NAMES, variableOf } from "../config/provider-keys.js";
 import { SETTINGS, type CommonSettings, type SettingName } from "../config/read-settings.js";
 import { epochSeconds } from "../clock.js";
 import type { EndpointContext } from "./context.js";
-import type { SessionRequest } from "../access/session-access.js";
+import type { SessionRequest } from "../access/session-request.js";
 
 /**
  * GET {mountPath}debug: session, policy, settings and findings, without secrets. The router has

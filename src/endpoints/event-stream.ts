@@ -6,7 +6,7 @@ import { whenEnded, type SessionEndedError } from "../sessions/session-end-signa
 import type { EndpointContext } from "./context.js";
 import { failureReply } from "../pages/failure-reply.js";
 import { blockedUser } from "../guard/blocked.js";
-import type { SessionRequest } from "../access/session-access.js";
+import type { SessionRequest } from "../access/session-request.js";
 
 /** The open streams of one session in one process. Our decision. */
 const MAX_STREAMS = 8;

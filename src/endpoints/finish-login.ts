@@ -8,7 +8,7 @@ import { signInErrorCode } from "../pages/index-page.js";
 import type { ProviderFacts, DroppedTokens } from "../ports/provider.js";
 import type { PendingLogin, SessionRecord } from "../record/record.js";
 import { createHash } from "node:crypto";
-import type { SessionRequest } from "../access/session-access.js";
+import type { SessionRequest } from "../access/session-request.js";
 import { ProviderUnavailableError, StoreUnavailableError } from "../errors.js";
 import { identityOf } from "../events/event-hub.js";
 import { reasonLine } from "../events/log-lines.js";

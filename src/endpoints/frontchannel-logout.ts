@@ -6,7 +6,7 @@ import type { Reply } from "../http/reply.js";
 import { providerIn } from "../guard/login-url.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { outageReply, badParameters } from "../pages/failure-reply.js";
-import type { SessionRequest } from "../access/session-access.js";
+import type { SessionRequest } from "../access/session-request.js";
 
 /**
  * GET {mountPath}frontchannel-logout, or frontchannel-logout/{key}: the provider's logout page

@@ -6,7 +6,7 @@ import { epochSeconds } from "../clock.js";
 import type { CommonSettings } from "../config/read-settings.js";
 import type { IndexState } from "../pages/index-page.js";
 import type { EndpointContext } from "./context.js";
-import type { SessionRequest } from "../access/session-access.js";
+import type { SessionRequest } from "../access/session-request.js";
 
 /**
  * GET {mountPath}: the landing page. It reads the session; it sends nothing to the provider and

@@ -16,7 +16,7 @@ import {
 } from "../http/redirects.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { loginPath, providerIn } from "../guard/login-url.js";
-import type { SessionRequest } from "../access/session-access.js";
+import type { SessionRequest } from "../access/session-request.js";
 import { failureReply, outageReply, badParameters } from "../pages/failure-reply.js";
 import { randomBytes } from "node:crypto";
 import { isOutage, ProviderRefusedError } from "../errors.js";

@@ -7,7 +7,7 @@ import { queryOf, single } from "../http/request.js";
 import { redirect, type Reply } from "../http/reply.js";
 import { clientOf, type SessionRecord } from "../record/record.js";
 import type { EndpointContext } from "./context.js";
-import type { SessionRequest } from "../access/session-access.js";
+import type { SessionRequest } from "../access/session-request.js";
 import { inTime } from "../work/deadline.js";
 
 /** Milliseconds for which a logout waits for the provider. */

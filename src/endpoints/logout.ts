@@ -2,7 +2,7 @@ import { identityOf } from "../events/event-hub.js";
 import type { Credentials } from "../record/credentials.js";
 import { clientOf, type SessionRecord } from "../record/record.js";
 import type { EndpointContext } from "./context.js";
-import type { SessionRequest } from "../access/session-access.js";
+import type { SessionRequest } from "../access/session-request.js";
 import { isOutage } from "../errors.js";
 import { isPrefetch, queryOf } from "../http/request.js";
 import { json, redirect, type Reply } from "../http/reply.js";

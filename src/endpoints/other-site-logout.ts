@@ -3,7 +3,7 @@
  * login, and so replace the user's account with another one in two navigations. While the browser
  * has this cookie, a login that another site may have started asks the user first.
  */
-import type { SessionRequest } from "../access/session-access.js";
+import type { SessionRequest } from "../access/session-request.js";
 import type { CommonSettings } from "../config/read-settings.js";
 import { initiatorOf, isSecure } from "../http/request.js";
 import { cookieNameFor, hasCookie, setCookie } from "../sessions/cookie.js";

@@ -5,7 +5,7 @@ import { POPUP_SCRIPT } from "../pages/popup-page.js";
 import { judge } from "../record/session-policy.js";
 import type { EndpointContext } from "./context.js";
 import type { BadParameter } from "../pages/failure-reply.js";
-import type { SessionRequest } from "../access/session-access.js";
+import type { SessionRequest } from "../access/session-request.js";
 
 /**
  * A random id with which the page that opened a popup recognizes its message. It has no authority:

@@ -2,7 +2,7 @@
 import { queryOf } from "../http/request.js";
 import { problem, type Reply } from "../http/reply.js";
 import { ERRORS } from "../errors.js";
-import type { SessionRequest } from "../access/session-access.js";
+import type { SessionRequest } from "../access/session-request.js";
 import { CROSS_SITE } from "./choose-provider.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 

@@ -3,7 +3,7 @@ import { json, stylesheet, type AnyReply } from "../http/reply.js";
 import { createBackchannelLogout } from "./backchannel-logout.js";
 import { createCallback } from "./callback.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
-import type { SessionRequest } from "../access/session-access.js";
+import type { SessionRequest } from "../access/session-request.js";
 import { createEvents } from "./event-stream.js";
 import { failureReply, outageReply } from "../pages/failure-reply.js";
 import { landing } from "./landing-page.js";

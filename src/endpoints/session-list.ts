@@ -13,7 +13,7 @@ import { failureReply, outageReply, badParameters } from "../pages/failure-reply
 import { readForm } from "./posted-form.js";
 import { blockedUser } from "../guard/blocked.js";
 import { endOwnSession, revokeEnded } from "./logout.js";
-import type { SessionRequest } from "../access/session-access.js";
+import type { SessionRequest } from "../access/session-request.js";
 
 /**
  * GET {mountPath}sessions: the user's sessions, as a page or as JSON. POST: ends one of them

@@ -7,7 +7,8 @@ import { clientOf } from "../record/record.js";
 import { remaining, untilEnd } from "../record/session-policy.js";
 import { sessionView } from "../record/session-view.js";
 import { epochSeconds } from "../clock.js";
-import type { Access, SessionRequest } from "../access/session-access.js";
+import type { Access } from "../access/session-access.js";
+import type { SessionRequest } from "../access/session-request.js";
 import type { EndpointContext } from "./context.js";
 import { retryAfterOf } from "../pages/failure-reply.js";
 

@@ -8,7 +8,7 @@ import type { IdpRequest } from "../http/request.js";
 import type { StepUp } from "../record/record.js";
 import type { EndReason } from "../record/session-policy.js";
 import type { Origin } from "../http/redirects.js";
-import type { SessionRequest } from "../access/session-access.js";
+import type { SessionRequest } from "../access/session-request.js";
 import {
   isNavigation,
   loginHeader,

@@ -1,4 +1,5 @@
-import type { SessionAccess, SessionRequest } from "../access/session-access.js";
+import type { SessionAccess } from "../access/session-access.js";
+import type { SessionRequest } from "../access/session-request.js";
 import { isTrue } from "../application/rules.js";
 import { epochSeconds, type Clock } from "../clock.js";
 import type { CommonSettings, Settings } from "../config/read-settings.js";

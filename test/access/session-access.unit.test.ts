@@ -1,10 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import type { Need } from "../../src/access/lease.js";
-import {
-  createSessionAccess,
-  SessionRequest,
-  type SessionAccessOptions,
-} from "../../src/access/session-access.js";
+import { createSessionAccess, type SessionAccessOptions } from "../../src/access/session-access.js";
+import { SessionRequest } from "../../src/access/session-request.js";
 import type { Refresher } from "../../src/access/shared-refresh.js";
 import { ProviderUnavailableError, StoreUnavailableError } from "../../src/errors.js";
 import { EventHub } from "../../src/events/event-hub.js";

@@ -1,6 +1,6 @@
 // The response to a user who needs another login before an API can be used, without servers.
 import { describe, expect, it } from "vitest";
-import type { SessionRequest } from "../../src/access/session-access.js";
+import type { SessionRequest } from "../../src/access/session-request.js";
 import type { Challenge } from "../../src/apis/challenge.js";
 import { stepUpReply } from "../../src/apis/step-up.js";
 import type { Pages } from "../../src/pages/pages.js";

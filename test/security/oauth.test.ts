@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { SessionRequest } from "../../src/access/session-access.js";
+import { SessionRequest } from "../../src/access/session-request.js";
 import { readSettings } from "../../src/config/read-settings.js";
 import type { EndpointContext } from "../../src/endpoints/context.js";
 import { login } from "../../src/endpoints/login.js";
