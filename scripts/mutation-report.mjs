@@ -5,7 +5,7 @@ import path from "node:path";
 import { readJson, root } from "./run.mjs";
 
 const RECORD = ["test/record/record.unit.test.ts", "test/record/polluted-prototype.unit.test.ts"];
-const REFRESH = ["test/access/refresher.unit.test.ts"];
+const REFRESH = ["test/access/refresh-attempt.unit.test.ts"];
 
 /**
  * The files that decide, who is signed in, where a redirect leads, which token counts, what a
@@ -15,7 +15,7 @@ const REFRESH = ["test/access/refresher.unit.test.ts"];
  */
 export const DECIDING_FILES = {
   "src/record/session-policy.ts": [
-    "test/record/policy.unit.test.ts",
+    "test/record/session-policy.unit.test.ts",
     "test/sessions/subject-sessions.test.ts",
   ],
   "src/record/application-data.ts": [
@@ -44,9 +44,9 @@ export const DECIDING_FILES = {
   ],
   "src/sessions/session-entries.ts": [
     "test/sessions/session-entries.unit.test.ts",
-    "test/sessions/bundled.unit.test.ts",
+    "test/sessions/bundled-sessions.unit.test.ts",
   ],
-  "src/sessions/bundled-sessions.ts": ["test/sessions/bundled.unit.test.ts"],
+  "src/sessions/bundled-sessions.ts": ["test/sessions/bundled-sessions.unit.test.ts"],
   "src/sessions/framework-session.ts": ["test/sessions/framework-session.unit.test.ts"],
   "src/sessions/subject-sessions.ts": ["test/sessions/subject-sessions.unit.test.ts"],
   "src/sessions/provider-logouts.ts": ["test/sessions/provider-logouts.unit.test.ts"],

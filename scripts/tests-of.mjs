@@ -9,8 +9,8 @@ import { root } from "./run.mjs";
  * tests all of them. Without test/processes, which takes as long again.
  */
 const FOLDERS = {
-  adapter: ["test/adapters", "test/attacks", "test/browser"],
-  store: ["test/stores", "test/attacks"],
+  adapter: ["test/adapters", "test/browser"],
+  store: ["test/stores"],
 };
 
 /**

@@ -117,6 +117,18 @@ describe("[L10] a flood of log lines", () => {
       LINES_PER_WINDOW,
     );
   });
+
+  it("of invented reasons without end doesn't keep later kinds from being distinguished", () => {
+    const { clock, lines, log } = rig();
+    for (let invented = 0; invented < 300; invented += 1)
+      void log(line("callback_failed", { reason: `invented_${String(invented)}` }));
+    clock.advance(WINDOW);
+    lines.length = 0;
+    repeat(20, () => log(line("callback_failed", { reason: "state" })));
+    void log(line("callback_failed", { reason: "id_token_nonce" }));
+    expect(lines.filter(({ details }) => details?.["reason"] === "state")).toHaveLength(10);
+    expect(lines.at(-1)?.details).toEqual({ reason: "id_token_nonce" });
+  });
 });
 
 describe("the default log", () => {

@@ -84,7 +84,7 @@ describe("with addresses", () => {
       "[x](sessions.md) [y](../reference/errors.md#e001)",
       "[x](sessions.md) [y](../reference/errors.md#e001)",
     ],
-    ["docs/evidence/security.md", "[x](../../test/attacks)", `[x](${FILES}/test/attacks)`],
+    ["docs/evidence/security.md", "[x](../../test/stores)", `[x](${FILES}/test/stores)`],
     [
       "docs/how-to/csrf.md",
       "In the\nrepository, x.",

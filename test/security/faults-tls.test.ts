@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createCertificate } from "../../scripts/certificate.mjs";
-import { startWatchedRun, type WatchedRun } from "./watched-run.js";
+import { startWatchedRun, type WatchedRun } from "../support/watched-run.js";
 
 type Certificate = ReturnType<typeof createCertificate>;
 

@@ -12,7 +12,7 @@ import { createReportedStore } from "../../src/sessions/reported-store.js";
 import type { Application, TestUser } from "../support/application.js";
 import { startExpressApplication } from "../support/express-application.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
-import { startWatchedRun, type WatchedRun } from "./watched-run.js";
+import { startWatchedRun, type WatchedRun } from "../support/watched-run.js";
 import { settled } from "../../src/testing/settled.js";
 
 // Thousands of requests take a busy machine minutes.

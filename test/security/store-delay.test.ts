@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from "vitest";
-import { startWatchedRun, type WatchedRun } from "./watched-run.js";
+import { startWatchedRun, type WatchedRun } from "../support/watched-run.js";
 
 const PROBE = "/idpauth/session";
 

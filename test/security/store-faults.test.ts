@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { SessionStore, Stored } from "../../src/ports/session-store.js";
 import type { TestUser } from "../support/application.js";
-import { startWatchedRun, type WatchedRun } from "./watched-run.js";
+import { startWatchedRun, type WatchedRun } from "../support/watched-run.js";
 import { settled as refreshesSettled } from "../../src/testing/settled.js";
 
 const HOUR = 3_600_000;

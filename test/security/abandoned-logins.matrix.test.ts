@@ -1,12 +1,12 @@
 import { afterEach, expect, it } from "vitest";
-import type { Entry, SessionStore } from "../src/ports/session-store.js";
-import { memoryStore } from "../src/stores/memory/memory-store.js";
-import { startApplication, type Application } from "./support/application.js";
-import { redisStore } from "../src/stores/redis/redis-store.js";
-import { TestClock } from "../src/testing/test-clock.js";
-import { eventually } from "./support/eventually.js";
-import { CLIENTS, control } from "./support/redis-clients.js";
-import { faketimeForTests, redisForTests, startRedis } from "./support/redis-server.js";
+import type { Entry, SessionStore } from "../../src/ports/session-store.js";
+import { memoryStore } from "../../src/stores/memory/memory-store.js";
+import { startApplication, type Application } from "../support/application.js";
+import { redisStore } from "../../src/stores/redis/redis-store.js";
+import { TestClock } from "../../src/testing/test-clock.js";
+import { eventually } from "../support/eventually.js";
+import { CLIENTS, control } from "../support/redis-clients.js";
+import { faketimeForTests, redisForTests, startRedis } from "../support/redis-server.js";
 
 const LOGINS = 100_000;
 const MINUTE = 60_000;

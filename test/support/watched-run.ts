@@ -7,10 +7,10 @@ import {
   TestUser,
   type Application,
   type ApplicationOptions,
-} from "../support/application.js";
-import { openedRecord, storedUnder } from "../support/opened-record.js";
-import { SealingStore } from "../support/sealing-store.js";
-import { leaksIn, secretsOf } from "../support/secrets.js";
+} from "./application.js";
+import { openedRecord, storedUnder } from "./opened-record.js";
+import { SealingStore } from "./sealing-store.js";
+import { leaksIn, secretsOf } from "./secrets.js";
 
 const EVENTS: readonly EventName[] = ["login", "refresh", "logout", "blocked", "ended", "failure"];
 

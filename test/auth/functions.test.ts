@@ -7,17 +7,17 @@ import {
   ProviderUnavailableError,
   StoreUnavailableError,
   type IdpRequest,
-} from "../src/index.js";
-import { sessionView } from "../src/record/session-view.js";
+} from "../../src/index.js";
+import { sessionView } from "../../src/record/session-view.js";
 import {
   startApplication,
   type Application,
   type ApplicationOptions,
   type TestUser,
-} from "./support/application.js";
-import type { Fault } from "../src/testing/provider/test-provider.js";
-import { TestClock } from "../src/testing/test-clock.js";
-import { watchedStore, type WatchedStore } from "./support/watched-store.js";
+} from "../support/application.js";
+import type { Fault } from "../../src/testing/provider/test-provider.js";
+import { TestClock } from "../../src/testing/test-clock.js";
+import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 
 const HOUR = 3600;
 const ADA = {

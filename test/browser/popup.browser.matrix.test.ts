@@ -1,11 +1,7 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { listen } from "../adapters/applications/listen.js";
-import {
-  startClientApplication,
-  status,
-  type ClientApplication,
-} from "../browser/client-application.js";
+import { startClientApplication, status, type ClientApplication } from "./client-application.js";
 import { startApplication } from "../support/application.js";
 import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
 

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import path from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
-import { POSTGRES, REDIS, REDIS_CLUSTER, SQLITE, type StoreRig } from "../processes/store-rigs.js";
+import { POSTGRES, REDIS, REDIS_CLUSTER, SQLITE, type StoreRig } from "./store-rigs.js";
 import { buildPackage } from "../support/build.js";
 
 const COUNT = 20_000;

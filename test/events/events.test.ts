@@ -1,16 +1,16 @@
 import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it } from "vitest";
-import type { EndReason, EventName } from "../src/index.js";
+import type { EndReason, EventName } from "../../src/index.js";
 import {
   startApplication,
   type Application,
   type ApplicationOptions,
   type TestUser,
-} from "./support/application.js";
-import { leaksIn, secretsOf } from "./support/secrets.js";
-import { TestClock } from "../src/testing/test-clock.js";
-import { watchedStore, type WatchedStore } from "./support/watched-store.js";
-import { settled } from "../src/testing/settled.js";
+} from "../support/application.js";
+import { leaksIn, secretsOf } from "../support/secrets.js";
+import { TestClock } from "../../src/testing/test-clock.js";
+import { watchedStore, type WatchedStore } from "../support/watched-store.js";
+import { settled } from "../../src/testing/settled.js";
 
 const HOUR = 3600;
 const NAMES: readonly EventName[] = [
@@ -22,7 +22,7 @@ const NAMES: readonly EventName[] = [
   "failure",
   "outage",
 ];
-/** All but the outages, which test/outages.test.ts looks at. */
+/** All but the outages, which outages.test.ts looks at. */
 const VERDICTS = NAMES.filter((name) => name !== "outage");
 
 let application: Application;
@@ -471,4 +471,20 @@ describe("the log", () => {
     expect(leaksIn(JSON.stringify(events), secrets)).toEqual([]);
     for (const { message } of log) expect(message).not.toMatch(/[\r\n]/);
   });
+});
+
+it("[ASVS-16.5.4] a listener or a log that fails has no effect on requests", async () => {
+  const fail = () => {
+    throw new Error("the log failed");
+  };
+  const application = await startApplication({ log: fail });
+  const { auth } = application;
+  for (const event of ["login", "logout", "blocked", "failure"] as const) auth.on(event, fail);
+  const user = application.user();
+  expect((await auth.guard(user.request("/reports")))?.reply.status).toBe(401);
+  expect((await user.get("/idpauth/login-callback?state=x&code=y")).status).toBe(400);
+  expect((await user.signIn()).status).toBe(302);
+  expect(await auth.guard(user.request("/reports"))).toBeUndefined();
+  expect((await user.get("/idpauth/logout/?response=json")).status).toBe(200);
+  await application.stop();
 });

@@ -1,6 +1,6 @@
 // These two come before anything of Next.js: they install it, and prepare the process for it.
-import "../adapters/applications/next-installed.js";
-import { serveNext, type NextServer } from "../adapters/applications/next.js";
+import "./applications/next-installed.js";
+import { serveNext, type NextServer } from "./applications/next.js";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import {

@@ -1,16 +1,16 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { createSealer } from "../src/sessions/seal.js";
-import { newCookieValue, storeKeyOf } from "../src/sessions/cookie.js";
-import type { IdpRequest, SessionStore, Stored } from "../src/index.js";
+import { createSealer } from "../../src/sessions/seal.js";
+import { newCookieValue, storeKeyOf } from "../../src/sessions/cookie.js";
+import type { IdpRequest, SessionStore, Stored } from "../../src/index.js";
 import {
   startApplication,
   type Answer,
   type Application,
   type ApplicationOptions,
   type TestUser,
-} from "./support/application.js";
-import { TestClock } from "../src/testing/test-clock.js";
-import { watchedStore, type WatchedStore } from "./support/watched-store.js";
+} from "../support/application.js";
+import { TestClock } from "../../src/testing/test-clock.js";
+import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 
 let application: Application;
 let store: WatchedStore;

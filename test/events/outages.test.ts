@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { createIdpAuth, type Events, type IdpRequest, type LogEntry } from "../src/index.js";
-import { TestClock } from "../src/testing/test-clock.js";
+import { createIdpAuth, type Events, type IdpRequest, type LogEntry } from "../../src/index.js";
+import { TestClock } from "../../src/testing/test-clock.js";
 import {
   startApplication,
   type Application,
   type ApplicationOptions,
   type TestUser,
-} from "./support/application.js";
-import { watchedStore, type WatchedStore } from "./support/watched-store.js";
-import { settled } from "../src/testing/settled.js";
+} from "../support/application.js";
+import { watchedStore, type WatchedStore } from "../support/watched-store.js";
+import { settled } from "../../src/testing/settled.js";
 
 let application: Application;
 let store: WatchedStore;

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
 import { privateKeys } from "../../src/config/key-kinds.js";
 import type { SignAssertion } from "../../src/keys/client-keys.js";
-import { startWatchedRun, type WatchedRun } from "./watched-run.js";
+import { startWatchedRun, type WatchedRun } from "../support/watched-run.js";
 
 const HOUR = 3_600_000;
 const PROBE = "/idpauth/session";

@@ -1,13 +1,13 @@
 // Ends many sessions of one user, in a process of its own, which prints as JSON how that went.
-// `node --expose-gc test/security/many-sessions.mjs '{"store":{"kind":"sqlite","path":"sessions.db"},"count":20000,"by":"endAllSessions"}'`
+// `node --expose-gc test/processes/many-sessions.mjs '{"store":{"kind":"sqlite","path":"sessions.db"},"count":20000,"by":"endAllSessions"}'`
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { createIdpAuth, memoryStore } from "idpauth";
 import { signedInAs, startTestProvider } from "idpauth/testing";
-import { openStore } from "../processes/open-store.mjs";
+import { openStore } from "./open-store.mjs";
 
 /**
  * @typedef {object} Plan
- * @property {import("../processes/process-options.js").StoreOptions | { kind: "memory" }} store
+ * @property {import("./process-options.js").StoreOptions | { kind: "memory" }} store
  * @property {number} count
  * @property {"endAllSessions" | "logout"} by `logout`: a back-channel logout
  * @property {boolean} [collects] whether to collect garbage and measure memory meanwhile; otherwise

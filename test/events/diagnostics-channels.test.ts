@@ -1,8 +1,8 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { afterEach, describe, expect, it } from "vitest";
-import type { EventName } from "../src/index.js";
-import { startApplication, type Application } from "./support/application.js";
-import { leaksIn, secretsOf } from "./support/secrets.js";
+import type { EventName } from "../../src/index.js";
+import { startApplication, type Application } from "../support/application.js";
+import { leaksIn, secretsOf } from "../support/secrets.js";
 
 const NAMES: readonly EventName[] = [
   "login",
