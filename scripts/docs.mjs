@@ -16,7 +16,6 @@ import {
   settingsPage,
 } from "./reference-docs.mjs";
 import { root } from "./run.mjs";
-import { inferredTypes, settingOptionsModule } from "./setting-options.mjs";
 import { pages as allPages, withSnippets } from "./snippets.mjs";
 
 /**
@@ -68,8 +67,7 @@ const pages = {
     tables,
   ),
   "docs/reference/page-texts.md": pageTextsPage(en),
-  "src/config/setting-options.ts": await settingOptionsModule(SETTINGS, tables, inferredTypes()),
-  "docs/reference/settings.md": settingsPage(SETTINGS, tables),
+  "docs/reference/settings.md": settingsPage(SETTINGS),
   "docs/reference/errors.md": errorsPage(
     {
       errors: ERRORS,

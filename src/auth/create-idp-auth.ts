@@ -11,7 +11,7 @@ import { assertGuardOptions } from "../guard/guard-usage.js";
 import { providersOf } from "../guard/guard-rule.js";
 import { withProvider } from "../config/provider-words.js";
 import type { ApiTable } from "../config/api-options.js";
-import type { ProviderSettings } from "../config/read-settings.js";
+import type { ConfiguredProvider } from "../config/read-settings.js";
 import type { GuardRule } from "../config/rule-options.js";
 import { STARTUP_CHECKS } from "../config/startup-checks.js";
 import { PerRequest } from "../http/request.js";
@@ -100,7 +100,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
    * so nobody might pass a route with `maxAge`.
    */
   function guardFindings(
-    providers: readonly Pick<ProviderSettings, "key" | "settings">[],
+    providers: readonly Pick<ConfiguredProvider, "key" | "settings">[],
     apis: ApiTable["apis"],
   ): Finding[] {
     for (const { rules } of apis.values()) rules.forEach(declare);

@@ -5,7 +5,7 @@ import { readApis, type ApiTable } from "../config/api-options.js";
 import {
   readSettings,
   type CommonSettings,
-  type ProviderSettings,
+  type ConfiguredProvider,
 } from "../config/read-settings.js";
 import { runChecks } from "../config/startup-checks.js";
 import { storeMistake } from "../config/store-mistake.js";
@@ -34,7 +34,7 @@ const OTHER_OPTIONS = [
 export interface CheckedSettings {
   /** What all providers share. */
   readonly settings: CommonSettings;
-  readonly providers: readonly ProviderSettings[];
+  readonly providers: readonly ConfiguredProvider[];
   readonly apis: ApiTable["apis"];
   /** The warnings. */
   readonly findings: readonly Finding[];
@@ -51,7 +51,7 @@ export function checkedSettings(
   adapter: FrameworkAdapter<never>,
   facts: FrameworkFacts | undefined,
   guardFindings: (
-    providers: readonly ProviderSettings[],
+    providers: readonly ConfiguredProvider[],
     apis: ApiTable["apis"],
   ) => readonly Finding[],
 ): CheckedSettings {

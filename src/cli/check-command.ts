@@ -1,6 +1,10 @@
 import { parseEnv } from "node:util";
 import { epochSeconds, systemClock } from "../clock.js";
-import { readSettings, type Environment, type ProviderSettings } from "../config/read-settings.js";
+import {
+  readSettings,
+  type Environment,
+  type ConfiguredProvider,
+} from "../config/read-settings.js";
 import type { CheckIo } from "./live/check-io.js";
 import type { LiveResult } from "./live/check-live.js";
 import { report, type Outcome } from "./check-report.js";
@@ -120,7 +124,7 @@ async function live(
   usage: Usage,
   write: Write,
   io: CheckIo,
-  providers?: readonly ProviderSettings[],
+  providers?: readonly ConfiguredProvider[],
 ): Promise<ExitCode> {
   // Loaded on demand: the provider's libraries take longer to load than the whole offline check.
   const { checkLive } = await import("./live/check-live.js");

@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { Environment, ProviderSettings } from "../config/read-settings.js";
+import type { Environment, ConfiguredProvider } from "../config/read-settings.js";
 import { STARTUP_CHECKS } from "../config/startup-checks.js";
 import { ConfigurationError, type Finding } from "../errors.js";
 import { withinTime } from "../stores/time-limit.js";
@@ -10,7 +10,7 @@ import { storeFailure } from "./live/explain-store-error.js";
 export interface ModuleSettings {
   readonly findings: readonly Finding[];
   /** Empty if `findings` contains an error. */
-  readonly providers: readonly ProviderSettings[];
+  readonly providers: readonly ConfiguredProvider[];
   /** The option of that name, which sends the requests to the provider. */
   readonly fetch?: typeof fetch | undefined;
 }

@@ -20,7 +20,7 @@ export const APPLICATION_SETTINGS = {
   /** Bytes. */
   dataLimit: setting(kind.dataBytes, 4096),
   debug: setting(kind.boolean, false),
-} as const satisfies Record<string, kind.WrittenRow>;
+} as const satisfies Partial<kind.RowsOfOptions>;
 
 function withoutPath(value: unknown): string | undefined {
   const url = typeof value === "string" ? parseUrl(value) : undefined;

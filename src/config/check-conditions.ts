@@ -10,9 +10,10 @@ import { isLoopback } from "../http/loopback.js";
 import { FIXED_KEYS } from "../record/stored-form.js";
 import { LOGIN_OWN_PARAMETERS, RESERVED_PARAMETERS } from "./parameter-kinds.js";
 import { parseUrl } from "../http/redirects.js";
-import { isInherited, PROVIDER_SETTING_NAMES } from "./provider-keys.js";
 import {
   label,
+  PROVIDER_SETTING_NAMES,
+  SETTINGS,
   type CommonValues,
   type SettingName,
   type Settings,
@@ -95,7 +96,7 @@ export function severalFindings(
   if (!isRefused && typeof defaultProvider === "string" && !keys.includes(defaultProvider))
     findings.push(check("E027", unknownProvider(defaultProvider, keys)));
   const ignored = PROVIDER_SETTING_NAMES.filter(
-    (name) => !isInherited(name) && !common.unset.has(name),
+    (name) => SETTINGS[name].per === "own" && !common.unset.has(name),
   ).map(label);
   if (ignored.length > 0)
     findings.push(

@@ -1,5 +1,5 @@
 import * as kind from "./setting-kinds.js";
-import { setting, type SettingKind, type WrittenRow } from "./setting-kinds.js";
+import { setting, type SettingKind, type RowsOfOptions } from "./setting-kinds.js";
 
 const LOGOUT_PRESETS = ["auth0", "cognito"] as const;
 type LogoutPreset = (typeof LOGOUT_PRESETS)[number];
@@ -20,10 +20,10 @@ const logoutAtProvider: SettingKind<boolean | LogoutPreset> = {
  * devices.
  */
 export const LOGOUT_SETTINGS = {
-  logoutAtProvider: setting(logoutAtProvider, false),
-  backchannelLogout: setting(kind.boolean, false),
-  frontchannelLogout: setting(kind.boolean, false),
+  logoutAtProvider: setting(logoutAtProvider, false, { per: "inherited" }),
+  backchannelLogout: setting(kind.boolean, false, { per: "inherited" }),
+  frontchannelLogout: setting(kind.boolean, false, { per: "inherited" }),
   sessionsPage: setting(kind.boolean, false),
   events: setting(kind.boolean, false),
-  allowUntypedLogoutTokens: setting(kind.boolean, false),
-} as const satisfies Record<string, WrittenRow>;
+  allowUntypedLogoutTokens: setting(kind.boolean, false, { per: "inherited" }),
+} as const satisfies Partial<RowsOfOptions>;

@@ -1,45 +1,6 @@
 /** Several providers: their keys, and the names of their settings. */
 import { text, type SettingKind, type SettingRow } from "./setting-kinds.js";
 
-/** The settings of which each of several providers has its own, never those without its key. */
-const ONLY_OWN = [
-  "issuer",
-  "discoveryUrl",
-  "clientId",
-  "clientSecret",
-  "privateKey",
-  "certificate",
-  "providerMetadata",
-] as const;
-
-/** Those that apply to every provider which has none of its own. */
-const INHERITED = [
-  "clientAssertionAudience",
-  "allowedTenants",
-  "scope",
-  "tokenEndpointAuthMethod",
-  "refreshWithoutIdToken",
-  "userinfo",
-  "loginPrompt",
-  "authorizationParams",
-  "pushedRequests",
-  "requestAuthTime",
-  "trustedAudiences",
-  "logoutAtProvider",
-  "backchannelLogout",
-  "frontchannelLogout",
-  "allowUntypedLogoutTokens",
-] as const;
-
-export type ProviderSettingName = (typeof ONLY_OWN | typeof INHERITED)[number];
-
-/** The settings that each of several providers may have of its own. */
-export const PROVIDER_SETTING_NAMES: readonly ProviderSettingName[] = [...ONLY_OWN, ...INHERITED];
-
-export function isInherited(name: ProviderSettingName): boolean {
-  return (INHERITED as readonly string[]).includes(name);
-}
-
 /** What users read in place of a provider's key. Only one of several providers has it. */
 export const PROVIDER_NAME: SettingRow = { env: "IDP_NAME", kind: text };
 

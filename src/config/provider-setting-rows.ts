@@ -15,51 +15,64 @@ export const PROVIDER_SETTINGS = {
   providers: setting(providerKeys, null, { hidden: true }),
   defaultProvider: setting(providerKey, null),
   clientId: {
+    per: "own",
     kind: kind.text,
     required: true,
   },
   clientSecret: {
+    per: "own",
     kind: kind.secret,
     secret: true,
     required: true,
   },
   /** The first one signs; null: the client has a secret. */
-  privateKey: setting(privateKeys, null, { secret: true, remedyFor: keyMistake }),
-  certificate: setting(certificate, null, { hidden: true, remedyFor: certificateMistake }),
+  privateKey: setting(privateKeys, null, { per: "own", secret: true, remedyFor: keyMistake }),
+  certificate: setting(certificate, null, {
+    per: "own",
+    hidden: true,
+    remedyFor: certificateMistake,
+  }),
   publishKeys: setting(kind.boolean, false),
   /** null: what the provider documents. */
-  clientAssertionAudience: setting(kind.oneOf("issuer", "token_endpoint", "endpoint"), null),
-  issuer: setting(kind.issuer, GOOGLE_ISSUER),
+  clientAssertionAudience: setting(kind.oneOf("issuer", "token_endpoint", "endpoint"), null, {
+    per: "inherited",
+  }),
+  issuer: setting(kind.issuer, GOOGLE_ISSUER, { per: "own" }),
   /** null: the issuer's. */
-  discoveryUrl: setting(kind.documentUrl, null),
-  allowedTenants: setting(kind.tenants, null),
-  scope: setting(kind.scope, ["openid", "email", "profile"], { env: "SCOPE" }),
+  discoveryUrl: setting(kind.documentUrl, null, { per: "own" }),
+  allowedTenants: setting(kind.tenants, null, { per: "inherited" }),
+  scope: setting(kind.scope, ["openid", "email", "profile"], { per: "inherited", env: "SCOPE" }),
   /** Seconds. */
   httpTimeout: setting(kind.timeoutSeconds, 5),
   refreshConcurrency: setting(kind.count, 20),
   tokenEndpointAuthMethod: setting(
     kind.oneOf("client_secret_post", "client_secret_basic", "client_secret_basic_raw"),
     "client_secret_post",
+    { per: "inherited" },
   ),
-  providerMetadata: setting(endpoints, {}),
-  refreshWithoutIdToken: setting(kind.oneOf("userinfo", "refuse"), "userinfo"),
-  userinfo: setting(kind.oneOf("when-needed", "always"), "when-needed"),
+  providerMetadata: setting(endpoints, {}, { per: "own" }),
+  refreshWithoutIdToken: setting(kind.oneOf("userinfo", "refuse"), "userinfo", {
+    per: "inherited",
+  }),
+  userinfo: setting(kind.oneOf("when-needed", "always"), "when-needed", { per: "inherited" }),
   /** Seconds. */
   clockTolerance: setting(kind.toleranceSeconds, 5),
   /** null: the value that makes this provider give a refresh token. */
-  loginPrompt: setting(kind.prompt, null),
+  loginPrompt: setting(kind.prompt, null, { per: "inherited" }),
   authorizationParams: setting(
     authorizationParams,
     {},
-    { hidden: true, remedyFor: parameterMistake },
+    { per: "inherited", hidden: true, remedyFor: parameterMistake },
   ),
-  pushedRequests: setting(kind.oneOf("when-required", "always", "never"), "when-required"),
+  pushedRequests: setting(kind.oneOf("when-required", "always", "never"), "when-required", {
+    per: "inherited",
+  }),
   loginParams: setting(parameterNames, []),
   /** null: if a route has `maxAge`. */
-  requestAuthTime: setting(kind.boolean, null),
+  requestAuthTime: setting(kind.boolean, null, { per: "inherited" }),
   /** Hostnames without port. */
   documentHosts: {
     kind: kind.hosts,
   },
-  trustedAudiences: setting(kind.audiences, []),
-} as const satisfies Record<string, kind.WrittenRow>;
+  trustedAudiences: setting(kind.audiences, [], { per: "inherited" }),
+} as const satisfies Partial<kind.RowsOfOptions>;

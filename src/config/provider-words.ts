@@ -1,7 +1,7 @@
 /** The names that the settings of one of several providers have in messages. */
 import type { Finding } from "../errors.js";
-import { PROVIDER_SETTING_NAMES, variableOf } from "./provider-keys.js";
-import { SETTINGS, type SettingName } from "./setting-table.js";
+import { variableOf } from "./provider-keys.js";
+import { PROVIDER_SETTING_NAMES, SETTINGS, type SettingName } from "./setting-table.js";
 
 /** Gives a text the names with which the settings of one provider are set. */
 export type Words = (text: string) => string;

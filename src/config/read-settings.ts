@@ -4,14 +4,11 @@ import type { Finding } from "../errors.js";
 import { defaultDocumentHosts, issuerTemplate } from "./issuers.js";
 import { nearestName, nearlySameName } from "./nearest-name.js";
 import {
-  isInherited,
   isOfSomeProvider,
   prefixOf,
   PROVIDER_NAME,
-  PROVIDER_SETTING_NAMES,
   usableKeys,
   variableOf,
-  type ProviderSettingName,
 } from "./provider-keys.js";
 import { ofProvider, PROVIDER_VARIABLES, wordsOf, type Words } from "./provider-words.js";
 import type { SettingRow } from "./setting-kinds.js";
@@ -27,14 +24,23 @@ import {
 import type { SettingOptions } from "./setting-options.js";
 import {
   label,
+  PROVIDER_SETTING_NAMES,
   SETTINGS,
   type CommonSettings,
+  type ProviderSettingName,
   type SettingName,
   type Settings,
   type Values,
 } from "./setting-table.js";
 
-export { SETTINGS, type CommonSettings, type SettingName, type SettingOptions, type Settings };
+export {
+  PROVIDER_SETTING_NAMES,
+  SETTINGS,
+  type CommonSettings,
+  type SettingName,
+  type SettingOptions,
+  type Settings,
+};
 
 const DAY = 24 * 60 * 60;
 const DEFAULT_SESSION_TTL = 14 * DAY;
@@ -43,7 +49,7 @@ const DEFAULT_SESSION_TTL = 14 * DAY;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** One of the application's providers. */
-export interface ProviderSettings {
+export interface ConfiguredProvider {
   /** Undefined: the application has one provider, without a key. */
   readonly key: string | undefined;
   /** What users read. */
@@ -54,7 +60,7 @@ export interface ProviderSettings {
 }
 
 /** What was read of one provider. A refused setting is missing. */
-export interface ProviderReadings extends Pick<ProviderSettings, "key" | "words"> {
+export interface ProviderReadings extends Pick<ConfiguredProvider, "key" | "words"> {
   readonly values: Readonly<Values>;
 }
 
@@ -65,7 +71,7 @@ export interface SettingsResult {
    */
   readonly settings: CommonSettings | undefined;
   /** Empty if `findings` contains an error. */
-  readonly providers: readonly ProviderSettings[];
+  readonly providers: readonly ConfiguredProvider[];
   /** Of each provider, also if `findings` contains an error. */
   readonly read: readonly ProviderReadings[];
   readonly findings: readonly Finding[];
@@ -149,7 +155,7 @@ export function readSettings(
 function appliesTo({ values, unset }: Readings, setting: ProviderSettingName): boolean {
   if (setting === "allowedTenants") return issuerTemplate(values.issuer ?? "") !== undefined;
   if (setting === "tokenEndpointAuthMethod") return unset.has("privateKey");
-  return isInherited(setting);
+  return SETTINGS[setting].per === "inherited";
 }
 
 /** Reads the settings of one of several providers, in the place of those that all share. */
@@ -192,7 +198,7 @@ function readProvider(key: string, options: unknown, env: Environment, common: R
 }
 
 function isOfProviders(setting: SettingName): boolean {
-  return (PROVIDER_SETTING_NAMES as readonly SettingName[]).includes(setting);
+  return SETTINGS[setting].per !== undefined;
 }
 
 function readEach<Name extends SettingName>(
@@ -221,7 +227,7 @@ const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
  */
 function complete(
   { values, unset }: Pick<Readings, "values" | "unset">,
-  providers?: readonly ProviderSettings[],
+  providers?: readonly ConfiguredProvider[],
 ): Settings {
   // Unset settings are undefined, in spite of their type. Refused ones are not here any more.
   const given = values as Settings;

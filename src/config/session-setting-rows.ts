@@ -31,4 +31,4 @@ export const SESSION_SETTINGS = {
   finalRedirectKeyName: setting(kind.keyName, "final_redirect", { env: "FINAL_REDIRECT_KEY_NAME" }),
   /** Bundled sessions only; null: `__Host-Http-idpauth` over https, `idpauth` over http. */
   cookieName: setting(kind.cookieName, null),
-} as const satisfies Record<string, kind.WrittenRow>;
+} as const satisfies Partial<kind.RowsOfOptions>;

@@ -1,5 +1,6 @@
 import { isTenant } from "./issuers.js";
 import { isRedirectSetting, parseUrl, redirectSettingInAscii } from "../http/redirects.js";
+import type { OptionsPerProvider, SettingOptions } from "./setting-options.js";
 
 /**
  * Reads the values of one kind of setting. Both readers return undefined for a value that is not
@@ -18,8 +19,8 @@ export interface SettingKind<Value> {
 }
 
 /**
- * One row of the table of settings, as it is written. Its key is the option's name in code. The
- * documentation has the meaning.
+ * One row of the table of settings, as it is written. Its key is the option's name in code, and the
+ * comment of that option has the meaning.
  */
 export interface WrittenRow {
   /**
@@ -33,6 +34,12 @@ export interface WrittenRow {
    * settings.
    */
   readonly default?: unknown;
+  /**
+   * What several providers have. `own`: each one's, never the setting without a provider's key;
+   * `inherited`: the setting without a key applies to each that has none of its own. Absent: all
+   * share one.
+   */
+  readonly per?: "own" | "inherited";
   /** Never printed, and read without any change: `null` is a secret like any other. */
   readonly secret?: true;
   /** Never printed, but read like any other setting. */
@@ -49,13 +56,35 @@ export interface SettingRow extends WrittenRow {
   readonly env: string;
 }
 
+/** Read into another form than an option has. */
+type IsConverted = "privateKey" | "certificate" | "providers";
+
+/** What the option of a row demands of it. An option for each provider demands `per`. */
+type RowOf<Name extends keyof SettingOptions> = WrittenRow & {
+  readonly kind: SettingKind<
+    Name extends IsConverted ? unknown : NonNullable<SettingOptions[Name]>
+  >;
+} & (null extends SettingOptions[Name]
+    ? { readonly default: null }
+    : { readonly default?: string | number | boolean | object }) &
+  (Name extends keyof OptionsPerProvider
+    ? { readonly per: "own" | "inherited" }
+    : { readonly per?: never });
+
+/** A row for each option. */
+export type RowsOfOptions = { readonly [Name in keyof SettingOptions]-?: RowOf<Name> };
+
 /** Returns the row of a setting that has a default. */
-export function setting<Value, const Standard extends NoInfer<Value> | null>(
+export function setting<
+  Value,
+  const Standard extends NoInfer<Value> | null,
+  const More extends Omit<WrittenRow, "kind" | "default"> = object,
+>(
   kind: SettingKind<Value>,
   standard: Standard,
-  more?: Omit<WrittenRow, "kind" | "default">,
-) {
-  return { kind, default: standard, ...more };
+  more?: More,
+): { readonly kind: SettingKind<Value>; readonly default: Standard } & NoInfer<More> {
+  return { kind, default: standard, ...(more as More) };
 }
 
 /** Reads a list: text in the environment, separated by spaces or commas, and an array in code. */

@@ -1,12 +1,10 @@
 import { deepFreeze } from "../record/json.js";
 import { APPLICATION_SETTINGS } from "./application-setting-rows.js";
-import type { PrivateKeyOption } from "../keys/client-keys.js";
 import { LOGOUT_SETTINGS } from "./logout-setting-rows.js";
-import type { ProviderSettingName } from "./provider-keys.js";
 import { PROVIDER_SETTINGS } from "./provider-setting-rows.js";
-import type { ProviderOptions } from "./setting-options.js";
+import type { OptionsPerProvider } from "./setting-options.js";
 import { SESSION_SETTINGS } from "./session-setting-rows.js";
-import type { SettingKind, SettingRow, WrittenRow } from "./setting-kinds.js";
+import type { RowsOfOptions, SettingKind, SettingRow, WrittenRow } from "./setting-kinds.js";
 
 /**
  * A row of a setting whose values have the type `Value`. Null is among them if the setting can be
@@ -29,7 +27,7 @@ type TypedRowOf<Row> = Row extends {
  * Adds the names in the environment. Keeps the type of each setting's values in the type of the
  * table, and leaves the texts out.
  */
-function typedRows<Rows extends Readonly<Record<string, WrittenRow>>>(
+function typedRows<Rows extends RowsOfOptions>(
   rows: Rows,
 ): { readonly [Name in keyof Rows]: TypedRowOf<Rows[Name]> };
 function typedRows(
@@ -73,27 +71,15 @@ export type Settings = {
   readonly publicPath: string;
 };
 
+/** The settings that each of several providers may have of its own. */
+export type ProviderSettingName = keyof OptionsPerProvider;
+
+export const PROVIDER_SETTING_NAMES = (Object.keys(SETTINGS) as SettingName[]).filter(
+  (name): name is ProviderSettingName => SETTINGS[name].per !== undefined,
+);
+
 /** The settings that all providers share. */
 export type CommonSettings = Omit<Settings, ProviderSettingName | "scopeIsDefault">;
-
-/** Keys and certificates are read into other forms than they are written in. */
-type OptionValue<Name extends SettingName> = Name extends "privateKey"
-  ? PrivateKeyOption | readonly PrivateKeyOption[] | null
-  : Name extends "certificate"
-    ? string | null
-    : Name extends "providers"
-      ? Readonly<Record<string, ProviderOptions>> | null
-      : Name extends "scope" | "sessionsNotBefore"
-        ? Value<Name> | string
-        : Value<Name>;
-
-/**
- * The type of the options that the rows imply. `npm run docs` writes it with comments, as
- * `SettingOptions`.
- */
-export type InferredSettingOptions = {
-  readonly [Name in SettingName]?: OptionValue<Name> | undefined;
-};
 
 /** Each setting after reading. An unset setting has its default; a refused setting is missing. */
 export type Values = { [Name in SettingName]?: Settings[Name] };

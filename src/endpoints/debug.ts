@@ -2,7 +2,7 @@ import { json, type Reply } from "../http/reply.js";
 import { judge, remaining } from "../record/session-policy.js";
 import { userPayload } from "../record/identity.js";
 import type { SessionRecord } from "../record/record.js";
-import { PROVIDER_SETTING_NAMES, variableOf } from "../config/provider-keys.js";
+import { variableOf } from "../config/provider-keys.js";
 import { SETTINGS, type CommonSettings, type SettingName } from "../config/read-settings.js";
 import { epochSeconds } from "../clock.js";
 import type { EndpointContext } from "./context.js";
@@ -44,7 +44,7 @@ function describeAll(
 ): Record<string, unknown> {
   const names = Object.keys(SETTINGS) as SettingName[];
   const isOwn = (name: SettingName) =>
-    common.providers !== null && (PROVIDER_SETTING_NAMES as readonly SettingName[]).includes(name);
+    common.providers !== null && SETTINGS[name].per !== undefined;
   const described = registrations.flatMap(({ key, settings }) =>
     names.flatMap((name): [string, unknown][] => {
       const { env, secret, hidden } = SETTINGS[name];

@@ -1,10 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  PROVIDER_NAME,
-  PROVIDER_SETTING_NAMES,
-  variableOf,
-} from "../../src/config/provider-keys.js";
-import { SETTINGS } from "../../src/config/read-settings.js";
+import { PROVIDER_NAME, variableOf } from "../../src/config/provider-keys.js";
+import { PROVIDER_SETTING_NAMES, SETTINGS } from "../../src/config/read-settings.js";
 
 /** The variables of a provider's settings, without a key. */
 const OWN = [PROVIDER_NAME.env, ...PROVIDER_SETTING_NAMES.map((name) => SETTINGS[name].env)];

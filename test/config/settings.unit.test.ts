@@ -8,7 +8,8 @@ import {
   type SettingOptions,
   type Settings,
 } from "../../src/config/read-settings.js";
-import type { InferredSettingOptions } from "../../src/config/setting-table.js";
+import * as kind from "../../src/config/setting-kinds.js";
+import { setting, type RowsOfOptions } from "../../src/config/setting-kinds.js";
 
 const KEY = "an-example-of-a-key-with-32-bytes!";
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -135,9 +136,41 @@ describe("the table of settings", () => {
     expectTypeOf<SettingOptions["debug"]>().toEqualTypeOf<boolean | undefined>();
     expectTypeOf<SettingOptions["baseUrl"]>().toEqualTypeOf<string | null | undefined>();
     expectTypeOf<keyof SettingOptions>().toEqualTypeOf<SettingName>();
-    // If not, run `npm run docs`.
-    expectTypeOf<SettingOptions>().toEqualTypeOf<InferredSettingOptions>();
-    expectTypeOf<InferredSettingOptions>().toEqualTypeOf<SettingOptions>();
+  });
+
+  it("an option without a row and a row without an option don't compile", () => {
+    const { debug, ...rows } = SETTINGS;
+    // @ts-expect-error -- the option `debug` has no row
+    const incomplete: RowsOfOptions = rows as Omit<RowsOfOptions, "debug">;
+    const row = setting(kind.boolean, false);
+    const known = { debug: row } satisfies Partial<RowsOfOptions>;
+    // @ts-expect-error -- there is no option `debugging`
+    const unknown = { debugging: row } satisfies Partial<RowsOfOptions>;
+    expect([incomplete, debug.env, known.debug, unknown.debugging]).toEqual([
+      rows,
+      "IDP_DEBUG",
+      row,
+      row,
+    ]);
+  });
+
+  it("a row that says nothing about several providers, or reads other values than its option, doesn't compile", () => {
+    const shared = setting(kind.boolean, false);
+    const own = setting(kind.boolean, false, { per: "own" });
+    const rows = [
+      { backchannelLogout: own } satisfies Partial<RowsOfOptions>,
+      // @ts-expect-error -- each provider can have its own `backchannelLogout`
+      { backchannelLogout: shared } satisfies Partial<RowsOfOptions>,
+      // @ts-expect-error -- all providers share one `debug`
+      { debug: own } satisfies Partial<RowsOfOptions>,
+      // @ts-expect-error -- the option is a boolean
+      { debug: setting(kind.text, "off") } satisfies Partial<RowsOfOptions>,
+      // @ts-expect-error -- the option can't be null
+      { debug: setting(kind.boolean, null) } satisfies Partial<RowsOfOptions>,
+      // @ts-expect-error -- the option can be null
+      { baseUrl: setting(kind.origin, "https://app.example") } satisfies Partial<RowsOfOptions>,
+    ];
+    expect(rows).toHaveLength(6);
   });
 });
 

@@ -1,7 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import type { ProviderSettingName } from "../../src/config/provider-keys.js";
-import { PROVIDER_SETTING_NAMES } from "../../src/config/provider-keys.js";
 import { wordsOf } from "../../src/config/provider-words.js";
 import { readSettings, SETTINGS, type SettingOptions } from "../../src/config/read-settings.js";
 import { runChecks, type FrameworkFacts } from "../../src/config/startup-checks.js";
@@ -152,9 +150,8 @@ describe("a finding about a provider names the variable that is set", () => {
 
   it("for each setting that a provider can have, and no other", () => {
     const words = wordsOf("a", ["scope"]);
-    for (const [name, { env }] of Object.entries(SETTINGS)) {
-      const isOwn =
-        name !== "scope" && PROVIDER_SETTING_NAMES.includes(name as ProviderSettingName);
+    for (const [name, { env, per }] of Object.entries(SETTINGS)) {
+      const isOwn = name !== "scope" && per !== undefined;
       expect(words(`${env} (option ${name})`)).toBe(
         isOwn
           ? `IDP_PROVIDER_A_${env.replace(/^IDP_/, "")} (option providers.a.${name})`

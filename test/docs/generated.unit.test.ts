@@ -7,10 +7,10 @@ import {
   errorsPage,
   pageTextsPage,
   rangeInWords,
+  readOptionComments,
   readTables,
   settingsPage,
 } from "../../scripts/reference-docs.mjs";
-import { settingOptionsModule, writtenTypes } from "../../scripts/setting-options.mjs";
 import { LIVE_CHECKS } from "../../src/cli/live/live-check-table.js";
 import { CHECK_GROUPS, CHECKS as STARTUP_CHECKS } from "../../src/config/startup-checks.js";
 import { ENDPOINTS } from "../../src/endpoints/router.js";
@@ -26,7 +26,7 @@ const errors = errorsPage(
   { errors: ERRORS, checks: CHECKS, groups: CHECK_GROUPS, logCodes: LOG_CODES },
   tables,
 );
-const settings = settingsPage(SETTINGS, tables);
+const settings = settingsPage(SETTINGS);
 
 /** Each reason code. The type names a missing one. */
 const REASONS: Readonly<Record<EndReason | "id_token_expired" | "review_due", true>> = {
@@ -53,7 +53,7 @@ function onDisk(name: string, folder = "docs/reference"): string {
 }
 
 describe("[ASVS-7.6.1] the generated pages", () => {
-  it("docs/reference/settings.md is what the table of settings says; if not, run `npm run docs`", () => {
+  it("docs/reference/settings.md is what the table of settings and the comments of its options say; if not, run `npm run docs`", () => {
     expect(onDisk("settings.md")).toBe(settings);
   });
 
@@ -120,30 +120,46 @@ describe("[ASVS-7.6.1] the generated pages", () => {
     expect(rangeInWords(range)).toBe(words);
   });
 
-  it("src/config/setting-options.ts is what the table of settings says; if not, run `npm run docs`", async () => {
-    const written = onDisk("setting-options.ts", "src/config");
-    expect(written).toBe(await settingOptionsModule(SETTINGS, tables, writtenTypes(written)));
-  });
-
-  it("the comment of an option is text: no link, no path of this repository, and no end of a comment", async () => {
-    const prose = "See [*this* page](page.md#x), [settings.md](../tables/settings.md) and `*/`.";
-    const read = (name: string) => `# T\n\n## A\n\n${prose}\n\nDefault: unset: ${name}\n`;
-    const row = { ...SETTINGS.sessionMaxAge, env: "A" };
-    const written = await settingOptionsModule(
-      { a: row } as unknown as typeof SETTINGS,
-      readTables(read),
-      new Map([["a", "number"]]),
-    );
-    expect(written).toContain(
-      "   * See *this* page, settings.md and `*\\/`.\n   *\n   * In seconds. Default: settings. Environment variable: `A`.\n   */\n  readonly a?: number;\n",
-    );
-    expect(onDisk("setting-options.ts", "src/config")).not.toMatch(
-      /docs\/(?!reference\/settings\.md)|\]\(|undefined\.|\[object/,
-    );
+  it("each setting has an option with a comment, and the comments have the table's defaults", () => {
+    expect([...readOptionComments().keys()].sort()).toEqual(Object.keys(SETTINGS).sort());
   });
 
   it.each([
-    ["settings", Object.values(SETTINGS).map(({ env }) => env)],
+    ["no comment", "", "debug"],
+    ["another unit", "In seconds. Default: `false`. Environment variable: `IDP_DEBUG`.", "debug"],
+    ["another default", "Default: `true`. Environment variable: `IDP_DEBUG`.", "debug"],
+    ["another name", "Default: `false`. Environment variable: `IDP_DEBUGGING`.", "debug"],
+    ["no default", "Required. Environment variable: `IDP_DEBUG`.", "debug"],
+    ["no unit", "Default: `5`. Environment variable: `IDP_HOOK_TIMEOUT`.", "hookTimeout"],
+  ] as const)("an option whose comment has %s fails", (_name, facts, option) => {
+    const comments = readOptionComments(
+      `  /**\n   * Text.\n   *\n   * ${facts}\n   */\n  readonly ${option}?: X;\n`,
+    );
+    const row = { [option]: SETTINGS[option] } as unknown as typeof SETTINGS;
+    expect(() => settingsPage(row, comments)).toThrow(
+      `The comment of the option ${option} in src/config/setting-options.ts doesn't end with a paragraph like this: ${
+        option === "debug"
+          ? "Default: `false`. Environment variable: `IDP_DEBUG`."
+          : "In seconds. Default: `5`. Environment variable: `IDP_HOOK_TIMEOUT`."
+      }`,
+    );
+  });
+
+  it("a page that a comment names is a link, and null as the default is unset", () => {
+    const comments = readOptionComments(
+      "  /**\n   * See\n   * docs/how-to/step-up.md.\n   *\n   * Second.\n   *\n   * In seconds. Default: no limit. Environment\n   * variable: `IDP_SESSION_MAX_AGE`.\n   */\n  readonly sessionMaxAge?: X;\n",
+    );
+    const { sessionMaxAge } = SETTINGS;
+    const page = settingsPage({ sessionMaxAge } as unknown as typeof SETTINGS, comments);
+    expect(page).toContain("\n\nSee [step-up.md](../how-to/step-up.md).\n\nSecond.\n\n");
+    expect(page).toContain("- Default: unset: no limit\n");
+  });
+
+  it("the comments of the options are text, without links", () => {
+    expect(onDisk("setting-options.ts", "src/config")).not.toMatch(/\]\(|undefined\.|\[object/);
+  });
+
+  it.each([
     ["checks", Object.keys(CHECKS)],
     ["errors", Object.keys(ERRORS)],
     ["log", Object.keys(LOG_CODES)],
@@ -162,9 +178,12 @@ describe("[ASVS-7.6.1] the generated pages", () => {
 
   it("a code without a section fails", () => {
     const without = readTables((name) => (name === "errors" ? "# Errors\n" : "# Empty\n"));
-    expect(() => settingsPage(SETTINGS, without)).toThrow(
-      'docs/tables/settings.md has no section "## SECRET_KEY".',
-    );
+    expect(() =>
+      errorsPage(
+        { errors: ERRORS, checks: CHECKS, groups: CHECK_GROUPS, logCodes: LOG_CODES },
+        without,
+      ),
+    ).toThrow('docs/tables/checks.md has no section "## E001".');
   });
 
   it("docs/reference/settings.md has a section for each setting, with both of its names", () => {

@@ -119,6 +119,7 @@ fuzz(
           privateKey: null,
           certificate: null,
           clientAssertionAudience: null,
+          requestAuthTime: null,
           issuer: ISSUER,
           scope: ["openid", "email", "profile"],
           scopeIsDefault: true,

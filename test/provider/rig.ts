@@ -69,6 +69,7 @@ function rigAround(idp: TestProvider, clock: TestClock): Rig {
         privateKey: null,
         certificate: null,
         clientAssertionAudience: null,
+        requestAuthTime: null,
         issuer: idp.issuer,
         discoveryUrl: null,
         scope: ["openid", "email", "profile"],

@@ -1,11 +1,6 @@
-import {
-  isInherited,
-  PROVIDER_SETTING_NAMES,
-  usableKeys,
-  variableOf,
-} from "../../config/provider-keys.js";
+import { usableKeys, variableOf } from "../../config/provider-keys.js";
 import { wordsOf, type Words } from "../../config/provider-words.js";
-import { SETTINGS, type Environment } from "../../config/read-settings.js";
+import { PROVIDER_SETTING_NAMES, SETTINGS, type Environment } from "../../config/read-settings.js";
 
 /** The environment of one provider alone. */
 export interface ProviderEnvironment {
@@ -30,9 +25,9 @@ export function providerEnvironments(env: Environment): readonly ProviderEnviron
   } = env;
   return keys.map((key) => {
     const variables = PROVIDER_SETTING_NAMES.map((name) => {
-      const { env: variable } = SETTINGS[name];
+      const { env: variable, per } = SETTINGS[name];
       const own = env[variableOf(key, variable)];
-      const isOwn = (own ?? "").trim() !== "" || !isInherited(name);
+      const isOwn = (own ?? "").trim() !== "" || per === "own";
       return { name, variable, isOwn, value: isOwn ? own : env[variable] };
     });
     const values = Object.fromEntries(variables.map(({ variable, value }) => [variable, value]));

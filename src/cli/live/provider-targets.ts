@@ -1,7 +1,7 @@
 import {
   SETTINGS,
   type Environment,
-  type ProviderSettings,
+  type ConfiguredProvider,
   type SettingName,
 } from "../../config/read-settings.js";
 import { wordsOf, type Words } from "../../config/provider-words.js";
@@ -24,7 +24,7 @@ export interface ProviderTarget extends UsableSettings {
  */
 export function providerTargets(
   env: Environment,
-  providers?: readonly ProviderSettings[],
+  providers?: readonly ConfiguredProvider[],
 ): readonly ProviderTarget[] {
   if (providers === undefined)
     return providerEnvironments(env).map(({ key, words, env: own }) => ({
