@@ -1,8 +1,8 @@
 import type { Browser, BrowserContext } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe } from "vitest";
-import { startTestApplication, type TestApplication } from "../browsers/application.js";
-import type { BrowserUser, Tab } from "../browsers/browser.js";
-import { otherSiteScenarios } from "../browsers/other-sites.js";
+import { startTestApplication, type TestApplication } from "./application.js";
+import type { BrowserUser, Tab } from "./browser.js";
+import { otherSiteScenarios } from "./other-sites.js";
 import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
 
 const executablePath = await chromiumForTests();

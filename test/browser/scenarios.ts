@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { startHttpsFront, type HttpsFront } from "../browser/https-front.js";
+import { startHttpsFront, type HttpsFront } from "./https-front.js";
 import { DemoProcess } from "../demo/demo-process.js";
 import { freePort } from "../support/free-port.js";
 import { startTestApplication, type TestApplication } from "./application.js";

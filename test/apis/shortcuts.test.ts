@@ -1,5 +1,4 @@
-// What a review of the proxy found after it was rewritten for speed, and what it found that the
-// shortcuts keep.
+// What the proxy's shortcuts for speed must keep.
 import { once } from "node:events";
 import http, { type RequestListener, type Server } from "node:http";
 import http2 from "node:http2";

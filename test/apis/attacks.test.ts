@@ -1,4 +1,4 @@
-// What a review of the proxy found, each as the attack that it was.
+// Attacks on the proxy by browsers and by APIs.
 import { once } from "node:events";
 import http from "node:http";
 import { connect } from "node:net";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { element, POSTS, sandboxed, send, type Attempt } from "../browser/cross-site-requests.js";
+import { element, POSTS, sandboxed, send, type Attempt } from "./cross-site-requests.js";
 import type { Arrived } from "./application.js";
 import { PATIENCE, type Tab } from "./browser.js";
 import type { Browsing } from "./scenarios.js";

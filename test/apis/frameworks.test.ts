@@ -1,5 +1,5 @@
-// What a review looked for between the frameworks and the proxy: paths that a framework rewrites,
-// guards that an upgrade could pass by.
+// Between the frameworks and the proxy: paths that a framework rewrites, guards that an upgrade
+// could pass by.
 import { once } from "node:events";
 import http, { type RequestListener, type Server } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";

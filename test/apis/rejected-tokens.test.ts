@@ -1,5 +1,4 @@
-// What a review looked for in the tokens of APIs: refresh storms, mixed-up tokens, and remembered
-// refusals.
+// Tokens of APIs: no refresh storms, no mixed-up tokens, and remembered refusals.
 import { afterEach, describe, expect, it } from "vitest";
 import {
   startApplication,
