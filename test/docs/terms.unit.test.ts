@@ -10,8 +10,8 @@ const ROOT = path.resolve(import.meta.dirname, "../..");
 
 type Term = readonly [word: RegExp, instead: string];
 
-/** Words that neither prose nor the titles of tests use, with the term that they use instead. */
-const COMMON: readonly Term[] = [
+/** Words that prose does not use, with the term that it uses instead. */
+const TERMS: readonly Term[] = [
   [/\bvisitors?\b/gi, "user"],
   [/\bwhatever\b/gi, "name the thing"],
   [/\bcaps?\b/gi, "session limit"],
@@ -21,28 +21,10 @@ const COMMON: readonly Term[] = [
   [/\bowe[sd]?\b/gi, "requirement"],
   [/\bcompare[- ]and[- ]set\b/gi, "compare-and-swap"],
   [/\bput right\b/gi, "correct"],
-];
-
-const TERMS: readonly Term[] = [
-  ...COMMON,
   [
     /\b(?<!sister |`)hosts?\b(?! header|=)/gi,
     "framework, application, or adapter (`Host` header for the header)",
   ],
-];
-
-const TITLE_TERMS: readonly Term[] = [
-  ...COMMON,
-  [/(?<!["=.])\bhosts?\b/g, "framework, application, or hostname"],
-  [/(?<![.-])\b(?:persons?|some(?:body|one)|whoever)\b/gi, "user, or attacker"],
-  [/\b(?:un)?answer(?:s|ed|ing)?\b/gi, "response, or respond"],
-  [/\b(?:tells?|told)\b/gi, "report, or notify"],
-  [/\bask(?:s|ed|ing)?\b/gi, "read, or request"],
-  [/\blook(?:s|ed|ing)?\b(?![- ]ups?\b)/gi, "read"],
-  [/\bvisit(?:s|ed|ing)?\b/gi, "request, or session"],
-  [/\bmade[- ]up\b/gi, "fake, or forged"],
-  [/\bmistakes?\b/gi, "error"],
-  [/\b(?:anew|meanwhile)\b/gi, "again, or in that time"],
 ];
 
 /**
@@ -163,14 +145,6 @@ function messagesAndComments(text: string): string {
   return kept;
 }
 
-/** The titles of a file's tests and of conformance requirements. */
-function titlesIn(text: string): string[] {
-  const titles = text.matchAll(
-    /(?:\b(?:it|test|describe)(?:\.\w+)*\(|\)\(|\btitle:)\s*(["'`])((?:\\.|(?!\1)[^\\])*)\1,/g,
-  );
-  return Array.from(titles, ([, , title = ""]) => title.replaceAll("\\`", "`"));
-}
-
 function mistakesIn(page: string, text: string, terms = TERMS): string[] {
   return prose(text).flatMap((line, index) =>
     terms.flatMap(([pattern, instead]) =>
@@ -203,20 +177,6 @@ describe("the words of the documentation", () => {
         mistakesIn(page, readFileSync(path.join(ROOT, page), "utf8"), [[pattern, instead]]),
       );
     expect(found.length, found.join("\n")).toBeLessThanOrEqual(most);
-  });
-
-  it("the titles of tests use the standard terms", () => {
-    const files = ["test", "src/conformance"].flatMap((folder) =>
-      readdirSync(path.join(ROOT, folder), { recursive: true, encoding: "utf8" })
-        .filter((name) => name.endsWith(".ts") && !name.includes("node_modules"))
-        .map((name) => `${folder}/${name}`),
-    );
-    const mistakes = files.flatMap((file) =>
-      titlesIn(readFileSync(path.join(ROOT, file), "utf8")).flatMap((title) =>
-        mistakesIn(`${file}, "${title}"`, title, TITLE_TERMS),
-      ),
-    );
-    expect(mistakes).toEqual([]);
   });
 
   it("finds a banned word in comments, strings and templates, and none in code", () => {
