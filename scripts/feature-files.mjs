@@ -23,9 +23,9 @@ export const FEATURES = [
 
 /**
  * What doesn't count: the command line, the test kit and the suites, which have a feature's other
- * side; the languages; tables that are written by a command.
+ * side; the languages.
  */
-const ASIDE = /^(?:cli|testing|conformance|pages\/locales)\/|^config\/setting-options\.ts$/;
+const ASIDE = /^(?:cli|testing|conformance|pages\/locales)\//;
 
 /**
  * @param {ReadonlyMap<string, string>} sources path below src/, with slashes -> text
