@@ -127,5 +127,5 @@ export {
   type GuardResponsesOf,
 } from "./guard/guard-responses.js";
 export { GUARDED_CACHE_CONTROL, varyByCookie } from "./guard/cache-headers.js";
-export { isValidIdpUrl } from "./config/issuers.js";
+export { isValidIdpUrl } from "./http/document-urls.js";
 export { memoryStore } from "./stores/memory/memory-store.js";

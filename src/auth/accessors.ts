@@ -8,7 +8,7 @@ import { frozenCopy, type JsonObject } from "../record/json.js";
 import { isSameUser, userPayload } from "../record/identity.js";
 import { epochSeconds, type Clock } from "../clock.js";
 import { ERRORS, GuardMissingError, IdpAuthError, isOutage } from "../errors.js";
-import { isValidIdpUrl } from "../config/issuers.js";
+import { isValidIdpUrl } from "../http/document-urls.js";
 import { loginUrlFor } from "../guard/login-url.js";
 import type { SessionRequest } from "../access/session-request.js";
 import type { EventHub } from "../events/event-hub.js";

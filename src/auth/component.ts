@@ -14,7 +14,7 @@ import type { FrameworkAdapter, IdpAuthOptions } from "./public-types.js";
 import type { ApiTokenOptions } from "../access/api-access.js";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
-import { issuerTemplate } from "../config/issuers.js";
+import { issuerTemplate } from "../config/tenant-issuers.js";
 import type { Settings } from "../config/read-settings.js";
 import type { EndpointContext, EndpointRegistration } from "../endpoints/context.js";
 import { createDelayedRevocations } from "../endpoints/delayed-revocations.js";

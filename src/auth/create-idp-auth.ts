@@ -1,7 +1,7 @@
 import { systemClock } from "../clock.js";
 import { unknownProvider } from "../config/check-conditions.js";
 import { check, CHECKS } from "../config/check-table.js";
-import { isGoogleIssuer } from "../config/issuers.js";
+import { profileOf } from "../config/provider-profiles.js";
 import { ConfigurationError, isOutage, seeExplanation, type Finding } from "../errors.js";
 import { driverCode, EventHub } from "../events/event-hub.js";
 import { logLine } from "../events/log-lines.js";
@@ -96,8 +96,8 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   }
 
   /**
-   * Nobody could pass the guard of a provider that does not exist. Google documents no `max_age`,
-   * so nobody might pass a route with `maxAge`.
+   * Nobody could pass the guard of a provider that does not exist. At a provider without `max_age`,
+   * nobody might pass a route with `maxAge`.
    */
   function guardFindings(
     providers: readonly Pick<ConfiguredProvider, "key" | "settings">[],
@@ -105,15 +105,15 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   ): Finding[] {
     for (const { rules } of apis.values()) rules.forEach(declare);
     const keys = providers.flatMap(({ key }) => key ?? []);
-    const atGoogle = providers.filter(
-      ({ key, settings }) => isGoogleIssuer(settings.issuer) && usesMaxAge(key),
+    const withoutMaxAge = providers.filter(
+      ({ key, settings }) => !profileOf(settings.issuer).stepUp.maxAge && usesMaxAge(key),
     );
     const unknown = [...required].filter((key) => !keys.includes(key));
     return [
       ...unknown.map((key) => check("E027", unknownProvider(key, keys))),
       ...(withMaxAge.size === 0
         ? []
-        : atGoogle.map(({ key }) => check("W016", withProvider(key, CHECKS.W016.cause)))),
+        : withoutMaxAge.map(({ key }) => check("W016", withProvider(key, CHECKS.W016.cause)))),
       ...proxies.findings(apis),
     ];
   }

@@ -5,7 +5,8 @@ import { isInternal } from "./endpoints-kind.js";
 import { isCertificateOf, thumbprintInput } from "../keys/client-keys.js";
 import { quoted } from "./describe-value.js";
 import type { Finding } from "../errors.js";
-import { isGoogleIssuer, issuerTemplate } from "./issuers.js";
+import { DEFAULT_ISSUER, profileOf } from "./provider-profiles.js";
+import { issuerTemplate } from "./tenant-issuers.js";
 import { isLoopback } from "../http/loopback.js";
 import { FIXED_KEYS } from "../record/stored-form.js";
 import { LOGIN_OWN_PARAMETERS, RESERVED_PARAMETERS } from "./parameter-kinds.js";
@@ -32,9 +33,6 @@ const PLACEHOLDERS: readonly string[] = [
  */
 const TESTING_KEY = "a fixed key, for tests and nowhere else";
 
-/** How Google's client IDs end. */
-const GOOGLE_CLIENT = ".apps.googleusercontent.com";
-
 /** Bytes of a key, and of the part that a key repeats. */
 const SHORTEST = 32;
 
@@ -56,9 +54,10 @@ export function providerFindings(values: Values, unset: ReadonlySet<SettingName>
 
 /** What the settings of the only provider violate, which has no key. @param unset as above */
 export function singleFindings(values: Values, unset: ReadonlySet<SettingName>): Finding[] {
-  const { clientId = GOOGLE_CLIENT } = values;
+  const { clientIdEnd } = profileOf(DEFAULT_ISSUER);
+  const { clientId = clientIdEnd } = values;
   return [
-    ...(unset.has("issuer") && !clientId.endsWith(GOOGLE_CLIENT) ? [check("W022")] : []),
+    ...(unset.has("issuer") && !clientId.endsWith(clientIdEnd) ? [check("W022")] : []),
     ...providerFindings(values, unset),
   ];
 }
@@ -326,7 +325,7 @@ function scopeFindings(values: Values, unset: ReadonlySet<SettingName>): Finding
   if (
     sessionAutoRefresh === true &&
     issuer !== undefined &&
-    !isGoogleIssuer(issuer) &&
+    profileOf(issuer).offline === "offline_access" &&
     !scope.includes("offline_access")
   ) {
     findings.push(check("W004"));

@@ -1,7 +1,9 @@
+import type { KnownProvider } from "./provider-profiles.js";
 import * as kind from "./setting-kinds.js";
 import { setting, type SettingKind, type RowsOfOptions } from "./setting-kinds.js";
 
-const LOGOUT_PRESETS = ["auth0", "cognito"] as const;
+/** The providers with a logout address of their own. */
+const LOGOUT_PRESETS = ["auth0", "cognito"] as const satisfies readonly KnownProvider[];
 type LogoutPreset = (typeof LOGOUT_PRESETS)[number];
 
 const logoutPreset = (value: unknown) => LOGOUT_PRESETS.find((preset) => preset === value);

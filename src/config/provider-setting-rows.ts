@@ -1,7 +1,7 @@
 import { certificate, certificateMistake, keyMistake, privateKeys } from "./key-kinds.js";
 import { endpoints } from "./endpoints-kind.js";
 import { authorizationParams, parameterMistake, parameterNames } from "./parameter-kinds.js";
-import { GOOGLE_ISSUER } from "./issuers.js";
+import { DEFAULT_ISSUER } from "./provider-profiles.js";
 import { providerKey, providerKeys } from "./provider-keys.js";
 import * as kind from "./setting-kinds.js";
 import { setting } from "./setting-kinds.js";
@@ -37,7 +37,7 @@ export const PROVIDER_SETTINGS = {
   clientAssertionAudience: setting(kind.oneOf("issuer", "token_endpoint", "endpoint"), null, {
     per: "inherited",
   }),
-  issuer: setting(kind.issuer, GOOGLE_ISSUER, { per: "own" }),
+  issuer: setting(kind.issuer, DEFAULT_ISSUER, { per: "own" }),
   /** null: the issuer's. */
   discoveryUrl: setting(kind.documentUrl, null, { per: "own" }),
   allowedTenants: setting(kind.tenants, null, { per: "inherited" }),

@@ -1,7 +1,8 @@
 import { check } from "./check-table.js";
 import { kindOf, kindOfText, quoted } from "./describe-value.js";
 import type { Finding } from "../errors.js";
-import { defaultDocumentHosts, issuerTemplate } from "./issuers.js";
+import { defaultDocumentHosts } from "./provider-profiles.js";
+import { issuerTemplate } from "./tenant-issuers.js";
 import { nearestName, nearlySameName } from "./nearest-name.js";
 import {
   isOfSomeProvider,

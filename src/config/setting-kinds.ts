@@ -1,4 +1,4 @@
-import { isTenant } from "./issuers.js";
+import { isTenant } from "./tenant-issuers.js";
 import { isRedirectSetting, parseUrl, redirectSettingInAscii } from "../http/redirects.js";
 import type { OptionsPerProvider, SettingOptions } from "./setting-options.js";
 

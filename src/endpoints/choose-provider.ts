@@ -1,5 +1,5 @@
 /** Which of several providers a login goes to. */
-import { isIssuerOf } from "../config/issuers.js";
+import { isIssuerOf } from "../config/tenant-issuers.js";
 import { single } from "../http/request.js";
 import type { BadParameter } from "../pages/failure-reply.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";

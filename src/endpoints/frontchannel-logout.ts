@@ -1,5 +1,5 @@
 import { notifyOfEnd } from "../access/notify-application.js";
-import { isEntraIssuer } from "../config/issuers.js";
+import { profileOf } from "../config/provider-profiles.js";
 import { framedPage } from "../pages/page-reply.js";
 import { queryOf, single } from "../http/request.js";
 import type { Reply } from "../http/reply.js";
@@ -55,8 +55,7 @@ async function isOurs(
   { value, repeated }: { readonly value: string | undefined; readonly repeated: boolean },
   { issuer, provider }: EndpointRegistration,
 ): Promise<boolean> {
-  // Entra ID sends no `iss`.
-  if (value === undefined) return isEntraIssuer(issuer);
+  if (value === undefined) return !profileOf(issuer).frontchannelIss;
   if (repeated) return false;
   return value === issuer || (await provider.facts()).isResponseIssuer?.(value) === true;
 }

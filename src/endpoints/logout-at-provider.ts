@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.js";
 import { randomBytes } from "node:crypto";
-import { logoutPresetOf } from "../config/issuers.js";
+import { ownLogoutAddress } from "../config/provider-profiles.js";
 import { reasonLine } from "../events/log-lines.js";
 import { failureReason, ProviderUnavailableError } from "../errors.js";
 import { queryOf, single } from "../http/request.js";
@@ -54,7 +54,7 @@ export async function logoutAtProvider(
     return undefined;
   const site = request.header("sec-fetch-site");
   const isOwn = site === "same-origin" || site === "none";
-  if (site === "cross-site" || (!isOwn && logoutPresetOf(registration.settings) !== undefined)) {
+  if (site === "cross-site" || (!isOwn && ownLogoutAddress(registration.settings) !== undefined)) {
     events.log(
       reasonLine(
         "logout_not_at_provider",

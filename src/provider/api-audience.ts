@@ -2,25 +2,20 @@
  * What a provider is sent so that an access token is for one API, and whether the token that came
  * is.
  */
-import { isAuth0Issuer, isEntraIssuer } from "../config/issuers.js";
+import { profileOf } from "../config/provider-profiles.js";
 import { ProviderRefusedError } from "../errors.js";
 import type { TokenTarget } from "../ports/provider.js";
 import type { SpentRefresh } from "../record/credentials.js";
 import { isObject } from "../record/json.js";
 
-/**
- * Returns the parameters of a refresh for one API. Pure.
- *
- * Entra ID issues a token for one resource at a time, which the scope names:
- * https://learn.microsoft.com/en-us/entra/identity-platform/scopes-oidc
- */
+/** Returns the parameters of a refresh for one API. Pure. */
 export function targetParameters(
   target: TokenTarget,
   issuer: string,
 ): Readonly<Record<string, string>> {
   const { resource, audience, scope } = target;
   const [first] = audience;
-  if (isEntraIssuer(issuer)) return { scope: scopesAtEntra(target).join(" ") };
+  if (isNamedByScope(issuer)) return { scope: scopesThatName(target).join(" ") };
   return {
     ...(resource !== undefined && { resource }),
     ...(resource === undefined && first !== undefined && { audience: first }),
@@ -28,7 +23,12 @@ export function targetParameters(
   };
 }
 
-function scopesAtEntra({ resource, audience, scope }: TokenTarget): readonly string[] {
+/** Whether a request for a token is for one resource at a time, which its scope names. */
+export function isNamedByScope(issuer: string): boolean {
+  return profileOf(issuer).apiTokens.namedBy === "scope";
+}
+
+function scopesThatName({ resource, audience, scope }: TokenTarget): readonly string[] {
   return scope.length > 0 ? scope : [`${resource ?? audience[0] ?? ""}/.default`];
 }
 
@@ -42,7 +42,7 @@ export function askedAtLogin(
   api?: string,
 ): { readonly resources: readonly string[]; readonly scopes: readonly string[] } {
   const asked = targets.filter((target) => !target.consentLater || target.api === api);
-  if (isEntraIssuer(issuer)) return { resources: [], scopes: asked.flatMap(scopesAtEntra) };
+  if (isNamedByScope(issuer)) return { resources: [], scopes: asked.flatMap(scopesThatName) };
   return {
     resources: asked.flatMap(({ resource }) => resource ?? []),
     scopes: asked.flatMap(({ scope }) => scope),
@@ -50,8 +50,7 @@ export function askedAtLogin(
 }
 
 /**
- * Checks that an access token is for this API. Auth0 answers a forbidden audience with a token for
- * the default one.
+ * Checks that an access token is for this API.
  *
  * @throws ProviderRefusedError `api_token_…`
  */
@@ -66,7 +65,8 @@ export function checkAudience(
   if (expected.length === 0) return;
   const claims = claimsOf(accessToken ?? "");
   if (claims === undefined) {
-    if (isAuth0Issuer(issuer)) throw new ProviderRefusedError("api_token_opaque");
+    if (!profileOf(issuer).apiTokens.mayBeOpaque)
+      throw new ProviderRefusedError("api_token_opaque");
     return;
   }
   if (![claims["aud"]].flat().some((aud) => expected.includes(aud as string)))

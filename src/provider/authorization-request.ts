@@ -1,7 +1,6 @@
 import { calculatePKCECodeChallenge } from "oauth4webapi";
 import type { AuthorizationParams } from "../config/parameter-kinds.js";
-import { isAuth0Issuer, isEntraIssuer, isGoogleIssuer, isOktaIssuer } from "../config/issuers.js";
-import { parseUrl } from "../http/redirects.js";
+import { profileOf, type ProviderProfile } from "../config/provider-profiles.js";
 import type { AuthorizationRequest, TokenTarget } from "../ports/provider.js";
 import { isObject } from "../record/json.js";
 import type { StepUp } from "../record/record.js";
@@ -113,10 +112,7 @@ export function entriesOf(parameters: AuthorizationParams): [name: string, value
   );
 }
 
-/**
- * The scope that requests a refresh token (OpenID Connect Core section 11). Google has its own
- * parameter instead.
- */
+/** The scope that requests a refresh token (OpenID Connect Core section 11). */
 const OFFLINE_ACCESS = "offline_access";
 
 /**
@@ -129,20 +125,19 @@ interface Announced {
   readonly grant_types_supported?: readonly string[] | undefined;
 }
 
-/**
- * Whether a login gets its refresh token without `offline_access`. At Keycloak, which is recognized
- * by its path, the scope creates an offline session, which outlives the user's session
- * (https://www.keycloak.org/docs/latest/server_admin/#_offline-access).
- */
-function refreshesWithoutScope(
-  { issuer }: Pick<ProviderSettings, "issuer">,
-  { authorization_endpoint: endpoint }: Announced,
-): boolean {
+/** Whether a login has to request `offline_access` for its refresh token. */
+function needsScope({ issuer }: ProviderSettings, announced: Announced): boolean {
+  return profileOf(issuer, announced).offline === OFFLINE_ACCESS;
+}
+
+/** Whether a login with these scopes has to ask for the user's consent for its refresh token. */
+function needsConsent(
+  consent: ProviderProfile["consent"],
+  scopes: readonly string[],
+): consent is Exclude<ProviderProfile["consent"], { readonly for: "nothing" }> {
   return (
-    isGoogleIssuer(issuer) ||
-    /\/realms\/[^/]+\/protocol\/openid-connect\/auth$/.test(
-      parseUrl(endpoint ?? "")?.pathname ?? "",
-    )
+    consent.for === "every-login" ||
+    (consent.for === OFFLINE_ACCESS && scopes.includes(OFFLINE_ACCESS))
   );
 }
 
@@ -153,7 +148,7 @@ function refreshesWithoutScope(
 export function loginScopes(settings: ProviderSettings, announced: Announced): readonly string[] {
   const extend =
     settings.scopeIsDefault &&
-    !refreshesWithoutScope(settings, announced) &&
+    needsScope(settings, announced) &&
     announced.scopes_supported?.includes(OFFLINE_ACCESS) === true &&
     !settings.scope.includes(OFFLINE_ACCESS);
   return extend ? [...settings.scope, OFFLINE_ACCESS] : settings.scope;
@@ -164,14 +159,12 @@ export function offlineParameters(
   settings: ProviderSettings,
   scopes: readonly string[],
 ): Readonly<Record<string, string>> {
-  const google = isGoogleIssuer(settings.issuer);
-  // OpenID Connect Core section 11: without prompt=consent a provider may ignore offline_access.
-  const consent =
-    scopes.includes(OFFLINE_ACCESS) && !refreshesWithoutConsent(settings.issuer)
-      ? "consent"
-      : "omit";
-  const prompt = settings.loginPrompt ?? (google ? "select_account consent" : consent);
-  return { ...(google && { access_type: "offline" }), ...(prompt !== "omit" && { prompt }) };
+  const { offline, consent } = profileOf(settings.issuer);
+  const prompt = settings.loginPrompt ?? (needsConsent(consent, scopes) ? consent.prompt : "omit");
+  return {
+    ...(offline === "access_type" && { access_type: "offline" }),
+    ...(prompt !== "omit" && { prompt }),
+  };
 }
 
 /**
@@ -186,8 +179,7 @@ export function consentParameters(
   prompt: string | readonly string[] | undefined,
 ): AuthorizationParams {
   const prompts = [prompt ?? []].flat().flatMap((value) => value.split(" "));
-  const bringsOne =
-    isGoogleIssuer(issuer) || (scopes.includes(OFFLINE_ACCESS) && !refreshesWithoutConsent(issuer));
+  const bringsOne = needsConsent(profileOf(issuer).consent, scopes);
   if (!bringsOne || prompts.includes("none") || prompts.includes("consent")) return {};
   return { prompt: [...prompts, "consent"].join(" ") };
 }
@@ -240,24 +232,15 @@ const AUTH_TIME = { auth_time: { essential: true } } as const;
 const LONGEST_MAX_AGE = "31536000";
 
 /**
- * A member of the parameter `claims` for Entra ID, which has authentication contexts, and reports
- * them in the claim `acrs`. Microsoft documents `value`, so one context is not sent as a list
- * (OpenID Connect Core section 5.5.1).
+ * A member of the parameter `claims` for a provider that reports authentication contexts in a claim
+ * of its own. Microsoft documents `value`, so one context is not sent as a list (OpenID Connect
+ * Core section 5.5.1).
  */
 export function contextsOf({ issuer }: Pick<ProviderSettings, "issuer">, { acr }: StepUp): object {
-  if (acr === undefined || !isEntraIssuer(issuer)) return {};
+  const { contextClaim } = profileOf(issuer).stepUp;
+  if (acr === undefined || contextClaim === undefined) return {};
   const wanted = acr.length === 1 ? { value: acr[0] } : { values: acr };
-  return { acrs: { essential: true, ...wanted } };
-}
-
-/**
- * Whether a provider documents that `offline_access` brings a refresh token without a consent at
- * each login: https://learn.microsoft.com/en-us/entra/identity-platform/scopes-oidc,
- * https://auth0.com/docs/secure/tokens/refresh-tokens/get-refresh-tokens,
- * https://developer.okta.com/docs/guides/refresh-tokens/main/
- */
-function refreshesWithoutConsent(issuer: string): boolean {
-  return isEntraIssuer(issuer) || isAuth0Issuer(issuer) || isOktaIssuer(issuer);
+  return { [contextClaim]: { essential: true, ...wanted } };
 }
 
 /**
@@ -269,9 +252,8 @@ export function accountPrompt(
   { issuer }: ProviderSettings,
   supported: readonly string[] | undefined,
 ): "select_account" | "login" {
-  // These support `select_account` without announcing it.
-  const knows = isGoogleIssuer(issuer) || isEntraIssuer(issuer) || isAuth0Issuer(issuer);
-  return knows || supported?.includes("select_account") === true ? "select_account" : "login";
+  const isKnown = profileOf(issuer).chooseAccount === "always";
+  return isKnown || supported?.includes("select_account") === true ? "select_account" : "login";
 }
 
 /**
@@ -287,16 +269,12 @@ export function refreshDoubt(
   if (!settings.sessionAutoRefresh) return undefined;
   const scopes = loginScopes(settings, document);
   if (
-    !refreshesWithoutScope(settings, document) &&
+    needsScope(settings, document) &&
     (!scopes.includes(OFFLINE_ACCESS) || supported?.includes(OFFLINE_ACCESS) === false)
   )
     return "scope";
   if (grants?.includes("refresh_token") === false) return "grant";
-  if (
-    refreshesWithoutConsent(settings.issuer) ||
-    (!isGoogleIssuer(settings.issuer) && !scopes.includes(OFFLINE_ACCESS))
-  )
-    return undefined;
+  if (!needsConsent(profileOf(settings.issuer).consent, scopes)) return undefined;
   const { prompt = "" } = furtherParameters(settings, scopes);
   return typeof prompt === "string" && !prompt.split(" ").includes("consent")
     ? "prompt"

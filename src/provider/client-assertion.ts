@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { epochSeconds } from "../clock.js";
 import type { AssertionAlgorithm } from "../keys/client-keys.js";
-import { isEntraIssuer, isOktaIssuer } from "../config/issuers.js";
+import { profileOf } from "../config/provider-profiles.js";
 import { ProviderUnavailableError } from "../errors.js";
 import { SIGNATURE_FAILED } from "./back-off.js";
 import type { ProviderMetadata } from "./discovery.js";
@@ -120,8 +120,7 @@ export function assertionAlgorithm(
 ): AssertionAlgorithm | undefined {
   const isListed = accepted !== undefined && accepted.length > 0;
   if (ofKey.length === 1 && !isListed) return ofKey[0];
-  // Entra ID's discovery document lists no algorithms. Microsoft documents PS256.
-  const known = isListed ? accepted : [isEntraIssuer(issuer) ? "PS256" : "RS256"];
+  const known = isListed ? accepted : [profileOf(issuer).assertion.algorithm];
   return PREFERRED.find((alg) => ofKey.includes(alg) && known.includes(alg));
 }
 
@@ -133,10 +132,6 @@ export function assertionAudience(
   endpoint: string,
   { token_endpoint: tokenEndpoint }: Pick<Metadata, "token_endpoint">,
 ): string {
-  const preset = isEntraIssuer(issuer)
-    ? "token_endpoint"
-    : isOktaIssuer(issuer)
-      ? "endpoint"
-      : "issuer";
-  return { issuer, token_endpoint: tokenEndpoint, endpoint }[clientAssertionAudience ?? preset];
+  const audience = clientAssertionAudience ?? profileOf(issuer).assertion.audience;
+  return { issuer, token_endpoint: tokenEndpoint, endpoint }[audience];
 }

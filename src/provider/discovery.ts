@@ -1,7 +1,7 @@
 import type { AuthorizationServer } from "oauth4webapi";
 import { quoted } from "../config/describe-value.js";
 import { isInternal, type Endpoints } from "../config/endpoints-kind.js";
-import { isTemplate } from "../config/issuers.js";
+import { isTemplate } from "../config/tenant-issuers.js";
 import { ProviderUnavailableError } from "../errors.js";
 import { isLoopback } from "../http/loopback.js";
 import { parseUrl } from "../http/redirects.js";

@@ -4,7 +4,7 @@
  * assertion can be the token endpoint.
  */
 import { ENDPOINT_NAMES, type Endpoints } from "../config/endpoints-kind.js";
-import { isEntraIssuer } from "../config/issuers.js";
+import { profileOf } from "../config/provider-profiles.js";
 import { parseUrl } from "../http/redirects.js";
 
 /** What the owners know of a provider: its endpoints, and which of them its settings name. */
@@ -77,16 +77,11 @@ export function createEndpointOwners(
         };
 }
 
-/**
- * All tenants of Entra ID have the same userinfo endpoint, and those of its version 1.0
- * (`sts.windows.net`) the same keys.
- */
+/** Whether two issuers of one provider have this endpoint in common. */
 function isShared(name: keyof Endpoints, own: OwnedEndpoints, other: OwnedEndpoints): boolean {
-  return (
-    (name === "userinfo_endpoint" || name === "jwks_uri") &&
-    isEntraIssuer(own.issuer) &&
-    isEntraIssuer(other.issuer)
-  );
+  const profile = profileOf(own.issuer);
+  const { sharedEndpoints }: { readonly sharedEndpoints: readonly string[] } = profile;
+  return sharedEndpoints.includes(name) && profileOf(other.issuer) === profile;
 }
 
 function isOf(

@@ -1,4 +1,4 @@
-import { logoutPresetOf } from "../config/issuers.js";
+import { ownLogoutAddress } from "../config/provider-profiles.js";
 import type { LogoutRequest } from "../ports/provider.js";
 import { withParameters } from "./authorization-request.js";
 import type { ProviderMetadata } from "./discovery.js";
@@ -20,16 +20,12 @@ export function logoutUrl(
   const { issuer, clientId } = settings;
   const address = (endpoint: string | URL, parameters: Readonly<Record<string, string>>) =>
     withParameters(endpoint, parameters).href;
-  const preset = logoutPresetOf(settings);
-  // https://auth0.com/docs/api/authentication/logout/auth-0-logout
-  if (preset === "auth0")
-    return address(new URL("/v2/logout", issuer), { client_id: clientId, returnTo });
-  // https://docs.aws.amazon.com/cognito/latest/developerguide/logout-endpoint.html
-  if (preset === "cognito")
-    return address(new URL("/logout", metadata.authorization_endpoint), {
-      client_id: clientId,
-      logout_uri: returnTo,
-    });
+  const own = ownLogoutAddress(settings);
+  if (own !== undefined) {
+    const at = own.at === "issuer" ? issuer : metadata.authorization_endpoint;
+    const parameters = { client_id: clientId, [own.returnParameter]: returnTo };
+    return address(new URL(own.path, at), parameters);
+  }
   const { end_session_endpoint: endpoint } = metadata;
   if (endpoint === undefined) return undefined;
   const parameters = { client_id: clientId, post_logout_redirect_uri: returnTo, state };

@@ -1,4 +1,3 @@
-import { isEntraIssuer } from "../config/issuers.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import { logLine } from "../events/log-lines.js";
 import type { Provider, RefreshRequest } from "../ports/provider.js";
@@ -8,7 +7,7 @@ import type { IdInfo } from "../record/identity.js";
 import type { SessionRecord } from "../record/record.js";
 import { epochSeconds } from "../clock.js";
 import { tenantsOf } from "./allowed-tenants.js";
-import { checkAudience, missingScopes, targetParameters } from "./api-audience.js";
+import { checkAudience, isNamedByScope, missingScopes, targetParameters } from "./api-audience.js";
 import {
   assertSupported,
   authorizationParameters,
@@ -72,9 +71,12 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
     if (api === undefined) jwks.assertReady();
   }
 
-  /** At Entra ID, a request without a scope is for all resources of the login, which it refuses. */
+  /**
+   * Where scopes name the resource, a request without a scope is for all resources of the login,
+   * which the provider refuses.
+   */
   function baseScope(metadata: ProviderMetadata): Readonly<Record<string, string>> {
-    const isNamed = targets.length > 0 && isEntraIssuer(settings.issuer);
+    const isNamed = targets.length > 0 && isNamedByScope(settings.issuer);
     return isNamed ? { scope: loginScopes(settings, metadata).join(" ") } : {};
   }
 

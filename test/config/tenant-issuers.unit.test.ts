@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readSettings, type SettingOptions } from "../../src/config/read-settings.js";
+import { isIssuerOf } from "../../src/config/tenant-issuers.js";
 
 const TENANT = "11111111-2222-4333-8444-555555555555";
 const OTHER = "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee";
@@ -93,5 +94,21 @@ describe("the issuer and the allowed tenants", () => {
       errors({ IDP_ISSUER: `${MICROSOFT}/common/v2.0`, IDP_ALLOWED_TENANTS: "contoso" }),
     ).toEqual(["E006"]);
     expect(errors({ IDP_ISSUER: "ftp://x", IDP_ALLOWED_TENANTS: TENANT })).toEqual(["E006"]);
+  });
+});
+
+describe("the `iss` of a login that another site starts", () => {
+  const MANY = "https://login.microsoftonline.com/organizations/v2.0";
+  it.each([
+    ["https://a.example", "https://a.example", true],
+    ["https://a.example", "https://a.example/", false],
+    ["https://a.example", undefined, false],
+    [MANY, MANY, true],
+    [MANY, `https://login.microsoftonline.com/${TENANT}/v2.0`, true],
+    [MANY, `https://login.microsoftonline.us/${TENANT}/v2.0`, false],
+    [MANY, "https://login.microsoftonline.com/common/v2.0", false],
+    [`https://login.microsoftonline.com/${TENANT}/v2.0`, MANY, false],
+  ])("%s, %s: %s", (issuer, iss, expected) => {
+    expect(isIssuerOf(issuer, iss)).toBe(expected);
   });
 });

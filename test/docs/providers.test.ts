@@ -3,11 +3,11 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { readSettings } from "../../src/config/read-settings.js";
 import {
-  isEntraIssuer,
-  isGoogleIssuer,
-  issuerTemplate,
-  logoutPresetOf,
-} from "../../src/config/issuers.js";
+  ownLogoutAddress,
+  profileOf,
+  PROVIDER_PROFILES,
+} from "../../src/config/provider-profiles.js";
+import { issuerTemplate } from "../../src/config/tenant-issuers.js";
 
 // The pages of providers as a user copies them: settings, addresses, and what the check prints.
 
@@ -44,7 +44,7 @@ describe.each(NAMES)("docs/providers/%s", (name) => {
       const { findings, providers } = readSettings({}, env);
       const settings = providers[0]?.settings;
       const isRefreshed =
-        isGoogleIssuer(settings?.issuer ?? "") ||
+        profileOf(settings?.issuer ?? "").offline === "access_type" ||
         settings?.scope.includes("offline_access") === true;
       const isInternal = settings?.discoveryUrl?.startsWith("http:") === true;
       const expected = [...(isInternal ? ["W024"] : []), ...(isRefreshed ? [] : ["W004"])];
@@ -108,18 +108,22 @@ describe("the issuers and scopes of the pages", () => {
     expect(settings?.scope).toEqual(scope);
   });
 
-  it("are those by which idpauth recognizes Entra ID, Auth0 and Amazon Cognito", () => {
+  it("are those by which idpauth recognizes Google, Entra ID, Auth0, Okta and Amazon Cognito", () => {
     const issuerOf = (name: string) => variantsOf(name)[0]?.["IDP_ISSUER"] ?? "";
-    expect(isEntraIssuer(issuerOf("entra-id.md"))).toBe(true);
+    const { google, entra, auth0, okta, cognito } = PROVIDER_PROFILES;
+    expect(profileOf("https://accounts.google.com")).toBe(google);
+    expect(
+      ["entra-id.md", "auth0.md", "okta.md", "cognito.md"].map((name) => profileOf(issuerOf(name))),
+    ).toEqual([entra, auth0, okta, cognito]);
     expect(
       variantsOf("entra-id.md").map(
         ({ IDP_ISSUER = "" }) => issuerTemplate(IDP_ISSUER) !== undefined,
       ),
     ).toContain(true);
     const presets = ["auth0.md", "cognito.md"].map((name) =>
-      logoutPresetOf({ issuer: issuerOf(name), logoutAtProvider: true }),
+      ownLogoutAddress({ issuer: issuerOf(name), logoutAtProvider: true }),
     );
-    expect(presets).toEqual(["auth0", "cognito"]);
+    expect(presets).toEqual([auth0.logout, cognito.logout]);
   });
 
   it("every page is in the comparison of providers and in the list of the first steps", () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { issuerTemplate } from "../../src/config/issuers.js";
+import { issuerTemplate } from "../../src/config/tenant-issuers.js";
 import type { Provider } from "../../src/ports/provider.js";
 import type { SignIn, Identity } from "../../src/record/credentials.js";
 import { tenantsOf } from "../../src/provider/allowed-tenants.js";

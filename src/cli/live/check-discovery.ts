@@ -15,7 +15,7 @@ import {
   WELL_KNOWN,
   type Document,
 } from "../../provider/discovery.js";
-import { isTemplate } from "../../config/issuers.js";
+import { isTemplate } from "../../config/tenant-issuers.js";
 import { liveCheck } from "./live-check-table.js";
 import { failureOf } from "./explain-connection-error.js";
 import { listed, shownAddress, shownEndpoint } from "./message-parts.js";

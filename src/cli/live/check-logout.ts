@@ -1,5 +1,5 @@
 import type { Finding } from "../../errors.js";
-import { logoutPresetOf } from "../../config/issuers.js";
+import { ownLogoutAddress } from "../../config/provider-profiles.js";
 import type { Settings } from "../../config/read-settings.js";
 import type { Document } from "../../provider/discovery.js";
 import { liveCheck } from "./live-check-table.js";
@@ -23,11 +23,10 @@ export function checkLogout(
     findings.push(
       liveCheck("W113", `${setting} is on, but the discovery document ${text}`, remedy),
     );
-  // Auth0 and Amazon Cognito have logout addresses of their own.
   if (
     settings.logoutAtProvider !== false &&
     endSession === null &&
-    logoutPresetOf(settings) === undefined
+    ownLogoutAddress(settings) === undefined
   ) {
     missing(
       "IDP_LOGOUT_AT_PROVIDER (option logoutAtProvider)",
