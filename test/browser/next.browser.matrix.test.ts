@@ -1,4 +1,3 @@
-import { mkdirSync } from "node:fs";
 import path from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -65,7 +64,6 @@ describe.skipIf(executablePath === undefined)(
         "/idpauth/login-callback",
         "/members",
       ]);
-      await shoot(tab, "next-signed-in");
 
       await follow(tab, "Ada’s page", "About ada");
       expect(await tab.innerText("p")).toBe("The access token is here.");
@@ -143,12 +141,4 @@ describe.skipIf(executablePath === undefined)(
 async function follow(tab: Page, link: string, title: string): Promise<void> {
   await tab.getByRole("link", { name: link, exact: true }).click();
   await tab.getByRole("heading", { level: 1, name: title }).waitFor();
-}
-
-/** Only when asked for: SCREENSHOTS names the folder. */
-async function shoot(tab: Page, name: string): Promise<void> {
-  const folder = process.env["SCREENSHOTS"];
-  if (folder === undefined) return;
-  mkdirSync(folder, { recursive: true });
-  await tab.screenshot({ path: path.join(folder, `${name}.png`) });
 }

@@ -52,7 +52,7 @@ export const LOOKS = {
  * @param {Parts} parts
  * @returns {Promise<{ url: (state: string, look?: string) => string, requests: string[], close: () => Promise<void> }>}
  */
-export async function startPageServer({ createPages, stylesheet }) {
+export async function startPageServer(parts) {
   /** @type {Map<string, () => Reply | Promise<Reply>>} */
   const replies = new Map();
   /** @type {string[]} */
@@ -88,8 +88,8 @@ export async function startPageServer({ createPages, stylesheet }) {
   replies.set("/picture.svg", image(PICTURE));
   replies.set("/logo.svg", image(LOGO));
   replies.set("/favicon.ico", () => ({ status: 204, headers: {} }));
-  for (const [look, options] of Object.entries(LOOKS))
-    addLook(replies, createPages, stylesheet, origin, look, options);
+  for (const look of Object.keys(LOOKS))
+    for (const [path, reply] of repliesOf(parts, origin, look)) replies.set(path, reply);
 
   return {
     url: (state, look = "") => `${origin}${prefixOf(look)}${state}`,
@@ -105,21 +105,22 @@ export async function startPageServer({ createPages, stylesheet }) {
 const prefixOf = (/** @type {string} */ look) => (look === "" ? "/" : `/${look}/`);
 
 /**
- * @param {Map<string, () => Reply | Promise<Reply>>} replies
- * @param {Parts["createPages"]} createPages
- * @param {Parts["stylesheet"]} stylesheet
+ * @param {Parts} parts
  * @param {string} origin
- * @param {string} look
- * @param {PagesOptions} options
+ * @param {string} [look] a key of {@link LOOKS}
+ * @returns {Map<string, () => Reply | Promise<Reply>>} path -> the page of one state, or its
+ *   stylesheet
  */
-function addLook(replies, createPages, stylesheet, origin, look, options) {
+export function repliesOf({ createPages, stylesheet }, origin, look = "") {
+  /** @type {Map<string, () => Reply | Promise<Reply>>} */
+  const replies = new Map();
   const prefix = prefixOf(look);
   const publicPath = `${prefix}idpauth/`;
   const pages = createPages({
     publicPath,
     address: { baseUrl: origin, trustProxy: false },
     sessionsPage: true,
-    options,
+    options: LOOKS[look],
   });
   const request = {
     method: "GET",
@@ -156,4 +157,5 @@ function addLook(replies, createPages, stylesheet, origin, look, options) {
       status: 200,
     }));
   }
+  return replies;
 }

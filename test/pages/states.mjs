@@ -127,6 +127,7 @@ export const sessionsStates = {
       { ...phone, id: "old", loginAt: now - 900_000, lastActive: now - 260_000, label: null },
     ],
   },
+  two: { publicPath, now, sessions: [{ ...here, label: "Chrome on Linux" }, phone] },
   one: { publicPath, now, sessions: [here] },
   long: { publicPath, now, sessions: [{ ...phone, label: `\u202e${long} ${long}` }, here] },
   unknown: {

@@ -1,0 +1,30 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, it } from "vitest";
+import { DEMO_APP, HASHES, shownNow, STATES } from "../../scripts/screenshot-list.mjs";
+import { stylesheet } from "../../src/http/reply.js";
+import { createPages } from "../../src/pages/pages.js";
+
+const DOCS = path.resolve(import.meta.dirname, "../../docs");
+
+it("the screenshots show today's pages: if they don't, run `npm run screenshots`", async () => {
+  const taken = JSON.parse(readFileSync(HASHES, "utf8")) as unknown;
+  expect(await shownNow({ createPages, stylesheet })).toEqual(taken);
+});
+
+it("each screenshot is on a page, in light and dark, and there is no other", () => {
+  const onPages = readdirSync(DOCS, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".md"))
+    .flatMap((file) => [
+      ...readFileSync(path.join(DOCS, file), "utf8").matchAll(/^<!-- screenshot: ([\w-]+):/gm),
+    ])
+    .map(([, name]) => name);
+  const names = [DEMO_APP, ...Object.keys(STATES)].toSorted();
+  expect(onPages.toSorted()).toEqual(names);
+  const pictures = readdirSync(path.join(DOCS, "screenshots")).filter(
+    (file) => !file.endsWith(".svg"),
+  );
+  expect(pictures.toSorted()).toEqual(
+    names.flatMap((name) => ["dark", "light"].map((scheme) => `${name}-${scheme}.png`)).toSorted(),
+  );
+});
