@@ -6,7 +6,6 @@ import {
   ProviderRefusedError,
   ProviderUnavailableError,
 } from "../errors.js";
-import { identityOf } from "../events/event-hub.js";
 import { reasonLine } from "../events/log-lines.js";
 import type { TokenTarget } from "../ports/provider.js";
 import type { UserSession } from "../ports/user-session.js";
@@ -17,7 +16,7 @@ import {
   withApiEntry,
   type MissingReason,
 } from "../record/stored-api-tokens.js";
-import { clientOf, type ApiEntry, type SessionRecord } from "../record/record.js";
+import type { ApiEntry, SessionRecord } from "../record/record.js";
 import { withoutLease } from "../record/refresh-changes.js";
 import { judge } from "../record/session-policy.js";
 import type { Need } from "./lease.js";
@@ -47,7 +46,7 @@ export interface ApiTokenOptions {
 
 export interface ApiAccessParts extends Pick<
   SessionAccessOptions,
-  "policy" | "refresher" | "registrations" | "clock" | "events"
+  "policy" | "refresher" | "clock" | "events"
 > {
   readonly access: SessionAccess;
   /** The path of the endpoints, as browsers see it. */
@@ -77,7 +76,7 @@ export async function apiToken(
   { minValidity, rejected }: ApiTokenOptions,
   parts: ApiAccessParts,
 ): Promise<string | null> {
-  const { policy, access, refresher, clock, events, registrations } = parts;
+  const { policy, access, refresher, clock, events } = parts;
   const { api } = target;
   const { target: name = "" } = target;
   const now = () => epochSeconds(clock);
@@ -103,15 +102,13 @@ export async function apiToken(
       : "api";
   }
 
-  const about = (record: SessionRecord) =>
-    identityOf(record.id_info, clientOf(record, registrations)?.key);
   const left = ({ expires_at: expiresAt = Infinity }: ApiEntry) => expiresAt - now();
   const tokenOf = (entry: ApiEntry | undefined) =>
     entry !== undefined && left(entry) > 0 ? entry.token : undefined;
 
   /** Returns the error for a user who is signed in, and gets no token. */
   function withoutToken(record: SessionRecord): ApiTokenError {
-    const { provider } = about(record);
+    const { provider } = access.ownerOf(record);
     const lack = lackOf(record, target, policy, now());
     const { reason } = lack;
     if (lack.loginHelps) {
@@ -150,13 +147,13 @@ export async function apiToken(
         ...(expiresAt !== undefined && { expires_at: expiresAt }),
         ...(forced && { forced: true as const }),
       };
-      events.emit("refresh", { ...about(record), api });
+      events.emit("refresh", { ...access.ownerOf(record).identity, api });
       return await refresh.keep(spent, record, (fresh) => withoutLease(store(fresh, entry)));
     } catch (error) {
       // `bad_token`: the refresh token itself is dead, so the session gets no other one.
       if (!(error instanceof ProviderRefusedError) || error.reason === "bad_token") throw error;
       const { reason, claims } = error;
-      events.refused("api_token", reason, { ...about(record), api });
+      events.refused("api_token", reason, { ...access.ownerOf(record).identity, api });
       const { claims: _old, ...before } = entryOf(record) ?? {};
       const kept = [undefined, rejected].includes(tokenOf(entryOf(record))) ? {} : before;
       const refuse = (fresh: SessionRecord) =>
@@ -176,7 +173,7 @@ export async function apiToken(
 
   const outcome = await access.access(session);
   if (!outcome.authenticated) return null;
-  const provider = clientOf(outcome.record, registrations)?.key;
+  const { provider } = outcome.owner;
   if ((target.provider ?? provider) !== provider)
     throw new ApiTokenError("api_provider_mismatch", api, "provider_required");
   if (target.target === undefined) {

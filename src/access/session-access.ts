@@ -1,5 +1,4 @@
 import { isOutage, ProviderUnavailableError } from "../errors.js";
-import { identityOf } from "../events/event-hub.js";
 import { isRecent } from "../record/stored-api-tokens.js";
 import {
   judge,
@@ -9,20 +8,33 @@ import {
 } from "../record/session-policy.js";
 import type { UserSession } from "../ports/user-session.js";
 import type { Credentials } from "../record/credentials.js";
-import { clientOf, type SessionRecord } from "../record/record.js";
+import type { SessionRecord } from "../record/record.js";
+import type { Registration } from "../ports/registration.js";
 import { epochSeconds } from "../clock.js";
 import { createOptionalWrites } from "./optional-writes.js";
 import type { Need } from "./lease.js";
+import { SessionOwner } from "./session-owner.js";
 import type { Refresher, RefresherOptions } from "./shared-refresh.js";
 
 /** The result of an access: a record of a signed-in user, or the reason why there is none. */
-export type Access =
-  | { readonly authenticated: true; readonly record: AuthenticatedRecord }
-  | {
-      readonly authenticated: false;
-      readonly reason: EndReason;
-      readonly record: SessionRecord | undefined;
-    };
+export type Access<Own extends Registration = Registration> = SignedIn<Own> | SignedOut<Own>;
+
+/** A session whose user is signed in, or was until it ended. */
+export interface OwnedSession<Own extends Registration = Registration> {
+  readonly record: AuthenticatedRecord;
+  readonly owner: SessionOwner<Own>;
+}
+
+export interface SignedIn<Own extends Registration = Registration> extends OwnedSession<Own> {
+  readonly authenticated: true;
+}
+
+interface SignedOut<Own extends Registration> {
+  readonly authenticated: false;
+  readonly reason: EndReason;
+  readonly record: SessionRecord | undefined;
+  readonly owner: SessionOwner<Own>;
+}
 
 export type AuthenticatedRecord = SessionRecord & { readonly credentials: Credentials };
 
@@ -47,7 +59,7 @@ const NO_OPTIONS: AccessOptions = {};
 /** Sessions of removed providers that one process remembers. Our decision. */
 const MAX_REMOVED = 1_000;
 
-export interface SessionAccess {
+export interface SessionAccess<Own extends Registration = Registration> {
   /**
    * Checks the policy, refreshes if necessary and stores the time of the access: what
    * `getCredentials`, the probe and the guard do.
@@ -57,7 +69,9 @@ export interface SessionAccess {
    * @throws ProviderUnavailableError | StoreUnavailableError in an outage; the session stays as it
    *   is
    */
-  access(session: UserSession, options?: AccessOptions): Promise<Access>;
+  access(session: UserSession, options?: AccessOptions): Promise<Access<Own>>;
+  /** Who a record belongs to, that an access or a logout has returned. */
+  ownerOf(record: SessionRecord): SessionOwner<Own>;
   /** Keeps the record of a session that the request ends as what it saw, if its user was signed in. */
   sawLast(session: UserSession, record: SessionRecord): void;
   /** Checks the policy and changes nothing. */
@@ -71,16 +85,19 @@ export interface SessionAccess {
   accessToken(session: UserSession, minValidity: number, rejected?: string): Promise<string | null>;
 }
 
-export interface SessionAccessOptions extends Pick<
+export interface SessionAccessOptions<Own extends Registration = Registration> extends Pick<
   RefresherOptions,
-  "registrations" | "application" | "tasks" | "clock" | "events"
+  "application" | "tasks" | "clock" | "events"
 > {
+  readonly registrations: readonly Own[];
   readonly policy: PolicySettings;
   readonly refresher: Refresher;
 }
 
 // eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
-export function createSessionAccess(options: SessionAccessOptions): SessionAccess {
+export function createSessionAccess<Own extends Registration>(
+  options: SessionAccessOptions<Own>,
+): SessionAccess<Own> {
   const { policy, registrations, refresher, application, tasks, clock, events } = options;
   const now = () => epochSeconds(clock);
   const writeIfPossible = createOptionalWrites(clock);
@@ -90,10 +107,12 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
     return verdict.reason === "review_due" ? "review" : "tokens";
   };
 
+  const ownerOf = (record: SessionRecord | undefined) => new SessionOwner(record, registrations);
+
   async function access(
     session: UserSession,
     { slide = true, sendsCookie = false }: AccessOptions = NO_OPTIONS,
-  ): Promise<Access> {
+  ): Promise<Access<Own>> {
     let record: SessionRecord | undefined;
     try {
       record = await session.read();
@@ -117,13 +136,18 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
         authenticated: false,
         reason: record === undefined ? (session.endedBy ?? verdict.reason) : verdict.reason,
         record,
+        owner: ownerOf(record),
       };
     }
     session.seen ??= { record: record as SessionRecord, at: now() };
     const stamp = slide && policy.sessionIdleTimeout !== null ? now() : null;
     const written = writeIfPossible(session, () => session.touch(stamp, sendsCookie));
     if (written !== undefined) await written;
-    return { authenticated: true, record: record as AuthenticatedRecord };
+    return {
+      authenticated: true,
+      record: record as AuthenticatedRecord,
+      owner: ownerOf(record),
+    };
   }
 
   /** The keys of sessions whose provider was removed, and that are reported. */
@@ -163,15 +187,13 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
     // activity.
     if (!changed) return;
     session.reportEnd(reason);
-    events.emit("ended", {
-      ...identityOf(record.id_info, clientOf(record, registrations)?.key),
-      reason,
-    });
+    events.emit("ended", { ...ownerOf(record).identity, reason });
     tasks.add(application.signedOut(reason, before));
   }
 
   return {
     access,
+    ownerOf,
     sawLast(session, record) {
       if (judge(record, policy, now()).kind !== "ended") session.seen ??= { record, at: now() };
     },

@@ -1,6 +1,7 @@
 /** What the proxy needs of a session and of the framework. */
 import { logLine, reasonLine } from "../events/log-lines.js";
 import type { LogEntry } from "../events/log.js";
+import type { SessionAccess } from "../access/session-access.js";
 import type { SessionRequest } from "../access/session-request.js";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
@@ -14,9 +15,7 @@ import type { AnyReply, Reply } from "../http/reply.js";
 import type { IdpRequest } from "../http/request.js";
 import { failureReply, outageOf, type Failure } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
-import type { Registration } from "../ports/registration.js";
 import type { Shutdown } from "../work/shutdown.js";
-import { clientOf } from "../record/record.js";
 import { fetchBody, fetchTransport } from "./fetch-forward.js";
 import { proxyRequest, type Exchange } from "./proxy.js";
 import type { HeaderLines } from "./request-headers.js";
@@ -26,8 +25,8 @@ import { rulesFor } from "./target.js";
 /** The running component, as far as the proxy uses it. */
 export interface ProxyComponent {
   readonly settings: CommonSettings;
-  readonly registrations: readonly Registration[];
   readonly pages: Pages;
+  readonly access: SessionAccess;
   readonly events: EventHub;
   readonly clock: Clock;
   readonly shutdown: Shutdown;
@@ -80,7 +79,7 @@ export function exchangeOf(
   component: ProxyComponent,
 ): Exchange {
   const { api, opened, client, guard, ended, onClose, cut } = proxied;
-  const { settings, registrations, pages, events, clock } = component;
+  const { settings, pages, events, clock, access } = component;
   const { request, session } = opened;
 
   /** What has gone is known from this look-up only: a framework's session keeps its copy. */
@@ -126,7 +125,7 @@ export function exchangeOf(
     async stepUp(challenge) {
       const { scope: _scope, ...stepUp } = challenge.parameters;
       const record = await session.read();
-      const provider = record && clientOf(record, registrations)?.key;
+      const provider = record && access.ownerOf(record).provider;
       const parameters = { ...providerIn(provider), ...stepUp, api: api.api };
       const loginUrl = loginPath(settings.publicPath, parameters);
       return stepUpReply(challenge, { api: api.api, loginUrl }, opened, component);

@@ -15,9 +15,9 @@ import type { EventHub } from "../events/event-hub.js";
 import { logLine } from "../events/log-lines.js";
 import type { IdpRequest } from "../http/request.js";
 import { frozenCredentials } from "../record/credentials.js";
-import { clientOf, type SessionRecord } from "../record/record.js";
 import { specifiedKeys } from "../record/stored-form.js";
 import type { SeenSession } from "../ports/user-session.js";
+import type { SessionRecord } from "../record/record.js";
 import { sessionView, type Session } from "../record/session-view.js";
 import { whenEnded } from "../sessions/session-end-signal.js";
 import type { Subject, SubjectSessions } from "../sessions/subject-sessions.js";
@@ -80,11 +80,11 @@ export function createAccessors<FrameworkRequest extends object>(
       const outcome = await access(raw);
       if (!outcome.authenticated) return null;
       const { credentials } = outcome.record;
-      const client = clientOf(outcome.record, ready().registrations);
+      const { registration } = outcome.owner;
       // The session keeps the secret of its sign-in, which may have been replaced since.
       return frozenCredentials({
         ...credentials,
-        client_secret: client?.settings.clientSecret ?? credentials.client_secret,
+        client_secret: registration?.settings.clientSecret ?? credentials.client_secret,
       });
     },
     async getUser(raw) {
@@ -97,14 +97,10 @@ export function createAccessors<FrameworkRequest extends object>(
     ): Promise<Session | Value | null> {
       try {
         const outcome = await access(raw);
-        const { settings, clock, registrations } = ready();
+        const { settings, clock } = ready();
         if (!outcome.authenticated) return null;
-        return sessionView(
-          outcome.record,
-          settings,
-          epochSeconds(clock),
-          clientOf(outcome.record, registrations)?.key,
-        );
+        const { record, owner } = outcome;
+        return sessionView(record, settings, epochSeconds(clock), owner.provider);
       } catch (error) {
         if (options !== undefined && "ifUnavailable" in options && isOutage(error))
           return options.ifUnavailable;
@@ -118,9 +114,9 @@ export function createAccessors<FrameworkRequest extends object>(
     seenSession(raw) {
       const seen = seenBy(raw);
       if (seen === undefined) return null;
-      const { settings, registrations } = ready();
-      const key = clientOf(seen.record, registrations)?.key;
-      return sessionView(seen.record, settings, seen.at, key);
+      const { settings, access } = ready();
+      const { provider } = access.ownerOf(seen.record);
+      return sessionView(seen.record, settings, seen.at, provider);
     },
     async clientState(raw) {
       const component = ready();

@@ -38,7 +38,7 @@ export interface EndpointContext extends Pick<
   readonly apis: ReadonlyMap<string, Api>;
   readonly names: KeyNames;
   readonly pages: Pages;
-  readonly access: SessionAccess;
+  readonly access: SessionAccess<EndpointRegistration>;
   /** The sessions of a user. Undefined with the framework's own sessions. */
   readonly subjectSessions: SubjectSessions | undefined;
   readonly revocations: DelayedRevocations;

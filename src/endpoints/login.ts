@@ -1,3 +1,4 @@
+import type { PendingLogin } from "../record/record.js";
 import {
   initiatorOf,
   isPrefetch,
@@ -23,7 +24,6 @@ import { isOutage, ProviderRefusedError } from "../errors.js";
 import { logLine } from "../events/log-lines.js";
 import { apiLogin } from "../record/stored-api-tokens.js";
 import { withLogin } from "../record/pending-logins.js";
-import { clientOf, type PendingLogin } from "../record/record.js";
 import { epochSeconds } from "../clock.js";
 import type { CommonSettings } from "../config/read-settings.js";
 import { readLoginParameters, type LoginParameters } from "./login-parameters.js";
@@ -97,7 +97,7 @@ interface Start extends LoginParameters {
 
 async function startLogin(
   { request, session }: SessionRequest,
-  { settings, clock, events, pages }: EndpointContext,
+  { settings, clock, events, pages, access }: EndpointContext,
   { scheme, response, passed, stepUp, query, origin, isCrossSite, registration, api }: Start,
 ): Promise<Reply> {
   const { publicPath } = settings;
@@ -127,7 +127,7 @@ async function startLogin(
   };
   try {
     const record = api === undefined ? undefined : await session.read();
-    const isOfSession = record?.credentials && clientOf(record, [registration]) !== undefined;
+    const isOfSession = record && access.ownerOf(record).registration === registration;
     // The provider first: during an outage of the provider nothing is stored.
     const { url, isSilent, expiresIn } = await provider.authorizationUrl({
       redirectUri: pending.redirect_uri,

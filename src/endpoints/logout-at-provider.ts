@@ -5,8 +5,8 @@ import { reasonLine } from "../events/log-lines.js";
 import { failureReason, ProviderUnavailableError } from "../errors.js";
 import { queryOf, single } from "../http/request.js";
 import { redirect, type Reply } from "../http/reply.js";
-import { clientOf, type SessionRecord } from "../record/record.js";
-import type { EndpointContext } from "./context.js";
+import type { OwnedSession } from "../access/session-access.js";
+import type { EndpointContext, EndpointRegistration } from "./context.js";
 import type { SessionRequest } from "../access/session-request.js";
 import { inTime } from "../work/deadline.js";
 
@@ -41,11 +41,10 @@ export interface LogoutAtProvider {
  */
 export async function logoutAtProvider(
   { request, origin }: SessionRequest,
-  record: SessionRecord,
+  { record, owner: { registration } }: OwnedSession<EndpointRegistration>,
   withHint: boolean,
-  { settings, registrations, clock, events }: EndpointContext,
+  { settings, clock, events }: EndpointContext,
 ): Promise<LogoutAtProvider | undefined> {
-  const registration = clientOf(record, registrations);
   if (
     registration === undefined ||
     registration.settings.logoutAtProvider === false ||

@@ -1,7 +1,5 @@
-import { identityOf } from "../events/event-hub.js";
-import type { Credentials } from "../record/credentials.js";
-import { clientOf, type SessionRecord } from "../record/record.js";
-import type { EndpointContext } from "./context.js";
+import type { AuthenticatedRecord, OwnedSession } from "../access/session-access.js";
+import type { EndpointContext, EndpointRegistration } from "./context.js";
 import type { SessionRequest } from "../access/session-request.js";
 import { isOutage } from "../errors.js";
 import { isPrefetch, queryOf } from "../http/request.js";
@@ -35,14 +33,14 @@ export async function logout(opened: SessionRequest, context: EndpointContext): 
   let setCookies: readonly string[];
   try {
     // The session first: a provider that hangs must not keep a session alive.
-    const record = await endOwnSession(opened, context);
-    setCookies = cookiesAfterLogout(opened, settings, record !== undefined);
-    if (record !== undefined) {
-      atProvider = await logoutAtProvider(opened, record, response === "redirect", context);
+    const ended = await endOwnSession(opened, context);
+    setCookies = cookiesAfterLogout(opened, settings, ended !== undefined);
+    if (ended !== undefined) {
+      atProvider = await logoutAtProvider(opened, ended, response === "redirect", context);
       if (atProvider !== undefined)
-        revocations.add(atProvider.state, () => revokeEnded(record, context));
+        revocations.add(atProvider.state, () => revokeEnded(ended, context));
       else {
-        const revocation = revokeEnded(record, context);
+        const revocation = revokeEnded(ended, context);
         tasks.add(revocation);
         await withPatience(clock, revocation).catch(() => undefined);
       }
@@ -64,31 +62,32 @@ export async function logout(opened: SessionRequest, context: EndpointContext): 
   return { ...reply, setCookies };
 }
 
-type SignedInRecord = SessionRecord & { readonly credentials: Credentials };
+type EndedSession = OwnedSession<EndpointRegistration>;
 
-/** Ends the session of a request. @returns its record, if a user was signed in */
+/** Ends the session of a request. Undefined: no user was signed in. */
 export async function endOwnSession(
   { session }: SessionRequest,
   { tasks, application, access }: EndpointContext,
-): Promise<SignedInRecord | undefined> {
+): Promise<EndedSession | undefined> {
   const record = await session.destroy();
   if (record?.credentials === undefined) return undefined;
   access.sawLast(session, record);
   tasks.add(application.signedOut("logout", record));
-  return record as SignedInRecord;
+  return { record: record as AuthenticatedRecord, owner: access.ownerOf(record) };
 }
 
 /** Revokes the token of an ended session and then emits the logout event, with the result. */
-export async function revokeEnded(record: SignedInRecord, context: EndpointContext): Promise<void> {
+export async function revokeEnded(ended: EndedSession, context: EndpointContext): Promise<void> {
   const { clock, events } = context;
   const started = clock.monotonic();
-  const isRevoked = await revoke(record, context);
+  const isRevoked = await revoke(ended, context);
   const duration = isRevoked === null ? undefined : clock.monotonic() - started;
   // With a lease, a refresh was running: the provider may have issued newer tokens than the
   // record's.
-  const revoked = isRevoked === null ? null : isRevoked && record.idp_state.lease === undefined;
+  const revoked =
+    isRevoked === null ? null : isRevoked && ended.record.idp_state.lease === undefined;
   events.emit("logout", {
-    ...identityOf(record.id_info, clientOf(record, context.registrations)?.key),
+    ...ended.owner.identity,
     revoked,
     ...(duration !== undefined && { duration }),
   });
@@ -99,11 +98,11 @@ export async function revokeEnded(record: SignedInRecord, context: EndpointConte
  * 7009). Null: revocation is off.
  */
 async function revoke(
-  record: SignedInRecord,
-  { settings, registrations }: EndpointContext,
+  { record, owner }: EndedSession,
+  { settings }: EndpointContext,
 ): Promise<boolean | null> {
   const { credentials, idp_state: state } = record;
-  const provider = clientOf(record, registrations)?.provider;
+  const provider = owner.registration?.provider;
   if (!settings.tokenRevokeOnLogout || provider === undefined) return null;
   // A dropped token is the newest one, and it is still valid.
   const refreshToken = state.dropped_token ?? credentials.refresh_token;

@@ -6,7 +6,6 @@ import { json, redirect, type Reply } from "../http/reply.js";
 import { wantsPage } from "../http/accept.js";
 import { single } from "../http/request.js";
 import { hasSubject, type Claims, userPayload } from "../record/identity.js";
-import { clientOf } from "../record/record.js";
 import { sessionId, type ListedSession } from "../sessions/subject-sessions.js";
 import type { EndpointContext } from "./context.js";
 import { failureReply, outageReply, badParameters } from "../pages/failure-reply.js";
@@ -34,8 +33,7 @@ export async function sessions(opened: SessionRequest, context: EndpointContext)
       return await failureReply({ code: "not_found" }, request, pages, "html");
     if (isPost) return await endSessions(opened, user, context);
     const { sessions: listed, hasMore } = await subjectSessions.list(user, session.key);
-    const provider =
-      registrations.length > 1 ? clientOf(outcome.record, registrations)?.name : undefined;
+    const provider = registrations.length > 1 ? outcome.owner.registration?.name : undefined;
     const reply = isJson(opened)
       ? json({ sessions: listed.map(memberOf), has_more: hasMore })
       : await pages.sessions(
@@ -93,10 +91,10 @@ async function endSessions(
     ended = await subjectSessions.endAll(user, session.key, announce);
   else if (!isOwn && (await subjectSessions.end(user, end.value, announce))) ended = 1;
   if (isOwn) {
-    const record = await endOwnSession(opened, context);
-    if (record !== undefined) {
+    const own = await endOwnSession(opened, context);
+    if (own !== undefined) {
       ended += 1;
-      context.tasks.add(revokeEnded(record, context));
+      context.tasks.add(revokeEnded(own, context));
     }
   }
   const reply = isJson(opened)

@@ -3,7 +3,6 @@ import { jsonText, type Reply } from "../http/reply.js";
 import { queryOf, single } from "../http/request.js";
 import { hasSubject, userPayload } from "../record/identity.js";
 import type { ProbeDetails, SessionProbe } from "../record/probe.js";
-import { clientOf } from "../record/record.js";
 import { remaining, untilEnd } from "../record/session-policy.js";
 import { sessionView } from "../record/session-view.js";
 import { epochSeconds } from "../clock.js";
@@ -18,17 +17,14 @@ import { retryAfterOf } from "../pages/failure-reply.js";
 export function clientState(
   access: Access,
   slide: boolean,
-  context: Pick<
-    EndpointContext,
-    "settings" | "registrations" | "clock" | "application" | "accountOf"
-  >,
+  context: Pick<EndpointContext, "settings" | "clock" | "application" | "accountOf">,
 ): ProbeDetails {
-  const { settings, registrations, clock, application, accountOf } = context;
+  const { settings, clock, application, accountOf } = context;
   const limits = limitsOf(access, slide, context);
   if (!access.authenticated)
     return { authenticated: false, user: null, reason: access.reason, account: null, ...limits };
   const { id_info: claims } = access.record;
-  const provider = clientOf(access.record, registrations)?.key;
+  const { provider } = access.owner;
   const view = sessionView(access.record, settings, epochSeconds(clock), provider);
   const data = view === null ? null : application.clientData(view);
   return {

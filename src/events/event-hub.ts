@@ -172,14 +172,14 @@ function settle(call: () => unknown, failed: (error: unknown) => void = () => un
   }
 }
 
+/** Whom an event is about. */
+export type EventIdentity = Pick<Events["login"], "provider" | "issuer" | "subject">;
+
 /**
  * Issuer and subject of an identity, as events carry them.
  * @param provider the key of its provider
  */
-export function identityOf(
-  idInfo: IdInfo | undefined,
-  provider?: string,
-): { provider?: string; issuer?: string; subject?: string } {
+export function identityOf(idInfo: IdInfo | undefined, provider?: string): EventIdentity {
   return {
     ...(provider !== undefined && { provider }),
     ...(typeof idInfo?.iss === "string" && { issuer: idInfo.iss }),

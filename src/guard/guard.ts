@@ -1,16 +1,15 @@
-import type { SessionAccess } from "../access/session-access.js";
+import type { SessionAccess, SignedIn } from "../access/session-access.js";
 import type { SessionRequest } from "../access/session-request.js";
 import { isTrue } from "../application/rules.js";
 import { epochSeconds, type Clock } from "../clock.js";
 import type { CommonSettings, Settings } from "../config/read-settings.js";
 import { isOutage, thrownBy } from "../errors.js";
-import { identityOf, type EventHub } from "../events/event-hub.js";
+import type { EventHub } from "../events/event-hub.js";
 import { ownOrigin, type IdpRequest } from "../http/request.js";
 import { failureReply } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
 import type { Registration } from "../ports/registration.js";
 import { userPayload } from "../record/identity.js";
-import { clientOf, type SessionRecord } from "../record/record.js";
 import { sessionView, type Session } from "../record/session-view.js";
 import { wouldLoop } from "../record/silent-login.js";
 import { blockedByOutage, blockedForStepUp, blockedUser, type Blocked } from "./blocked.js";
@@ -61,24 +60,25 @@ export function createGuard<FrameworkRequest extends object>(
   /** Whether the user who passed the policy may pass the rule of the route, too. Undefined: yes. */
   async function ruleOf(
     opened: SessionRequest,
-    record: SessionRecord,
+    { record, owner }: SignedIn,
     rule: GuardRule,
   ): Promise<Blocked | undefined> {
     const component = ready();
-    const { settings, registrations, pages, events, clock } = component;
+    const { settings, pages, events, clock } = component;
     const now = epochSeconds(clock);
-    const key = clientOf(record, registrations)?.key;
-    const about = identityOf(record.id_info, key);
     const providers = providersOf(rule);
     // First: the other checks are for users of these providers.
-    if (providers !== undefined && (key === undefined || !providers.includes(key))) {
-      events.emit("blocked", { ...about, reason: "provider_required" });
+    if (
+      providers !== undefined &&
+      (owner.provider === undefined || !providers.includes(owner.provider))
+    ) {
+      events.emit("blocked", { ...owner.identity, reason: "provider_required" });
       return blockedForStepUp(opened, { provider: providers[0] }, component);
     }
     if (rule.allow !== undefined) {
-      const session = sessionView(record, settings, now, key);
+      const session = sessionView(record, settings, now, owner.provider);
       if (session === null || !(await isAllowed(rule.allow, session))) {
-        events.emit("blocked", { ...about, reason: "forbidden" });
+        events.emit("blocked", { ...owner.identity, reason: "forbidden" });
         return {
           kind: "forbidden",
           reply: await failureReply(
@@ -93,8 +93,8 @@ export function createGuard<FrameworkRequest extends object>(
     const stepUp = stepUpOf(rule);
     if (stepUp === undefined || meetsStepUp(record.id_info, stepUp, now, settings.clockTolerance))
       return undefined;
-    events.emit("blocked", { ...about, reason: "step_up_required" });
-    return blockedForStepUp(opened, { stepUp, provider: key }, component);
+    events.emit("blocked", { ...owner.identity, reason: "step_up_required" });
+    return blockedForStepUp(opened, { stepUp, provider: owner.provider }, component);
   }
 
   async function decide(
@@ -106,15 +106,14 @@ export function createGuard<FrameworkRequest extends object>(
     const { settings, registrations, access, events, clock } = component;
     let remembered: Remembered;
     let opened: SessionRequest | undefined;
-    let record: SessionRecord;
+    let signedIn: SignedIn;
     try {
       remembered = seen();
       ({ opened } = remembered);
       const outcome = await access.access(opened.session);
       if (!outcome.authenticated) {
         const { reason } = outcome;
-        const ended = outcome.record && clientOf(outcome.record, registrations);
-        events.emit("blocked", { ...identityOf(outcome.record?.id_info, ended?.key), reason });
+        events.emit("blocked", { ...outcome.owner.identity, reason });
         const provider = providersOf(rule)?.[0];
         const loops = wouldLoop(
           outcome.record,
@@ -127,7 +126,7 @@ export function createGuard<FrameworkRequest extends object>(
           loops,
         });
       }
-      record = outcome.record;
+      signedIn = outcome;
     } catch (error) {
       if (!isOutage(error)) throw error;
       const provider = providersOf(rule)?.[0];
@@ -140,10 +139,10 @@ export function createGuard<FrameworkRequest extends object>(
       rule.maxAge === undefined &&
       rule.acr === undefined &&
       rule.provider === undefined;
-    const blocked = isOpen ? undefined : await ruleOf(opened, record, rule);
+    const blocked = isOpen ? undefined : await ruleOf(opened, signedIn, rule);
     if (blocked === undefined)
       remembered.passedWith = () =>
-        sessionView(record, settings, now, clientOf(record, registrations)?.key);
+        sessionView(signedIn.record, settings, now, signedIn.owner.provider);
     return blocked;
   }
 
