@@ -1,11 +1,12 @@
 /** The access token for an API. Loaded by its first use. */
-import { epochSeconds } from "../clock.js";
+import { epochSeconds, type Clock } from "../clock.js";
 import {
   ApiTokenError,
   isOutage,
   ProviderRefusedError,
   ProviderUnavailableError,
 } from "../errors.js";
+import type { EventHub } from "../events/event-hub.js";
 import { reasonLine } from "../events/log-lines.js";
 import type { TokenTarget } from "../ports/provider.js";
 import type { UserSession } from "../ports/user-session.js";
@@ -18,10 +19,11 @@ import {
 } from "../record/stored-api-tokens.js";
 import type { ApiEntry, SessionRecord } from "../record/record.js";
 import { withoutLease } from "../record/refresh-changes.js";
-import { judge } from "../record/session-policy.js";
+import { judge, type PolicySettings } from "../record/session-policy.js";
 import type { Need } from "./lease.js";
 import type { RenewApi } from "./refresh-attempt.js";
-import type { SessionAccess, SessionAccessOptions } from "./session-access.js";
+import type { SessionAccess } from "./session-access.js";
+import type { Refresher } from "./shared-refresh.js";
 
 /** The refreshes of other requests after which a request gives up. */
 const MOST_TURNS = 3;
@@ -44,11 +46,12 @@ export interface ApiTokenOptions {
   readonly rejected?: string | undefined;
 }
 
-export interface ApiAccessParts extends Pick<
-  SessionAccessOptions,
-  "policy" | "refresher" | "clock" | "events"
-> {
+export interface ApiAccessParts {
+  readonly policy: PolicySettings;
   readonly access: SessionAccess;
+  readonly refresher: Refresher;
+  readonly clock: Clock;
+  readonly events: EventHub;
   /** The path of the endpoints, as browsers see it. */
   readonly publicPath: string;
 }

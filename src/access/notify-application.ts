@@ -1,9 +1,9 @@
 import { identityOf } from "../events/event-hub.js";
 import type { Registration } from "../ports/registration.js";
 import type { EndReason } from "../record/session-policy.js";
-import type { RefreshOptions } from "./refresh-attempt.js";
+import type { Shared } from "./shared.js";
 
-interface Announcers extends Pick<RefreshOptions, "application" | "events" | "tasks"> {
+interface Announcers extends Shared {
   readonly registrations: readonly Registration[];
 }
 

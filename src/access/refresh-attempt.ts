@@ -1,11 +1,10 @@
-import type { Application } from "../application/application.js";
 import { epochSeconds } from "../clock.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
-import { identityOf, type EventHub } from "../events/event-hub.js";
+import { identityOf } from "../events/event-hub.js";
 import type { Provider, RefreshRequest } from "../ports/provider.js";
 import type { Registration } from "../ports/registration.js";
 import type { Credentials, SpentRefresh } from "../record/credentials.js";
-import type { Change, Updated } from "../ports/user-session.js";
+import type { Change, Updated, UserSession } from "../ports/user-session.js";
 import { withReview } from "../record/application-data.js";
 import type { IdInfo } from "../record/identity.js";
 import type { Rejection, SessionRecord } from "../record/record.js";
@@ -17,8 +16,9 @@ import {
   withRejection,
   withTokens,
 } from "../record/refresh-changes.js";
-import { REFRESH_DEADLINE, takeLease, type Lease, type LeaseOptions, type Need } from "./lease.js";
-import type { OrphanedTokenRule } from "./orphaned-tokens.js";
+import type { Slots } from "../work/slots.js";
+import { REFRESH_DEADLINE, takeLease, type Lease, type Need } from "./lease.js";
+import type { Shared } from "./shared.js";
 
 /**
  * Milliseconds for which a rotated refresh token waits for a store that is away. It may be longer
@@ -27,11 +27,13 @@ import type { OrphanedTokenRule } from "./orphaned-tokens.js";
 const ROTATED_TOKEN_KEPT = 300_000;
 
 /** One refresh of a session. */
-export interface RefreshOptions extends Omit<LeaseOptions, "assertReady"> {
+export interface RefreshOptions extends Shared {
   readonly registration: Registration;
-  readonly application: Application;
-  readonly events: EventHub;
-  readonly orphanedTokens: OrphanedTokenRule;
+  readonly session: UserSession;
+  /** What a record still needs; undefined: nothing. */
+  readonly needOf: (record: SessionRecord) => Need | undefined;
+  /** Limits the refreshes at the provider. */
+  readonly slots: Slots;
   /** The session's key. */
   readonly key: string;
   /** The API that `needOf` may answer with. */

@@ -14,7 +14,8 @@ import { epochSeconds } from "../clock.js";
 import { createOptionalWrites } from "./optional-writes.js";
 import type { Need } from "./lease.js";
 import { SessionOwner } from "./session-owner.js";
-import type { Refresher, RefresherOptions } from "./shared-refresh.js";
+import type { Shared } from "./shared.js";
+import type { Refresher } from "./shared-refresh.js";
 
 /** The result of an access: a record of a signed-in user, or the reason why there is none. */
 export type Access<Own extends Registration = Registration> = SignedIn<Own> | SignedOut<Own>;
@@ -85,10 +86,7 @@ export interface SessionAccess<Own extends Registration = Registration> {
   accessToken(session: UserSession, minValidity: number, rejected?: string): Promise<string | null>;
 }
 
-export interface SessionAccessOptions<Own extends Registration = Registration> extends Pick<
-  RefresherOptions,
-  "application" | "tasks" | "clock" | "events"
-> {
+export interface SessionAccessOptions<Own extends Registration = Registration> extends Shared {
   readonly registrations: readonly Own[];
   readonly policy: PolicySettings;
   readonly refresher: Refresher;

@@ -3,14 +3,12 @@ import type { UserSession } from "../ports/user-session.js";
 import type { Registration } from "../ports/registration.js";
 import { clientOf, type SessionRecord } from "../record/record.js";
 import type { LeaseOptions } from "./lease.js";
-import { refreshOnce, type ApiRenewal, type RefreshOptions } from "./refresh-attempt.js";
+import { refreshOnce, type ApiRenewal } from "./refresh-attempt.js";
+import type { Shared } from "./shared.js";
 import { inTime } from "../work/deadline.js";
 import { createSlots, type Slots } from "../work/slots.js";
 
-export interface RefresherOptions extends Pick<
-  RefreshOptions,
-  "application" | "clock" | "events" | "orphanedTokens" | "tasks"
-> {
+export interface RefresherOptions extends Shared {
   readonly registrations: readonly Registration[];
   /**
    * Seconds that one request to the provider may take. A user waits for a refresh no longer, even

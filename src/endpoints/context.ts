@@ -7,7 +7,7 @@ import type { CommonSettings, Settings } from "../config/read-settings.js";
 import type { Shutdown } from "../work/shutdown.js";
 import type { Release } from "../work/slots.js";
 import type { SessionAccess } from "../access/session-access.js";
-import type { RefresherOptions } from "../access/shared-refresh.js";
+import type { Shared } from "../access/shared.js";
 import type { ProviderLogouts } from "../sessions/provider-logouts.js";
 import type { Subject, SubjectSessions } from "../sessions/subject-sessions.js";
 import type { DelayedRevocations } from "./delayed-revocations.js";
@@ -29,10 +29,7 @@ export interface EndpointRegistration extends Registration {
 }
 
 /** The parts that all requests share. */
-export interface EndpointContext extends Pick<
-  RefresherOptions,
-  "application" | "clock" | "events" | "orphanedTokens" | "tasks"
-> {
+export interface EndpointContext extends Shared {
   readonly settings: CommonSettings;
   readonly registrations: readonly EndpointRegistration[];
   readonly apis: ReadonlyMap<string, Api>;
