@@ -1,4 +1,3 @@
-import path from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { serveNext, type NextServer } from "../adapters/applications/next.js";
