@@ -1,7 +1,9 @@
 // Child processes that are called like functions. Each measurement has its own process, so it
 // shares no heap, garbage collection or event loop with the measurement that it is compared to.
 import { fork } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 /**
  * Starts a script of this folder.
@@ -54,4 +56,17 @@ export function serveCalls(methods) {
 /** The options that the parent passed. */
 export function childOptions() {
   return JSON.parse(process.argv[2] ?? "{}");
+}
+
+/**
+ * An entry of idpauth: of this build, or of the one in another folder, which `--against` names.
+ *
+ * @param {string} name such as "express"; "" is the main entry
+ * @param {string} [folder] with package.json and dist/
+ */
+export function idpauthEntry(name, folder) {
+  if (folder === undefined) return import(["idpauth", name].filter(Boolean).join("/"));
+  const { exports } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
+  const { default: file } = exports[name === "" ? "." : `./${name}`];
+  return import(pathToFileURL(path.join(folder, file)).href);
 }

@@ -1,21 +1,13 @@
 // One proxy per process: idpauth's, which checks a session, of this build or another one, or a
 // library's, which checks none.
 import { Agent, createServer, request as httpRequest } from "node:http";
-import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import path from "node:path";
 import { performance } from "node:perf_hooks";
-import { pathToFileURL } from "node:url";
-import { serveCalls, childOptions } from "./children.mjs";
+import { childOptions, idpauthEntry, serveCalls } from "./children.mjs";
 
 const { kind, packages, upstream, provider, folder } = childOptions();
 
-/** An entry of idpauth: of this build, or of the one in another folder. */
-function idpauth(name) {
-  if (folder === undefined) return import(`idpauth/${name}`);
-  const { exports } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
-  return import(pathToFileURL(path.join(folder, exports[`./${name}`].default)).href);
-}
+const idpauth = (name) => idpauthEntry(name, folder);
 
 /** The libraries have a folder of their own; see bench/proxies. */
 const library = (name) => createRequire(`${packages}/`)(name);

@@ -2,14 +2,16 @@
 // machine would fail a good build. Ratios come from interleaved rounds of one run. Do nothing else
 // on the machine meanwhile.
 //   node bench/run.mjs [--quick] [--only=probe,guard,hosts,sessions,refresh,imports,stores,loop,storm,abandoned,ends,browser,proxy,in-process] [--rounds=11] [--milliseconds=1500] [--connections=32]
-//   node bench/run.mjs --against=FOLDER [--quick] compares the proxy with that of another build
+//   node bench/run.mjs --against=PACKAGE [--quick] [--only=start,guard,probe,proxy] compares this build
+//     with another one, in 41 interleaved rounds; PACKAGE is a tarball of npm, or a folder with
+//     package.json and dist/
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { cpus, loadavg } from "node:os";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { against } from "./cases/against.mjs";
+import { AGAINST, otherBuild } from "./cases/against.mjs";
 import { browser } from "./cases/browser.mjs";
 import { ends } from "./cases/ends.mjs";
 import { guard } from "./cases/guard.mjs";
@@ -55,11 +57,12 @@ const { values: flags } = parseArgs({
   },
 });
 
+const isComparison = flags.against !== undefined;
 const settings = {
-  rounds: Number(flags.rounds ?? (flags.quick ? 5 : 11)),
-  milliseconds: Number(flags.milliseconds ?? (flags.quick ? 500 : 1_500)),
+  rounds: Number(flags.rounds ?? (flags.quick ? 5 : isComparison ? 41 : 11)),
+  milliseconds: Number(flags.milliseconds ?? (flags.quick ? 500 : isComparison ? 1_000 : 1_500)),
   connections: Number(flags.connections),
-  against: flags.against,
+  ...(isComparison && { against: otherBuild(flags.against) }),
   inProcessBatches: flags.quick ? 10 : 50,
   inProcessCalls: flags.quick ? 5_000 : 20_000,
   importRounds: flags.quick ? 5 : 21,
@@ -85,11 +88,11 @@ const SUPPORT = [
   "src/testing/provider/test-provider",
 ];
 
-const everything = flags.against === undefined ? Object.keys(CASES) : ["against"];
-const names = flags.only?.split(",") ?? everything;
+const cases = isComparison ? AGAINST : CASES;
+const names = flags.only?.split(",") ?? Object.keys(cases);
 for (const name of names)
-  if (!(name in CASES) && name !== "against")
-    throw new Error(`there is no case "${name}"; there are ${Object.keys(CASES).join(", ")}`);
+  if (!(name in cases))
+    throw new Error(`there is no case "${name}"; there are ${Object.keys(cases).join(", ")}`);
 
 /**
  * Compiles the tests' provider and servers, which are TypeScript, beside this file, where they find
@@ -135,7 +138,7 @@ const rows = [];
 try {
   for (const name of names) {
     console.error(`measuring: ${name}`);
-    const { rows: measured, ...raw } = await { ...CASES, against }[name]({
+    const { rows: measured, ...raw } = await cases[name]({
       load,
       provider,
       settings,

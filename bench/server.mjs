@@ -2,11 +2,13 @@
 import { createHash, randomBytes } from "node:crypto";
 import express from "express";
 import session from "express-session";
-import { idpAuth } from "idpauth/express";
-import { memoryStore } from "idpauth";
-import { serveCalls, childOptions } from "./children.mjs";
+import { childOptions, idpauthEntry, serveCalls } from "./children.mjs";
 
-const { kind, provider, maxSessions = 1_000 } = childOptions();
+const { kind, provider, maxSessions = 1_000, folder } = childOptions();
+const [{ idpAuth }, { memoryStore }] = [
+  await idpauthEntry("express", folder),
+  await idpauthEntry("", folder),
+];
 
 const USER = {
   email: "ada@example.com",

@@ -1,9 +1,16 @@
-// The proxy of this build against that of another one, in the same rounds: `--against=FOLDER`, where
-// the folder has the other build's package.json and dist/.
+// This build against another one, in the same rounds: `--against=PACKAGE`, a tarball of npm, or a
+// folder with the other build's package.json and dist/.
+import { execFile, execFileSync } from "node:child_process";
+import { mkdirSync, rmSync, statSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { startChild } from "../children.mjs";
 import { numberRow, ratioRow } from "../report.mjs";
-import { inWords, median, ratio, throughput } from "../rounds.mjs";
-import { clientOf } from "../sign-in.mjs";
+import { interleave, inWords, median, ratio, throughput } from "../rounds.mjs";
+import { clientOf, signIn } from "../sign-in.mjs";
+
+const run = promisify(execFile);
 
 const PATH = "/api/orders/small";
 
@@ -16,14 +23,11 @@ const FRAMEWORKS = {
 };
 
 /** Both builds' proxies on one framework, each in its process. */
-async function startBoth({ settings, provider }, start, upstream, kind) {
+async function startBoth({ settings, provider }, startOne, upstream, kind) {
   const options = { kind, upstream: await upstream.call("port"), provider: clientOf(provider) };
   const pair = {};
-  for (const [build, folder] of [
-    ["this", undefined],
-    ["other", settings.against],
-  ]) {
-    const server = await start("proxy-server.mjs", { ...options, folder });
+  for (const [build, folder] of Object.entries(builds(settings))) {
+    const server = await startOne("proxy-server.mjs", { ...options, folder });
     const cookies = await server.call("signIn", { count: 1, sub: "ada" });
     pair[build] = { name: build, server, port: await server.call("port"), path: PATH, cookies };
   }
@@ -62,21 +66,106 @@ async function compare({ load, settings }, client, framework, pair) {
   ];
 }
 
-export async function against(context) {
-  if (context.settings.against === undefined)
-    throw new Error("--against=FOLDER names the build to compare with");
+/** Where a tarball is unpacked: the packages that it needs are found in the project's. */
+const UNPACKED = fileURLToPath(new URL("../results/against/", import.meta.url));
+
+/**
+ * @param {string} name a tarball of npm, or a folder
+ * @returns {string} the folder that has package.json and dist/
+ */
+export function otherBuild(name) {
+  const place = path.resolve(name);
+  if (statSync(place).isDirectory()) return place;
+  rmSync(UNPACKED, { recursive: true, force: true });
+  mkdirSync(UNPACKED, { recursive: true });
+  execFileSync("tar", ["-xzf", place, "-C", UNPACKED]);
+  return path.join(UNPACKED, "package");
+}
+
+/** Both builds: the name of each, and its folder. This one is found by its name. */
+const builds = ({ against }) => ({ this: undefined, other: against });
+
+/** An Express application's start, in a new process each time. */
+async function start({ settings }) {
+  const script = fileURLToPath(new URL("../start-time.mjs", import.meta.url));
+  const measureOf = (folder) => async () => {
+    const args = [script, JSON.stringify({ folder })];
+    const { stdout } = await run(process.execPath, args, { cwd: path.dirname(script) });
+    return JSON.parse(stdout);
+  };
+  const { this: ours, other } = builds(settings);
+  const values = await interleave(
+    { ours: measureOf(ours), others: measureOf(other) },
+    settings.rounds,
+  );
+  const only = (field) => [values.ours, values.others].map((each) => each.map((one) => one[field]));
+  const row = (what, [one, another]) =>
+    ratioRow(
+      `Start of an Express application, of the other build: ${what}`,
+      ratio(one, another),
+      { atMost: 1.05 },
+      `${median(one).toFixed(1)} ms against ${median(another).toFixed(1)} ms`,
+    );
+  return {
+    values,
+    rows: [row("time", only("elapsed")), row("processor time", only("processor"))],
+  };
+}
+
+/** Requests per second of one path of an Express application over the memory store. */
+async function onExpress({ load, provider, settings }, what, address) {
   const children = [];
-  const start = async (script, options) => {
+  try {
+    const targets = [];
+    for (const [name, folder] of Object.entries(builds(settings))) {
+      const server = await startChild("server.mjs", {
+        kind: "idpauth",
+        provider: clientOf(provider),
+        folder,
+      });
+      children.push(server);
+      const port = await server.call("port");
+      const cookies = [await signIn(`http://127.0.0.1:${port}`, provider)];
+      targets.push({ name, server, port, path: address, cookies });
+    }
+    // A process is several times slower before its code is compiled.
+    await throughput(load, targets, { ...settings, rounds: 0, milliseconds: 3_000 });
+    const { values, cpu, ...rest } = await throughput(load, targets, settings);
+    return {
+      values,
+      cpu,
+      rows: [
+        ratioRow(
+          `${what}: requests per second, of the other build`,
+          ratio(values.this, values.other),
+          { atLeast: 0.97 },
+          inWords({ values, cpu, ...rest }, "this", "other"),
+        ),
+        ratioRow(
+          `${what}: requests per second of processor time, of the other build`,
+          ratio(cpu.other, cpu.this),
+          { atLeast: 0.97 },
+        ),
+      ],
+    };
+  } finally {
+    for (const child of children) child.stop();
+  }
+}
+
+async function proxy(context) {
+  const children = [];
+  const startOne = async (script, options) => {
     const child = await startChild(script, options);
     children.push(child);
     return child;
   };
   try {
-    const upstream = await start("upstream.mjs");
-    const client = await start("proxy-client.mjs");
+    const upstream = await startOne("upstream.mjs");
+    const client = await startOne("proxy-client.mjs");
     const rows = [];
     for (const [framework, kind] of Object.entries(FRAMEWORKS)) {
-      const pair = await startBoth(context, start, upstream, kind);
+      const pair = await startBoth(context, startOne, upstream, kind);
       rows.push(...(await compare(context, client, framework, pair)));
       for (const { server } of Object.values(pair)) {
         server.stop();
@@ -88,3 +177,11 @@ export async function against(context) {
     for (const child of children) child.stop();
   }
 }
+
+/** The cases of `--against`. */
+export const AGAINST = {
+  start,
+  guard: (context) => onExpress(context, "A route behind idpRequired", "/guarded"),
+  probe: (context) => onExpress(context, "GET /idpauth/session, signed in", "/idpauth/session"),
+  proxy,
+};
