@@ -125,32 +125,39 @@ export function nodeTransport(api: Api, clock: Clock, agent = agentOf(api)): Tra
   const { hostname, port } = urlToHttpOptions(api.url);
   const base = { hostname: hostname ?? "", port: port ?? "", agent };
   const { timeout } = api;
-  return async (request) => {
-    const response = await responseTo(request, openRequest(request, base), clock, timeout);
-    if (response !== "stale") return response;
-    // If one connection has been closed meanwhile, the others of its age have been too.
-    for (const idle of Object.values(agent.freeSockets).flat()) idle?.destroy();
-    const again = await responseTo(request, openRequest(request, base), clock, timeout);
-    if (again === "stale") throw asApiError(undefined);
-    return again;
-  };
+  const send = (request: ApiRequest<Readable>, again?: () => Promise<ApiResponse<Readable>>) =>
+    responseTo(request, base, { clock, timeout, again });
+  return (request) =>
+    send(request, () => {
+      // If one connection has been closed meanwhile, the others of its age have been too.
+      for (const idle of Object.values(agent.freeSockets).flat()) idle?.destroy();
+      return send(request);
+    });
 }
 
 /** Methods that change nothing (RFC 9110 section 9.2.1), so that a request may be sent twice. */
 const SAFE_METHODS = ["GET", "HEAD", "OPTIONS"];
 
-/**
- * Sends a request.
- * @returns `stale`: the connection had served another request, and the API closed it before it sent
- *   a byte, perhaps because it has waited too long. The request may be sent once more
- */
+interface Sending {
+  readonly clock: Clock;
+  /** Seconds. */
+  readonly timeout: number;
+  /**
+   * Sends the request once more. Called if the connection had served another request, and the API
+   * closed it before it sent a byte, perhaps because it has waited too long.
+   */
+  readonly again: (() => Promise<ApiResponse<Readable>>) | undefined;
+}
+
+/** Sends a request. */
 function responseTo(
   request: ApiRequest<Readable>,
-  outgoing: ClientRequest,
-  clock: Clock,
-  timeout: number,
-): Promise<ApiResponse<Readable> | "stale"> {
+  base: https.RequestOptions,
+  { clock, timeout, again }: Sending,
+): Promise<ApiResponse<Readable>> {
   return new Promise((resolve, reject) => {
+    // Here, because it throws for what is no header.
+    const outgoing = openRequest(request, base);
     const { body } = request;
     const canRepeat = body === undefined && SAFE_METHODS.includes(request.method);
     let incoming: IncomingMessage | undefined;
@@ -179,7 +186,7 @@ function responseTo(
         outgoing.reusedSocket &&
         isClosedByPeer(error) &&
         outgoing.socket?.bytesRead === bytesBefore;
-      if (isStale) resolve("stale");
+      if (isStale && again !== undefined) resolve(again());
       else reject(asApiError(error));
     });
     outgoing.on("close", () => {

@@ -83,7 +83,7 @@ export async function proxyRequest<Stream extends BodyStream>(
 ): Promise<ProxyReply<Stream>> {
   const { request, lines } = exchange;
   if (exchange.shutdown.isClosing && opensStream(request)) return shuttingDown();
-  const url = await admittedUrl(api, exchange, isFromOtherSite);
+  const url = admittedUrl(api, exchange, isFromOtherSite);
   if (!(url instanceof URL)) return url;
   const length = lengthOf(lines);
   if (length === "invalid") return refusal("api_framing_invalid", exchange);
@@ -91,29 +91,33 @@ export async function proxyRequest<Stream extends BodyStream>(
   let closing: Closing | undefined;
   const isKept = body === undefined || (typeof length === "number" && length <= MAX_REPEATED);
   let kept: Uint8Array<ArrayBuffer> | undefined;
+  // Only later: a request that is refused watches no session.
+  const opened = () => (closing ??= new Closing(exchange));
+  async function keep(incoming: IncomingBody<Stream>): Promise<boolean> {
+    const bytes = incoming.bytes().catch(throwLeft);
+    const { hasArrived } = incoming;
+    kept = await (hasArrived ? bytes : Promise.race([bytes, opened().aborted()]));
+    return !hasArrived;
+  }
   const reply = await answered(api, exchange, url, {
     canRepeat: isKept,
-    async waits() {
-      if (!isKept || body === undefined) return false;
-      if (body.hasArrived) {
-        kept = await body.bytes().catch(throwLeft);
-        return false;
-      }
-      // Only now: a request that is refused watches no session.
-      closing = closingOf(exchange);
-      kept = await Promise.race([body.bytes().catch(throwLeft), closing.aborted()]);
-      return true;
-    },
-    async send(headers) {
-      closing ??= closingOf(exchange);
+    ...(isKept && body !== undefined && { waits: () => keep(body) }),
+    send(headers) {
+      const broken = opened();
       return transport({
         method: request.method,
         url,
         headers,
         body: isKept ? kept : body.stream,
         length: typeof length === "number" ? length : undefined,
-        onAbort: closing.onAbort,
-        ...(request.method === "GET" && { endsBy: closing.endsBy }),
+        onAbort(abort) {
+          broken.onAbort(abort);
+        },
+        ...(request.method === "GET" && {
+          endsBy(end: () => void) {
+            broken.endsBy(end);
+          },
+        }),
       });
     },
   });
@@ -134,11 +138,11 @@ function opensStream(request: IdpRequest): boolean {
  * Returns the API's URL for a request that may reach it; otherwise the response.
  * @param isForged whether a page of another site sent it
  */
-export async function admittedUrl(
+export function admittedUrl(
   api: Api,
   exchange: Exchange,
   isForged: (api: Api, exchange: Exchange) => boolean,
-): Promise<URL | Reply> {
+): URL | Promise<Reply> {
   const { method, target } = exchange.request;
   const url = proxiedUrl(api, target);
   if (!(url instanceof URL)) return exchange.refused(url.code, { detail: url.detail });
@@ -211,12 +215,12 @@ export async function answered<Stream extends BodyStream>(
   return token;
 }
 
-async function replyOf<Stream extends BodyStream>(
+function replyOf<Stream extends BodyStream>(
   api: Api,
   exchange: Exchange,
   response: ApiResponse<Stream>,
   about: Omit<Answered, "status">,
-): Promise<ProxyReply<Stream>> {
+): ProxyReply<Stream> | Promise<Reply> {
   const { lines, body, upgraded } = response;
   // The API speaks another protocol from here on, which nobody has asked for.
   if (upgraded === undefined && response.status === 101) {
@@ -270,80 +274,93 @@ const UNWATCHED = 500;
  * Breaks a request off when the session ends or the browser leaves. Not an AbortController, which
  * costs several microseconds.
  */
-export interface Closing {
-  /** Rejects when that happens. */
-  aborted(): Promise<never>;
-  /** Gets a function that does it. */
-  onAbort(abort: (reason: IdpAuthError) => void): void;
-  /** Watches the session from now on. */
-  watch(): void;
-  /** The response is being sent. @param isLong whether it may take as long as it likes */
-  sends(isLong: boolean): void;
-  /** Gets what ends the response in order when a shutdown begins. Without it, it is finite. */
-  endsBy(end: () => void): void;
-  /** Ends the watch: the request is complete. */
-  release(): void;
-}
+export class Closing implements Open {
+  readonly #exchange: Exchange;
+  #reason: IdpAuthError | undefined;
+  #abort: ((reason: IdpAuthError) => void) | undefined;
+  #signal: AbortSignal | undefined;
+  #isSent = false;
+  #unwatch: () => void;
+  #leave: () => void;
 
-export function closingOf(exchange: Exchange): Closing {
-  let reason: IdpAuthError | undefined;
-  let abort: ((reason: IdpAuthError) => void) | undefined;
-  let signal: AbortSignal | undefined;
-  let isSent = false;
-  let unwatch = exchange.clock.timer(UNWATCHED, watch);
-  const open: Open = {
-    destroy() {
-      breakOff(CUT);
-      // Before, the browser can still get a 503.
-      if (isSent) exchange.cut?.();
-    },
-  };
-  const breakOff = (why: IdpAuthError) => {
-    reason ??= why;
-    abort?.(reason);
-  };
-  let leave = exchange.shutdown.add(open);
-  function watch(): void {
-    unwatch();
-    const ended = (signal ??= exchange.ended());
-    const end = () => breakOff(ended.reason as IdpAuthError);
-    unwatch = () => ended.removeEventListener("abort", end);
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+    this.#unwatch = exchange.clock.timer(UNWATCHED, () => {
+      this.watch();
+    });
+    this.#leave = exchange.shutdown.add(this);
+    exchange.onClose(() => {
+      this.#breakOff(LEFT);
+      this.release();
+    });
+  }
+
+  /** For the shutdown: its time limit has passed. */
+  destroy(): void {
+    this.#breakOff(CUT);
+    // Before, the browser can still get a 503.
+    if (this.#isSent) this.#exchange.cut?.();
+  }
+
+  /** Rejects when the request is broken off. */
+  aborted(): Promise<never> {
+    return new Promise((_resolve, reject) => {
+      this.onAbort(reject);
+    });
+  }
+
+  /** Gets a function that breaks it off. */
+  onAbort(given: (reason: IdpAuthError) => void): void {
+    const before = this.#abort;
+    // Also what was discarded: the API may never end its response.
+    this.#abort =
+      before === undefined
+        ? given
+        : (reason) => {
+            before(reason);
+            given(reason);
+          };
+    if (this.#reason !== undefined) given(this.#reason);
+  }
+
+  /** Watches the session from now on. */
+  watch(): void {
+    this.#unwatch();
+    const ended = (this.#signal ??= this.#exchange.ended());
+    const end = () => {
+      this.#breakOff(ended.reason as IdpAuthError);
+    };
+    this.#unwatch = () => {
+      ended.removeEventListener("abort", end);
+    };
     ended.addEventListener("abort", end);
     if (ended.aborted) end();
   }
-  exchange.onClose(() => {
-    breakOff(LEFT);
-    unwatch();
-    leave();
-  });
-  function onAbort(given: (reason: IdpAuthError) => void): void {
-    const before = abort;
-    // Also what was discarded: the API may never end its response.
-    abort = (why) => {
-      before?.(why);
-      given(why);
-    };
-    if (reason !== undefined) given(reason);
+
+  /** The response is being sent. @param isLong whether it may take as long as it likes */
+  sends(isLong: boolean): void {
+    this.#isSent = true;
+    if (isLong) this.watch();
   }
-  return {
-    aborted: () =>
-      new Promise((_resolve, reject) => {
-        onAbort(reject);
-      }),
-    onAbort,
-    watch,
-    sends(isLong) {
-      isSent = true;
-      if (isLong) watch();
-    },
-    endsBy(end) {
-      const before = leave;
-      leave = exchange.shutdown.add({ ...open, end });
-      before();
-    },
-    release() {
-      unwatch();
-      leave();
-    },
-  };
+
+  /** Gets what ends the response in order when a shutdown begins. Without it, it is finite. */
+  endsBy(end: () => void): void {
+    const before = this.#leave;
+    const destroy = () => {
+      this.destroy();
+    };
+    this.#leave = this.#exchange.shutdown.add({ destroy, end });
+    before();
+  }
+
+  /** Ends the watch: the request is complete. */
+  release(): void {
+    this.#unwatch();
+    this.#leave();
+  }
+
+  #breakOff(reason: IdpAuthError): void {
+    this.#reason ??= reason;
+    this.#abort?.(this.#reason);
+  }
 }

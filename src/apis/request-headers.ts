@@ -82,18 +82,24 @@ export function passed(
   api: Api,
   nameOf: ReturnType<typeof byName>,
 ): Map<string, string> {
-  const dropped = new Set(
-    valuesOf(lines, "connection").flatMap((value) =>
-      value.split(",").map((name) => name.trim().toLowerCase()),
-    ),
-  );
+  const dropped = namedBy(valuesOf(lines, "connection"));
   const headers = new Map<string, string>();
   for (let at = 0; at < lines.length; at += 2) {
     const [name = "", value = ""] = [lines[at], lines[at + 1]];
     const passes = nameOf(name, api);
-    if (passes !== "" && !dropped.has(name.toLowerCase())) append(headers, passes, value);
+    if (passes !== "" && (dropped.length === 0 || !dropped.includes(name.toLowerCase())))
+      append(headers, passes, value);
   }
   return headers;
+}
+
+/** Returns the names that `Connection` has, in lower case. Mostly, they concern no other header. */
+function namedBy(connections: readonly string[]): readonly string[] {
+  return connections.flatMap((value) =>
+    value === "keep-alive" || value === "close"
+      ? []
+      : value.split(",").map((name) => name.trim().toLowerCase()),
+  );
 }
 
 export function append(headers: Map<string, string>, name: string, value: string): void {
@@ -120,7 +126,8 @@ export function lengthOf(lines: HeaderLines): number | "chunked" | "invalid" | u
 export function valuesOf(lines: HeaderLines, name: string): string[] {
   const values: string[] = [];
   for (let at = 0; at < lines.length; at += 2)
-    if (lines[at]?.toLowerCase() === name) values.push(lines[at + 1] ?? "");
+    if (lines[at]?.length === name.length && lines[at]?.toLowerCase() === name)
+      values.push(lines[at + 1] ?? "");
   return values;
 }
 

@@ -10,7 +10,7 @@ import { isStream, type AnyReply } from "../http/reply.js";
 import { nodeBody, transportTo } from "./forward.js";
 import { proxyRequest, type ProxyReply } from "./proxy.js";
 import { lengthOf, type HeaderLines } from "./request-headers.js";
-import { exchangeOf, type Proxied, type ProxyComponent } from "./respond.js";
+import { SessionExchange, type Proxied, type ProxyComponent } from "./respond.js";
 import type { IncomingBody } from "./transport.js";
 import { proxyUpgrade } from "./upgrade.js";
 import { decoded, webBody, webStream } from "./web-bodies.js";
@@ -32,9 +32,7 @@ export async function respondOverNode(
 ): Promise<AnyReply> {
   const message = node as IncomingMessage | Http2ServerRequest | undefined;
   const lines = message === undefined ? uncompressed(web) : headerLines(message);
-  const cut =
-    message && (() => void ("stream" in message ? message.stream : message.socket).destroy());
-  const exchange = exchangeOf({ ...proxied, ...(cut && { cut }) }, lines, component);
+  const exchange = new SessionExchange(proxied, lines, component, message);
   const transport = transportTo(proxied.api, component.clock, component.shutdown);
   const body =
     message !== undefined && (web === undefined || isUnread(message))
@@ -82,7 +80,7 @@ export function upgrade(
   [message, socket, head]: readonly [message: IncomingMessage, socket: Duplex, head: Buffer],
   component: ProxyComponent,
 ): Promise<void> {
-  const exchange = exchangeOf(proxied, message.rawHeaders, component);
+  const exchange = new SessionExchange(proxied, message.rawHeaders, component);
   return proxyUpgrade(
     proxied.api,
     transportTo(proxied.api, component.clock, component.shutdown),

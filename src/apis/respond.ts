@@ -7,15 +7,24 @@ import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
 import type { CommonSettings } from "../config/read-settings.js";
 import type { GuardRule } from "../config/rule-options.js";
-import { ApiTokenError, ERRORS, isOutage, placeOf, type ErrorCode } from "../errors.js";
+import {
+  ApiTokenError,
+  ERRORS,
+  isOutage,
+  placeOf,
+  type ErrorCode,
+  type IdpAuthError,
+} from "../errors.js";
 import { driverCode, type EventHub } from "../events/event-hub.js";
 import { blockedUser, type Blocked } from "../guard/blocked.js";
 import { isNavigation, loginPath, providerIn } from "../guard/login-url.js";
+import type { Origin } from "../http/redirects.js";
 import type { AnyReply, Reply } from "../http/reply.js";
 import type { IdpRequest } from "../http/request.js";
 import { failureReply, outageOf, type Failure } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
 import type { Shutdown } from "../work/shutdown.js";
+import type { Challenge } from "./challenge.js";
 import { fetchBody, fetchTransport } from "./fetch-forward.js";
 import { proxyRequest, type Exchange } from "./proxy.js";
 import type { HeaderLines } from "./request-headers.js";
@@ -47,8 +56,6 @@ export interface Proxied {
   /** A signal that aborts when the session ends. */
   readonly ended: () => AbortSignal;
   readonly onClose: (closed: () => void) => void;
-  /** Breaks the connection to the browser, or its stream of HTTP/2. */
-  readonly cut?: () => void;
 }
 
 /** Seconds for which a token must stay valid. */
@@ -67,91 +74,152 @@ export function respondOverFetch(
   return proxyRequest(
     proxied.api,
     transport,
-    exchangeOf(proxied, [...request.headers].flat(), component),
+    new SessionExchange(proxied, [...request.headers].flat(), component),
     fetchBody(request),
   );
 }
 
-/** Returns what the proxy needs of a request. @param lines its headers */
-export function exchangeOf(
-  proxied: Proxied,
-  lines: HeaderLines,
-  component: ProxyComponent,
-): Exchange {
-  const { api, opened, client, guard, ended, onClose, cut } = proxied;
-  const { settings, pages, events, clock, access } = component;
-  const { request, session } = opened;
+/** A message of Node.js, as far as its connection, or its stream of HTTP/2, is broken off. */
+interface Severable {
+  readonly stream?: { destroy(): unknown };
+  readonly socket: { destroy(): unknown };
+}
 
-  /** What has gone is known from this look-up only: a framework's session keeps its copy. */
-  async function blockedIfGone(): Promise<Blocked | undefined> {
-    if ((await session.reload()) !== undefined) return undefined;
-    return blockedUser(opened, session.endedBy ?? "no_credentials", component);
+/** A request for an API, with the session behind it. */
+export class SessionExchange implements Exchange {
+  readonly request: IdpRequest;
+  readonly lines: HeaderLines;
+  readonly origin: Origin | undefined;
+  readonly client: string | undefined;
+  readonly pathPrefix: string;
+  readonly clock: Clock;
+  readonly shutdown: Shutdown;
+  readonly #proxied: Proxied;
+  readonly #component: ProxyComponent;
+  readonly #message: Severable | undefined;
+
+  /** @param message absent: the end of the stream from the API breaks the connection */
+  constructor(
+    proxied: Proxied,
+    lines: HeaderLines,
+    component: ProxyComponent,
+    message?: Severable,
+  ) {
+    const { request, origin } = proxied.opened;
+    this.request = request;
+    this.lines = lines;
+    this.origin = origin;
+    this.client = proxied.client;
+    this.pathPrefix = component.settings.pathPrefix;
+    this.clock = component.clock;
+    this.shutdown = component.shutdown;
+    this.#proxied = proxied;
+    this.#component = component;
+    this.#message = message;
+  }
+
+  cut(): void {
+    (this.#message?.stream ?? this.#message?.socket)?.destroy();
+  }
+
+  ended(): AbortSignal {
+    return this.#proxied.ended();
+  }
+
+  onClose(closed: () => void): void {
+    this.#proxied.onClose(closed);
+  }
+
+  token(): Promise<string | Reply> {
+    return this.#token(false);
+  }
+
+  tokenAgain(rejected?: string): Promise<string | Reply> {
+    return this.#token(true, rejected);
+  }
+
+  async stepUp(challenge: Challenge): Promise<Reply> {
+    const { api, opened } = this.#proxied;
+    const { settings, access } = this.#component;
+    const { scope: _scope, ...stepUp } = challenge.parameters;
+    const record = await opened.session.read();
+    const provider = record && access.ownerOf(record).provider;
+    const parameters = { ...providerIn(provider), ...stepUp, api: api.api };
+    const loginUrl = loginPath(settings.publicPath, parameters);
+    return stepUpReply(challenge, { api: api.api, loginUrl }, opened, this.#component);
+  }
+
+  refused(code: ErrorCode, more?: Pick<Failure, "headers" | "detail">): Promise<Reply> {
+    return refusedReply({ code, ...more }, this.request, this.#component.pages);
+  }
+
+  failed(error: IdpAuthError): void {
+    const { api } = this.#proxied.api;
+    const cause = driverCode(error);
+    const failure = {
+      during: "api",
+      api,
+      kind: "outage",
+      reason: error.code,
+      ...(cause !== "rejected" && { cause }),
+    } as const;
+    this.#component.events.emit("failure", failure, lineOf(error.code, api));
+  }
+
+  locationDropped(): void {
+    this.#log("api_location_dropped", {});
+  }
+
+  threw(error: unknown): void {
+    const place = placeOf(error);
+    this.#log("api_rule_threw", place === undefined ? {} : { place });
+  }
+
+  #log(code: "api_location_dropped" | "api_rule_threw", more: Readonly<Record<string, string>>) {
+    const details = { api: this.#proxied.api.api, ...more };
+    this.#component.events.log({ ...logLine(code), details });
   }
 
   /** @param isAgain the session may have ended since the request came */
-  async function token(isAgain: boolean, rejected?: string): Promise<string | Reply> {
+  async #token(isAgain: boolean, rejected?: string): Promise<string | Reply> {
+    const { api, opened, guard } = this.#proxied;
     try {
-      const gone = isAgain ? await blockedIfGone() : undefined;
-      const since = clock.monotonic();
-      const blocked = gone ?? (await guard(rulesFor(api, request)));
+      const gone = isAgain ? await this.#blockedIfGone() : undefined;
+      const since = this.clock.monotonic();
+      const blocked = gone ?? (await guard(rulesFor(api, this.request)));
       if (blocked !== undefined) return blocked.reply;
       // The application's own rule may have waited, such as for its database.
-      const late = clock.monotonic() - since >= LOOK_AGAIN ? await blockedIfGone() : undefined;
+      const isLate = this.clock.monotonic() - since >= LOOK_AGAIN;
+      const late = isLate ? await this.#blockedIfGone() : undefined;
       if (late !== undefined) return late.reply;
       const options = { minValidity: MIN_VALIDITY, rejected };
       // A rejected token is never "signed out".
-      const known = (await component.apiToken(session, api.api, options)) ?? rejected;
-      return known ?? (await blockedUser(opened, "no_credentials", component)).reply;
+      const token = await this.#component.apiToken(opened.session, api.api, options);
+      return token ?? rejected ?? (await this.#blocked("no_credentials")).reply;
     } catch (error) {
-      if (error instanceof ApiTokenError) return tokenRefused(error, opened, component);
-      if (!isOutage(error)) throw error;
-      return failureReply(outageOf(error, loginPath(settings.publicPath)), request, pages, "json");
+      return this.#withoutToken(error);
     }
   }
 
-  return {
-    request,
-    lines,
-    origin: opened.origin,
-    client,
-    pathPrefix: settings.pathPrefix,
-    clock,
-    shutdown: component.shutdown,
-    ...(cut && { cut }),
-    ended,
-    onClose,
-    token: () => token(false),
-    tokenAgain: (rejected) => token(true, rejected),
-    async stepUp(challenge) {
-      const { scope: _scope, ...stepUp } = challenge.parameters;
-      const record = await session.read();
-      const provider = record && access.ownerOf(record).provider;
-      const parameters = { ...providerIn(provider), ...stepUp, api: api.api };
-      const loginUrl = loginPath(settings.publicPath, parameters);
-      return stepUpReply(challenge, { api: api.api, loginUrl }, opened, component);
-    },
-    refused: (code, more) => refusedReply({ code, ...more }, request, pages),
-    failed(error) {
-      const cause = driverCode(error);
-      const failure = {
-        during: "api",
-        api: api.api,
-        kind: "outage",
-        reason: error.code,
-        ...(cause !== "rejected" && { cause }),
-      } as const;
-      events.emit("failure", failure, lineOf(error.code, api.api));
-    },
-    locationDropped() {
-      const { level, message } = logLine("api_location_dropped");
-      events.log({ level, code: "api_location_dropped", message, details: { api: api.api } });
-    },
-    threw(error) {
-      const place = placeOf(error);
-      const details = { api: api.api, ...(place !== undefined && { place }) };
-      events.log({ ...logLine("api_rule_threw"), details });
-    },
-  };
+  #withoutToken(error: unknown): Promise<Reply> {
+    const { settings, pages } = this.#component;
+    if (error instanceof ApiTokenError)
+      return tokenRefused(error, this.#proxied.opened, this.#component);
+    if (!isOutage(error)) throw error;
+    const outage = outageOf(error, loginPath(settings.publicPath));
+    return failureReply(outage, this.request, pages, "json");
+  }
+
+  /** What has gone is known from this look-up only: a framework's session keeps its copy. */
+  async #blockedIfGone(): Promise<Blocked | undefined> {
+    const { session } = this.#proxied.opened;
+    if ((await session.reload()) !== undefined) return undefined;
+    return this.#blocked(session.endedBy ?? "no_credentials");
+  }
+
+  #blocked(reason: Parameters<typeof blockedUser>[1]): Promise<Blocked> {
+    return blockedUser(this.#proxied.opened, reason, this.#component);
+  }
 }
 
 /** The line of a failure whose cause isn't only the API's. */

@@ -59,8 +59,9 @@ function withPublicAddresses(
   api: Api,
   about: Answered,
 ): ReturnedHeaders["location"] {
-  for (const name of ADDRESSES) replace(headers, name, (value) => publicAddress(value, api, about));
-  replace(headers, "Link", (value) => publicLinks(value, api, about));
+  for (const name of ADDRESSES)
+    if (headers.has(name)) replace(headers, name, (value) => publicAddress(value, api, about));
+  if (headers.has("Link")) replace(headers, "Link", (value) => publicLinks(value, api, about));
   if (!headers.has("Location")) return undefined;
   const isRedirect = REDIRECTS.includes(about.status);
   const listed = isRedirect ? api.redirects : [];

@@ -120,12 +120,16 @@ function decoded(path: string): string {
   return Buffer.from(bytes, "latin1").toString();
 }
 
+/** Text that looks like nothing else. */
+const ASCII = /^[\x00-\x7f]*$/;
+
 /**
  * Returns text with what some systems make of it: characters that only look like a slash, a
  * backslash, a dot or a letter become one, in NFKC and in the code pages of Windows, and what isn't
  * seen is dropped.
  */
 function plain(text: string): string {
+  if (ASCII.test(text)) return text;
   return text
     .normalize("NFKC")
     .replace(/[\u2044\u2215\u29f8]/g, "/")

@@ -6,14 +6,7 @@ import { pipeline, type Duplex, type Readable } from "node:stream";
 import { ERRORS } from "../errors.js";
 import { isStream, problem, shuttingDown, type Reply } from "../http/reply.js";
 import type { Api } from "../config/api-options.js";
-import {
-  admittedUrl,
-  answered,
-  closingOf,
-  type Closing,
-  type Exchange,
-  type ProxyReply,
-} from "./proxy.js";
+import { admittedUrl, answered, Closing, type Exchange, type ProxyReply } from "./proxy.js";
 import { lengthOf } from "./request-headers.js";
 import type { ApiResponse, Transport, Upgraded } from "./transport.js";
 
@@ -33,8 +26,8 @@ export async function proxyUpgrade(
   let closing: Closing | undefined;
   let upgraded: Upgraded | undefined;
   const replied = replyTo(api, exchange, message, async (url, headers) => {
-    closing ??= closingOf(exchange);
-    closing.watch();
+    const watched = (closing ??= new Closing(exchange));
+    watched.watch();
     headers.set("connection", "Upgrade").set("upgrade", "websocket");
     const response = await transport({
       method: "GET",
@@ -42,7 +35,9 @@ export async function proxyUpgrade(
       headers,
       body: undefined,
       length: undefined,
-      onAbort: closing.onAbort,
+      onAbort(abort) {
+        watched.onAbort(abort);
+      },
     });
     ({ upgraded } = response);
     return response;
@@ -100,7 +95,7 @@ async function replyTo(
   send: Send,
 ): Promise<ProxyReply<Readable>> {
   if (exchange.shutdown.isClosing) return shuttingDown();
-  const url = await admittedUrl(api, exchange, isFromOtherOrigin);
+  const url = admittedUrl(api, exchange, isFromOtherOrigin);
   if (!(url instanceof URL)) return url;
   // The API gets a GET, whatever came.
   if (message.method !== "GET" || message.headers.upgrade?.toLowerCase() !== "websocket")

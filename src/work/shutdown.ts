@@ -100,12 +100,17 @@ export class Shutdown {
         isOver = true;
         cancel();
         clearInterval(alive);
-        this.#breakOffInTime = ({ destroy }) =>
+        this.#breakOffInTime = (open) =>
           clock.timer(Math.max(0, since + limit - clock.monotonic()), () => {
             onLate(1);
-            attempt(destroy);
+            attempt(() => {
+              open.destroy();
+            });
           });
-        for (const { open } of [...this.#open]) attempt(open.destroy);
+        for (const { open } of [...this.#open])
+          attempt(() => {
+            open.destroy();
+          });
         for (const release of this.#resources) attempt(release);
         resolve();
       };
@@ -116,7 +121,7 @@ export class Shutdown {
       // Later, because `isClosing` is still false here.
       queueMicrotask(() => {
         for (const listener of [...this.#listeners]) this.#call(listener);
-        for (const { open } of [...this.#open]) if (open.end !== undefined) attempt(open.end);
+        for (const { open } of [...this.#open]) attempt(() => open.end?.());
         void this.#drained(settled).then(done);
       });
     });

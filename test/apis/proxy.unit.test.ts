@@ -2,7 +2,7 @@
 // the response, of a failure and of an end.
 import { describe, expect, it } from "vitest";
 import type { Challenge } from "../../src/apis/challenge.js";
-import { answered, closingOf, proxyRequest, type Exchange } from "../../src/apis/proxy.js";
+import { answered, Closing, proxyRequest, type Exchange } from "../../src/apis/proxy.js";
 import type { ApiRequest, ApiResponse, IncomingBody } from "../../src/apis/transport.js";
 import type { Api } from "../../src/config/api-options.js";
 import { ERRORS, IdpAuthError, type ErrorCode } from "../../src/errors.js";
@@ -630,7 +630,7 @@ describe("the end of an event stream in order, by a shutdown,", () => {
 it("a function that breaks off is called at once if that has happened before", async () => {
   const { exchange, close } = parties();
   await turn();
-  const closing = closingOf(exchange);
+  const closing = new Closing(exchange);
   close();
   const reasons: unknown[] = [];
   closing.onAbort((reason) => reasons.push(reason));
