@@ -34,6 +34,9 @@ const { ERRORS } = /** @type {typeof import("../src/errors.js")} */ (await built
 const { CHECKS, CHECK_GROUPS } = /** @type {typeof import("../src/config/startup-checks.js")} */ (
   await built("config/startup-checks.js")
 );
+const { SETTING_NAMES, textWith } = /** @type {typeof import("../src/config/setting-names.js")} */ (
+  await built("config/setting-names.js")
+);
 const { LIVE_CHECKS } = /** @type {typeof import("../src/cli/live/live-check-table.js")} */ (
   await built("cli/live/live-check-table.js")
 );
@@ -74,6 +77,7 @@ const pages = {
       checks: { ...CHECKS, ...LIVE_CHECKS },
       groups: CHECK_GROUPS,
       logCodes: LOG_CODES,
+      plain: (text) => textWith(SETTING_NAMES, text),
     },
     tables,
   ),

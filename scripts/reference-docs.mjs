@@ -178,11 +178,12 @@ export function settingsPage(settings, comments = readOptionComments()) {
  *   checks: Readonly<Record<string, import("../src/config/startup-checks.js").CheckRow>>,
  *   groups: typeof import("../src/config/startup-checks.js").CHECK_GROUPS,
  *   logCodes: typeof import("../src/events/log-lines.js").LOG_CODES,
- * }} codes
+ *   plain: (text: import("../src/config/setting-names.js").SettingText) => string,
+ * }} codes `plain`: returns a text with the names of settings without a provider's key
  * @param {Tables} tables
  * @returns {string}
  */
-export function errorsPage({ errors, checks, groups, logCodes }, tables) {
+export function errorsPage({ errors, checks, groups, logCodes, plain }, tables) {
   const text = (/** @type {keyof Tables} */ name, /** @type {string} */ code) =>
     proseOf(tables, name, code).text;
   return page([
@@ -196,7 +197,12 @@ export function errorsPage({ errors, checks, groups, logCodes }, tables) {
       return [
         `### Group: ${group}`,
         ...rows.flatMap(([code, row]) =>
-          entry(`#### ${code}`, `${text("checks", code)} (${row.severity})`, row.cause, row.remedy),
+          entry(
+            `#### ${code}`,
+            `${text("checks", code)} (${row.severity})`,
+            plain(row.cause),
+            plain(row.remedy),
+          ),
         ),
       ];
     }),

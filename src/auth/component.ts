@@ -2,6 +2,7 @@
  * The composition root: it creates every part from the settings and the options, and connects the
  * parts.
  */
+import { inLogLines } from "../config/setting-names.js";
 import { createApplication } from "../application/application.js";
 import { lazily } from "../work/lazily.js";
 import { UnawaitedTasks } from "../work/unawaited-tasks.js";
@@ -162,7 +163,7 @@ export function compose<FrameworkRequest extends object>(
   const exchangeSlots = slotsFor("exchange_queue_full");
   const pushSlots = slotsFor("push_queue_full");
   const registrations = providers.map(
-    ({ key, name, words, settings: own }): EndpointRegistration => {
+    ({ key, name, names: settingNames, settings: own }): EndpointRegistration => {
       const client = { issuer: own.issuer, clientId: own.clientId };
       const targets = [...apis.values()].filter(
         ({ target, provider }) => target !== undefined && (provider ?? key) === key,
@@ -175,7 +176,7 @@ export function compose<FrameworkRequest extends object>(
         provider: createProvider({
           settings: own,
           clock,
-          events: events.ofProvider(key, words),
+          events: events.ofProvider(key, inLogLines(settingNames)),
           endpoints: endpointsOf(key),
           targets,
           tasks,

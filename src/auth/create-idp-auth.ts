@@ -1,6 +1,6 @@
 import { systemClock } from "../clock.js";
-import { unknownProvider } from "../config/check-conditions.js";
-import { check, CHECKS } from "../config/check-table.js";
+import { unknownProvider } from "../config/check-several-providers.js";
+import { check, named, providerCheck } from "../config/check-table.js";
 import { profileOf } from "../config/provider-profiles.js";
 import { ConfigurationError, isOutage, seeExplanation, type Finding } from "../errors.js";
 import { driverCode, EventHub } from "../events/event-hub.js";
@@ -9,10 +9,10 @@ import { stderrLog } from "../events/stderr-log.js";
 import { createGuard, type Remembered } from "../guard/guard.js";
 import { assertGuardOptions } from "../guard/guard-usage.js";
 import { providersOf } from "../guard/guard-rule.js";
-import { withProvider } from "../config/provider-words.js";
 import type { ApiTable } from "../config/api-options.js";
 import type { ConfiguredProvider } from "../config/read-settings.js";
 import type { GuardRule } from "../config/rule-options.js";
+import { settingNamesOf } from "../config/setting-names.js";
 import { STARTUP_CHECKS } from "../config/startup-checks.js";
 import { PerRequest } from "../http/request.js";
 import { hasReply, uncaughtReply } from "../pages/failure-reply.js";
@@ -113,7 +113,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
       ...unknown.map((key) => check("E027", unknownProvider(key, keys))),
       ...(withMaxAge.size === 0
         ? []
-        : withoutMaxAge.map(({ key }) => check("W016", withProvider(key, CHECKS.W016.cause)))),
+        : withoutMaxAge.map(({ key }) => named(providerCheck("W016"), settingNamesOf(key)))),
       ...proxies.findings(apis),
     ];
   }

@@ -1,4 +1,5 @@
 import type { Finding } from "../errors.js";
+import { SETTING_NAMES, textWith, withProvider, type SettingText } from "./setting-names.js";
 
 /**
  * The groups of checks, in the order of a report. Only `idpauth check --live` runs the checks of
@@ -17,9 +18,9 @@ export interface CheckRow {
   /** An error prevents the start, or in the group `live` a sign-in; a warning does not. */
   readonly severity: Finding["severity"];
   /** The default message of a finding. */
-  readonly cause: string;
+  readonly cause: SettingText;
   /** The default remedy of a finding. */
-  readonly remedy: string;
+  readonly remedy: SettingText;
 }
 
 /**
@@ -57,23 +58,23 @@ export const CHECKS = checkTable({
       "Install the framework's session middleware before idpauth. To use idpauth's own sessions, remove `session: \"host\"`.",
   },
   E003: {
-    cause:
-      "IDP_CLIENT_ID (option clientId) or IDP_CLIENT_SECRET (option clientSecret) is missing, empty or blank.",
-    remedy:
-      "Register the application at the provider, then set both settings to the values that it issues. If the client authenticates with a key, set IDP_PRIVATE_KEY instead of the secret.",
+    cause: ({ label }) =>
+      `${label("clientId")} or ${label("clientSecret")} is missing, empty or blank.`,
+    remedy: ({ env }) =>
+      `Register the application at the provider, then set both settings to the values that it issues. If the client authenticates with a key, set ${env("privateKey")} instead of the secret.`,
   },
   E004: {
     group: "defaults",
     severity: "warning",
-    cause:
-      "SCOPE (option scope) is unset or empty. idpauth uses the default `openid email profile`.",
-    remedy:
-      "Set SCOPE to the scopes that the application needs, for example `openid email profile`.",
+    cause: ({ label }) =>
+      `${label("scope")} is unset or empty. idpauth uses the default \`openid email profile\`.`,
+    remedy: ({ env }) =>
+      `Set ${env("scope")} to the scopes that the application needs, for example \`openid email profile\`.`,
   },
   E005: {
-    cause:
-      "SCOPE (option scope) doesn't contain `openid`, so the provider wouldn't send an ID token (OpenID Connect Core section 3.1.2.1).",
-    remedy: "Add `openid` to SCOPE.",
+    cause: ({ label }) =>
+      `${label("scope")} doesn't contain \`openid\`, so the provider wouldn't send an ID token (OpenID Connect Core section 3.1.2.1).`,
+    remedy: ({ env }) => `Add \`openid\` to ${env("scope")}.`,
   },
   E006: {
     cause: "A setting has a value that isn't allowed, in the environment or in code.",
@@ -86,8 +87,8 @@ export const CHECKS = checkTable({
     remedy: "Give each of the three a different name that no other session data uses.",
   },
   E008: {
-    cause:
-      "IDP_ISSUER (option issuer) is an http address of another machine. Secrets and tokens would be sent unencrypted.",
+    cause: ({ label }) =>
+      `${label("issuer")} is an http address of another machine. Secrets and tokens would be sent unencrypted.`,
     remedy: "Use the provider's https address. In debug mode, this is only the warning W011.",
   },
   E009: {
@@ -129,11 +130,10 @@ export const CHECKS = checkTable({
       "Pass the result of `sqliteStore`, `redisStore`, `postgresStore` or `memoryStore`. docs/how-to/stores.md explains how to write a store.",
   },
   E016: {
-    cause:
-      "IDP_AUTHORIZATION_PARAMS (option authorizationParams) or IDP_LOGIN_PARAMS (option loginParams) contains a parameter that idpauth " +
-      "itself uses, or that must not reach a browser.",
-    remedy:
-      "Remove the parameter. Set scopes in SCOPE, and the client in IDP_CLIENT_ID. For `auth_time` in every ID token, set IDP_REQUEST_AUTH_TIME instead of `max_age` or `claims`.",
+    cause: ({ label }) =>
+      `${label("authorizationParams")} or IDP_LOGIN_PARAMS (option loginParams) contains a parameter that idpauth itself uses, or that must not reach a browser.`,
+    remedy: ({ env }) =>
+      `Remove the parameter. Set scopes in ${env("scope")}, and the client in ${env("clientId")}. For \`auth_time\` in every ID token, set ${env("requestAuthTime")} instead of \`max_age\` or \`claims\`.`,
   },
   E017: {
     cause:
@@ -142,26 +142,21 @@ export const CHECKS = checkTable({
       "Pass functions, a schema such as zod's `z.object({ … })`, and a string. docs/how-to/users-and-claims.md has examples.",
   },
   E018: {
-    cause:
-      "IDP_ISSUER (option issuer) ends with `/organizations/v2.0` or `/common/v2.0`, Entra ID's addresses for several tenants. Without " +
-      "IDP_ALLOWED_TENANTS (option allowedTenants), idpauth doesn't know whose users may sign in.",
-    remedy:
-      "Set IDP_ALLOWED_TENANTS to the tenant identifiers (GUIDs) of the organizations whose users may sign in, or to `any`. For one " +
-      "organization, set IDP_ISSUER to `https://login.microsoftonline.com/TENANT/v2.0` instead.",
+    cause: ({ label }) =>
+      `${label("issuer")} ends with \`/organizations/v2.0\` or \`/common/v2.0\`, Entra ID's addresses for several tenants. Without ${label("allowedTenants")}, idpauth doesn't know whose users may sign in.`,
+    remedy: ({ env }) =>
+      `Set ${env("allowedTenants")} to the tenant identifiers (GUIDs) of the organizations whose users may sign in, or to \`any\`. For one organization, set ${env("issuer")} to \`https://login.microsoftonline.com/TENANT/v2.0\` instead.`,
   },
   E019: {
-    cause:
-      "IDP_ALLOWED_TENANTS (option allowedTenants) is set, but IDP_ISSUER (option issuer) isn't Entra ID's address for several tenants, so the " +
-      "list would have no effect.",
-    remedy:
-      "For users of several tenants, set IDP_ISSUER to exactly `https://login.microsoftonline.com/organizations/v2.0` or " +
-      "`https://login.microsoftonline.com/common/v2.0`. For one tenant, or another provider, remove IDP_ALLOWED_TENANTS.",
+    cause: ({ label }) =>
+      `${label("allowedTenants")} is set, but ${label("issuer")} isn't Entra ID's address for several tenants, so the list would have no effect.`,
+    remedy: ({ env }) =>
+      `For users of several tenants, set ${env("issuer")} to exactly \`https://login.microsoftonline.com/organizations/v2.0\` or \`https://login.microsoftonline.com/common/v2.0\`. For one tenant, or another provider, remove ${env("allowedTenants")}.`,
   },
   E020: {
     group: "project middlewares",
-    cause:
-      'IDP_BACKCHANNEL_LOGOUT, IDP_FRONTCHANNEL_LOGOUT or IDP_SESSIONS_PAGE is on, but with `session: "host"` the framework stores the ' +
-      "sessions, so idpauth can't look up the sessions of one user.",
+    cause: ({ env }) =>
+      `${env("backchannelLogout")}, ${env("frontchannelLogout")} or IDP_SESSIONS_PAGE is on, but with \`session: "host"\` the framework stores the sessions, so idpauth can't look up the sessions of one user.`,
     remedy: 'Turn the setting off. To use it, remove `session: "host"` and pass a `store`.',
   },
   E021: {
@@ -176,28 +171,28 @@ export const CHECKS = checkTable({
     remedy: "Set a time in the past. If it's already in the past, correct this machine's clock.",
   },
   E023: {
-    cause:
-      "Both IDP_CLIENT_SECRET (option clientSecret) and IDP_PRIVATE_KEY (option privateKey) are set. A client authenticates with one of them.",
-    remedy:
-      "Remove IDP_CLIENT_SECRET to authenticate with the key, or IDP_PRIVATE_KEY to authenticate with the secret.",
+    cause: ({ label }) =>
+      `Both ${label("clientSecret")} and ${label("privateKey")} are set. A client authenticates with one of them.`,
+    remedy: ({ env }) =>
+      `Remove ${env("clientSecret")} to authenticate with the key, or ${env("privateKey")} to authenticate with the secret.`,
   },
   E024: {
-    cause:
-      "IDP_TOKEN_ENDPOINT_AUTH_METHOD (option tokenEndpointAuthMethod) says how the secret is sent, but IDP_PRIVATE_KEY (option privateKey) is set.",
-    remedy:
-      "Remove IDP_TOKEN_ENDPOINT_AUTH_METHOD. A key always authenticates with `private_key_jwt`.",
+    cause: ({ label }) =>
+      `${label("tokenEndpointAuthMethod")} says how the secret is sent, but ${label("privateKey")} is set.`,
+    remedy: ({ env }) =>
+      `Remove ${env("tokenEndpointAuthMethod")}. A key always authenticates with \`private_key_jwt\`.`,
   },
   E025: {
-    cause:
-      "IDP_CERTIFICATE (option certificate) isn't the certificate of the first key in IDP_PRIVATE_KEY (option privateKey).",
-    remedy:
-      "Set IDP_CERTIFICATE to the certificate of that key, or remove it. Without a private key, it has no effect.",
+    cause: ({ label }) =>
+      `${label("certificate")} isn't the certificate of the first key in ${label("privateKey")}.`,
+    remedy: ({ env }) =>
+      `Set ${env("certificate")} to the certificate of that key, or remove it. Without a private key, it has no effect.`,
   },
   E026: {
-    cause:
-      "IDP_PUBLISH_KEYS (option publishKeys) is on, but IDP_PRIVATE_KEY (option privateKey) contains no key whose public half is known.",
-    remedy:
-      "Set IDP_PRIVATE_KEY, or remove IDP_PUBLISH_KEYS. If a key management service keeps the key, publish its public half there.",
+    cause: ({ label }) =>
+      `IDP_PUBLISH_KEYS (option publishKeys) is on, but ${label("privateKey")} contains no key whose public half is known.`,
+    remedy: ({ env }) =>
+      `Set ${env("privateKey")}, or remove IDP_PUBLISH_KEYS. If a key management service keeps the key, publish its public half there.`,
   },
   E027: {
     cause:
@@ -238,12 +233,10 @@ export const CHECKS = checkTable({
     remedy: "Set the number of seconds that you need. To use the default, remove the setting.",
   },
   W004: {
-    cause:
-      "IDP_SESSION_AUTO_REFRESH is on, but SCOPE doesn't contain `offline_access`. Many providers send a refresh token only for that scope. " +
-      "Without a refresh token, a session ends when its ID token expires, often after an hour.",
-    remedy:
-      "Add `offline_access` to SCOPE, or set IDP_SESSION_AUTO_REFRESH to false. If your provider sends a refresh token without that scope, " +
-      "idpauth logs `refresh_token_given` after a sign-in, and you can ignore this warning.",
+    cause: ({ env }) =>
+      `IDP_SESSION_AUTO_REFRESH is on, but ${env("scope")} doesn't contain \`offline_access\`. Many providers send a refresh token only for that scope. Without a refresh token, a session ends when its ID token expires, often after an hour.`,
+    remedy: ({ env }) =>
+      `Add \`offline_access\` to ${env("scope")}, or set IDP_SESSION_AUTO_REFRESH to false. If your provider sends a refresh token without that scope, idpauth logs \`refresh_token_given\` after a sign-in, and you can ignore this warning.`,
   },
   W005: {
     group: "project middlewares",
@@ -284,8 +277,8 @@ export const CHECKS = checkTable({
       "Turn debug mode off in production. On a development machine, set BASE_URL to its local address, for example `http://localhost:3000`.",
   },
   W011: {
-    cause:
-      "IDP_ISSUER (option issuer) is an http address of another machine. Secrets and tokens are sent unencrypted.",
+    cause: ({ label }) =>
+      `${label("issuer")} is an http address of another machine. Secrets and tokens are sent unencrypted.`,
     remedy: "Use the provider's https address. Outside debug mode, this is the error E008.",
   },
   W012: {
@@ -325,16 +318,15 @@ export const CHECKS = checkTable({
   W021: {
     cause:
       "A setting of the client is set without a provider's key, although there are several providers.",
-    remedy:
-      "Move it to a provider, for example from IDP_CLIENT_ID to `IDP_PROVIDER_STAFF_CLIENT_ID`, or remove it.",
+    remedy: ({ env }) =>
+      `Move it to a provider, for example from ${env("clientId")} to \`IDP_PROVIDER_STAFF_CLIENT_ID\`, or remove it.`,
   },
   W022: {
     group: "defaults",
-    cause:
-      "IDP_ISSUER (option issuer) is unset, so users sign in at Google, but IDP_CLIENT_ID (option clientId) doesn't end in " +
-      "`.apps.googleusercontent.com`, as Google's client IDs do.",
-    remedy:
-      "Set IDP_ISSUER to your provider's issuer. If your provider is Google, copy the client ID from the console of Google Cloud.",
+    cause: ({ label }) =>
+      `${label("issuer")} is unset, so users sign in at Google, but ${label("clientId")} doesn't end in \`.apps.googleusercontent.com\`, as Google's client IDs do.`,
+    remedy: ({ env }) =>
+      `Set ${env("issuer")} to your provider's issuer. If your provider is Google, copy the client ID from the console of Google Cloud.`,
   },
   W023: {
     cause:
@@ -342,9 +334,8 @@ export const CHECKS = checkTable({
     remedy: "Use the API's https address.",
   },
   W024: {
-    cause:
-      "IDP_DISCOVERY_URL (option discoveryUrl) is an http address of another machine, so the client secret and tokens are sent to it unencrypted, and " +
-      "whoever controls the network can sign in as any user.",
+    cause: ({ label }) =>
+      `${label("discoveryUrl")} is an http address of another machine, so the client secret and tokens are sent to it unencrypted, and whoever controls the network can sign in as any user.`,
     remedy:
       "Use an https address, unless the network between your application and the provider is your own.",
   },
@@ -358,20 +349,48 @@ export const CHECKS = checkTable({
 
 export type CheckCode = keyof typeof CHECKS;
 
+/** A finding whose texts don't know yet which provider's settings they name. */
+export interface UnnamedFinding extends Pick<Finding, "code" | "severity"> {
+  readonly message: SettingText;
+  readonly remedy: SettingText;
+}
+
 /**
- * Returns a function that makes the findings of one table. Its message and remedy default to those
- * of the table, and never contain a secret.
+ * Makes a finding about the settings of a provider. Its message and remedy default to those of the
+ * table, and never contain a secret.
  */
-export function findingsFrom<Code extends string>(table: Readonly<Record<Code, CheckRow>>) {
-  return (code: Code, message?: string, remedy?: string): Finding => {
-    const row = table[code];
-    return {
-      code,
-      severity: row.severity,
-      message: message ?? row.cause,
-      remedy: remedy ?? row.remedy,
-    };
+type UnnamedCheck<Code extends string> = (
+  code: Code,
+  message?: SettingText,
+  remedy?: SettingText,
+) => UnnamedFinding;
+
+/** Returns what makes the findings of one table. */
+export function checksFrom<Code extends string>(
+  table: Readonly<Record<Code, CheckRow>>,
+): UnnamedCheck<Code> {
+  return (code, message, remedy) => {
+    const { severity, cause, remedy: usual } = table[code];
+    return { code, severity, message: message ?? cause, remedy: remedy ?? usual };
   };
 }
 
-export const check = findingsFrom(CHECKS);
+/** Gives a finding the names that one provider's settings have, or those without a key. */
+export function named(
+  { message, remedy, ...what }: UnnamedFinding,
+  names = SETTING_NAMES,
+): Finding {
+  return {
+    ...what,
+    message: withProvider(names.key, textWith(names, message)),
+    remedy: textWith(names, remedy),
+  };
+}
+
+/** Makes a finding about one provider. */
+export const providerCheck = checksFrom(CHECKS);
+
+/** Makes a finding about what all providers share. */
+export function check(code: CheckCode, message?: SettingText, remedy?: SettingText): Finding {
+  return named(providerCheck(code, message, remedy));
+}

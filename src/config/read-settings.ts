@@ -1,30 +1,21 @@
-import { check } from "./check-table.js";
-import { kindOf, kindOfText, quoted } from "./describe-value.js";
 import type { Finding } from "../errors.js";
+import { deepFreeze, isObject } from "../record/json.js";
+import { commonFindings, lifetimeFindings } from "./check-common-settings.js";
+import { providerFindings, singleFindings } from "./check-provider-settings.js";
+import { publishedFindings, severalFindings } from "./check-several-providers.js";
+import { check, named, providerCheck, type UnnamedFinding } from "./check-table.js";
+import { PROVIDER_NAME, usableKeys, variableOf } from "./provider-keys.js";
 import { defaultDocumentHosts } from "./provider-profiles.js";
-import { issuerTemplate } from "./tenant-issuers.js";
-import { nearestName, nearlySameName } from "./nearest-name.js";
-import {
-  isOfSomeProvider,
-  prefixOf,
-  PROVIDER_NAME,
-  usableKeys,
-  variableOf,
-} from "./provider-keys.js";
-import { ofProvider, PROVIDER_VARIABLES, wordsOf, type Words } from "./provider-words.js";
+import { readSetting, UNSET, type Reading } from "./read-setting.js";
 import type { SettingRow } from "./setting-kinds.js";
-import { deepFreeze } from "../record/json.js";
 import {
-  commonFindings,
-  lifetimeFindings,
-  providerFindings,
-  publishedFindings,
-  severalFindings,
-  singleFindings,
-} from "./check-conditions.js";
+  SETTING_NAMES,
+  settingNamesOf,
+  type SettingNames,
+  type SettingText,
+} from "./setting-names.js";
 import type { SettingOptions } from "./setting-options.js";
 import {
-  label,
   PROVIDER_SETTING_NAMES,
   SETTINGS,
   type CommonSettings,
@@ -33,6 +24,8 @@ import {
   type Settings,
   type Values,
 } from "./setting-table.js";
+import { issuerTemplate } from "./tenant-issuers.js";
+import { misspeltVariables, unknownOptions } from "./unknown-settings.js";
 
 export {
   PROVIDER_SETTING_NAMES,
@@ -43,8 +36,8 @@ export {
   type Settings,
 };
 
-const DAY = 24 * 60 * 60;
-const DEFAULT_SESSION_TTL = 14 * DAY;
+const DAY_SECONDS = 24 * 60 * 60;
+const DEFAULT_SESSION_TTL_SECONDS = 14 * DAY_SECONDS;
 
 /** The environment in the form of `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -57,11 +50,11 @@ export interface ConfiguredProvider {
   readonly name: string;
   readonly settings: Settings;
   /** Names the settings in a message as this provider's are set. */
-  readonly words: Words;
+  readonly names: SettingNames;
 }
 
 /** What was read of one provider. A refused setting is missing. */
-export interface ProviderReadings extends Pick<ConfiguredProvider, "key" | "words"> {
+export interface ProviderReadings extends Pick<ConfiguredProvider, "key" | "names"> {
   readonly values: Readonly<Values>;
 }
 
@@ -78,20 +71,12 @@ export interface SettingsResult {
   readonly findings: readonly Finding[];
 }
 
-/** A value, or the finding about a refused one. Neither: the setting is unset. */
-interface Reading {
-  readonly value?: unknown;
-  readonly finding?: Finding;
-}
-
 /** What was read of one provider, or of what all share. */
 interface Readings {
   readonly values: Values;
   readonly unset: ReadonlySet<SettingName>;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly UnnamedFinding[];
 }
-
-const UNSET: Reading = {};
 
 /**
  * Reads all settings, and the files that keys are in, and reports all mistakes at once. Never
@@ -107,40 +92,42 @@ export function readSettings(
   otherOptions: readonly string[] = [],
   now = Infinity,
 ): SettingsResult {
-  const common = readEach(SETTING_NAMES, (name) =>
-    readSetting(name, own(options, name), own(env, SETTINGS[name].env)),
-  );
+  const common = readEach(ALL_SETTINGS, (name) => readShared(name, options, env));
   const { providers: accepted } = common.values;
   const isRefused = accepted === undefined;
   const keys = isRefused
-    ? usableKeys(own(options, "providers"), own(env, SETTINGS.providers.env))
+    ? usableKeys(ownMember(options, "providers"), ownMember(env, SETTINGS.providers.env))
     : accepted;
-  const named = keys?.map((key) =>
-    readProvider(key, own(own(options, "providers"), key), env, common),
+  const several = keys?.map((key) =>
+    readProvider(key, ownMember(ownMember(options, "providers"), key), env, common),
   );
-  const read = named ?? [{ key: undefined, name: "", words: wordsOf(undefined), ...common }];
+  const read = several ?? [{ key: undefined, name: "", names: SETTING_NAMES, ...common }];
   // Without a usable key, no provider is known.
   const issuers = (read.length > 0 ? read : [common]).flatMap(({ values }) => values.issuer ?? []);
   const findings = [
-    ...unknownOptions(options, [...SETTING_NAMES, ...otherOptions]),
-    ...common.findings,
+    ...[...unknownOptions(options, [...ALL_SETTINGS, ...otherOptions]), ...common.findings].map(
+      (finding) => named(finding),
+    ),
     ...misspeltVariables(env, keys ?? [], isRefused),
     ...commonFindings(common.values, common.unset, issuers),
-    ...(named === undefined
-      ? singleFindings(common.values, common.unset)
-      : [...severalFindings(common, named, isRefused), ...named.flatMap((one) => one.findings)]),
+    ...(several === undefined
+      ? singleFindings(common.values, common.unset).map((finding) => named(finding))
+      : [
+          ...severalFindings(common, several, isRefused),
+          ...several.flatMap((one) => one.findings),
+        ]),
     ...(isRefused ? [] : publishedFindings(common.values, read)),
   ];
   if ((common.values.sessionsNotBefore ?? 0) > now) findings.push(check("E022"));
   if (findings.some((finding) => finding.severity === "error"))
     return { settings: undefined, providers: [], read, findings };
-  const providers = read.map(({ key, name, words, ...one }) => ({
+  const providers = read.map(({ key, name, names, ...one }) => ({
     key,
     name,
-    words,
+    names,
     settings: complete(one),
   }));
-  const settings = named === undefined ? providers[0]?.settings : complete(common, providers);
+  const settings = several === undefined ? providers[0]?.settings : complete(common, providers);
   return {
     settings,
     providers,
@@ -161,15 +148,23 @@ function appliesTo({ values, unset }: Readings, setting: ProviderSettingName): b
 
 /** Reads the settings of one of several providers, in the place of those that all share. */
 function readProvider(key: string, options: unknown, env: Environment, common: Readings) {
-  const read = (row: SettingRow, name: string) =>
-    readRow(row, name, own(options, name), own(env, variableOf(key, row.env)));
-  const given = readEach(PROVIDER_SETTING_NAMES, (name) => read(SETTINGS[name], name));
-  const name = read(PROVIDER_NAME, "name");
+  const read = (name: string, row: SettingRow, label: SettingText) =>
+    readSetting({
+      row,
+      name,
+      label,
+      option: ownMember(options, name),
+      variable: ownMember(env, variableOf(key, row.env)),
+    });
+  const given = readEach(PROVIDER_SETTING_NAMES, (name) =>
+    read(name, SETTINGS[name], ({ label }) => label(name)),
+  );
+  const name = read("name", PROVIDER_NAME, `${PROVIDER_NAME.env} (option name)`);
   const inherited = PROVIDER_SETTING_NAMES.filter(
     (setting) =>
       given.unset.has(setting) && !common.unset.has(setting) && appliesTo(given, setting),
   );
-  const words = wordsOf(key, inherited);
+  const names = settingNamesOf(key, inherited);
   const values = {
     ...common.values,
     ...given.values,
@@ -185,13 +180,15 @@ function readProvider(key: string, options: unknown, env: Environment, common: R
     ...unknownOptions(options, [...PROVIDER_SETTING_NAMES, "name"]),
     ...given.findings,
     ...(name.finding ? [name.finding] : []),
-    ...(unset.has("issuer") ? [check("E003", `${label("issuer")} is missing.`)] : []),
+    ...(unset.has("issuer")
+      ? [providerCheck("E003", ({ label }) => `${label("issuer")} is missing.`)]
+      : []),
     ...providerFindings(values, unset),
-  ].map((finding) => ofProvider(key, words, finding));
+  ].map((finding) => named(finding, names));
   return {
     key,
     name: typeof name.value === "string" ? name.value : key,
-    words,
+    names,
     values,
     unset,
     findings,
@@ -208,7 +205,7 @@ function readEach<Name extends SettingName>(
 ): Readings {
   const values: Record<string, unknown> = {};
   const unset = new Set<SettingName>();
-  const findings: Finding[] = [];
+  const findings: UnnamedFinding[] = [];
   for (const name of names) {
     const { value, finding } = read(name);
     if (finding !== undefined) findings.push(finding);
@@ -220,7 +217,7 @@ function readEach<Name extends SettingName>(
   return { values, unset, findings };
 }
 
-const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
+const ALL_SETTINGS = Object.keys(SETTINGS) as readonly SettingName[];
 
 /**
  * Adds the defaults that depend on other settings.
@@ -240,141 +237,28 @@ function complete(
     clientSecret: values.clientSecret ?? "",
     sessionTtl:
       values.sessionTtl ??
-      Math.max(DEFAULT_SESSION_TTL, Math.min((sessionMaxAge ?? 0) + DAY, Number.MAX_SAFE_INTEGER)),
+      Math.max(
+        DEFAULT_SESSION_TTL_SECONDS,
+        Math.min((sessionMaxAge ?? 0) + DAY_SECONDS, Number.MAX_SAFE_INTEGER),
+      ),
     documentHosts: values.documentHosts ?? [...new Set(hosts)],
     scopeIsDefault: unset.has("scope"),
     publicPath: `${pathPrefix}${mountPath}`,
   });
 }
 
-/** Reads own properties only: a property of Object.prototype is not a setting. */
-function own(object: unknown, name: string): unknown {
-  return isObjectLike(object) && Object.hasOwn(object, name)
-    ? (object as Record<string, unknown>)[name]
-    : undefined;
-}
-
-function isObjectLike(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
-}
-
-function unknownOptions(options: unknown, known: readonly string[]): Finding[] {
-  if (!isObjectLike(options) || Array.isArray(options)) {
-    if (options === undefined) return [];
-    return [
-      check(
-        "E006",
-        `The options are ${kindOf(options)}; allowed: an object with one property per option.`,
-      ),
-    ];
-  }
-  return Object.keys(options)
-    .filter((name) => !known.includes(name))
-    .map((name) => check("E010", `There is no option ${quoted(name)}.`, suggestion(name, known)));
-}
-
-function suggestion(name: string, known: readonly string[]): string | undefined {
-  const environment = SETTING_NAMES.find((option) => SETTINGS[option].env === name);
-  const near = environment ?? nearestName(name, known);
-  return near === undefined
-    ? undefined
-    : `Did you mean \`${near}\`? docs/reference/settings.md lists the options.`;
-}
-
-const VARIABLES: readonly string[] = Object.values(SETTINGS).map((row) => row.env);
-
-/**
- * Finds misspelt variables. The findings contain names only, since the value may be a secret.
- *
- * @param keys the keys of several providers
- * @param isRefused whether there are further keys, which are wrong
- */
-function misspeltVariables(env: unknown, keys: readonly string[], isRefused: boolean): Finding[] {
-  if (!isObjectLike(env)) return [];
-  const ofProviders = keys.flatMap((key) =>
-    [PROVIDER_NAME.env, ...PROVIDER_VARIABLES].map((name) => variableOf(key, name)),
-  );
-  const known = [...VARIABLES, ...ofProviders];
-  const near = known.filter((name) => name.startsWith("IDP_"));
-  const prefixes = keys.map(prefixOf);
-  return Object.keys(env).flatMap((name) => {
-    if (!/^IDP_/i.test(name) || known.includes(name)) return [];
-    const upper = name.toUpperCase();
-    const own = prefixes.filter((prefix) => upper.startsWith(prefix));
-    // A variable of one provider never means another's.
-    const isOther = (other: string) => !own.some((prefix) => other.startsWith(prefix));
-    const candidates = upper.startsWith("IDP_PROVIDER_")
-      ? near.filter((other) => VARIABLES.includes(other) || !isOther(other))
-      : near;
-    const meant = nearlySameName(name, candidates);
-    const message = `The environment variable ${quoted(name)} isn't a setting.`;
-    // On Windows, names have no letter case, and a variable is listed as it was first written.
-    if (meant !== undefined && upper === meant && isSet(env, meant)) return [];
-    // Of another key, which may be a refused one.
-    if (isOfSomeProvider(name, [PROVIDER_NAME.env, ...PROVIDER_VARIABLES]))
-      return isRefused ? [] : [check("W014", `${message} ${noProviderOf(keys)}`)];
-    if (meant !== undefined) return [check("W014", `${message} Did you mean \`${meant}\`?`)];
-    return own.length > 0 ? [check("W014", message)] : [];
-  });
-}
-
-function noProviderOf(keys: readonly string[]): string {
-  const { env } = SETTINGS.providers;
-  return keys.length === 0
-    ? `It would be one of a provider's, but ${env} isn't set.`
-    : `It would be one of a provider's that ${env} doesn't list; the keys there are ${keys.join(", ")}.`;
-}
-
-function isSet(env: object, name: string): boolean {
-  return own(env, name) !== undefined;
-}
-
-/**
- * Reads one setting: from the code, unless its value there is undefined; otherwise from the
- * environment.
- */
-function readSetting(name: SettingName, option: unknown, variable: unknown): Reading {
+/** Reads a setting that is given without a provider's key. */
+function readShared(name: SettingName, options: unknown, env: unknown): Reading {
+  const row = SETTINGS[name];
+  const option = ownMember(options, name);
+  const variable = ownMember(env, row.env);
   // Vite's tools, such as test runners, set their own base path under this name.
   return name === "baseUrl" && option === undefined && variable === "/"
     ? UNSET
-    : readRow(SETTINGS[name], name, option, variable);
+    : readSetting({ row, name, label: ({ label }) => label(name), option, variable });
 }
 
-function readRow(row: SettingRow, name: string, option: unknown, variable: unknown): Reading {
-  if (option !== undefined) {
-    if (option === null && (row.default === null || row.required)) return UNSET;
-    if (row.required && typeof option === "string" && option.trim() === "") return UNSET;
-    return reading(row, name, option, row.kind.fromCode(option), "in code");
-  }
-  if (variable === undefined) return UNSET;
-  // A plain object in place of `process.env` may contain other values than text.
-  if (typeof variable !== "string")
-    return reading(row, name, variable, undefined, "in the environment");
-  const text = row.secret ? variable : variable.trim();
-  if (text.trim() === "" || (!row.secret && /^(?:none|null)$/i.test(text))) return UNSET;
-  return reading(row, name, text, row.kind.fromText(text), "in the environment");
-}
-
-/** @param value what the setting's kind has read; undefined: it refuses the given value */
-function reading(
-  row: SettingRow,
-  name: string,
-  given: unknown,
-  value: unknown,
-  where: "in code" | "in the environment",
-): Reading {
-  // An empty SCOPE means unset, in the environment and in code.
-  if (value !== undefined)
-    return name === "scope" && Array.isArray(value) && value.length === 0 ? UNSET : { value };
-  const isText = where === "in the environment" && typeof given === "string";
-  const thing = isText ? kindOfText(given) : kindOf(given);
-  const shown = row.secret || row.hidden ? "" : quoted(given);
-  const allowed = where === "in code" ? allowedInCode(row) : row.kind.allowed;
-  const message = `${row.env} (option ${name}) is ${thing}${shown && ` (${shown})`} ${where}; allowed: ${allowed}.`;
-  return { finding: check("E006", message, row.remedyFor?.(given)) };
-}
-
-function allowedInCode(row: SettingRow): string {
-  const allowed = row.kind.allowedInCode ?? row.kind.allowed;
-  return row.default === null ? `${allowed}; or null` : allowed;
+/** Reads own properties only: a property of Object.prototype is not a setting. */
+function ownMember(object: unknown, name: string): unknown {
+  return isObject(object) && Object.hasOwn(object, name) ? object[name] : undefined;
 }

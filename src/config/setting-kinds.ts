@@ -350,7 +350,7 @@ function notEmpty(items: readonly string[] | undefined): readonly string[] | und
   return items?.length === 0 ? undefined : items;
 }
 
-/** Reserved names are checked in check-conditions.ts, where all three names are known. */
+/** Reserved names are checked in check-common-settings.ts, where all three names are known. */
 export const keyName = string(
   "string",
   "a name without control characters, and without white space at its start or end",

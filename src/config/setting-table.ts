@@ -86,8 +86,3 @@ export type Values = { [Name in SettingName]?: Settings[Name] };
 
 /** Those that all providers share. */
 export type CommonValues = Omit<Values, ProviderSettingName>;
-
-/** Returns both names of a setting, for a message. */
-export function label(name: SettingName): string {
-  return `${SETTINGS[name].env} (option ${name})`;
-}

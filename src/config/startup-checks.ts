@@ -3,23 +3,22 @@ import {
   CHECK_GROUPS,
   CHECKS,
   checkTable,
-  findingsFrom,
+  checksFrom,
   type CheckCode,
   type CheckGroup,
   type CheckRow,
 } from "./check-table.js";
 import type { Finding } from "../errors.js";
 import type { StoreProblem } from "../ports/session-store.js";
-import { isOnThisMachine } from "./check-conditions.js";
+import { isOnThisMachine } from "./check-common-settings.js";
 import type { SettingsResult } from "./read-settings.js";
-import { label } from "./setting-table.js";
 
 export {
   check,
   CHECK_GROUPS,
   CHECKS,
   checkTable,
-  findingsFrom,
+  checksFrom,
   type CheckCode,
   type CheckGroup,
   type CheckRow,
@@ -116,8 +115,8 @@ function frameworkSessionFindings({ read }: SettingsResult, facts: FrameworkFact
       check("W008", `idpauth can't tell whether the session middleware of ${name} is installed.`),
     );
   if (facts.storeGiven) findings.push(check("E009"));
-  const unusable = read.flatMap(({ values, words }) =>
-    NEEDS_INDEX.filter((name) => values[name] === true).map((name) => words(label(name))),
+  const unusable = read.flatMap(({ values, names }) =>
+    NEEDS_INDEX.filter((name) => values[name] === true).map(names.label),
   );
   if (unusable.length > 0) {
     const named = [...new Set(unusable)].join(" and ");

@@ -2,6 +2,7 @@ import { ClientSecretPost, type ClientAuth } from "oauth4webapi";
 import { ASSERTION_TYPE, clientAssertion } from "./client-assertion.js";
 import type { ProviderMetadata } from "./discovery.js";
 import type { ProviderConnection } from "./provider-connection.js";
+import { SETTING_NAMES } from "../config/setting-names.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
 /**
@@ -41,11 +42,12 @@ const IN_WORDS = {
 };
 
 /** Describes the configured method for a log line or a finding. */
-export function authenticationInWords({
-  tokenEndpointAuthMethod,
-  privateKey,
-}: Pick<ProviderSettings, "tokenEndpointAuthMethod" | "privateKey">): string {
-  if (privateKey !== null) return "`private_key_jwt` (an assertion signed with IDP_PRIVATE_KEY)";
+export function authenticationInWords(
+  { tokenEndpointAuthMethod, privateKey }: ProviderSettings,
+  { env } = SETTING_NAMES,
+): string {
+  if (privateKey !== null)
+    return `\`private_key_jwt\` (an assertion signed with ${env("privateKey")})`;
   return IN_WORDS[tokenEndpointAuthMethod];
 }
 

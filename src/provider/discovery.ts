@@ -17,6 +17,7 @@ import {
   type ProviderConnection,
   type ProviderResponse,
 } from "./provider-connection.js";
+import { SETTING_NAMES } from "../config/setting-names.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
 /** Milliseconds after which the document is fetched again in the background. */
@@ -160,11 +161,11 @@ export function documentSource({
   discoveryUrl,
 }: Pick<ProviderSettings, "issuer" | "discoveryUrl">): {
   readonly address: string;
-  readonly setting: "IDP_ISSUER" | "IDP_DISCOVERY_URL";
+  readonly setting: "issuer" | "discoveryUrl";
 } {
   return discoveryUrl === null
-    ? { address: documentAddress(issuer), setting: "IDP_ISSUER" }
-    : { address: discoveryUrl, setting: "IDP_DISCOVERY_URL" };
+    ? { address: documentAddress(issuer), setting: "issuer" }
+    : { address: discoveryUrl, setting: "discoveryUrl" };
 }
 
 /**
@@ -260,15 +261,16 @@ export function usableEndpoint(
 
 function documentOf(
   response: ProviderResponse,
-  setting: "IDP_ISSUER" | "IDP_DISCOVERY_URL",
+  source: "issuer" | "discoveryUrl",
   misconfiguredAs: MisconfiguredAs,
 ): Document {
   const { status } = response;
+  const setting = SETTING_NAMES.env(source);
   if (status >= 300 && status < 400) {
     const target = quoted(response.headers.get("location") ?? undefined) || "an unknown address";
     throw misconfiguredAs(
       "redirect",
-      `The discovery document of ${setting} redirects (${String(status)}) to ${target}. Set ${setting} to the ${setting === "IDP_ISSUER" ? "issuer that serves the document" : "address that returns the document"} without a redirect.`,
+      `The discovery document of ${setting} redirects (${String(status)}) to ${target}. Set ${setting} to the ${source === "issuer" ? "issuer that serves the document" : "address that returns the document"} without a redirect.`,
     );
   }
   if (status !== 200) {
@@ -276,7 +278,7 @@ function documentOf(
     if (status < 400 || asksForRetry(status)) throw new ProviderUnavailableError(reason);
     throw misconfiguredAs(
       reason,
-      `The request for the discovery document of ${setting} returned status ${String(status)}. Compare ${setting} with the provider's ${setting === "IDP_ISSUER" ? "issuer" : "documentation"}.`,
+      `The request for the discovery document of ${setting} returned status ${String(status)}. Compare ${setting} with the provider's ${source === "issuer" ? "issuer" : "documentation"}.`,
     );
   }
   const document = jsonObject(response);

@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
+import { SETTING_NAMES, textWith } from "../../src/config/setting-names.js";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PROVIDER, REDIRECT_URI, settingsFor } from "../../scripts/check-live-situations.mjs";
 import { privateKeys } from "../../src/config/key-kinds.js";
@@ -526,7 +527,7 @@ describe("the issuer's differences are named", () => {
     ["https://a.example:8443/x", "https://b.example/y", ["the hostname", "the port", "the path"]],
   ])("%s and %s", async (ours, theirs, differences) => {
     const { differencesOf } = await import("../../src/cli/live/check-discovery.js");
-    expect(differencesOf(ours, theirs)).toEqual(differences);
+    expect(differencesOf(ours, theirs, SETTING_NAMES)).toEqual(differences);
   });
 });
 
@@ -909,7 +910,9 @@ describe("the discovery document", () => {
       revocation_endpoint: "https://login.example/r",
     };
     const { facts, findings } = checkEndpoints(document, settings);
-    expect(findings.map(({ code, message }) => `${code} ${message}`)).toEqual([
+    expect(
+      findings.map(({ code, message }) => `${code} ${textWith(SETTING_NAMES, message)}`),
+    ).toEqual([
       "E105 The authorization_endpoint in the discovery document is an http address: secrets and tokens would be sent unencrypted.",
       "E105 The jwks_uri in the discovery document isn't an https address.",
     ]);

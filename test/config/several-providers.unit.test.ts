@@ -1,7 +1,12 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { wordsOf } from "../../src/config/provider-words.js";
-import { readSettings, SETTINGS, type SettingOptions } from "../../src/config/read-settings.js";
+import {
+  readSettings,
+  SETTINGS,
+  type SettingName,
+  type SettingOptions,
+} from "../../src/config/read-settings.js";
+import { settingNamesOf } from "../../src/config/setting-names.js";
 import { runChecks, type FrameworkFacts } from "../../src/config/startup-checks.js";
 import { providerTargets } from "../../src/cli/live/provider-targets.js";
 
@@ -141,22 +146,25 @@ describe("a finding about a provider names the variable that is set", () => {
       ["openid", "a"],
       ["openid", "offline_access"],
     ]);
-    const text = "SCOPE (option scope), IDP_ISSUER, SECRET_KEY";
-    expect([a?.words(text), b?.words(text)]).toEqual([
+    const named = [a, b].map((target) => {
+      const { label, env } = target!.names;
+      return [label("scope"), env("issuer"), env("secretKey")].join(", ");
+    });
+    expect(named).toEqual([
       "IDP_PROVIDER_A_SCOPE (option providers.a.scope), IDP_PROVIDER_A_ISSUER, SECRET_KEY",
       "SCOPE (option scope), IDP_PROVIDER_B_ISSUER, SECRET_KEY",
     ]);
   });
 
   it("for each setting that a provider can have, and no other", () => {
-    const words = wordsOf("a", ["scope"]);
+    const { label, env: variable } = settingNamesOf("a", ["scope"]);
     for (const [name, { env, per }] of Object.entries(SETTINGS)) {
       const isOwn = name !== "scope" && per !== undefined;
-      expect(words(`${env} (option ${name})`)).toBe(
-        isOwn
-          ? `IDP_PROVIDER_A_${env.replace(/^IDP_/, "")} (option providers.a.${name})`
-          : `${env} (option ${name})`,
-      );
+      const named = isOwn ? `IDP_PROVIDER_A_${env.replace(/^IDP_/, "")}` : env;
+      expect([variable(name as SettingName), label(name as SettingName)]).toEqual([
+        named,
+        `${named} (option ${isOwn ? `providers.a.${name}` : name})`,
+      ]);
     }
   });
 });

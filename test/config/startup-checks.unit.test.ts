@@ -8,6 +8,7 @@ import {
   runChecks,
   type FrameworkFacts,
 } from "../../src/config/startup-checks.js";
+import { SETTING_NAMES, textWith } from "../../src/config/setting-names.js";
 import { LIVE_CHECKS, liveCheck } from "../../src/cli/live/live-check-table.js";
 import { readSettings } from "../../src/config/read-settings.js";
 
@@ -67,8 +68,8 @@ describe("the table of checks", () => {
 
   it("each cause and remedy consists of sentences", () => {
     for (const row of Object.values(CHECKS)) {
-      expect(row.cause).toMatch(/\.$/);
-      expect(row.remedy).toMatch(/\.$/);
+      expect(textWith(SETTING_NAMES, row.cause)).toMatch(/\.$/);
+      expect(textWith(SETTING_NAMES, row.remedy)).toMatch(/\.$/);
     }
   });
 

@@ -13,6 +13,7 @@ import {
 } from "../../scripts/reference-docs.mjs";
 import { LIVE_CHECKS } from "../../src/cli/live/live-check-table.js";
 import { CHECK_GROUPS, CHECKS as STARTUP_CHECKS } from "../../src/config/startup-checks.js";
+import { SETTING_NAMES, textWith, type SettingText } from "../../src/config/setting-names.js";
 import { ENDPOINTS } from "../../src/endpoints/router.js";
 import { ERRORS } from "../../src/errors.js";
 import { LOG_CODES } from "../../src/events/log-lines.js";
@@ -22,10 +23,14 @@ import { SETTINGS } from "../../src/config/read-settings.js";
 
 const CHECKS = { ...STARTUP_CHECKS, ...LIVE_CHECKS };
 const tables = readTables();
-const errors = errorsPage(
-  { errors: ERRORS, checks: CHECKS, groups: CHECK_GROUPS, logCodes: LOG_CODES },
-  tables,
-);
+const codes = {
+  errors: ERRORS,
+  checks: CHECKS,
+  groups: CHECK_GROUPS,
+  logCodes: LOG_CODES,
+  plain: (text: SettingText) => textWith(SETTING_NAMES, text),
+};
+const errors = errorsPage(codes, tables);
 const settings = settingsPage(SETTINGS);
 
 /** Each reason code. The type names a missing one. */
@@ -178,12 +183,9 @@ describe("[ASVS-7.6.1] the generated pages", () => {
 
   it("a code without a section fails", () => {
     const without = readTables((name) => (name === "errors" ? "# Errors\n" : "# Empty\n"));
-    expect(() =>
-      errorsPage(
-        { errors: ERRORS, checks: CHECKS, groups: CHECK_GROUPS, logCodes: LOG_CODES },
-        without,
-      ),
-    ).toThrow('docs/tables/checks.md has no section "## E001".');
+    expect(() => errorsPage(codes, without)).toThrow(
+      'docs/tables/checks.md has no section "## E001".',
+    );
   });
 
   it("docs/reference/settings.md has a section for each setting, with both of its names", () => {

@@ -1,4 +1,5 @@
-import type { Finding } from "../../errors.js";
+import { type SettingNames, type SettingText, textWith } from "../../config/setting-names.js";
+import type { UnnamedFinding } from "../../config/check-table.js";
 import type { Settings } from "../../config/read-settings.js";
 import {
   furtherParameters,
@@ -19,8 +20,8 @@ const OFFLINE_ACCESS = "offline_access";
 
 // Compares the capabilities in the discovery document with the settings. All functions are pure.
 
-export function flowFindings(document: Document): Finding[] {
-  const findings: Finding[] = [];
+export function flowFindings(document: Document): UnnamedFinding[] {
+  const findings: UnnamedFinding[] = [];
   const responseTypes = stringsOf(document["response_types_supported"]);
   if (responseTypes?.includes("code") === false) {
     findings.push(
@@ -47,31 +48,41 @@ export function flowFindings(document: Document): Finding[] {
 export function checkRequests(
   document: Document,
   settings: Settings,
-): { readonly fact: NonNullable<LiveFacts["requests"]>; readonly findings: readonly Finding[] } {
+): {
+  readonly fact: NonNullable<LiveFacts["requests"]>;
+  readonly findings: readonly UnnamedFinding[];
+} {
   const findings = document["require_signed_request_object"] === true ? [liveCheck("E114")] : [];
   const isRequired = document["require_pushed_authorization_requests"] === true;
   const { pushedRequests, providerMetadata } = settings;
   if (pushedRequests === "never" || (pushedRequests === "when-required" && !isRequired)) {
     if (!isRequired) return { fact: "plain", findings };
-    const message =
-      "IDP_PUSHED_REQUESTS (option pushedRequests) is `never`, but the discovery document sets " +
+    const message: SettingText = ({ label }) =>
+      `${label("pushedRequests")} is \`never\`, but the discovery document sets ` +
       "`require_pushed_authorization_requests` (PAR, RFC 9126). The provider refuses every login.";
     return {
       fact: "plain",
-      findings: [...findings, liveCheck("E115", message, "Remove IDP_PUSHED_REQUESTS.")],
+      findings: [
+        ...findings,
+        liveCheck("E115", message, ({ env }) => `Remove ${env("pushedRequests")}.`),
+      ],
     };
   }
   const name = "pushed_authorization_request_endpoint";
   const problem = endpointProblem(name, { ...document, ...providerMetadata }[name], settings);
   if (problem === undefined) return { fact: "pushed", findings };
-  const why = isRequired
-    ? "The provider requires pushed authorization requests"
-    : "IDP_PUSHED_REQUESTS (option pushedRequests) is `always`";
+  const why = ({ label }: SettingNames) =>
+    isRequired
+      ? "The provider requires pushed authorization requests"
+      : `${label("pushedRequests")} is \`always\``;
   return {
     fact: "pushed",
     findings: [
       ...findings,
-      liveCheck("E115", `${why}, but the ${name} in the discovery document ${problem}.`),
+      liveCheck(
+        "E115",
+        (names) => `${why(names)}, but the ${name} in the discovery document ${problem}.`,
+      ),
     ],
   };
 }
@@ -100,7 +111,7 @@ export function mayEncryptIdTokens(document: Document): boolean {
   return (stringsOf(document["id_token_encryption_alg_values_supported"]) ?? []).length > 0;
 }
 
-export function scopeFindings(document: Document, settings: Settings): Finding[] {
+export function scopeFindings(document: Document, settings: Settings): UnnamedFinding[] {
   const supported = stringsOf(document["scopes_supported"]);
   if (supported === undefined) return [];
   // checkRefresh covers this scope.
@@ -111,7 +122,8 @@ export function scopeFindings(document: Document, settings: Settings): Finding[]
   return [
     liveCheck(
       "W102",
-      `SCOPE (option scope) contains ${listed(unknown)}, but the discovery document doesn't advertise ${unknown.length === 1 ? "it" : "them"}.`,
+      ({ label }) =>
+        `${label("scope")} contains ${listed(unknown)}, but the discovery document doesn't advertise ${unknown.length === 1 ? "it" : "them"}.`,
     ),
   ];
 }
@@ -125,12 +137,13 @@ export function checkRefresh(
   settings: Settings,
 ): {
   readonly fact: NonNullable<LiveFacts["refreshToken"]>;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly UnnamedFinding[];
 } {
   if (!settings.sessionAutoRefresh) return { fact: "not wanted", findings: [] };
   const doubt = refreshDoubt(settings, announcedIn(document));
-  const uncertain = (why: string, remedy?: string) => {
-    const message = `IDP_SESSION_AUTO_REFRESH is on, but ${why}. You might not get a refresh token.`;
+  const uncertain = (why: SettingText, remedy?: SettingText) => {
+    const message: SettingText = (names) =>
+      `IDP_SESSION_AUTO_REFRESH is on, but ${textWith(names, why)}. You might not get a refresh token.`;
     return { fact: "uncertain", findings: [liveCheck("W103", message, remedy)] } as const;
   };
   switch (doubt) {
@@ -145,13 +158,14 @@ export function checkRefresh(
       return uncertain("the provider doesn't advertise the scope `offline_access`");
     case "prompt": {
       const isParameter = settings.authorizationParams["prompt"] !== undefined;
-      const [name, option] = isParameter
-        ? ["IDP_AUTHORIZATION_PARAMS", "authorizationParams"]
-        : ["IDP_LOGIN_PROMPT", "loginPrompt"];
-      const place = isParameter ? "the `prompt` of IDP_AUTHORIZATION_PARAMS" : "IDP_LOGIN_PROMPT";
+      const setting = isParameter ? "authorizationParams" : "loginPrompt";
+      const place = ({ env }: SettingNames) =>
+        `${isParameter ? "the `prompt` of " : ""}${env(setting)}`;
       return uncertain(
-        `${name} (option ${option}) doesn't contain \`consent\`, which a provider may require (OpenID Connect Core section 11)`,
-        `Add \`consent\` to ${place}, or remove ${place}. If your provider sends a refresh token anyway, ignore this warning.`,
+        ({ label }) =>
+          `${label(setting)} doesn't contain \`consent\`, which a provider may require (OpenID Connect Core section 11)`,
+        (names) =>
+          `Add \`consent\` to ${place(names)}, or remove ${place(names)}. If your provider sends a refresh token anyway, ignore this warning.`,
       );
     }
   }
@@ -159,7 +173,7 @@ export function checkRefresh(
 
 export function checkPkce(document: Document): {
   readonly fact: boolean;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly UnnamedFinding[];
 } {
   const methods = stringsOf(document["code_challenge_methods_supported"]);
   if (methods?.includes("S256") === true) return { fact: true, findings: [] };
@@ -180,8 +194,8 @@ export function announcesIss(document: Document): boolean {
   return document["authorization_response_iss_parameter_supported"] === true;
 }
 
-const KEY_METHOD =
-  "Turn on `private_key_jwt` for the client at the provider, or set IDP_CLIENT_SECRET in place of IDP_PRIVATE_KEY.";
+const KEY_METHOD: SettingText = ({ env }) =>
+  `Turn on \`private_key_jwt\` for the client at the provider, or set ${env("clientSecret")} in place of ${env("privateKey")}.`;
 
 /**
  * @param isAccepted the provider has accepted the client with this method, even if it does not
@@ -191,7 +205,7 @@ export function authMethodFindings(
   document: Document,
   { tokenEndpointAuthMethod, privateKey }: Settings,
   isAccepted: boolean,
-): Finding[] {
+): UnnamedFinding[] {
   const announced = stringsOf(document["token_endpoint_auth_methods_supported"]);
   // Providers announce `client_secret_basic_raw` as client_secret_basic.
   const method =
@@ -206,14 +220,16 @@ export function authMethodFindings(
     return [
       liveCheck(
         "W105",
-        `IDP_PRIVATE_KEY (option privateKey) is set, but the provider ${which}, not \`private_key_jwt\`.`,
+        ({ label }) =>
+          `${label("privateKey")} is set, but the provider ${which}, not \`private_key_jwt\`.`,
         KEY_METHOD,
       ),
     ];
   return [
     liveCheck(
       "W105",
-      `IDP_TOKEN_ENDPOINT_AUTH_METHOD (option tokenEndpointAuthMethod) is \`${tokenEndpointAuthMethod}\`, but the provider ${which}.`,
+      ({ label }) =>
+        `${label("tokenEndpointAuthMethod")} is \`${tokenEndpointAuthMethod}\`, but the provider ${which}.`,
     ),
   ];
 }

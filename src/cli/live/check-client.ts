@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { ProviderRefusedError, ProviderUnavailableError, type Finding } from "../../errors.js";
+import type { SettingNames, SettingText } from "../../config/setting-names.js";
+import type { UnnamedFinding } from "../../config/check-table.js";
+import { ProviderRefusedError, ProviderUnavailableError } from "../../errors.js";
 import type { Provider } from "../../ports/provider.js";
 import type { Settings } from "../../config/read-settings.js";
 import type { Clock } from "../../clock.js";
@@ -16,7 +18,7 @@ export interface ClientResult {
   readonly fact: LiveFacts["client"];
   /** False: the token endpoint does not allow this client to refresh. */
   readonly refreshes?: false;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly UnnamedFinding[];
 }
 
 export interface ClientQuestion {
@@ -46,9 +48,9 @@ const KEY_CANNOT_SIGN =
   "If the option `privateKey` is a function, test it: it must return the raw signature in time. Otherwise, use a key of a type that the provider " +
   "accepts, for example RSA.";
 
-const KEY_REMEDY =
-  "Compare IDP_CLIENT_ID with the client's registration at the provider, and register the public half of the first key in IDP_PRIVATE_KEY. " +
-  "If both are correct, the provider may expect another `aud`: set IDP_CLIENT_ASSERTION_AUDIENCE.";
+const KEY_REMEDY: SettingText = ({ env }) =>
+  `Compare ${env("clientId")} with the client's registration at the provider, and register the public half of the first key in ${env("privateKey")}. ` +
+  `If both are correct, the provider may expect another \`aud\`: set ${env("clientAssertionAudience")}.`;
 
 /** Returns a made-up token that gives access to nothing. Its text names this check. */
 function madeUp(): string {
@@ -78,7 +80,8 @@ export async function checkClient(question: ClientQuestion): Promise<ClientResul
     };
   }
   if (refusal.reason.startsWith("client_assertion")) {
-    const message = `The private key in IDP_PRIVATE_KEY (option privateKey) can't sign what the provider accepts (${refusal.reason}).`;
+    const message: SettingText = ({ label }) =>
+      `The private key in ${label("privateKey")} can't sign what the provider accepts (${refusal.reason}).`;
     return { fact: "refused", findings: [liveCheck("E109", message, KEY_CANNOT_SIGN)] };
   }
   if (refusal.status === undefined || refusal.reason === "too_large") {
@@ -163,13 +166,10 @@ function meaningOfRefusal({ reason, status }: Refusal, settings: Settings): Clie
   // For a wrong secret, Keycloak sends `unauthorized_client`, Auth0 `access_denied`, both with
   // status 401.
   if (reason === "invalid_client" || status === 401) {
-    const proof =
-      settings.privateKey === null
-        ? "IDP_CLIENT_SECRET (option clientSecret)"
-        : "IDP_PRIVATE_KEY (option privateKey)";
-    const message =
-      `The token endpoint refuses IDP_CLIENT_ID (option clientId) with ${proof} (${reason}). ` +
-      `${settings.privateKey === null ? "IDP_TOKEN_ENDPOINT_AUTH_METHOD is" : "The client authenticates with"} ${authenticationInWords(settings)}.`;
+    const hasSecret = settings.privateKey === null;
+    const message = (names: SettingNames) =>
+      `The token endpoint refuses ${names.label("clientId")} with ${names.label(hasSecret ? "clientSecret" : "privateKey")} (${reason}). ` +
+      `${hasSecret ? `${names.env("tokenEndpointAuthMethod")} is` : "The client authenticates with"} ${authenticationInWords(settings, names)}.`;
     return {
       fact: "refused",
       findings: [liveCheck("E109", message, settings.privateKey === null ? undefined : KEY_REMEDY)],

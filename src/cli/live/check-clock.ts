@@ -1,4 +1,4 @@
-import type { Finding } from "../../errors.js";
+import type { UnnamedFinding } from "../../config/check-table.js";
 import { liveCheck } from "./live-check-table.js";
 import type { Exchange } from "./timed-fetch.js";
 
@@ -26,7 +26,7 @@ interface Offset {
 export function clockFindings(
   exchanges: readonly Exchange[],
   clockTolerance: number,
-): { readonly offset: number | null; readonly findings: readonly Finding[] } {
+): { readonly offset: number | null; readonly findings: readonly UnnamedFinding[] } {
   const offset = offsetOf(exchanges);
   if (offset === undefined) return { offset: null, findings: [] };
   const { least, likely } = offset;

@@ -1,4 +1,5 @@
-import type { Finding } from "../../errors.js";
+import type { SettingNames, SettingText } from "../../config/setting-names.js";
+import type { UnnamedFinding } from "../../config/check-table.js";
 import { parseUrl } from "../../http/redirects.js";
 import type { Settings } from "../../config/read-settings.js";
 import { asksForRetry } from "../../provider/back-off.js";
@@ -28,7 +29,7 @@ export interface Discovered {
    * of another issuer.
    */
   readonly isOurs: boolean;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly UnnamedFinding[];
 }
 
 /** Fetches the discovery document (OpenID Connect Discovery section 4) and compares its issuer. */
@@ -46,7 +47,8 @@ export async function discover(settings: Settings, backchannel: Backchannel): Pr
     return none(
       liveCheck(
         kind === "certificate" ? "E102" : "E101",
-        `The provider at ${setting} (${setting === "IDP_ISSUER" ? issuer : address}) ${words}.`,
+        ({ env }) =>
+          `The provider at ${env(setting)} (${setting === "issuer" ? issuer : address}) ${words}.`,
         remedy,
       ),
     );
@@ -62,19 +64,19 @@ export async function discover(settings: Settings, backchannel: Backchannel): Pr
   };
 }
 
-function none(finding: Finding): Discovered {
+function none(finding: UnnamedFinding): Discovered {
   return { document: undefined, isOurs: false, findings: [finding] };
 }
 
 function noDocument(
   { address, setting }: ReturnType<typeof documentSource>,
   response: ProviderResponse,
-): Finding {
+): UnnamedFinding {
   const { status } = response;
-  const isIssuer = setting === "IDP_ISSUER";
-  const remedy = isIssuer
+  const isIssuer = setting === "issuer";
+  const remedy: SettingText | undefined = isIssuer
     ? undefined
-    : "Set IDP_DISCOVERY_URL to the whole address of the discovery document.";
+    : ({ env }) => `Set ${env("discoveryUrl")} to the whole address of the discovery document.`;
   if (status >= 300 && status < 400) {
     const target = redirectTarget(response, address);
     const shown = target && shownEndpoint(target);
@@ -88,7 +90,8 @@ function noDocument(
       "E103",
       `${address} redirects ${where} (status ${status}). idpauth follows one redirect that only adds or removes a slash at the end.`,
       remedy ??
-        "Set IDP_ISSUER to the issuer that serves the document without a redirect. Usual differences are http instead of https, or a `www.`.",
+        (({ env }) =>
+          `Set ${env("issuer")} to the issuer that serves the document without a redirect. Usual differences are http instead of https, or a \`www.\`.`),
     );
   }
   if (status === 200) return liveCheck("E103", `${address} doesn't return a JSON object.`, remedy);
@@ -103,13 +106,14 @@ function noDocument(
     return liveCheck(
       "E103",
       `${address} returns status ${status}, but a discovery document is public.`,
-      `Most likely a firewall, a proxy or an access list blocks this machine. Otherwise compare ${setting} with the provider's ${isIssuer ? "issuer" : "address"}.`,
+      ({ env }) =>
+        `Most likely a firewall, a proxy or an access list blocks this machine. Otherwise compare ${env(setting)} with the provider's ${isIssuer ? "issuer" : "address"}.`,
     );
   }
   return liveCheck("E103", `${address} returns status ${status}.`, remedy);
 }
 
-function anotherIssuer(ours: string, theirs: unknown, expected: string): Finding {
+function anotherIssuer(ours: string, theirs: unknown, expected: string): UnnamedFinding {
   if (typeof theirs !== "string")
     return liveCheck(
       "E104",
@@ -120,47 +124,55 @@ function anotherIssuer(ours: string, theirs: unknown, expected: string): Finding
   if (expected !== ours) {
     return liveCheck(
       "E104",
-      `With IDP_ISSUER (option issuer) "${ours}", the issuer in the discovery document must be "${expected}", but it is ${shown === undefined ? "another one" : `"${shown}"`}.`,
-      "IDP_ALLOWED_TENANTS works only with Entra ID. For another provider, or a single tenant, set IDP_ISSUER to that issuer, and remove IDP_ALLOWED_TENANTS.",
+      ({ label }) =>
+        `With ${label("issuer")} "${ours}", the issuer in the discovery document must be "${expected}", but it is ${shown === undefined ? "another one" : `"${shown}"`}.`,
+      ({ env }) =>
+        `${env("allowedTenants")} works only with Entra ID. For another provider, or a single tenant, set ${env("issuer")} to that issuer, and remove ${env("allowedTenants")}.`,
     );
   }
   if (isTemplate(theirs)) {
     return liveCheck(
       "E104",
-      `IDP_ISSUER (option issuer) is "${ours}", but the discovery document contains an issuer for several tenants.`,
-      "For Entra ID, set IDP_ISSUER to exactly https://login.microsoftonline.com/organizations/v2.0 or " +
-        "https://login.microsoftonline.com/common/v2.0, and set IDP_ALLOWED_TENANTS.",
+      ({ label }) =>
+        `${label("issuer")} is "${ours}", but the discovery document contains an issuer for several tenants.`,
+      ({ env }) =>
+        `For Entra ID, set ${env("issuer")} to exactly https://login.microsoftonline.com/organizations/v2.0 or ` +
+        `https://login.microsoftonline.com/common/v2.0, and set ${env("allowedTenants")}.`,
     );
   }
-  const differences = differencesOf(ours, theirs);
-  const how = differences.length === 0 ? "" : ` Difference: ${listed(differences)}.`;
+  const how = (names: SettingNames) => {
+    const differences = differencesOf(ours, theirs, names);
+    return differences.length === 0 ? "" : ` Difference: ${listed(differences)}.`;
+  };
   const named =
     shown === undefined
       ? "contains an issuer that isn't a plain http or https address"
       : `contains the issuer "${shown}"`;
   return liveCheck(
     "E104",
-    `IDP_ISSUER (option issuer) is "${ours}", but the discovery document ${named}.${how}`,
+    (names) =>
+      `${names.label("issuer")} is "${ours}", but the discovery document ${named}.${how(names)}`,
     shown === undefined
       ? undefined
-      : `If that is your provider, set IDP_ISSUER to exactly ${shown}`,
+      : ({ env }) => `If that is your provider, set ${env("issuer")} to exactly ${shown}`,
   );
 }
 
 /** Returns the differences of two issuers in words. Pure. */
-export function differencesOf(ours: string, theirs: string): string[] {
+export function differencesOf(ours: string, theirs: string, names: SettingNames): string[] {
+  const issuer = names.env("issuer");
   const [left, right] = [parseUrl(ours), parseUrl(theirs)];
   if (left === undefined || right === undefined) return [];
   const trimmed = (text: string) => text.replace(/\/$/, "");
   if (ours.endsWith(WELL_KNOWN)) {
     const bare = ours.slice(0, -WELL_KNOWN.length);
-    const added = `IDP_ISSUER ends with ${WELL_KNOWN}, which idpauth adds itself`;
-    return bare === theirs ? [added] : [added, ...differencesOf(bare, theirs)];
+    const added = `${issuer} ends with ${WELL_KNOWN}, which idpauth adds itself`;
+    return bare === theirs ? [added] : [added, ...differencesOf(bare, theirs, names)];
   }
   const differences: string[] = [];
   if (left.protocol !== right.protocol)
     differences.push(
-      `${left.protocol.slice(0, -1)} in IDP_ISSUER but ${right.protocol.slice(0, -1)} in the document`,
+      `${left.protocol.slice(0, -1)} in ${issuer} but ${right.protocol.slice(0, -1)} in the document`,
     );
   if (left.hostname !== right.hostname) differences.push("the hostname");
   if (left.port !== right.port && left.protocol === right.protocol) differences.push("the port");
@@ -171,8 +183,8 @@ export function differencesOf(ours: string, theirs: string): string[] {
   if (ours.endsWith("/") !== theirs.endsWith("/")) {
     differences.push(
       ours.endsWith("/")
-        ? "only IDP_ISSUER ends with a slash"
-        : "IDP_ISSUER lacks the slash at the end",
+        ? `only ${issuer} ends with a slash`
+        : `${issuer} lacks the slash at the end`,
     );
   }
   // The URL parser made them equal, but the texts differ.

@@ -1,4 +1,4 @@
-import type { Finding } from "../../errors.js";
+import type { UnnamedFinding } from "../../config/check-table.js";
 import type { Endpoints } from "../../config/endpoints-kind.js";
 import type { Settings } from "../../config/read-settings.js";
 import { endpointProblem, usableEndpoint, type Document } from "../../provider/discovery.js";
@@ -12,8 +12,8 @@ const REQUIRED = ["authorization_endpoint", "token_endpoint", "jwks_uri"] as con
 export function checkEndpoints(
   announced: Document,
   settings: Settings,
-): { readonly facts: EndpointFacts; readonly findings: readonly Finding[] } {
-  const findings: Finding[] = [];
+): { readonly facts: EndpointFacts; readonly findings: readonly UnnamedFinding[] } {
+  const findings: UnnamedFinding[] = [];
   // As in the application: the setting replaces endpoints of the document.
   const document: Document = { ...announced, ...settings.providerMetadata };
   for (const name of REQUIRED) {
@@ -26,8 +26,10 @@ export function checkEndpoints(
     findings.push(
       liveCheck(
         "E105",
-        `The userinfo_endpoint in the discovery document ${userinfo}, but IDP_USERINFO (option userinfo) is always, so sign-ins can't start.`,
-        "Set IDP_USERINFO to when-needed, or name the endpoint in IDP_PROVIDER_METADATA.",
+        ({ label }) =>
+          `The userinfo_endpoint in the discovery document ${userinfo}, but ${label("userinfo")} is always, so sign-ins can't start.`,
+        ({ env }) =>
+          `Set ${env("userinfo")} to when-needed, or name the endpoint in ${env("providerMetadata")}.`,
       ),
     );
   } else if (userinfo !== undefined) {

@@ -2,7 +2,7 @@ import { AssertionError } from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { epochSeconds } from "../../clock.js";
 import { storeFinding } from "../../config/startup-checks.js";
-import type { Finding } from "../../errors.js";
+import type { UnnamedFinding } from "../../config/check-table.js";
 import type { Entry, SessionStore } from "../../ports/session-store.js";
 import type { Environment } from "../../config/read-settings.js";
 import { storeRequirements, type StoreUnderTest } from "../../testing/index.js";
@@ -15,7 +15,7 @@ import type { CheckIo } from "./check-io.js";
 
 export interface StoreResult {
   readonly fact: StoreFacts | null;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly UnnamedFinding[];
 }
 
 /** Milliseconds for one operation, for a store without a time limit of its own. */
@@ -55,7 +55,7 @@ async function opened(
   address: string,
   env: Environment,
   io: CheckIo,
-): Promise<OpenStore | Finding> {
+): Promise<OpenStore | UnnamedFinding> {
   try {
     return await openStore(address, env, io);
   } catch (error) {
@@ -74,7 +74,7 @@ async function tried(store: SessionStore, io: CheckIo): Promise<StoreResult> {
   const { clock } = io;
   const keys = new Set<string>();
   const under = { store: remembering(store, keys), now: () => epochSeconds(clock), advance: pause };
-  const findings: Finding[] = [];
+  const findings: UnnamedFinding[] = [];
   let roundTripMs: number | null = null;
   try {
     roundTripMs = await roundTrip(under.store, io);
@@ -108,7 +108,7 @@ async function tried(store: SessionStore, io: CheckIo): Promise<StoreResult> {
 }
 
 /** What the store's server tells. Whether it responds at all, the checks tell. */
-async function serverFindings(store: SessionStore): Promise<Finding[]> {
+async function serverFindings(store: SessionStore): Promise<UnnamedFinding[]> {
   try {
     const problems = await withinTime(
       Promise.resolve().then(() => store.serverProblems?.() ?? []),
@@ -127,7 +127,7 @@ async function serverFindings(store: SessionStore): Promise<Finding[]> {
 async function checkRequirements(
   under: StoreUnderTest,
   name: string,
-  findings: Finding[],
+  findings: UnnamedFinding[],
 ): Promise<void> {
   for (const { method, title, consequence, check: checkOn } of storeRequirements.filter(
     ({ live }) => live,
@@ -188,7 +188,7 @@ async function roundTrip(store: SessionStore, { clock }: CheckIo): Promise<numbe
   return Math.round((times[Math.floor(READS / 2)] ?? 0) * 100) / 100;
 }
 
-async function cleanUp(store: SessionStore, keys: ReadonlySet<string>): Promise<Finding[]> {
+async function cleanUp(store: SessionStore, keys: ReadonlySet<string>): Promise<UnnamedFinding[]> {
   const removed = await Promise.allSettled([...keys].map((key) => store.delete(key)));
   return removed.some(({ status }) => status === "rejected") ? [liveCheck("W112")] : [];
 }

@@ -29,7 +29,8 @@ import { checkRedirectUri, redirectUriOf } from "./check-redirect-uri.js";
 import { listed, shownAddress } from "./message-parts.js";
 import { checkStore } from "./check-live-store.js";
 import type { ProviderTarget } from "./provider-targets.js";
-import { ofProvider, withProvider } from "../../config/provider-words.js";
+import { named, type UnnamedFinding } from "../../config/check-table.js";
+import { textWith, withProvider, type SettingText } from "../../config/setting-names.js";
 import type { CheckIo } from "./check-io.js";
 import { unusedProxy } from "./unused-proxy.js";
 
@@ -70,7 +71,7 @@ export async function checkLive({
   io,
   progress,
 }: LiveOptions): Promise<LiveResult> {
-  const { key, settings, refused, words } = target;
+  const { key, settings, refused, names } = target;
   const run = new LiveCheck(settings, refused, io, progress);
   run.address(key);
   await run.provider();
@@ -81,20 +82,18 @@ export async function checkLive({
     run.facts.store = fact;
     run.findings.push(...findings);
   }
-  if (key === undefined) return run;
-  const findings = run.findings.map((finding) => ofProvider(key, words, finding));
   return {
     facts: run.facts,
-    findings,
-    notSeen: run.notSeen.map((text) => withProvider(key, words(text))),
+    findings: run.findings.map((finding) => named(finding, names)),
+    notSeen: run.notSeen.map((text) => withProvider(key, textWith(names, text))),
   };
 }
 
 /** One run of the check. Collects facts and findings. */
-class LiveCheck implements LiveResult {
+class LiveCheck {
   readonly facts = noFacts();
-  readonly findings: Finding[] = [];
-  readonly notSeen: string[] = [];
+  readonly findings: UnnamedFinding[] = [];
+  readonly notSeen: SettingText[] = [];
   readonly #settings: Settings;
   readonly #refused: ReadonlySet<SettingName>;
   readonly #io: CheckIo;
@@ -127,9 +126,10 @@ class LiveCheck implements LiveResult {
 
   async provider(): Promise<void> {
     if (this.#lacks("issuer", "discoveryUrl")) {
-      const names = this.#lacks("issuer") ? "IDP_ISSUER" : "IDP_DISCOVERY_URL";
+      const setting = this.#lacks("issuer") ? "issuer" : "discoveryUrl";
       this.notSeen.push(
-        `The identity provider: not checked, because of the errors above: ${names} can't be used.`,
+        ({ env }) =>
+          `The identity provider: not checked, because of the errors above: ${env(setting)} can't be used.`,
       );
       return;
     }
@@ -192,7 +192,10 @@ class LiveCheck implements LiveResult {
     if (proxy === undefined) return;
     for (const [index, finding] of this.findings.entries())
       if (finding.code === "E101")
-        this.findings[index] = { ...finding, remedy: `${proxy} ${finding.remedy}` };
+        this.findings[index] = {
+          ...finding,
+          remedy: (names) => `${proxy} ${textWith(names, finding.remedy)}`,
+        };
   }
 
   #announcements(document: Document): EndpointFacts {
@@ -307,7 +310,8 @@ class LiveCheck implements LiveResult {
       }
     } else {
       this.notSeen.push(
-        "Whether the redirect URI is registered: not checked, since BASE_URL, IDP_CLIENT_ID or SCOPE is missing or can't be used.",
+        ({ env }) =>
+          `Whether the redirect URI is registered: not checked, since BASE_URL, ${env("clientId")} or ${env("scope")} is missing or can't be used.`,
       );
     }
   }

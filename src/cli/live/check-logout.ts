@@ -1,6 +1,7 @@
-import type { Finding } from "../../errors.js";
+import type { SettingText } from "../../config/setting-names.js";
+import type { UnnamedFinding } from "../../config/check-table.js";
 import { ownLogoutAddress } from "../../config/provider-profiles.js";
-import type { Settings } from "../../config/read-settings.js";
+import type { SettingName, Settings } from "../../config/read-settings.js";
 import type { Document } from "../../provider/discovery.js";
 import { liveCheck } from "./live-check-table.js";
 import type { LogoutFacts } from "./live-facts.js";
@@ -10,7 +11,7 @@ export function checkLogout(
   document: Document,
   settings: Settings,
   endSession: string | null,
-): { readonly fact: LogoutFacts; readonly findings: readonly Finding[] } {
+): { readonly fact: LogoutFacts; readonly findings: readonly UnnamedFinding[] } {
   const announces = (name: string) => document[name] === true;
   const fact = {
     backchannel: announces("backchannel_logout_supported"),
@@ -18,10 +19,14 @@ export function checkLogout(
     frontchannel: announces("frontchannel_logout_supported"),
     frontchannelSid: announces("frontchannel_logout_session_supported"),
   };
-  const findings: Finding[] = [];
-  const missing = (setting: string, text: string, remedy?: string) =>
+  const findings: UnnamedFinding[] = [];
+  const missing = (setting: SettingName, text: string, remedy?: SettingText) =>
     findings.push(
-      liveCheck("W113", `${setting} is on, but the discovery document ${text}`, remedy),
+      liveCheck(
+        "W113",
+        ({ label }) => `${label(setting)} is on, but the discovery document ${text}`,
+        remedy,
+      ),
     );
   if (
     settings.logoutAtProvider !== false &&
@@ -29,25 +34,20 @@ export function checkLogout(
     ownLogoutAddress(settings) === undefined
   ) {
     missing(
-      "IDP_LOGOUT_AT_PROVIDER (option logoutAtProvider)",
+      "logoutAtProvider",
       "doesn't contain a usable `end_session_endpoint`. A logout ends only the application's session.",
-      "For your own domain at Auth0 or Amazon Cognito, set it to `auth0` or `cognito`. Otherwise name the endpoint in IDP_PROVIDER_METADATA.",
+      ({ env }) =>
+        `For your own domain at Auth0 or Amazon Cognito, set it to \`auth0\` or \`cognito\`. Otherwise name the endpoint in ${env("providerMetadata")}.`,
     );
   }
   if (settings.backchannelLogout && !fact.backchannel) {
-    missing(
-      "IDP_BACKCHANNEL_LOGOUT (option backchannelLogout)",
-      "doesn't advertise `backchannel_logout_supported`.",
-    );
+    missing("backchannelLogout", "doesn't advertise `backchannel_logout_supported`.");
   }
   if (settings.frontchannelLogout && !(fact.frontchannel && fact.frontchannelSid)) {
     const name = fact.frontchannel
       ? "frontchannel_logout_session_supported"
       : "frontchannel_logout_supported";
-    missing(
-      "IDP_FRONTCHANNEL_LOGOUT (option frontchannelLogout)",
-      `doesn't advertise \`${name}\`. idpauth needs \`sid\`.`,
-    );
+    missing("frontchannelLogout", `doesn't advertise \`${name}\`. idpauth needs \`sid\`.`);
   }
   return { fact, findings };
 }

@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { ProviderRefusedError, ProviderUnavailableError, type Finding } from "../../errors.js";
+import type { SettingText } from "../../config/setting-names.js";
+import type { UnnamedFinding } from "../../config/check-table.js";
+import { ProviderRefusedError, ProviderUnavailableError } from "../../errors.js";
 import type { Provider } from "../../ports/provider.js";
 import type { Settings } from "../../config/read-settings.js";
 import type { Clock } from "../../clock.js";
@@ -21,12 +23,12 @@ export function redirectUriOf({ baseUrl, publicPath }: Settings, key?: string): 
 export interface RedirectUriResult {
   /** Null: the response does not show it. */
   readonly isRegistered: boolean | null;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly UnnamedFinding[];
 }
 
-const INVALID_REQUEST =
-  "Compare SCOPE and the client's registration at the provider with the error. If the registration requires pushed authorization " +
-  "requests (PAR), set IDP_PUSHED_REQUESTS to `always`. If it requires signed request objects, turn that requirement off, because idpauth " +
+const INVALID_REQUEST: SettingText = ({ env }) =>
+  `Compare ${env("scope")} and the client's registration at the provider with the error. If the registration requires pushed authorization ` +
+  `requests (PAR), set ${env("pushedRequests")} to \`always\`. If it requires signed request objects, turn that requirement off, because idpauth ` +
   "doesn't support it.";
 
 /**
@@ -84,14 +86,15 @@ export async function checkRedirectUri(
  * Without a push, nothing is sent that could fail.
  * @throws unknown the error is not the provider's
  */
-function pushFinding(error: unknown, redirectUri: string): Finding {
+function pushFinding(error: unknown, redirectUri: string): UnnamedFinding {
   if (error instanceof ProviderRefusedError) {
     const why = shownError(error.reason) ?? "with an unknown error";
     const message = `The provider refuses the application's pushed login request (${why}).`;
     return liveCheck(
       "W110",
       message,
-      `Register exactly ${redirectUri} at the provider, for this client ID. Compare SCOPE with the error.`,
+      ({ env }) =>
+        `Register exactly ${redirectUri} at the provider, for this client ID. Compare ${env("scope")} with the error.`,
     );
   }
   if (!(error instanceof ProviderUnavailableError)) throw error;
@@ -138,9 +141,9 @@ function targetOf(location: string | null, base: URL): URL | undefined {
 function refused(redirectUri: string, status?: number): RedirectUriResult {
   const how =
     status === undefined ? "redirects to the provider's error page" : `returns status ${status}`;
-  const message =
+  const message: SettingText = ({ label }) =>
     `The authorization endpoint ${how} instead of redirecting to ${redirectUri}. ` +
-    "That redirect URI is probably not registered for IDP_CLIENT_ID (option clientId), or the client doesn't exist.";
+    `That redirect URI is probably not registered for ${label("clientId")}, or the client doesn't exist.`;
   return {
     isRegistered: false,
     findings: [
@@ -161,7 +164,7 @@ function broken(how: string): RedirectUriResult {
   return { isRegistered: null, findings: [liveCheck("W110", message, remedy)] };
 }
 
-function errorFindings(target: URL): Finding[] {
+function errorFindings(target: URL): UnnamedFinding[] {
   const error = target.searchParams.get("error");
   if (error === null || EXPECTED.includes(error)) return [];
   const message = `The authorization endpoint refuses the application's login request (${shownError(error) ?? "with an unknown error"}).`;

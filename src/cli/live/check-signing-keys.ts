@@ -1,4 +1,4 @@
-import type { Finding } from "../../errors.js";
+import type { UnnamedFinding } from "../../config/check-table.js";
 import { isObject } from "../../record/json.js";
 import {
   jsonObject,
@@ -23,7 +23,7 @@ export async function keyFindings(
   algorithms: readonly string[],
   backchannel: Backchannel,
   timeout: number,
-): Promise<Finding[]> {
+): Promise<UnnamedFinding[]> {
   let response: ProviderResponse;
   try {
     response = await fetchKeySet(address, backchannel);

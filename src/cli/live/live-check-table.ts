@@ -1,4 +1,4 @@
-import { checkTable, findingsFrom } from "../../config/startup-checks.js";
+import { checksFrom, checkTable } from "../../config/check-table.js";
 
 /**
  * THE table of the checks that only `idpauth check --live` runs. A code is never renamed and never
@@ -7,28 +7,28 @@ import { checkTable, findingsFrom } from "../../config/startup-checks.js";
 export const LIVE_CHECKS = checkTable(
   {
     E101: {
-      cause:
-        "The provider at IDP_ISSUER (option issuer), or one of its endpoints that a sign-in needs, doesn't respond.",
+      cause: ({ label }) =>
+        `The provider at ${label("issuer")}, or one of its endpoints that a sign-in needs, doesn't respond.`,
       remedy:
         "Check the address, and the DNS, firewalls and proxies between this machine and the provider. Then check the provider's health.",
     },
     E102: {
-      cause:
-        "The TLS certificate of IDP_ISSUER (option issuer), or of an endpoint that a sign-in needs, can't be verified.",
+      cause: ({ label }) =>
+        `The TLS certificate of ${label("issuer")}, or of an endpoint that a sign-in needs, can't be verified.`,
       remedy:
         "Have the certificate corrected. If your own certificate authority issued it, set NODE_EXTRA_CA_CERTS to that authority's certificate, " +
         "for the application as well. Never turn verification off.",
     },
     E103: {
-      cause:
-        "The address IDP_ISSUER (option issuer) + `/.well-known/openid-configuration` doesn't return a discovery document.",
-      remedy:
-        "Set IDP_ISSUER to the provider's issuer identifier. With the correct value, this address returns the discovery document.",
+      cause: ({ label }) =>
+        `The address ${label("issuer")} + \`/.well-known/openid-configuration\` doesn't return a discovery document.`,
+      remedy: ({ env }) =>
+        `Set ${env("issuer")} to the provider's issuer identifier. With the correct value, this address returns the discovery document.`,
     },
     E104: {
-      cause:
-        "The issuer in the discovery document differs from IDP_ISSUER (option issuer). Both must be exactly equal.",
-      remedy: "Set IDP_ISSUER to the issuer in the discovery document.",
+      cause: ({ label }) =>
+        `The issuer in the discovery document differs from ${label("issuer")}. Both must be exactly equal.`,
+      remedy: ({ env }) => `Set ${env("issuer")} to the issuer in the discovery document.`,
     },
     E105: {
       cause:
@@ -52,11 +52,10 @@ export const LIVE_CHECKS = checkTable(
         "Check the provider's key set. It must contain a public signing key for an algorithm in the discovery document.",
     },
     E109: {
-      cause:
-        "The token endpoint refuses IDP_CLIENT_ID (option clientId) with IDP_CLIENT_SECRET (option clientSecret).",
-      remedy:
-        "Compare both values with the client's registration at the provider, and look for spaces at either end. If both are correct, set " +
-        "IDP_TOKEN_ENDPOINT_AUTH_METHOD to the registered method: `client_secret_post`, `client_secret_basic` or `client_secret_basic_raw`.",
+      cause: ({ label }) =>
+        `The token endpoint refuses ${label("clientId")} with ${label("clientSecret")}.`,
+      remedy: ({ env }) =>
+        `Compare both values with the client's registration at the provider, and look for spaces at either end. If both are correct, set ${env("tokenEndpointAuthMethod")} to the registered method: \`client_secret_post\`, \`client_secret_basic\` or \`client_secret_basic_raw\`.`,
     },
     E110: {
       cause:
@@ -81,17 +80,18 @@ export const LIVE_CHECKS = checkTable(
       remedy: "Turn that requirement off at the provider, if possible for this client only.",
     },
     E115: {
-      cause:
-        "IDP_PUSHED_REQUESTS (option pushedRequests) doesn't fit the discovery document, so nobody can sign in.",
-      remedy:
-        "Remove IDP_PUSHED_REQUESTS. If the provider has an endpoint that it doesn't advertise, add it to IDP_PROVIDER_METADATA.",
+      cause: ({ label }) =>
+        `${label("pushedRequests")} doesn't fit the discovery document, so nobody can sign in.`,
+      remedy: ({ env }) =>
+        `Remove ${env("pushedRequests")}. If the provider has an endpoint that it doesn't advertise, add it to ${env("providerMetadata")}.`,
     },
     W101: {
       cause: "The discovery document doesn't contain an optional endpoint that idpauth would use.",
       remedy: "If you don't need the feature that the message names, ignore this warning.",
     },
     W102: {
-      cause: "SCOPE (option scope) contains scopes that the discovery document doesn't advertise.",
+      cause: ({ label }) =>
+        `${label("scope")} contains scopes that the discovery document doesn't advertise.`,
       remedy:
         "Check the scopes' spelling. The provider might support scopes that it doesn't advertise, or it might refuse the login.",
     },
@@ -110,10 +110,10 @@ export const LIVE_CHECKS = checkTable(
         "Turn PKCE on for this client at the provider. Some providers support PKCE without advertising it. The nonce protects the code in any case.",
     },
     W105: {
-      cause:
-        "The discovery document doesn't advertise the method in IDP_TOKEN_ENDPOINT_AUTH_METHOD (option tokenEndpointAuthMethod).",
-      remedy:
-        "Set IDP_TOKEN_ENDPOINT_AUTH_METHOD to a method that the provider advertises and the client's registration allows.",
+      cause: ({ label }) =>
+        `The discovery document doesn't advertise the method in ${label("tokenEndpointAuthMethod")}.`,
+      remedy: ({ env }) =>
+        `Set ${env("tokenEndpointAuthMethod")} to a method that the provider advertises and the client's registration allows.`,
     },
     W106: {
       cause:
@@ -132,7 +132,8 @@ export const LIVE_CHECKS = checkTable(
     W110: {
       cause:
         "The authorization endpoint redirects to the application with an error about the request, or it doesn't work.",
-      remedy: "Compare SCOPE and the client's registration at the provider with the error.",
+      remedy: ({ env }) =>
+        `Compare ${env("scope")} and the client's registration at the provider with the error.`,
     },
     W111: {
       cause:
@@ -146,9 +147,8 @@ export const LIVE_CHECKS = checkTable(
       remedy: "If the store removes expired entries, ignore this warning.",
     },
     W113: {
-      cause:
-        "IDP_LOGOUT_AT_PROVIDER, IDP_BACKCHANNEL_LOGOUT or IDP_FRONTCHANNEL_LOGOUT is on, but the discovery document doesn't advertise " +
-        "that logout.",
+      cause: ({ env }) =>
+        `${env("logoutAtProvider")}, ${env("backchannelLogout")} or ${env("frontchannelLogout")} is on, but the discovery document doesn't advertise that logout.`,
       remedy:
         "Turn the setting off, or turn the logout on at the provider. If your provider supports more than its discovery document lists, as Entra ID does, " +
         "ignore this warning.",
@@ -157,4 +157,4 @@ export const LIVE_CHECKS = checkTable(
   "live",
 );
 
-export const liveCheck = findingsFrom(LIVE_CHECKS);
+export const liveCheck = checksFrom(LIVE_CHECKS);

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { kindOf } from "../../config/describe-value.js";
 import { STORE_METHODS } from "../../config/store-mistake.js";
-import type { Finding } from "../../errors.js";
+import type { UnnamedFinding } from "../../config/check-table.js";
 import type { SessionStore } from "../../ports/session-store.js";
 import { isObject } from "../../record/json.js";
 import type { Environment } from "../../config/read-settings.js";
@@ -33,7 +33,7 @@ export async function openStore(
   value: string,
   env: Environment,
   io: CheckIo,
-): Promise<OpenStore | Finding> {
+): Promise<OpenStore | UnnamedFinding> {
   if (value.startsWith("env:")) {
     const name = value.slice("env:".length);
     const named = env[name];
@@ -51,7 +51,7 @@ export async function openStore(
   return value.startsWith("redis") ? openRedis(value, require) : openPostgres(value, require);
 }
 
-function openSqlite(file: string, { folder, clock }: CheckIo): OpenStore | Finding {
+function openSqlite(file: string, { folder, clock }: CheckIo): OpenStore | UnnamedFinding {
   const absolute = path.resolve(folder, file);
   // The store would create the file: perhaps at a wrong path, or with another owner than the
   // application's user.
@@ -86,7 +86,10 @@ interface PostgresPackage {
   Pool: new (options: object) => PostgresPool & { end(): Promise<void> };
 }
 
-async function openRedis(url: string, require: NodeJS.Require): Promise<OpenStore | Finding> {
+async function openRedis(
+  url: string,
+  require: NodeJS.Require,
+): Promise<OpenStore | UnnamedFinding> {
   if (isInstalled("redis", require)) {
     const { createClient } = require("redis") as NodeRedisPackage;
     const client = createClient({
@@ -120,7 +123,10 @@ async function openRedis(url: string, require: NodeJS.Require): Promise<OpenStor
   return notInstalled("redis (or ioredis)", "redis");
 }
 
-function openPostgres(connectionString: string, require: NodeJS.Require): OpenStore | Finding {
+function openPostgres(
+  connectionString: string,
+  require: NodeJS.Require,
+): OpenStore | UnnamedFinding {
   if (!isInstalled("pg", require)) return notInstalled("pg", "pg");
   const { Pool } = require("pg") as PostgresPackage;
   const pool = new Pool({ connectionString, max: 4, connectionTimeoutMillis: CONNECT });
@@ -138,7 +144,7 @@ async function openModule(
   file: string,
   env: Environment,
   io: CheckIo,
-): Promise<OpenStore | Finding> {
+): Promise<OpenStore | UnnamedFinding> {
   const module = `The module ${file} in --store`;
   let given: unknown;
   try {
@@ -195,7 +201,7 @@ function isStore(value: unknown): value is SessionStore {
 async function connected(
   connecting: Promise<unknown>,
   open: OpenStore,
-): Promise<OpenStore | Finding> {
+): Promise<OpenStore | UnnamedFinding> {
   try {
     await withinTime(connecting, 2 * CONNECT);
     return open;
@@ -213,7 +219,7 @@ function isInstalled(name: string, require: NodeJS.Require): boolean {
   }
 }
 
-function notInstalled(what: string, name: string): Finding {
+function notInstalled(what: string, name: string): UnnamedFinding {
   return liveCheck(
     "E111",
     `This store needs the package ${what}, which isn't installed in this project.`,

@@ -1,5 +1,5 @@
 import { usableKeys, variableOf } from "../../config/provider-keys.js";
-import { wordsOf, type Words } from "../../config/provider-words.js";
+import { SETTING_NAMES, settingNamesOf, type SettingNames } from "../../config/setting-names.js";
 import { PROVIDER_SETTING_NAMES, SETTINGS, type Environment } from "../../config/read-settings.js";
 
 /** The environment of one provider alone. */
@@ -8,7 +8,7 @@ export interface ProviderEnvironment {
   readonly key: string | undefined;
   readonly env: Environment;
   /** Names the settings in a message as this provider's are set. */
-  readonly words: Words;
+  readonly names: SettingNames;
 }
 
 /**
@@ -17,7 +17,7 @@ export interface ProviderEnvironment {
  */
 export function providerEnvironments(env: Environment): readonly ProviderEnvironment[] {
   const keys = usableKeys(undefined, env[SETTINGS.providers.env]);
-  if (keys.length === 0) return [{ key: undefined, env, words: wordsOf(undefined) }];
+  if (keys.length === 0) return [{ key: undefined, env, names: SETTING_NAMES }];
   const {
     [SETTINGS.providers.env]: _keys,
     [SETTINGS.defaultProvider.env]: _standard,
@@ -32,10 +32,10 @@ export function providerEnvironments(env: Environment): readonly ProviderEnviron
     });
     const values = Object.fromEntries(variables.map(({ variable, value }) => [variable, value]));
     const inherited = variables.filter(({ isOwn, value }) => !isOwn && value !== undefined);
-    const words = wordsOf(
+    const names = settingNamesOf(
       key,
       inherited.map(({ name }) => name),
     );
-    return { key, env: { ...common, ...values }, words };
+    return { key, env: { ...common, ...values }, names };
   });
 }

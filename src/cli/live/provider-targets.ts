@@ -4,7 +4,7 @@ import {
   type ConfiguredProvider,
   type SettingName,
 } from "../../config/read-settings.js";
-import { wordsOf, type Words } from "../../config/provider-words.js";
+import { SETTING_NAMES, type SettingNames } from "../../config/setting-names.js";
 import { providerEnvironments } from "./provider-environments.js";
 import { usableSettings, type UsableSettings } from "./usable-settings.js";
 
@@ -13,7 +13,7 @@ export interface ProviderTarget extends UsableSettings {
   /** Undefined: there is one provider, without a key. */
   readonly key: string | undefined;
   /** Names the settings in a message as this provider's are set. */
-  readonly words: Words;
+  readonly names: SettingNames;
 }
 
 /**
@@ -27,9 +27,9 @@ export function providerTargets(
   providers?: readonly ConfiguredProvider[],
 ): readonly ProviderTarget[] {
   if (providers === undefined)
-    return providerEnvironments(env).map(({ key, words, env: own }) => ({
+    return providerEnvironments(env).map(({ key, names, env: own }) => ({
       key,
-      words,
+      names,
       ...usableSettings(own),
     }));
   const all = new Set(Object.keys(SETTINGS) as SettingName[]);
@@ -37,7 +37,7 @@ export function providerTargets(
     return [
       {
         key: undefined,
-        words: wordsOf(undefined),
+        names: SETTING_NAMES,
         settings: usableSettings({}).settings,
         refused: all,
       },

@@ -1,4 +1,4 @@
-import type { Finding } from "../../errors.js";
+import type { UnnamedFinding } from "../../config/check-table.js";
 import { liveCheck } from "./live-check-table.js";
 import { failureOf } from "./explain-connection-error.js";
 import { shownEndpoint } from "./message-parts.js";
@@ -26,7 +26,7 @@ export function unreachable(
   address: string,
   error: unknown,
   timeout: number,
-): Finding | undefined {
+): UnnamedFinding | undefined {
   const { kind, words } = failureOf(error, timeout);
   if (kind === "too_large") return undefined;
   const shown = shownEndpoint(address);

@@ -1,0 +1,195 @@
+// What the settings that all providers share violate: required settings, values that contradict
+// each other, and values that are probably mistakes.
+import type { Finding } from "../errors.js";
+import { isLoopback } from "../http/loopback.js";
+import { parseUrl } from "../http/redirects.js";
+import { FIXED_KEYS } from "../record/stored-form.js";
+import { check, named, providerCheck, type UnnamedFinding } from "./check-table.js";
+import { quoted } from "./describe-value.js";
+import { LOGIN_OWN_PARAMETERS, RESERVED_PARAMETERS } from "./parameter-kinds.js";
+import { SETTING_NAMES } from "./setting-names.js";
+import type { CommonValues, SettingName, Settings } from "./setting-table.js";
+
+/** The values of SECRET_KEY in the documentation. They are public, so they are not secrets. */
+const PLACEHOLDERS: readonly string[] = [
+  "put-at-least-32-random-bytes-here-please",
+  "at-least-32-random-bytes-go-here",
+];
+
+/**
+ * The SECRET_KEY of `idpauth/testing`, which is just as public. Only tests have a provider on this
+ * machine.
+ */
+const TESTING_KEY = "a fixed key, for tests and nowhere else";
+
+/** Bytes of a key, and of the part that a key repeats. */
+const MIN_KEY_BYTES = 32;
+
+const { label } = SETTING_NAMES;
+
+/** What the settings that all providers share violate. @param issuers of all providers */
+export function commonFindings(
+  values: CommonValues,
+  unset: ReadonlySet<SettingName>,
+  issuers: readonly string[],
+): Finding[] {
+  const { loginParams = [] } = values;
+  return [
+    ...(unset.has("secretKey") ? [check("E001")] : []),
+    ...insecure(values, issuers),
+    ...zeroAges(values),
+    ...reserved("loginParams", loginParams, [...RESERVED_PARAMETERS, ...LOGIN_OWN_PARAMETERS]).map(
+      (finding) => named(finding),
+    ),
+    ...keyNameFindings(values),
+  ];
+}
+
+function weakKeys(
+  { secretKey, secretKeyFallbacks }: CommonValues,
+  issuers: readonly string[],
+): Finding[] {
+  const findings: Finding[] = [];
+  const isLocal = issuers.every((issuer) => isLoopback(parseUrl(issuer)?.hostname ?? ""));
+  if (secretKey !== undefined && isPublished(secretKey, isLocal)) findings.push(check("E013"));
+  if (secretKeyFallbacks?.some((key) => isPublished(key, isLocal)) === true) {
+    findings.push(
+      check(
+        "E013",
+        `${label("secretKeyFallbacks")} contains a key from the documentation or from idpauth/testing.`,
+        "Remove that key. Sessions that were encrypted with it end.",
+      ),
+    );
+  }
+  if (typeof secretKey === "string" && isGuessable(secretKey)) findings.push(check("W002"));
+  return findings;
+}
+
+/** @param isLocal whether the provider is on this machine */
+function isPublished(secret: string, isLocal: boolean): boolean {
+  const key = secret.trim();
+  return PLACEHOLDERS.includes(key) || (!isLocal && key === TESTING_KEY);
+}
+
+/**
+ * Whether a key is short, or repeats a short part: `000…`, `abcabc…`. The last repetition may be
+ * cut off.
+ */
+function isGuessable(secret: string): boolean {
+  const bytes = Buffer.from(secret);
+  const longest = Math.min(MIN_KEY_BYTES - 1, Math.floor(bytes.length / 2));
+  const repeats = (period: number) => bytes.subarray(period).equals(bytes.subarray(0, -period));
+  return (
+    bytes.length < MIN_KEY_BYTES ||
+    Array.from({ length: longest }, (_, index) => index + 1).some(repeats)
+  );
+}
+
+/** Whether BASE_URL is an address of this machine. False if it is unset. */
+export function isOnThisMachine(baseUrl: string | null | undefined): boolean {
+  return typeof baseUrl === "string" && isLoopback(new URL(baseUrl).hostname);
+}
+
+// Browsers ignore letter case in the prefixes of cookie names.
+const HTTPS_ONLY_NAME = /^__(?:host|secure|http)-/i;
+const HOST_BOUND_NAME = /^__host-/i;
+
+function insecure(values: CommonValues, issuers: readonly string[]): Finding[] {
+  const { baseUrl, debug } = values;
+  const findings: Finding[] = weakKeys(values, issuers);
+  if (baseUrl === null) findings.push(check("W001"));
+  if (typeof baseUrl === "string" && isUnencrypted(baseUrl)) findings.push(check("W009"));
+  // A refused BASE_URL is undefined here.
+  if (debug === true && baseUrl !== undefined && !isOnThisMachine(baseUrl))
+    findings.push(check("W010"));
+  return [...findings, ...cookieNameFindings(values)];
+}
+
+function cookieNameFindings({ baseUrl, cookieName }: CommonValues): Finding[] {
+  if (typeof cookieName !== "string" || baseUrl === undefined) return [];
+  const isHttps = baseUrl?.startsWith("https:") === true;
+  if (!isHttps) return HTTPS_ONLY_NAME.test(cookieName) ? [check("E011")] : [];
+  return HOST_BOUND_NAME.test(cookieName) ? [] : [check("W013")];
+}
+
+/** Whether an address is http on another machine: the network can read the traffic. */
+export function isUnencrypted(address: string): boolean {
+  const url = parseUrl(address);
+  return url?.protocol === "http:" && !isLoopback(url.hostname);
+}
+
+function zeroAges(values: CommonValues): Finding[] {
+  return (["sessionMaxAge", "sessionIdleTimeout", "sessionTtl"] as const)
+    .filter((name) => values[name] === 0)
+    .map((name) =>
+      check("W003", `${label(name)} is 0 seconds, so each session ends as soon as it begins.`),
+    );
+}
+
+/** @param settings with all defaults */
+export function lifetimeFindings(
+  settings: Pick<Settings, "sessionTtl" | "sessionMaxAge" | "sessionIdleTimeout">,
+): Finding[] {
+  const limits = (["sessionMaxAge", "sessionIdleTimeout"] as const).filter(
+    (name) => (settings[name] ?? -1) >= settings.sessionTtl,
+  );
+  if (limits.length === 0) return [];
+  const seconds = String(settings.sessionTtl);
+  return [
+    check(
+      "W012",
+      `${label("sessionTtl")} is ${seconds} seconds, which isn't longer than ${limits.map(label).join(" and ")}.`,
+    ),
+  ];
+}
+
+/** What a setting of parameters violates. @param taken the names that idpauth uses itself */
+export function reserved(
+  setting: SettingName,
+  given: readonly string[],
+  taken: readonly string[],
+): UnnamedFinding[] {
+  const found = given.filter((name) => taken.includes(name.toLowerCase()));
+  if (found.length === 0) return [];
+  return [
+    providerCheck(
+      "E016",
+      (names) =>
+        `${names.label(setting)} contains ${found.map(quoted).join(", ")}, which idpauth uses itself.`,
+    ),
+  ];
+}
+
+/**
+ * The members of frameworks' session objects. A key of that name would break the session or be
+ * lost.
+ */
+const FRAMEWORK_SESSION_MEMBER =
+  /^(?:cookie|destroy|encryptedSessionId|get|id|isModified|isSaved|maxAge|options|prototype|regenerate|reload|req|resetMaxAge|save|sessionId|set|touch)$/;
+
+const KEY_NAME_SETTINGS = [
+  "credentialsSessionKeyName",
+  "stateKeyName",
+  "finalRedirectKeyName",
+] as const;
+
+function keyNameFindings(values: CommonValues): Finding[] {
+  return KEY_NAME_SETTINGS.flatMap((name, index) => {
+    const key = values[name];
+    if (key === undefined) return [];
+    if (isTaken(key)) return [check("E007", `${label(name)} is ${quoted(key)}, a reserved name.`)];
+    const twin = KEY_NAME_SETTINGS.slice(0, index).find((other) => values[other] === key);
+    return twin === undefined
+      ? []
+      : [check("E007", `${label(twin)} and ${label(name)} are both ${quoted(key)}.`)];
+  });
+}
+
+function isTaken(key: string): boolean {
+  // `in` also finds inherited members, such as __proto__ and constructor.
+  return (
+    (FIXED_KEYS as readonly string[]).includes(key) ||
+    FRAMEWORK_SESSION_MEMBER.test(key) ||
+    key in {}
+  );
+}

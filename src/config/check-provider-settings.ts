@@ -1,0 +1,125 @@
+// What the settings of one provider violate: required settings, values that contradict each other,
+// and values that are probably mistakes.
+import { isCertificateOf } from "../keys/client-keys.js";
+import { isUnencrypted, reserved } from "./check-common-settings.js";
+import { providerCheck as check, type UnnamedFinding } from "./check-table.js";
+import { isInternal } from "./endpoints-kind.js";
+import { RESERVED_PARAMETERS } from "./parameter-kinds.js";
+import { DEFAULT_ISSUER, profileOf } from "./provider-profiles.js";
+import type { SettingText } from "./setting-names.js";
+import type { SettingName, Values } from "./setting-table.js";
+import { issuerTemplate } from "./tenant-issuers.js";
+
+/**
+ * What the settings of one provider violate.
+ * @param unset the settings without a value in the environment or in code
+ */
+export function providerFindings(
+  values: Values,
+  unset: ReadonlySet<SettingName>,
+): UnnamedFinding[] {
+  const { authorizationParams = {} } = values;
+  return [
+    ...missing(unset),
+    ...keyFindings(values, unset),
+    ...tenantFindings(values),
+    ...insecureProvider(values),
+    ...scopeFindings(values, unset),
+    ...reserved("authorizationParams", Object.keys(authorizationParams), RESERVED_PARAMETERS),
+  ];
+}
+
+/** What the settings of the only provider violate, which has no key. @param unset as above */
+export function singleFindings(values: Values, unset: ReadonlySet<SettingName>): UnnamedFinding[] {
+  const { clientIdEnd } = profileOf(DEFAULT_ISSUER);
+  const { clientId = clientIdEnd } = values;
+  return [
+    ...(unset.has("issuer") && !clientId.endsWith(clientIdEnd) ? [check("W022")] : []),
+    ...providerFindings(values, unset),
+  ];
+}
+
+function missing(unset: ReadonlySet<SettingName>): UnnamedFinding[] {
+  const hasKey = !unset.has("privateKey");
+  const client = (["clientId", "clientSecret"] as const).filter(
+    (name) => unset.has(name) && (name === "clientId" || !hasKey),
+  );
+  return client.length === 0
+    ? []
+    : [
+        check(
+          "E003",
+          ({ label }) =>
+            `${client.map(label).join(" and ")} ${client.length === 1 ? "is" : "are"} missing, empty or blank.`,
+        ),
+      ];
+}
+
+/** A key replaces the secret and the setting of how the secret is sent. */
+function keyFindings(
+  { privateKey, certificate }: Values,
+  unset: ReadonlySet<SettingName>,
+): UnnamedFinding[] {
+  const findings: UnnamedFinding[] = [];
+  const hasKey = !unset.has("privateKey");
+  if (hasKey && !unset.has("clientSecret")) findings.push(check("E023"));
+  if (hasKey && !unset.has("tokenEndpointAuthMethod")) findings.push(check("E024"));
+  const [key] = privateKey ?? [];
+  if (certificate && (!hasKey || (key !== undefined && !isCertificateOf(certificate, key))))
+    findings.push(check("E025"));
+  return findings;
+}
+
+function tenantFindings({ issuer, allowedTenants }: Values): UnnamedFinding[] {
+  // A refused value is undefined here.
+  if (issuer === undefined || allowedTenants === undefined) return [];
+  const isForTenants = issuerTemplate(issuer) !== undefined;
+  if (isForTenants === (allowedTenants !== null)) return [];
+  return isForTenants
+    ? [
+        check(
+          "E018",
+          ({ label }) =>
+            `${label("issuer")} is Entra ID's address for several tenants, but ${label("allowedTenants")} isn't set.`,
+        ),
+      ]
+    : [
+        check(
+          "E019",
+          ({ label }) =>
+            `${label("allowedTenants")} is set, but ${label("issuer")} is the issuer of a single tenant, or of another provider.`,
+        ),
+      ];
+}
+
+function insecureProvider(values: Values): UnnamedFinding[] {
+  const { issuer, debug, discoveryUrl } = values;
+  const findings: UnnamedFinding[] = [];
+  if (issuer !== undefined && isUnencrypted(issuer))
+    findings.push(check(debug === true ? "W011" : "E008"));
+  for (const [name, endpoint] of Object.entries(values.providerMetadata ?? {})) {
+    const message: SettingText = ({ label }) =>
+      `The ${name} in ${label("providerMetadata")} is an http address of another machine. Secrets and tokens are sent unencrypted.`;
+    if (isUnencrypted(endpoint) && !isInternal(name, new URL(endpoint), discoveryUrl))
+      findings.push(check(debug === true ? "W011" : "E008", message));
+  }
+  if (typeof discoveryUrl === "string" && isUnencrypted(discoveryUrl)) findings.push(check("W024"));
+  return findings;
+}
+
+function scopeFindings(values: Values, unset: ReadonlySet<SettingName>): UnnamedFinding[] {
+  const { scope, issuer, sessionAutoRefresh } = values;
+  if (unset.has("scope")) return [check("E004")];
+  if (scope === undefined) return [];
+  const findings: UnnamedFinding[] = [];
+  if (!scope.includes("openid")) findings.push(check("E005"));
+  if (
+    sessionAutoRefresh === true &&
+    issuer !== undefined &&
+    profileOf(issuer).offline === "offline_access" &&
+    !scope.includes("offline_access")
+  ) {
+    findings.push(check("W004"));
+  }
+  return findings;
+}
