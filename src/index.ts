@@ -70,7 +70,8 @@ export {
   type NodeStream,
   type Reply,
 } from "./http/reply.js";
-export { PerRequest, type IdpRequest } from "./http/request.js";
+export { PerRequest } from "./http/per-request.js";
+export type { IdpRequest } from "./http/request.js";
 export { onFirstClose, type Closable } from "./http/first-close.js";
 export { headerLines } from "./http/header-lines.js";
 export type { EventName, Events, Listener, ProviderEndpoint } from "./events/events.js";

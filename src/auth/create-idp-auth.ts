@@ -14,7 +14,7 @@ import type { ConfiguredProvider } from "../config/read-settings.js";
 import type { GuardRule } from "../config/rule-options.js";
 import { settingNamesOf } from "../config/setting-names.js";
 import { STARTUP_CHECKS } from "../config/startup-checks.js";
-import { PerRequest } from "../http/request.js";
+import { PerRequest } from "../http/per-request.js";
 import { hasReply, uncaughtReply } from "../pages/failure-reply.js";
 import { Shutdown } from "../work/shutdown.js";
 import type { SeenSession, UserSession } from "../ports/user-session.js";
@@ -33,8 +33,7 @@ import { checkedSettings, startedLine } from "./startup.js";
 const SHARED_READ = 1_000;
 
 /** What is remembered of one request. */
-interface Memory<FrameworkRequest> extends Remembered {
-  readonly raw: FrameworkRequest;
+interface Memory extends Remembered {
   /** What an earlier read of the session found. */
   seen: SeenSession | undefined;
 }
@@ -149,31 +148,19 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     return running as Component<FrameworkRequest>;
   }
 
-  const memory = new PerRequest<Memory<FrameworkRequest>>();
-  /**
-   * The sessions of requests for the endpoints, which share no read with other code. By the request
-   * itself: the adapter's key may be another request's, too.
-   */
+  const memory = new PerRequest<Memory>();
+  /** The sessions of requests for the endpoints, which share no read with other code. */
   const atEndpoints = new PerRequest<UserSession>();
-  /**
-   * The object with the memory of a request: the request itself if another one, such as a copy, has
-   * the adapter's key, too.
-   */
-  function keyOf(raw: FrameworkRequest): object {
-    const key = adapter.memoryKey?.(raw) ?? raw;
-    return (memory.get(key)?.raw ?? raw) === raw ? key : raw;
-  }
 
   /** What is remembered of a request, with a session that was opened within the last second. */
   function remember(raw: FrameworkRequest): Remembered {
-    const key = keyOf(raw);
-    const known = memory.get(key);
+    const known = memory.get(raw);
     if (known !== undefined && clock.monotonic() - known.opened.openedAt < SHARED_READ)
       return known;
     const opened = ready().open(raw, adapter.request(raw));
     if (known === undefined) {
-      const remembered = { raw, opened, passedWith: undefined, seen: undefined };
-      memory.set(key, remembered);
+      const remembered = { opened, passedWith: undefined, seen: undefined };
+      memory.set(raw, remembered);
       return remembered;
     }
     known.seen ??= known.opened.session.seen;
@@ -182,7 +169,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   }
 
   function seenBy(raw: FrameworkRequest): SeenSession | undefined {
-    const known = memory.get(keyOf(raw));
+    const known = memory.get(raw);
     return atEndpoints.get(raw)?.seen ?? known?.seen ?? known?.opened.session.seen;
   }
 
@@ -209,7 +196,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
       ready,
       openedOf: (raw) => remember(raw).opened,
       seenBy,
-      passedWith: (raw) => memory.get(keyOf(raw))?.passedWith?.(),
+      passedWith: (raw) => memory.get(raw)?.passedWith?.(),
       requestOf,
       onClose: adapter.onClose?.bind(adapter),
       settled: async () => running?.settled(),

@@ -81,7 +81,7 @@ export interface IdpAuthOptions<
 /**
  * Reads the requests of a framework; an adapter implements it. `FrameworkRequest` is the object
  * that the guard and the accessors of one request all get. idpauth remembers the session of a
- * request in a private field of that object, which no other code can see.
+ * request in a private field, which no other code can see.
  */
 export interface FrameworkAdapter<FrameworkRequest extends object> {
   /** The framework's name in messages: `Express`, … */
@@ -100,11 +100,6 @@ export interface FrameworkAdapter<FrameworkRequest extends object> {
   onClose?(raw: FrameworkRequest, closed: () => void): void;
   /** What the proxy reads of a request. Without it, the framework has no `proxyApi`. */
   source?(raw: FrameworkRequest): FrameworkSource;
-  /**
-   * The object of a request in which idpauth remembers the request's session. Default: the request
-   * itself. For frameworks that make adding to a request slow.
-   */
-  memoryKey?(raw: FrameworkRequest): object | undefined;
   /**
    * True if the framework loads the endpoints' route only when it is requested, so that nothing tells
    * whether the application has mounted it.

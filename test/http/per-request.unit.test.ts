@@ -1,7 +1,7 @@
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
-import { PerRequest } from "../../src/http/request.js";
+import { PerRequest } from "../../src/http/per-request.js";
 
 describe("what is remembered of a request", () => {
   it("is each owner's own, and each request's own", () => {
@@ -19,6 +19,18 @@ describe("what is remembered of a request", () => {
     ]);
     one.set(request, "newer");
     expect([one.get(request), other.get(request)]).toEqual(["newer", "of the second"]);
+  });
+
+  it("is the request's alone if another one, such as a copy, has its list of header lines", () => {
+    const [kept, other] = [new PerRequest<string>(), new PerRequest<string>()];
+    const rawHeaders = ["Host", "app.example"];
+    const [request, copy] = [{ rawHeaders }, { rawHeaders }];
+    kept.set(request, "x");
+    expect(kept.get(copy)).toBeUndefined();
+    kept.set(copy, "y");
+    other.set(copy, "z");
+    expect([kept.get(request), kept.get(copy)]).toEqual(["x", "y"]);
+    expect([other.get(request), other.get(copy)]).toEqual([undefined, "z"]);
   });
 
   it("cannot be seen on the request by anybody else", () => {

@@ -20,7 +20,7 @@ import {
   type Stopped,
 } from "../../index.js";
 import {
-  keepPrivateByPrototype,
+  keepPrivate,
   NodeRequest,
   onClose,
   sourceOf,
@@ -102,7 +102,6 @@ export function idpAuth<
       session: frameworkSessionOf,
       // Express changes the prototypes of each request and response. After that, V8 makes a new
       // hidden class for each added property.
-      memoryKey: (raw) => raw.rawHeaders,
       onClose: (raw, closed) => onClose(raw, closed, raw.res),
       middlewareRemedy:
         'Call app.use(session({ … })) of express-session before auth.mount(app), or leave out session: "host".',
@@ -149,7 +148,7 @@ function middleware(gate: Gate<Request>): RequestHandler {
     gate.assertCalledWith(next);
     const proceed = (stopped: Stopped | undefined) => {
       if (stopped === undefined) {
-        if (gate.keepsPrivate) keepPrivateByPrototype(response);
+        if (gate.keepsPrivate) keepPrivate(response);
         next();
         return;
       }

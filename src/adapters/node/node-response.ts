@@ -1,9 +1,4 @@
-import {
-  ServerResponse,
-  type IncomingMessage,
-  type OutgoingHttpHeader,
-  type OutgoingHttpHeaders,
-} from "node:http";
+import { ServerResponse, type OutgoingHttpHeader, type OutgoingHttpHeaders } from "node:http";
 import { Socket } from "node:net";
 import { Readable, Stream } from "node:stream";
 import {
@@ -11,7 +6,6 @@ import {
   isOutage,
   isStream,
   onFirstClose,
-  PerRequest,
   varyByCookie,
   type AnyReply,
   type BodyStream,
@@ -49,85 +43,24 @@ export function keepHeadPrivate(response: AnyResponse): void {
     either.setHeader("Vary", varyByCookie(headerText(either.getHeader("Vary"))));
     return;
   }
+  if (writeHead === writeGuardedHead) return;
   // Node has no event before the head is written; express-session and compression replace this
-  // method for the same reason.
-  either.writeHead = ((status, ...rest) =>
-    writePrivateHead(either, writeHead, status, rest)) satisfies WriteHead;
+  // method for the same reason. One function for all responses: a new one for each costs Express,
+  // which changes the prototypes of its responses, 9 µs.
+  either.writeHead =
+    writeHead === ServerResponse.prototype.writeHead
+      ? writeGuardedHead
+      : (status, ...rest) => writePrivateHead(either, writeHead, status, rest);
 }
 
-/** The requests whose responses {@link keepPrivateByPrototype} keeps private. */
-const kept = new PerRequest<IncomingMessage>();
-
-/**
- * As `keepPrivate`, for Express, where each property that is added to a response costs
- * microseconds: the method is added once to `express.response`, which is Express's own place for
- * it, so that a response keeps it in every application. A response without this prototype or
- * without its request, and one whose `writeHead` other code has replaced, gets its own method.
- */
-export function keepPrivateByPrototype(response: ServerResponse): void {
-  // A made-up response has no request, and a made-up request may have the header lines of another
-  // one.
-  const request = (response as { readonly req?: IncomingMessage }).req;
-  const lines = headerLinesOf(request);
-  const isFree = lines !== undefined && (kept.get(lines) ?? request) === request;
-  if (
-    !isFree ||
-    request === undefined ||
-    (response.writeHead !== writeKeptHead && !addWriteHead(response))
-  ) {
-    keepPrivate(response);
-    return;
-  }
-  if (response.headersSent) return;
-  // Both early: they stay even if another copy of Express then changes the prototype.
-  if (response.getHeader("Cache-Control") === undefined)
-    response.setHeader("Cache-Control", GUARDED_CACHE_CONTROL);
-  response.setHeader("Vary", varyByCookie(headerText(response.getHeader("Vary"))));
-  kept.set(lines, request);
-}
-
-/** `writeHead` of node:http, but private for the responses to the requests in {@link kept}. */
-function writeKeptHead(
+/** `writeHead` of node:http for a guarded response. */
+function writeGuardedHead(
   this: ServerResponse,
   status: number,
   ...rest: readonly unknown[]
 ): ServerResponse {
   const { writeHead } = ServerResponse.prototype as unknown as { writeHead: WriteHead };
-  const lines = headerLinesOf(this.req);
-  const isKept = lines !== undefined && kept.get(lines) === this.req;
-  return isKept
-    ? writePrivateHead(this, writeHead, status, rest)
-    : writeHead.call(this, status, ...rest);
-}
-
-function headerLinesOf(
-  request: { readonly rawHeaders?: string[] } | undefined,
-): string[] | undefined {
-  return request?.rawHeaders;
-}
-
-/** @returns whether the response has the method now */
-function addWriteHead(response: ServerResponse): boolean {
-  if (response.writeHead !== ServerResponse.prototype.writeHead) return false;
-  // A response inherits from `app.response`, that from `app.response` of an outer application or
-  // `express.response`, and that from Node's.
-  const chain: object[] = [];
-  for (
-    let each = Object.getPrototypeOf(response) as object | null;
-    each !== ServerResponse.prototype;
-  ) {
-    if (each === null) return false;
-    chain.push(each);
-    each = Object.getPrototypeOf(each) as object | null;
-  }
-  const last = chain.at(-1);
-  if (last === undefined || chain.length < 2) return false;
-  Object.defineProperty(last, "writeHead", {
-    value: writeKeptHead,
-    writable: true,
-    configurable: true,
-  });
-  return true;
+  return writePrivateHead(this, writeHead, status, rest);
 }
 
 function writePrivateHead(
@@ -305,7 +238,7 @@ export function cancelStream({ body }: AnyReply): void {
 function isUntouched(response: AnyResponse): response is ServerResponse {
   const { writeHead, socket } = response as ServerResponse;
   return (
-    (writeHead === ServerResponse.prototype.writeHead || writeHead === writeKeptHead) &&
+    writeHead === ServerResponse.prototype.writeHead &&
     // Wrappers for functions read the headers from the response, which has none of such a head.
     socket instanceof Socket &&
     response.getHeaderNames().length === 0

@@ -37,7 +37,6 @@ export {
   cancelStream,
   keepHeadPrivate,
   keepPrivate,
-  keepPrivateByPrototype,
   readableOf,
   sendHead,
   sendStream,

@@ -1,0 +1,83 @@
+/** The stored values of one request. A linked list, because each mount stores its own value. */
+interface Entry {
+  readonly owner: object;
+  readonly request: object;
+  value: unknown;
+  readonly next: Entry | undefined;
+}
+
+/**
+ * A constructor that returns its argument instead of a new object, so the subclass adds its private
+ * field to the argument.
+ */
+const GivenObject = function (place: object) {
+  return place;
+} as unknown as new (place: object) => object;
+
+/**
+ * Adds a private field to another module's object. Only this class can read the field, and the
+ * object is otherwise unchanged. All owners share one class, because the engine makes fast code for
+ * one field.
+ */
+class Slot extends GivenObject {
+  #first: Entry | undefined = undefined;
+
+  static firstOf(place: object): Entry | undefined {
+    return #first in place ? place.#first : undefined;
+  }
+
+  static put(place: object, entry: Entry): void {
+    if (!(#first in place)) new Slot(place);
+    (place as Slot).#first = entry;
+  }
+}
+
+/**
+ * Returns the object that gets the field of a request: its list of header lines, if it has one.
+ * Express changes the prototype of each request, so V8 makes a new hidden class for each property
+ * that a request then gets. The field on the list makes Express's guard 3 of 12 µs faster
+ * (2026-11-26), and costs the others nothing. A copy of a request may have the same list, which
+ * stays the first one's.
+ */
+function placeOf(request: object): object {
+  const { rawHeaders: lines } = request as { readonly rawHeaders?: unknown };
+  if (!Array.isArray(lines) || !Object.isExtensible(lines)) return request;
+  const { request: first = request } = Slot.firstOf(lines) ?? {};
+  return first === request ? lines : request;
+}
+
+/**
+ * Stores one value for each request, as long as the request exists. A WeakMap does the same, but
+ * costs 5 to 10 µs of garbage collection for each request. For adapters: no other code sees the
+ * value, and the request stays unchanged.
+ */
+export class PerRequest<Value> {
+  /**
+   * For requests that were frozen at the start, because newer engines refuse to add a private field
+   * to them.
+   */
+  readonly #frozen = new WeakMap<object, Value>();
+
+  /** Undefined: no value is stored for this request. */
+  get(request: object): Value | undefined {
+    const found = this.#entryOf(placeOf(request));
+    if (found !== undefined) return found.value as Value;
+    return Object.isExtensible(request) ? undefined : this.#frozen.get(request);
+  }
+
+  /** Replaces an earlier value. */
+  set(request: object, value: Value): void {
+    const place = placeOf(request);
+    const found = this.#entryOf(place);
+    const next = Slot.firstOf(place);
+    if (found !== undefined) found.value = value;
+    else if (next === undefined && !Object.isExtensible(place)) this.#frozen.set(request, value);
+    else Slot.put(place, { owner: this, request, value, next });
+  }
+
+  #entryOf(place: object): Entry | undefined {
+    let entry = Slot.firstOf(place);
+    while (entry !== undefined && entry.owner !== this) entry = entry.next;
+    return entry;
+  }
+}
