@@ -3,9 +3,9 @@ import type { Clock } from "../clock.js";
 import type { EndWatcher } from "../ports/session-store.js";
 
 /** Milliseconds between two proofs of a connection that works. */
-const PROOF_INTERVAL = 30_000;
+const PROOF_INTERVAL_MS = 30_000;
 /** Milliseconds that a proof or a new connection may take. The time doubles with each failure. */
-const PROOF_LIMIT = 5_000;
+const PROOF_LIMIT_MS = 5_000;
 
 /** The publish/subscribe of a server. */
 export interface EndsChannel {
@@ -83,7 +83,7 @@ export function createAnnouncedEnds(channel: EndsChannel, clock: Clock) {
   }
 
   function expectProof(): void {
-    after(Math.min(PROOF_LIMIT * 2 ** failures, PROOF_INTERVAL), () => {
+    after(Math.min(PROOF_LIMIT_MS * 2 ** failures, PROOF_INTERVAL_MS), () => {
       failures += 1;
       setConnected(false);
       listen();
@@ -98,7 +98,7 @@ export function createAnnouncedEnds(channel: EndsChannel, clock: Clock) {
     } else if (text === proof) {
       proof = undefined;
       failures = 0;
-      after(PROOF_INTERVAL, prove);
+      after(PROOF_INTERVAL_MS, prove);
       setConnected(true);
     }
   }

@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.js";
 
 /** Milliseconds between two full slices, so that other work gets its turn. */
-const PAUSE_MILLISECONDS = 20;
+const SLICE_PAUSE_MS = 20;
 
 /**
  * Removes expired entries at intervals, in slices: the next slice follows soon after a full one.
@@ -23,7 +23,7 @@ export function sweepRegularly(
   const next = (isMore: boolean): void => {
     if (isStopped) return;
     // Random, because the processes of a fleet start together.
-    const pause = isMore ? PAUSE_MILLISECONDS : Math.ceil(interval * (0.5 + Math.random() / 2));
+    const pause = isMore ? SLICE_PAUSE_MS : Math.ceil(interval * (0.5 + Math.random() / 2));
     cancelTimer = clock.timer(pause, () => {
       running = slice()
         .catch(() => false)

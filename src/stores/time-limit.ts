@@ -6,7 +6,7 @@ import { inTime } from "../work/deadline.js";
  * Default and maximum time of one store operation, in milliseconds. The refresh lease is computed
  * from it.
  */
-export const DEFAULT_STORE_TIMEOUT = 2_000;
+export const DEFAULT_STORE_TIMEOUT_MS = 2_000;
 
 /**
  * Checks the option `timeout` of a store.
@@ -15,9 +15,9 @@ export const DEFAULT_STORE_TIMEOUT = 2_000;
  * @throws TypeError if the time limit is out of bounds
  */
 export function checkTimeout(name: string, timeout: number): void {
-  if (Number.isInteger(timeout) && timeout >= 1 && timeout <= DEFAULT_STORE_TIMEOUT) return;
+  if (Number.isInteger(timeout) && timeout >= 1 && timeout <= DEFAULT_STORE_TIMEOUT_MS) return;
   throw new TypeError(
-    `${name}: timeout must be whole milliseconds from 1 to ${String(DEFAULT_STORE_TIMEOUT)}, because the refresh lease depends on it; got ${String(timeout)}.`,
+    `${name}: timeout must be whole milliseconds from 1 to ${String(DEFAULT_STORE_TIMEOUT_MS)}, because the refresh lease depends on it; got ${String(timeout)}.`,
   );
 }
 

@@ -17,7 +17,7 @@ interface Timer {
 }
 
 /** Node runs a longer timeout at once. */
-const LONGEST_TIMEOUT = 2 ** 31 - 1;
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** The system's time plus the time by which a test has advanced it. It never moves back. */
 export class RunningClock implements MovableClock {
@@ -81,7 +81,7 @@ export class RunningClock implements MovableClock {
           timer.task();
         }
       },
-      Math.min(LONGEST_TIMEOUT, Math.max(0, Math.ceil(timer.due - this.monotonic()))),
+      Math.min(LONGEST_TIMEOUT_MS, Math.max(0, Math.ceil(timer.due - this.monotonic()))),
     );
     timer.handle.unref();
   }

@@ -10,7 +10,7 @@ import {
   type PostgresPool,
   type PostgresStore,
 } from "../../src/stores/postgres/postgres-store.js";
-import { SWEEP_SLICE } from "../../src/stores/postgres/table.js";
+import { SWEEP_SLICE_ROWS } from "../../src/stores/postgres/table.js";
 import { testStore } from "../../src/testing/index.js";
 import { ensurePgBouncer, startPgBouncer, type PgBouncer } from "../support/pgbouncer.js";
 import {
@@ -514,7 +514,7 @@ describe.skipIf(!isHere)("on a server with the real time", () => {
       Number(await ask(pool, `SELECT count(*) FROM ${table}`));
 
     it("one slice at a turn, the next soon while there is more, then after the interval; one timer, and none after close", async () => {
-      await fill("slices", 2 * SWEEP_SLICE + 10);
+      await fill("slices", 2 * SWEEP_SLICE_ROWS + 10);
       const clock = new TestClock();
       const sweeping = postgresStore(pool, { table: "slices", clock, sweepInterval: 60_000 });
       await sweeping.insert("live", entryOf(10));
@@ -526,7 +526,7 @@ describe.skipIf(!isHere)("on a server with the real time", () => {
         rest.push(await rowsIn("slices"));
         clock.advance(100);
       }
-      expect(rest).toEqual([SWEEP_SLICE + 11, 11, 1]);
+      expect(rest).toEqual([SWEEP_SLICE_ROWS + 11, 11, 1]);
       expect(clock.pendingTimers).toBe(1);
       clock.advance(29_000);
       expect(clock.pendingTimers).toBe(1);

@@ -53,10 +53,10 @@ export interface StoreOutage {
 export type StoreFactory = () => StoreUnderTest | Promise<StoreUnderTest>;
 
 /** Milliseconds for one call, the default of every store of idpauth. */
-const DEFAULT_TIME_LIMIT = 2_000;
+const DEFAULT_TIME_LIMIT_MS = 2_000;
 /** Extra time for a loaded machine, as a share of the limit. */
-const TIME_MARGIN = 0.5;
-const DEFAULT_LIFE = 600;
+const TIME_MARGIN_SHARE = 0.5;
+const DEFAULT_LIFE_SECONDS = 600;
 
 export const STORE_METHODS = [
   "get",
@@ -72,12 +72,12 @@ export type CheckedMethod = (typeof STORE_METHODS)[number] | "getMany" | "scan" 
 
 /** Returns the milliseconds after which a call counts as failed. */
 export function callLimit(under: StoreUnderTest): number {
-  return (under.timeLimit ?? DEFAULT_TIME_LIMIT) * (1 + TIME_MARGIN);
+  return (under.timeLimit ?? DEFAULT_TIME_LIMIT_MS) * (1 + TIME_MARGIN_SHARE);
 }
 
 /** Returns the seconds that an entry lives in requirements about expiry. */
 export function lifeOf(under: StoreUnderTest): number {
-  return under.life ?? DEFAULT_LIFE;
+  return under.life ?? DEFAULT_LIFE_SECONDS;
 }
 
 /** Returns the reason that a requirement cannot be checked with this store, or undefined. */

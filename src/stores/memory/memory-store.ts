@@ -23,11 +23,11 @@ export interface MemoryStoreOptions {
 
 const DEFAULT_MAX_SESSIONS = 100_000;
 const MAX_MAX_SESSIONS = 16_000_000;
-const SWEEP_MILLISECONDS = 30_000;
+const SWEEP_INTERVAL_MS = 30_000;
 /**
  * Entries that are swept before other work runs: about a millisecond if all of them have expired.
  */
-const SLICE = 2_000;
+const SLICE_ENTRIES = 2_000;
 /** Only an expiry, a logout or a restart frees space, so an early retry would fail again. */
 const FULL_RETRY_SECONDS = 60;
 
@@ -204,7 +204,7 @@ function createMemoryStore(clock: Clock, maxSessions: number): SessionStore {
       } else {
         remove(slot);
         removed += 1;
-        if (removed === SLICE) return;
+        if (removed === SLICE_ENTRIES) return;
       }
     }
     nextExpiry = next;
@@ -219,7 +219,7 @@ function createMemoryStore(clock: Clock, maxSessions: number): SessionStore {
 
   /** An empty store has no timer, so that a finished process can exit with any clock. */
   function scheduleSweep(): void {
-    cancelSweep ??= clock.timer(SWEEP_MILLISECONDS, () => void sweep());
+    cancelSweep ??= clock.timer(SWEEP_INTERVAL_MS, () => void sweep());
   }
 
   async function sweep(): Promise<void> {
@@ -227,7 +227,7 @@ function createMemoryStore(clock: Clock, maxSessions: number): SessionStore {
     for (const slot of slots.values()) {
       if (isExpired(slot)) remove(slot);
       swept += 1;
-      if (swept % SLICE === 0) await nextTurn();
+      if (swept % SLICE_ENTRIES === 0) await nextTurn();
     }
     // Between two slices the store may have become empty and filled again, and may have a new
     // timer.

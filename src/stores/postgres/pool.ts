@@ -50,7 +50,7 @@ export interface PostgresPool {
 }
 
 /** Maximum pause before a statement runs again that lost a race, in milliseconds. */
-const RETRY_MILLISECONDS = 10;
+const RETRY_PAUSE_MS = 10;
 
 const LISTENED = new WeakSet<PostgresPool>();
 const utf8 = new TextDecoder();
@@ -140,7 +140,7 @@ export function createStatements(pool: PostgresPool, isNamed: boolean) {
       } catch (error) {
         if (isOver()) throw error;
         if (name !== undefined && hasLostName(error)) names = undefined;
-        else if (isLostRace(error)) await pause(Math.random() * RETRY_MILLISECONDS);
+        else if (isLostRace(error)) await pause(Math.random() * RETRY_PAUSE_MS);
         else throw error;
       }
     }

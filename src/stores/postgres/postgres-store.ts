@@ -16,12 +16,12 @@ import {
   type PostgresResult,
   type PostgresValue,
 } from "./pool.js";
-import { postgresMigration, quotedTable, sqlFor, SWEEP_SLICE } from "./table.js";
+import { postgresMigration, quotedTable, sqlFor, SWEEP_SLICE_ROWS } from "./table.js";
 import { listenProblems, NOTIFY, postgresChannel, type PostgresListener } from "./end-channel.js";
 import { createAnnouncedEnds } from "../end-announcements.js";
 import { pageOf, storedEntry } from "../stored-entries.js";
 import { sweepRegularly } from "../sweep.js";
-import { checkTimeout, DEFAULT_STORE_TIMEOUT } from "../time-limit.js";
+import { checkTimeout, DEFAULT_STORE_TIMEOUT_MS } from "../time-limit.js";
 
 export { postgresMigration };
 export type { PostgresPool, PostgresClient } from "./pool.js";
@@ -79,8 +79,8 @@ export interface PostgresStore extends SessionStore {
   close(): Promise<void>;
 }
 
-const DEFAULT_SWEEP_INTERVAL = 60_000;
-const MIGRATION_MILLISECONDS = 60_000;
+const DEFAULT_SWEEP_INTERVAL_MS = 60_000;
+const MIGRATION_LIMIT_MS = 60_000;
 
 /**
  * Returns a store in one table of PostgreSQL 13 or later, through a `Pool` of `pg`. Each operation
@@ -104,12 +104,12 @@ export function postgresStore(
 ): PostgresStore {
   const {
     table: name = "idpauth_sessions",
-    timeout = DEFAULT_STORE_TIMEOUT,
+    timeout = DEFAULT_STORE_TIMEOUT_MS,
     clock,
     listen,
     namedStatements = true,
   } = options;
-  const { sweepInterval = DEFAULT_SWEEP_INTERVAL } = options;
+  const { sweepInterval = DEFAULT_SWEEP_INTERVAL_MS } = options;
   checkTimeout("postgresStore", timeout);
   if (!(sweepInterval >= 0 && sweepInterval <= 86_400_000)) {
     throw new TypeError(
@@ -142,7 +142,7 @@ export function postgresStore(
 
   async function sweepSlice(): Promise<boolean> {
     const { rowCount } = await run(sql.sweep, [now()]);
-    return rowCount !== null && rowCount >= SWEEP_SLICE;
+    return rowCount !== null && rowCount >= SWEEP_SLICE_ROWS;
   }
 
   async function write(text: string, values: PostgresValue[]): Promise<boolean> {
@@ -216,7 +216,7 @@ export function postgresStore(
     },
 
     async migrate() {
-      await run(sql.migrate, undefined, MIGRATION_MILLISECONDS);
+      await run(sql.migrate, undefined, MIGRATION_LIMIT_MS);
     },
 
     close() {

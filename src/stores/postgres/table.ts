@@ -4,7 +4,7 @@ const PART = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 /** "idpauth" in ASCII: one lock for all migrations of a database. */
 const MIGRATION_LOCK = "29665306388821096";
 /** Maximum number of rows that one statement of the sweep removes, within some milliseconds. */
-export const SWEEP_SLICE = 500;
+export const SWEEP_SLICE_ROWS = 500;
 
 /**
  * Returns a table's name, quoted for SQL. A quoted name is case-sensitive: `Sessions` is not
@@ -128,7 +128,7 @@ WHERE key = $1 AND expires_at > ${now("$2")}`,
     /** now. The sweep leaves locked rows for the next time, so it never waits. */
     sweep: `DELETE FROM ${name} WHERE ctid = ANY (ARRAY(
   SELECT ctid FROM ${name} WHERE expires_at <= ${now("$1", "statement_timestamp()")}
-  ORDER BY expires_at LIMIT ${SWEEP_SLICE} FOR UPDATE SKIP LOCKED
+  ORDER BY expires_at LIMIT ${SWEEP_SLICE_ROWS} FOR UPDATE SKIP LOCKED
 )) AND expires_at <= ${now("$1", "statement_timestamp()")}`,
   };
 }

@@ -9,7 +9,7 @@ import { DELETE, INDEX, INSERT, REPLACE, TOUCH, type RedisScript } from "./scrip
 import { packEntry, stampDigits, unpackEntry } from "./value.js";
 import { createAnnouncedEnds } from "../end-announcements.js";
 import { LIST_FIELDS, LIST_PAGE, newVersion, type ListField } from "../stored-entries.js";
-import { checkTimeout, DEFAULT_STORE_TIMEOUT, withinTime } from "../time-limit.js";
+import { checkTimeout, DEFAULT_STORE_TIMEOUT_MS, withinTime } from "../time-limit.js";
 
 /**
  * A client of the package `redis` (node-redis) or `ioredis`, for one server, Sentinel or a Cluster.
@@ -40,7 +40,7 @@ const SCAN_PAGE = 250;
 /** The keys of sessions. */
 const KEY = /^[\w-]{43}$/;
 /** Milliseconds for which the store remembers whether its indexes are whole. */
-const WHOLE_MS = 60_000;
+const WHOLE_INDEXES_MS = 60_000;
 
 /**
  * Returns a store in Redis 6.2 or later, or Valkey: one server, Sentinel or a Cluster. Takes a
@@ -68,7 +68,7 @@ const WHOLE_MS = 60_000;
  * @throws TypeError if the client is no object or an option is out of bounds
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): SessionStore {
-  const { prefix = "idpauth:", timeout = DEFAULT_STORE_TIMEOUT, clock = systemClock } = options;
+  const { prefix = "idpauth:", timeout = DEFAULT_STORE_TIMEOUT_MS, clock = systemClock } = options;
   if (typeof prefix !== "string") throw new TypeError("redisStore: prefix must be a string.");
   checkTimeout("redisStore", timeout);
   return createRedisStore(connectionOf(client), prefix, timeout, clock);
@@ -348,7 +348,7 @@ function createRedisStore(
         // A server, or a proxy before it, that doesn't answer INFO may still be scanned.
         if (found === undefined) return false;
         const is = found.every(({ evicts, hasEvicted }) => evicts === undefined && !hasEvicted);
-        whole = { is, until: clock.monotonic() + WHOLE_MS };
+        whole = { is, until: clock.monotonic() + WHOLE_INDEXES_MS };
         return is;
       },
       scan: (cursor = "") => operation((send) => scan(send, cursor)),

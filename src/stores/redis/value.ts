@@ -30,7 +30,7 @@ const HEAD_LENGTH = 79;
 
 const LENGTH_DIGITS = 8;
 const STAMP_DIGITS = 16;
-const MAX_LENGTH = 10 ** LENGTH_DIGITS - 1;
+const MAX_PART_LENGTH = 10 ** LENGTH_DIGITS - 1;
 const ABSENT = "-";
 
 /**
@@ -96,7 +96,7 @@ export function stampDigits(stamp: EpochSeconds): string {
 
 function lengthDigits(part: Uint8Array | undefined): string {
   if (part === undefined) return ABSENT.repeat(LENGTH_DIGITS);
-  if (part.length > MAX_LENGTH)
+  if (part.length > MAX_PART_LENGTH)
     throw new TypeError("redisStore: subject, sid and summary must be smaller than 100 MB.");
   return String(part.length).padStart(LENGTH_DIGITS, "0");
 }

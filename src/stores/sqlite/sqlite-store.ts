@@ -14,7 +14,7 @@ import type { Connection, Row, Statements } from "./schema.js";
 import { createWriteQueue } from "./writes.js";
 import { LIST_PAGE, newVersion, pageOf, storedEntry } from "../stored-entries.js";
 import { sweepRegularly } from "../sweep.js";
-import { checkTimeout, DEFAULT_STORE_TIMEOUT } from "../time-limit.js";
+import { checkTimeout, DEFAULT_STORE_TIMEOUT_MS } from "../time-limit.js";
 
 export type { SqliteDatabase, SqliteStatement, SqliteValue } from "./driver.js";
 
@@ -36,9 +36,9 @@ export interface SqliteStore extends SessionStore {
   close(): Promise<void>;
 }
 
-const SWEEP_MILLISECONDS = 30_000;
+const SWEEP_INTERVAL_MS = 30_000;
 /** Expired entries that one transaction of the sweep removes, within some milliseconds. */
-const SWEEP_SLICE = 128;
+const SWEEP_SLICE_ROWS = 128;
 
 /**
  * Returns a store in an SQLite file, for any number of processes on one machine. Sessions survive
@@ -66,7 +66,7 @@ export function sqliteStore(
   pathOrDatabase: string | SqliteDatabase,
   options: SqliteStoreOptions = {},
 ): SqliteStore {
-  const { clock = systemClock, timeout = DEFAULT_STORE_TIMEOUT } = options;
+  const { clock = systemClock, timeout = DEFAULT_STORE_TIMEOUT_MS } = options;
   checkTimeout("sqliteStore", timeout);
   return createSqliteSessions(sourceOf(pathOrDatabase), clock, timeout);
 }
@@ -103,7 +103,7 @@ function createSqliteSessions(
   const writes = createWriteQueue(source.connect, timeout);
   const stopSweep = sweepRegularly(
     clock,
-    source.problem === undefined ? SWEEP_MILLISECONDS : 0,
+    source.problem === undefined ? SWEEP_INTERVAL_MS : 0,
     sweepSlice,
   );
   let closed: Promise<void> | undefined;
@@ -163,10 +163,10 @@ function createSqliteSessions(
     // Without a lock, because there is usually nothing to remove.
     if (connect().statements.anyExpired.get(now()) === undefined) return false;
     const removed = await write(
-      ({ sweep }) => Number(sweep.run(now(), SWEEP_SLICE).changes),
+      ({ sweep }) => Number(sweep.run(now(), SWEEP_SLICE_ROWS).changes),
       false,
     );
-    return removed === SWEEP_SLICE;
+    return removed === SWEEP_SLICE_ROWS;
   }
 
   return {

@@ -3,13 +3,13 @@ import { isLocked, unavailable } from "./failure.js";
 import type { Connection } from "./schema.js";
 
 /** Maximum number of jobs in one transaction. */
-const BATCH = 64;
+const BATCH_WRITES = 64;
 /**
  * Milliseconds after which a transaction takes no further job, so that other work gets its turn.
  */
-const BATCH_MILLISECONDS = 3;
+const BATCH_LIMIT_MS = 3;
 /** Longest pause between two tries for the write lock, in milliseconds. */
-const LONGEST_PAUSE = 16;
+const LONGEST_PAUSE_MS = 16;
 
 interface Job {
   readonly run: (connection: Connection) => unknown;
@@ -45,7 +45,7 @@ export function createWriteQueue(connect: () => Connection, timeout: number) {
   function tryAgain(): void {
     tries += 1;
     isScheduled = true;
-    const pause = 1 + Math.random() * Math.min(LONGEST_PAUSE, 2 ** tries);
+    const pause = 1 + Math.random() * Math.min(LONGEST_PAUSE_MS, 2 ** tries);
     setTimeout(next, pause);
   }
 
@@ -79,7 +79,7 @@ export function createWriteQueue(connect: () => Connection, timeout: number) {
       return;
     }
     tries = 0;
-    const [results, failure] = runSome(connection, jobs.slice(0, BATCH));
+    const [results, failure] = runSome(connection, jobs.slice(0, BATCH_WRITES));
     const batch = jobs.splice(0, results.length);
     const failed = failure === undefined ? undefined : jobs.shift();
     try {
@@ -98,7 +98,7 @@ export function createWriteQueue(connect: () => Connection, timeout: number) {
    * statement can repeat it.
    */
   function begin(connection: Connection): void {
-    const durable = jobs.slice(0, BATCH).some((job) => job.durable);
+    const durable = jobs.slice(0, BATCH_WRITES).some((job) => job.durable);
     if (synchronous?.connection !== connection || synchronous.durable !== durable) {
       connection.database.exec(`PRAGMA synchronous = ${durable ? "FULL" : "NORMAL"}`);
       synchronous = { connection, durable };
@@ -139,7 +139,7 @@ function runSome(
   connection: Connection,
   jobs: readonly Job[],
 ): [results: unknown[], failure: unknown] {
-  const end = performance.now() + BATCH_MILLISECONDS;
+  const end = performance.now() + BATCH_LIMIT_MS;
   const results: unknown[] = [];
   for (const { run } of jobs) {
     try {

@@ -8,7 +8,7 @@ const ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 export const ASSERTION_ALGORITHMS = ["PS256", "ES256", "EdDSA", "RS256"];
 
 /** Seconds, the longest life of an assertion. */
-const LONGEST_LIFE = 300;
+const LONGEST_LIFE_SECONDS = 300;
 
 /**
  * Returns why the client assertion of a request is wrong (RFC 7523 section 3): signature, `iss`,
@@ -41,7 +41,7 @@ export async function assertionMistake(
       },
     );
     if (payload.aud !== audience) return "aud is wrong, or a list";
-    if ((payload.exp ?? 0) - (payload.iat ?? 0) > LONGEST_LIFE)
+    if ((payload.exp ?? 0) - (payload.iat ?? 0) > LONGEST_LIFE_SECONDS)
       return "the assertion lives too long";
     if (usedAssertions.has(payload.jti ?? "")) return "the assertion was used before";
     usedAssertions.add(payload.jti ?? "");

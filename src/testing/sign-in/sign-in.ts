@@ -43,7 +43,7 @@ const MAX_REDIRECTS = 10;
  * The time limit for all of the provider's responses, in the system's time; shorter than vitest's 5
  * seconds for a test.
  */
-const PROVIDER_MILLISECONDS = 4_000;
+const PROVIDER_LIMIT_MS = 4_000;
 /** The size limit of each of the provider's responses, which are redirects or errors. */
 const PROVIDER_BYTES = 1024 * 1024;
 const FAULT_STANDS =
@@ -127,7 +127,7 @@ class Trip {
     const limit = new AbortController();
     const timer = setTimeout(() => {
       limit.abort();
-    }, PROVIDER_MILLISECONDS);
+    }, PROVIDER_LIMIT_MS);
     try {
       return await this.#throughProvider(authorizationUrl, person, limit.signal);
     } finally {
@@ -229,7 +229,7 @@ class Trip {
       return await this.browser.get(target, options);
     } catch (cause) {
       const found = options.signal.aborted
-        ? `didn't respond within ${PROVIDER_MILLISECONDS / 1000} seconds`
+        ? `didn't respond within ${PROVIDER_LIMIT_MS / 1000} seconds`
         : cause instanceof BodyTooLargeError
           ? `responded with more than ${PROVIDER_BYTES / 1024 / 1024} MiB`
           : (cause as NodeJS.ErrnoException).code === "ECONNRESET"

@@ -97,7 +97,7 @@ const TOKENS: Readonly<Record<keyof NonNullable<SignedInAsOptions["tokens"]>, tr
   refresh_token: true,
 };
 /** In the year 5138. More are milliseconds. */
-const LATEST_SECONDS = 1e11;
+const LATEST_TIME_SECONDS = 1e11;
 
 /**
  * JavaScript checks no types: a session that began in the year 50000 never ends, and a test of its
@@ -109,7 +109,8 @@ function assertOptions(options: SignedInAsOptions): void {
   assertNames("The option `tokens` has no", tokens, TOKENS);
   for (const name of ["loginAt", "authTime"] as const) {
     const seconds = options[name];
-    if (seconds === undefined || (Number.isInteger(seconds) && seconds <= LATEST_SECONDS)) continue;
+    if (seconds === undefined || (Number.isInteger(seconds) && seconds <= LATEST_TIME_SECONDS))
+      continue;
     throw new TypeError(
       `The option \`${name}\` must be in whole seconds since the epoch, such as Math.floor(Date.now() / 1000).`,
     );

@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import process from "node:process";
 import type { EventName } from "../../../index.js";
-import type { AdapterRequirement } from "./requirement.js";
+import { HOUR_MS, type AdapterRequirement } from "./requirement.js";
 import type { StartedApplication } from "../application-starter.js";
 import { probe, SIGNED_IN, SIGNED_OUT } from "./assertions.js";
 import { withinLimit } from "./time-limit.js";
 import { settled } from "../../../testing/settled.js";
 
 const area = "aborts";
-const HOUR = 3_600_000;
 const ROUNDS = [1, 2, 3];
 
 /**
@@ -52,7 +51,7 @@ export const abortRequirements: readonly AdapterRequirement[] = MOMENTS.flatMap(
         await withNothingUnhandled(async () => {
           const browser = await app.signedIn();
           for (const round of ROUNDS) {
-            app.clock.advance(HOUR);
+            app.clock.advance(HOUR_MS);
             const path = round === 2 ? "/idpauth/session" : "/reports";
             await leaveDuring(app, "refresh", before, (signal) => browser.get(path, { signal }));
             const page = await withinLimit(

@@ -6,10 +6,9 @@ import type { ApplicationStarter, StartedApplication } from "../application-star
 import { WatchedStore } from "../watched-store.js";
 import { ACCEPTS_JSON, ADA } from "./assertions.js";
 import { callAllAccessors, ALL_ACCESSORS_ROUTE, type AccessorResults } from "./all-accessors.js";
-import type { AdapterRequirement } from "./requirement.js";
+import { HOUR_MS, type AdapterRequirement } from "./requirement.js";
 
 const area = "accessors";
-const HOUR = 3_600_000;
 
 /** The effects of the accessors, and the effects that they must not have. */
 export const accessorEffectRequirements: readonly AdapterRequirement[] = [
@@ -49,7 +48,7 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
         }
         assert.deepEqual([told, app.provider.requestsTo("token").length], [[], tokenRequests]);
       };
-      app.clock.advance(HOUR);
+      app.clock.advance(HOUR_MS);
       await looksAre("id_token_expired");
       const details = (
         await browser.get("/idpauth/session?details=true&slide=false")
@@ -59,7 +58,7 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
         [true, 7200 - 3600],
         "a look was taken for use",
       );
-      app.clock.advance(HOUR);
+      app.clock.advance(HOUR_MS);
       await looksAre("max_age");
     },
   },
@@ -70,7 +69,7 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
     async check(starter) {
       const app = await starter.start({ routes: ASKING.map(routeOf) });
       const browser = await app.signedIn();
-      app.clock.advance(HOUR);
+      app.clock.advance(HOUR_MS);
       app.provider.fault("token", { kind: "reset" });
       for (const name of ASKING) {
         const response = await browser.get(`/${name}`);
@@ -131,7 +130,7 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
       const app = await starter.start({ routes });
       const browser = await app.signedIn();
       assert.deepEqual((await browser.get("/public")).json(), { user: "ada-1815" });
-      app.clock.advance(HOUR);
+      app.clock.advance(HOUR_MS);
       app.provider.fault("token", { kind: "reset" });
       assert.deepEqual((await browser.get("/public")).json(), { user: "unavailable" });
       assert.equal((await browser.get("/guarded")).status, 503);
@@ -257,7 +256,7 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
       const app = await starter.start({ routes });
       const browser = await app.signedIn();
       assert.deepEqual((await browser.get("/copes")).json(), { user: ADA });
-      app.clock.advance(HOUR);
+      app.clock.advance(HOUR_MS);
       app.provider.fault("token", { kind: "status", status: 500 });
       const response = await browser.get("/copes");
       assert.deepEqual(

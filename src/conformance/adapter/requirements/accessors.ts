@@ -4,10 +4,9 @@ import type { ApplicationRoute } from "../adapter-under-test.js";
 import type { StartedApplication } from "../application-starter.js";
 import { ADA } from "./assertions.js";
 import { ALL_ACCESSORS_ROUTE, type AccessorResults } from "./all-accessors.js";
-import type { AdapterRequirement } from "./requirement.js";
+import { HOUR_MS, type AdapterRequirement } from "./requirement.js";
 
 const area = "accessors";
-const HOUR = 3_600_000;
 
 /** The results of each accessor in each state of the session. */
 export const accessorRequirements: readonly AdapterRequirement[] = [
@@ -61,7 +60,7 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
       const app = await starter.start({ routes: [ALL_ACCESSORS_ROUTE] });
       const browser = await app.signedIn();
       const stale = app.newest("access_token");
-      app.clock.advance(HOUR);
+      app.clock.advance(HOUR_MS);
       const { record, session, ...said } = (await browser.get("/all")).json() as AccessorResults;
       assert.notEqual(app.newest("access_token"), stale);
       assert.deepEqual(said, {

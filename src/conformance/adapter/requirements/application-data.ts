@@ -2,9 +2,7 @@ import assert from "node:assert/strict";
 import type { JsonObject } from "../../../index.js";
 import type { ApplicationRoute } from "../adapter-under-test.js";
 import { GRACE } from "./assertions.js";
-import type { AdapterRequirement } from "./requirement.js";
-
-const HOUR = 3_600_000;
+import { HOUR_MS, type AdapterRequirement } from "./requirement.js";
 
 /** Gives what the accessors give about the application's own data, and adds a opened. */
 const ROUTES: readonly ApplicationRoute[] = [
@@ -81,7 +79,7 @@ export const applicationDataRequirements: readonly AdapterRequirement[] = [
         inSession: data,
         inBrowser: { openedRequests: 0 },
       });
-      app.clock.advance(HOUR);
+      app.clock.advance(HOUR_MS);
       assert.deepEqual(
         ((await browser.get("/me")).json() as { data: JsonObject }).data["openedRequests"],
         2,

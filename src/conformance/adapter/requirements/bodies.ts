@@ -5,11 +5,10 @@ import { request as httpRequest, type ClientRequest, type IncomingMessage } from
 import type { CookieBrowser } from "../../../testing/browser/cookie-browser.js";
 import { rawRequest, type RawResponse } from "../../../testing/browser/raw-request.js";
 import type { StartedApplication } from "../application-starter.js";
-import type { AdapterRequirement } from "./requirement.js";
+import { HOUR_MS, type AdapterRequirement } from "./requirement.js";
 import { withinLimit } from "./time-limit.js";
 
 const area = "bodies";
-const HOUR = 3_600_000;
 const TWO_MEGABYTES = 2 * 1024 * 1024;
 const BYTES = "application/octet-stream";
 const ECHOES = ["/echo", "/guarded-echo"] as const;
@@ -121,7 +120,7 @@ export const bodyRequirements: readonly AdapterRequirement[] = [
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
-      app.clock.advance(HOUR);
+      app.clock.advance(HOUR_MS);
       const token = app.provider.hold("token");
       const response = post(app, browser, "/guarded-echo", [AWKWARD, AWKWARD, AWKWARD]);
       await token.arrived;

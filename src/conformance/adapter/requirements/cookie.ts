@@ -6,8 +6,8 @@ import { assertRedirect, ownCookies, probe, SIGNED_IN, SIGNED_OUT } from "./asse
 import type { AdapterRequirement } from "./requirement.js";
 
 const HTTPS = "https://app.example";
-const DAY = 86_400;
-const COOKIE_LIFE = 400 * DAY;
+const DAY_SECONDS = 86_400;
+const COOKIE_LIFE_SECONDS = 400 * DAY_SECONDS;
 
 /** Returns the attributes without the value, sorted and in lower case. */
 function attributesOf(line: string): { name: string; attributes: string[] } {
@@ -34,7 +34,7 @@ async function checkCookie(
     start = {},
     origin,
     name,
-    maxAge = COOKIE_LIFE,
+    maxAge = COOKIE_LIFE_SECONDS,
   }: { start?: StageOptions; origin?: string; name: string; maxAge?: number },
 ): Promise<void> {
   const app = await starter.start(start);

@@ -13,7 +13,7 @@ const OWN_PAGE = { accept: "text/event-stream", "sec-fetch-site": "same-origin" 
 /** What follows the first line, `retry`, whose number differs from stream to stream. */
 const BEGINNING = ": open\n\n";
 /** Milliseconds between two comments. */
-const INTERVAL = 25_000;
+const COMMENT_INTERVAL_MS = 25_000;
 const MAX_STREAMS = 8;
 
 function start(starter: Parameters<AdapterRequirement["check"]>[0], options: object = {}) {
@@ -78,7 +78,7 @@ export const eventsRequirements: readonly AdapterRequirement[] = [
       const app = await start(starter);
       const stream = await opened(app, await app.signedIn());
       for (const comments of [1, 2]) {
-        app.clock.advance(INTERVAL);
+        app.clock.advance(COMMENT_INTERVAL_MS);
         await stream.until(BEGINNING + ":\n\n".repeat(comments));
       }
     },

@@ -13,10 +13,9 @@ import {
   ownCookies,
 } from "./assertions.js";
 import { assertBlockedHeaders, backTo } from "./signed-out-requests.js";
-import type { AdapterRequirement } from "./requirement.js";
+import { HOUR_MS, type AdapterRequirement } from "./requirement.js";
 
 const area = "guard";
-const HOUR = 3_600_000;
 const LOGIN = "/idpauth/login/";
 const NO_RESPONSE = JSON.stringify({ caught: "no response" });
 
@@ -32,7 +31,7 @@ export const guardResponseRequirements: readonly AdapterRequirement[] = [
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
-      app.clock.advance(HOUR);
+      app.clock.advance(HOUR_MS);
       app.provider.fault("token", { kind: "status", status: 503 });
       await assertOutage(
         app,
@@ -97,7 +96,7 @@ export const guardResponseRequirements: readonly AdapterRequirement[] = [
       assert.deepEqual([...app.ran], []);
       await app.signedIn(browser);
       assert.deepEqual((await browser.get("/own")).json(), { own: true });
-      app.clock.advance(HOUR);
+      app.clock.advance(HOUR_MS);
       app.provider.fault("token", { kind: "reset" });
       const outage = await browser.get("/own");
       assert.deepEqual([outage.status, outage.json()], [520, { code: "provider_unavailable" }]);
@@ -121,7 +120,7 @@ export const guardResponseRequirements: readonly AdapterRequirement[] = [
         assert.deepEqual([response.status, response.text], [500, NO_RESPONSE]);
       }
       await app.signedIn(browser);
-      app.clock.advance(HOUR);
+      app.clock.advance(HOUR_MS);
       app.provider.fault("token", { kind: "reset" });
       assert.equal((await browser.get("/own")).text, NO_RESPONSE);
       assert.deepEqual([app.caught.length, [...app.ran]], [3, []]);

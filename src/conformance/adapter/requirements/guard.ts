@@ -4,10 +4,9 @@ import { rawRequest } from "../../../testing/browser/raw-request.js";
 import type { ApplicationRoute } from "../adapter-under-test.js";
 import { ACCEPTS_HTML, ACCEPTS_JSON, assertRedirect, mediaType } from "./assertions.js";
 import { assertBlockedHeaders, backTo } from "./signed-out-requests.js";
-import type { AdapterRequirement } from "./requirement.js";
+import { HOUR_MS, type AdapterRequirement } from "./requirement.js";
 
 const area = "guard";
-const HOUR = 3_600_000;
 const LOGIN = "/idpauth/login/";
 const NAVIGATES = { "sec-fetch-mode": "navigate" };
 
@@ -252,7 +251,7 @@ export const guardRequirements: readonly AdapterRequirement[] = [
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
-      app.clock.advance(HOUR);
+      app.clock.advance(HOUR_MS);
       const responses = await Promise.all(
         Array.from({ length: 10 }, () => browser.get("/reports")),
       );

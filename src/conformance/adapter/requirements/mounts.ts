@@ -6,10 +6,9 @@ import { TestClock } from "../../../testing/test-clock.js";
 import type { ApplicationRoute } from "../adapter-under-test.js";
 import type { ApplicationStarter, StartedApplication } from "../application-starter.js";
 import { ACCEPTS_JSON, ADA, GRACE, ownCookies, SIGNED_IN, SIGNED_OUT } from "./assertions.js";
-import type { AdapterRequirement } from "./requirement.js";
+import { HOUR_MS, type AdapterRequirement } from "./requirement.js";
 
 const area = "mounts";
-const HOUR = 3_600_000;
 
 /** The two mounts, with their guards and guarded pages. */
 const HOME = { path: "/idpauth/", page: "/reports", cookie: "idpauth" } as const;
@@ -114,7 +113,7 @@ export const mountRequirements: readonly AdapterRequirement[] = [
         await signIn(browser, second);
         const names = browser.cookies.all().map(({ name }) => name);
         assert.deepEqual(names, [first.cookie, second.cookie]);
-        app.clock.advance(HOUR);
+        app.clock.advance(HOUR_MS);
         assert.deepEqual(
           [(await browser.get(HOME.page)).json(), (await browser.get(PARTNERS.page)).json()],
           [

@@ -4,7 +4,7 @@ import { assertRetryAfter, probe, PROBE, SIGNED_IN, SIGNED_OUT } from "./asserti
 import type { AdapterRequirement } from "./requirement.js";
 import { settled } from "../../../testing/settled.js";
 
-const HOUR = 3600;
+const HOUR_SECONDS = 3600;
 
 const refreshes = (app: StartedApplication) =>
   app.provider.requestsTo("token", { grant_type: "refresh_token" });
@@ -22,7 +22,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
       const app = await starter.start();
       const browser = await app.signedIn();
       const old = app.newest("access_token");
-      pass(app, HOUR);
+      pass(app, HOUR_SECONDS);
       const hold = app.provider.hold("token");
       const reports = Array.from({ length: 10 }, () => browser.get("/reports"));
       const probes = Array.from({ length: 10 }, () => browser.get(PROBE));
@@ -45,7 +45,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
       const app = await starter.start();
       const browser = await app.signedIn();
       for (let time = 1; time <= 4; time += 1) {
-        pass(app, HOUR - 1);
+        pass(app, HOUR_SECONDS - 1);
         assert.deepEqual(await probe(browser), SIGNED_IN);
         assert.equal(refreshes(app).length, time - 1);
         const newest = app.newest("refresh_token");
@@ -64,7 +64,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
-      pass(app, HOUR);
+      pass(app, HOUR_SECONDS);
       const hold = app.provider.hold("token");
       const response = browser.get(PROBE);
       await hold.arrived;
@@ -84,7 +84,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
       const app = await starter.start();
       const browser = await app.signedIn();
       const late = app.copyOf(browser);
-      pass(app, HOUR);
+      pass(app, HOUR_SECONDS);
       const hold = app.provider.hold("token", { before: false });
       const response = late.get(PROBE);
       await hold.arrived;

@@ -7,7 +7,7 @@ import { probe, SIGNED_IN, SIGNED_OUT } from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const area = "guard";
-const LATER = 5_000;
+const PAUSE_MS = 5_000;
 
 function route(
   path: string,
@@ -30,7 +30,7 @@ export const requireSessionRequirements: readonly AdapterRequirement[] = [
         seen.push(await auth?.requireSession(raw));
         await auth?.updateData(raw, () => ({ openedRequests: 1 }));
         await meanwhile();
-        clock.advance(LATER);
+        clock.advance(PAUSE_MS);
         // Another accessor reads the session again by now.
         await auth?.getUser(raw);
         seen.push(await auth?.requireSession(raw));
@@ -76,7 +76,7 @@ export const requireSessionRequirements: readonly AdapterRequirement[] = [
         const session = await auth?.getSession(raw);
         seen.push(auth?.seenSession(raw));
         await meanwhile();
-        clock.advance(LATER);
+        clock.advance(PAUSE_MS);
         // Read again by now, and signed out.
         await auth?.getUser(raw);
         seen.push(auth?.seenSession(raw));
@@ -113,7 +113,7 @@ export const requireSessionRequirements: readonly AdapterRequirement[] = [
       const clock = new TestClock();
       const store = new WatchedStore(clock);
       const respond: (ApplicationRoute & { kind: "json" })["respond"] = async ([auth], raw) => {
-        clock.advance(LATER);
+        clock.advance(PAUSE_MS);
         return { id: (await auth?.requireSession(raw))?.user.id };
       };
       const app = await starter.start({

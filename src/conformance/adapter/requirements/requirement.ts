@@ -1,6 +1,8 @@
 import type { AdapterFeature } from "../adapter-under-test.js";
 import type { ApplicationStarter } from "../application-starter.js";
 
+export const HOUR_MS = 3_600_000;
+
 /** One rule that an application with idpauth follows, as its users see it. */
 export interface AdapterRequirement {
   /** The subject: `trip`, `login`, `guard`, … */

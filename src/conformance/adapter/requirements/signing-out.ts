@@ -21,7 +21,7 @@ const FRONT_CHANNEL = "/idpauth/frontchannel-logout";
 const SESSIONS = "/idpauth/sessions";
 const LOGOUT = "/idpauth/logout/?response=json";
 /** Bytes, over the bound of a form. */
-const TOO_LARGE = 65_537;
+const REFUSED_BODY_BYTES = 65_537;
 
 function post(app: StartedApplication, path: string, body: string, type = FORM) {
   return app.browser().get(path, { method: "POST", headers: { "content-type": type }, body });
@@ -130,7 +130,7 @@ export const signingOutRequirements: readonly AdapterRequirement[] = [
       const token = app.provider.logoutToken({ sid: sidOf(app) });
       const field = `logout_token=${token}`;
       const refused: readonly (readonly [body: string, type: string])[] = [
-        [`${field}&padding=${"x".repeat(TOO_LARGE)}`, FORM],
+        [`${field}&padding=${"x".repeat(REFUSED_BODY_BYTES)}`, FORM],
         [field, "text/plain"],
         [JSON.stringify({ logout_token: token }), "application/json"],
         [`${field}&${field}`, FORM],

@@ -1,9 +1,9 @@
 import { AssertionError } from "node:assert/strict";
 
 /** Milliseconds after which a missing event counts as a failure. */
-const LIMIT = 5_000;
+const MISSING_EVENT_MS = 5_000;
 
-/** Returns the promise, or rejects with the message after {@link LIMIT}. */
+/** Returns the promise, or rejects with the message after {@link MISSING_EVENT_MS}. */
 export async function withinLimit<Value>(
   promise: Promise<Value>,
   otherwise: string,
@@ -12,7 +12,7 @@ export async function withinLimit<Value>(
   const limit = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
       reject(new AssertionError({ message: otherwise }));
-    }, LIMIT);
+    }, MISSING_EVENT_MS);
   });
   try {
     return await Promise.race([promise, limit]);

@@ -6,13 +6,13 @@ import {
   entryOf,
   inserted,
   insertedAs,
-  LONG,
+  LIFE_SECONDS,
   newKey,
   sameBytes,
   sameData,
 } from "./samples.js";
 
-const MEGABYTE = 1024 * 1024;
+const LARGE_RECORD_BYTES = 1024 * 1024;
 
 /** Requirements on the stored keys and data. */
 export const contentRequirements: readonly StoreRequirement[] = [
@@ -26,7 +26,11 @@ export const contentRequirements: readonly StoreRequirement[] = [
     needs: "bytes",
     async check(under) {
       const everyByte = Uint8Array.from({ length: 256 }, (_, index) => index);
-      for (const data of [everyByte, new Uint8Array(0), new Uint8Array(randomBytes(MEGABYTE))]) {
+      for (const data of [
+        everyByte,
+        new Uint8Array(0),
+        new Uint8Array(randomBytes(LARGE_RECORD_BYTES)),
+      ]) {
         const { key, version } = await inserted(under, "", { data, summary: everyByte });
         const stored = await under.store.get(key);
         sameData(stored, data);
@@ -75,7 +79,7 @@ export const contentRequirements: readonly StoreRequirement[] = [
       const fresh = () => ({
         data: Uint8Array.from(expected),
         summary: Uint8Array.from(expected),
-        expiresAt: now + LONG,
+        expiresAt: now + LIFE_SECONDS,
       });
       const key = newKey();
       const isKept = async (after: string): Promise<void> => {

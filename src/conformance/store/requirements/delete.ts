@@ -6,7 +6,7 @@ import {
   entryOf,
   inserted,
   isAbsent,
-  LONG,
+  LIFE_SECONDS,
   newKey,
   ROUNDS,
   sameBytes,
@@ -100,7 +100,7 @@ export const deleteRequirements: readonly StoreRequirement[] = [
         const second = entryOf(under, "second");
         await atOnce<unknown>(round, [
           () => under.store.replace(key, second, version),
-          () => under.store.touch(key, under.now(), under.now() + 2 * LONG),
+          () => under.store.touch(key, under.now(), under.now() + 2 * LIFE_SECONDS),
           () => under.store.delete(key),
         ]);
         assert.equal(await under.store.get(key), undefined, "the entry is there again");

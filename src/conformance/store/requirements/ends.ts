@@ -7,9 +7,9 @@ const method = "watchEnds";
 const needs = "ends";
 
 /** Milliseconds after which an announcement counts as lost. */
-const ARRIVAL_LIMIT = 15_000;
+const ARRIVAL_LIMIT_MS = 15_000;
 /** Milliseconds between two looks. */
-const LOOK_INTERVAL = 5;
+const LOOK_INTERVAL_MS = 5;
 
 /** Requirements on two optional methods, `announceEnd` and `watchEnds`. */
 export const endRequirements: readonly StoreRequirement[] = [
@@ -112,8 +112,8 @@ function watchEnds(store: SessionStore, watcher: EndWatcher): () => void {
 export async function soon(holds: () => boolean, otherwise: string): Promise<void> {
   const started = performance.now();
   while (!holds()) {
-    if (performance.now() - started > ARRIVAL_LIMIT)
-      assert.fail(`${otherwise} within ${ARRIVAL_LIMIT} ms`);
-    await new Promise((resolve) => setTimeout(resolve, LOOK_INTERVAL));
+    if (performance.now() - started > ARRIVAL_LIMIT_MS)
+      assert.fail(`${otherwise} within ${ARRIVAL_LIMIT_MS} ms`);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_INTERVAL_MS));
   }
 }

@@ -7,7 +7,7 @@ import {
   inserted,
   isAbsent,
   listedBoth,
-  LONG,
+  LIFE_SECONDS,
   newKey,
   sameData,
   until,
@@ -16,7 +16,7 @@ import {
 const method = "expiry";
 
 /** Seconds. In milliseconds, longer than a 32-bit timer can wait. */
-const VERY_LONG = 400 * 86_400;
+const LONGEST_LIFE_SECONDS = 400 * 86_400;
 
 export const expiryRequirements: readonly StoreRequirement[] = [
   {
@@ -79,7 +79,7 @@ export const expiryRequirements: readonly StoreRequirement[] = [
         "a late replace returned true",
       );
       assert.equal(
-        await under.store.touch(second.key, under.now(), under.now() + LONG),
+        await under.store.touch(second.key, under.now(), under.now() + LIFE_SECONDS),
         false,
         "a late touch returned true",
       );
@@ -145,7 +145,7 @@ export const expiryRequirements: readonly StoreRequirement[] = [
     async check(under) {
       const hash = newKey();
       const early = under.now() + lifeOf(under);
-      const expiresAt = early + LONG;
+      const expiresAt = early + LIFE_SECONDS;
       const touched = await inserted(under, "touched", { subject: hash, sid: hash, expiresAt });
       const replaced = await inserted(under, "first", { subject: hash, sid: hash, expiresAt });
       await under.store.touch(touched.key, under.now(), early);
@@ -171,7 +171,7 @@ export const expiryRequirements: readonly StoreRequirement[] = [
       const life = lifeOf(under);
       const expiresAt = under.now() + life;
       const read = await inserted(under, "read", { expiresAt });
-      const long = await inserted(under, "long", { expiresAt: under.now() + VERY_LONG });
+      const long = await inserted(under, "long", { expiresAt: under.now() + LONGEST_LIFE_SECONDS });
       await until(under, expiresAt - 1);
       await under.store.get(read.key);
       await until(under, expiresAt);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { StoreUnderTest } from "../store-under-test.js";
 import { lifeOf } from "../store-under-test.js";
 import type { StoreRequirement } from "./requirement.js";
-import { entryOf, inserted, LONG, newKey, sameBytes, sameData, until } from "./samples.js";
+import { entryOf, inserted, LIFE_SECONDS, newKey, sameBytes, sameData, until } from "./samples.js";
 
 const method = "getMany";
 const needs = "getMany";
@@ -75,7 +75,7 @@ export const getManyRequirements: readonly StoreRequirement[] = [
       const expiresAt = under.now() + lifeOf(under);
       const [short, long] = [
         await inserted(under, "short", { expiresAt }),
-        await inserted(under, "long", { expiresAt: expiresAt + LONG }),
+        await inserted(under, "long", { expiresAt: expiresAt + LIFE_SECONDS }),
       ];
       await until(under, expiresAt);
       assert.deepEqual([...(await getMany(under, [short.key, long.key])).keys()], [long.key]);

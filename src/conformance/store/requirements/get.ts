@@ -5,7 +5,7 @@ import {
   fieldsOf,
   inserted,
   listed,
-  LONG,
+  LIFE_SECONDS,
   newKey,
   sameBytes,
   sameData,
@@ -122,7 +122,7 @@ export const getRequirements: readonly StoreRequirement[] = [
       const { key, version } = await inserted(under, "first", { lastActive: now });
       const early = await under.store.get(key);
       const copy = { ...early };
-      await under.store.touch(key, now + 5, now + 2 * LONG);
+      await under.store.touch(key, now + 5, now + 2 * LIFE_SECONDS);
       await under.store.replace(key, entryOf(under, "second"), version);
       await under.store.delete(key);
       assert.deepEqual({ ...early }, copy);

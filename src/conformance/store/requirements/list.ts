@@ -7,9 +7,9 @@ import { entryOf, inserted, insertedAs, listed, newKey } from "./samples.js";
 /** The greatest number of entries in a page. */
 const MOST_ENTRIES = 500;
 /** More entries than a page may have. */
-const MANY = 600;
+const LISTED_ENTRIES = 600;
 /** Inserts at a time, so that none waits for its turn longer than its time limit. */
-const AT_ONCE = 50;
+const PARALLEL_INSERTS = 50;
 
 /** The fields that a store lists by. */
 type Listed = "subject" | "sid";
@@ -187,11 +187,11 @@ function requirementsOn({ method, field, whose, act }: ListMethod): StoreRequire
   ];
 }
 
-/** Inserts {@link MANY} entries and returns their keys. */
+/** Inserts {@link LISTED_ENTRIES} entries and returns their keys. */
 async function insertMany(under: StoreUnderTest, fields: Partial<Entry>): Promise<string[]> {
-  const keys = Array.from({ length: MANY }, newKey);
-  for (let start = 0; start < keys.length; start += AT_ONCE) {
-    const batch = keys.slice(start, start + AT_ONCE);
+  const keys = Array.from({ length: LISTED_ENTRIES }, newKey);
+  for (let start = 0; start < keys.length; start += PARALLEL_INSERTS) {
+    const batch = keys.slice(start, start + PARALLEL_INSERTS);
     const results = await Promise.all(
       batch.map((key) => under.store.insert(key, entryOf(under, "one of many", fields))),
     );

@@ -9,7 +9,7 @@ const needs = "lossyIndex";
 
 /** The greatest number of entries in a page. */
 const MOST_ENTRIES = 500;
-const MANY = 300;
+const LISTED_ENTRIES = 300;
 
 /** Requirements on an optional capability. */
 export const lossyIndexRequirements: readonly StoreRequirement[] = [
@@ -47,7 +47,7 @@ export const lossyIndexRequirements: readonly StoreRequirement[] = [
     needs,
     async check(under) {
       const subject = newKey();
-      const keys = Array.from({ length: MANY }, newKey);
+      const keys = Array.from({ length: LISTED_ENTRIES }, newKey);
       await Promise.all(
         keys.map((key) => under.store.insert(key, entryOf(under, "one of many", { subject }))),
       );

@@ -8,7 +8,7 @@ import {
   fieldsOf,
   inserted,
   listedBoth,
-  LONG,
+  LIFE_SECONDS,
   newKey,
   sameBytes,
   sameData,
@@ -19,9 +19,9 @@ const method = "outage";
 const needs = "outage";
 
 /** Milliseconds that a store may need to reconnect to its server. */
-const RETURN_LIMIT = 30_000;
+const RETURN_LIMIT_MS = 30_000;
 /** Milliseconds between two checks for the reconnection. */
-const LOOK_INTERVAL = 20;
+const LOOK_INTERVAL_MS = 20;
 /** The number of later calls after which a refused write can no longer take effect. */
 const LATER_CALLS = 20;
 
@@ -186,7 +186,9 @@ async function duringOutage(under: StoreUnderTest, there: Prepared): Promise<Out
       outcomeOf("get", () => store.get(there.kept.key)),
       outcomeOf("insert", () => store.insert(there.fresh, entry)),
       outcomeOf("replace", () => store.replace(there.replaced.key, entry, there.replaced.version)),
-      outcomeOf("touch", () => store.touch(there.touched.key, under.now(), under.now() + 2 * LONG)),
+      outcomeOf("touch", () =>
+        store.touch(there.touched.key, under.now(), under.now() + 2 * LIFE_SECONDS),
+      ),
       outcomeOf("delete", () => store.delete(there.deleted.key)),
       outcomeOf("listBySubject", () => store.listBySubject(there.subject)),
       outcomeOf("listBySid", () => store.listBySid(there.subject)),
@@ -239,10 +241,10 @@ async function whenBack(work: () => Promise<void>): Promise<void> {
       await work();
       return;
     } catch (error) {
-      if (error instanceof assert.AssertionError || performance.now() - started > RETURN_LIMIT)
+      if (error instanceof assert.AssertionError || performance.now() - started > RETURN_LIMIT_MS)
         throw error;
     }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_INTERVAL));
+    await new Promise((resolve) => setTimeout(resolve, LOOK_INTERVAL_MS));
   }
 }
 

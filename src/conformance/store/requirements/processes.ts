@@ -9,7 +9,7 @@ import {
   entryOf,
   inserted,
   listedBoth,
-  LONG,
+  LIFE_SECONDS,
   newKey,
   oneWinner,
   ROUNDS,
@@ -169,7 +169,7 @@ export const processRequirements: readonly StoreRequirement[] = [
         let deleted = "";
         const [isReplaced] = await atOnce(round, [
           () => other.replace(key, entryOf(under, "second"), version),
-          () => other.touch(key, under.now(), under.now() + 2 * LONG),
+          () => other.touch(key, under.now(), under.now() + 2 * LIFE_SECONDS),
           async () => {
             deleted = textOf(await under.store.delete(key));
             return true;
@@ -197,14 +197,14 @@ export const processRequirements: readonly StoreRequirement[] = [
       const now = under.now();
       const { key, version } = await inserted(under, "first", { lastActive: now - 100 });
       assert.equal((await other.get(key))?.lastActive, now - 100);
-      assert.equal(await under.store.touch(key, now - 10, now + 2 * LONG), true);
-      assert.deepEqual(await stampsOf(other, key), [now - 10, now + 2 * LONG]);
+      assert.equal(await under.store.touch(key, now - 10, now + 2 * LIFE_SECONDS), true);
+      assert.deepEqual(await stampsOf(other, key), [now - 10, now + 2 * LIFE_SECONDS]);
       assert.equal(await other.touch(key, now, now), true);
       assert.equal(
         await other.replace(key, entryOf(under, "second", { lastActive: now - 100 }), version),
         true,
       );
-      assert.deepEqual(await stampsOf(under.store, key), [now, now + 2 * LONG]);
+      assert.deepEqual(await stampsOf(under.store, key), [now, now + 2 * LIFE_SECONDS]);
     },
   },
   {

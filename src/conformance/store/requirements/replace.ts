@@ -8,7 +8,7 @@ import {
   entryOf,
   inserted,
   listedBoth,
-  LONG,
+  LIFE_SECONDS,
   newKey,
   oneWinner,
   ROUNDS,
@@ -98,16 +98,20 @@ export const replaceRequirements: readonly StoreRequirement[] = [
       const now = under.now();
       const { key, version } = await inserted(under, "first", {
         lastActive: now - 10,
-        expiresAt: now + LONG,
+        expiresAt: now + LIFE_SECONDS,
       });
-      await under.store.replace(key, entryOf(under, "second", { expiresAt: now + LONG }), version);
       await under.store.replace(
         key,
-        entryOf(under, "late", { lastActive: now, expiresAt: now + 2 * LONG }),
+        entryOf(under, "second", { expiresAt: now + LIFE_SECONDS }),
+        version,
+      );
+      await under.store.replace(
+        key,
+        entryOf(under, "late", { lastActive: now, expiresAt: now + 2 * LIFE_SECONDS }),
         version,
       );
       const stored = await under.store.get(key);
-      assert.deepEqual([stored?.lastActive, stored?.expiresAt], [now - 10, now + LONG]);
+      assert.deepEqual([stored?.lastActive, stored?.expiresAt], [now - 10, now + LIFE_SECONDS]);
     },
   },
   {
@@ -294,8 +298,8 @@ export const replaceRequirements: readonly StoreRequirement[] = [
         );
       }
       for (const [stored, given] of [
-        [LONG, 2 * LONG],
-        [2 * LONG, LONG],
+        [LIFE_SECONDS, 2 * LIFE_SECONDS],
+        [2 * LIFE_SECONDS, LIFE_SECONDS],
       ] as const) {
         const { key, version } = await inserted(under, "first", { expiresAt: now + stored });
         await under.store.replace(
@@ -303,7 +307,7 @@ export const replaceRequirements: readonly StoreRequirement[] = [
           entryOf(under, "second", { expiresAt: now + given }),
           version,
         );
-        assert.equal((await under.store.get(key))?.expiresAt, now + 2 * LONG);
+        assert.equal((await under.store.get(key))?.expiresAt, now + 2 * LIFE_SECONDS);
       }
     },
   },

@@ -11,7 +11,7 @@ import type {
 import type { StoreUnderTest } from "../store-under-test.js";
 
 /** Seconds; longer than any check that does not wait for expiry. */
-export const LONG = 600;
+export const LIFE_SECONDS = 600;
 
 /** How often each race runs, so that it also hits rare interleavings. */
 export const ROUNDS = 20;
@@ -60,7 +60,7 @@ export function sameBytes(found: Uint8Array | undefined, expected: Uint8Array): 
 
 /** Returns an entry that outlives its check. */
 export function entryOf(under: StoreUnderTest, text: string, fields: Partial<Entry> = {}): Entry {
-  return { data: dataFor(under.store, text), expiresAt: under.now() + LONG, ...fields };
+  return { data: dataFor(under.store, text), expiresAt: under.now() + LIFE_SECONDS, ...fields };
 }
 
 export interface Inserted {
@@ -154,7 +154,7 @@ export async function isAbsent(under: StoreUnderTest, key: string, version: stri
   );
   assert.equal(await store.get(key), undefined, "a late replace brought the entry back");
   assert.equal(
-    await store.touch(key, under.now(), under.now() + LONG),
+    await store.touch(key, under.now(), under.now() + LIFE_SECONDS),
     false,
     "a late touch returned true",
   );

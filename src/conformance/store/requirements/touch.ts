@@ -6,7 +6,7 @@ import {
   atOnce,
   entryOf,
   inserted,
-  LONG,
+  LIFE_SECONDS,
   newKey,
   ROUNDS,
   sameBytes,
@@ -27,9 +27,9 @@ export const touchRequirements: readonly StoreRequirement[] = [
     async check(under) {
       const now = under.now();
       const { key } = await inserted(under, "first", { lastActive: now - 10 });
-      assert.equal(await under.store.touch(key, now, now + 2 * LONG), true);
+      assert.equal(await under.store.touch(key, now, now + 2 * LIFE_SECONDS), true);
       const stored = await under.store.get(key);
-      assert.deepEqual([stored?.lastActive, stored?.expiresAt], [now, now + 2 * LONG]);
+      assert.deepEqual([stored?.lastActive, stored?.expiresAt], [now, now + 2 * LIFE_SECONDS]);
     },
   },
   {
@@ -41,15 +41,18 @@ export const touchRequirements: readonly StoreRequirement[] = [
       "A late time stamp would undo a newer one and sign an active user out, or the session would count as absent.",
     async check(under) {
       const now = under.now();
-      const { key } = await inserted(under, "first", { lastActive: now, expiresAt: now + LONG });
+      const { key } = await inserted(under, "first", {
+        lastActive: now,
+        expiresAt: now + LIFE_SECONDS,
+      });
       for (const [lastActive, expiresAt] of [
         [now - 10, now + 1],
         [0, 0],
-        [now, now + LONG],
+        [now, now + LIFE_SECONDS],
       ] as const) {
         assert.equal(await under.store.touch(key, lastActive, expiresAt), true);
         const stored = await under.store.get(key);
-        assert.deepEqual([stored?.lastActive, stored?.expiresAt], [now, now + LONG]);
+        assert.deepEqual([stored?.lastActive, stored?.expiresAt], [now, now + LIFE_SECONDS]);
       }
     },
   },
@@ -63,9 +66,9 @@ export const touchRequirements: readonly StoreRequirement[] = [
       const now = under.now();
       const { key } = await inserted(under, "first", { lastActive: now });
       await under.store.touch(key, now + 3, now);
-      await under.store.touch(key, now, now + 2 * LONG);
+      await under.store.touch(key, now, now + 2 * LIFE_SECONDS);
       const stored = await under.store.get(key);
-      assert.deepEqual([stored?.lastActive, stored?.expiresAt], [now + 3, now + 2 * LONG]);
+      assert.deepEqual([stored?.lastActive, stored?.expiresAt], [now + 3, now + 2 * LIFE_SECONDS]);
     },
   },
   {
@@ -78,14 +81,14 @@ export const touchRequirements: readonly StoreRequirement[] = [
       const now = under.now();
       const stamped = await inserted(under, "first", { lastActive: now - 10 });
       const unstamped = await inserted(under, "first");
-      await under.store.touch(stamped.key, null, now + 2 * LONG);
-      await under.store.touch(unstamped.key, null, now + 2 * LONG);
+      await under.store.touch(stamped.key, null, now + 2 * LIFE_SECONDS);
+      await under.store.touch(unstamped.key, null, now + 2 * LIFE_SECONDS);
       const [one, other] = [
         await under.store.get(stamped.key),
         await under.store.get(unstamped.key),
       ];
-      assert.deepEqual([one?.lastActive, one?.expiresAt], [now - 10, now + 2 * LONG]);
-      assert.deepEqual([other?.lastActive, other?.expiresAt], [undefined, now + 2 * LONG]);
+      assert.deepEqual([one?.lastActive, one?.expiresAt], [now - 10, now + 2 * LIFE_SECONDS]);
+      assert.deepEqual([other?.lastActive, other?.expiresAt], [undefined, now + 2 * LIFE_SECONDS]);
     },
   },
   {
@@ -113,15 +116,15 @@ export const touchRequirements: readonly StoreRequirement[] = [
       for (let round = 0; round < ROUNDS / 2; round += 1) {
         const { key } = await inserted(under, "first", {
           lastActive: now - 100,
-          expiresAt: now + LONG,
+          expiresAt: now + LIFE_SECONDS,
         });
         const touches = Array.from(
           { length: 10 },
-          (_, index) => () => under.store.touch(key, now - index, now + LONG + index),
+          (_, index) => () => under.store.touch(key, now - index, now + LIFE_SECONDS + index),
         );
         assert.ok((await atOnce(round, touches)).every(Boolean));
         const stored = await under.store.get(key);
-        assert.deepEqual([stored?.lastActive, stored?.expiresAt], [now, now + LONG + 9]);
+        assert.deepEqual([stored?.lastActive, stored?.expiresAt], [now, now + LIFE_SECONDS + 9]);
       }
     },
   },
@@ -135,7 +138,7 @@ export const touchRequirements: readonly StoreRequirement[] = [
     async check(under) {
       const now = under.now();
       const { key, version } = await inserted(under, "first", { lastActive: now - 10 });
-      await under.store.touch(key, now, now + 2 * LONG);
+      await under.store.touch(key, now, now + 2 * LIFE_SECONDS);
       assert.equal(await versionOf(under, key), version);
       assert.equal(await under.store.replace(key, entryOf(under, "second"), version), true);
     },
@@ -153,7 +156,7 @@ export const touchRequirements: readonly StoreRequirement[] = [
         subject,
         summary: new Uint8Array([3]),
       });
-      await under.store.touch(key, now, now + 2 * LONG);
+      await under.store.touch(key, now, now + 2 * LIFE_SECONDS);
       const stored = await under.store.get(key);
       sameData(stored, entry.data);
       assert.equal(stored?.subject, subject);
@@ -173,7 +176,7 @@ export const touchRequirements: readonly StoreRequirement[] = [
       for (let round = 0; round < ROUNDS; round += 1) {
         const { key, version } = await inserted(under, "first");
         const second = entryOf(under, "second");
-        const touch = () => under.store.touch(key, now, now + LONG + 1);
+        const touch = () => under.store.touch(key, now, now + LIFE_SECONDS + 1);
         const results = await atOnce(round, [
           touch,
           touch,
@@ -222,7 +225,7 @@ export const touchRequirements: readonly StoreRequirement[] = [
     consequence: "A request that is running during a logout would bring the session back.",
     async check(under) {
       const key = newKey();
-      assert.equal(await under.store.touch(key, under.now(), under.now() + LONG), false);
+      assert.equal(await under.store.touch(key, under.now(), under.now() + LIFE_SECONDS), false);
       assert.equal(await under.store.get(key), undefined);
     },
   },
