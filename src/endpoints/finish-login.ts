@@ -4,7 +4,7 @@ import { hasSubject, isSameUser, userPayload, type IdInfo } from "../record/iden
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { single } from "../http/request.js";
 import { failureReply, type Failure } from "../pages/failure-reply.js";
-import { signInErrorCode } from "../pages/index-page.js";
+import { signInErrorCode } from "../record/sign-in-errors.js";
 import type { ProviderFacts, DroppedTokens } from "../ports/provider.js";
 import type { PendingLogin, SessionRecord } from "../record/record.js";
 import { createHash } from "node:crypto";

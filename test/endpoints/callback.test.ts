@@ -12,7 +12,7 @@ import type {
   IdTokenDraft,
   MutatedIdToken,
 } from "../../src/testing/provider/test-provider.js";
-import { SIGN_IN_ERRORS } from "../pages/sign-in-sentences.js";
+import { SIGN_IN_ERRORS } from "../../src/record/sign-in-errors.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 import { PATIENCE } from "../support/eventually.js";
@@ -651,7 +651,7 @@ describe("an error of the provider", () => {
   const HOSTILE = '"><script>alert(1)</script>\r\nSet-Cookie: a=b';
 
   it.each<[string, string]>([
-    ...Object.keys(SIGN_IN_ERRORS).map((code): [string, string] => [code, code]),
+    ...SIGN_IN_ERRORS.map((code): [string, string] => [code, code]),
     ["something_else", "provider_error"],
     ["ACCESS_DENIED", "provider_error"],
     ["access_denied ", "provider_error"],

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { SIGN_IN_ERRORS } from "../pages/sign-in-sentences.js";
+import { en } from "../../src/pages/locales/en.js";
+import { SIGN_IN_ERRORS } from "../../src/record/sign-in-errors.js";
 import {
   startApplication,
   type Application,
@@ -178,14 +179,11 @@ describe("the index", () => {
     }
   });
 
-  it.each(Object.entries(SIGN_IN_ERRORS))(
-    "explains the sign-in error %s in fixed words",
-    async (code, words) => {
-      const text = await textOf(await start(), `${INDEX}?error=${code}`);
-      expect(text.replaceAll("&#39;", "'")).toContain(words);
-      expect(text).toContain(code);
-    },
-  );
+  it.each(SIGN_IN_ERRORS)("explains the sign-in error %s in fixed words", async (code) => {
+    const text = await textOf(await start(), `${INDEX}?error=${code}`);
+    expect(text.replaceAll("&#39;", "'")).toContain(en[`signIn.${code}`]);
+    expect(text).toContain(code);
+  });
 
   it.each([
     "",

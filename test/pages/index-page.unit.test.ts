@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { signInErrorCode, type IndexState } from "../../src/pages/index-page.js";
+import type { IndexState } from "../../src/pages/index-page.js";
+import { en } from "../../src/pages/locales/en.js";
+import { SIGN_IN_ERRORS } from "../../src/record/sign-in-errors.js";
 import { expectOrderly } from "./orderly.js";
 import { indexPage } from "./shown.js";
-import { SIGN_IN_ERRORS, type SignInErrorCode } from "./sign-in-sentences.js";
 import { indexStates } from "./states.mjs";
 import { tagsOf, textOf } from "./tags.js";
 
@@ -198,20 +199,17 @@ describe("a sign-in error", () => {
     { kind: "ended", reason: "idle", user: ada },
   ];
 
-  it.each(Object.keys(SIGN_IN_ERRORS) as SignInErrorCode[])(
-    "%s is shown in its fixed words, above every state",
-    (code) => {
-      for (const state of kinds) {
-        const { html } = show(state, code);
-        expect(titleOf(html)).toMatch(/^Sign-in not completed – /);
-        const text = textOf(html);
-        expect(text).toContain(SIGN_IN_ERRORS[code]);
-        expect(html.indexOf('role="alert"')).toBeGreaterThan(0);
-        expect(html.indexOf('role="alert"')).toBeLessThan(html.indexOf("<h1>"));
-        expect(text.slice(text.indexOf(SIGN_IN_ERRORS[code]))).toContain(textOf(show(state).html));
-      }
-    },
-  );
+  it.each(SIGN_IN_ERRORS)("%s is shown in its fixed words, above every state", (code) => {
+    for (const state of kinds) {
+      const { html } = show(state, code);
+      expect(titleOf(html)).toMatch(/^Sign-in not completed – /);
+      const text = textOf(html);
+      expect(text).toContain(en[`signIn.${code}`]);
+      expect(html.indexOf('role="alert"')).toBeGreaterThan(0);
+      expect(html.indexOf('role="alert"')).toBeLessThan(html.indexOf("<h1>"));
+      expect(text.slice(text.indexOf(en[`signIn.${code}`]))).toContain(textOf(show(state).html));
+    }
+  });
 
   it.each(["", "nonsense", "<script>alert(1)</script>", "__proto__", "constructor"])(
     "%j is shown as provider_error and not echoed",
@@ -280,47 +278,5 @@ describe("every state", () => {
         );
       }),
     );
-  });
-});
-
-const CODES = [
-  "access_denied",
-  "login_required",
-  "consent_required",
-  "interaction_required",
-  "account_selection_required",
-  "invalid_request",
-  "unauthorized_client",
-  "unsupported_response_type",
-  "invalid_scope",
-  "server_error",
-  "temporarily_unavailable",
-  "provider_error",
-] as const;
-
-describe("the error code of a sign-in", () => {
-  it("the fixed list holds the errors of OAuth and OpenID Connect and one for the rest", () => {
-    expect(Object.keys(SIGN_IN_ERRORS).sort()).toEqual([...CODES].sort());
-  });
-
-  it.each(CODES)("%s stays as it is and has words of its own", (code) => {
-    expect(signInErrorCode(code)).toBe(code);
-    expect(
-      Object.values(SIGN_IN_ERRORS).filter((words) => words === SIGN_IN_ERRORS[code]),
-    ).toHaveLength(1);
-  });
-
-  it.each([
-    "",
-    "failed",
-    "ACCESS_DENIED",
-    "access_denied ",
-    "<script>alert(1)</script>",
-    "__proto__",
-    "constructor",
-    "toString",
-    "a".repeat(100_000),
-  ])("%j becomes provider_error", (raw) => {
-    expect(signInErrorCode(raw)).toBe("provider_error");
   });
 });

@@ -1,4 +1,5 @@
 import { PAGE_ERRORS } from "../../errors.js";
+import type { SignInErrorCode } from "../../record/sign-in-errors.js";
 import type { Message } from "./message.js";
 
 const TITLES = Object.fromEntries(
@@ -160,4 +161,6 @@ export const en = {
   "error.session_missing.text": "This site could not check whether you are signed in.",
   "error.hook_failed.text":
     "This application could not finish processing your sign-in. Such a problem is usually short.",
-} as const satisfies Readonly<Record<string, Message>>;
+} as const satisfies Readonly<
+  Record<string, Message> & Record<`signIn.${SignInErrorCode}`, string>
+>;
