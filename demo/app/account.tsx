@@ -1,4 +1,4 @@
-import type { SessionState } from "idpauth/client";
+import { SignInError, type SessionState } from "idpauth/client";
 import { SignedIn, SignedOut, useSession, useSessionClient } from "idpauth/react";
 import { useState } from "react";
 
@@ -23,8 +23,12 @@ export function Account() {
 
   const signInHere = () => {
     setProblem("");
-    signIn({ popup: true }).catch(() =>
-      setProblem("The browser did not open a window. Use “Sign in” instead."),
+    signIn({ popup: true }).catch((error: unknown) =>
+      setProblem(
+        error instanceof SignInError
+          ? `The sign-in was not completed: ${error.message}.`
+          : "The browser did not open a window. Use “Sign in” instead.",
+      ),
     );
   };
 

@@ -84,6 +84,7 @@ export interface Client<ClientData extends object = Record<string, unknown>> {
    * Navigates to the login; the promise then stays pending. With `popup` it resolves when the user
    * has signed in.
    *
+   * @throws SignInError with `popup`, if the login ends without a sign-in
    * @throws Error with `popup`, if the browser does not open the window
    */
   signIn(options?: SignInOptions): Promise<SessionState<ClientData>>;

@@ -10,6 +10,7 @@ export type { ProbeDetails } from "../record/probe.js";
 export type { EndReason } from "../record/probe.js";
 export type { UserPayload } from "../record/identity.js";
 export type { Client, ClientOptions, SignInOptions, SignOutOptions } from "./client-interface.js";
+export { SignInError } from "./sign-in-error.js";
 export { UserChangedError } from "./user-changed-error.js";
 export type {
   Deadlines,

@@ -4,7 +4,7 @@ export interface Environment {
   readonly AbortSignal: { timeout(milliseconds: number): AbortSignal };
   readonly Math: { random(): number };
   readonly console: { warn(text: string): void };
-  readonly crypto: { getRandomValues(numbers: BigUint64Array<ArrayBuffer>): BigUint64Array };
+  readonly crypto: { getRandomValues(numbers: Uint32Array<ArrayBuffer>): Uint32Array };
   readonly document: { readonly visibilityState: string };
   readonly location: { readonly href: string; readonly origin: string; assign(url: string): void };
   /** Absent on pages without a secure context. */
@@ -13,7 +13,11 @@ export interface Environment {
   readonly EventSource: new (url: string) => Stream;
   readonly Request: typeof Request;
   fetch(input: string | Request, init?: RequestInit): Promise<Response>;
-  open(url: string, target: string, features: string): { opener: unknown } | null;
+  open(
+    url: string,
+    target: string,
+    features: string,
+  ): { opener: unknown; readonly closed: boolean } | null;
   setTimeout(task: () => void, milliseconds: number): number;
   clearTimeout(timer: number | undefined): void;
   addEventListener(

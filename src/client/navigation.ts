@@ -2,6 +2,8 @@ import type { SignInOptions, SignOutOptions } from "./client-interface.js";
 import type { Environment } from "./environment.js";
 import type { Session } from "./session.js";
 import type { SessionState } from "./session-state.js";
+import { SignInError } from "./sign-in-error.js";
+import { signedIn } from "./waiting-requests.js";
 
 /** A promise that the page does not outlive. */
 const pending = () => new Promise<never>(() => {});
@@ -14,38 +16,44 @@ export function signInWith<ClientData extends object>(
     SessionState<ClientData>
   > => {
     const { href } = env.location;
-    const login = (own: Record<string, string>) =>
-      `${session.mount}login/?${new URLSearchParams({ ...params, ...own }).toString()}`;
+    const login = (page: string) =>
+      `${session.mount}login/?${new URLSearchParams({
+        ...params,
+        scheme: "PRESERVE_ORIGIN_QP",
+        origin_url: new URL(page, href).href,
+      }).toString()}`;
     if (!popup) {
-      env.location.assign(
-        login({ scheme: "PRESERVE_ORIGIN_QP", origin_url: new URL(returnTo ?? href, href).href }),
-      );
+      env.location.assign(login(returnTo ?? href));
       return pending();
     }
-    const attempt = env.crypto.getRandomValues(new BigUint64Array(2)).join("-");
+    const attempt = env.crypto.getRandomValues(new Uint32Array(4)).join("-");
     const opened = env.open(
-      login({ response: "popup", attempt }),
+      login(`${session.mount}popup?attempt=${attempt}`),
       "_blank",
       "popup,width=500,height=700",
     );
     if (!opened) throw new Error("Blocked: needs a click.");
     // A page of the provider must not be able to navigate this page.
     opened.opener = null;
-    return new Promise((resolve) => {
-      // Without the popup's hint, any sign-in of a signed-out user counts.
-      let counts = session.getState().status === "signed-out";
-      const check = () => {
-        const state = session.getState();
-        if (!counts || state.status !== "signed-in") return;
-        stop();
-        resolve(state);
+    const { status } = session.getState();
+    const failed = new AbortController();
+    await new Promise<void>((resolve) => {
+      const end = (failure?: string) => {
+        if (failure) failed.abort(new SignInError(failure));
+        resolve();
       };
-      const stop = session.subscribe(check);
-      session.onAttempt(attempt, () => {
-        counts = true;
-        check();
+      // Any sign-in of a signed-out user counts, even if the window cannot report it.
+      if (status === "signed-out") resolve();
+      session.attempts.set(attempt, end);
+      // A provider's page with Cross-Origin-Opener-Policy makes the window look closed.
+      session.listen("focus", () => {
+        if (opened.closed)
+          void session.refresh().then((next) => {
+            if (next.status === status) end("cancelled");
+          });
       });
     });
+    return signedIn(session, failed.signal);
   };
 }
 

@@ -4,7 +4,7 @@ import type { Channel, Environment, Stream } from "./environment.js";
 import { requestState } from "./probe.js";
 import type { SessionState } from "./session-state.js";
 import { isSame, LOADING, signedOut, stateOf } from "./states.js";
-import { openChannel, type Hint } from "./tabs.js";
+import type { Hint } from "./tab-messages.js";
 
 /** Milliseconds within which browsers probe whose streams have ended without a reason. */
 const SPREAD = 5_000;
@@ -43,8 +43,13 @@ export interface Session<ClientData extends object> {
    * browser leaves this page.
    */
   leave(): void;
-  /** Calls back after the popup window of this attempt has signed in. */
-  onAttempt(attempt: string, done: () => void): void;
+  /** Waits for the running probe, else sends one. */
+  refresh(): Promise<SessionState<ClientData>>;
+  /**
+   * By attempt, what hears of the end of that login in another window: of its failure, or undefined
+   * after a sign-in.
+   */
+  readonly attempts: Map<unknown, (failure: string | undefined) => void>;
   /** @param capture also hears what an element of the page stops */
   listen(
     type: string,
@@ -67,7 +72,7 @@ export function startSession<ClientData extends object>(
   const mount = (isBrowser ? env.location.origin : "") + mountPath;
   const initialState: State = Object.freeze(details ? stateOf(details, env.Date.now()) : LOADING);
   const listeners = new Set<(state: State) => void>();
-  const attempts = new Map<unknown, () => void>();
+  const attempts: Session<ClientData>["attempts"] = new Map();
   const closing = new AbortController();
 
   let state = initialState;
@@ -215,24 +220,29 @@ export function startSession<ClientData extends object>(
   const tell = (known: string | null, changed?: boolean) =>
     channel?.postMessage({ left, account: known, changed } satisfies Hint);
   const hear = (hint: Hint) => {
-    const { type, attempt } = hint;
+    const { type, attempt, failure } = hint;
+    if (type === "received") return;
     const isNews = hint.changed || !isSettled();
     left ||= hint.left;
-    if (type === "signed-in") {
-      const done = attempts.get(attempt);
-      if (done) channel?.postMessage({ type: "received", attempt });
-      void probe(false, true).then(done);
-    } else if (!type) {
-      if (hint.account !== state.account || (isNews && isVisible())) void probe(false, true);
-      else if (isNews) due = 0;
-      else if (hint.changed === false) postpone();
-    }
+    const report = attempts.get(attempt);
+    if (report) channel?.postMessage({ type: "received", attempt });
+    // The end of a login in another window has no account, so it is always asked about.
+    if (hint.account !== state.account || (isNews && isVisible()))
+      void probe(false, true).then(() => report?.(failure));
+    else if (isNews) due = 0;
+    else if (hint.changed === false) postpone();
   };
 
   const listen: Session<ClientData>["listen"] = (type, listener, capture) =>
     env.addEventListener(type, listener, { capture: capture as boolean, signal: closing.signal });
   const connect = () => {
-    channel = openChannel(env, mountPath, hear);
+    // Without one, a tab finds out by its own probes.
+    if (env.BroadcastChannel) {
+      channel = new env.BroadcastChannel(`idpauth:${mountPath}`);
+      channel.onmessage = ({ data }) => {
+        if (data) hear(data);
+      };
+    }
     wakeNow();
   };
   const disconnect = () => {
@@ -273,6 +283,7 @@ export function startSession<ClientData extends object>(
       return () => void listeners.delete(own);
     },
     probe,
+    refresh,
     generation: () => generation,
     ended(reason) {
       supersede();
@@ -289,7 +300,7 @@ export function startSession<ClientData extends object>(
       watches = 40;
       postpone();
     },
-    onAttempt: (attempt, done) => attempts.set(attempt, done),
+    attempts,
     listen,
     isVisible,
     close() {

@@ -1,13 +1,14 @@
 /** The replies of callbacks that start no session. */
 import { ERRORS } from "../errors.js";
 import { wantsPage } from "../http/accept.js";
-import { problem, type Reply } from "../http/reply.js";
+import { problem, redirect, type Reply } from "../http/reply.js";
 import { isText, userPayload, type IdInfo } from "../record/identity.js";
 import type { PendingLogin } from "../record/record.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { loginUrlBackTo, providerIn, isPassable } from "../guard/login-url.js";
 import type { SessionRequest } from "../access/session-request.js";
 import type { Action } from "../pages/error-page.js";
+import { failureAt } from "./login-destination.js";
 import { reasonLine } from "../events/log-lines.js";
 import { failureReply } from "../pages/failure-reply.js";
 
@@ -78,6 +79,8 @@ export async function askUser(
     },
     { level: "info", code, message },
   );
+  const failedAt = failureAt(login, code, pages.publicPath);
+  if (failedAt !== undefined) return redirect(failedAt);
   if (!wantsPage(request, true)) return problem(code, message);
   // Several providers sign in by `preferred_username`, and not by the email address.
   const hint = [other["preferred_username"], other.email].find(

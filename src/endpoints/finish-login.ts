@@ -4,7 +4,7 @@ import { hasSubject, isSameUser, userPayload, type IdInfo } from "../record/iden
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { single } from "../http/request.js";
 import { failureReply, type Failure } from "../pages/failure-reply.js";
-import { signInErrorCode } from "../record/sign-in-errors.js";
+import { signInErrorCode, type SignInErrorCode } from "../record/sign-in-errors.js";
 import type { ProviderFacts, DroppedTokens } from "../ports/provider.js";
 import type { PendingLogin, SessionRecord } from "../record/record.js";
 import { createHash } from "node:crypto";
@@ -28,6 +28,7 @@ import type { SignIn } from "../record/credentials.js";
 import { judge } from "../record/session-policy.js";
 import { needsUser } from "../record/silent-login.js";
 import { anotherAccount, askUser, linkInvalid } from "./callback-replies.js";
+import { failureAt, failureCodeOf } from "./login-destination.js";
 import { wasSignedOutByOtherSite, withDecision } from "./other-site-logout.js";
 
 /** A callback whose state belongs to a pending login of this browser. */
@@ -380,7 +381,11 @@ function withoutCode(
   }
   const { code } = response;
   if (!isSilentFailure(login, response))
-    return refusal(attempt, "none", code, () => redirect(`${settings.publicPath}?error=${code}`));
+    return refusal(attempt, "none", code, () =>
+      redirect(
+        failureAt(login, code, settings.publicPath) ?? `${settings.publicPath}?error=${code}`,
+      ),
+    );
   return new Ending("none", () => {
     const line = reasonLine("silent_login_failed", code);
     events.emit(
@@ -388,7 +393,7 @@ function withoutCode(
       { ...about(login), during: "callback", kind: "refusal", reason: code },
       line,
     );
-    return redirect(login.final_redirect);
+    return redirect(failureAt(login, code, settings.publicPath) ?? login.final_redirect);
   });
 }
 
@@ -408,7 +413,9 @@ function refusal(
   });
 }
 
-function page({ opened, context }: Attempt, failure: Failure): Promise<Reply> {
+async function page({ opened, context, login }: Attempt, failure: Failure): Promise<Reply> {
+  const failedAt = failureAt(login, failure.code, context.pages.publicPath);
+  if (failedAt !== undefined) return redirect(failedAt);
   return failureReply(failure, opened.request, context.pages, "html");
 }
 
@@ -421,14 +428,17 @@ function failed({ context, login, hadCredentials }: Attempt, error: unknown): En
     error instanceof ProviderUnavailableError || error instanceof StoreUnavailableError;
   return new Ending(hadCredentials && isOutage ? "dropped" : "revoked", () => {
     context.events.failed("callback", error, about(login));
-    throw error;
+    const code = failureCodeOf(error);
+    const failedAt = code && failureAt(login, code, context.pages.publicPath);
+    if (failedAt === undefined) throw error;
+    return redirect(failedAt);
   });
 }
 
 /** The authorization response, as the query of the callback has it. */
 type AuthorizationResponse =
   | { readonly kind: "code"; readonly code: string }
-  | { readonly kind: "error"; readonly code: string }
+  | { readonly kind: "error"; readonly code: SignInErrorCode }
   | { readonly kind: "invalid"; readonly reason: "iss" | "parameters" | "provider" };
 
 /**

@@ -4,7 +4,6 @@ import { LOGIN_RESPONSES, SCHEMES, type Scheme } from "../http/redirects.js";
 import { single } from "../http/request.js";
 import { choice, type BadParameter } from "../pages/failure-reply.js";
 import type { StepUp } from "../record/record.js";
-import { badPopupParameters } from "./popup.js";
 
 type LoginResponse = (typeof LOGIN_RESPONSES)[number];
 
@@ -32,7 +31,7 @@ export function readLoginParameters(
   const response = choice(query, "response", LOGIN_RESPONSES, "redirect");
   const bad: BadParameter[] = [scheme, response].filter((chosen) => typeof chosen !== "string");
   if (typeof scheme === "string" && typeof response === "string")
-    bad.push(...badCombination(scheme, response, query));
+    bad.push(...badCombination(scheme, response));
   const passed = passedParameters(query, names, bad);
   const stepUp = stepUpParameters(query, bad);
   if (typeof scheme !== "string" || typeof response !== "string" || bad.length > 0) return { bad };
@@ -40,11 +39,7 @@ export function readLoginParameters(
 }
 
 /** Returns what is wrong with a scheme and a response that are valid by themselves. */
-function badCombination(
-  scheme: Scheme,
-  response: LoginResponse,
-  query: URLSearchParams,
-): readonly BadParameter[] {
+function badCombination(scheme: Scheme, response: LoginResponse): readonly BadParameter[] {
   // Only a script can set a custom header, and a script cannot follow the redirect to the provider.
   if (scheme === "PRESERVE_ORIGIN_HP" && response === "redirect") {
     return [
@@ -55,7 +50,7 @@ function badCombination(
       },
     ];
   }
-  return response === "popup" ? badPopupParameters(query) : [];
+  return [];
 }
 
 /**

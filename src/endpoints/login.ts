@@ -1,20 +1,7 @@
 import type { PendingLogin } from "../record/record.js";
-import {
-  initiatorOf,
-  isPrefetch,
-  isUnattended,
-  queryOf,
-  single,
-  type IdpRequest,
-} from "../http/request.js";
+import { initiatorOf, isPrefetch, isUnattended, queryOf } from "../http/request.js";
 import { redirect, json, type Reply } from "../http/reply.js";
-import {
-  isAuthority,
-  parseUrl,
-  sameOriginUrl,
-  type Origin,
-  type Scheme,
-} from "../http/redirects.js";
+import { isAuthority, parseUrl, type Origin } from "../http/redirects.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { loginPath, providerIn } from "../guard/login-url.js";
 import type { SessionRequest } from "../access/session-request.js";
@@ -25,10 +12,9 @@ import { logLine } from "../events/log-lines.js";
 import { apiLogin } from "../record/stored-api-tokens.js";
 import { withLogin } from "../record/pending-logins.js";
 import { epochSeconds } from "../clock.js";
-import type { CommonSettings } from "../config/read-settings.js";
 import { readLoginParameters, type LoginParameters } from "./login-parameters.js";
 import { askedApi, candidates, CROSS_SITE } from "./choose-provider.js";
-import { popupQuery } from "./popup.js";
+import { destinationOf, failureAt, failureCodeOf } from "./login-destination.js";
 import { lazily } from "../work/lazily.js";
 
 export const loadChooser = lazily(() => import("./provider-chooser.js"));
@@ -101,11 +87,7 @@ async function startLogin(
   { scheme, response, passed, stepUp, query, origin, isCrossSite, registration, api }: Start,
 ): Promise<Reply> {
   const { publicPath } = settings;
-  const popup = response === "popup" ? popupQuery(query) : undefined;
-  const destination: Destination =
-    popup === undefined
-      ? destinationOf(scheme, query, request, origin, isCrossSite, settings)
-      : { url: `${publicPath}popup${popup}`, decision: "not_used" };
+  const destination = destinationOf({ scheme, query, request, origin, isCrossSite }, settings);
   // The line contains neither address: one is a stranger's input, the other may be private.
   if (destination.decision === "rejected") events.log(logLine("origin_rejected"));
   const now = epochSeconds(clock);
@@ -153,63 +135,22 @@ async function startLogin(
         : redirect(url);
     return { ...reply, setCookies: session.setCookies };
   } catch (error) {
-    if (error instanceof ProviderRefusedError) {
+    if (error instanceof ProviderRefusedError)
       events.refused("login", error.reason, providerIn(key));
-      return failureReply({ code: "sign_in_refused" }, request, pages, "html");
-    }
-    if (isOutage(error)) events.failed("login", error, providerIn(key));
-    const again =
-      popup === undefined
-        ? {}
-        : { response: "popup", ...Object.fromEntries(new URLSearchParams(popup)) };
+    else if (isOutage(error)) events.failed("login", error, providerIn(key));
+    const code = failureCodeOf(error);
+    const failedAt = code && failureAt(pending, code, publicPath);
+    if (failedAt !== undefined && response === "redirect") return redirect(failedAt);
+    if (code === "sign_in_refused") return failureReply({ code }, request, pages, "html");
     return outageReply(error, request, pages, {
       label: "action.tryAgain",
-      href: loginPath(publicPath, { ...providerIn(key), ...again }),
+      href: loginPath(publicPath, providerIn(key)),
     });
   }
 }
 
 function unguessable(): string {
   return randomBytes(32).toString("base64url");
-}
-
-interface Destination {
-  readonly url: string;
-  /** For the record's debug key. */
-  readonly decision: "accepted" | "rejected" | "not_used";
-}
-
-function destinationOf(
-  scheme: Scheme,
-  query: URLSearchParams,
-  request: IdpRequest,
-  own: Origin,
-  isCrossSite: boolean,
-  settings: CommonSettings,
-): Destination {
-  const fallback = settings.authFinalRedirectUrl ?? settings.publicPath;
-  if (scheme === "LANDING_PAGE" || scheme === "DEFAULT")
-    return { url: fallback, decision: "not_used" };
-  // The second name is that of OpenID Connect Core section 4.
-  const name = query.has("origin_url") ? "origin_url" : "target_link_uri";
-  const asked =
-    scheme === "PRESERVE_ORIGIN_QP"
-      ? single(query, name)
-      : { value: request.header("x-origin-url"), repeated: false };
-  const accepted = asked.repeated ? undefined : sameOriginUrl(asked.value, own);
-  return accepted === undefined || (isCrossSite && startsOrEndsSession(accepted, settings))
-    ? { url: fallback, decision: "rejected" }
-    : { url: accepted, decision: "accepted" };
-}
-
-/**
- * Whether a URL of the application is a login or a logout. If another site's login led there, the
- * click with which a user stays signed in would start it as the application's own page does.
- */
-function startsOrEndsSession(url: string, { mountPath }: CommonSettings): boolean {
-  // Decoded, because a proxy may decode the path before it passes it on.
-  const path = new URL(url).pathname.replace(/%[2-7][\da-f]/gi, decodeURIComponent);
-  return ["login", "logout"].some((name) => path.includes(mountPath + name));
 }
 
 /**

@@ -1,10 +1,10 @@
 import { queryOf, single } from "../http/request.js";
 import { script, type Reply } from "../http/reply.js";
 import { epochSeconds } from "../clock.js";
+import { loginPath, loginUrlBackTo } from "../guard/login-url.js";
 import { POPUP_SCRIPT } from "../pages/popup-page.js";
 import { judge } from "../record/session-policy.js";
 import type { EndpointContext } from "./context.js";
-import type { BadParameter } from "../pages/failure-reply.js";
 import type { SessionRequest } from "../access/session-request.js";
 
 /**
@@ -13,45 +13,32 @@ import type { SessionRequest } from "../access/session-request.js";
  */
 const ATTEMPT = /^[\w-]{16,64}$/;
 
-/** Returns what is wrong with the parameters of a login in a popup. */
-export function badPopupParameters(query: URLSearchParams): readonly BadParameter[] {
-  const bad: BadParameter[] = [];
-  if (query.has("scheme") || query.has("origin_url") || query.has("target_link_uri")) {
-    const reason =
-      "A login with response=popup returns to its own page, so it takes no scheme and no origin_url";
-    bad.push({ name: "scheme", options: [], reason });
-  }
-  if (query.has("attempt") && popupQuery(query) === "") {
-    const reason =
-      "The parameter attempt takes one value of 16 to 64 letters, digits, hyphens and underscores";
-    bad.push({ name: "attempt", options: [], reason });
-  }
-  return bad;
-}
-
-/** Returns the query of the page on which a login in a popup ends: empty, or the valid attempt. */
-export function popupQuery(query: URLSearchParams): string {
-  const { value: attempt = "", repeated } = single(query, "attempt");
-  return !repeated && ATTEMPT.test(attempt) ? `?attempt=${attempt}` : "";
-}
-
 /**
- * GET {mountPath}popup: the page on which a login in a popup ends. If the user is signed in, its
- * script tells the application and closes it.
+ * GET {mountPath}popup: the page on which a login in a popup ends. Its script tells the application
+ * how it ended, and closes it.
  */
 export async function popup(
-  { request, session }: SessionRequest,
+  { request, session, origin }: SessionRequest,
   { settings, pages, clock }: EndpointContext,
 ): Promise<Reply> {
   const { publicPath } = settings;
-  const isSignedIn = judge(await session.read(), settings, epochSeconds(clock)).kind !== "ended";
-  const query = new URLSearchParams([
-    ["response", "popup"],
-    ...new URLSearchParams(popupQuery(new URLSearchParams(queryOf(request.target)))),
-  ]);
-  const loginHref = `${publicPath}login/?${query.toString()}`;
+  const query = new URLSearchParams(queryOf(request.target));
+  const { value: attempt = "", repeated } = single(query, "attempt");
+  const kept = !repeated && ATTEMPT.test(attempt) ? `?attempt=${attempt}` : "";
+  const hasFailed = ["cancelled", "failed"].includes(query.get("outcome") ?? "");
+  const login = loginPath(publicPath);
+  // With single sign-on, the provider would send the same user again.
+  const parameters = hasFailed ? { select_account: "true" } : {};
   return pages.popup(
-    { isSignedIn, loginHref, homeHref: settings.authFinalRedirectUrl ?? publicPath },
+    {
+      isSignedIn: judge(await session.read(), settings, epochSeconds(clock)).kind !== "ended",
+      failure: hasFailed ? (query.get("code") ?? "") : undefined,
+      loginHref:
+        origin === undefined
+          ? login
+          : loginUrlBackTo(login, `${origin}${publicPath}popup${kept}`, parameters),
+      homeHref: settings.authFinalRedirectUrl ?? publicPath,
+    },
     request,
   );
 }

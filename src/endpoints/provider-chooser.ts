@@ -15,7 +15,6 @@ const KEPT = [
   "select_account",
   "max_age",
   "acr_values",
-  "attempt",
   "api",
 ];
 

@@ -13,8 +13,7 @@ export const SCHEMES = [
 ] as const;
 export type Scheme = (typeof SCHEMES)[number];
 
-/** `popup` is an addition to the specified two. */
-export const LOGIN_RESPONSES = ["redirect", "json", "popup"] as const;
+export const LOGIN_RESPONSES = ["redirect", "json"] as const;
 export const LOGOUT_RESPONSES = ["json", "redirect"] as const;
 
 /** `scheme://netloc`, as in `https://app.example`, with the port if it is not the default. */

@@ -52,10 +52,10 @@ export function errorPage(model: ErrorModel, texts: Texts): PageContent {
   const { status } = ERRORS[code];
   // Its detail is a technical text for the developers, which has no translation.
   const isEnglish = code === "login_loop";
-  const title = own(`error.${code}`, texts) ?? titleOf(code, texts);
+  const title = ownText(`error.${code}`, texts) ?? titleOf(code, texts);
   const outage = isOutage(code);
   const detail =
-    parameterText(model.parameters, texts) ?? model.detail ?? own(`error.${code}.text`, texts);
+    parameterText(model.parameters, texts) ?? model.detail ?? ownText(`error.${code}.text`, texts);
   const kept = outage ? outageText(code, model.retryAfter, texts) : undefined;
   const { label, href } = model.action ?? defaultAction(code, publicPath);
   const link = isSafeAddress(href) ? { label: say(label), href } : undefined;
@@ -90,7 +90,7 @@ function titleOf(code: ErrorCode, { language, say }: Texts): string {
 }
 
 /** The text of a key without placeholders; undefined if there is none. */
-function own(key: string, texts: Texts): string | undefined {
+export function ownText(key: string, texts: Texts): string | undefined {
   return Object.hasOwn(en, key) ? texts.say(key as "nav.home") : undefined;
 }
 

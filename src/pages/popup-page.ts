@@ -1,9 +1,13 @@
+import { SIGN_IN_ERRORS } from "../record/sign-in-errors.js";
+import { ownText } from "./error-page.js";
 import { html, NOTICE, PERSON } from "./html.js";
 import type { PageContent } from "./page-description.js";
 import type { Texts } from "./texts.js";
 
 export interface PopupModel {
   readonly isSignedIn: boolean;
+  /** The code with which the login failed, as the query has it; undefined: it didn't fail. */
+  readonly failure?: string | undefined;
   /** The address of another login in this window. */
   readonly loginHref: string;
   /** The application, for a user whose other window is gone. */
@@ -11,48 +15,58 @@ export interface PopupModel {
 }
 
 /** The page on which a login in a popup ends. */
-export function popupPage(
-  { isSignedIn, loginHref, homeHref }: PopupModel,
-  { say }: Texts,
-): PageContent {
+export function popupPage(model: PopupModel, texts: Texts): PageContent {
+  const { isSignedIn, failure, loginHref, homeHref } = model;
+  const { say } = texts;
+  const isDone = isSignedIn && failure === undefined;
   const state = isSignedIn ? "signedIn" : "signedOut";
   const heading = say(`${state}.heading`);
-  const text = say(isSignedIn ? "popup.close" : "signIn.failed");
-  const action = isSignedIn
+  const text = isDone ? say("popup.close") : say("signIn.failed");
+  const why = failure === undefined ? undefined : reasonOf(failure, texts);
+  const action = isDone
     ? { label: say("popup.stay"), href: homeHref }
-    : { label: say("action.signIn"), href: loginHref };
+    : { label: say(failure === undefined ? "action.signIn" : "action.tryAgain"), href: loginHref };
   const main = html`<section class="card">
-    <div class="emblem">${isSignedIn ? PERSON : NOTICE}</div>
+    <div class="emblem">${isDone ? PERSON : NOTICE}</div>
     <h1>${heading}</h1>
     <p>${text}</p>
+    ${why && html`<p>${why}</p>`}
     <p class="actions">
-      <a class="button${isSignedIn ? " quiet" : ""}" href="${action.href}">${action.label}</a>
+      <a class="button${isDone ? " quiet" : ""}" href="${action.href}">${action.label}</a>
     </p>
   </section>`;
-  const title = say(`${state}.title`);
   return {
     kind: "popup",
     status: 200,
-    title,
+    title: say(`${state}.title`),
     heading,
-    texts: [text],
+    texts: [text, why].filter((each) => each !== undefined),
     action,
     main,
-    ...(isSignedIn && { script: "popup.js" }),
+    ...((isSignedIn || failure !== undefined) && { script: "popup.js" }),
   };
 }
 
+/** A sentence of a fixed list: the query can contain anything. */
+function reasonOf(code: string, texts: Texts): string | undefined {
+  const known = SIGN_IN_ERRORS.find((each) => each === code);
+  return known === undefined ? ownText(`error.${code}.text`, texts) : texts.say(`signIn.${known}`);
+}
+
 /**
- * Tells the application's pages that the user has signed in. The message is only a hint: the pages
- * ask the server. When a page responds, the script closes the window. If no page is left, the
- * window stays. The browser may refuse to close it, for example because the provider sets
+ * Tells the application's pages how the login ended. The message is only a hint: the pages ask the
+ * server. When a page responds, the script closes the window. If no page is left, the window stays.
+ * The browser may refuse to close it, for example because the provider sets
  * Cross-Origin-Opener-Policy.
  */
 export const POPUP_SCRIPT = `"use strict";
 const channel = new BroadcastChannel("idpauth:" + location.pathname.replace(/popup[/]?$/, ""));
-const attempt = new URLSearchParams(location.search).get("attempt");
+const query = new URLSearchParams(location.search);
+const attempt = query.get("attempt");
+const outcome = query.get("outcome");
+const failure = (outcome === "failed" ? query.get("code") : outcome) ?? undefined;
 channel.onmessage = ({ data }) => {
   if (data?.type === "received" && data.attempt === attempt) window.close();
 };
-channel.postMessage({ type: "signed-in", attempt });
+channel.postMessage({ type: failure ? "failed" : "signed-in", attempt, failure });
 `;

@@ -76,12 +76,6 @@ describe("the page of a refused sign-in", () => {
       { authFinalRedirectUrl: "https://www.example/home" },
       "https://www.example/home",
     ],
-    [
-      "the page of a popup",
-      "/idpauth/login/?response=popup&attempt=0123456789abcdef",
-      {},
-      `${OWN_ORIGIN}/idpauth/popup?attempt=0123456789abcdef`,
-    ],
   ])("redirects to %s too", async (_page, login, options, expected) => {
     const user = await start(options);
     const [href] = linkOf(await user.signIn(login, EVE));

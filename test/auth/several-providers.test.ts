@@ -214,11 +214,13 @@ describe("a login that requests no provider", () => {
   });
 
   it("keeps the popup", async () => {
-    const page = await user.get("/idpauth/login/?response=popup&attempt=0123456789abcdef", {
+    const popup = "http://app.example/idpauth/popup?attempt=0123456789abcdef";
+    const query = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: popup });
+    const page = await user.get(`/idpauth/login/?${query.toString()}`, {
       headers: { accept: "text/html" },
     });
     const [first = ""] = hrefsIn(page);
-    expect((await user.signIn(first)).location).toBe("/idpauth/popup?attempt=0123456789abcdef");
+    expect((await user.signIn(first)).location).toBe(popup);
   });
 
   it("with response=json gets 400 with the providers and their logins", async () => {

@@ -126,7 +126,7 @@ describe.skipIf(executablePath === undefined)(
         window.channel = new BroadcastChannel("idpauth:/idpauth/");
         channel.onmessage = ({ data }) => { heard.push(data); channel.postMessage({ type: "received", attempt: data.attempt }); };
         document.body.innerHTML = '<input id="draft"><button>Sign in</button>';
-        document.querySelector("button").onclick = () => { window.popup = open("${origin}/idpauth/login/?response=popup&attempt=${attempt}"); };
+        document.querySelector("button").onclick = () => { window.popup = open("${origin}/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=" + encodeURIComponent(self.origin + "/idpauth/popup?attempt=${attempt}")); };
       `);
         await tab.fill("#draft", "half a sentence");
         const [popup] = await Promise.all([user.context.waitForEvent("page"), tab.click("button")]);

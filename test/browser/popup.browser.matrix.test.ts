@@ -2,13 +2,15 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { listen } from "../adapters/applications/listen.js";
 import { startClientApplication, status, type ClientApplication } from "./client-application.js";
-import { startApplication } from "../support/application.js";
+import { OWN_ORIGIN, startApplication } from "../support/application.js";
 import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
 
 const executablePath = await chromiumForTests();
 
 const ATTEMPT = "attempt-of-the-attacker-0123";
-const LOGIN = `/idpauth/login/?response=popup&attempt=${ATTEMPT}`;
+/** A login that ends on the popup's page. */
+const loginAt = (origin: string) =>
+  `/idpauth/login/?${new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: `${origin}/idpauth/popup?attempt=${ATTEMPT}` }).toString()}`;
 const PATIENCE = { timeout: 30_000 };
 
 describe.skipIf(executablePath === undefined)(
@@ -47,7 +49,7 @@ describe.skipIf(executablePath === undefined)(
       addEventListener("message", ({ data }) => heard.push(data));
       self.channel = new BroadcastChannel("idpauth:/idpauth/");
       channel.onmessage = ({ data }) => heard.push(data);
-      self.popup = open("${application.origin}${LOGIN}");`);
+      self.popup = open("${application.origin}${loginAt(application.origin)}");`);
       const popup = await opened;
       await popup.waitForURL(`${application.origin}/idpauth/popup?attempt=${ATTEMPT}`);
       await popup.getByRole("heading", { name: "You are signed in" }).waitFor();
@@ -81,12 +83,13 @@ describe.skipIf(executablePath === undefined)(
         await tab.goto(`${application.origin}/app?options=%7B%7D`);
         await status(tab, "signed-out");
         const login = context.waitForEvent("request", (request) =>
-          request.url().includes("response=popup"),
+          request.url().includes("attempt"),
         );
         await tab.evaluate(
           "self.settled = []; void auth.signIn({ popup: true }).then((state) => settled.push(state))",
         );
-        const { searchParams } = new URL((await login).url());
+        const destination = new URL((await login).url()).searchParams.get("origin_url") ?? "";
+        const { searchParams } = new URL(destination);
         await hold.arrived;
         const other = await context.newPage();
         await other.goto(`${application.origin}/without-client`);
@@ -116,14 +119,14 @@ describe.skipIf(executablePath === undefined)(
       try {
         const [mallory, ada] = [app.user(), app.user()];
         const callback = () =>
-          mallory.approve(LOGIN, { sub: "mallory", email: "mallory@example.com" });
+          mallory.approve(loginAt(OWN_ORIGIN), { sub: "mallory", email: "mallory@example.com" });
         const requests = () => app.provider.requestsTo("token").length;
         const stranger = await ada.get(await callback(), { headers: { accept: "text/html" } });
         expect([stranger.status, stranger.setCookies ?? [], requests()]).toEqual([400, [], 0]);
         expect(
           (await ada.get("/idpauth/popup", { headers: { accept: "text/html" } })).body,
         ).not.toContain("<script");
-        await ada.signIn(LOGIN);
+        await ada.signIn(loginAt(OWN_ORIGIN));
         const before = requests();
         const signedIn = await ada.get(await callback(), { headers: { accept: "text/html" } });
         expect([signedIn.status, signedIn.setCookies ?? [], requests()]).toEqual([400, [], before]);

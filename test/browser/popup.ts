@@ -24,7 +24,7 @@ async function frontEnd(user: BrowserUser, application: TestApplication): Promis
     window.channel = new BroadcastChannel("idpauth:/idpauth/");
     channel.onmessage = ({ data }) => { heard.push(data); channel.postMessage({ type: "received", attempt: data.attempt }); };
     document.body.innerHTML = '<input id="draft"><button>Sign in</button>';
-    document.querySelector("button").onclick = () => { window.popup = open("/idpauth/login/?response=popup&attempt=${ATTEMPT}"); };
+    document.querySelector("button").onclick = () => { window.popup = open("/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=" + encodeURIComponent(origin + "/idpauth/popup?attempt=${ATTEMPT}")); };
   })()`);
   await tab.fill("#draft", "half a sentence");
   return tab;

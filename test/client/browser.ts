@@ -49,7 +49,7 @@ export class Tab {
   readonly captured: string[] = [];
   /** The addresses that the page navigated to. */
   readonly navigations: string[] = [];
-  readonly windows: { readonly url: string; opener: unknown }[] = [];
+  readonly windows: { readonly url: string; opener: unknown; closed: boolean }[] = [];
   readonly errors: unknown[] = [];
   /** What the client wrote to the console. */
   readonly warnings: string[] = [];
@@ -217,7 +217,7 @@ function environmentOf(tab: Tab, isVisible: boolean, href: string): Tab["env"] {
     },
     open(url) {
       if (tab.blocksWindows) return null;
-      const opened = { url, opener: tab.env as unknown };
+      const opened = { url, opener: tab.env as unknown, closed: false };
       tab.windows.push(opened);
       return opened;
     },

@@ -1,10 +1,12 @@
 import { describe, expect, it, vi } from "vitest";
+import { SignInError } from "../../src/client/sign-in-error.js";
 import { sameOriginUrl } from "../../src/http/redirects.js";
 import { Browser, messagesOf, postFrom, type Tab } from "./browser.js";
 import { ADA, BOB, ORIGIN } from "./session-server.js";
 
 const query = (url: string | undefined) => Object.fromEntries(new URL(url ?? "").searchParams);
-const attemptOf = (tab: Tab, index = 0) => query(tab.windows[index]?.url)["attempt"];
+const attemptOf = (tab: Tab, index = 0) =>
+  query(query(tab.windows[index]?.url)["origin_url"])["attempt"];
 
 /** Whether a promise has settled by now, and as which status. */
 async function status(promise: Promise<{ readonly status: string }>): Promise<string> {
@@ -45,8 +47,8 @@ describe("signIn in a popup window", () => {
       void tab.client.signIn({ popup: true, params: { login_hint: "ada" } });
     expect(query(tab.windows[0]?.url)).toEqual({
       login_hint: "ada",
-      response: "popup",
-      attempt: expect.any(String) as string,
+      scheme: "PRESERVE_ORIGIN_QP",
+      origin_url: `${ORIGIN}/idpauth/popup?attempt=${attemptOf(tab) ?? ""}`,
     });
     const attempts = tab.windows.map((_, index) => attemptOf(tab, index) ?? "");
     expect(new Set(attempts).size).toBe(100);
@@ -159,6 +161,66 @@ describe("signIn in a popup window", () => {
     browser.server.outage = undefined;
     await browser.pass(10);
     expect((await browser.settled(signedIn)).status).toBe("signed-in");
+  });
+
+  it.each(["cancelled", "step_up_failed"])("rejects if the window reports %s", async (failure) => {
+    const browser = new Browser();
+    browser.server.signIn(ADA);
+    const tab = browser.tab();
+    await browser.pass(1);
+    const messages = messagesOf(browser);
+    const signedIn = tab.client.signIn({ popup: true });
+    const attempt = attemptOf(tab);
+    postFrom(browser, { type: "failed", attempt, failure });
+    await expect(browser.settled(signedIn)).rejects.toThrow(new SignInError(failure));
+    expect(messages).toContainEqual({ type: "received", attempt });
+    expect(tab.state.status).toBe("signed-in");
+  });
+
+  describe.each([
+    ["signed out", false],
+    ["signed in", true],
+  ])("that was closed, of a user who is %s", (_state, isSignedIn) => {
+    async function opened() {
+      const browser = new Browser();
+      if (isSignedIn) browser.server.signIn(ADA);
+      const tab = browser.tab();
+      await browser.pass(1);
+      return { browser, tab, signedIn: tab.client.signIn({ popup: true }) };
+    }
+
+    it("is cancelled when the page gets the focus again, and the session is unchanged", async () => {
+      const { browser, tab, signedIn } = await opened();
+      tab.windows[0]!.closed = true;
+      await browser.pass(30);
+      expect(await status(signedIn)).toBe("pending");
+      tab.fire("focus");
+      await expect(browser.settled(signedIn)).rejects.toThrow(new SignInError("cancelled"));
+    });
+
+    it("is not cancelled while the window is open, or the server does not respond", async () => {
+      const { browser, tab, signedIn } = await opened();
+      tab.fire("focus");
+      await browser.pass(1);
+      tab.windows[0]!.closed = true;
+      browser.server.outage = { status: 503, headers: { "Retry-After": "5" } };
+      tab.fire("focus");
+      await browser.pass(1);
+      expect(await status(signedIn)).toBe("pending");
+      browser.server.outage = undefined;
+      await browser.pass(20);
+      tab.fire("focus");
+      await expect(browser.settled(signedIn)).rejects.toThrow(new SignInError("cancelled"));
+    });
+
+    it("that only looked closed may still report its sign-in", async () => {
+      const { browser, tab, signedIn } = await opened();
+      tab.windows[0]!.closed = true;
+      browser.server.signIn(BOB);
+      postFrom(browser, { type: "signed-in", attempt: attemptOf(tab) });
+      tab.fire("focus");
+      expect(await browser.settled(signedIn)).toMatchObject({ account: BOB.account });
+    });
   });
 
   it("rejects if the browser opens no window", async () => {

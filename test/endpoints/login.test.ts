@@ -170,7 +170,7 @@ describe("scheme and response", () => {
 
 describe("an invalid scheme or response is 400 with the valid options", () => {
   const schemeOnly = { scheme: ALL_SCHEMES };
-  const responseOnly = { response: ["redirect", "json", "popup"] };
+  const responseOnly = { response: ["redirect", "json"] };
   const rows: [string, string, Record<string, string[]>][] = [
     ["unknown scheme", "scheme=PRESERVE", schemeOnly],
     ["empty scheme", "scheme=", schemeOnly],

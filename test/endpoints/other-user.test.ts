@@ -232,18 +232,6 @@ describe("a link of another site", () => {
     },
   );
 
-  it("to a login of a popup stays in the popup's page, and keeps its attempt", async () => {
-    const user = await signedInAsAda();
-    const popup = "/idpauth/popup?attempt=abcdefghijklmnop";
-    const [stay, next = ""] = linksOf(
-      await signIn(user, CROSS, GRACE, `${LOGIN}?response=popup&attempt=abcdefghijklmnop`),
-    );
-    expect(stay).toBe(popup);
-    expect((await signIn(user, { "sec-fetch-site": "same-origin" }, GRACE, next)).location).toBe(
-      OWN_ORIGIN + popup,
-    );
-  });
-
   it.each([
     "/idpauth/login/?login_hint=grace%40example.com",
     "/idpauth/logout",

@@ -1,14 +1,18 @@
 import { afterEach, describe, expect, it } from "vitest";
 import {
+  OWN_ORIGIN,
   startApplication,
   type Application,
   type ApplicationOptions,
   type TestUser,
 } from "../support/application.js";
+import { deny } from "../../src/application/hooks.js";
+import { failureAt } from "../../src/endpoints/login-destination.js";
 
-const LOGIN = "/idpauth/login/?response=popup";
 const ATTEMPT = "an-attempt_of-0123456789";
-const ENDS_AT = `/idpauth/popup?attempt=${ATTEMPT}`;
+const POPUP = `${OWN_ORIGIN}/idpauth/popup`;
+const ENDS_AT = `${POPUP}?attempt=${ATTEMPT}`;
+const LOGIN = loginTo(ENDS_AT);
 const HTML = { accept: "text/html" };
 
 let application: Application;
@@ -18,15 +22,20 @@ async function start(options: ApplicationOptions = {}): Promise<TestUser> {
   return application.user();
 }
 
+function loginTo(page: string): string {
+  const query = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: page });
+  return `/idpauth/login/?${query.toString()}`;
+}
+
 describe("a login in a popup", () => {
   afterEach(() => application.stop());
 
   it("goes to the provider, and ends on its own page", async () => {
     const user = await start({ authFinalRedirectUrl: "/home" });
-    expect(new URL((await user.get(`${LOGIN}&attempt=${ATTEMPT}`)).location).origin).toBe(
+    expect(new URL((await user.get(LOGIN)).location).origin).toBe(
       new URL(application.provider.issuer).origin,
     );
-    expect((await user.signIn(`${LOGIN}&attempt=${ATTEMPT}`)).location).toBe(ENDS_AT);
+    expect((await user.signIn(LOGIN)).location).toBe(ENDS_AT);
     const page = await user.get(ENDS_AT, { headers: HTML });
     expect(page.status).toBe(200);
     expect(page.body).toContain("You can close this window.");
@@ -37,47 +46,105 @@ describe("a login in a popup", () => {
 
   it("without an attempt, for a link that opens a window", async () => {
     const user = await start();
-    expect((await user.signIn(LOGIN)).location).toBe("/idpauth/popup");
+    expect((await user.signIn(loginTo(POPUP))).location).toBe(POPUP);
   });
 
-  it("needs no scheme, and refuses one, because it returns to its own page", async () => {
+  it("is no third value of `response`", async () => {
     const user = await start();
-    for (const query of [
-      "scheme=DEFAULT",
-      "scheme=PRESERVE_ORIGIN_HP",
-      "origin_url=http%3A%2F%2Fapp.example%2Fx",
-    ]) {
-      const response = await user.get(`${LOGIN}&${query}`);
-      expect([response.status, response.json().code]).toEqual([400, "invalid_parameter"]);
-    }
-    expect(user.cookies.size).toBe(0);
-  });
-
-  it.each([
-    "attempt=",
-    "attempt=short",
-    `attempt=${"x".repeat(65)}`,
-    "attempt=not%20a%20valid%20attempt",
-    `attempt=${ATTEMPT}&attempt=${ATTEMPT}`,
-  ])("refuses %s and does not repeat it", async (query) => {
-    const user = await start();
-    const response = await user.get(`${LOGIN}&${query}`);
-    expect(response.status).toBe(400);
-    expect(response.body).not.toContain("valid attempt");
+    const response = await user.get(`/idpauth/login/?response=popup&attempt=${ATTEMPT}`);
+    expect([response.status, response.json().code]).toEqual([400, "invalid_parameter"]);
   });
 
   it("passes on the login's other parameters", async () => {
     const user = await start({ loginParams: ["login_hint"] });
-    const { location } = await user.get(`${LOGIN}&attempt=${ATTEMPT}&login_hint=ada%40example.com`);
+    const { location } = await user.get(`${LOGIN}&login_hint=ada%40example.com`);
     expect(new URL(location).searchParams.get("login_hint")).toBe("ada@example.com");
   });
+});
 
-  it("in an outage offers the same login again", async () => {
+describe("a login in a popup that fails", () => {
+  afterEach(() => application.stop());
+
+  /** Where it ends, with `outcome` and `code`. */
+  const failed = (code: string, outcome = "failed") =>
+    `${ENDS_AT}&${new URLSearchParams({ outcome, code }).toString()}`;
+
+  it.each([
+    ["access_denied", failed("access_denied", "cancelled")],
+    ["server_error", failed("server_error")],
+    ["<script>", failed("provider_error")],
+  ])("at the provider, with %s", async (error, expected) => {
+    const user = await start();
+    const state = new URL((await user.get(LOGIN)).location).searchParams.get("state") ?? "";
+    const query = new URLSearchParams({ state, error, iss: application.provider.issuer });
+    const response = await user.get(`/idpauth/login-callback?${query.toString()}`);
+    expect([response.status, response.location]).toEqual([302, expected]);
+  });
+
+  it("for a user whom the application refuses", async () => {
+    const user = await start({ onSignIn: () => deny("Not you.") });
+    expect((await user.signIn(LOGIN)).location).toBe(failed("sign_in_denied"));
+  });
+
+  it("for another user than the page's, who has to authenticate again", async () => {
+    const user = await start();
+    await user.signIn();
+    expect((await user.signIn(`${LOGIN}&max_age=60`, { sub: "eve" })).location).toBe(
+      failed("step_up_failed"),
+    );
+  });
+
+  it("for another user, where another site may have started the login", async () => {
+    const user = await start();
+    await user.signIn();
+    const crossSite = { headers: { "sec-fetch-site": "cross-site" } };
+    const { location } = await user.get(LOGIN, crossSite);
+    const { search } = new URL(await application.provider.signInCode(location, { sub: "eve" }));
+    const back = `/idpauth/login-callback${search}`;
+    expect((await user.get(back, { headers: HTML })).location).toBe(failed("other_user_signed_in"));
+  });
+
+  it("for an ID token that isn't valid", async () => {
+    const user = await start();
+    application.provider.mutateIdToken = () => "garbage";
+    expect((await user.signIn(LOGIN)).location).toBe(failed("sign_in_refused"));
+  });
+
+  it("in an outage at the token endpoint", async () => {
+    const user = await start();
+    application.provider.fault("token", { kind: "status", status: 503 });
+    expect((await user.signIn(LOGIN)).location).toBe(failed("provider_unavailable"));
+  });
+
+  it("in an outage before the provider is reached; a script gets its 503", async () => {
     const user = await start();
     await application.provider.pause();
-    const response = await user.get(`${LOGIN}&attempt=${ATTEMPT}`, { headers: HTML });
-    expect(response.status).toBe(503);
-    expect(response.body).toContain(`href="/idpauth/login/?response=popup&amp;attempt=${ATTEMPT}"`);
+    expect((await user.get(LOGIN, { headers: HTML })).location).toBe(
+      failed("provider_unavailable"),
+    );
+    expect((await user.get(`${LOGIN}&response=json`)).status).toBe(503);
+  });
+
+  it("and whose destination is a path, as an earlier version stored it", async () => {
+    // Its destination was a path.
+    expect(
+      failureAt(
+        { final_redirect: `/idpauth/popup?attempt=${ATTEMPT}`, redirect_uri: `${OWN_ORIGIN}/x` },
+        "server_error",
+        "/idpauth/",
+      ),
+    ).toBe(failed("server_error"));
+  });
+
+  it.each([
+    `${OWN_ORIGIN}/popup`,
+    `${OWN_ORIGIN}/idpauth/popup/x`,
+    `${OWN_ORIGIN}/idpauth/`,
+    "https://www.example/idpauth/popup",
+    "/home",
+  ])("tells nothing to %s", (page) => {
+    const login = { final_redirect: page, redirect_uri: `${OWN_ORIGIN}/idpauth/login-callback` };
+    expect(failureAt(login, "server_error", "/idpauth/")).toBeUndefined();
   });
 });
 
@@ -89,8 +156,28 @@ describe("the page on which it ends", () => {
     const page = await user.get(ENDS_AT, { headers: HTML });
     expect(page.body).not.toContain("<script");
     expect(page.headers["Content-Security-Policy"]).not.toContain("script-src");
-    expect(page.body).toContain(`href="/idpauth/login/?response=popup&amp;attempt=${ATTEMPT}"`);
+    expect(page.body).toContain(`href="${LOGIN.replaceAll("&", "&amp;")}"`);
   });
+
+  it.each([
+    ["cancelled", "access_denied", "You did not give your consent"],
+    ["failed", "step_up_failed", "This page requires a recent or a stronger sign-in"],
+    ["failed", "login_required", "You must sign in at the identity provider first."],
+    ["failed", "<script>alert(1)</script>", "The sign-in was not completed."],
+    ["failed", "", "The sign-in was not completed."],
+  ])(
+    "says why the login was %s, with %s, and offers another account",
+    async (outcome = "", code = "", why = "") => {
+      const user = await start();
+      const query = new URLSearchParams({ attempt: ATTEMPT, outcome, code }).toString();
+      const page = await user.get(`/idpauth/popup?${query}`, { headers: HTML });
+      expect([page.status, page.body]).toEqual([200, expect.stringContaining(why)]);
+      expect(page.body).not.toContain("alert(1)");
+      expect(page.body).toContain('<script src="/idpauth/popup.js" defer>');
+      const href = /class="button" href="([^"]*)"/.exec(page.body)?.[1] ?? "";
+      expect(href.replaceAll("&amp;", "&")).toBe(`${LOGIN}&select_account=true`);
+    },
+  );
 
   it("for a session that has ended has no script either", async () => {
     const user = await start({ sessionMaxAge: 60 });

@@ -516,7 +516,7 @@ describe("the options of login and logout", () => {
       "LANDING_PAGE",
       "DEFAULT",
     ]);
-    expect([...LOGIN_RESPONSES].sort()).toEqual(["json", "popup", "redirect"]);
+    expect([...LOGIN_RESPONSES].sort()).toEqual(["json", "redirect"]);
     expect([...LOGOUT_RESPONSES].sort()).toEqual(["json", "redirect"]);
   });
 });

@@ -169,12 +169,14 @@ export const chooserStates = {
   },
 };
 
-const popup = { loginHref: `${publicPath}login/?response=popup`, homeHref: "/" };
+const popup = { loginHref: `${publicPath}login/`, homeHref: "/" };
 
 /** @type {Record<string, PopupModel>} */
 export const popupStates = {
   "signed-in": { ...popup, isSignedIn: true },
   "signed-out": { ...popup, isSignedIn: false },
+  cancelled: { ...popup, isSignedIn: false, failure: "access_denied" },
+  failed: { ...popup, isSignedIn: true, failure: "step_up_failed" },
 };
 
 const otherUser = {

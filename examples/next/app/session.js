@@ -52,5 +52,7 @@ function UserName() {
 /** Opens a new window for the login, so that a form on this page keeps its text. */
 function SignInAgain() {
   const { signIn } = useSessionClient();
-  return <button onClick={() => void signIn({ popup: true })}>Sign in</button>;
+  // A user who closes the window stays signed out.
+  const signInAgain = () => signIn({ popup: true }).catch(() => undefined);
+  return <button onClick={() => void signInAgain()}>Sign in</button>;
 }

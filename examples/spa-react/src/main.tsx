@@ -24,6 +24,13 @@ function App() {
     );
   }, []);
 
+  async function signIn() {
+    // If there is a draft, sign in in a new window, so that this page keeps it.
+    await auth
+      .signIn({ popup: draft !== "" })
+      .catch(() => setMessage("The sign-in wasn't completed."));
+  }
+
   async function add(event: SyntheticEvent) {
     event.preventDefault();
     setSending(true);
@@ -50,10 +57,7 @@ function App() {
           : (user?.name ?? status)}
       </p>
       {user !== null && <button onClick={() => void auth.signOut()}>Sign out</button>}
-      {/* If there is a draft, sign in in a new window, so that this page keeps it. */}
-      {status === "signed-out" && (
-        <button onClick={() => void auth.signIn({ popup: draft !== "" })}>Sign in</button>
-      )}
+      {status === "signed-out" && <button onClick={() => void signIn()}>Sign in</button>}
       <ul>{user !== null && items.map(({ id, text }) => <li key={id}>{text}</li>)}</ul>
       <form onSubmit={(event) => void add(event)}>
         <label htmlFor="text">New item</label>

@@ -1,0 +1,78 @@
+/** Where a login ends: the page that it was asked for, or a page of idpauth's. */
+import type { CommonSettings } from "../config/read-settings.js";
+import { isOutage, ProviderRefusedError, type ErrorCode } from "../errors.js";
+import { sameOriginUrl, type Origin, type Scheme } from "../http/redirects.js";
+import { single, type IdpRequest } from "../http/request.js";
+import type { PendingLogin } from "../record/record.js";
+import type { SignInErrorCode } from "../record/sign-in-errors.js";
+
+export interface Destination {
+  readonly url: string;
+  /** For the record's debug key. */
+  readonly decision: "accepted" | "rejected" | "not_used";
+}
+
+interface DestinationRequest {
+  readonly scheme: Scheme;
+  readonly query: URLSearchParams;
+  readonly request: IdpRequest;
+  /** The application's own. */
+  readonly origin: Origin;
+  /** Another site may have started the login. */
+  readonly isCrossSite: boolean;
+}
+
+/** Returns the page that a login leads to, by its scheme. */
+export function destinationOf(
+  { scheme, query, request, origin, isCrossSite }: DestinationRequest,
+  settings: CommonSettings,
+): Destination {
+  const fallback = settings.authFinalRedirectUrl ?? settings.publicPath;
+  if (scheme === "LANDING_PAGE" || scheme === "DEFAULT")
+    return { url: fallback, decision: "not_used" };
+  // The second name is that of OpenID Connect Core section 4.
+  const name = query.has("origin_url") ? "origin_url" : "target_link_uri";
+  const asked =
+    scheme === "PRESERVE_ORIGIN_QP"
+      ? single(query, name)
+      : { value: request.header("x-origin-url"), repeated: false };
+  const accepted = asked.repeated ? undefined : sameOriginUrl(asked.value, origin);
+  return accepted === undefined || (isCrossSite && startsOrEndsSession(accepted, settings))
+    ? { url: fallback, decision: "rejected" }
+    : { url: accepted, decision: "accepted" };
+}
+
+/**
+ * Whether a URL of the application is a login or a logout. If another site's login led there, the
+ * click with which a user stays signed in would start it as the application's own page does.
+ */
+function startsOrEndsSession(url: string, { mountPath }: CommonSettings): boolean {
+  // Decoded, because a proxy may decode the path before it passes it on.
+  const path = new URL(url).pathname.replace(/%[2-7][\da-f]/gi, decodeURIComponent);
+  return ["login", "logout"].some((name) => path.includes(mountPath + name));
+}
+
+/**
+ * Returns the address that a failed login redirects to if its destination is the popup's page: that
+ * page tells the window that waits for it. Undefined for any other destination, whose user sees the
+ * failure's own page.
+ */
+export function failureAt(
+  login: Pick<PendingLogin, "final_redirect" | "redirect_uri">,
+  code: ErrorCode | SignInErrorCode,
+  publicPath: string,
+): string | undefined {
+  const { origin } = new URL(login.redirect_uri);
+  const url = new URL(login.final_redirect, origin);
+  if (url.origin !== origin || url.pathname !== `${publicPath}popup`) return undefined;
+  url.searchParams.set("outcome", code === "access_denied" ? "cancelled" : "failed");
+  url.searchParams.set("code", code);
+  return url.href;
+}
+
+/** Returns the code that a user sees of an error of a login. Undefined: the error is a bug. */
+export function failureCodeOf(error: unknown): ErrorCode | undefined {
+  // Its reason is for the log.
+  if (error instanceof ProviderRefusedError) return "sign_in_refused";
+  return isOutage(error) ? error.code : undefined;
+}
