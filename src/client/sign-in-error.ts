@@ -1,5 +1,5 @@
 /**
- * `signIn({ popup: true })` rejects with it if the login ends without a sign-in. Its message is a
+ * `signIn` in a new window rejects with it if the login ends without a sign-in. Its message is a
  * code: `cancelled` if the user refused at the provider or closed the window, else the code of
  * idpauth's error, such as `step_up_failed`, or the provider's, such as `server_error`.
  */

@@ -34,9 +34,7 @@ export interface PageColors extends SchemeColors {
   readonly dark?: SchemeColors;
 }
 
-/**
- * The look and the language of the pages: landing page, sessions page, popup page and error pages.
- */
+/** The look and the language of the pages that users see. */
 export interface PagesOptions {
   /**
    * The application's name, at most 100 characters: in titles, and in the header if there is no

@@ -174,7 +174,7 @@ describe("the page on which it ends", () => {
       expect([page.status, page.body]).toEqual([200, expect.stringContaining(why)]);
       expect(page.body).not.toContain("alert(1)");
       expect(page.body).toContain('<script src="/idpauth/popup.js" defer>');
-      const href = /class="button" href="([^"]*)"/.exec(page.body)?.[1] ?? "";
+      const href = /class="button" href="([^"]*)"/.exec(page.body ?? "")?.[1] ?? "";
       expect(href.replaceAll("&amp;", "&")).toBe(`${LOGIN}&select_account=true`);
     },
   );
