@@ -1,6 +1,7 @@
 // What the settings of one provider violate: required settings, values that contradict each other,
 // and values that are probably mistakes.
 import { isCertificateOf } from "../keys/client-keys.js";
+import { signingKey } from "../keys/signing-key.js";
 import { isUnencrypted, reserved } from "./check-common-settings.js";
 import { providerCheck as check, type UnnamedFinding } from "./check-table.js";
 import { isInternal } from "./endpoints-kind.js";
@@ -64,7 +65,7 @@ function keyFindings(
   const hasKey = !unset.has("privateKey");
   if (hasKey && !unset.has("clientSecret")) findings.push(check("E023"));
   if (hasKey && !unset.has("tokenEndpointAuthMethod")) findings.push(check("E024"));
-  const [key] = privateKey ?? [];
+  const key = signingKey(privateKey);
   if (certificate && (!hasKey || (key !== undefined && !isCertificateOf(certificate, key))))
     findings.push(check("E025"));
   return findings;

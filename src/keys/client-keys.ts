@@ -12,6 +12,7 @@ import {
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { isObject } from "../record/json.js";
+import { isTooSmall } from "./rsa-key-size.js";
 
 /** An algorithm for client assertions (RFC 7518 section 3.1, RFC 8037). */
 export type AssertionAlgorithm = "PS256" | "ES256" | "EdDSA" | "RS256";
@@ -86,9 +87,6 @@ export interface ClientKey {
 
 const RSA: readonly AssertionAlgorithm[] = ["RS256", "PS256"];
 
-/** Bits (RFC 7518 section 3.3). */
-const SHORTEST_RSA = 2048;
-
 const SIGNING: Readonly<
   Record<AssertionAlgorithm, readonly [hash: string | null, options: SigningOptions]>
 > = {
@@ -152,7 +150,7 @@ function readable<Value>(read: () => Value, problem: string): Value {
   }
 }
 
-/** Reads the keys of the client. The first one signs. @throws KeyProblem */
+/** Reads the keys of the client. @throws KeyProblem */
 export function readKeys(value: unknown): readonly ClientKey[] {
   if (typeof value === "function") return [remoteKey({ sign: value as SignAssertion })];
   if (Array.isArray(value)) {
@@ -264,8 +262,7 @@ function algorithmsOf(key: KeyObject): readonly AssertionAlgorithm[] {
   }
   if (asymmetricKeyType !== "rsa")
     throw new KeyProblem("The key is neither RSA, nor P-256, nor Ed25519.");
-  if ((details?.modulusLength ?? 0) < SHORTEST_RSA)
-    throw new KeyProblem("The RSA key has fewer than 2048 bits.");
+  if (isTooSmall(key)) throw new KeyProblem("The RSA key has fewer than 2048 bits.");
   return RSA;
 }
 

@@ -1,5 +1,5 @@
-import { ProviderRefusedError } from "../errors.js";
 import { isTenant, issuerTemplate, tenantIssuer } from "../config/tenant-issuers.js";
+import { ProviderRefusedError } from "../errors.js";
 import type { IdInfo } from "../record/identity.js";
 import type { ProviderSettings } from "./provider-settings.js";
 

@@ -6,7 +6,8 @@ import { isObject } from "../record/json.js";
 import type { StepUp } from "../record/record.js";
 import { askedAtLogin } from "./api-audience.js";
 import type { ProviderMetadata } from "./discovery.js";
-import { jsonObject, type ProviderConnection } from "./provider-connection.js";
+import { jsonObject } from "./backchannel.js";
+import type { ProviderConnection } from "./provider-connection.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
 /**
@@ -24,50 +25,39 @@ export function assertSupported(metadata: ProviderMetadata, connection: Provider
   });
 }
 
+/** What a login requests, of whom. */
+interface RequestedLogin {
+  readonly settings: ProviderSettings;
+  readonly metadata: ProviderMetadata;
+  /** The APIs that need tokens. */
+  readonly targets?: readonly TokenTarget[];
+}
+
 /**
  * Returns the parameters of an authentication request (OpenID Connect Core section 3.1.2.1) with
  * PKCE.
  */
 export async function authorizationParameters(
-  settings: ProviderSettings,
-  metadata: ProviderMetadata,
-  {
-    redirectUri,
-    state,
-    nonce,
-    verifier,
-    selectAccount = false,
-    parameters,
-    stepUp,
-    requestsAuthTime = false,
-    api,
-    claims: demanded,
-    wantsRefreshToken = false,
-  }: AuthorizationRequest,
-  targets: readonly TokenTarget[] = [],
+  request: AuthorizationRequest,
+  { settings, metadata, targets = [] }: RequestedLogin,
 ): Promise<AuthorizationParams> {
+  const { redirectUri, state, nonce, verifier, selectAccount = false, api } = request;
   const asked = askedAtLogin(targets, settings.issuer, api);
   const scopes = [...new Set([...loginScopes(settings, metadata), ...asked.scopes])];
-  const usual = furtherParameters(settings, scopes, parameters);
+  const further = furtherParameters(settings, scopes, request.parameters);
   // Only an API's own token needs a refresh token.
-  const asksConsent = wantsRefreshToken && targets.some((target) => target.api === api);
-  const further = {
-    ...usual,
-    ...(asksConsent && consentParameters(settings, scopes, usual["prompt"])),
-  };
-  const claims = claimsRequest(demanded, {
-    ...(requestsAuthTime && metadata.claims_parameter_supported === true && AUTH_TIME),
-    ...(stepUp && contextsOf(settings, stepUp)),
-  });
-  return {
+  const asksConsent =
+    request.wantsRefreshToken === true && targets.some((target) => target.api === api);
+  const withConsent = {
     ...further,
+    ...(asksConsent && consentParameters(settings, scopes, further["prompt"])),
+  };
+  return {
+    ...withConsent,
     ...(asked.resources.length > 0 && {
-      resource: [...new Set([...[further["resource"] ?? []].flat(), ...asked.resources])],
+      resource: [...new Set([...[withConsent["resource"] ?? []].flat(), ...asked.resources])],
     }),
-    ...(requestsAuthTime &&
-      metadata.claims_parameter_supported !== true && { max_age: LONGEST_MAX_AGE }),
-    ...(stepUp && stepUpParameters(stepUp, further["prompt"])),
-    ...(claims !== undefined && { claims }),
+    ...authenticationParameters(request, { settings, metadata }, withConsent["prompt"]),
     ...(selectAccount && { prompt: accountPrompt(settings, metadata.prompt_values_supported) }),
     client_id: settings.clientId,
     response_type: "code",
@@ -77,6 +67,24 @@ export async function authorizationParameters(
     nonce,
     code_challenge: await calculatePKCECodeChallenge(verifier),
     code_challenge_method: "S256",
+  };
+}
+
+/** What the ID token must show of the user's authentication. @param prompt of any other login */
+function authenticationParameters(
+  { stepUp, requestsAuthTime = false, claims: demanded }: AuthorizationRequest,
+  { settings, metadata }: RequestedLogin,
+  prompt: string | readonly string[] | undefined,
+): AuthorizationParams {
+  const hasClaimsParameter = metadata.claims_parameter_supported === true;
+  const claims = claimsRequest(demanded, {
+    ...(requestsAuthTime && hasClaimsParameter && AUTH_TIME),
+    ...(stepUp && contextsOf(settings, stepUp)),
+  });
+  return {
+    ...(requestsAuthTime && !hasClaimsParameter && { max_age: LONGEST_MAX_AGE }),
+    ...(stepUp && stepUpParameters(stepUp, prompt)),
+    ...(claims !== undefined && { claims }),
   };
 }
 

@@ -1,21 +1,20 @@
-import { ProviderUnavailableError } from "../errors.js";
 import type { Clock } from "../clock.js";
-import type { RefreshRequest } from "../ports/provider.js";
+import { ProviderUnavailableError } from "../errors.js";
 
-const FIRST_SECONDS = 1;
-const LONGEST_SECONDS = 30;
-const LONGEST_RETRY_AFTER_SECONDS = 60;
+const FIRST_WAIT_SECONDS = 1;
+const MAX_WAIT_SECONDS = 30;
+const MAX_RETRY_AFTER_SECONDS = 60;
 /** Each attempt whose tokens can't be verified spends another rotated refresh token. */
-const LONGEST_UNVERIFIED_SECONDS = 300;
+const MAX_UNVERIFIED_WAIT_SECONDS = 300;
 
 /**
- * Milliseconds. If a second session fails within this time, the provider has an outage; the first
- * session's token is not the cause.
+ * If a second session fails within this time, the provider has an outage; the first session's token
+ * is not the cause.
  */
-const SHARED_WITHIN = 10_000;
+const SHARED_FAILURE_MS = 10_000;
 
 /** The maximum number of back-offs of sessions and their APIs. The oldest is removed first. */
-const MAX_SESSIONS = 10_000;
+const MAX_BACK_OFFS = 10_000;
 
 /**
  * The reason of a request that was not sent, because `sign()` failed. The key service may throttle,
@@ -89,12 +88,12 @@ export function createBackOff(clock: Clock, random: () => number, loginHelps = f
           loginHelps,
         });
     },
-    failed(startedAt, { retryAfter, misconfigured = false, longest = LONGEST_SECONDS } = {}) {
+    failed(startedAt, { retryAfter, misconfigured = false, longest = MAX_WAIT_SECONDS } = {}) {
       const now = clock.monotonic();
       isMisconfigured = misconfigured;
       const asked = retryAfterSeconds(retryAfter, clock.now());
       if (startedAt > failedAt) {
-        seconds = seconds === 0 ? FIRST_SECONDS : Math.min(seconds * 2, longest);
+        seconds = seconds === 0 ? FIRST_WAIT_SECONDS : Math.min(seconds * 2, longest);
         failedAt = now;
         until = now + (asked ?? seconds * (0.75 + random() / 4)) * 1000;
       } else if (asked !== undefined) {
@@ -120,7 +119,7 @@ export function retryAfterSeconds(
 ): number | undefined {
   if (value === null || value === undefined) return undefined;
   const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - now) / 1000;
-  return seconds > 0 ? Math.min(seconds, LONGEST_RETRY_AFTER_SECONDS) : undefined;
+  return seconds > 0 ? Math.min(seconds, MAX_RETRY_AFTER_SECONDS) : undefined;
 }
 
 /**
@@ -144,15 +143,17 @@ function isWithoutResponse({ status, reason }: Partial<Failure>): boolean {
   return status === undefined && reason !== "too_large" && reason !== SIGNATURE_FAILED;
 }
 
-export type RefreshBackOff = ReturnType<typeof createRefreshBackOff>;
-
 /** Whether a status asks for a later retry. */
 export function asksForRetry(status: number): boolean {
   return status >= 500 || status === 408 || status === 429;
 }
 
 /** What a refresh is for: a session's own tokens, or the token of one API. */
-export type RefreshOf = Pick<RefreshRequest, "session" | "target">;
+export interface RefreshOf {
+  /** The session's key. */
+  readonly session: string;
+  readonly target?: { readonly api: string } | undefined;
+}
 
 /** Returns the key of what fails alone: a session, or an API of a session. */
 export function keyOf({ session, target }: RefreshOf): string {
@@ -164,22 +165,43 @@ export function keyOf({ session, target }: RefreshOf): string {
  * that fails, and for each API of it. A session whose token always fails never delays another
  * session, and an API that gets no tokens delays only this session's requests to this API.
  */
-export function createRefreshBackOff(clock: Clock, random: () => number) {
-  const own = new Map<string, BackOff>();
-  const shared = createBackOff(clock, random);
-  let last: { readonly session: string; readonly at: number } | undefined;
-
+export interface RefreshBackOff {
   /**
    * @param api a refresh for this API also waits for its own back-off
    * @throws ProviderUnavailableError `backing_off`
    */
+  assertReady(session: string, api?: string): void;
+  /** Reports a failed refresh, or a failed userinfo request that confirms one. @returns seconds */
+  failed(refresh: RefreshOf, startedAt: number, failure: Failure): number;
+  /**
+   * Reports new tokens that cannot be verified, which never concerns another session.
+   *
+   * @returns the error with the session's own wait
+   */
+  verificationFailed(
+    refresh: RefreshOf,
+    startedAt: number,
+    error: ProviderUnavailableError,
+  ): ProviderUnavailableError;
+  /** The error of a failure: if only this session waits, a new sign-in may succeed at once. */
+  withLogin(error: ProviderUnavailableError): ProviderUnavailableError;
+  /** Reports that the token endpoint works. */
+  responded(): void;
+  /** Reports that new tokens are verified. */
+  succeeded(refresh: RefreshOf): void;
+}
+
+export function createRefreshBackOff(clock: Clock, random: () => number): RefreshBackOff {
+  const own = new Map<string, BackOff>();
+  const shared = createBackOff(clock, random);
+  let last: { readonly session: string; readonly at: number } | undefined;
+
   function assertReady(session: string, api?: string): void {
     shared.assertReady();
     own.get(session)?.assertReady();
     if (api !== undefined) own.get(`${session} ${api}`)?.assertReady();
   }
 
-  /** Reports a failed refresh, or a failed userinfo request that confirms one. @returns seconds */
   function failed(refresh: RefreshOf, startedAt: number, failure: Failure): number {
     const { status, reason, misconfigured = false } = failure;
     const { session, target } = refresh;
@@ -194,16 +216,11 @@ export function createRefreshBackOff(clock: Clock, random: () => number) {
     const now = clock.monotonic();
     const other = last;
     last = { session, at: now };
-    if (other === undefined || other.session === session || now - other.at > SHARED_WITHIN)
+    if (other === undefined || other.session === session || now - other.at > SHARED_FAILURE_MS)
       return seconds;
     return Math.max(seconds, shared.failed(startedAt, failure));
   }
 
-  /**
-   * Reports new tokens that cannot be verified, which never concerns another session.
-   *
-   * @returns the error with the session's own wait
-   */
   function verificationFailed(
     refresh: RefreshOf,
     startedAt: number,
@@ -211,7 +228,7 @@ export function createRefreshBackOff(clock: Clock, random: () => number) {
   ): ProviderUnavailableError {
     const { reason, cause, isMisconfiguration: misconfigured } = error;
     const isUnverified = reason === "unknown_key" || misconfigured;
-    const longest = isUnverified ? LONGEST_UNVERIFIED_SECONDS : LONGEST_SECONDS;
+    const longest = isUnverified ? MAX_UNVERIFIED_WAIT_SECONDS : MAX_WAIT_SECONDS;
     const retryAfter = ownFailed(refresh, startedAt, { misconfigured, longest });
     return withLogin(new ProviderUnavailableError(reason, { cause, retryAfter, misconfigured }));
   }
@@ -224,11 +241,10 @@ export function createRefreshBackOff(clock: Clock, random: () => number) {
     own.delete(key);
     own.set(key, backOff);
     const [oldest] = own.keys();
-    if (own.size > MAX_SESSIONS && oldest !== undefined) own.delete(oldest);
+    if (own.size > MAX_BACK_OFFS && oldest !== undefined) own.delete(oldest);
     return backOff.failed(startedAt, failure);
   }
 
-  /** The error of a failure: if only this session waits, a new sign-in may succeed at once. */
   function withLogin(error: ProviderUnavailableError): ProviderUnavailableError {
     if (shared.secondsLeft() > 0) return error;
     const { reason, cause, retryAfter, isMisconfiguration: misconfigured } = error;
@@ -236,12 +252,10 @@ export function createRefreshBackOff(clock: Clock, random: () => number) {
     return new ProviderUnavailableError(reason, options);
   }
 
-  /** Reports that the token endpoint works. */
   function responded(): void {
     shared.succeeded();
   }
 
-  /** Reports that new tokens are verified. */
   function succeeded(refresh: RefreshOf): void {
     own.delete(keyOf(refresh));
   }

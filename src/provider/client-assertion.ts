@@ -1,70 +1,63 @@
 import { randomBytes } from "node:crypto";
 import { epochSeconds } from "../clock.js";
-import type { AssertionAlgorithm } from "../keys/client-keys.js";
 import { profileOf } from "../config/provider-profiles.js";
 import { ProviderUnavailableError } from "../errors.js";
+import type { AssertionAlgorithm, ClientKey } from "../keys/client-keys.js";
+import { signingKey } from "../keys/signing-key.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 import { SIGNATURE_FAILED } from "./back-off.js";
-import type { ProviderMetadata } from "./discovery.js";
-import { untilAborted, withDeadline, type ProviderConnection } from "./provider-connection.js";
+import { untilAborted, withDeadline } from "./backchannel.js";
+import type { ProviderConnection } from "./provider-connection.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
 /** RFC 7523 section 2.2. */
 export const ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/** Seconds for which an assertion is valid. Our decision. */
-const LIFETIME = 60;
+/** For which an assertion is valid. Our decision. */
+const ASSERTION_SECONDS = 60;
 
-/**
- * Seconds for which an assertion may take to be signed; `IDP_HTTP_TIMEOUT` if that is less. Our
- * decision.
- */
-const LONGEST_SIGNING = 15;
+/** For which an assertion may take to be signed; `IDP_HTTP_TIMEOUT` if that is less. Our decision. */
+const MAX_SIGNING_SECONDS = 15;
 
 /** The preferred algorithms first. */
 const PREFERRED: readonly AssertionAlgorithm[] = ["PS256", "ES256", "EdDSA", "RS256"];
 
-type Metadata = Pick<
-  ProviderMetadata,
-  "token_endpoint" | "token_endpoint_auth_signing_alg_values_supported"
->;
+/** What an assertion takes from the discovery document. */
+interface Metadata {
+  readonly token_endpoint: string;
+  readonly token_endpoint_auth_signing_alg_values_supported?: readonly string[] | undefined;
+}
+
+/** For what an assertion is needed. */
+interface AssertionRequest {
+  /** The address to which the assertion is sent. */
+  readonly endpoint: string;
+  readonly metadata: Metadata;
+  /** Of a refresh or a revocation. Undefined: a sign-in, which waits for other sign-ins. */
+  readonly signal: AbortSignal | undefined;
+}
 
 /**
  * Returns a new assertion that authenticates the client at one endpoint (`private_key_jwt`: OpenID
  * Connect Core section 9, RFC 7523).
  *
- * @param endpoint the address to which the assertion is sent
- * @param signal of a refresh or a revocation. Undefined: a sign-in, which waits for other sign-ins
  * @throws ProviderUnavailableError the key cannot sign now, or the provider accepts none of its
  *   algorithms
  */
 export async function clientAssertion(
-  endpoint: string,
-  metadata: Metadata,
+  { endpoint, metadata, signal }: AssertionRequest,
   connection: ProviderConnection,
-  signal: AbortSignal | undefined,
 ): Promise<string> {
   const { settings, clock } = connection;
-  const [key] = settings.privateKey ?? [];
+  const key = signingKey(settings.privateKey);
   if (key === undefined) throw new TypeError("There is no private key.");
-  const alg = assertionAlgorithm(
-    key.algorithms,
-    metadata.token_endpoint_auth_signing_alg_values_supported,
-    settings.issuer,
-  );
-  if (alg === undefined) {
-    throw connection.misconfigured({
-      endpoint: "token",
-      reason: "client_assertion_algorithm",
-      message: `The provider accepts none of the algorithms that the key of IDP_PRIVATE_KEY can sign with (${key.algorithms.join(", ")}). Use a key of another type.`,
-    });
-  }
-  const { thumbprint } = settings.certificate ?? {};
-  const header = {
+  const alg = acceptedAlgorithm(key, metadata, connection);
+  const header = withoutUndefined({
     alg,
     typ: "JWT",
-    ...(key.kid !== undefined && { kid: key.kid }),
-    ...(thumbprint !== undefined && { "x5t#S256": thumbprint }),
-  };
+    kid: key.kid,
+    "x5t#S256": settings.certificate?.thumbprint,
+  });
   const now = Math.floor(epochSeconds(clock));
   const claims = {
     iss: settings.clientId,
@@ -72,13 +65,13 @@ export async function clientAssertion(
     aud: assertionAudience(settings, endpoint, metadata),
     jti: randomBytes(16).toString("base64url"),
     iat: now,
-    exp: now + LIFETIME,
+    exp: now + ASSERTION_SECONDS,
   };
   const input = `${encoded(header)}.${encoded(claims)}`;
   // Its own deadline, also within a refresh: what is left of the refresh's must be enough for the
   // request.
   const signs = () =>
-    withDeadline(clock, Math.min(settings.httpTimeout, LONGEST_SIGNING), async () =>
+    withDeadline(clock, Math.min(settings.httpTimeout, MAX_SIGNING_SECONDS), async () =>
       key.sign(new TextEncoder().encode(input), { alg }),
     );
   const release = signal === undefined ? await connection.signInSignatures.take() : undefined;
@@ -89,6 +82,21 @@ export async function clientAssertion(
   } finally {
     release?.();
   }
+}
+
+/** @throws ProviderUnavailableError the provider accepts none of the key's algorithms */
+function acceptedAlgorithm(
+  { algorithms }: ClientKey,
+  { token_endpoint_auth_signing_alg_values_supported: accepted }: Metadata,
+  connection: ProviderConnection,
+): AssertionAlgorithm {
+  const alg = assertionAlgorithm(algorithms, accepted, connection.settings.issuer);
+  if (alg !== undefined) return alg;
+  throw connection.misconfigured({
+    endpoint: "token",
+    reason: "client_assertion_algorithm",
+    message: `The provider accepts none of the algorithms that the key of IDP_PRIVATE_KEY can sign with (${algorithms.join(", ")}). Use a key of another type.`,
+  });
 }
 
 /**

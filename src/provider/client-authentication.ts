@@ -19,17 +19,16 @@ export function clientAuthentication(
     return async (server, _client, body) => {
       body.set("client_id", clientId);
       body.set("client_assertion_type", ASSERTION_TYPE);
-      body.set(
-        "client_assertion",
-        await clientAssertion(endpoint, server as ProviderMetadata, connection, signal),
-      );
+      const metadata = server as ProviderMetadata;
+      const assertion = await clientAssertion({ endpoint, metadata, signal }, connection);
+      body.set("client_assertion", assertion);
     };
   }
   if (tokenEndpointAuthMethod === "client_secret_post") return ClientSecretPost(clientSecret);
   const encode =
     tokenEndpointAuthMethod === "client_secret_basic" ? formEncoded : (text: string) => text;
   const credentials = Buffer.from(`${encode(clientId)}:${encode(clientSecret)}`).toString("base64");
-  return (_server, _client, _body, headers) => {
+  return (...[, , , headers]) => {
     headers.set("authorization", `Basic ${credentials}`);
   };
 }

@@ -1,6 +1,7 @@
 import type { AuthorizationServer } from "oauth4webapi";
 import { quoted } from "../config/describe-value.js";
 import { isInternal, type Endpoints } from "../config/endpoints-kind.js";
+import { SETTING_NAMES } from "../config/setting-names.js";
 import { isTemplate } from "../config/tenant-issuers.js";
 import { ProviderUnavailableError } from "../errors.js";
 import { isLoopback } from "../http/loopback.js";
@@ -13,20 +14,19 @@ import {
   jsonObject,
   untilAborted,
   type Backchannel,
-  type Misconfiguration,
-  type ProviderConnection,
   type ProviderResponse,
-} from "./provider-connection.js";
-import { SETTING_NAMES } from "../config/setting-names.js";
+} from "./backchannel.js";
+import type { Misconfiguration } from "./operator-reports.js";
+import type { ProviderConnection } from "./provider-connection.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
-/** Milliseconds after which the document is fetched again in the background. */
-const REFRESH_AFTER = 3600 * 1000;
-/** Milliseconds between two fetches because of what a token shows. */
-const RENEWED_AGAIN = 30_000;
+/** After which the document is fetched again in the background. */
+const DOCUMENT_REFRESH_MS = 3600 * 1000;
+/** Between two fetches because of what a token shows. */
+const DOCUMENT_RENEWAL_MS = 30_000;
 
 /** The same while the document names another provider's endpoint. */
-const FOREIGN_AFTER = 60 * 1000;
+const FOREIGN_DOCUMENT_MS = 60 * 1000;
 
 /**
  * The used part of the discovery document (OpenID Connect Discovery section 3). Every member is
@@ -62,7 +62,6 @@ export interface Discovery {
 export function createDiscovery(connection: ProviderConnection): Discovery {
   const { settings, clock, backchannel } = connection;
   const backOff = connection.backOff();
-  const expected = expectedIssuer(settings);
   let cached: { readonly metadata: ProviderMetadata; readonly fetchedAt: number } | undefined;
 
   const fetchNow = oneAtATime(async () => {
@@ -77,7 +76,7 @@ export function createDiscovery(connection: ProviderConnection): Discovery {
       backOff,
       send: () => fetchDocument(settings, backchannel),
       read: (response) => {
-        const metadata = readDocument(response, settings, expected, misconfiguredAs);
+        const metadata = readDocument(response, settings, misconfiguredAs);
         connection.resolved("discovery");
         const { issuer, providerMetadata } = settings;
         connection.endpoints?.discovered({ issuer, providerMetadata, metadata });
@@ -100,25 +99,28 @@ export function createDiscovery(connection: ProviderConnection): Discovery {
     });
   }
 
-  return {
-    current(signal) {
-      const { endpoints } = connection;
-      if (cached === undefined) {
-        const fetched = untilAborted(signal, fetchNow);
-        return endpoints === undefined ? fetched : fetched.then(assertOwn);
-      }
-      const refreshAfter = endpoints?.foreign() === undefined ? REFRESH_AFTER : FOREIGN_AFTER;
-      if (clock.monotonic() - cached.fetchedAt >= refreshAfter && backOff.secondsLeft() === 0) {
-        fetchNow().catch(() => undefined);
-      }
-      const current = Promise.resolve(cached.metadata);
-      return endpoints === undefined ? current : current.then(assertOwn);
-    },
-    renewed(signal) {
-      const isRecent = cached !== undefined && clock.monotonic() - cached.fetchedAt < RENEWED_AGAIN;
-      return isRecent ? this.current(signal) : untilAborted(signal, fetchNow);
-    },
-  };
+  function current(signal?: AbortSignal): Promise<ProviderMetadata> {
+    const { endpoints } = connection;
+    if (cached === undefined) {
+      const fetched = untilAborted(signal, fetchNow);
+      return endpoints === undefined ? fetched : fetched.then(assertOwn);
+    }
+    const refreshMs =
+      endpoints?.foreign() === undefined ? DOCUMENT_REFRESH_MS : FOREIGN_DOCUMENT_MS;
+    if (clock.monotonic() - cached.fetchedAt >= refreshMs && backOff.secondsLeft() === 0) {
+      fetchNow().catch(() => undefined);
+    }
+    const known = Promise.resolve(cached.metadata);
+    return endpoints === undefined ? known : known.then(assertOwn);
+  }
+
+  function renewed(signal?: AbortSignal): Promise<ProviderMetadata> {
+    const isRecent =
+      cached !== undefined && clock.monotonic() - cached.fetchedAt < DOCUMENT_RENEWAL_MS;
+    return isRecent ? current(signal) : untilAborted(signal, fetchNow);
+  }
+
+  return { current, renewed };
 }
 
 /** Whether requests to this provider may be unencrypted: on this machine, or in debug mode. */
@@ -209,11 +211,10 @@ type MisconfiguredAs = (reason: string, message: string) => ProviderUnavailableE
 function readDocument(
   response: ProviderResponse,
   settings: ProviderSettings,
-  expected: string,
   misconfiguredAs: MisconfiguredAs,
 ): ProviderMetadata {
   const document = documentOf(response, documentSource(settings).setting, misconfiguredAs);
-  assertIssuer(document["issuer"], settings.issuer, expected, misconfiguredAs);
+  assertIssuer(document["issuer"], settings, misconfiguredAs);
   const usable = (name: keyof Endpoints) => usableEndpoint(name, document, settings);
   const required = (name: keyof Endpoints): string => {
     const endpoint = usable(name);
@@ -286,13 +287,13 @@ function documentOf(
   return document;
 }
 
-/** @param configured IDP_ISSUER */
 function assertIssuer(
   issuer: unknown,
-  configured: string,
-  expected: string,
+  settings: ProviderSettings,
   misconfiguredAs: MisconfiguredAs,
 ): void {
+  const { issuer: configured } = settings;
+  const expected = expectedIssuer(settings);
   if (issuer === expected) return;
   if (typeof issuer === "string" && isTemplate(issuer)) {
     throw misconfiguredAs(

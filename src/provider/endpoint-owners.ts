@@ -57,7 +57,11 @@ export function createEndpointOwners(
           own.providerMetadata[name] === undefined &&
           addressOf(own.metadata[name]).some((address) => theirs.has(address)) &&
           !isShared(name, own, other) &&
-          !isOf(own, other, own.metadata[name], order.indexOf(key) < order.indexOf(owner)),
+          !isOf(own.metadata[name], {
+            own,
+            other,
+            isFirst: order.indexOf(key) < order.indexOf(owner),
+          }),
       );
       if (name !== undefined) return { name, owner };
     }
@@ -84,12 +88,15 @@ function isShared(name: keyof Endpoints, own: OwnedEndpoints, other: OwnedEndpoi
   return sharedEndpoints.includes(name) && profileOf(other.issuer) === profile;
 }
 
-function isOf(
-  own: OwnedEndpoints,
-  other: OwnedEndpoints,
-  endpoint: string | undefined,
-  isFirst: boolean,
-): boolean {
+interface Claimants {
+  readonly own: OwnedEndpoints;
+  readonly other: OwnedEndpoints;
+  /** Whether this provider is configured before the other one. */
+  readonly isFirst: boolean;
+}
+
+/** Whether an endpoint that two providers name is this one's. */
+function isOf(endpoint: string | undefined, { own, other, isFirst }: Claimants): boolean {
   const origin = parseUrl(endpoint ?? "")?.origin;
   const isAtOwn = origin === parseUrl(own.issuer)?.origin;
   const isAtOther = origin === parseUrl(other.issuer)?.origin;

@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import type { CompactJWSHeaderParameters } from "jose";
+import type { EpochSeconds } from "../clock.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import type { IdInfo } from "../record/identity.js";
 import { isObject, isTooDeep } from "../record/json.js";
-import type { EpochSeconds } from "../clock.js";
+import { withoutUndefined } from "../record/without-undefined.js";
+import type { Tenants } from "./allowed-tenants.js";
 import type { Doubt } from "./doubts.js";
 import type { Jwks } from "./jwks.js";
-import type { Tenants } from "./allowed-tenants.js";
 
 /**
  * The accepted signature algorithms: asymmetric ones (RFC 7518 section 3.1, RFC 8037, RFC 9864).
@@ -25,11 +26,11 @@ export const SIGNING_ALGORITHMS: readonly string[] = [
   "Ed25519",
 ];
 
-/** Characters. Far more than a real token has, and few enough to process quickly. */
+/** Far more than a real token has, and few enough to process quickly. */
 export const MAX_ID_TOKEN_LENGTH = 256 * 1024;
 
 /** 31 December 9999. A later `exp` is refused. */
-const LAST_DATE: EpochSeconds = 253_402_300_799;
+const LAST_DATE_SECONDS: EpochSeconds = 253_402_300_799;
 
 /** The expected values of a token's claims. */
 export interface ExpectedClaims {
@@ -53,12 +54,20 @@ export interface Expected extends ExpectedClaims {
   readonly accessToken: string;
 }
 
+/** How an ID token is verified. */
+interface Verification {
+  readonly jwks: Jwks;
+  /** Checks the claims that only a sign-in or only a refresh has. */
+  readonly checkFlow: (claims: IdInfo, doubts: readonly Doubt[]) => void;
+  /** Ends the wait for the keys. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
  * Verifies an ID token (OpenID Connect Core section 3.1.3.7) and returns its claims. The claims are
  * checked before the keys are fetched, so that a wrong token is refused even if the keys cannot be
  * fetched. `jwtVerify` of jose needs the keys first.
  *
- * @param checkFlow checks the claims that only a sign-in or only a refresh has
  * @returns the claims, and the doubts about the token: with any of them, it must not be accepted
  * @throws ProviderRefusedError `id_token_…`, with the failed check
  * @throws ProviderUnavailableError `jwks`: the keys for the signature cannot be fetched;
@@ -67,12 +76,10 @@ export interface Expected extends ExpectedClaims {
 export async function verifyIdToken(
   token: string,
   expected: Expected,
-  jwks: Jwks,
-  checkFlow: (claims: IdInfo, doubts: readonly Doubt[]) => void,
-  signal?: AbortSignal,
+  { jwks, checkFlow, signal }: Verification,
 ): Promise<{ readonly claims: IdInfo; readonly doubts: readonly Doubt[] }> {
   // Another kind of JWT from the same issuer is not an ID token (RFC 8725 section 3.11).
-  const read = readJwt(token, SIGNING_ALGORITHMS, ["jwt", undefined], refused);
+  const read = readJwt(token, ["jwt", undefined], refused);
   const { header } = read;
   const claims = withoutAbsent(read.claims);
   const doubts = checkClaims(claims, expected);
@@ -83,7 +90,7 @@ export async function verifyIdToken(
     (await expected.newerAlgorithms()).includes(header.alg);
   const { tenants } = expected;
   const keyFits = tenants && ((own: unknown) => tenants.keyFits(own, claims.iss));
-  if (!(await jwks.verify(token, header, signal, keyFits))) throw refused("signature");
+  if (!(await jwks.verify({ token, header, keyFits }, signal))) throw refused("signature");
   if (isAdvertised) return { claims, doubts };
   return { claims, doubts: [...doubts, { reason: "alg", value: header.alg }] };
 }
@@ -120,7 +127,6 @@ function refused(what: string): ProviderRefusedError | ProviderUnavailableError 
  */
 export function readJwt(
   token: string,
-  algorithms: readonly string[],
   types: readonly (string | undefined)[],
   refused: Refused,
 ): { header: CompactJWSHeaderParameters; claims: IdInfo } {
@@ -131,15 +137,14 @@ export function readJwt(
   const claims = decoded(parts?.[2]);
   if (header === undefined || claims === undefined) throw refused("format");
   const { alg, kid, typ } = header;
-  if (typeof alg !== "string" || !algorithms.includes(alg) || !SIGNING_ALGORITHMS.includes(alg))
-    throw refused("alg");
+  if (typeof alg !== "string" || !SIGNING_ALGORITHMS.includes(alg)) throw refused("alg");
   if (parts?.[3] === "") throw refused("signature");
   // No critical extension is supported (RFC 7515 section 4.1.11). `b64` is one (RFC 7797).
   if ("crit" in header || "b64" in header) throw refused("crit");
   if (typ !== undefined && typeof typ !== "string") throw refused("typ");
   if (!types.includes(typ?.toLowerCase().replace(/^application\//, ""))) throw refused("typ");
   if (kid !== undefined && typeof kid !== "string") throw refused("kid");
-  return { header: { alg, ...(kid !== undefined && { kid }) }, claims };
+  return { header: withoutUndefined({ alg, kid }), claims };
 }
 
 /**
@@ -246,7 +251,7 @@ export function checkProviderSession(claims: IdInfo, now: EpochSeconds): void {
 
 /** Whether a claim is a time in epoch seconds, until the year 9999. */
 export function isDate(value: unknown): value is number {
-  return typeof value === "number" && value >= 0 && value <= LAST_DATE;
+  return typeof value === "number" && value >= 0 && value <= LAST_DATE_SECONDS;
 }
 
 /** Checks the nonce of the login that requested this token (section 3.1.3.7, step 11). Pure. */
@@ -267,17 +272,23 @@ export function checkAccessTokenHash(claims: IdInfo, alg: string, accessToken: s
     throw refused("at_hash");
 }
 
+/** How strictly a refreshed ID token is compared. */
+interface Continuity {
+  /** Seconds by which the clocks may differ. */
+  readonly clockTolerance: number;
+  /** What the token's own claims leave in doubt. */
+  readonly doubts: readonly Doubt[];
+}
+
 /**
  * Checks a refreshed ID token against the previous one, so that a session never changes its user
  * (section 12.2). Pure.
  *
- * @param doubts what the token's own claims leave in doubt
  */
 export function checkContinuity(
   claims: IdInfo,
   previous: IdInfo,
-  clockTolerance: number,
-  doubts: readonly Doubt[],
+  { clockTolerance, doubts }: Continuity,
 ): void {
   const isDoubted = (reason: Doubt["reason"]) => doubts.some((doubt) => doubt.reason === reason);
   if (claims.iss !== previous.iss && !isDoubted("iss")) throw refused("iss");

@@ -2,16 +2,16 @@ import { ProviderRefusedError } from "../errors.js";
 import type { LogoutToken } from "../ports/provider.js";
 import type { IdInfo } from "../record/identity.js";
 import { isObject } from "../record/json.js";
+import { withoutUndefined } from "../record/without-undefined.js";
+import type { Doubt } from "./doubts.js";
 import {
   checkIssuance,
   isSid,
   isSubject,
   readJwt,
-  SIGNING_ALGORITHMS,
   withoutAbsent,
   type ExpectedClaims,
 } from "./id-token.js";
-import type { Doubt } from "./doubts.js";
 import type { Jwks } from "./jwks.js";
 
 /**
@@ -20,8 +20,8 @@ import type { Jwks } from "./jwks.js";
  */
 const LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout";
 
-/** Characters. A logout token has few claims, and anyone can send one. */
-const MAX_LENGTH = 16 * 1024;
+/** A logout token has few claims, and anyone can send one. */
+const MAX_LOGOUT_TOKEN_LENGTH = 16 * 1024;
 
 export interface ExpectedLogout extends ExpectedClaims {
   /** Whether a token without `typ` is accepted, as older providers send it. */
@@ -44,14 +44,14 @@ export async function verifyLogoutToken(
   expected: ExpectedLogout,
   jwks: Jwks,
 ): Promise<{ readonly logout: LogoutToken; readonly doubts: readonly Doubt[] }> {
-  if (token.length > MAX_LENGTH) throw refused("size");
+  if (token.length > MAX_LOGOUT_TOKEN_LENGTH) throw refused("size");
   const types = expected.allowUntyped ? ["logout+jwt", "jwt", undefined] : ["logout+jwt"];
-  const { header, claims } = readJwt(token, SIGNING_ALGORITHMS, types, refused);
+  const { header, claims } = readJwt(token, types, refused);
   const checked = checkLogoutClaims(claims, expected);
   if (!(await expected.algorithms()).includes(header.alg)) throw refused("alg");
   const { tenants } = expected;
   const keyFits = tenants && ((own: unknown) => tenants.keyFits(own, claims.iss));
-  if (!(await jwks.verifyUnasked(token, header, keyFits))) throw refused("signature");
+  if (!(await jwks.verifyUnasked({ token, header, keyFits }))) throw refused("signature");
   return checked;
 }
 
@@ -75,6 +75,5 @@ export function checkLogoutClaims(
   if (sub === undefined && sid === undefined) throw refused("sub");
   if (sub !== undefined && !isSubject(sub)) throw refused("sub");
   if (sid !== undefined && !isSid(sid)) throw refused("sid");
-  const who = { ...(sub !== undefined && { sub }), ...(sid !== undefined && { sid }) };
-  return { logout: { iat, issuer, ...who }, doubts };
+  return { logout: withoutUndefined({ iat, issuer, sub, sid }), doubts };
 }

@@ -4,8 +4,8 @@ import { withParameters } from "./authorization-request.js";
 import type { ProviderMetadata } from "./discovery.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
-/** Characters. Servers refuse longer addresses, and the user would see their error page. */
-const MAX_LENGTH = 4096;
+/** Servers refuse longer addresses, and the user would see their error page. */
+const MAX_LOGOUT_URL_LENGTH = 4096;
 
 /**
  * Returns the address that ends the user's session at the provider (OpenID Connect RP-Initiated
@@ -31,5 +31,5 @@ export function logoutUrl(
   const parameters = { client_id: clientId, post_logout_redirect_uri: returnTo, state };
   if (idTokenHint === undefined) return address(endpoint, parameters);
   const hinted = address(endpoint, { id_token_hint: idTokenHint, ...parameters });
-  return hinted.length > MAX_LENGTH ? address(endpoint, parameters) : hinted;
+  return hinted.length > MAX_LOGOUT_URL_LENGTH ? address(endpoint, parameters) : hinted;
 }

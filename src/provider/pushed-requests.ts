@@ -2,25 +2,54 @@ import { pushedAuthorizationRequest } from "oauth4webapi";
 import type { AuthorizationParams } from "../config/parameter-kinds.js";
 import { ProviderUnavailableError } from "../errors.js";
 import type { AuthorizationRequest } from "../ports/provider.js";
-import { entriesOf } from "./authorization-request.js";
+import { entriesOf, withParameters } from "./authorization-request.js";
 import { createSignInBackOff } from "./back-off.js";
 import type { ProviderMetadata } from "./discovery.js";
+import { sendGrant, type GrantEndpoint } from "./grant-request.js";
 import type { ClientRequest, ProviderConnection } from "./provider-connection.js";
-import { lifetime, sendGrant } from "./token-endpoint.js";
+import { lifetime } from "./token-response.js";
 
-/** The most characters of a `request_uri`. Our decision. */
-const LONGEST = 2_048;
+/** Of a `request_uri`. Our decision. */
+const MAX_REQUEST_URI_LENGTH = 2_048;
+
+const ENDPOINT: GrantEndpoint = {
+  name: "par",
+  inWords: "endpoint for pushed authorization requests",
+};
+
+/** The address of a pushed request. */
+interface PushedAddress {
+  readonly url: string;
+  /** Seconds for which the address works. */
+  readonly expiresIn: number | undefined;
+}
 
 /** The endpoint for pushed authorization requests (RFC 9126). */
-export function createPushedRequests(connection: ProviderConnection) {
-  const backOff = createSignInBackOff(connection.clock, connection.random);
-
+export interface PushedRequests {
   /**
    * Returns the endpoint to push a login to; undefined: the browser carries the request.
    * @throws ProviderUnavailableError there is none
    */
+  endpointOf(metadata: ProviderMetadata): string | undefined;
+  /**
+   * Pushes a login. Only `client_id` and the reference stay in the browser's address.
+   * @throws ProviderRefusedError the provider refuses this login
+   */
+  push(metadata: ProviderMetadata, login: PushedLogin): Promise<PushedAddress>;
+}
+
+export interface PushedLogin {
+  readonly endpoint: string;
+  readonly parameters: AuthorizationParams;
+  readonly request: AuthorizationRequest;
+}
+
+export function createPushedRequests(connection: ProviderConnection): PushedRequests {
+  const { settings } = connection;
+  const backOff = createSignInBackOff(connection.clock, connection.random);
+
   function endpointOf(metadata: ProviderMetadata): string | undefined {
-    const { pushedRequests } = connection.settings;
+    const { pushedRequests } = settings;
     const isRequired =
       pushedRequests === "when-required" && metadata.require_pushed_authorization_requests === true;
     if (pushedRequests !== "always" && !isRequired) return undefined;
@@ -31,16 +60,10 @@ export function createPushedRequests(connection: ProviderConnection) {
     throw connection.misconfigured({ endpoint: "par", reason: "par_endpoint", message });
   }
 
-  /**
-   * Returns what the provider returns, `expiresIn` in seconds.
-   * @throws ProviderRefusedError the provider refuses this login
-   */
   async function push(
     metadata: ProviderMetadata,
-    endpoint: string,
-    parameters: AuthorizationParams,
-    { takeSlot }: AuthorizationRequest,
-  ) {
+    { endpoint, parameters, request: { takeSlot } }: PushedLogin,
+  ): Promise<PushedAddress> {
     backOff.assertReady();
     const body = new URLSearchParams(entriesOf(parameters));
     const request: ClientRequest = (client, authentication, options) =>
@@ -48,16 +71,30 @@ export function createPushedRequests(connection: ProviderConnection) {
     const send = () => connection.sendAsClient(endpoint, request);
     const release = await takeSlot?.();
     try {
-      const response = await sendGrant(connection, { grant: "push", send, backOff });
+      const response = await sendGrant(connection, {
+        grant: "push",
+        endpoint: ENDPOINT,
+        send,
+        backOff,
+      });
       connection.resolved("par");
-      const { request_uri: requestUri } = response;
-      if (typeof requestUri !== "string" || requestUri === "" || requestUri.length > LONGEST)
-        throw new ProviderUnavailableError("par_response");
-      return { requestUri, expiresIn: lifetime(response["expires_in"]) };
+      const uri = requestUriOf(response);
+      const left = { client_id: settings.clientId, request_uri: uri };
+      return {
+        url: withParameters(metadata.authorization_endpoint, left).href,
+        expiresIn: lifetime(response["expires_in"]),
+      };
     } finally {
       release?.();
     }
   }
 
   return { endpointOf, push };
+}
+
+/** @throws ProviderUnavailableError it is unusable */
+function requestUriOf({ request_uri: uri }: Readonly<Record<string, unknown>>): string {
+  if (typeof uri !== "string" || uri === "" || uri.length > MAX_REQUEST_URI_LENGTH)
+    throw new ProviderUnavailableError("par_response");
+  return uri;
 }

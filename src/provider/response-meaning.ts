@@ -1,5 +1,5 @@
 import { asksForRetry } from "./back-off.js";
-import { errorCode, jsonObject, type ProviderResponse } from "./provider-connection.js";
+import { errorCode, jsonObject, type ProviderResponse } from "./backchannel.js";
 
 /**
  * The meaning of a response to a request with the client's credentials. `reason` is a stable word
@@ -19,7 +19,7 @@ export type Meaning =
   | { readonly kind: "operator"; readonly reason: string }
   | { readonly kind: "outage"; readonly reason: string };
 
-/** A request with the client's credentials: of tokens, or a pushed authorization request. */
+/** What a request with the client's credentials is for: tokens, or a login (RFC 9126). */
 export type Grant = "exchange" | "refresh" | "api" | "push";
 
 /** The provider is overloaded or away, with any status: counts as a 503. */
@@ -66,7 +66,7 @@ interface Row {
 const httpStatus = ({ status }: Read) => `http_${String(status)}`;
 const is4xx = ({ status }: Read) => status >= 400 && status < 500;
 const isSuccess = ({ status, grant }: Read) =>
-  // 201 for a pushed request (RFC 9126 section 2.2).
+  // 201: RFC 9126 section 2.2.
   status === 200 || (status === 201 && grant === "push");
 const hasError = (read: Read, errors: readonly string[]) =>
   read.error !== undefined && errors.includes(read.error);
@@ -136,7 +136,7 @@ export function asksToTryLater(reason: string): boolean {
   return LATER.includes(reason);
 }
 
-/** Whether a success has what was asked for: tokens, or the address of the pushed request. */
+/** Whether a success has what was asked for. */
 function hasResult({ grant, body = {} }: Read): boolean {
   const names = grant === "push" ? ["request_uri"] : ["access_token", "id_token", "refresh_token"];
   return names.some((name) => typeof body[name] === "string" && body[name] !== "");

@@ -1,21 +1,25 @@
 import { revocationRequest } from "oauth4webapi";
 import { ProviderUnavailableError } from "../errors.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 import type { Discovery } from "./discovery.js";
-import {
-  errorCode,
-  withDeadline,
-  type ClientRequest,
-  type ProviderConnection,
-} from "./provider-connection.js";
+import { errorCode, withDeadline } from "./backchannel.js";
+import type { ClientRequest, ProviderConnection } from "./provider-connection.js";
 
 /** The revocation endpoint (RFC 7009). */
-export function createRevocationEndpoint(connection: ProviderConnection, discovery: Discovery) {
-  const backOff = connection.backOff();
-
+export interface RevocationEndpoint {
   /**
    * Discovery and request together get the configured timeout. Resolves to false if the token could
    * not be revoked. Never rejects.
    */
+  revoke(token: string, hint: "refresh_token" | "access_token"): Promise<boolean>;
+}
+
+export function createRevocationEndpoint(
+  connection: ProviderConnection,
+  discovery: Discovery,
+): RevocationEndpoint {
+  const backOff = connection.backOff();
+
   async function revoke(token: string, hint: "refresh_token" | "access_token"): Promise<boolean> {
     const { clock, settings } = connection;
     try {
@@ -41,8 +45,7 @@ export function createRevocationEndpoint(connection: ProviderConnection, discove
     const send = () => connection.sendAsClient(endpoint, build, signal);
     const response = await connection.callBestEffort("revocation", backOff, send);
     if (response.status === 200) return true;
-    const error = errorCode(response);
-    return failed({ status: response.status, ...(error !== undefined && { error }) });
+    return failed(withoutUndefined({ status: response.status, error: errorCode(response) }));
   }
 
   function failed(details: Record<string, string | number>): false {

@@ -1,22 +1,18 @@
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
-import type { RefreshRequest } from "../ports/provider.js";
 import {
   confirmedByUserinfo,
   confirmedUntil,
   refreshedClaims,
 } from "../record/claims-after-refresh.js";
-import type { Identity, SpentRefresh } from "../record/credentials.js";
+import type { Identity } from "../record/credentials.js";
 import type { IdInfo } from "../record/identity.js";
-import type { SessionRecord } from "../record/record.js";
 import { lacksIdentity, withAllOfUserinfo, withoutUserinfo } from "../record/userinfo-claims.js";
 import { createSignInBackOff, type FailureListener, type RefreshBackOff } from "./back-off.js";
 import type { ProviderMetadata } from "./discovery.js";
 import { MAX_ID_TOKEN_LENGTH } from "./id-token.js";
-import {
-  jsonObject,
-  type ProviderConnection,
-  type ProviderResponse,
-} from "./provider-connection.js";
+import { jsonObject, type ProviderResponse } from "./backchannel.js";
+import type { ProviderConnection } from "./provider-connection.js";
+import type { RefreshCheck } from "./token-verification.js";
 
 /** One call that cannot continue without userinfo. */
 interface RequiredCall {
@@ -35,18 +31,46 @@ interface RequiredCall {
  * token. With `IDP_USERINFO=always` it also supplies claims at every sign-in and every refresh, and
  * must respond.
  */
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
-export function createUserinfoEndpoint(connection: ProviderConnection, refreshes: RefreshBackOff) {
+export interface UserinfoEndpoint {
   /** `IDP_USERINFO=always`. */
+  readonly isRequired: boolean;
+  /**
+   * @throws ProviderUnavailableError userinfo is required, and the provider has no such endpoint
+   */
+  assertAvailable(metadata: ProviderMetadata): void;
+  /**
+   * @throws ProviderUnavailableError userinfo is required, and its requests at sign-ins back off
+   */
+  assertReadyToSignIn(): void;
+  /**
+   * Adds userinfo's claims to those of a sign-in's ID token: always if userinfo is required,
+   * otherwise if the ID token has no claim about the user (OpenID Connect Core section 5.4).
+   *
+   * @throws ProviderUnavailableError, ProviderRefusedError only if userinfo is required
+   */
+  complete(metadata: ProviderMetadata, claims: IdInfo, accessToken: string): Promise<Identity>;
+  /**
+   * Handles a refresh response without an ID token (Core section 12.2): userinfo must confirm the
+   * same user.
+   */
+  confirm(check: RefreshCheck, accessToken: string): Promise<Identity>;
+  /**
+   * Adds userinfo's claims to those of a refreshed ID token. Its earlier claims are replaced or
+   * removed.
+   */
+  renew(check: RefreshCheck, claims: IdInfo): Promise<Identity>;
+}
+
+export function createUserinfoEndpoint(
+  connection: ProviderConnection,
+  refreshes: RefreshBackOff,
+): UserinfoEndpoint {
   const isRequired = connection.settings.userinfo === "always";
   /** Of sign-ins that can do without userinfo. */
   const optional = connection.backOff();
   /** Of sign-ins that need userinfo. */
   const required = createSignInBackOff(connection.clock, connection.random);
 
-  /**
-   * @throws ProviderUnavailableError userinfo is required, and the provider has no such endpoint
-   */
   function assertAvailable({ userinfo_endpoint: endpoint }: ProviderMetadata): void {
     if (!isRequired || endpoint !== undefined) return;
     throw connection.misconfigured({
@@ -58,19 +82,10 @@ export function createUserinfoEndpoint(connection: ProviderConnection, refreshes
     });
   }
 
-  /**
-   * @throws ProviderUnavailableError userinfo is required, and its requests at sign-ins back off
-   */
   function assertReadyToSignIn(): void {
     if (isRequired) required.assertReady();
   }
 
-  /**
-   * Adds userinfo's claims to those of a sign-in's ID token: always if userinfo is required,
-   * otherwise if the ID token has no claim about the user (OpenID Connect Core section 5.4).
-   *
-   * @throws ProviderUnavailableError, ProviderRefusedError only if userinfo is required
-   */
   async function complete(
     metadata: ProviderMetadata,
     claims: IdInfo,
@@ -130,16 +145,8 @@ export function createUserinfoEndpoint(connection: ProviderConnection, refreshes
     return { idInfo: claims, userinfoClaims: [] };
   }
 
-  /**
-   * Handles a refresh response without an ID token (Core section 12.2): userinfo must confirm the
-   * same user.
-   */
-  async function confirm(
-    metadata: ProviderMetadata,
-    spent: SpentRefresh & { readonly accessToken: string },
-    previous: SessionRecord,
-    request: RefreshRequest,
-  ): Promise<Identity> {
+  async function confirm(check: RefreshCheck, accessToken: string): Promise<Identity> {
+    const { metadata, spent, previous } = check;
     const { id_info: before = {}, idp_state: state } = previous;
     assertAvailable(metadata);
     if (
@@ -157,7 +164,7 @@ export function createUserinfoEndpoint(connection: ProviderConnection, refreshes
       });
       throw new ProviderRefusedError("id_token_missing");
     }
-    const userinfo = await ofRefresh(metadata, spent.accessToken, before.sub, request);
+    const userinfo = await ofRefresh(check, accessToken, before.sub);
     const names = state.userinfo_claims ?? [];
     const exp = confirmedUntil(previous, spent);
     if (isRequired)
@@ -165,22 +172,14 @@ export function createUserinfoEndpoint(connection: ProviderConnection, refreshes
         ...withAllOfUserinfo({ ...withoutUserinfo(before, names), exp }, userinfo),
         userinfo,
       };
-    return { ...confirmedByUserinfo(before, names, userinfo, exp), userinfo };
+    return { ...confirmedByUserinfo(userinfo, { previous: before, names, exp }), userinfo };
   }
 
-  /**
-   * Adds userinfo's claims to those of a refreshed ID token. Its earlier claims are replaced or
-   * removed.
-   */
-  async function renew(
-    metadata: ProviderMetadata,
-    claims: IdInfo,
-    { accessToken = "" }: SpentRefresh,
-    { id_info: before = {}, idp_state: state }: SessionRecord,
-    request: RefreshRequest,
-  ): Promise<Identity> {
+  async function renew(check: RefreshCheck, claims: IdInfo): Promise<Identity> {
+    const { metadata, spent, previous } = check;
+    const { id_info: before = {}, idp_state: state } = previous;
     assertAvailable(metadata);
-    const userinfo = await ofRefresh(metadata, accessToken, claims.sub, request);
+    const userinfo = await ofRefresh(check, spent.accessToken ?? "", claims.sub);
     const { idInfo } = refreshedClaims(
       claims,
       withoutUserinfo(before, state.userinfo_claims ?? []),
@@ -191,10 +190,9 @@ export function createUserinfoEndpoint(connection: ProviderConnection, refreshes
 
   /** Calls userinfo for a refresh. If it fails, only this session may have to wait. */
   async function ofRefresh(
-    metadata: ProviderMetadata,
+    { metadata, request }: RefreshCheck,
     accessToken: string,
     sub: unknown,
-    request: RefreshRequest,
   ): Promise<IdInfo> {
     const startedAt = connection.clock.monotonic();
     try {

@@ -42,17 +42,21 @@ export function refreshedClaims(
   return { idInfo, userinfoClaims: borrowed.filter((name) => names.includes(name)) };
 }
 
+/** What userinfo has confirmed. */
+interface Confirmation {
+  readonly previous: IdInfo;
+  /** The claims that came from userinfo before. */
+  readonly names: readonly string[];
+  readonly exp: EpochSeconds;
+}
+
 /**
  * Returns the claims after a refresh that userinfo has confirmed. Claims that came from userinfo
  * get their new values or are removed; all others stay. Pure.
- *
- * @param names the claims that came from userinfo before
  */
 export function confirmedByUserinfo(
-  previous: IdInfo,
-  names: readonly string[],
   userinfo: IdInfo,
-  exp: EpochSeconds,
+  { previous, names, exp }: Confirmation,
 ): Identity {
   const asked = withEmailFlag(names);
   const given = asked.filter(

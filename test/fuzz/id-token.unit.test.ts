@@ -124,8 +124,11 @@ fuzz(
     );
     const jwks = createJwks(connection, () => Promise.resolve(`${ISSUER}/jwks`));
     try {
-      const { claims, doubts } = await verifyIdToken(text, expected, jwks, (found) => {
-        checkNonce(found, NONCE);
+      const { claims, doubts } = await verifyIdToken(text, expected, {
+        jwks,
+        checkFlow: (found) => {
+          checkNonce(found, NONCE);
+        },
       });
       expect(isGood(text), doubts.length === 0 ? "accepted" : "in doubt").toBe(doubts.length === 0);
       if (doubts.length > 0) return;

@@ -7,7 +7,7 @@ import {
   createBackchannel,
   MAX_RESPONSE_BYTES,
   untilAborted,
-} from "../../src/provider/provider-connection.js";
+} from "../../src/provider/backchannel.js";
 import { rejection, unavailable } from "./rig.js";
 
 let server: Server | undefined;

@@ -15,13 +15,8 @@ import type { IdTokenDraft, MutatedIdToken } from "../../src/testing/provider/te
 import type { Doubt } from "../../src/provider/doubts.js";
 import { refused, rejection, startRig, unavailable, type Rig } from "./rig.js";
 
-const readIdToken = (token: string, algorithms: readonly string[]) =>
-  readJwt(
-    token,
-    algorithms,
-    ["jwt", undefined],
-    (what) => new ProviderRefusedError(`id_token_${what}`),
-  );
+const readIdToken = (token: string) =>
+  readJwt(token, ["jwt", undefined], (what) => new ProviderRefusedError(`id_token_${what}`));
 
 let rig: Rig;
 let signedIn: SignIn;
@@ -451,16 +446,15 @@ describe("pure parts", () => {
     const part = (json: string | Buffer) => Buffer.from(json).toString("base64url");
     const token = (header: object | string, claims: string | Buffer = "{}") =>
       `${part(typeof header === "string" ? header : JSON.stringify(header))}.${part(claims)}.c2ln`;
-    const read = (text: string, algorithms: readonly string[] = ["RS256"]) =>
-      outcome(() => readIdToken(text, algorithms));
+    const read = (text: string) => outcome(() => readIdToken(text));
 
     it("gives its algorithm, its kid when there is one, and nothing else of its header", () => {
       const header = { alg: "RS256", typ: "JWT", jku: "https://evil.example", x5c: ["MII"] };
-      expect(readIdToken(token(header, '{"sub":"s"}'), ["RS256"])).toStrictEqual({
+      expect(readIdToken(token(header, '{"sub":"s"}'))).toStrictEqual({
         header: { alg: "RS256" },
         claims: { sub: "s" },
       });
-      expect(readIdToken(token({ ...header, kid: "k" }), ["RS256"]).header).toStrictEqual({
+      expect(readIdToken(token({ ...header, kid: "k" })).header).toStrictEqual({
         alg: "RS256",
         kid: "k",
       });
@@ -478,20 +472,15 @@ describe("pure parts", () => {
       "ES512",
       "EdDSA",
       "Ed25519",
-    ])("%s is taken if the provider advertises it, and only there", (alg) => {
-      expect(read(token({ alg }), [alg])).toBe("accepted");
-      expect(
-        read(
-          token({ alg }),
-          SIGNING_ALGORITHMS.filter((other) => other !== alg),
-        ),
-      ).toBe("id_token_alg");
+    ])("%s is accepted", (alg) => {
+      expect(SIGNING_ALGORITHMS).toContain(alg);
+      expect(read(token({ alg }))).toBe("accepted");
     });
 
     it.each(["none", "HS256", "HS384", "HS512", "RS1", "dir", ""])(
-      "%j is not taken, although the provider advertises it",
+      "%j is never accepted",
       (alg) => {
-        expect(read(token({ alg }), [alg])).toBe("id_token_alg");
+        expect(read(token({ alg }))).toBe("id_token_alg");
       },
     );
 
@@ -562,7 +551,11 @@ describe("pure parts", () => {
     ])("with %s", (_name, changes, before, expected, doubts = []) => {
       expect(
         outcome(() =>
-          checkContinuity({ ...previous, ...changes }, { ...previous, ...before }, 5, doubts),
+          checkContinuity(
+            { ...previous, ...changes },
+            { ...previous, ...before },
+            { clockTolerance: 5, doubts },
+          ),
         ),
       ).toBe(expected);
     });

@@ -36,9 +36,11 @@ async function asked(
 ) {
   const settings = { issuer, clientId: "c", scope: ["openid"], authorizationParams: {} };
   const { max_age, acr_values, claims } = await authorizationParameters(
-    settings as unknown as ProviderSettings,
-    { claims_parameter_supported: supportsClaims } as ProviderMetadata,
     { redirectUri: "https://app.example/", state: "s", nonce: "n", verifier: "v", ...request },
+    {
+      settings: settings as unknown as ProviderSettings,
+      metadata: { claims_parameter_supported: supportsClaims } as ProviderMetadata,
+    },
   );
   return { max_age, acr_values, claims: claims && (JSON.parse(claims as string) as unknown) };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { ProviderResponse } from "../../src/provider/provider-connection.js";
+import type { ProviderResponse } from "../../src/provider/backchannel.js";
 import { asksToTryLater, meaningOf, type Meaning } from "../../src/provider/response-meaning.js";
-import { lifetime, tokensOf } from "../../src/provider/token-endpoint.js";
+import { lifetime, tokensOf } from "../../src/provider/token-response.js";
 
 const HTML = "text/html; charset=utf-8";
 const response = (status: number, body: unknown, type = "application/json") => ({

@@ -116,7 +116,11 @@ describe("a refresh that userinfo has confirmed", () => {
     };
     const userinfo = { sub: "s", email: "b@example.com", name: "Other", iss: "evil", exp: 9 };
     expect(
-      confirmedByUserinfo(previous, ["email", "email_verified", "picture"], userinfo, 100),
+      confirmedByUserinfo(userinfo, {
+        previous,
+        names: ["email", "email_verified", "picture"],
+        exp: 100,
+      }),
     ).toStrictEqual({
       idInfo: { sub: "s", exp: 100, iat: 0, auth_time: 0, name: "A", email: "b@example.com" },
       userinfoClaims: ["email", "email_verified", "picture"],
@@ -126,7 +130,11 @@ describe("a refresh that userinfo has confirmed", () => {
   it("takes the flag with the address", () => {
     const userinfo = { sub: "s", email: "b@example.com", email_verified: true };
     expect(
-      confirmedByUserinfo({ email: "a@example.com" }, ["email"], userinfo, 1).idInfo,
+      confirmedByUserinfo(userinfo, {
+        previous: { email: "a@example.com" },
+        names: ["email"],
+        exp: 1,
+      }).idInfo,
     ).toStrictEqual({
       email: "b@example.com",
       email_verified: true,

@@ -6,7 +6,7 @@ import type { Provider } from "../../ports/provider.js";
 import type { Settings } from "../../config/read-settings.js";
 import type { Clock } from "../../clock.js";
 import { asksForRetry } from "../../provider/back-off.js";
-import { withDeadline } from "../../provider/provider-connection.js";
+import { withDeadline } from "../../provider/backchannel.js";
 import { authenticationInWords } from "../../provider/client-authentication.js";
 import { asksToTryLater } from "../../provider/response-meaning.js";
 import { liveCheck } from "./live-check-table.js";

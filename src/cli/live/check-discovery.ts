@@ -3,11 +3,7 @@ import type { UnnamedFinding } from "../../config/check-table.js";
 import { parseUrl } from "../../http/redirects.js";
 import type { Settings } from "../../config/read-settings.js";
 import { asksForRetry } from "../../provider/back-off.js";
-import {
-  jsonObject,
-  type Backchannel,
-  type ProviderResponse,
-} from "../../provider/provider-connection.js";
+import { jsonObject, type Backchannel, type ProviderResponse } from "../../provider/backchannel.js";
 import {
   documentSource,
   expectedIssuer,

@@ -3,7 +3,7 @@ import { EventHub } from "../../events/event-hub.js";
 import type { Provider } from "../../ports/provider.js";
 import type { Environment, SettingName, Settings } from "../../config/read-settings.js";
 import { documentSource, signingAlgorithms, type Document } from "../../provider/discovery.js";
-import { createBackchannel } from "../../provider/provider-connection.js";
+import { createBackchannel } from "../../provider/backchannel.js";
 import { createOpenIdProvider } from "../../provider/openid-provider.js";
 import {
   announcesIss,

@@ -1,0 +1,106 @@
+/** Requests with the client's credentials, and what their failures mean. */
+import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
+import { isObject } from "../record/json.js";
+import type { FailureListener } from "./back-off.js";
+import { authenticationInWords, credentialsInWords } from "./client-authentication.js";
+import { jsonObject, type ProviderResponse } from "./backchannel.js";
+import type { ProviderConnection } from "./provider-connection.js";
+import { asksToTryLater, meaningOf, type Grant } from "./response-meaning.js";
+
+/** Characters of `claims`, which goes into the address of a login. Entra ID sends some hundred. */
+const MAX_CLAIMS_LENGTH = 2_000;
+
+/** Where the client's credentials are sent to. */
+export interface GrantEndpoint {
+  readonly name: "token" | "par";
+  readonly inWords: string;
+}
+
+/** A request with the client's credentials. */
+interface GrantRequest {
+  readonly grant: Grant;
+  readonly endpoint: GrantEndpoint;
+  readonly send: () => Promise<ProviderResponse>;
+  readonly backOff: FailureListener;
+  /** Whether an ambiguous response refuses now. Default: it is an outage. */
+  readonly isRefusedNow?: () => boolean;
+}
+
+/**
+ * Sends a request with the client's credentials, and returns the body of a success.
+ *
+ * @throws ProviderRefusedError | ProviderUnavailableError
+ */
+export async function sendGrant(
+  connection: ProviderConnection,
+  { grant, endpoint, send, backOff, isRefusedNow = () => false }: GrantRequest,
+): Promise<Readonly<Record<string, unknown>>> {
+  const meaning = await connection.call({
+    endpoint: endpoint.name,
+    send,
+    read: (response) => {
+      const read = meaningOf(response, grant);
+      if (read.kind === "ok") return read;
+      const { kind, reason } = read;
+      if (kind === "operator" || isMaybeAudience(connection, reason))
+        reportMistake(connection, { grant, endpoint, reason, status: response.status });
+      if (kind === "refused" || (kind === "ambiguous" && isRefusedNow()))
+        return { kind: "refused" as const, reason, claims: claimsChallenge(response) };
+      throw new ProviderUnavailableError(reason, { misconfigured: kind === "operator" });
+    },
+    backOff: {
+      succeeded: backOff.succeeded,
+      failed: (startedAt, failure) =>
+        backOff.failed(
+          startedAt,
+          asksToTryLater(failure.reason) ? { ...failure, status: 503 } : failure,
+        ),
+    },
+  });
+  if (meaning.kind === "refused") throw new ProviderRefusedError(meaning.reason, meaning);
+  return meaning.body;
+}
+
+/**
+ * Returns what the next login has to ask for (claims challenge):
+ * https://learn.microsoft.com/en-us/entra/identity-platform/claims-challenge. Undefined: nothing, or
+ * nothing that is a claims request of OpenID Connect.
+ */
+function claimsChallenge(response: ProviderResponse): string | undefined {
+  const given = jsonObject(response)?.["claims"];
+  const claims = typeof given === "string" ? jsonObject({ text: given }) : undefined;
+  const isRequest = claims !== undefined && Object.values(claims).every(isObject);
+  const normal = isRequest ? JSON.stringify(claims) : "";
+  return normal !== "" && normal.length <= MAX_CLAIMS_LENGTH ? normal : undefined;
+}
+
+/**
+ * Whether an operator must hear of a refused sign-in, too: for a client with a key, an empty 403
+ * can mean that the provider expects another `aud` in the assertion.
+ */
+function isMaybeAudience({ settings }: ProviderConnection, reason: string): boolean {
+  return reason === "http_403" && settings.privateKey !== null;
+}
+
+/** A response that shows an operator's mistake. */
+interface MistakenGrant {
+  readonly grant: Grant;
+  readonly endpoint: GrantEndpoint;
+  readonly reason: string;
+  readonly status: number;
+}
+
+function reportMistake(
+  connection: ProviderConnection,
+  { grant, endpoint, reason, status }: MistakenGrant,
+): void {
+  const sent = `The client authenticated with ${authenticationInWords(connection.settings)}.`;
+  const credentials = `Check ${credentialsInWords(connection.settings)}.`;
+  const response = `${reason}, status ${String(status)}`;
+  const mayBeCredentials = status === 401 || connection.settings.privateKey !== null;
+  const message =
+    reason === "invalid_client" || grant === "exchange" || grant === "push"
+      ? `The ${endpoint.inWords} doesn't accept this client (${response}). ${sent} ${credentials}`
+      : `The ${endpoint.inWords} doesn't allow this client to refresh (${response}). ${sent} Check the client's settings at the provider.${mayBeCredentials ? ` ${credentials}` : ""}`;
+  connection.misconfigured({ endpoint: endpoint.name, reason, message, status });
+}

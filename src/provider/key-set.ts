@@ -1,0 +1,126 @@
+/** Which keys of the provider's key set count, and whether one of them signed a token. */
+import { createPublicKey } from "node:crypto";
+import type { CompactJWSHeaderParameters, CryptoKey, JWK } from "jose";
+import { JWKSMultipleMatchingKeys } from "jose/errors";
+import { createLocalJWKSet } from "jose/jwks/local";
+import { compactVerify } from "jose/jws/compact/verify";
+import { ProviderUnavailableError } from "../errors.js";
+import { isTooSmall } from "../keys/rsa-key-size.js";
+import { isObject } from "../record/json.js";
+import { withoutUndefined } from "../record/without-undefined.js";
+import { jsonObject, type Backchannel, type ProviderResponse } from "./backchannel.js";
+
+/** The maximum number of keys that are read from a key set. */
+export const MAX_KEYS = 100;
+
+/** A token whose signature is to be verified. */
+export interface SignedToken {
+  readonly token: string;
+  /** The token's header, with an allowed algorithm. */
+  readonly header: CompactJWSHeaderParameters;
+  /**
+   * Whether a key may sign this token, by its own member `issuer`, which is unchecked; default every
+   * key.
+   */
+  readonly keyFits?: ((issuer: unknown) => boolean) | undefined;
+}
+
+type Judgement = "verified" | "wrong" | "unknown_key";
+
+export function fetchKeySet(address: string, backchannel: Backchannel): Promise<ProviderResponse> {
+  return backchannel.send(address, {
+    method: "GET",
+    headers: { accept: "application/json, application/jwk-set+json" },
+  });
+}
+
+/** The keys of one fetch. */
+export interface KeySet {
+  /** The clock's `monotonic()` when the request for it began. */
+  readonly requestedAt: number;
+  readonly fetchNumber: number;
+  judge(signed: SignedToken): Promise<Judgement>;
+}
+
+/** @throws ProviderUnavailableError the response has no usable keys */
+export function keySetOf(
+  response: ProviderResponse,
+  requestedAt: number,
+  fetchNumber: number,
+): KeySet {
+  const keys = usableKeys(response);
+  const kids = new Set(keys.map((key) => key.kid));
+  const issuerOf = (key: JWK & { readonly issuer?: unknown }) => key.issuer;
+  const issuers = [...new Set(keys.map(issuerOf))];
+  /** The keys by their member `issuer`, which Entra ID adds. Other providers have one group. */
+  const groups = issuers.map((issuer) => {
+    return {
+      issuer,
+      find: createLocalJWKSet({ keys: keys.filter((key) => issuerOf(key) === issuer) }),
+    };
+  });
+
+  async function judge({ token, header, keyFits }: SignedToken): Promise<Judgement> {
+    let isKnown = header.kid !== undefined && kids.has(header.kid);
+    for await (const key of candidates(header, keyFits)) {
+      isKnown = true;
+      if (await isSignedBy(key, token, header.alg)) return "verified";
+    }
+    return isKnown ? "wrong" : "unknown_key";
+  }
+
+  /**
+   * Yields the key that the header names; without a name, every key for the algorithm. Skips
+   * unusable keys.
+   */
+  async function* candidates(
+    { alg, kid }: CompactJWSHeaderParameters,
+    keyFits: SignedToken["keyFits"] = () => true,
+  ): AsyncGenerator<CryptoKey> {
+    for (const { issuer, find } of groups) {
+      if (!keyFits(issuer)) continue;
+      try {
+        yield await find(withoutUndefined({ alg, kid }));
+      } catch (error) {
+        if (error instanceof JWKSMultipleMatchingKeys) yield* error;
+      }
+    }
+  }
+
+  return { requestedAt, fetchNumber, judge };
+}
+
+async function isSignedBy(key: CryptoKey, token: string, alg: string): Promise<boolean> {
+  try {
+    await compactVerify(token, key, { algorithms: [alg] });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Returns the public signature keys of a response. Throws for a set without usable keys, so that it
+ * never replaces a good set.
+ */
+function usableKeys(response: ProviderResponse): JWK[] {
+  if (response.status !== 200)
+    throw new ProviderUnavailableError(`http_${String(response.status)}`);
+  const listed = jsonObject(response)?.["keys"];
+  if (!Array.isArray(listed)) throw new ProviderUnavailableError("not_a_key_set");
+  const keys = listed.slice(0, MAX_KEYS).filter(isUsableKey);
+  if (keys.length === 0) throw new ProviderUnavailableError("empty_key_set");
+  return keys;
+}
+
+/** Whether a member of a key set is a public signature key of an accepted kind and size. */
+export function isUsableKey(key: unknown): key is JWK {
+  if (!isObject(key) || !["RSA", "EC", "OKP"].includes(key["kty"] as string)) return false;
+  // A published private or symmetric key proves nothing.
+  if (key["d"] !== undefined || (key["use"] !== undefined && key["use"] !== "sig")) return false;
+  try {
+    return !isTooSmall(createPublicKey({ key, format: "jwk" }));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,167 @@
+/** Whether the tokens of a sign-in, a refresh and a logout may be accepted. */
+import { epochSeconds, type EpochSeconds } from "../clock.js";
+import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
+import type { LogoutToken, RefreshRequest } from "../ports/provider.js";
+import type { SpentRefresh } from "../record/credentials.js";
+import type { IdInfo } from "../record/identity.js";
+import type { SessionRecord } from "../record/record.js";
+import { tenantsOf } from "./allowed-tenants.js";
+import type { Discovery, ProviderMetadata } from "./discovery.js";
+import { doubtInWords, type Doubt } from "./doubts.js";
+import {
+  checkContinuity,
+  checkNonce,
+  checkProviderSession,
+  verifyIdToken,
+  type ExpectedClaims,
+} from "./id-token.js";
+import type { Jwks } from "./jwks.js";
+import { verifyLogoutToken } from "./logout-token.js";
+import type { ProviderConnection } from "./provider-connection.js";
+
+/** The tokens of a response. */
+interface ReceivedTokens {
+  readonly accessToken: string | undefined;
+  /** An access token came that is no bearer token. */
+  readonly isOtherType?: boolean | undefined;
+  readonly idToken: string | undefined;
+}
+
+/** A sign-in to check. */
+interface SignInCheck {
+  readonly metadata: ProviderMetadata;
+  readonly tokens: ReceivedTokens;
+  /** Of the login. */
+  readonly nonce: string;
+  readonly receivedAt: EpochSeconds;
+}
+
+/** A refresh to check. */
+export interface RefreshCheck {
+  readonly metadata: ProviderMetadata;
+  readonly spent: SpentRefresh;
+  /** The record that the refresh started from. */
+  readonly previous: SessionRecord;
+  readonly request: RefreshRequest;
+}
+
+export interface TokenVerification {
+  /** @throws ProviderUnavailableError there is no bearer token */
+  bearerToken(tokens: ReceivedTokens): string;
+  /** Verifies the ID token of a sign-in, and returns its claims. */
+  verifySignIn(check: SignInCheck): Promise<IdInfo>;
+  /** Verifies the ID token of a refresh, and returns its claims. */
+  verifyRefresh(check: RefreshCheck): Promise<IdInfo>;
+  /** @throws ProviderRefusedError, ProviderUnavailableError as the port documents */
+  verifyLogout(token: string): Promise<LogoutToken>;
+}
+
+export function createTokenVerification(
+  connection: ProviderConnection,
+  discovery: Discovery,
+  jwks: Jwks,
+): TokenVerification {
+  const { settings, clock } = connection;
+  const tenants = tenantsOf(settings);
+
+  /** The values that idpauth expects in ID tokens and logout tokens. */
+  function expectedClaims(): ExpectedClaims {
+    const { issuer, clientId, trustedAudiences, clockTolerance } = settings;
+    const now = epochSeconds(clock);
+    return { issuer, tenants, clientId, trustedAudiences, clockTolerance, now };
+  }
+
+  function bearerToken({ accessToken, isOtherType = false }: ReceivedTokens): string {
+    if (accessToken !== undefined) return accessToken;
+    if (!isOtherType) throw new ProviderUnavailableError("access_token_missing");
+    throw connection.doubted({
+      endpoint: "token",
+      reason: "token_type",
+      message:
+        "The token endpoint issues access tokens of another type than Bearer, which idpauth doesn't support. Have the provider issue bearer tokens to this client.",
+    });
+  }
+
+  /** @throws ProviderUnavailableError the token is verified, and can't be accepted here */
+  function assertUndoubted(kind: "id_token" | "logout_token", doubts: readonly Doubt[]): void {
+    const [doubt] = doubts;
+    if (doubt === undefined) return;
+    const message = doubtInWords(doubt, settings);
+    throw connection.doubted({ endpoint: "token", reason: `${kind}_${doubt.reason}`, message });
+  }
+
+  async function verify({ metadata, tokens, checkFlow, signal }: IdTokenCheck): Promise<IdInfo> {
+    const accessToken = bearerToken(tokens);
+    const { idToken } = tokens;
+    if (idToken === undefined) throw new ProviderRefusedError("id_token_missing");
+    const expected = {
+      ...expectedClaims(),
+      algorithms: metadata.id_token_signing_alg_values_supported,
+      newerAlgorithms: async () =>
+        (await discovery.renewed(signal)).id_token_signing_alg_values_supported,
+      accessToken,
+    };
+    try {
+      const verification = { jwks, checkFlow, signal };
+      const { claims, doubts } = await verifyIdToken(idToken, expected, verification);
+      assertUndoubted("id_token", doubts);
+      // Not before: a token response with an unusable ID token does not show that the configuration
+      // is correct.
+      connection.resolved("token");
+      return claims;
+    } catch (error) {
+      if (!(error instanceof ProviderUnavailableError) || error.reason !== "id_token_encrypted")
+        throw error;
+      throw connection.misconfigured({
+        endpoint: "token",
+        reason: error.reason,
+        message:
+          "The provider encrypts its ID tokens, which idpauth doesn't support. Have the provider only sign them.",
+      });
+    }
+  }
+
+  function verifySignIn({ metadata, tokens, nonce, receivedAt }: SignInCheck): Promise<IdInfo> {
+    const checkFlow: CheckFlow = (claims) => {
+      checkNonce(claims, nonce);
+      checkProviderSession(claims, receivedAt);
+    };
+    return verify({ metadata, tokens, checkFlow });
+  }
+
+  function verifyRefresh({ metadata, spent, previous, request }: RefreshCheck): Promise<IdInfo> {
+    const { clockTolerance } = settings;
+    const checkFlow: CheckFlow = (claims, doubts) => {
+      checkContinuity(claims, previous.id_info ?? {}, { clockTolerance, doubts });
+    };
+    return verify({ metadata, tokens: spent, checkFlow, signal: request.signal });
+  }
+
+  async function verifyLogout(token: string): Promise<LogoutToken> {
+    const algorithms = async () =>
+      (await discovery.current()).id_token_signing_alg_values_supported;
+    const { allowUntypedLogoutTokens: allowUntyped } = settings;
+    const expected = { ...expectedClaims(), allowUntyped, algorithms };
+    const { logout, doubts } = await verifyLogoutToken(token, expected, jwks);
+    try {
+      assertUndoubted("logout_token", doubts);
+    } catch (error) {
+      // The provider is told: the logout couldn't be carried out.
+      throw new ProviderRefusedError((error as ProviderUnavailableError).reason);
+    }
+    return logout;
+  }
+
+  return { bearerToken, verifySignIn, verifyRefresh, verifyLogout };
+}
+
+/** Checks the claims that only a sign-in or only a refresh has. */
+type CheckFlow = (claims: IdInfo, doubts: readonly Doubt[]) => void;
+
+/** An ID token to check. */
+interface IdTokenCheck {
+  readonly metadata: ProviderMetadata;
+  readonly tokens: ReceivedTokens;
+  readonly checkFlow: CheckFlow;
+  readonly signal?: AbortSignal;
+}
