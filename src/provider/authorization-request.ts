@@ -5,8 +5,8 @@ import type { AuthorizationRequest, TokenTarget } from "../ports/provider.js";
 import { isObject } from "../record/json.js";
 import type { StepUp } from "../record/record.js";
 import { askedAtLogin } from "./api-audience.js";
-import type { ProviderMetadata } from "./discovery.js";
 import { jsonObject } from "./backchannel.js";
+import type { ProviderMetadata } from "./discovery.js";
 import type { ProviderConnection } from "./provider-connection.js";
 import type { ProviderSettings } from "./provider-settings.js";
 

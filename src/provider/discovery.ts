@@ -9,13 +9,13 @@ import { parseUrl } from "../http/redirects.js";
 import { oneAtATime } from "../work/slots.js";
 import { tenantsOf } from "./allowed-tenants.js";
 import { asksForRetry } from "./back-off.js";
-import { SIGNING_ALGORITHMS } from "./id-token.js";
 import {
   jsonObject,
   untilAborted,
   type Backchannel,
   type ProviderResponse,
 } from "./backchannel.js";
+import { SIGNING_ALGORITHMS } from "./id-token.js";
 import type { Misconfiguration } from "./operator-reports.js";
 import type { ProviderConnection } from "./provider-connection.js";
 import type { ProviderSettings } from "./provider-settings.js";

@@ -124,6 +124,7 @@ export interface ProviderConnection extends OperatorReports {
 }
 
 /** @param authenticate how the client authenticates at an endpoint */
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createProviderConnection(
   {
     settings,

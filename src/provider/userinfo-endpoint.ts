@@ -8,9 +8,9 @@ import type { Identity } from "../record/credentials.js";
 import type { IdInfo } from "../record/identity.js";
 import { lacksIdentity, withAllOfUserinfo, withoutUserinfo } from "../record/userinfo-claims.js";
 import { createSignInBackOff, type FailureListener, type RefreshBackOff } from "./back-off.js";
+import { jsonObject, type ProviderResponse } from "./backchannel.js";
 import type { ProviderMetadata } from "./discovery.js";
 import { MAX_ID_TOKEN_LENGTH } from "./id-token.js";
-import { jsonObject, type ProviderResponse } from "./backchannel.js";
 import type { ProviderConnection } from "./provider-connection.js";
 import type { RefreshCheck } from "./token-verification.js";
 
@@ -61,6 +61,7 @@ export interface UserinfoEndpoint {
   renew(check: RefreshCheck, claims: IdInfo): Promise<Identity>;
 }
 
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createUserinfoEndpoint(
   connection: ProviderConnection,
   refreshes: RefreshBackOff,
