@@ -178,7 +178,7 @@ async function refreshUnderLease(
     const forcedAt = isForced ? epochSeconds(clock) : undefined;
     return (
       await keep(spent, record, (fresh) =>
-        also(withTokens(fresh, spent, verified, isReviewed, forcedAt)),
+        also(withTokens(fresh, { spent, verified, isReviewed, forcedAt })),
       )
     ).record;
   }

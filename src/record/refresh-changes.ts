@@ -1,6 +1,7 @@
 /** The changes that a refresh makes to the record. */
 import type { EpochSeconds } from "../clock.js";
 import type { SpentRefresh, Identity } from "./credentials.js";
+import { withoutUndefined } from "./without-undefined.js";
 import type { PrivateState, RefreshLease, Rejection, SessionRecord } from "./record.js";
 
 export function withLease(record: SessionRecord, lease: RefreshLease): SessionRecord {
@@ -36,7 +37,7 @@ export function withoutRefreshToken(
   const idpState = {
     ...freed.idp_state,
     refresh_rejected: true as const,
-    ...(dropped !== undefined && { dropped_token: dropped }),
+    ...withoutUndefined({ dropped_token: dropped }),
   };
   return { ...freed, credentials, idp_state: idpState };
 }
@@ -66,21 +67,25 @@ export function withoutDroppedToken(record: SessionRecord, token: string): Sessi
   return dropped === token ? { ...record, idp_state: state } : record;
 }
 
+/** The response to a refresh, and what it changes. */
+export interface RefreshedTokens {
+  readonly spent: SpentRefresh;
+  readonly verified: Identity;
+  /** The application's code must accept the tokens first; the lease stays until then. */
+  readonly isReviewed?: boolean;
+  /** The time of the refresh, if an API had rejected the access token. */
+  readonly forcedAt?: EpochSeconds | undefined;
+}
+
 /**
  * The record after a successful refresh. `idp_login_at` stays: a refresh never extends the session
  * limits.
- *
- * @param isReviewed whether the application's code must accept the tokens first; the lease stays
- *   until then
- * @param forcedAt the time of the refresh, if an API had rejected the access token
  */
 export function withTokens(
   record: SessionRecord,
-  spent: SpentRefresh,
-  { idInfo, userinfoClaims }: Identity,
-  isReviewed = false,
-  forcedAt?: EpochSeconds,
+  { spent, verified, isReviewed = false, forcedAt }: RefreshedTokens,
 ): SessionRecord {
+  const { idInfo, userinfoClaims } = verified;
   const freed = isReviewed && record.credentials !== undefined ? record : withoutLease(record);
   if (freed.credentials === undefined || spent.accessToken === undefined) return freed;
   const {
@@ -98,19 +103,18 @@ export function withTokens(
       token: spent.accessToken,
       // Written again: a framework may have saved an old copy of its session meanwhile, with the
       // spent token.
-      ...(spent.refreshToken !== undefined && { refresh_token: spent.refreshToken }),
-      ...(spent.scopes !== undefined && { scopes: spent.scopes }),
+      ...withoutUndefined({ refresh_token: spent.refreshToken, scopes: spent.scopes }),
     },
     id_info: idInfo,
     idp_state: {
       ...state,
       tokens_received_at: spent.receivedAt,
-      ...(spent.idToken !== undefined && { id_token: spent.idToken }),
       ...laterExpiry(rest.session_expiry, idInfo["session_expiry"]),
-      ...(userinfoClaims.length > 0 && { userinfo_claims: userinfoClaims }),
-      ...(isReviewed && { review_due: true }),
-      ...(forcedAt !== undefined && { forced_at: forcedAt }),
-      ...(spent.accessTokenExpiresAt !== undefined && {
+      ...withoutUndefined({
+        id_token: spent.idToken,
+        userinfo_claims: userinfoClaims.length > 0 ? userinfoClaims : undefined,
+        review_due: isReviewed ? true : undefined,
+        forced_at: forcedAt,
         access_token_expires_at: spent.accessTokenExpiresAt,
       }),
     },

@@ -275,7 +275,7 @@ describe("changes", () => {
       data: { n: 1 },
     };
     const verified = { idInfo: { iss: "i", sub: "s", exp: 9, groups: [] }, userinfoClaims: [] };
-    const refreshed = withTokens({ ...RECORD, idp_state: state }, spent, verified);
+    const refreshed = withTokens({ ...RECORD, idp_state: state }, { spent, verified });
     expect(refreshed.idp_state).toEqual({
       v: 1,
       tokens_received_at: 5,
@@ -308,20 +308,20 @@ describe("changes", () => {
       ...RECORD,
       idp_state: { v: 1 as const, lease: { nonce: "n", taken_at: 1 }, data: { n: 1 } },
     };
-    expect(withTokens(fresh, spent, verified, true).idp_state).toEqual({
+    expect(withTokens(fresh, { spent, verified, isReviewed: true }).idp_state).toEqual({
       ...fresh.idp_state,
       tokens_received_at: 5,
       id_token: "t",
       review_due: true,
     });
-    expect(withTokens(fresh, spent, verified).idp_state).toEqual({
+    expect(withTokens(fresh, { spent, verified }).idp_state).toEqual({
       v: 1,
       tokens_received_at: 5,
       id_token: "t",
       data: { n: 1 },
     });
     const gone = { idp_state: fresh.idp_state };
-    expect(withTokens(gone, spent, verified, true)).toEqual({
+    expect(withTokens(gone, { spent, verified, isReviewed: true })).toEqual({
       idp_state: { v: 1, data: { n: 1 } },
     });
   });

@@ -132,7 +132,7 @@ describe("a dropped token that the provider has revoked", () => {
 
 describe("a successful refresh", () => {
   it("replaces the access token and the claims, removes the lease, and keeps the rest", () => {
-    expect(withTokens(record(), SPENT, VERIFIED)).toStrictEqual({
+    expect(withTokens(record(), { spent: SPENT, verified: VERIFIED })).toStrictEqual({
       credentials: { ...CREDENTIALS, token: "new access" },
       id_info: VERIFIED.idInfo,
       idp_login_at: 7,
@@ -148,7 +148,10 @@ describe("a successful refresh", () => {
       scopes: ["openid"],
       accessTokenExpiresAt: 400,
     };
-    const after = withTokens(record(), spent, { ...VERIFIED, userinfoClaims: ["name"] });
+    const after = withTokens(record(), {
+      spent,
+      verified: { ...VERIFIED, userinfoClaims: ["name"] },
+    });
     expect(after.credentials).toStrictEqual({
       ...CREDENTIALS,
       token: "new access",
@@ -173,7 +176,7 @@ describe("a successful refresh", () => {
       ended: "idle",
       tokens_received_at: 1,
     });
-    expect(withTokens(before, SPENT, VERIFIED).idp_state).toStrictEqual({
+    expect(withTokens(before, { spent: SPENT, verified: VERIFIED }).idp_state).toStrictEqual({
       v: 1,
       data: { n: 1 },
       tokens_received_at: 100,
@@ -181,14 +184,15 @@ describe("a successful refresh", () => {
   });
 
   it("keeps the ID token of the sign-in if the response has none", () => {
-    expect(withTokens(record({ id_token: "first" }), SPENT, VERIFIED).idp_state.id_token).toBe(
-      "first",
-    );
+    expect(
+      withTokens(record({ id_token: "first" }), { spent: SPENT, verified: VERIFIED }).idp_state
+        .id_token,
+    ).toBe("first");
   });
 
   it("removes a schema's output for the old claims, so that the schema runs again", () => {
     const before = record({ claims: { groups: [] }, claims_version: "2" });
-    expect(withTokens(before, SPENT, VERIFIED).idp_state).toStrictEqual({
+    expect(withTokens(before, { spent: SPENT, verified: VERIFIED }).idp_state).toStrictEqual({
       v: 1,
       data: { n: 1 },
       tokens_received_at: 100,
@@ -197,7 +201,7 @@ describe("a successful refresh", () => {
 
   it("that the application's code has to accept keeps the lease and the old output until then", () => {
     const before = record({ claims: { groups: [] }, claims_version: "2" });
-    const after = withTokens(before, SPENT, VERIFIED, true);
+    const after = withTokens(before, { spent: SPENT, verified: VERIFIED, isReviewed: true });
     expect(after.credentials?.token).toBe("new access");
     expect(after.idp_state).toStrictEqual({
       ...before.idp_state,
@@ -209,16 +213,18 @@ describe("a successful refresh", () => {
   it.each([true, false])(
     "changes nothing in a record without credentials but the lease; reviewed: %s",
     (isReviewed) => {
-      expect(withTokens(SIGNED_OUT, SPENT, VERIFIED, isReviewed)).toStrictEqual({
+      expect(
+        withTokens(SIGNED_OUT, { spent: SPENT, verified: VERIFIED, isReviewed }),
+      ).toStrictEqual({
         idp_state: { v: 1 },
       });
     },
   );
 
   it("without an access token stores nothing and gives the lease back", () => {
-    expect(withTokens(record(), { ...SPENT, accessToken: undefined }, VERIFIED)).toStrictEqual(
-      withoutLease(record()),
-    );
+    expect(
+      withTokens(record(), { spent: { ...SPENT, accessToken: undefined }, verified: VERIFIED }),
+    ).toStrictEqual(withoutLease(record()));
   });
 
   it.each<[string, unknown, unknown, unknown]>([
@@ -236,7 +242,10 @@ describe("a successful refresh", () => {
       ...VERIFIED.idInfo,
       ...(claimed !== undefined && { session_expiry: claimed }),
     };
-    const { idp_state: state } = withTokens(before, SPENT, { ...VERIFIED, idInfo });
+    const { idp_state: state } = withTokens(before, {
+      spent: SPENT,
+      verified: { ...VERIFIED, idInfo },
+    });
     expect(state.session_expiry).toBe(limit);
     expect("session_expiry" in state).toBe(limit !== undefined);
   });
