@@ -1,32 +1,40 @@
 /** The access token for an API. Loaded by its first use. */
-import { epochSeconds, type Clock } from "../clock.js";
+import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
 import {
   ApiTokenError,
   isOutage,
   ProviderRefusedError,
   ProviderUnavailableError,
 } from "../errors.js";
-import type { EventHub } from "../events/event-hub.js";
+import type { EventHub, EventIdentity } from "../events/event-hub.js";
 import { reasonLine } from "../events/log-lines.js";
 import type { TokenTarget } from "../ports/provider.js";
 import type { UserSession } from "../ports/user-session.js";
-import {
-  apiEntry,
-  isRecent,
-  lackOf,
-  withApiEntry,
-  type MissingReason,
-} from "../record/stored-api-tokens.js";
+import type { SpentRefresh } from "../record/credentials.js";
 import type { ApiEntry, SessionRecord } from "../record/record.js";
 import { withoutLease } from "../record/refresh-changes.js";
 import { judge, type PolicySettings } from "../record/session-policy.js";
+import {
+  apiEntry,
+  apiTokenOutcome,
+  isApiTokenDue,
+  lackOf,
+  refusedEntry,
+  unexpiredToken,
+  withApiEntry,
+  type Lack,
+  type MissingReason,
+  type WantedValidity,
+} from "../record/stored-api-tokens.js";
+import { isRefreshable } from "../record/token-validity.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 import type { Need } from "./lease.js";
-import type { RenewApi } from "./refresh-attempt.js";
+import type { ApiRefresh, ApiRenewal, Renewed } from "./refresh-attempt.js";
 import type { SessionAccess } from "./session-access.js";
-import type { Refresher } from "./shared-refresh.js";
+import { needAfter, type Refresher } from "./shared-refresh.js";
 
 /** The refreshes of other requests after which a request gives up. */
-const MOST_TURNS = 3;
+const MAX_TURNS = 3;
 
 /** What an operator reads if nothing can bring a signed-in user's token. */
 const MISSING: Readonly<Record<MissingReason, string>> = {
@@ -38,12 +46,10 @@ const MISSING: Readonly<Record<MissingReason, string>> = {
   token_expired: "The login's own token had expired when it was needed, a moment later.",
 };
 
-/** What `getAccessToken` is asked. */
-export interface ApiTokenOptions {
-  /** Seconds for which the token must stay valid; at most half of its life counts. */
-  readonly minValidity: number;
-  /** A token that the API has rejected. */
-  readonly rejected?: string | undefined;
+/** A call for an API's access token. */
+export interface ApiTokenRequest extends WantedValidity {
+  readonly session: UserSession;
+  readonly api: RequestedApi;
 }
 
 export interface ApiAccessParts {
@@ -72,138 +78,166 @@ export interface RequestedApi extends TokenTarget {
  * @throws ApiTokenError there is no token for this API; the session continues
  * @throws ProviderUnavailableError | StoreUnavailableError in an outage
  */
-// eslint-disable-next-line max-lines-per-function -- Small functions that share its variables.
 export async function apiToken(
-  session: UserSession,
-  target: RequestedApi,
-  { minValidity, rejected }: ApiTokenOptions,
+  request: ApiTokenRequest,
   parts: ApiAccessParts,
 ): Promise<string | null> {
-  const { policy, access, refresher, clock, events } = parts;
-  const { api } = target;
-  const { target: name = "" } = target;
-  const now = () => epochSeconds(clock);
-  const entryOf = (record: SessionRecord) => apiEntry(record, api, name);
+  const { session, api, minValidity, rejected } = request;
+  const { access, policy, clock } = parts;
+  const outcome = await access.access(session);
+  if (!outcome.authenticated) return null;
+  const { provider } = outcome.owner;
+  if ((api.provider ?? provider) !== provider)
+    throw new ApiTokenError("api_provider_mismatch", api.api, "provider_required");
+  if (api.target !== undefined)
+    return new OwnTokenCall(request, api.target, parts).token(outcome.record);
+  const token = await access.accessToken(session, minValidity, rejected);
+  const newest = token === null ? await session.read() : undefined;
+  const now = epochSeconds(clock);
+  if (newest === undefined || judge(newest, policy, now).kind === "ended") return token;
+  throw withoutToken(newest, lackOf(newest, api, policy, now), api.api, parts);
+}
 
-  function needOf(record: SessionRecord): Need | undefined {
-    const verdict = judge(record, policy, now());
-    if (verdict.kind === "refresh") return verdict.reason === "review_due" ? "review" : "tokens";
-    if (
-      verdict.kind === "ended" ||
-      !policy.sessionAutoRefresh ||
-      record.credentials?.refresh_token === undefined
-    )
-      return undefined;
-    const entry = entryOf(record);
-    if (entry?.refused !== undefined && isRecent(entry.at, now())) return undefined;
-    if (entry?.token === undefined || entry.refused !== undefined) return "api";
-    if (entry.token === rejected)
-      return entry.forced === true && isRecent(entry.at, now()) ? undefined : "api";
-    const lifetime = (entry.expires_at ?? Infinity) - entry.at;
-    return tokenOf(entry) !== undefined && left(entry) >= Math.min(minValidity, lifetime / 2)
-      ? undefined
-      : "api";
+/** A call for the token of an API whose tokens are its own. */
+class OwnTokenCall implements ApiRenewal {
+  readonly name: string;
+  readonly #request: ApiTokenRequest;
+  readonly #target: string;
+  readonly #parts: ApiAccessParts;
+  /** A token has come for this call. */
+  #hasRenewed = false;
+
+  constructor(request: ApiTokenRequest, target: string, parts: ApiAccessParts) {
+    this.name = request.api.api;
+    this.#request = request;
+    this.#target = target;
+    this.#parts = parts;
   }
 
-  const left = ({ expires_at: expiresAt = Infinity }: ApiEntry) => expiresAt - now();
-  const tokenOf = (entry: ApiEntry | undefined) =>
-    entry !== undefined && left(entry) > 0 ? entry.token : undefined;
-
-  /** Returns the error for a user who is signed in, and gets no token. */
-  function withoutToken(record: SessionRecord): ApiTokenError {
-    const { provider } = access.ownerOf(record);
-    const lack = lackOf(record, target, policy, now());
-    const { reason } = lack;
-    if (lack.loginHelps) {
-      const asks = new URLSearchParams({ ...(provider !== undefined && { provider }), api });
-      const loginUrl = `${parts.publicPath}login/?${asks.toString()}`;
-      return new ApiTokenError("api_sign_in_required", api, reason, loginUrl);
+  async token(first: SessionRecord): Promise<string | null> {
+    const { session, api, rejected } = this.#request;
+    const { policy, refresher } = this.#parts;
+    const needOf = (record: SessionRecord) => this.#needOf(record);
+    let record: SessionRecord | undefined = first;
+    for (let turn = 0; record !== undefined && needOf(record) !== undefined; turn += 1) {
+      // A token that has expired when it comes isn't requested again at once.
+      if ((this.#hasRenewed && needOf(record) === "api") || turn === MAX_TURNS)
+        throw new ProviderUnavailableError("refresh_pending");
+      const before: ApiEntry | undefined = this.#entryIn(record);
+      try {
+        record = await refresher.refresh(session, needOf, this);
+      } catch (error) {
+        // In an outage, a token that has not expired is still returned.
+        const token = isOutage(error) ? unexpiredToken(before, this.#now) : undefined;
+        if (token === undefined) throw error;
+        return token;
+      }
     }
-    if (lack.kind === "refused") return new ApiTokenError("api_token_refused", api, reason);
-    // Once for each reason: every request for this API finds the same.
-    const message = `A signed-in user gets no access token for the API ${api} (${reason}). ${MISSING[lack.reason]}`;
-    events.logOnce({ ...reasonLine("api_token_failed", reason, { api }), message }, provider);
-    return new ApiTokenError("api_token_missing", api, reason);
+    if (record === undefined || judge(record, policy, this.#now).kind === "ended") return null;
+    const outcome = apiTokenOutcome(record, { ...api, rejected }, policy, this.#now);
+    if (outcome.kind === "token") return outcome.token;
+    throw withoutToken(record, outcome, this.name, this.#parts);
   }
 
-  let renewals = 0;
-  const renew: RenewApi = async (refresh, record) => {
+  /** What a record still needs before it has a token for this call. */
+  #needOf(record: SessionRecord): Need | undefined {
+    const { policy } = this.#parts;
+    const verdict = judge(record, policy, this.#now);
+    if (verdict.kind === "refresh") return needAfter(verdict);
+    if (verdict.kind === "ended" || !isRefreshable(record, policy)) return undefined;
+    return isApiTokenDue(this.#entryIn(record), this.#request, this.#now) ? "api" : undefined;
+  }
+
+  async renew(refresh: ApiRefresh, record: SessionRecord): Promise<Renewed> {
     const asked = {
       refreshToken: record.credentials?.refresh_token ?? "",
       session: refresh.key,
       signal: refresh.signal,
-      target,
+      target: this.#request.api,
     };
-    const store = (fresh: SessionRecord, entry: Omit<ApiEntry, "target">) =>
-      withApiEntry(fresh, api, { target: name, ...entry }, now());
     try {
       const outcome = await refresh.spend(record, asked);
-      if (outcome.spent === undefined) return outcome;
+      if (outcome.kind === "overtaken") return { kind: "stored", record: outcome.record };
       const { spent } = outcome;
       await refresh.provider.checkApiToken(spent, record, asked);
-      renewals += 1;
-      const { accessToken: token = "", receivedAt: at, accessTokenExpiresAt: expiresAt } = spent;
-      const forced = rejected !== undefined && entryOf(record)?.token === rejected;
-      const entry = {
-        at,
-        token,
-        ...(expiresAt !== undefined && { expires_at: expiresAt }),
-        ...(forced && { forced: true as const }),
-      };
-      events.emit("refresh", { ...access.ownerOf(record).identity, api });
-      return await refresh.keep(spent, record, (fresh) => withoutLease(store(fresh, entry)));
+      this.#hasRenewed = true;
+      const entry = this.#entryOf(spent, record);
+      this.#parts.events.emit("refresh", { ...this.#about(record), api: this.name });
+      const kept = await refresh.keep(spent, record, (fresh) =>
+        withoutLease(this.#withEntry(fresh, entry)),
+      );
+      return { kind: "stored", record: kept.record };
     } catch (error) {
       // `bad_token`: the refresh token itself is dead, so the session gets no other one.
       if (!(error instanceof ProviderRefusedError) || error.reason === "bad_token") throw error;
-      const { reason, claims } = error;
-      events.refused("api_token", reason, { ...access.ownerOf(record).identity, api });
-      const { claims: _old, ...before } = entryOf(record) ?? {};
-      const kept = [undefined, rejected].includes(tokenOf(entryOf(record))) ? {} : before;
-      const refuse = (fresh: SessionRecord) =>
-        store(fresh, {
-          ...kept,
-          at: now(),
-          refused: reason,
-          ...(claims !== undefined && { claims }),
-        });
-      if (reason !== "invalid_grant")
-        return await refresh.write((fresh) => withoutLease(refuse(fresh)));
-      // It may be the API that is refused, or the refresh token: the base refresh that follows
-      // under this lease shows which.
-      return refuse;
+      return this.#refused(refresh, record, error);
     }
-  };
+  }
 
-  const outcome = await access.access(session);
-  if (!outcome.authenticated) return null;
-  const { provider } = outcome.owner;
-  if ((target.provider ?? provider) !== provider)
-    throw new ApiTokenError("api_provider_mismatch", api, "provider_required");
-  if (target.target === undefined) {
-    const token = await access.accessToken(session, minValidity, rejected);
-    const newest = token === null ? await session.read() : undefined;
-    if (newest === undefined || judge(newest, policy, now()).kind === "ended") return token;
-    throw withoutToken(newest);
+  async #refused(
+    refresh: ApiRefresh,
+    record: SessionRecord,
+    { reason, claims }: ProviderRefusedError,
+  ): Promise<Renewed> {
+    this.#parts.events.refused("api_token", reason, { ...this.#about(record), api: this.name });
+    const { rejected } = this.#request;
+    const refusal = { target: this.#target, refused: reason, claims, rejected };
+    const change = (fresh: SessionRecord) =>
+      this.#withEntry(fresh, refusedEntry(this.#entryIn(record), refusal, this.#now));
+    // It may be the API that is refused, or the refresh token: the base refresh that follows under
+    // this lease shows which.
+    if (reason === "invalid_grant") return { kind: "refused", change };
+    const written = await refresh.write((fresh) => withoutLease(change(fresh)));
+    return { kind: "stored", record: written.record };
   }
-  let record: SessionRecord | undefined = outcome.record;
-  for (let turn = 0; record !== undefined && needOf(record) !== undefined; turn += 1) {
-    // A token that has expired when it comes isn't requested again at once.
-    if ((renewals > 0 && needOf(record) === "api") || turn === MOST_TURNS)
-      throw new ProviderUnavailableError("refresh_pending");
-    const before: ApiEntry | undefined = entryOf(record);
-    try {
-      record = await refresher.refresh(session, needOf, { name: api, renew });
-    } catch (error) {
-      // In an outage, a token that has not expired is still returned.
-      const token = isOutage(error) ? tokenOf(before) : undefined;
-      if (token === undefined) throw error;
-      return token;
-    }
+
+  #entryIn(record: SessionRecord): ApiEntry | undefined {
+    return apiEntry(record, this.name, this.#target);
   }
-  if (record === undefined || judge(record, policy, now()).kind === "ended") return null;
-  const entry = entryOf(record);
-  const token = tokenOf(entry);
-  // A refusal of an early renewal is no refusal of the token that is still valid.
-  if (token !== undefined && (entry?.refused === undefined || token !== rejected)) return token;
-  throw withoutToken(record);
+
+  /** The entry of a token that has come. @param before the record that it was requested from */
+  #entryOf(spent: SpentRefresh, before: SessionRecord): ApiEntry {
+    const { rejected } = this.#request;
+    const isForced = rejected !== undefined && this.#entryIn(before)?.token === rejected;
+    return withoutUndefined({
+      target: this.#target,
+      at: spent.receivedAt,
+      token: spent.accessToken ?? "",
+      expires_at: spent.accessTokenExpiresAt,
+      forced: isForced ? true : undefined,
+    });
+  }
+
+  #withEntry(fresh: SessionRecord, entry: ApiEntry): SessionRecord {
+    return withApiEntry(fresh, this.name, entry, this.#now);
+  }
+
+  #about(record: SessionRecord): EventIdentity {
+    return this.#parts.access.ownerOf(record).identity;
+  }
+
+  get #now(): EpochSeconds {
+    return epochSeconds(this.#parts.clock);
+  }
+}
+
+/** Returns the error for a user who is signed in, and gets no token. */
+function withoutToken(
+  record: SessionRecord,
+  lack: Lack,
+  api: string,
+  { access, events, publicPath }: ApiAccessParts,
+): ApiTokenError {
+  const { provider } = access.ownerOf(record);
+  const { reason } = lack;
+  if (lack.loginHelps) {
+    const asks = new URLSearchParams(withoutUndefined({ provider, api }));
+    const loginUrl = `${publicPath}login/?${asks.toString()}`;
+    return new ApiTokenError("api_sign_in_required", api, reason, loginUrl);
+  }
+  if (lack.kind === "refused") return new ApiTokenError("api_token_refused", api, reason);
+  // Once for each reason: every request for this API finds the same.
+  const message = `A signed-in user gets no access token for the API ${api} (${reason}). ${MISSING[lack.reason]}`;
+  events.logOnce({ ...reasonLine("api_token_failed", reason, { api }), message }, provider);
+  return new ApiTokenError("api_token_missing", api, reason);
 }

@@ -24,7 +24,7 @@ import type { Shared } from "./shared.js";
  * Milliseconds for which a rotated refresh token waits for a store that is away. It may be longer
  * than the lease, because no process can take over the lease while the store is away.
  */
-const ROTATED_TOKEN_KEPT = 300_000;
+const ROTATED_TOKEN_MS = 300_000;
 
 /** One refresh of a session. */
 export interface RefreshOptions extends Shared {
@@ -65,28 +65,29 @@ export async function refreshOnce(options: RefreshOptions): Promise<SessionRecor
   }
   if (taken.lease === undefined) return taken.record;
   try {
-    return await refreshUnderLease(options, taken.lease, taken.record);
+    return await new RefreshAttempt(options, taken.lease, taken.record).run();
   } finally {
     taken.release();
   }
 }
 
-/**
- * The refresh for one API, under the lease of {@link refreshOnce}. A change: it was refused, and
- * only a base refresh shows whether the refresh token still works. If it does, the change is made.
- */
-export type RenewApi = (refresh: ApiRefresh, record: SessionRecord) => Promise<Renewed | Change>;
-
 /** A refresh for an API. */
 export interface ApiRenewal {
   /** Its name in the option `apis`. */
   readonly name: string;
-  readonly renew: RenewApi;
+  /** The refresh under the lease of {@link refreshOnce}. */
+  renew(refresh: ApiRefresh, record: SessionRecord): Promise<Renewed>;
 }
 
-interface Renewed {
-  readonly record: SessionRecord | undefined;
-}
+/** How a refresh for an API ended. */
+export type Renewed =
+  /** Its outcome is stored; undefined: the session is gone. */
+  | { readonly kind: "stored"; readonly record: SessionRecord | undefined }
+  /**
+   * It was refused, and only a base refresh shows whether the refresh token still works. If it does,
+   * the change is made.
+   */
+  | { readonly kind: "refused"; readonly change: Change };
 
 /** What a refresh for an API uses of the attempt. */
 export interface ApiRefresh {
@@ -101,200 +102,219 @@ export interface ApiRefresh {
   keep(spent: SpentRefresh, record: SessionRecord, change: Change): Promise<Updated>;
 }
 
-/**
- * The response to a refresh. Without one, another process took over the lease: this is its record.
- */
-type Spent = { readonly spent: SpentRefresh } | ({ readonly spent: undefined } & Renewed);
+/** What came of a refresh token. */
+type Spent =
+  | { readonly kind: "spent"; readonly spent: SpentRefresh }
+  /** Another process took over the lease: this is its record. */
+  | { readonly kind: "overtaken"; readonly record: SessionRecord | undefined };
 
-/** One refresh under a lease. @param record the record with the lease */
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
-async function refreshUnderLease(
-  {
-    registration,
-    application,
-    clock,
-    events,
-    orphanedTokens,
-    tasks,
-    session,
-    key,
-    needOf,
-    api,
-  }: RefreshOptions,
-  lease: Lease,
-  record: SessionRecord,
-): Promise<SessionRecord | undefined> {
-  const { provider } = registration;
-  const started = clock.monotonic();
-  const deadline = new AbortController();
-  const { signal } = deadline;
-  const cancelDeadline = clock.timer(lease.requestedAt + REFRESH_DEADLINE - started, () => {
-    deadline.abort(new DOMException("The refresh took too long.", "TimeoutError"));
-  });
+/** The record still has the attempt's lease: the application's code has not accepted it yet. */
+type HeldRecord = SessionRecord & { readonly credentials: Credentials };
+
+/** One refresh under a lease. */
+class RefreshAttempt implements ApiRefresh {
+  readonly provider: Provider;
+  readonly key: string;
+  readonly signal: AbortSignal;
+  readonly #options: RefreshOptions;
+  readonly #lease: Lease;
+  /** The record with the lease. */
+  readonly #record: SessionRecord;
+  readonly #started: number;
+  readonly #cancelDeadline: () => void;
   /** A refresh token that still works and must not be used: its response could not be accepted. */
-  let dropped: string | undefined;
+  #dropped: string | undefined;
   /** The claims of the userinfo endpoint, if it was called. */
-  let userinfo: IdInfo | undefined;
+  #userinfo: IdInfo | undefined;
 
-  async function spend(record: SessionRecord, request: RefreshRequest): Promise<Spent> {
+  constructor(options: RefreshOptions, lease: Lease, record: SessionRecord) {
+    const { registration, clock, key } = options;
+    this.provider = registration.provider;
+    this.key = key;
+    this.#options = options;
+    this.#lease = lease;
+    this.#record = record;
+    this.#started = clock.monotonic();
+    const deadline = new AbortController();
+    this.signal = deadline.signal;
+    this.#cancelDeadline = clock.timer(lease.requestedAt + REFRESH_DEADLINE - this.#started, () => {
+      deadline.abort(new DOMException("The refresh took too long.", "TimeoutError"));
+    });
+  }
+
+  async run(): Promise<SessionRecord | undefined> {
+    const { events } = this.#options;
+    try {
+      const refreshed = await this.#refresh();
+      return this.#isHeld(refreshed) ? await this.#review(refreshed) : refreshed;
+    } catch (error) {
+      events.failed("refresh", error, this.#about);
+      if (error instanceof ProviderRefusedError) return await this.#refused();
+      // Best effort: another process takes over a lease that stays.
+      await this.#lease.write(withoutLease).catch(() => undefined);
+      throw error;
+    } finally {
+      this.#cancelDeadline();
+    }
+  }
+
+  /** Does what the record needs at the provider. */
+  async #refresh(): Promise<SessionRecord | undefined> {
+    const { needOf, api, events } = this.#options;
+    const need = needOf(this.#record);
+    if (need === "review") return this.#record;
+    const renewed = need === "api" ? await api?.renew(this, this.#record) : undefined;
+    if (renewed?.kind === "stored") return renewed.record;
+    const refreshed = await this.#spendThenVerify(need === "rejected", renewed?.change);
+    if (refreshed !== undefined) events.emit("refresh", this.#about);
+    return refreshed;
+  }
+
+  write(change: Change): Promise<Updated> {
+    return this.#lease.write(change);
+  }
+
+  async spend(record: SessionRecord, request: RefreshRequest): Promise<Spent> {
     // A process that was suspended may have lost its lease: the deadline's timer runs only after
     // this.
-    if (clock.monotonic() >= lease.requestedAt + REFRESH_DEADLINE)
+    if (this.#options.clock.monotonic() >= this.#lease.requestedAt + REFRESH_DEADLINE)
       throw new ProviderUnavailableError("timeout");
-    const spent = await provider.refresh(request);
+    const spent = await this.provider.refresh(request);
     // The old token is spent now. The new one is stored before anything else can fail.
     const { refreshToken } = spent;
-    if (refreshToken === undefined) return { spent };
-    const kept = await keep(
+    if (refreshToken === undefined) return { kind: "spent", spent };
+    const kept = await this.keep(
       spent,
       record,
       (fresh) => withRefreshToken(fresh, refreshToken),
-      ROTATED_TOKEN_KEPT,
+      ROTATED_TOKEN_MS,
     );
-    return kept.changed ? { spent } : { spent: undefined, record: kept.record };
+    return kept.changed ? { kind: "spent", spent } : { kind: "overtaken", record: kept.record };
   }
 
-  async function spendThenVerify(
+  async #spendThenVerify(
     isForced: boolean,
     also: Change = (fresh) => fresh,
   ): Promise<SessionRecord | undefined> {
+    const { application, orphanedTokens, clock } = this.#options;
+    const record = this.#record;
     const oldToken = record.credentials?.refresh_token ?? "";
-    const request = { refreshToken: oldToken, session: key, signal };
-    const outcome = await spend(record, request);
-    if (outcome.spent === undefined) return outcome.record;
+    const request = { refreshToken: oldToken, session: this.key, signal: this.signal };
+    const outcome = await this.spend(record, request);
+    if (outcome.kind === "overtaken") return outcome.record;
     const { spent } = outcome;
-    const { refreshToken } = spent;
-    const verified = await provider
+    const verified = await this.provider
       .verifyRefreshed(spent, record, request)
       .catch((error: unknown) => {
         if (error instanceof ProviderRefusedError && orphanedTokens.revokes)
-          dropped = refreshToken ?? oldToken;
+          this.#dropped = spent.refreshToken ?? oldToken;
         throw error;
       });
-    userinfo = verified.userinfo;
+    this.#userinfo = verified.userinfo;
     // A review that another process began is finished here, even if this process has nothing to
     // review.
     const isReviewed = application.reviewsRefreshes || record.idp_state.review_due === true;
     const forcedAt = isForced ? epochSeconds(clock) : undefined;
-    return (
-      await keep(spent, record, (fresh) =>
-        also(withTokens(fresh, { spent, verified, isReviewed, forcedAt })),
-      )
-    ).record;
+    const kept = await this.keep(spent, record, (fresh) =>
+      also(withTokens(fresh, { spent, verified, isReviewed, forcedAt })),
+    );
+    return kept.record;
   }
 
-  /**
-   * Whether the record still has this attempt's lease: the application's code has not accepted it
-   * yet.
-   */
-  function isHeldBy(
-    record: SessionRecord | undefined,
-  ): record is SessionRecord & { readonly credentials: Credentials } {
-    return record?.credentials !== undefined && record.idp_state.lease?.nonce === lease.nonce;
+  #isHeld(record: SessionRecord | undefined): record is HeldRecord {
+    return record?.credentials !== undefined && record.idp_state.lease?.nonce === this.#lease.nonce;
   }
 
   /**
    * Has the application's code accept the claims of a stored record. Code that outlives the lease
    * runs again in another process; then the write of this one does nothing.
    */
-  async function review(
-    record: SessionRecord & { readonly credentials: Credentials },
-  ): Promise<SessionRecord | undefined> {
-    const { id_info: idInfo = {}, credentials, idp_state: state } = record;
-    const user = { idInfo, credentials, userinfo };
-    const decision = await application.review(user, state.review_due === true);
-    if (decision.kind !== "accepted") return reject(decision.kind, credentials);
-    return settled((await lease.write((fresh) => withReview(fresh, decision.review))).record);
+  async #review({
+    id_info: idInfo = {},
+    credentials,
+    idp_state: state,
+  }: HeldRecord): Promise<SessionRecord | undefined> {
+    const user = { idInfo, credentials, userinfo: this.#userinfo };
+    const decision = await this.#options.application.review(user, state.review_due === true);
+    if (decision.kind !== "accepted") return this.#reject(decision.kind, credentials);
+    const { record } = await this.write((fresh) => withReview(fresh, decision.review));
+    return this.#settled(record);
   }
 
   /** Ends the session, because the application's code did not accept it. */
-  async function reject(
+  async #reject(
     rejection: Rejection,
     { token, refresh_token: refreshToken }: Credentials,
   ): Promise<SessionRecord | undefined> {
+    const { orphanedTokens, tasks, events, registration } = this.#options;
     const { revokes } = orphanedTokens;
-    const { record, changed } = await lease.write((fresh) =>
+    const { record, changed } = await this.write((fresh) =>
       withRejection(fresh, rejection, revokes),
     );
     if (changed && revokes)
       tasks.add(
-        refreshToken === undefined ? provider.revoke(token, "access_token") : revoke(refreshToken),
+        refreshToken === undefined
+          ? this.provider.revoke(token, "access_token")
+          : this.#revoke(refreshToken),
       );
     if (changed) events.refused("refresh", rejection, identityOf(undefined, registration.key));
-    return settled(record);
+    return this.#settled(record);
   }
 
   /**
    * Stores received tokens. If the session is gone, they are orphaned. If another process took over
    * the lease, they are dropped.
    */
-  async function keep(
+  async keep(
     spent: SpentRefresh,
     previous: SessionRecord,
     change: Change,
     duration?: number,
   ): Promise<Updated> {
-    const written = await lease.write(change, duration);
+    const { session, tasks, orphanedTokens } = this.#options;
+    const written = await this.#lease.write(change, duration);
     if (written.changed) return written;
     if (written.record === undefined && session.isUnreadable !== true) {
-      tasks.add(orphanedTokens.revoke(provider, key, spent, previous.id_info, lease.takenAt));
+      const { provider, key } = this;
+      const { takenAt } = this.#lease;
+      tasks.add(orphanedTokens.revoke(provider, key, spent, previous.id_info, takenAt));
     }
     // Also after a write whose outcome was unknown: then the record holds our tokens already.
-    return { changed: false, record: settled(written.record) };
+    return { changed: false, record: this.#settled(written.record) };
   }
 
-  async function refused(): Promise<SessionRecord | undefined> {
-    const { record } = await lease.write((fresh) => withoutRefreshToken(fresh, dropped));
-    if (dropped !== undefined) tasks.add(revoke(dropped));
-    return settled(record);
+  async #refused(): Promise<SessionRecord | undefined> {
+    const dropped = this.#dropped;
+    const { record } = await this.write((fresh) => withoutRefreshToken(fresh, dropped));
+    if (dropped !== undefined) this.#options.tasks.add(this.#revoke(dropped));
+    return this.#settled(record);
   }
 
   /**
    * Revokes a dropped refresh token. Until that succeeds, the record keeps the token for the
    * logout.
    */
-  async function revoke(refreshToken: string): Promise<void> {
-    if (await provider.revoke(refreshToken, "refresh_token"))
-      await session.update((fresh) => withoutDroppedToken(fresh, refreshToken));
+  async #revoke(refreshToken: string): Promise<void> {
+    if (await this.provider.revoke(refreshToken, "refresh_token"))
+      await this.#options.session.update((fresh) => withoutDroppedToken(fresh, refreshToken));
   }
 
   /**
    * Returns the record that another process left, unless that still needs a refresh. What an API
    * still needs, its request asks for again.
    */
-  function settled(record: SessionRecord | undefined): SessionRecord | undefined {
-    const need = record && needOf(record);
+  #settled(record: SessionRecord | undefined): SessionRecord | undefined {
+    const need = record && this.#options.needOf(record);
     if (need !== undefined && need !== "api") throw new ProviderUnavailableError("refresh_pending");
     return record;
   }
 
-  const about = () => ({
-    ...identityOf(record.id_info, registration.key),
-    duration: clock.monotonic() - started,
-  });
-  try {
-    const need = needOf(record);
-    const parts: ApiRefresh = {
-      provider,
-      key,
-      signal,
-      write: (change) => lease.write(change),
-      spend,
-      keep,
+  /** What the events of this attempt say of it. */
+  get #about() {
+    const { registration, clock } = this.#options;
+    return {
+      ...identityOf(this.#record.id_info, registration.key),
+      duration: clock.monotonic() - this.#started,
     };
-    const renewed = need === "api" ? await api?.renew(parts, record) : undefined;
-    if (typeof renewed === "object") return renewed.record;
-    const isReviewOnly = need === "review";
-    const refreshed = isReviewOnly ? record : await spendThenVerify(need === "rejected", renewed);
-    if (refreshed !== undefined && !isReviewOnly) events.emit("refresh", about());
-    return isHeldBy(refreshed) ? await review(refreshed) : refreshed;
-  } catch (error) {
-    events.failed("refresh", error, about());
-    if (error instanceof ProviderRefusedError) return await refused();
-    // Best effort: another process takes over a lease that stays.
-    await lease.write(withoutLease).catch(() => undefined);
-    throw error;
-  } finally {
-    cancelDeadline();
   }
 }

@@ -1,6 +1,12 @@
 import { isOutage, ProviderUnavailableError } from "../errors.js";
 import { isRecent } from "../record/stored-api-tokens.js";
 import {
+  accessTokenLife,
+  isRefreshable,
+  isUnexpired,
+  staysValid,
+} from "../record/token-validity.js";
+import {
   judge,
   type EndReason,
   type PolicySettings,
@@ -12,10 +18,9 @@ import type { SessionRecord } from "../record/record.js";
 import type { Registration } from "../ports/registration.js";
 import { epochSeconds } from "../clock.js";
 import { createOptionalWrites } from "./optional-writes.js";
-import type { Need } from "./lease.js";
 import { SessionOwner } from "./session-owner.js";
 import type { Shared } from "./shared.js";
-import type { Refresher } from "./shared-refresh.js";
+import { needAfter, type Refresher } from "./shared-refresh.js";
 
 /** The result of an access: a record of a signed-in user, or the reason why there is none. */
 export type Access<Own extends Registration = Registration> = SignedIn<Own> | SignedOut<Own>;
@@ -99,11 +104,7 @@ export function createSessionAccess<Own extends Registration>(
   const { policy, registrations, refresher, application, tasks, clock, events } = options;
   const now = () => epochSeconds(clock);
   const writeIfPossible = createOptionalWrites(clock);
-  const needOf = (record: SessionRecord): Need | undefined => {
-    const verdict = judge(record, policy, now());
-    if (verdict.kind !== "refresh") return undefined;
-    return verdict.reason === "review_due" ? "review" : "tokens";
-  };
+  const needOf = (record: SessionRecord) => needAfter(judge(record, policy, now()));
 
   const ownerOf = (record: SessionRecord | undefined) => new SessionOwner(record, registrations);
 
@@ -210,21 +211,15 @@ export function createSessionAccess<Own extends Registration>(
     async accessToken(session, minValidity, rejected) {
       const first = await access(session);
       if (!first.authenticated) return null;
-      const expiresIn = (record: SessionRecord) =>
-        (record.idp_state.access_token_expires_at ?? Infinity) - now();
-      // At most half of the token's lifetime. Otherwise nearly every call would refresh it.
-      const wanted = (record: SessionRecord) => Math.min(minValidity, lifetimeOf(record) / 2);
-      const isRefreshable = (record: SessionRecord) =>
-        judge(record, policy, now()).kind !== "ended" &&
-        policy.sessionAutoRefresh &&
-        record.credentials?.refresh_token !== undefined;
+      const hasToken = (record: SessionRecord) => isUnexpired(accessTokenLife(record), now());
       const isRejected = (record: SessionRecord) =>
         rejected !== undefined &&
         record.credentials?.token === rejected &&
         !isRecent(record.idp_state.forced_at, now());
       const isDue = (record: SessionRecord) =>
-        isRefreshable(record) &&
-        (isRejected(record) || expiresIn(record) <= 0 || expiresIn(record) < wanted(record));
+        judge(record, policy, now()).kind !== "ended" &&
+        isRefreshable(record, policy) &&
+        (isRejected(record) || !staysValid(accessTokenLife(record), minValidity, now()));
       let record: SessionRecord | undefined = first.record;
       if (isDue(record)) {
         try {
@@ -233,28 +228,14 @@ export function createSessionAccess<Own extends Registration>(
           );
         } catch (error) {
           // In an outage, a token that has not expired is still returned.
-          if (!isOutage(error) || expiresIn(first.record) <= 0) throw error;
+          if (!isOutage(error) || !hasToken(first.record)) throw error;
         }
       }
       if (record === undefined || afterRefresh(judge(record, policy, now())).kind === "ended")
         return null;
-      return expiresIn(record) > 0 ? (record.credentials?.token ?? null) : null;
+      return hasToken(record) ? (record.credentials?.token ?? null) : null;
     },
   };
-}
-
-/**
- * Seconds from the token response to the access token's expiry. A record of an older release has
- * the ID token's `iat` instead.
- */
-function lifetimeOf(record: SessionRecord): number {
-  const {
-    tokens_received_at: receivedAt = record.id_info?.["iat"],
-    access_token_expires_at: expiresAt,
-  } = record.idp_state;
-  return typeof receivedAt === "number" && expiresAt !== undefined
-    ? Math.max(0, expiresAt - receivedAt)
-    : Infinity;
 }
 
 /**

@@ -1,6 +1,7 @@
 /** What the proxy needs of a session and of the framework. */
 import { logLine, reasonLine } from "../events/log-lines.js";
 import type { LogEntry } from "../events/log.js";
+import { MIN_VALIDITY_SECONDS } from "../record/token-validity.js";
 import type { SessionAccess } from "../access/session-access.js";
 import type { SessionRequest } from "../access/session-request.js";
 import type { Clock } from "../clock.js";
@@ -57,9 +58,6 @@ export interface Proxied {
   readonly ended: () => AbortSignal;
   readonly onClose: (closed: () => void) => void;
 }
-
-/** Seconds for which a token must stay valid. */
-const MIN_VALIDITY = 30;
 
 /** Milliseconds that a guard may take before the session is read again. */
 const LOOK_AGAIN = 100;
@@ -192,7 +190,7 @@ export class SessionExchange implements Exchange {
       const isLate = this.clock.monotonic() - since >= LOOK_AGAIN;
       const late = isLate ? await this.#blockedIfGone() : undefined;
       if (late !== undefined) return late.reply;
-      const options = { minValidity: MIN_VALIDITY, rejected };
+      const options = { minValidity: MIN_VALIDITY_SECONDS, rejected };
       // A rejected token is never "signed out".
       const token = await this.#component.apiToken(opened.session, api.api, options);
       return token ?? rejected ?? (await this.#blocked("no_credentials")).reply;

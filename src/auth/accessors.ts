@@ -18,6 +18,7 @@ import { frozenCredentials } from "../record/credentials.js";
 import { specifiedKeys } from "../record/stored-form.js";
 import type { SeenSession } from "../ports/user-session.js";
 import type { SessionRecord } from "../record/record.js";
+import { MIN_VALIDITY_SECONDS } from "../record/token-validity.js";
 import { sessionView, type Session } from "../record/session-view.js";
 import { whenEnded } from "../sessions/session-end-signal.js";
 import type { Subject, SubjectSessions } from "../sessions/subject-sessions.js";
@@ -149,7 +150,7 @@ export function createAccessors<FrameworkRequest extends object>(
       const record = await openedOf(raw).session.read();
       return record === undefined ? null : Object.freeze(specifiedKeys(record, ready().names));
     },
-    async getAccessToken(raw, { minValidity = 30, api, rejected } = {}) {
+    async getAccessToken(raw, { minValidity = MIN_VALIDITY_SECONDS, api, rejected } = {}) {
       const { session } = openedOf(raw);
       const component = ready();
       return api === undefined
@@ -161,7 +162,10 @@ export function createAccessors<FrameworkRequest extends object>(
       const component = ready();
       const { fetchApi } = await loadFetchApi();
       const token = async (rejected?: string) => {
-        const value = await component.apiToken(session, name, { minValidity: 30, rejected });
+        const value = await component.apiToken(session, name, {
+          minValidity: MIN_VALIDITY_SECONDS,
+          rejected,
+        });
         if (value === null)
           throw new IdpAuthError("login_required", `${ERRORS.login_required.title}.`);
         return value;

@@ -3,6 +3,7 @@
  * parts.
  */
 import { inLogLines } from "../config/setting-names.js";
+import type { WantedValidity } from "../record/stored-api-tokens.js";
 import { createApplication } from "../application/application.js";
 import { lazily } from "../work/lazily.js";
 import { UnawaitedTasks } from "../work/unawaited-tasks.js";
@@ -12,7 +13,6 @@ import { createSessionAccess } from "../access/session-access.js";
 import { SessionRequest } from "../access/session-request.js";
 import { createSlots, slotsWithin } from "../work/slots.js";
 import type { FrameworkAdapter, IdpAuthOptions } from "./public-types.js";
-import type { ApiTokenOptions } from "../access/api-access.js";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
 import { issuerTemplate } from "../config/tenant-issuers.js";
@@ -86,7 +86,7 @@ export interface Component<FrameworkRequest extends object> extends EndpointCont
   /** @throws TypeError there is no such API */
   apiNamed(name: string): Api;
   /** Returns the access token for an API. @throws ApiTokenError */
-  apiToken(session: UserSession, api: string, options: ApiTokenOptions): Promise<string | null>;
+  apiToken(session: UserSession, api: string, options: WantedValidity): Promise<string | null>;
   readonly router: Router<FrameworkRequest>;
   /** @throws SessionMissingError */
   open(raw: FrameworkRequest, request: IdpRequest): SessionRequest;
@@ -281,7 +281,7 @@ export function compose<FrameworkRequest extends object>(
     async apiToken(session, name, options) {
       const api = apiNamed(name);
       const { apiToken } = await loadApiAccess();
-      return apiToken(session, api, options, apiParts);
+      return apiToken({ session, api, ...options }, apiParts);
     },
     open,
     async settled() {

@@ -6,6 +6,8 @@ import { hasEpochTimePassed, type EpochSeconds } from "../clock.js";
 import { MAX_API_ENTRIES, type ApiEntry, type SessionRecord } from "./record.js";
 import type { PolicySettings } from "./session-policy.js";
 import { NEEDS_USER } from "./silent-login.js";
+import { isUnexpired, staysValid } from "./token-validity.js";
+import { withoutUndefined } from "./without-undefined.js";
 
 /**
  * The refusals that a login can help with: it asks the user. `invalid_grant` is here after a base
@@ -24,7 +26,7 @@ const UNCONSENTED: readonly string[] = ["invalid_target", "invalid_scope"];
  * Seconds for which a refusal counts, and in which a rejected token is replaced only once. Our
  * decision.
  */
-export const REMEMBERED = 60;
+export const REFUSAL_SECONDS = 60;
 
 /** Returns what the record has for an API, if it was requested with the same settings. */
 export function apiEntry(record: SessionRecord, api: string, target: string): ApiEntry | undefined {
@@ -38,7 +40,61 @@ export function apiEntry(record: SessionRecord, api: string, target: string): Ap
  * counts as now.
  */
 export function isRecent(at: EpochSeconds | undefined, now: EpochSeconds): boolean {
-  return at !== undefined && now - at < REMEMBERED;
+  return at !== undefined && now - at < REFUSAL_SECONDS;
+}
+
+/** The entry's token, unless it has expired. */
+export function unexpiredToken(entry: ApiEntry | undefined, now: EpochSeconds): string | undefined {
+  return entry !== undefined && isUnexpired({ expiresAt: entry.expires_at }, now)
+    ? entry.token
+    : undefined;
+}
+
+/** What a call wants of an API's token. */
+export interface WantedValidity {
+  /** Seconds for which the token must stay valid; at most half of its life counts. */
+  readonly minValidity: number;
+  /** A token that the API has rejected. */
+  readonly rejected?: string | undefined;
+}
+
+/** Whether an API's token has to be requested. Pure. */
+export function isApiTokenDue(
+  entry: ApiEntry | undefined,
+  { minValidity, rejected }: WantedValidity,
+  now: EpochSeconds,
+): boolean {
+  if (entry?.refused !== undefined) return !isRecent(entry.at, now);
+  if (entry?.token === undefined) return true;
+  if (entry.token === rejected) return entry.forced !== true || !isRecent(entry.at, now);
+  return !staysValid({ receivedAt: entry.at, expiresAt: entry.expires_at }, minValidity, now);
+}
+
+/** A provider's refusal to issue an API's token. */
+export interface ApiRefusal {
+  /** The provider's error code, or the check that the token failed. */
+  readonly refused: string;
+  /** What a login for the API has to ask for, as the text of the parameter `claims`. */
+  readonly claims?: string | undefined;
+}
+
+/**
+ * The entry after a refusal. A token that is still valid stays, unless the API has rejected it.
+ * Pure.
+ */
+export function refusedEntry(
+  before: ApiEntry | undefined,
+  {
+    target,
+    refused,
+    claims,
+    rejected,
+  }: ApiRefusal & { target: string; rejected?: string | undefined },
+  now: EpochSeconds,
+): ApiEntry {
+  const { claims: _claims, ...kept } = before ?? {};
+  const isKept = ![undefined, rejected].includes(unexpiredToken(before, now));
+  return { ...(isKept && kept), ...withoutUndefined({ target, at: now, refused, claims }) };
 }
 
 /**
@@ -95,7 +151,7 @@ export function apiLogin(record: SessionRecord, api: string): ApiLogin {
   const { apis = {} } = record.idp_state;
   const { claims } = (Object.hasOwn(apis, api) ? apis[api] : undefined) ?? {};
   return {
-    ...(claims !== undefined && { claims }),
+    ...withoutUndefined({ claims }),
     wantsRefreshToken: record.credentials?.refresh_token === undefined,
   };
 }
@@ -113,17 +169,37 @@ export type Lack = {
   | { readonly kind: "missing"; readonly reason: MissingReason }
 );
 
-/** The API, as {@link lackOf} reads it. */
-interface Wanted {
+/** An API, as far as it decides who gets a token for it. */
+export interface WantedApi {
   readonly api: string;
+  /** What its tokens are requested with. Undefined: it gets the session's token. */
   readonly target: string | undefined;
   readonly consentLater: boolean;
+}
+
+/** What a call for an API's token gets, if the user is signed in. */
+export type ApiTokenOutcome = { readonly kind: "token"; readonly token: string } | Lack;
+
+/** Returns what a call gets from a record whose user is signed in. Pure. */
+export function apiTokenOutcome(
+  record: SessionRecord,
+  { rejected, ...wanted }: WantedApi & { readonly rejected?: string | undefined },
+  policy: Pick<PolicySettings, "sessionAutoRefresh">,
+  now: EpochSeconds,
+): ApiTokenOutcome {
+  const entry =
+    wanted.target === undefined ? undefined : apiEntry(record, wanted.api, wanted.target);
+  const token = unexpiredToken(entry, now);
+  // A refusal of an early renewal is no refusal of the token that is still valid.
+  return token !== undefined && (entry?.refused === undefined || token !== rejected)
+    ? { kind: "token", token }
+    : lackOf(record, wanted, policy, now);
 }
 
 /** Returns why a record has no token for an API, although its user is signed in. Pure. */
 export function lackOf(
   record: SessionRecord,
-  { api, target, consentLater }: Wanted,
+  { api, target, consentLater }: WantedApi,
   { sessionAutoRefresh }: Pick<PolicySettings, "sessionAutoRefresh">,
   now: EpochSeconds,
 ): Lack {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Need } from "../../src/access/lease.js";
 import type { OrphanedTokenRule } from "../../src/access/orphaned-tokens.js";
-import type { RenewApi } from "../../src/access/refresh-attempt.js";
+import type { ApiRefresh, ApiRenewal } from "../../src/access/refresh-attempt.js";
 import { createRefresher, type Refresher } from "../../src/access/shared-refresh.js";
 import type { Application, Decision } from "../../src/application/application.js";
 import {
@@ -425,8 +425,13 @@ const withApi =
     },
   });
 const apisOf = (record: SessionRecord | undefined) => Object.keys(record?.idp_state.apis ?? {});
+type RenewApi = ApiRenewal["renew"];
+const storing = async (attempt: ApiRefresh, change: Change) => {
+  const { record } = await attempt.write(change);
+  return { kind: "stored", record } as const;
+};
 const storesApi = (api: string) =>
-  vi.fn<RenewApi>((attempt) => attempt.write((fresh) => withoutLease(withApi(api)(fresh))));
+  vi.fn<RenewApi>((attempt) => storing(attempt, (fresh) => withoutLease(withApi(api)(fresh))));
 const refreshApi = (api: string, renew: RenewApi, changes?: Partial<UserSession>) =>
   refresher.refresh(session(changes), needOfApi(api), { name: api, renew });
 
@@ -476,9 +481,10 @@ describe("a refresh for an API", () => {
       const request = { refreshToken: "new refresh", session: "key", signal: attempt.signal };
       const outcome = await attempt.spend(record, request);
       expect(stored?.credentials?.refresh_token).toBe("rotated");
-      if (outcome.spent === undefined) return outcome;
+      if (outcome.kind === "overtaken") return { ...outcome, kind: "stored" };
       stored = undefined;
-      return attempt.keep(outcome.spent, record, withApi("orders"));
+      const kept = await attempt.keep(outcome.spent, record, withApi("orders"));
+      return { kind: "stored", record: kept.record };
     };
     const spent = { ...SPENT, refreshToken: "rotated" };
     provider.refresh.mockResolvedValueOnce(spent);
@@ -490,7 +496,7 @@ describe("a refresh for an API", () => {
   it("writes nothing into the record of another process that took over the lease", async () => {
     const renew: RenewApi = (attempt) => {
       stored = { ...REFRESHED, idp_state: { ...REFRESHED.idp_state, lease: OTHERS_LEASE } };
-      return attempt.write(withApi("orders"));
+      return storing(attempt, withApi("orders"));
     };
     expect(apisOf(await refreshApi("orders", renew))).toEqual([]);
     expect(stored?.idp_state.lease).toBe(OTHERS_LEASE);
@@ -498,7 +504,9 @@ describe("a refresh for an API", () => {
 
   it("that the provider refused is followed by the session's own, which shows whether the token works, with the API's change", async () => {
     provider.refresh.mockResolvedValueOnce({ ...SPENT, accessToken: "newer access" });
-    const record = await refreshApi("orders", () => Promise.resolve(withApi("orders")));
+    const record = await refreshApi("orders", () =>
+      Promise.resolve({ kind: "refused", change: withApi("orders") }),
+    );
     expect(record?.credentials?.token).toBe("newer access");
     expect(apisOf(record)).toEqual(["orders"]);
     expect(record?.idp_state.forced_at).toBeUndefined();
@@ -581,10 +589,10 @@ describe("a refresh for an API", () => {
     const renew = storesApi("mail");
     const ends: RenewApi = () => {
       stored = undefined;
-      return Promise.resolve({ record: undefined });
+      return Promise.resolve({ kind: "stored", record: undefined });
     };
     const bringsBoth: RenewApi = (attempt) =>
-      attempt.write((fresh) => withoutLease(withApi("mail")(withApi("orders")(fresh))));
+      storing(attempt, (fresh) => withoutLease(withApi("mail")(withApi("orders")(fresh))));
     for (const [first, expected] of [
       [bringsBoth, ["orders", "mail"]],
       [ends, []],
