@@ -68,7 +68,7 @@ const CHUNKS = [
   ],
   // The first use loads it.
   ["provider", /^provider\//],
-  ["apis-over-node", /^apis\/(?:respond-over-node|forward|upgrade)\.ts$/],
+  ["apis-over-node", /^apis\/(?:proxy-over-node|node-transport|websocket)\.ts$/],
   ["apis", /^apis\//],
   ["test-provider", /^testing\/provider\//],
   ["testing", /^testing\/(?!index)/],

@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.js";
 import { ERRORS, IdpAuthError } from "../errors.js";
 import type { Api } from "../config/api-options.js";
-import { upstreamUrl } from "./target.js";
+import { upstreamUrl } from "./path-rules.js";
 import { apiTimeout, asApiError } from "./transport.js";
 
 /** What a request of the application to an API needs. */

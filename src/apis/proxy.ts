@@ -14,7 +14,7 @@ import { challengeOf, type Challenge } from "./challenge.js";
 import { lengthOf, requestHeaders, type HeaderLines } from "./request-headers.js";
 import { isEventStreamType, responseHeaders, type Answered } from "./response-headers.js";
 import type { Failure } from "../pages/failure-reply.js";
-import { proxiedUrl } from "./target.js";
+import { proxiedUrl } from "./path-rules.js";
 import {
   asApiError,
   BODILESS,

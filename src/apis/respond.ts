@@ -26,11 +26,11 @@ import { failureReply, outageOf, type Failure } from "../pages/failure-reply.js"
 import type { Pages } from "../pages/pages.js";
 import type { Shutdown } from "../work/shutdown.js";
 import type { Challenge } from "./challenge.js";
-import { fetchBody, fetchTransport } from "./fetch-forward.js";
+import { fetchBody, fetchTransport } from "./fetch-transport.js";
 import { proxyRequest, type Exchange } from "./proxy.js";
 import type { HeaderLines } from "./request-headers.js";
 import { stepUpReply } from "./step-up.js";
-import { rulesFor } from "./target.js";
+import { rulesFor } from "./path-rules.js";
 
 /** The running component, as far as the proxy uses it. */
 export interface ProxyComponent {

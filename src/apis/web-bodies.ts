@@ -2,7 +2,7 @@
 import { pipeline, Readable } from "node:stream";
 import { createBrotliDecompress, createUnzip } from "node:zlib";
 import { IdpAuthError } from "../errors.js";
-import { fetchBody } from "./fetch-forward.js";
+import { fetchBody } from "./fetch-transport.js";
 import type { IncomingBody } from "./transport.js";
 
 /**

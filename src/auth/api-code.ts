@@ -30,9 +30,9 @@ interface RuntimeGlobals {
 export const loadApiAccess = lazily(() => import("../access/api-access.js"));
 export const loadFetchApi = lazily(() => import("../apis/fetch-api.js"));
 /** On Node.js. */
-export const loadStreamApi = lazily(() => import("../apis/stream-api.js"));
+export const loadStreamApi = lazily(() => import("../apis/fetch-api-stream.js"));
 /** On Node.js. */
-export const loadNodeProxy = lazily(() => import("../apis/respond-over-node.js"));
+export const loadNodeProxy = lazily(() => import("../apis/proxy-over-node.js"));
 /** On other runtimes. */
 export const loadFetchProxy = lazily(() => import("../apis/respond.js"));
 

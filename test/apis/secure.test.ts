@@ -17,7 +17,7 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { createServer as createTlsServer, type TLSSocket } from "node:tls";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { nodeTransport } from "../../src/apis/forward.js";
+import { nodeTransport } from "../../src/apis/node-transport.js";
 import { systemClock } from "../../src/clock.js";
 import { apiRow } from "./api-row.js";
 import { closeAll, front, frontHandler, nodeApi, request } from "./parties.js";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect } from "vitest";
-import { proxiedUrl, rulesFor } from "../../src/apis/target.js";
+import { proxiedUrl, rulesFor } from "../../src/apis/path-rules.js";
 import type { Api, PathAllowance } from "../../src/config/api-options.js";
 import { apiRow } from "../apis/api-row.js";
 import { fuzz } from "./fuzz.js";

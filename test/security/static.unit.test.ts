@@ -84,9 +84,9 @@ describe("the source", () => {
     ).toEqual([expect.stringContaining('redirect: "manual"')]);
     // The proxy sends requests to the application's APIs, never to the provider.
     const ofProxy = [
-      "apis/forward.ts",
-      "apis/respond-over-node.ts",
-      "apis/upgrade.ts",
+      "apis/node-transport.ts",
+      "apis/proxy-over-node.ts",
+      "apis/websocket.ts",
       "auth/api-proxy.ts",
     ];
     expect(filesWith(/from "node:https?"/).filter((path) => !path.startsWith("adapters/"))).toEqual(

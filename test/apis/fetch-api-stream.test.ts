@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { fetchApi } from "../../src/apis/fetch-api.js";
-import { sendStream } from "../../src/apis/stream-api.js";
+import { sendStream } from "../../src/apis/fetch-api-stream.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import type { Api } from "../../src/config/api-options.js";
 import { apiRow } from "./api-row.js";

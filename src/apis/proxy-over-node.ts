@@ -7,12 +7,12 @@ import type { Http2ServerRequest } from "node:http2";
 import { Readable, type Duplex } from "node:stream";
 import { headerLines } from "../http/header-lines.js";
 import { isStream, type AnyReply } from "../http/reply.js";
-import { nodeBody, transportTo } from "./forward.js";
+import { nodeBody, transportTo } from "./node-transport.js";
 import { proxyRequest, type ProxyReply } from "./proxy.js";
 import { lengthOf, type HeaderLines } from "./request-headers.js";
 import { SessionExchange, type Proxied, type ProxyComponent } from "./respond.js";
 import type { IncomingBody } from "./transport.js";
-import { proxyUpgrade } from "./upgrade.js";
+import { proxyUpgrade } from "./websocket.js";
 import { decoded, webBody, webStream } from "./web-bodies.js";
 
 /** A request as the framework hands it in: of Node.js, of the Web, or as both. */
@@ -72,7 +72,7 @@ function bodyOfWeb(request: Request, lines: HeaderLines): IncomingBody<Readable>
   return webBody(request, typeof length === "number" ? length : undefined);
 }
 
-export { declineOffer } from "./upgrade.js";
+export { declineOffer } from "./websocket.js";
 
 /** Passes an upgrade on. */
 export function upgrade(

@@ -6,7 +6,7 @@ import type { Readable } from "node:stream";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
 import { IdpAuthError } from "../errors.js";
-import { transportTo } from "./forward.js";
+import { transportTo } from "./node-transport.js";
 import { BODILESS, type ApiResponse } from "./transport.js";
 import { decoded, nodeStream, webStream } from "./web-bodies.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { proxiedUrl, rulesFor, upstreamUrl } from "../../src/apis/target.js";
+import { proxiedUrl, rulesFor, upstreamUrl } from "../../src/apis/path-rules.js";
 import type { PathAllowance } from "../../src/config/api-options.js";
 import type { ApiRule } from "../../src/config/api-rules.js";
 import { apiRow } from "./api-row.js";
