@@ -1,4 +1,5 @@
 import { parseUrl } from "../http/redirects.js";
+import { isObject } from "../record/json.js";
 import type { SettingKind } from "./setting-kinds.js";
 
 /** The endpoints of a provider that idpauth uses, by their names in the discovery document. */
@@ -45,7 +46,7 @@ export const endpoints: SettingKind<Endpoints> = {
 };
 
 function endpointsIn(value: unknown): Endpoints | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  if (!isObject(value)) return undefined;
   const isAllowed = ([name, url]: [string, unknown]) =>
     (ENDPOINT_NAMES as readonly string[]).includes(name) &&
     typeof url === "string" &&

@@ -1,4 +1,5 @@
 /** Several providers: their keys, and the names of their settings. */
+import { isObject } from "../record/json.js";
 import { text, type SettingKind, type SettingRow } from "./setting-kinds.js";
 
 /** What users read in place of a provider's key. Only one of several providers has it. */
@@ -29,8 +30,7 @@ export const providerKeys: SettingKind<readonly string[]> = {
   allowedInCode: `an object with an object for each provider, under a key with ${FORM}`,
   fromText: (list) => keysIn(listed(list)),
   fromCode: (value) => {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-    return Object.values(value).every((member) => typeof member === "object" && member !== null)
+    return isObject(value) && Object.values(value).every(isObject)
       ? keysIn(Object.keys(value))
       : undefined;
   },
@@ -54,12 +54,11 @@ function keysIn(keys: readonly string[]): readonly string[] | undefined {
  * @param variable `IDP_PROVIDERS`
  */
 export function usableKeys(option: unknown, variable: unknown): readonly string[] {
-  const names =
-    typeof option === "object" && option !== null && !Array.isArray(option)
-      ? Object.keys(option)
-      : option === undefined && typeof variable === "string"
-        ? listed(variable)
-        : [];
+  const names = isObject(option)
+    ? Object.keys(option)
+    : option === undefined && typeof variable === "string"
+      ? listed(variable)
+      : [];
   return [...new Set(names)].filter((name) => KEY.test(name));
 }
 

@@ -7,6 +7,7 @@ import { ProviderRefusedError } from "../errors.js";
 import type { TokenTarget } from "../ports/provider.js";
 import type { SpentRefresh } from "../record/credentials.js";
 import { isObject } from "../record/json.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 
 /** Returns the parameters of a refresh for one API. Pure. */
 export function targetParameters(
@@ -16,11 +17,11 @@ export function targetParameters(
   const { resource, audience, scope } = target;
   const [first] = audience;
   if (isNamedByScope(issuer)) return { scope: scopesThatName(target).join(" ") };
-  return {
-    ...(resource !== undefined && { resource }),
-    ...(resource === undefined && first !== undefined && { audience: first }),
-    ...(scope.length > 0 && { scope: scope.join(" ") }),
-  };
+  return withoutUndefined({
+    resource,
+    audience: resource === undefined ? first : undefined,
+    scope: scope.length > 0 ? scope.join(" ") : undefined,
+  });
 }
 
 /** Whether a request for a token is for one resource at a time, which its scope names. */

@@ -4,6 +4,7 @@ import { profileOf, type ProviderProfile } from "../config/provider-profiles.js"
 import type { AuthorizationRequest, TokenTarget } from "../ports/provider.js";
 import { isObject } from "../record/json.js";
 import type { StepUp } from "../record/record.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 import { askedAtLogin } from "./api-audience.js";
 import { jsonObject } from "./backchannel.js";
 import type { ProviderMetadata } from "./discovery.js";
@@ -84,7 +85,7 @@ function authenticationParameters(
   return {
     ...(requestsAuthTime && !hasClaimsParameter && { max_age: LONGEST_MAX_AGE }),
     ...(stepUp && stepUpParameters(stepUp, prompt)),
-    ...(claims !== undefined && { claims }),
+    ...withoutUndefined({ claims }),
   };
 }
 
@@ -169,10 +170,10 @@ export function offlineParameters(
 ): Readonly<Record<string, string>> {
   const { offline, consent } = profileOf(settings.issuer);
   const prompt = settings.loginPrompt ?? (needsConsent(consent, scopes) ? consent.prompt : "omit");
-  return {
-    ...(offline === "access_type" && { access_type: "offline" }),
-    ...(prompt !== "omit" && { prompt }),
-  };
+  return withoutUndefined({
+    access_type: offline === "access_type" ? "offline" : undefined,
+    prompt: prompt === "omit" ? undefined : prompt,
+  });
 }
 
 /**

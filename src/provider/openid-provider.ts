@@ -17,6 +17,7 @@ import {
   type SpentRefresh,
 } from "../record/credentials.js";
 import type { SessionRecord } from "../record/record.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 import { tenantsOf } from "./allowed-tenants.js";
 import { checkAudience, isNamedByScope, missingScopes, targetParameters } from "./api-audience.js";
 import {
@@ -98,12 +99,11 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
 
   async function facts(): Promise<ProviderFacts> {
     const metadata = await discovery.current();
-    const isResponseIssuer = tenants?.isResponseIssuer;
-    return {
+    return withoutUndefined({
       issuer: metadata.issuer,
       sendsIss: metadata.authorization_response_iss_parameter_supported === true,
-      ...(isResponseIssuer && { isResponseIssuer }),
-    };
+      isResponseIssuer: tenants?.isResponseIssuer,
+    });
   }
 
   async function authorizationUrl(request: AuthorizationRequest): Promise<AuthorizationAddress> {
