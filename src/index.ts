@@ -25,7 +25,7 @@ export {
   type BlockedUser,
 } from "./guard/blocked.js";
 export { loginUrlBackTo } from "./guard/login-url.js";
-export type { GuardRule } from "./config/rule-options.js";
+export type { GuardRule } from "./record/guard-requirements.js";
 export { deny, type Denial } from "./application/hooks.js";
 export {
   allOf,

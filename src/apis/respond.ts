@@ -7,7 +7,7 @@ import type { SessionRequest } from "../access/session-request.js";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
 import type { CommonSettings } from "../config/read-settings.js";
-import type { GuardRule } from "../config/rule-options.js";
+import type { GuardRule } from "../record/guard-requirements.js";
 import {
   ApiTokenError,
   ERRORS,

@@ -8,9 +8,8 @@ import type { FrameworkAdapter, IdpAuth } from "./public-types.js";
 import type { Api } from "../config/api-options.js";
 import { check } from "../config/check-table.js";
 import type { Finding } from "../errors.js";
-import type { Blocked } from "../guard/blocked.js";
 import type { GuardOpened } from "../guard/guard.js";
-import type { GuardRule } from "../config/rule-options.js";
+import type { GuardRule } from "../record/guard-requirements.js";
 import { onFirstClose } from "../http/first-close.js";
 import { pathOf, seenClient, type IdpRequest } from "../http/request.js";
 import { whenEnded } from "../sessions/session-end-signal.js";
@@ -54,23 +53,6 @@ export function createApiProxies<FrameworkRequest extends object>(
     return () => whenEnded(session, settings, clock, onClose);
   }
 
-  /**
-   * Lets a request pass only if every rule does. A user whom one of them forbids is not asked to
-   * authenticate again for another.
-   */
-  async function guardAll(
-    opened: SessionRequest,
-    required: readonly GuardRule[],
-  ): Promise<Blocked | undefined> {
-    let stepUp: Blocked | undefined;
-    for (const rule of required) {
-      const blocked = await guard(opened, rule);
-      if (blocked !== undefined && blocked.kind !== "stepUp") return blocked;
-      stepUp ??= blocked;
-    }
-    return stepUp;
-  }
-
   const clientOf = (request: IdpRequest, known: string | undefined) =>
     seenClient(request, known, ready().settings.trustProxy);
 
@@ -103,7 +85,7 @@ export function createApiProxies<FrameworkRequest extends object>(
             client: clientOf(opened.request, client),
             onClose,
             ended: endedOf(opened, onClose),
-            guard: (ofPath: readonly GuardRule[]) => guardAll(opened, [...ofPath, rule]),
+            guard: (ofPath: readonly GuardRule[]) => guard(opened, [...ofPath, rule]),
           };
         };
         return isNode || web === undefined
@@ -144,7 +126,7 @@ export function createApiProxies<FrameworkRequest extends object>(
           onClose,
           ended: endedOf(opened, onClose),
           client: clientOf(request, known ?? (message as IncomingMessage).socket.remoteAddress),
-          guard: (ofPath: readonly GuardRule[]) => guardAll(opened, [...ofPath, ...required]),
+          guard: (ofPath: readonly GuardRule[]) => guard(opened, [...ofPath, ...required]),
         };
         return upgrade(proxied, [message as IncomingMessage, upgraded, head as Buffer], component);
       });

@@ -77,8 +77,8 @@ export interface ComponentParts<FrameworkRequest extends object> {
   /** Gets the session of each request for an endpoint. */
   readonly endpointOpened: (raw: FrameworkRequest, opened: SessionRequest) => void;
   readonly shutdown: Shutdown;
-  /** Whether a route for users of this provider has `maxAge`. */
-  readonly usesMaxAge: (provider: string | undefined) => boolean;
+  /** Whether a route for users of this provider needs `auth_time`. */
+  readonly needsAuthTime: (provider: string | undefined) => boolean;
 }
 
 /** The running component. */
@@ -100,7 +100,7 @@ export function compose<FrameworkRequest extends object>(
   { settings, providers, apis, findings }: CheckedSettings,
   parts: ComponentParts<FrameworkRequest>,
 ): Component<FrameworkRequest> {
-  const { options, adapter, clock, events, createProvider, usesMaxAge, endpointOpened } = parts;
+  const { options, adapter, clock, events, createProvider, needsAuthTime, endpointOpened } = parts;
   const { shutdown } = parts;
   const { session = "bundled", sessionLabel, fetch } = options;
   const isBundled = session === "bundled";
@@ -184,7 +184,7 @@ export function compose<FrameworkRequest extends object>(
         }),
         takeExchangeSlot: exchangeSlots(),
         takePushSlot: pushSlots(),
-        requestsAuthTime: () => own.requestAuthTime ?? usesMaxAge(key),
+        requestsAuthTime: () => own.requestAuthTime ?? needsAuthTime(key),
         logouts: isBundled ? createProviderLogouts({ ...storage, client, ending }) : undefined,
       };
     },

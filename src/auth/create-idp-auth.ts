@@ -1,18 +1,12 @@
 import { systemClock } from "../clock.js";
-import { unknownProvider } from "../config/check-several-providers.js";
-import { check, named, providerCheck } from "../config/check-table.js";
-import { profileOf } from "../config/provider-profiles.js";
 import { ConfigurationError, isOutage, seeExplanation, type Finding } from "../errors.js";
 import { driverCode, EventHub } from "../events/event-hub.js";
 import { logLine } from "../events/log-lines.js";
 import { stderrLog } from "../events/stderr-log.js";
+import { DeclaredRules, type KnownProvider } from "../guard/declared-rules.js";
 import { createGuard, type Remembered } from "../guard/guard.js";
 import { assertGuardOptions } from "../guard/guard-usage.js";
-import { providersOf } from "../guard/guard-rule.js";
 import type { ApiTable } from "../config/api-options.js";
-import type { ConfiguredProvider } from "../config/read-settings.js";
-import type { GuardRule } from "../config/rule-options.js";
-import { settingNamesOf } from "../config/setting-names.js";
 import { STARTUP_CHECKS } from "../config/startup-checks.js";
 import { PerRequest } from "../http/per-request.js";
 import { hasReply, uncaughtReply } from "../pages/failure-reply.js";
@@ -69,23 +63,10 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   const events = new EventHub(log === false ? () => undefined : log, clock);
   const shutdown = new Shutdown();
   const warned = new Set<string>();
-  /**
-   * The providers that routes with `maxAge` require, undefined if one requires none, and those that
-   * all routes require.
-   */
-  const withMaxAge = new Set<string | undefined>();
-  const usesMaxAge = (key: string | undefined) => withMaxAge.has(undefined) || withMaxAge.has(key);
-  const required = new Set<string>();
+  const rules = new DeclaredRules();
   let running: Component<FrameworkRequest> | undefined;
   /** Whether the application has started idpauth, or a request has reached the endpoints. */
   let isMounted = adapter.mountsLate === true;
-
-  /** Remembers what a route, a proxy or a path of an API requires, for the checks. */
-  function declare(rule: GuardRule): void {
-    const keys = providersOf(rule);
-    for (const key of keys ?? []) required.add(key);
-    if (rule.maxAge !== undefined) for (const key of keys ?? [undefined]) withMaxAge.add(key);
-  }
 
   function warn({ code, severity, message, remedy }: Finding): void {
     if (warned.has(message)) return;
@@ -94,28 +75,10 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     events.log({ level, code, message: `${message} ${remedy} ${seeExplanation(code)}` });
   }
 
-  /**
-   * Nobody could pass the guard of a provider that does not exist. At a provider without `max_age`,
-   * nobody might pass a route with `maxAge`.
-   */
-  function guardFindings(
-    providers: readonly Pick<ConfiguredProvider, "key" | "settings">[],
-    apis: ApiTable["apis"],
-  ): Finding[] {
-    for (const { rules } of apis.values()) rules.forEach(declare);
-    const keys = providers.flatMap(({ key }) => key ?? []);
-    const withoutMaxAge = providers.filter(
-      ({ key, settings }) => !profileOf(settings.issuer).stepUp.maxAge && usesMaxAge(key),
-    );
-    const unknown = [...required].filter((key) => !keys.includes(key));
-    return [
-      ...unknown.map((key) => check("E027", unknownProvider(key, keys))),
-      ...(withMaxAge.size === 0
-        ? []
-        : withoutMaxAge.map(({ key }) => named(providerCheck("W016"), settingNamesOf(key)))),
-      ...proxies.findings(apis),
-    ];
-  }
+  const guardFindings = (providers: readonly KnownProvider[], apis: ApiTable["apis"]) => [
+    ...rules.findings(providers, apis),
+    ...proxies.findings(apis),
+  ];
 
   const checked = (facts?: FrameworkFacts) =>
     checkedSettings(options, adapter, facts, guardFindings);
@@ -131,7 +94,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
         clock,
         events,
         createProvider,
-        usesMaxAge,
+        needsAuthTime: (provider) => rules.needsAuthTime(provider),
         shutdown,
         endpointOpened: (raw, { session }) => atEndpoints.set(raw, session),
       });
@@ -234,14 +197,16 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     },
     isClosing: () => shutdown.isClosing,
     proxyUpgrade: proxies.proxyUpgrade,
-    proxyApi(api, rule) {
+    proxyApi(api, rule = {}) {
+      assertGuardOptions(rule);
+      rules.declare(rule);
       const proxy = proxies.proxyApi(api, rule);
       assertRoutes();
       return proxy;
     },
     declareGuard(guardOptions) {
       assertGuardOptions(guardOptions);
-      declare(guardOptions);
+      rules.declare(guardOptions);
       assertRoutes();
     },
   };

@@ -9,7 +9,7 @@ import type { ApiOptions } from "../config/api-options.js";
 import type { SettingOptions } from "../config/read-settings.js";
 import type { FrameworkFacts as CheckedFacts, STARTUP_CHECKS } from "../config/startup-checks.js";
 import type { Blocked } from "../guard/blocked.js";
-import type { GuardRule } from "../config/rule-options.js";
+import type { GuardRule } from "../record/guard-requirements.js";
 import type { LoginUrlOptions } from "../guard/login-url.js";
 import type { Finding } from "../errors.js";
 import type { EventName, Listener } from "../events/events.js";

@@ -2,7 +2,7 @@
 import { check } from "./check-table.js";
 import { METHODS, ruleMistakes, type ApiRule } from "./api-rules.js";
 import { kindOf, quoted } from "./describe-value.js";
-import type { ValueCheck } from "./rule-options.js";
+import type { ValueCheck } from "../record/guard-requirements.js";
 import type { Finding } from "../errors.js";
 import { isLoopback } from "../http/loopback.js";
 import { isAuthority, parseUrl } from "../http/redirects.js";

@@ -1,6 +1,11 @@
 /** The rules for the paths of an API: what the option `rules` may contain. */
 import { kindOf, quoted } from "./describe-value.js";
-import { requirementNamed, REQUIREMENTS, type GuardRule, type ValueCheck } from "./rule-options.js";
+import {
+  requiredBy,
+  valueCheckOf,
+  type GuardRule,
+  type ValueCheck,
+} from "../record/guard-requirements.js";
 
 /** What the proxy requires for some of an API's paths, besides its own rule. */
 export interface ApiRule<
@@ -68,14 +73,13 @@ interface RuledApi {
 
 function mistakesIn(rule: ApiRule, methods: readonly string[]): string[] {
   const mistakes = Object.entries(rule).flatMap(([name, value]: [string, unknown]) => {
-    const check = Object.hasOwn(REACH, name) ? REACH[name] : requirementNamed(name);
+    const check = Object.hasOwn(REACH, name) ? REACH[name] : valueCheckOf(name);
     if (check === undefined) return `there is no option ${quoted(name)}`;
     const [is, allowed] = check;
     return is(value) ? [] : `\`${name}\` is ${kindOf(value)}; allowed: ${allowed}`;
   });
   if (mistakes.length > 0) return mistakes;
-  if (!Object.keys(REQUIREMENTS).some((name) => Object.hasOwn(rule, name)))
-    return ["it requires nothing"];
+  if (requiredBy(rule).length === 0) return ["it requires nothing"];
   return methods.some((method) => coversMethod(rule.methods, method))
     ? []
     : ["it can't match, because the API has none of its `methods`"];

@@ -13,7 +13,7 @@ import { ProviderUnavailableError, StoreUnavailableError } from "../errors.js";
 import { identityOf } from "../events/event-hub.js";
 import { reasonLine } from "../events/log-lines.js";
 import { providerIn } from "../guard/login-url.js";
-import { meetsStepUp } from "../guard/guard-rule.js";
+import { meetsStepUp } from "../record/step-up.js";
 import { redirect, type Reply } from "../http/reply.js";
 import type { Review } from "../record/application-data.js";
 import {

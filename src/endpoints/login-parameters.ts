@@ -1,9 +1,8 @@
-import { isAcrList, MAX_ACRS } from "../config/rule-options.js";
+import { isAcrList, MAX_ACRS, type StepUp } from "../record/step-up.js";
 import { isPassable, PASSABLE } from "../guard/login-url.js";
 import { LOGIN_RESPONSES, SCHEMES, type Scheme } from "../http/redirects.js";
 import { single } from "../http/request.js";
 import { choice, type BadParameter } from "../pages/failure-reply.js";
-import type { StepUp } from "../record/record.js";
 
 type LoginResponse = (typeof LOGIN_RESPONSES)[number];
 

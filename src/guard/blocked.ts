@@ -5,7 +5,7 @@ import { wantsPage } from "../http/accept.js";
 import { failureReply, outageOf, retryAfterOf } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
 import type { IdpRequest } from "../http/request.js";
-import type { StepUp } from "../record/record.js";
+import { stepUpParameters, type StepUp } from "../record/step-up.js";
 import type { EndReason } from "../record/session-policy.js";
 import type { Origin } from "../http/redirects.js";
 import type { SessionRequest } from "../access/session-request.js";
@@ -145,7 +145,7 @@ export async function blockedUser(
     ? `${publicPath}?error=login_required`
     : loginUrlBackTo(about.loginPath, pageOf(request, origin, pathPrefix), {
         ...providerIn(provider),
-        ...parametersOf(stepUp),
+        ...stepUpParameters(stepUp),
       });
   return { kind: "navigation", reply: redirect(loginUrl), loginUrl, ...about };
 }
@@ -211,7 +211,7 @@ export async function blockedForStepUp(
   { stepUp = {}, provider }: RequiredSignIn,
   { settings: { publicPath, pathPrefix }, pages }: ReplyParts,
 ): Promise<BlockedForStepUp> {
-  const parameters = { ...providerIn(provider), ...parametersOf(stepUp) };
+  const parameters = { ...providerIn(provider), ...stepUpParameters(stepUp) };
   if (isNavigation(request)) {
     const loginUrl = loginUrlBackTo(
       loginPath(publicPath),
@@ -234,12 +234,4 @@ export async function blockedForStepUp(
     challenge: `Bearer ${challenge.map(([name = "", value = ""]) => `${name}="${value.replace(/["\\]/g, "\\$&")}"`).join(", ")}`,
   });
   return { kind: "stepUp", reply, isNavigation: false, loginUrl, origin };
-}
-
-/** The parameters of a login that request an authentication. */
-function parametersOf({ max_age: maxAge, acr }: StepUp): Readonly<Record<string, string>> {
-  return {
-    ...(maxAge !== undefined && { max_age: String(maxAge) }),
-    ...(acr !== undefined && { acr_values: acr.join(" ") }),
-  };
 }

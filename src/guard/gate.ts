@@ -1,5 +1,5 @@
 import type { AnyReply, Reply } from "../http/reply.js";
-import type { GuardRule } from "../config/rule-options.js";
+import type { GuardRule } from "../record/guard-requirements.js";
 import type { Blocked } from "./blocked.js";
 import { respondToBlocked, type AnyGuardResponses } from "./guard-responses.js";
 import { assertUsage, type Usage } from "./guard-usage.js";
@@ -164,8 +164,7 @@ export function createGates<FrameworkRequest extends object>(
     };
   }
 
-  function proxyOf(api: string, rule: GuardRule = {}): Gate<FrameworkRequest> {
-    declareGuard(rule);
+  function proxyOf(api: string, rule?: GuardRule): Gate<FrameworkRequest> {
     return { ...gateOf("endpoint", proxyApi(api, rule)), streams: true };
   }
 

@@ -64,3 +64,14 @@ export async function respondToBlocked<Result>(
     throw thrownBy(kind, error);
   }
 }
+
+const RESPONSES: Readonly<Record<Blocked["kind"], true>> = {
+  navigation: true,
+  unauthenticated: true,
+  unavailable: true,
+  forbidden: true,
+  stepUp: true,
+};
+
+/** The names of the application's own responses. */
+export const RESPONSE_NAMES: readonly string[] = Object.keys(RESPONSES);

@@ -1,5 +1,6 @@
 /** What an application passes to its guards, and the errors for what it cannot. */
-import { requirementNamed } from "../config/rule-options.js";
+import { REQUIREMENT_NAMES, valueCheckOf } from "../record/guard-requirements.js";
+import { RESPONSE_NAMES } from "./guard-responses.js";
 
 /** How applications of a framework write their guards. */
 export interface Usage {
@@ -34,8 +35,17 @@ export function assertUsage(name: "idpRequired" | "csrf", usage: Usage, given: u
   );
 }
 
-/** The application's own responses. */
-const RESPONSES = ["navigation", "unauthenticated", "unavailable", "forbidden", "stepUp"];
+/**
+ * Checks that a rule has no key that is neither a requirement nor a response: its author meant to
+ * require something, and the route would be open without it.
+ *
+ * @throws TypeError
+ */
+export function assertKnownKeys(rule: object): void {
+  for (const [name, value] of Object.entries<unknown>(rule))
+    if (valueCheckOf(name) === undefined && !RESPONSE_NAMES.includes(name) && value !== undefined)
+      throw optionsError(`the key \`${name}\``);
+}
 
 /**
  * Checks what is passed to `auth.idpRequiredWith(options)`: the rule of the route, and the
@@ -45,26 +55,32 @@ const RESPONSES = ["navigation", "unauthenticated", "unavailable", "forbidden", 
  */
 export function assertGuardOptions(options: unknown): void {
   if (typeof options !== "object" || options === null) throw optionsError(kindOf(options));
+  assertKnownKeys(options);
   for (const [name, value] of Object.entries(options)) {
-    const requirement = requirementNamed(name);
+    const requirement = valueCheckOf(name);
     if (requirement !== undefined) {
       const [is, allowed] = requirement;
       if (value === undefined) throw optionsError(`nothing as \`${name}\``);
       if (!is(value))
         throw new TypeError(`\`${name}\` of \`auth.idpRequiredWith\` must be ${allowed}.`);
-    } else if (!RESPONSES.includes(name)) {
-      if (value !== undefined) throw optionsError(`the key \`${name}\``);
     } else if (value !== undefined && typeof value !== "function")
       throw optionsError(`${kindOf(value)} as \`${name}\``);
   }
 }
 
 function optionsError(got: string): TypeError {
+  const rule = REQUIREMENT_NAMES.map(quoted).join(", ");
+  const responses = RESPONSE_NAMES.map(quoted);
+  const last = responses.pop() ?? "";
   return new TypeError(
-    "`auth.idpRequiredWith` takes an object: the rule of the route (`allow`, `maxAge`, `acr`, `provider`) and your own responses (the functions " +
-      "`navigation`, `unauthenticated`, `unavailable`, `forbidden` and `stepUp`), each optional. " +
+    `\`auth.idpRequiredWith\` takes an object: the rule of the route (${rule}) and your own responses ` +
+      `(the functions ${responses.join(", ")} and ${last}), each optional. ` +
       `It got ${got}. If you need none of them, use \`auth.idpRequired\`.`,
   );
+}
+
+function quoted(name: string): string {
+  return `\`${name}\``;
 }
 
 function kindOf(value: unknown): string {

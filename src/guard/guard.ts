@@ -1,22 +1,29 @@
-import type { SessionAccess, SignedIn } from "../access/session-access.js";
+import type { SessionAccess, SignedIn, SignedOut } from "../access/session-access.js";
 import type { SessionRequest } from "../access/session-request.js";
-import { isTrue } from "../application/rules.js";
-import { epochSeconds, type Clock } from "../clock.js";
+import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
 import type { CommonSettings, Settings } from "../config/read-settings.js";
 import { isOutage, thrownBy } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
+import type { Reply } from "../http/reply.js";
 import { ownOrigin, type IdpRequest } from "../http/request.js";
 import { failureReply } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
 import type { Registration } from "../ports/registration.js";
+import {
+  providersOf,
+  requiredBy,
+  stepUpOf,
+  type GuardedUser,
+  type GuardRule,
+  type RuleRequirement,
+} from "../record/guard-requirements.js";
 import { userPayload } from "../record/identity.js";
+import type { SessionRecord } from "../record/record.js";
 import { sessionView, type Session } from "../record/session-view.js";
 import { wouldLoop } from "../record/silent-login.js";
 import { blockedByOutage, blockedForStepUp, blockedUser, type Blocked } from "./blocked.js";
 import { passesCsrf } from "./csrf.js";
-import type { GateParts } from "./gate.js";
-import type { GuardRule } from "../config/rule-options.js";
-import { meetsStepUp, providersOf, stepUpOf } from "./guard-rule.js";
+import { assertKnownKeys } from "./guard-usage.js";
 
 type GuardedRegistration = Registration & { readonly settings: Settings };
 
@@ -47,118 +54,84 @@ export interface GuardParts<FrameworkRequest extends object> {
   readonly requestOf: (raw: FrameworkRequest) => IdpRequest;
 }
 
-/** As a guard, for a session that was opened without a framework's request. */
-export type GuardOpened = (opened: SessionRequest, rule: GuardRule) => Promise<Blocked | undefined>;
+/**
+ * As a guard, for a session that was opened without a framework's request. Every rule must let it
+ * pass. A user whom one of them forbids isn't sent to a login for another.
+ */
+export type GuardOpened = (
+  opened: SessionRequest,
+  rules: readonly GuardRule[],
+) => Promise<Blocked | undefined>;
 
-/** Decides whether a request may reach a guarded route. */
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
-export function createGuard<FrameworkRequest extends object>(
-  parts: GuardParts<FrameworkRequest>,
-): Pick<GateParts<FrameworkRequest>, "guard" | "csrf"> & { readonly guardOpened: GuardOpened } {
-  const { ready, remember, requestOf } = parts;
+/** Decides which requests may go on to the application's handlers. */
+export interface RequestGuard<FrameworkRequest extends object> {
+  /**
+   * Whether a request may reach a guarded route. Undefined: yes.
+   *
+   * @throws TypeError the rule has an unknown key, which nothing checks
+   */
+  guard(raw: FrameworkRequest, rule?: GuardRule): Promise<Blocked | undefined>;
+  readonly guardOpened: GuardOpened;
+  /** The reply to a request that may be forged. Undefined: the request may pass. */
+  csrf(raw: FrameworkRequest): Promise<Reply> | undefined;
+}
 
-  /** Whether the user who passed the policy may pass the rule of the route, too. Undefined: yes. */
-  async function ruleOf(
-    opened: SessionRequest,
-    { record, owner }: SignedIn,
-    rule: GuardRule,
-  ): Promise<Blocked | undefined> {
-    const component = ready();
-    const { settings, pages, events, clock } = component;
-    const now = epochSeconds(clock);
-    const providers = providersOf(rule);
-    // First: the other checks are for users of these providers.
-    if (
-      providers !== undefined &&
-      (owner.provider === undefined || !providers.includes(owner.provider))
-    ) {
-      events.emit("blocked", { ...owner.identity, reason: "provider_required" });
-      return blockedForStepUp(opened, { provider: providers[0] }, component);
-    }
-    if (rule.allow !== undefined) {
-      const session = sessionView(record, settings, now, owner.provider);
-      if (session === null || !(await isAllowed(rule.allow, session))) {
-        events.emit("blocked", { ...owner.identity, reason: "forbidden" });
-        return {
-          kind: "forbidden",
-          reply: await failureReply(
-            { code: "forbidden", user: userPayload(record.id_info) },
-            opened.request,
-            pages,
-            "json",
-          ),
-        };
-      }
-    }
-    const stepUp = stepUpOf(rule);
-    if (stepUp === undefined || meetsStepUp(record.id_info, stepUp, now, settings.clockTolerance))
-      return undefined;
-    events.emit("blocked", { ...owner.identity, reason: "step_up_required" });
-    return blockedForStepUp(opened, { stepUp, provider: owner.provider }, component);
-  }
-
+export function createGuard<FrameworkRequest extends object>({
+  ready,
+  remember,
+  requestOf,
+}: GuardParts<FrameworkRequest>): RequestGuard<FrameworkRequest> {
   async function decide(
     rule: GuardRule,
     request: () => IdpRequest,
     seen: () => Remembered,
   ): Promise<Blocked | undefined> {
     const component = ready();
-    const { settings, registrations, access, events, clock } = component;
     let remembered: Remembered;
     let opened: SessionRequest | undefined;
-    let signedIn: SignedIn;
+    let outcome: SignedIn | SignedOut;
     try {
       remembered = seen();
       ({ opened } = remembered);
-      const outcome = await access.access(opened.session);
-      if (!outcome.authenticated) {
-        const { reason } = outcome;
-        events.emit("blocked", { ...outcome.owner.identity, reason });
-        const provider = providersOf(rule)?.[0];
-        const loops = wouldLoop(
-          outcome.record,
-          promptAt(provider ?? settings.defaultProvider, registrations),
-          epochSeconds(clock),
-        );
-        return await blockedUser(opened, reason, component, {
-          stepUp: stepUpOf(rule),
-          provider,
-          loops,
-        });
-      }
-      signedIn = outcome;
+      outcome = await component.access.access(opened.session);
+      if (!outcome.authenticated) return await signedOut(component, opened, outcome, rule);
     } catch (error) {
       if (!isOutage(error)) throw error;
-      const provider = providersOf(rule)?.[0];
       const where = opened ?? { request: request(), origin: undefined };
-      return blockedByOutage(error, where, component, provider);
+      return blockedByOutage(error, where, component, providersOf(rule)?.[0]);
     }
-    const now = epochSeconds(clock);
-    const isOpen =
-      rule.allow === undefined &&
-      rule.maxAge === undefined &&
-      rule.acr === undefined &&
-      rule.provider === undefined;
-    const blocked = isOpen ? undefined : await ruleOf(opened, signedIn, rule);
-    if (blocked === undefined)
-      remembered.passedWith = () =>
-        sessionView(signedIn.record, settings, now, signedIn.owner.provider);
-    return blocked;
+    const user = new SignedInUser(component, outcome);
+    const required = requiredBy(rule);
+    if (required.length > 0) {
+      const unmet = await firstUnmet(required, user);
+      if (unmet !== undefined) return refused(component, opened, user, rule, unmet);
+    }
+    remembered.passedWith = () => user.session();
+    return undefined;
   }
 
   return {
-    guard: (raw, rule = {}) =>
-      decide(
+    async guard(raw, rule = {}) {
+      assertKnownKeys(rule);
+      return decide(
         rule,
         () => requestOf(raw),
         () => remember(raw),
-      ),
-    guardOpened: (opened, rule) =>
-      decide(
-        rule,
-        () => opened.request,
-        () => ({ opened, passedWith: undefined }),
-      ),
+      );
+    },
+    async guardOpened(opened, rules) {
+      let stepUp: Blocked | undefined;
+      for (const rule of rules) {
+        const blocked = await decide(
+          rule,
+          () => opened.request,
+          () => ({ opened, passedWith: undefined }),
+        );
+        if (blocked !== undefined && blocked.kind !== "stepUp") return blocked;
+        stepUp ??= blocked;
+      }
+      return stepUp;
+    },
     csrf(raw) {
       const { settings, pages, router, events } = ready();
       const request = requestOf(raw);
@@ -170,15 +143,87 @@ export function createGuard<FrameworkRequest extends object>(
   };
 }
 
-async function isAllowed(
-  allow: NonNullable<GuardRule["allow"]>,
-  session: Session,
-): Promise<boolean> {
-  try {
-    return isTrue(await allow(session));
-  } catch (error) {
-    throw thrownBy("allow", error);
+/** The user of one request, who passed the policy, as the requirements of a rule see one. */
+class SignedInUser implements GuardedUser {
+  readonly record: SessionRecord;
+  readonly now: EpochSeconds;
+  readonly #owner: SignedIn["owner"];
+  readonly #settings: CommonSettings;
+
+  constructor({ clock, settings }: GuardedComponent, { record, owner }: SignedIn) {
+    this.record = record;
+    this.now = epochSeconds(clock);
+    this.#owner = owner;
+    this.#settings = settings;
   }
+
+  get provider(): string | undefined {
+    return this.#owner.provider;
+  }
+
+  get identity(): SignedIn["owner"]["identity"] {
+    return this.#owner.identity;
+  }
+
+  get tolerance(): number {
+    return this.#settings.clockTolerance;
+  }
+
+  session(): Session | null {
+    return sessionView(this.record, this.#settings, this.now, this.provider);
+  }
+}
+
+/** Returns the first requirement that the user doesn't meet. */
+async function firstUnmet(
+  required: readonly RuleRequirement[],
+  user: GuardedUser,
+): Promise<RuleRequirement | undefined> {
+  for (const one of required) {
+    try {
+      if (!(await one.requirement.isMet(one.required, user))) return one;
+    } catch (error) {
+      throw thrownBy(one.name, error);
+    }
+  }
+  return undefined;
+}
+
+/** What a user gets who doesn't meet a requirement. */
+async function refused(
+  component: GuardedComponent,
+  opened: SessionRequest,
+  user: SignedInUser,
+  rule: GuardRule,
+  { requirement: { reason } }: RuleRequirement,
+): Promise<Blocked> {
+  const { provider, identity, record } = user;
+  component.events.emit("blocked", { ...identity, reason });
+  if (reason === "provider_required")
+    return blockedForStepUp(opened, { provider: providersOf(rule)?.[0] }, component);
+  // One login for everything that the rule requires of the authentication.
+  if (reason === "step_up_required")
+    return blockedForStepUp(opened, { stepUp: stepUpOf(rule), provider }, component);
+  const failure = { code: "forbidden", user: userPayload(record.id_info) } as const;
+  return {
+    kind: "forbidden",
+    reply: await failureReply(failure, opened.request, component.pages, "json"),
+  };
+}
+
+/** What a user gets who isn't signed in: a login that shows what the rule requires. */
+function signedOut(
+  component: GuardedComponent,
+  opened: SessionRequest,
+  { reason, record, owner }: SignedOut,
+  rule: GuardRule,
+): Promise<Blocked> {
+  const { settings, registrations, events, clock } = component;
+  events.emit("blocked", { ...owner.identity, reason });
+  const provider = providersOf(rule)?.[0];
+  const prompt = promptAt(provider ?? settings.defaultProvider, registrations);
+  const loops = wouldLoop(record, prompt, epochSeconds(clock));
+  return blockedUser(opened, reason, component, { stepUp: stepUpOf(rule), provider, loops });
 }
 
 /**

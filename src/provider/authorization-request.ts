@@ -3,7 +3,7 @@ import type { AuthorizationParams } from "../config/parameter-kinds.js";
 import { profileOf, type ProviderProfile } from "../config/provider-profiles.js";
 import type { AuthorizationRequest, TokenTarget } from "../ports/provider.js";
 import { isObject } from "../record/json.js";
-import type { StepUp } from "../record/record.js";
+import type { StepUp } from "../record/step-up.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { askedAtLogin } from "./api-audience.js";
 import { jsonObject } from "./backchannel.js";

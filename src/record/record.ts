@@ -2,6 +2,7 @@ import type { EpochSeconds } from "../clock.js";
 import { deepFreeze, isObject, ownProperties, type JsonObject } from "./json.js";
 import type { Credentials } from "./credentials.js";
 import type { IdInfo } from "./identity.js";
+import type { StepUp } from "./step-up.js";
 
 /** A login that was started and has not come back yet. */
 export interface PendingLogin {
@@ -42,14 +43,6 @@ export interface PendingLogin {
   readonly step_up?: StepUp;
   /** The name of the API that it requests. */
   readonly api?: string;
-}
-
-/** A requirement on the authentication of a user. At least one member is present. */
-export interface StepUp {
-  /** Seconds since the authentication (`auth_time`). */
-  readonly max_age?: number;
-  /** The authentication context classes (`acr`) of which one is required. */
-  readonly acr?: readonly string[];
 }
 
 /** The right to spend the refresh token. One process holds it until it writes the record again. */

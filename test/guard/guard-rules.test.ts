@@ -29,6 +29,35 @@ const guard = (
   target = "/transfer?to=7",
 ): Promise<Blocked | undefined> => application.auth.guard(user.request(target, as), rule);
 
+describe("an unknown key of a rule", () => {
+  const rule = { amr: "mfa" } as GuardRule;
+  const message = "It got the key `amr`.";
+
+  it("opens no route: the guard rejects, also for a user who is signed in", async () => {
+    const user = await signedIn();
+    await expect(guard(user, rule)).rejects.toThrow(message);
+    await expect(guard(user, { allow: () => true, ...rule })).rejects.toThrow(message);
+  });
+
+  it("is refused where a route, a proxy or a path of an API declares it", async () => {
+    await signedIn();
+    const { auth } = application;
+    expect(() => {
+      auth.declareGuard(rule);
+    }).toThrow(message);
+    expect(() => auth.proxyApi("orders", rule)).toThrow(message);
+    const api = { url: "https://api.example/", path: "/api/", rules: [rule] };
+    await expect(startApplication({ apis: { orders: api } })).rejects.toThrow(
+      /rule 1: there is no option "?`?amr/,
+    );
+  });
+
+  it("stays without effect if its value is undefined", async () => {
+    const user = await signedIn();
+    expect(await guard(user, { amr: undefined } as GuardRule)).toBeUndefined();
+  });
+});
+
 describe("allow", () => {
   it("lets only `true` pass; anything else is 403 and no redirect", async () => {
     const user = await signedIn();

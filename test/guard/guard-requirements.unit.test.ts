@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { idpAuth as fetchStyle } from "../../src/adapters/fetch/fetch.js";
 import { assertGuardOptions } from "../../src/guard/guard-usage.js";
 import type { GuardRule } from "../../src/index.js";
-import { meetsStepUp, stepUpOf } from "../../src/guard/guard-rule.js";
+import { stepUpOf } from "../../src/record/guard-requirements.js";
+import { meetsStepUp } from "../../src/record/step-up.js";
 
 describe("a wrong rule", () => {
   it.each(["allow", "maxAge", "acr"])(
