@@ -35,7 +35,7 @@ export interface SignedIn<Own extends Registration = Registration> extends Owned
   readonly authenticated: true;
 }
 
-interface SignedOut<Own extends Registration> {
+export interface SignedOut<Own extends Registration = Registration> {
   readonly authenticated: false;
   readonly reason: EndReason;
   readonly record: SessionRecord | undefined;

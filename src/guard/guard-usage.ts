@@ -42,7 +42,7 @@ export function assertUsage(name: "idpRequired" | "csrf", usage: Usage, given: u
  * @throws TypeError
  */
 export function assertKnownKeys(rule: object): void {
-  for (const [name, value] of Object.entries<unknown>(rule))
+  for (const [name, value] of Object.entries(rule) as [string, unknown][])
     if (valueCheckOf(name) === undefined && !RESPONSE_NAMES.includes(name) && value !== undefined)
       throw optionsError(`the key \`${name}\``);
 }
