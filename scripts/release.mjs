@@ -96,7 +96,7 @@ async function quickStart(tarball) {
   const { CookieBrowser } = /** @type {{ CookieBrowser: Browser }} */ (
     await import(pathToFileURL(path.join(root, "build/testing/browser/cookie-browser.js")).href)
   );
-  const { followQuickStart } = await import("./provider-transcript.mjs");
+  const { followQuickStart } = await import("./quick-start.mjs");
   return followQuickStart(CookieBrowser, { tarball });
 }
 

@@ -139,8 +139,6 @@ export const sidebar = [
       { text: "Mutation testing", link: "/evidence/mutation" },
       { text: "Load with faults", link: "/evidence/soak" },
       { text: "Measurements", link: "/evidence/performance" },
-      { text: "The quick start, recorded", link: "/evidence/quick-start" },
-      { text: "Output of the live check", link: "/evidence/check-live" },
       { text: "Decisions", link: "/explanation/decisions" },
       { text: "Architecture", link: "/contributing/architecture" },
     ],

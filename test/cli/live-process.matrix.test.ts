@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createCertificate } from "../../scripts/certificate.mjs";
-import { PROVIDER, settingsFor } from "../../scripts/check-live-situations.mjs";
+import { PROVIDER, settingsFor } from "./live-situations.mjs";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { buildPackage } from "../support/build.js";
 import { ROOT } from "./live-run.js";

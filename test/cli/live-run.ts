@@ -40,24 +40,14 @@ export function checkIo({
   };
 }
 
+type RunOptions = Parameters<typeof checkIo>[0] & { readonly args?: readonly string[] };
+
 /** Runs `idpauth check --live --json` as a function. */
 export async function runLive(
   env: Record<string, string | undefined>,
-  { args = [], ...changes }: Parameters<typeof checkIo>[0] & { args?: readonly string[] } = {},
+  { args = [], ...changes }: RunOptions = {},
 ): Promise<LiveReport> {
-  const written = { stdout: "", stderr: "" };
-  const write = (text: string, stream: "stdout" | "stderr") => (written[stream] += text);
-  const readText = () => {
-    throw new Error("no such file");
-  };
-  const code = await idpauth(
-    env,
-    ["check", "--live", "--json", ...args],
-    write,
-    readText,
-    checkIo(changes),
-  );
-  if (code === 2) throw new Error(written.stderr);
+  const { code, written } = await run(env, ["--json", ...args], changes);
   const report = JSON.parse(written.stdout) as Omit<LiveReport, "code" | "codes">;
   const codes = report.findings.map((finding) => finding.code);
   return {
@@ -67,4 +57,27 @@ export async function runLive(
     output: written.stdout + written.stderr,
     stderr: written.stderr,
   };
+}
+
+/** Runs `idpauth check --live` as a function, and returns its report as text. */
+export async function textOfLive(
+  env: Record<string, string | undefined>,
+  { args = [], ...changes }: RunOptions = {},
+): Promise<string> {
+  return (await run(env, args, changes)).written.stdout;
+}
+
+async function run(
+  env: Record<string, string | undefined>,
+  args: readonly string[],
+  changes: Parameters<typeof checkIo>[0],
+) {
+  const written = { stdout: "", stderr: "" };
+  const write = (text: string, stream: "stdout" | "stderr") => (written[stream] += text);
+  const readText = () => {
+    throw new Error("no such file");
+  };
+  const code = await idpauth(env, ["check", "--live", ...args], write, readText, checkIo(changes));
+  if (code === 2) throw new Error(written.stderr);
+  return { code, written };
 }

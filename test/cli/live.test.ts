@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PROVIDER, settingsFor } from "../../scripts/check-live-situations.mjs";
+import { PROVIDER, settingsFor } from "./live-situations.mjs";
 import { idpauth } from "../../src/cli/check-command.js";
 import { clockFindings } from "../../src/cli/live/check-clock.js";
 import type { Exchange } from "../../src/cli/live/timed-fetch.js";

@@ -1,6 +1,5 @@
-// Writes docs/evidence/quick-start.md: the README's quick start with `npx idpauth provider`, run in
-// an empty folder. Takes the build as it is. test/docs/provider.matrix.test.ts compares the page
-// with a run.
+// Runs the README's quick start with `npx idpauth provider` in an empty folder. Takes the build as it
+// is.
 import { execFileSync, spawn } from "node:child_process";
 import {
   existsSync,
@@ -14,16 +13,11 @@ import {
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { pathToFileURL } from "node:url";
 import { buttonsIn, choose } from "../test/support/choose-person.mjs";
 import { root } from "./run.mjs";
 
 /** @typedef {import("../src/testing/browser/cookie-browser.js").CookieBrowser} CookieBrowser */
 /** @typedef {{ readonly stop: () => Promise<string>, readonly output: () => string }} Running */
-
-export const PAGE = path.join(root, "docs/evidence/quick-start.md");
-export const MARK =
-  "<!-- What follows is written by `node scripts/provider-transcript.mjs`; do not edit. -->";
 
 const README = readFileSync(path.join(root, "README.md"), "utf8");
 const SESSIONS = readFileSync(path.join(root, "docs/how-to/sessions.md"), "utf8");
@@ -79,8 +73,6 @@ export async function followQuickStart(Browser, options = {}) {
     if (started.output() !== "") lines.push(...shown(started.output()));
     return started;
   };
-  /** @param {string} text */
-  const say = (text) => lines.push("```", "", text, "", "```console");
   try {
     const tarball = options.tarball ?? pack(base);
     const packages = INSTALL.split(" ")
@@ -90,11 +82,10 @@ export async function followQuickStart(Browser, options = {}) {
       ["install", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", ...packages],
       folder,
     );
-    lines.push("```console", `$ ${INSTALL}`);
+    lines.push(`$ ${INSTALL}`);
     writeFileSync(path.join(folder, "server.mjs"), fileOfReadme("server.mjs"));
 
     const provider = await begin(PROVIDER);
-    say("In a second terminal:");
     const checked = start("npx", CHECK.split(" ").slice(1), folder, env);
     await checked.ended;
     lines.push(`$ ${CHECK}`, ...shown(checked.output()).slice(0, 1));
@@ -102,26 +93,15 @@ export async function followQuickStart(Browser, options = {}) {
 
     const browser = new Browser({ origin });
     const page = await browser.follow("/reports");
-    say(
-      `You open \`${origin}/reports\`. The provider's page, at \`${page.url.origin}${page.url.pathname}\`, offers these buttons:`,
-    );
     lines.push(...buttonsIn(page.text).map(({ text }) => `[ ${text} ]`));
     const reports = await choose(browser, page, "Ada Lovelace");
-    say(`You choose Ada Lovelace, and come back to \`${reports.url.href}\`:`);
     lines.push(`${reports.status} ${reports.text}`);
 
-    say(
-      "You end the provider with Ctrl+C, start it again with the same command, and reload the page. You are still signed in:",
-    );
     await provider.stop();
     const again = await begin(PROVIDER);
     const reloaded = await browser.get("/reports");
     lines.push(`${reloaded.status} ${reloaded.text}`);
 
-    say(
-      "You give the application [the SQLite store](../how-to/sessions.md) and sign in. Then you end both programs, start both " +
-        "again, and reload the page. You are still signed in:",
-    );
     await application.stop();
     bringSqlite(folder);
     const store = /^```js\n(import \{ sqliteStore \}.*?)^```$/ms.exec(SESSIONS)?.[1] ?? "";
@@ -138,7 +118,7 @@ export async function followQuickStart(Browser, options = {}) {
     await begin(PROVIDER);
     await begin(SERVER);
     const kept = await browser.get("/reports");
-    lines.push(`${kept.status} ${kept.text}`, "```");
+    lines.push(`${kept.status} ${kept.text}`);
     return `${plain(lines.join("\n"))}\n`;
   } finally {
     await Promise.all(running.map((one) => one.stop()));
@@ -153,7 +133,6 @@ export async function followQuickStart(Browser, options = {}) {
         .replaceAll(`127.0.0.1:${providerPort}`, "127.0.0.1:9400")
         .replaceAll(`provider-${providerPort}`, "provider-9400")
         .replaceAll(`localhost:${port}`, "localhost:3000")
-        .replaceAll("```console\n```\n\n", "")
         // docs/reference/errors.md has the text.
         .replaceAll(/^(idpauth warn W\d+: ).*$/gm, "$1…")
     );
@@ -278,14 +257,4 @@ async function freePort() {
   const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
   await new Promise((resolve) => server.close(resolve));
   return port;
-}
-
-if (process.argv[1] === import.meta.filename) {
-  const { CookieBrowser } =
-    /** @type {typeof import("../src/testing/browser/cookie-browser.js")} */ (
-      await import(pathToFileURL(path.join(root, "build/testing/browser/cookie-browser.js")).href)
-    );
-  const [head = ""] = readFileSync(PAGE, "utf8").split(MARK);
-  writeFileSync(PAGE, `${head}${MARK}\n\n${await followQuickStart(CookieBrowser)}`);
-  console.log("docs/reference/provider.md written");
 }

@@ -1,11 +1,10 @@
-// The mistakes on which `idpauth check --live` is shown (scripts/check-live-demo.mjs) and tested
-// (test/cli/live-demo.matrix.test.ts).
+// The mistakes on which `idpauth check --live` is tested.
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:https";
 import path from "node:path";
-import { createCertificate } from "./certificate.mjs";
+import { createCertificate } from "../../scripts/certificate.mjs";
 
-/** @typedef {import("../src/testing/provider/test-provider.js").TestProvider} TestProvider */
+/** @typedef {import("../../src/testing/provider/test-provider.js").TestProvider} TestProvider */
 
 /**
  * What a situation happens on: a provider of its own, with which everything is right, and an empty
@@ -29,7 +28,6 @@ import { createCertificate } from "./certificate.mjs";
 /**
  * @typedef {object} Situation
  * @property {string} title
- * @property {string} what
  * @property {readonly string[]} codes exactly those that are found
  * @property {(stage: Stage) => Setup | Promise<Setup>} prepare
  */
@@ -107,13 +105,11 @@ export default {
 export const SITUATIONS = [
   {
     title: "Everything is right",
-    what: "No setting is wrong. Compare the other runs with this one.",
     codes: [],
     prepare: () => ({ env: {} }),
   },
   {
     title: "Another issuer",
-    what: "The issuer in the provider's discovery document differs from IDP_ISSUER.",
     codes: ["E104"],
     prepare({ provider }) {
       provider.discoveryDocument = (document) => ({
@@ -125,31 +121,26 @@ export const SITUATIONS = [
   },
   {
     title: "A slash too much",
-    what: "IDP_ISSUER ends with a slash; the provider's issuer does not.",
     codes: ["E104"],
     prepare: ({ provider }) => ({ env: { IDP_ISSUER: `${provider.issuer}/` } }),
   },
   {
     title: "A wrong client secret",
-    what: "IDP_CLIENT_SECRET differs from the secret that the provider issued.",
     codes: ["E109"],
     prepare: () => ({ env: { IDP_CLIENT_SECRET: "the secret of the other environment" } }),
   },
   {
     title: "A wrong client id",
-    what: "The provider doesn't know the value of IDP_CLIENT_ID.",
     codes: ["E109", "W107"],
     prepare: () => ({ env: { IDP_CLIENT_ID: "shop-staging" } }),
   },
   {
     title: "A redirect URI that is not registered",
-    what: "The application's path differs from the path in the registered redirect URI.",
     codes: ["W107"],
     prepare: () => ({ env: { IDP_PATH_PREFIX: "/portal" } }),
   },
   {
     title: "A provider that looks at the refresh token first",
-    what: "The token endpoint refuses a fake refresh token in the same way for every client, so its response doesn't show whether it accepts this client.",
     codes: [],
     prepare({ provider }) {
       provider.fault("token", { kind: "status", status: 400, body: { error: "invalid_grant" } });
@@ -158,7 +149,6 @@ export const SITUATIONS = [
   },
   {
     title: "Pushed authorization requests are turned off",
-    what: "Before each sign-in, an application must push the authorization request to the provider (PAR). IDP_PUSHED_REQUESTS prevents that.",
     codes: ["E115"],
     prepare({ provider }) {
       provider.discoveryDocument = (document) => ({
@@ -170,7 +160,6 @@ export const SITUATIONS = [
   },
   {
     title: "Signed request objects are required",
-    what: "The provider accepts only signed authorization requests (JAR).",
     codes: ["E114"],
     prepare({ provider }) {
       provider.discoveryDocument = (document) => ({
@@ -182,7 +171,6 @@ export const SITUATIONS = [
   },
   {
     title: "Encrypted ID tokens are possible",
-    what: "The provider can encrypt ID tokens. Only a sign-in shows whether it encrypts those of this client.",
     codes: [],
     prepare({ provider }) {
       provider.discoveryDocument = (document) => ({
@@ -194,13 +182,11 @@ export const SITUATIONS = [
   },
   {
     title: "A scope that the provider does not know",
-    what: "SCOPE has a typing mistake.",
     codes: ["W102"],
     prepare: () => ({ env: { SCOPE: "openid email profil offline_access" } }),
   },
   {
     title: "Maybe no refresh token",
-    what: "SCOPE contains `offline_access`, which the provider doesn't advertise.",
     codes: ["W103"],
     prepare({ provider }) {
       provider.settings.scopesSupported = ["openid", "email", "profile"];
@@ -209,7 +195,6 @@ export const SITUATIONS = [
   },
   {
     title: "A self-signed certificate",
-    what: "No authority that this machine trusts has signed the provider's certificate.",
     codes: ["E102"],
     async prepare({ atEnd }) {
       const server = createServer(createCertificate({ name: "localhost" }), (_request, response) =>
@@ -223,7 +208,6 @@ export const SITUATIONS = [
   },
   {
     title: "A discovery document that redirects",
-    what: "The provider has moved, and its old address redirects to the new one.",
     codes: ["E103"],
     prepare({ provider }) {
       const location = "https://login.example/realms/shop/.well-known/openid-configuration";
@@ -233,13 +217,11 @@ export const SITUATIONS = [
   },
   {
     title: "No discovery document",
-    what: "The provider has no discovery document below the path in IDP_ISSUER.",
     codes: ["E103"],
     prepare: ({ provider }) => ({ env: { IDP_ISSUER: `${provider.issuer}/realms/shop` } }),
   },
   {
     title: "A token endpoint that does not exist",
-    what: "The provider has moved, and its discovery document still contains the old address of the token endpoint.",
     codes: ["E101"],
     prepare({ provider }) {
       provider.discoveryDocument = (document) => ({
@@ -251,7 +233,6 @@ export const SITUATIONS = [
   },
   {
     title: "An authorization endpoint that does not exist",
-    what: "The discovery document contains an old address of the authorization endpoint, to which the application redirects browsers.",
     codes: ["E101"],
     prepare({ provider }) {
       provider.discoveryDocument = (document) => ({
@@ -263,7 +244,6 @@ export const SITUATIONS = [
   },
   {
     title: "No signing keys",
-    what: "The provider's key set is empty.",
     codes: ["E108"],
     prepare({ provider }) {
       provider.jwks.publishEmpty();
@@ -272,31 +252,26 @@ export const SITUATIONS = [
   },
   {
     title: "A clock that is five minutes behind",
-    what: "The clock of this machine is behind, not the provider's clock.",
     codes: ["E110"],
     prepare: () => ({ env: {}, clock: -300_000 }),
   },
   {
     title: "A cookie that browsers refuse",
-    what: "BASE_URL is http, and IDP_COOKIE_NAME starts with `__Host-`. The startup checks find the mistake, and the live check still runs.",
     codes: ["E011"],
     prepare: () => ({ env: { BASE_URL: "http://localhost:3000", IDP_COOKIE_NAME: "__Host-shop" } }),
   },
   {
     title: "No BASE_URL",
-    what: "Without BASE_URL, the check doesn't know the redirect URI.",
     codes: ["W001"],
     prepare: () => ({ env: { BASE_URL: undefined } }),
   },
   {
     title: "A store that is down",
-    what: "No Redis server listens at the address in --store.",
     codes: ["E111"],
     prepare: () => ({ env: {}, store: "redis://127.0.0.1:1" }),
   },
   {
     title: "A store that is not atomic",
-    what: "The application has its own store. Its `replace` reads the entry, compares the version, and writes a moment later.",
     codes: ["E112"],
     prepare({ folder }) {
       writeFileSync(path.join(folder, "store.mjs"), RACING_STORE);

@@ -1,17 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import {
-  onStage,
-  PROVIDER,
-  settingsFor,
-  SITUATIONS,
-} from "../../scripts/check-live-situations.mjs";
+import { onStage, PROVIDER, settingsFor, SITUATIONS } from "./live-situations.mjs";
 import { startTestProvider } from "../../src/testing/provider/test-provider.js";
 import { ROOT, runLive } from "./live-run.js";
 
-describe.concurrent("idpauth check --live, on the errors of docs/evidence/check-live.md", () => {
+describe.concurrent("idpauth check --live, on one mistake at a time", () => {
   it.each(SITUATIONS)("$title: exactly $codes", async ({ codes, prepare }) => {
     const folder = mkdtempSync(path.join(tmpdir(), "idpauth-check-"));
     try {
@@ -35,16 +30,4 @@ describe.concurrent("idpauth check --live, on the errors of docs/evidence/check-
       rmSync(folder, { recursive: true, force: true });
     }
   });
-});
-
-it("docs/evidence/check-live.md shows each of them with its codes; if not, run `npm run build && node scripts/check-live-demo.mjs`", () => {
-  const [, ...sections] = readFileSync(
-    path.join(ROOT, "docs/evidence/check-live.md"),
-    "utf8",
-  ).split("\n### ");
-  const shown = sections.map((text) => ({
-    title: text.slice(0, text.indexOf("\n")),
-    codes: [...text.matchAll(/^ {2}([EW]\d{3}) (?:error|warning): /gm)].map(([, code]) => code),
-  }));
-  expect(shown).toEqual(SITUATIONS.map(({ title, codes }) => ({ title, codes })));
 });
