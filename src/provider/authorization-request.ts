@@ -7,8 +7,8 @@ import type { StepUp } from "../record/step-up.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { askedAtLogin } from "./api-audience.js";
 import { jsonObject } from "./backchannel.js";
-import type { ProviderMetadata } from "./discovery.js";
 import type { ProviderConnection } from "./provider-connection.js";
+import type { ProviderMetadata } from "./provider-metadata.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
 /**

@@ -1,8 +1,8 @@
 import { ClientSecretPost, type ClientAuth } from "oauth4webapi";
 import { SETTING_NAMES } from "../config/setting-names.js";
 import { ASSERTION_TYPE, clientAssertion } from "./client-assertion.js";
-import type { ProviderMetadata } from "./discovery.js";
 import type { ProviderConnection } from "./provider-connection.js";
+import type { ProviderMetadata } from "./provider-metadata.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
 /**

@@ -1,7 +1,7 @@
 import { ownLogoutAddress } from "../config/provider-profiles.js";
 import type { LogoutRequest } from "../ports/provider.js";
 import { withParameters } from "./authorization-request.js";
-import type { ProviderMetadata } from "./discovery.js";
+import type { ProviderMetadata } from "./provider-metadata.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
 /** Servers refuse longer addresses, and the user would see their error page. */

@@ -28,10 +28,11 @@ import {
 } from "./authorization-request.js";
 import { createRefreshBackOff } from "./back-off.js";
 import { clientAuthentication } from "./client-authentication.js";
-import { createDiscovery, type ProviderMetadata } from "./discovery.js";
+import { createDiscovery } from "./discovery.js";
 import { createJwks } from "./jwks.js";
 import { logoutUrl } from "./logout-url.js";
 import { createProviderConnection, type OpenIdProviderOptions } from "./provider-connection.js";
+import type { ProviderMetadata } from "./provider-metadata.js";
 import { createPushedRequests } from "./pushed-requests.js";
 import { createRefreshTokenReports } from "./refresh-token-reports.js";
 import { createRevocationEndpoint } from "./revocation-endpoint.js";

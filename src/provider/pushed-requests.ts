@@ -4,9 +4,9 @@ import { ProviderUnavailableError } from "../errors.js";
 import type { AuthorizationRequest } from "../ports/provider.js";
 import { entriesOf, withParameters } from "./authorization-request.js";
 import { createSignInBackOff } from "./back-off.js";
-import type { ProviderMetadata } from "./discovery.js";
 import { sendGrant, type GrantEndpoint } from "./grant-request.js";
 import type { ClientRequest, ProviderConnection } from "./provider-connection.js";
+import type { ProviderMetadata } from "./provider-metadata.js";
 import { lifetime } from "./token-response.js";
 
 /** Of a `request_uri`. Our decision. */

@@ -1,7 +1,7 @@
 import { logLine } from "../events/log-lines.js";
 import { refreshDoubt } from "./authorization-request.js";
-import type { ProviderMetadata } from "./discovery.js";
 import type { ProviderConnection } from "./provider-connection.js";
+import type { ProviderMetadata } from "./provider-metadata.js";
 
 /** Log lines about whether logins bring a refresh token. */
 export interface RefreshTokenReports {

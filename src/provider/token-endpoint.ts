@@ -3,9 +3,9 @@ import { ProviderUnavailableError } from "../errors.js";
 import type { CodeExchange, RefreshRequest } from "../ports/provider.js";
 import { createAmbiguousResponses } from "./ambiguous-responses.js";
 import { createSignInBackOff, type RefreshBackOff } from "./back-off.js";
-import type { ProviderMetadata } from "./discovery.js";
 import { sendGrant, type GrantEndpoint } from "./grant-request.js";
 import type { ClientRequest, ProviderConnection } from "./provider-connection.js";
+import type { ProviderMetadata } from "./provider-metadata.js";
 import { tokensOf, type TokenResponse } from "./token-response.js";
 
 const ENDPOINT: GrantEndpoint = { name: "token", inWords: "token endpoint" };

@@ -6,7 +6,7 @@ import type { SpentRefresh } from "../record/credentials.js";
 import type { IdInfo } from "../record/identity.js";
 import type { SessionRecord } from "../record/record.js";
 import { tenantsOf } from "./allowed-tenants.js";
-import type { Discovery, ProviderMetadata } from "./discovery.js";
+import type { Discovery } from "./discovery.js";
 import { doubtInWords, type Doubt } from "./doubts.js";
 import {
   checkContinuity,
@@ -18,6 +18,7 @@ import {
 import type { Jwks } from "./jwks.js";
 import { verifyLogoutToken } from "./logout-token.js";
 import type { ProviderConnection } from "./provider-connection.js";
+import type { ProviderMetadata } from "./provider-metadata.js";
 
 /** The tokens of a response. */
 interface ReceivedTokens {

@@ -9,9 +9,9 @@ import type { IdInfo } from "../record/identity.js";
 import { lacksIdentity, withAllOfUserinfo, withoutUserinfo } from "../record/userinfo-claims.js";
 import { createSignInBackOff, type FailureListener, type RefreshBackOff } from "./back-off.js";
 import { jsonObject, type ProviderResponse } from "./backchannel.js";
-import type { ProviderMetadata } from "./discovery.js";
 import { MAX_ID_TOKEN_LENGTH } from "./id-token.js";
 import type { ProviderConnection } from "./provider-connection.js";
+import type { ProviderMetadata } from "./provider-metadata.js";
 import type { RefreshCheck } from "./token-verification.js";
 
 /** One call that cannot continue without userinfo. */

@@ -2,7 +2,7 @@ import { EventHub } from "../../src/events/event-hub.js";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ProviderUnavailableError } from "../../src/errors.js";
 import { createOpenIdProvider } from "../../src/provider/openid-provider.js";
-import { allowsHttp } from "../../src/provider/discovery.js";
+import { allowsHttp } from "../../src/provider/provider-metadata.js";
 import type { ProviderSettings } from "../../src/provider/provider-settings.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";

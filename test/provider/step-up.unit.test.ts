@@ -3,7 +3,7 @@ import {
   authorizationParameters,
   stepUpParameters,
 } from "../../src/provider/authorization-request.js";
-import type { ProviderMetadata } from "../../src/provider/discovery.js";
+import type { ProviderMetadata } from "../../src/provider/provider-metadata.js";
 import type { ProviderSettings } from "../../src/provider/provider-settings.js";
 import type { AuthorizationRequest } from "../../src/ports/provider.js";
 

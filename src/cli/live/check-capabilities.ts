@@ -11,7 +11,7 @@ import {
   signingAlgorithms,
   stringsOf,
   type Document,
-} from "../../provider/discovery.js";
+} from "../../provider/provider-metadata.js";
 import { liveCheck } from "./live-check-table.js";
 import type { LiveFacts } from "./live-facts.js";
 import { listed } from "./message-parts.js";

@@ -6,12 +6,11 @@ import { asksForRetry } from "../../provider/back-off.js";
 import { jsonObject, type Backchannel, type ProviderResponse } from "../../provider/backchannel.js";
 import {
   documentSource,
-  expectedIssuer,
   fetchDocument,
   redirectTarget,
   WELL_KNOWN,
-  type Document,
-} from "../../provider/discovery.js";
+} from "../../provider/discovery-request.js";
+import { expectedIssuer, type Document } from "../../provider/provider-metadata.js";
 import { isTemplate } from "../../config/tenant-issuers.js";
 import { liveCheck } from "./live-check-table.js";
 import { failureOf } from "./explain-connection-error.js";

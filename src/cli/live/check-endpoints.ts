@@ -1,7 +1,11 @@
 import type { UnnamedFinding } from "../../config/check-table.js";
 import type { Endpoints } from "../../config/endpoints-kind.js";
 import type { Settings } from "../../config/read-settings.js";
-import { endpointProblem, usableEndpoint, type Document } from "../../provider/discovery.js";
+import {
+  endpointProblem,
+  usableEndpoint,
+  type Document,
+} from "../../provider/provider-metadata.js";
 import { liveCheck } from "./live-check-table.js";
 import type { EndpointFacts } from "./live-facts.js";
 

@@ -2,7 +2,8 @@ import { ProviderUnavailableError, type Finding } from "../../errors.js";
 import { EventHub } from "../../events/event-hub.js";
 import type { Provider } from "../../ports/provider.js";
 import type { Environment, SettingName, Settings } from "../../config/read-settings.js";
-import { documentSource, signingAlgorithms, type Document } from "../../provider/discovery.js";
+import { documentSource } from "../../provider/discovery-request.js";
+import { signingAlgorithms, type Document } from "../../provider/provider-metadata.js";
 import { createBackchannel } from "../../provider/backchannel.js";
 import { createOpenIdProvider } from "../../provider/openid-provider.js";
 import {
