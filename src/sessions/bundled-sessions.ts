@@ -15,25 +15,20 @@ import {
 } from "./cookie.js";
 import {
   createSessionEntries,
-  evenSecond,
   type Found,
   type SessionEntries,
   type Handle,
   type SessionEntriesOptions,
+  type TracedReason,
 } from "./session-entries.js";
+import {
+  cookieLife,
+  expiryWithCookie,
+  expiryWithoutCookie,
+  lacksCookie,
+  renewalInterval,
+} from "./session-life.js";
 import { createSessionEndWatch, type SessionEndWatch } from "./session-end-watch.js";
-
-/**
- * Seconds between two renewals of a session's life. A session that lives less than two days is
- * renewed at half its life.
- */
-const RENEWAL_SECONDS = 86_400;
-
-/**
- * Browsers keep no cookie longer (RFC 6265bis section 5.5). The record alone decides when a session
- * ends.
- */
-const MAX_COOKIE_SECONDS = 400 * 86_400;
 
 /** A write that fails this often is not a lost race: the store is broken. */
 const MAX_ATTEMPTS = 64;
@@ -88,6 +83,16 @@ interface Parts {
   readonly ends: SessionEndWatch<Handle>;
 }
 
+/** What the store has under a session's key. */
+type Loaded =
+  | { readonly kind: "found"; readonly found: Found }
+  /** Only the trace of a session that ended without its cookie. */
+  | { readonly kind: "ended"; readonly reason: TracedReason }
+  /** A session of a provider that the settings no longer contain. */
+  | { readonly kind: "removed"; readonly reason: "provider_removed" }
+  /** A record that this process cannot read. A caller must not take it for a logout. */
+  | { readonly kind: "unreadable" };
+
 const NO_COOKIES: readonly string[] = [];
 
 class BundledSession implements UserSession {
@@ -141,7 +146,7 @@ class BundledSession implements UserSession {
 
   async reload(): Promise<SessionRecord | undefined> {
     const handle = await this.#known();
-    return this.#keep(handle && (await this.#load(handle)));
+    return this.#keep(handle && (await this.#foundIn(handle)));
   }
 
   async update(change: Change): Promise<Updated> {
@@ -149,7 +154,7 @@ class BundledSession implements UserSession {
     const handle = await this.#known();
     if (handle === undefined) return { changed: false, record: undefined };
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-      const found = await this.#load(handle);
+      const found = await this.#foundIn(handle);
       if (found === undefined) return { changed: false, record: this.#keep(undefined) };
       const next = change(found.record);
       if (next === found.record) return { changed: false, record: this.#keep(found) };
@@ -176,7 +181,7 @@ class BundledSession implements UserSession {
 
   async regenerate(change: Change, replaced?: () => void): Promise<SessionRecord | undefined> {
     const old = await this.#known();
-    const found = old && (await this.#load(old));
+    const found = old && (await this.#foundIn(old));
     if (old === undefined || found === undefined) return this.#keep(undefined);
     const record = withoutInherited(change(found.record));
     const { labelOf } = this.#parts.options;
@@ -253,17 +258,15 @@ class BundledSession implements UserSession {
     const { sessionTtl, clock } = this.#parts.options;
     const now = epochSeconds(clock);
     const fullLife = now + sessionTtl;
-    const interval = Math.min(RENEWAL_SECONDS, sessionTtl / 2);
-    // Odd: the request that renewed the session last could not send the cookie, so the next one
-    // that can does.
-    const isCookieDue = sendsCookie && expiresAt % 2 === 1 && expiresAt <= fullLife;
+    const interval = renewalInterval(sessionTtl);
+    const isCookieDue = sendsCookie && lacksCookie(expiresAt) && expiresAt <= fullLife;
     // After IDP_SESSION_TTL was lowered, the life isn't extended, but the activity is recorded.
     const isActivityDue = () =>
       this.#recordsActivity &&
       expiresAt > fullLife + 1 &&
       now - (this.#parts.entries.activeAt(key, stored) ?? 0) >= interval;
     return isCookieDue || fullLife - expiresAt >= interval || isActivityDue()
-      ? evenSecond(fullLife) - (sendsCookie ? 0 : 1)
+      ? (sendsCookie ? expiryWithCookie : expiryWithoutCookie)(fullLife)
       : undefined;
   }
 
@@ -271,7 +274,7 @@ class BundledSession implements UserSession {
   async #renew(handle: Handle, known: Found, expiresAt: EpochSeconds): Promise<void> {
     const { entries, options } = this.#parts;
     // After a write of this request, the version isn't known.
-    const found = known.stored.version === "" ? await this.#load(handle) : known;
+    const found = known.stored.version === "" ? await this.#foundIn(handle) : known;
     if (found === undefined) return;
     const entry = entries.renewalOf(found, handle, Math.max(expiresAt, found.stored.expiresAt));
     if (!(await options.store.replace(handle.key, entry, found.stored.version))) return;
@@ -306,28 +309,39 @@ class BundledSession implements UserSession {
   async #lookUp(): Promise<SessionRecord | undefined> {
     for (const value of cookieValues(this.#cookieHeader, this.#cookieName)) {
       const handle = { value, key: storeKeyOf(value) };
-      const found = await this.#load(handle);
+      const loaded = await this.#load(handle);
       // The first value that the store knows decides, even if its record cannot be read.
-      if (found === undefined && this.endedBy === undefined && this.#unreadable === undefined)
-        continue;
+      if (loaded === undefined) continue;
+      const found = this.#foundOf(loaded, handle);
       if (found !== undefined) [this.#handle, this.#found] = [handle, found];
       return found?.record;
     }
     return undefined;
   }
 
-  async #load(handle: Handle): Promise<Found | undefined> {
-    const stored = await this.#parts.options.store.get(handle.key);
-    if (stored === undefined) return undefined;
-    const record = this.#parts.entries.recordOf(stored, handle);
-    if (record !== undefined) return { record, stored };
-    // The trace of a session that has ended, or an unreadable record, which a caller must not take
-    // for a logout.
-    this.endedBy = this.#parts.entries.endOf(stored, handle);
-    // A logout deletes these too; a trace has nothing to delete.
-    if (this.endedBy === undefined || this.endedBy === "provider_removed")
-      this.#unreadable = handle;
+  async #foundIn(handle: Handle): Promise<Found | undefined> {
+    const loaded = await this.#load(handle);
+    return loaded && this.#foundOf(loaded, handle);
+  }
+
+  /** Remembers what has become of a session that isn't found, and what a logout deletes even so. */
+  #foundOf(loaded: Loaded, handle: Handle): Found | undefined {
+    if (loaded.kind === "found") return loaded.found;
+    this.endedBy = loaded.kind === "unreadable" ? undefined : loaded.reason;
+    if (loaded.kind !== "ended") this.#unreadable = handle;
     return undefined;
+  }
+
+  /** Undefined: the store has nothing under this key. */
+  async #load(handle: Handle): Promise<Loaded | undefined> {
+    const { options, entries } = this.#parts;
+    const stored = await options.store.get(handle.key);
+    if (stored === undefined) return undefined;
+    const record = entries.recordOf(stored, handle);
+    if (record !== undefined) return { kind: "found", found: { record, stored } };
+    const reason = entries.endOf(stored, handle);
+    if (reason === undefined) return { kind: "unreadable" };
+    return reason === "provider_removed" ? { kind: "removed", reason } : { kind: "ended", reason };
   }
 
   async #insert(
@@ -369,15 +383,10 @@ class BundledSession implements UserSession {
     return this.#keepWritten(record, entry);
   }
 
-  #sendCookie(value: string, maxAge = this.#cookieLife): void {
+  #sendCookie(value: string, maxAge = cookieLife(this.#parts.options.policy.sessionMaxAge)): void {
     this.setCookies = [
       setCookie(this.#cookieName, value, maxAge, this.#secure || this.#cookieName.startsWith("__")),
     ];
-  }
-
-  get #cookieLife(): number {
-    const { sessionMaxAge } = this.#parts.options.policy;
-    return Math.min(MAX_COOKIE_SECONDS, (sessionMaxAge ?? MAX_COOKIE_SECONDS) + RENEWAL_SECONDS);
   }
 
   /**

@@ -2,6 +2,7 @@
  * A session as a store keeps it: the encrypted record, the summary that is readable without the
  * cookie, and the trace after its end.
  */
+import { expiryWithCookie } from "./session-life.js";
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
 import type { Entry, Stored } from "../ports/session-store.js";
 import { deepFreeze, isObject, isTooDeep, MAX_RECORD_DEPTH } from "../record/json.js";
@@ -85,7 +86,7 @@ export function createSessionEntries(options: SessionEntriesOptions) {
     const isSignedIn = credentials !== undefined;
     const client = clientOf(record, clients);
     const now = epochSeconds(clock);
-    const { label, expiresAt = evenSecond(now + sessionTtl), activeAt } = kept;
+    const { label, expiresAt = expiryWithCookie(now + sessionTtl), activeAt } = kept;
     return {
       data: encode(
         withoutInherited({
@@ -199,14 +200,6 @@ export function createSessionEntries(options: SessionEntriesOptions) {
   }
 
   return { newEntryOf, replacementOf, renewalOf, activeAt, endOf, recordOf, look };
-}
-
-/**
- * Rounds up to an even second: the browser got the session's cookie with this expiry. A renewal
- * without the cookie is odd.
- */
-export function evenSecond(time: EpochSeconds): EpochSeconds {
-  return time + (time % 2);
 }
 
 /** A stored claim is untrusted: it may be of any type. */

@@ -6,7 +6,6 @@ import { createReportedStore, type EntryPages } from "../../src/sessions/reporte
 import { createSealer } from "../../src/sessions/seal.js";
 import {
   allPagesUnder,
-  evenSecond,
   labelOf,
   noteOf,
   pagesUnder,
@@ -15,6 +14,7 @@ import {
   stampOf,
   traceOf,
 } from "../../src/sessions/session-entries.js";
+import { expiryWithCookie } from "../../src/sessions/session-life.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import {
@@ -181,7 +181,7 @@ describe("the entry of a session", () => {
   });
 
   it("expires in an even second, so that the browser's cookie is known to be as new", () => {
-    expect([100, 101, 102].map(evenSecond)).toEqual([100, 102, 102]);
+    expect([100, 101, 102].map(expiryWithCookie)).toEqual([100, 102, 102]);
     const { clock, entries } = storedSessions();
     clock.advance(1_000);
     expect(entries.newEntryOf(recordOf(), newHandle(), null).expiresAt).toBe(START + TTL + 2);
