@@ -1,3 +1,4 @@
+import { withoutUndefined } from "../record/without-undefined.js";
 import { identityOf } from "../events/event-hub.js";
 import type { Registration } from "../ports/registration.js";
 import type { EndReason } from "../record/session-policy.js";
@@ -13,10 +14,7 @@ interface Announcers extends Shared {
  */
 function about(iss: string, sub: string | undefined, registrations: readonly Registration[]) {
   const [first, ...others] = registrations.filter(({ issuer }) => issuer === iss);
-  return identityOf(
-    { iss, ...(sub !== undefined && { sub }) },
-    others.length === 0 ? first?.key : undefined,
-  );
+  return identityOf(withoutUndefined({ iss, sub }), others.length === 0 ? first?.key : undefined);
 }
 
 /**
@@ -45,7 +43,7 @@ export function notifyOfEnd(
 ): void {
   events.emit("ended", {
     ...about(iss, sub, registrations),
-    ...(provider !== undefined && { provider }),
+    ...withoutUndefined({ provider }),
     reason,
   });
   if (sub !== undefined) tasks.add(application.signedOut(reason, undefined, { iss, sub }));

@@ -3,12 +3,12 @@ import type { DroppedTokens, Provider } from "../ports/provider.js";
 import { hasSubject, type IdInfo } from "../record/identity.js";
 
 /** Seconds by which the clocks of two processes may differ. */
-const CLOCK_DIFFERENCE = 5;
+const CLOCK_DIFFERENCE_SECONDS = 5;
 
 /**
  * Milliseconds for which a replaced key is remembered: longer than a callback or a refresh takes.
  */
-const REMEMBERED = 60_000;
+const REPLACED_KEY_MS = 60_000;
 
 export interface OrphanedTokenOptions {
   /**
@@ -64,7 +64,7 @@ export function createOrphanedTokenRule({
   /** From each replaced key to the time of its replacement, oldest first. */
   const replacedAt = new Map<string, number>();
   const isReplacedHere = (key: string) =>
-    clock.monotonic() - (replacedAt.get(key) ?? -Infinity) < REMEMBERED;
+    clock.monotonic() - (replacedAt.get(key) ?? -Infinity) < REPLACED_KEY_MS;
 
   async function hasSignedInAgain(
     idInfo: IdInfo | undefined,
@@ -73,9 +73,10 @@ export function createOrphanedTokenRule({
     if (hasSignedInSince === undefined || !hasSubject(idInfo)) return false;
     // A user who signed out here may be signed in on another device. So only sessions that began
     // since then count.
-    return hasSignedInSince(idInfo, Math.min(since, epochSeconds(clock)) - CLOCK_DIFFERENCE).catch(
-      () => true,
-    );
+    return hasSignedInSince(
+      idInfo,
+      Math.min(since, epochSeconds(clock)) - CLOCK_DIFFERENCE_SECONDS,
+    ).catch(() => true);
   }
 
   async function discard(
@@ -95,7 +96,7 @@ export function createOrphanedTokenRule({
       const now = clock.monotonic();
       replacedAt.set(key, now);
       for (const [oldest, at] of replacedAt) {
-        if (now - at < REMEMBERED) break;
+        if (now - at < REPLACED_KEY_MS) break;
         replacedAt.delete(oldest);
       }
     },

@@ -63,7 +63,7 @@ export interface AccessOptions {
 const NO_OPTIONS: AccessOptions = {};
 
 /** Sessions of removed providers that one process remembers. Our decision. */
-const MAX_REMOVED = 1_000;
+const MAX_REMOVED_SESSIONS = 1_000;
 
 export interface SessionAccess<Own extends Registration = Registration> {
   /**
@@ -158,7 +158,7 @@ export function createSessionAccess<Own extends Registration>(
    */
   function reportRemoved(key: string): void {
     if (removed.has(key)) return;
-    if (removed.size >= MAX_REMOVED) removed.clear();
+    if (removed.size >= MAX_REMOVED_SESSIONS) removed.clear();
     removed.add(key);
     events.emit("ended", { reason: "provider_removed" });
   }

@@ -1,3 +1,4 @@
+import { withoutUndefined } from "../record/without-undefined.js";
 import { channel, hasSubscribers } from "node:diagnostics_channel";
 import type { Clock } from "../clock.js";
 import { failureReason, ProviderRefusedError } from "../errors.js";
@@ -7,7 +8,7 @@ import type { EventName, Events, Listener } from "./events.js";
 import { failureLine, logLine, outageLine, reasonLine } from "./log-lines.js";
 
 /** Lines of `logOnce` that are remembered. */
-const MOST_WRITTEN = 100;
+const MAX_REMEMBERED_LINES = 100;
 
 /** What the parts of one provider report with. */
 export type ProviderEvents = Pick<EventHub, "emit" | "log" | "logOnce">;
@@ -106,7 +107,7 @@ export class EventHub {
     const line = `${entry.code} ${provider ?? ""} ${entry.message}`;
     if (this.#written.has(line)) return;
     // A message can contain a stranger's Host header. It must not make other lines repeat.
-    if (this.#written.size >= MOST_WRITTEN)
+    if (this.#written.size >= MAX_REMEMBERED_LINES)
       for (const other of this.#written)
         if (other.startsWith(`${entry.code} ${provider ?? ""} `)) this.#written.delete(other);
     this.#written.add(line);
@@ -180,11 +181,8 @@ export type EventIdentity = Pick<Events["login"], "provider" | "issuer" | "subje
  * @param provider the key of its provider
  */
 export function identityOf(idInfo: IdInfo | undefined, provider?: string): EventIdentity {
-  return {
-    ...(provider !== undefined && { provider }),
-    ...(typeof idInfo?.iss === "string" && { issuer: idInfo.iss }),
-    ...(typeof idInfo?.sub === "string" && { subject: idInfo.sub }),
-  };
+  const text = (claim: unknown) => (typeof claim === "string" ? claim : undefined);
+  return withoutUndefined({ provider, issuer: text(idInfo?.iss), subject: text(idInfo?.sub) });
 }
 
 /**

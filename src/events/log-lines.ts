@@ -1,3 +1,4 @@
+import { withoutUndefined } from "../record/without-undefined.js";
 import type { LogEntry, LogLevel } from "./log.js";
 import type { Events, ProviderEndpoint } from "./events.js";
 
@@ -112,11 +113,7 @@ export function reasonLine(
     api === undefined ? reason : `${api}: ${reason}`,
     ...(cause === undefined ? [] : [cause]),
   ].join(", ");
-  const details = {
-    reason,
-    ...(api !== undefined && { api }),
-    ...(cause !== undefined && { cause }),
-  };
+  const details = withoutUndefined({ reason, api, cause });
   return { ...logLine(code, `${LOG_CODES[code][1]} (${words}).`), details };
 }
 

@@ -1,3 +1,4 @@
+import { withoutUndefined } from "./without-undefined.js";
 import { untilEnd, type PolicySettings } from "./session-policy.js";
 import {
   claimsWithOutput,
@@ -75,7 +76,7 @@ export function sessionView(
   const left = untilEnd(isStamped ? { ...record, idp_last_active: now } : record, policy, now);
   return deepFreeze({
     ...identityIn(record, claims),
-    ...(provider !== undefined && { provider }),
+    ...withoutUndefined({ provider }),
     signedInAt: Number.isFinite(record.idp_login_at) ? (record.idp_login_at as EpochSeconds) : null,
     lastActive: isStamped ? now : null,
     expiresAt: left === Infinity ? null : now + left,

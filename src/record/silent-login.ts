@@ -12,7 +12,7 @@ export const NEEDS_USER: readonly string[] = [
 ];
 
 /** Seconds after a silent login that failed, in which the guard starts no other silent login. */
-const PAUSE = 30;
+const PAUSE_SECONDS = 30;
 
 /** Whether an error code of the provider says only that a silent login is not possible now. */
 export function needsUser(error: string): boolean {
@@ -31,5 +31,5 @@ export function wouldLoop(
   now: EpochSeconds,
 ): boolean {
   const failedAt = record?.idp_state.silent_failed_at;
-  return failedAt !== undefined && Math.abs(now - failedAt) < PAUSE && prompt === "none";
+  return failedAt !== undefined && Math.abs(now - failedAt) < PAUSE_SECONDS && prompt === "none";
 }

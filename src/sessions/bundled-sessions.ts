@@ -1,3 +1,4 @@
+import { withoutUndefined } from "../record/without-undefined.js";
 import { epochSeconds, type EpochSeconds } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
 import type { IdpRequest } from "../http/request.js";
@@ -64,7 +65,7 @@ export function createBundledSessions(options: BundledSessionsOptions): BundledS
     clock,
     policy: options.policy,
     store: store.announcements,
-    ...(options.onEndsLost && { onLost: options.onEndsLost }),
+    ...withoutUndefined({ onLost: options.onEndsLost }),
   });
   const parts = { options, entries, ends };
   const secureName = cookieNameFor(cookieName, publicPath, true);

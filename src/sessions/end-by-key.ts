@@ -10,7 +10,7 @@ import type { Stored } from "../ports/session-store.js";
 import type { EntryPages } from "./reported-store.js";
 
 /** Store operations at a time. */
-const BATCH = 16;
+const CONCURRENT_ENDS = 16;
 /**
  * Walks through a list. If sessions remain after them, the store is broken or the user signs in all
  * the time.
@@ -75,9 +75,9 @@ export function createSessionEnding(options: SessionEndingOptions): SessionEndin
 
   async function end(keys: readonly string[], ending: Ending): Promise<number> {
     let ended = 0;
-    for (let start = 0; start < keys.length; start += BATCH) {
+    for (let start = 0; start < keys.length; start += CONCURRENT_ENDS) {
       const results = await Promise.all(
-        keys.slice(start, start + BATCH).map((key) => endOne(key, ending)),
+        keys.slice(start, start + CONCURRENT_ENDS).map((key) => endOne(key, ending)),
       );
       ended += results.filter(Boolean).length;
     }

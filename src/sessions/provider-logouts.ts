@@ -1,3 +1,4 @@
+import { PENDING_LOGIN_SECONDS } from "../record/record.js";
 import { epochSeconds, type EpochSeconds } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
 import type { LogoutToken } from "../ports/provider.js";
@@ -20,9 +21,7 @@ import type { SessionEnding } from "./end-by-key.js";
  * Seconds by which the ID token of a sign-in may be newer than the logout token that ends its
  * session.
  */
-const TOLERANCE = 5;
-/** Seconds for which a logout is stored: as long as a started login may take. */
-const REMEMBERED = 600;
+const NEWER_SIGN_IN_SECONDS = 5;
 /** Attempts to store a logout, each after a lost race. */
 const MAX_ATTEMPTS = 16;
 
@@ -62,7 +61,10 @@ export function createProviderLogouts(options: ProviderLogoutsOptions): Provider
 
   /** Stores the newest logout under a key. */
   async function remember(key: string, iat: EpochSeconds): Promise<void> {
-    const entry = () => noteOf(sealer, key, { logout_iat: iat }, epochSeconds(clock) + REMEMBERED);
+    // As long as a started login may take.
+    // As long as a started login may take.
+    const entry = () =>
+      noteOf(sealer, key, { logout_iat: iat }, epochSeconds(clock) + PENDING_LOGIN_SECONDS);
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       if (await store.insert(key, entry())) return;
       const known = await store.get(key);
@@ -143,5 +145,5 @@ export function createProviderLogouts(options: ProviderLogoutsOptions): Provider
  * Returns whether a sign-in is not newer than a logout. A sign-in without a time counts as older.
  */
 function isNotNewer(signedInIat: unknown, logoutIat: EpochSeconds): boolean {
-  return typeof signedInIat !== "number" || signedInIat <= logoutIat + TOLERANCE;
+  return typeof signedInIat !== "number" || signedInIat <= logoutIat + NEWER_SIGN_IN_SECONDS;
 }

@@ -21,7 +21,7 @@ export class SessionEndedError extends IdpAuthError {
 }
 
 /** Milliseconds between two attempts to read a session whose store does not respond. */
-const RETRY = 2_000;
+const RETRY_MS = 2_000;
 
 /**
  * Returns a signal that aborts when the session ends. Without a session it aborts as soon as the
@@ -57,7 +57,7 @@ export function whenEnded(
   const attempt = (opened?: UserSession) => {
     begin(opened).catch(() => {
       // An outage ends no session.
-      if (!isClosed) release = clock.timer(RETRY, () => attempt());
+      if (!isClosed) release = clock.timer(RETRY_MS, () => attempt());
     });
   };
   attempt(open());

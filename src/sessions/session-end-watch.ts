@@ -10,21 +10,21 @@ import {
 } from "../record/session-policy.js";
 
 /** Milliseconds between two checks of the limits of the watched sessions. */
-const TICK = 1_000;
+const TICK_MS = 1_000;
 /**
  * Milliseconds between two reads of all watched sessions, if the store announces no ends. Listeners
  * run at most two ticks later.
  */
-const POLL = 3_000;
+const POLL_MS = 3_000;
 /** The same if the store announces ends. These reads find an end whose announcement was lost. */
-const SAFETY_POLL = 60_000;
+const SAFETY_POLL_MS = 60_000;
 /**
  * Milliseconds after which a look that has not settled no longer keeps the next one waiting. Some
  * session middleware never responds.
  */
-const LOOK_LIMIT = 30_000;
+const LOOK_LIMIT_MS = 30_000;
 /** Sessions that are read together. */
-const BATCH = 500;
+const BATCH_SESSIONS = 500;
 
 /** The result of reading a watched session. */
 export interface Looked {
@@ -121,7 +121,7 @@ export function createSessionEndWatch<Target>({
 
   function run(): void {
     if (cancelTick !== undefined) return;
-    pollAt = clock.monotonic() + POLL;
+    pollAt = clock.monotonic() + POLL_MS;
     unwatch = store?.watchEnds?.({
       ended: (key, reason) => {
         const watched = sessions.get(key);
@@ -138,7 +138,7 @@ export function createSessionEndWatch<Target>({
   }
 
   function schedule(): void {
-    cancelTick = clock.timer(TICK, () => {
+    cancelTick = clock.timer(TICK_MS, () => {
       schedule();
       tick();
     });
@@ -153,11 +153,11 @@ export function createSessionEndWatch<Target>({
   }
 
   function tick(): void {
-    if (polling !== undefined && clock.monotonic() - pollingSince < LOOK_LIMIT) return;
+    if (polling !== undefined && clock.monotonic() - pollingSince < LOOK_LIMIT_MS) return;
     const isPoll = clock.monotonic() >= pollAt;
     const now = epochSeconds(clock);
     const due = [...sessions].filter(([, { dueAt }]) => isPoll || dueAt <= now);
-    if (isPoll) pollAt = clock.monotonic() + (isConnected ? SAFETY_POLL : POLL);
+    if (isPoll) pollAt = clock.monotonic() + (isConnected ? SAFETY_POLL_MS : POLL_MS);
     if (due.length === 0) return;
     const poll = lookAtAll(due).finally(() => {
       if (polling === poll) polling = undefined;
@@ -168,8 +168,8 @@ export function createSessionEndWatch<Target>({
   async function lookAtAll(
     entries: readonly (readonly [string, Watched<Target>])[],
   ): Promise<void> {
-    for (let start = 0; start < entries.length; start += BATCH)
-      await lookAt(entries.slice(start, start + BATCH));
+    for (let start = 0; start < entries.length; start += BATCH_SESSIONS)
+      await lookAt(entries.slice(start, start + BATCH_SESSIONS));
   }
 
   /** @param told the announced reason; not validated */

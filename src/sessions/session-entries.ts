@@ -208,7 +208,7 @@ function textOf(claim: unknown): string {
 }
 
 /** Characters that a label may have. Every session stores one. */
-const MAX_LABEL = 200;
+const MAX_LABEL_LENGTH = 200;
 
 /** A summary as a store keeps it: JSON, encrypted with SECRET_KEY. */
 function sealedSummary(sealer: Sealer, key: string, members: object): Uint8Array {
@@ -272,11 +272,11 @@ export function labelOf(value: unknown): string | null {
   // Cut first, because a header can be megabytes long. To twice the length, because white space is
   // folded afterwards.
   const line = value
-    .slice(0, 2 * MAX_LABEL)
+    .slice(0, 2 * MAX_LABEL_LENGTH)
     .toWellFormed()
     .replace(/[\s\p{Cc}\p{Cf}]+/gu, " ")
     .trim();
-  return line === "" ? null : line.slice(0, MAX_LABEL).toWellFormed();
+  return line === "" ? null : line.slice(0, MAX_LABEL_LENGTH).toWellFormed();
 }
 
 /** Seconds for which the trace of an ended session stays. */

@@ -1,3 +1,4 @@
+import { withoutUndefined } from "../record/without-undefined.js";
 import { randomUUID } from "node:crypto";
 import { credentialsToDict } from "../record/credentials.js";
 import { stateOfSignIn } from "../record/pending-logins.js";
@@ -47,8 +48,7 @@ export async function createSessionForTests(
     sub: `test-${randomUUID()}`,
     iat: now,
     exp: now + 3600,
-    ...(authTime !== undefined && { auth_time: authTime }),
-    ...(acr !== undefined && { acr }),
+    ...withoutUndefined({ auth_time: authTime, acr }),
     ...claims,
   };
   const record: SessionRecord = {
@@ -62,12 +62,12 @@ export async function createSessionForTests(
     }),
     id_info: idInfo,
     idp_login_at: loginAt,
-    ...(stampsActivity && { idp_last_active: now }),
+    ...withoutUndefined({ idp_last_active: stampsActivity ? now : undefined }),
     idp_state: {
       v: RECORD_VERSION,
       issuer: client.issuer,
       ...stateOfSignIn(idInfo),
-      ...(data !== undefined && { data: parts.checkedData(data) }),
+      ...withoutUndefined({ data: data && parts.checkedData(data) }),
     },
   };
   const session = sessions.open(undefined, secure);

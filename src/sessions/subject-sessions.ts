@@ -1,3 +1,4 @@
+import { withoutUndefined } from "../record/without-undefined.js";
 import { createHash } from "node:crypto";
 import { isWithinLimits, type PolicySettings } from "../record/session-policy.js";
 import type { Stored } from "../ports/session-store.js";
@@ -90,7 +91,7 @@ export interface SubjectSessions {
 }
 
 /** Sessions that one request reads of a user. It stops after the page that exceeds this number. */
-const MAX_READ = 1_000;
+const MAX_READ_SESSIONS = 1_000;
 /**
  * Sessions beyond the maximum that one sign-in reads and ends. There are so many only after the
  * maximum was lowered.
@@ -125,7 +126,7 @@ export function createSubjectSessions(options: SubjectSessionsOptions): SubjectS
     const summary = readSummary(sealer, key, stored);
     const loginAt = summary?.loginAt ?? null;
     const stamps = {
-      ...(loginAt !== null && { idp_login_at: loginAt }),
+      ...withoutUndefined({ idp_login_at: loginAt ?? undefined }),
       idp_last_active: stored.lastActive,
     };
     const now = epochSeconds(clock);
@@ -163,7 +164,7 @@ export function createSubjectSessions(options: SubjectSessionsOptions): SubjectS
 
   return {
     async list(subject, current) {
-      const { sessions, hasMore } = await read(subject, MAX_READ);
+      const { sessions, hasMore } = await read(subject, MAX_READ_SESSIONS);
       if (current !== undefined && !sessions.has(current)) {
         const own = await store.get(current);
         if (own?.subject !== undefined && hashesOf(subject).includes(own.subject))
@@ -211,7 +212,7 @@ export function createSubjectSessions(options: SubjectSessionsOptions): SubjectS
       return ending.end(keys, { reason: "too_many_sessions", announce });
     },
     async hasSignedInSince(subject, since) {
-      const { sessions, hasMore } = await read(subject, MAX_READ);
+      const { sessions, hasMore } = await read(subject, MAX_READ_SESSIONS);
       return (
         hasMore ||
         [...sessions.values()].some(({ loginAt }) => loginAt !== null && loginAt >= since)
