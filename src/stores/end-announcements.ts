@@ -34,7 +34,6 @@ export interface ChannelListener {
  * connection, a lost node of a Cluster. So a connection counts as connected only while proofs
  * arrive. A proof is a message on the same way as the announced ends.
  */
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createAnnouncedEnds(channel: EndsChannel, clock: Clock) {
   /** Each in an object of its own, because the same watcher may watch twice. */
   const watchers = new Set<{ readonly watcher: EndWatcher }>();

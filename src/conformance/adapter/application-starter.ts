@@ -43,6 +43,16 @@ export interface StageOptions {
   readonly clock?: TestClock;
 }
 
+/** What an application has unless a requirement asks for it. */
+const NO_EXTRAS = {
+  basePath: "",
+  trustsProxy: false,
+  earlier: [],
+  csrf: false,
+  proxied: [],
+  handlesErrors: true,
+} satisfies Partial<AdapterSetup>;
+
 /** A running application and its provider, with one clock that stands still. */
 export interface StartedApplication {
   readonly provider: TestProvider;
@@ -155,9 +165,7 @@ export class ApplicationStarter {
     const log: LogEntry[] = [];
     const caught: unknown[] = [];
     const ran = new Map<string, number>();
-    const mounts = (
-      Array.isArray(options) ? (options as readonly IdpAuthOptions[]) : [options as IdpAuthOptions]
-    ).map((own) => ({
+    const mounts = [options].flat().map((own: IdpAuthOptions) => ({
       ...optionsFor(provider),
       ...(rest.basePath !== undefined && { mountPath: `${rest.basePath}/idpauth/` }),
       ...(this.session === "host" && { session: "host" as const }),
@@ -166,25 +174,20 @@ export class ApplicationStarter {
       ...own,
     }));
     const app: RunningApplication = await this.#adapter.start({
+      ...NO_EXTRAS,
+      ...rest,
       mounts,
       session: this.session,
-      basePath: rest.basePath ?? "",
-      trustsProxy: rest.trustsProxy ?? false,
-      earlier: rest.earlier ?? [],
-      csrf: rest.csrf ?? false,
-      proxied: rest.proxied ?? [],
-      handlesErrors: rest.handlesErrors ?? true,
       routes: routes.map((route) => (route.kind === "json" ? counted(route, ran) : route)),
       caught: (error) => void caught.push(error),
     });
-    this.#running.unshift(app);
+    this.stopping(app);
     const [auth] = app.auths;
     if (auth === undefined)
       throw new TypeError(
         `The host ${this.#adapter.name} gave no \`auths\`: one for each mount is owed.`,
       );
     const origin = `http://127.0.0.1:${String(app.port)}`;
-    const usualLogin = `${rest.basePath ?? ""}/idpauth/login/`;
     const browser = (browserOptions?: CookieBrowserOptions) =>
       new CookieBrowser({ origin, now: () => clock.now(), ...browserOptions });
     return {
@@ -200,7 +203,7 @@ export class ApplicationStarter {
       handle: app.handle && ((...both) => app.handle?.(...both)),
       ran,
       browser,
-      ...stepsOf(provider, browser, usualLogin),
+      ...stepsOf(provider, browser, `${rest.basePath ?? ""}/idpauth/login/`),
     };
   }
 

@@ -101,7 +101,6 @@ function evictionOrder() {
 }
 
 /** The methods are not async functions, because their results are known at once. */
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 function createMemoryStore(clock: Clock, maxSessions: number): SessionStore {
   const slots = new Map<string, Slot>();
   /** In the order of their last writes. */

@@ -106,7 +106,6 @@ export function poolProblems(pool: unknown): StoreProblem[] {
  *
  * @param isNamed whether each connection prepares a statement once, under a name
  */
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createStatements(pool: PostgresPool, isNamed: boolean) {
   // The pool replaces a lost idle connection and emits "error", which ends the process if there is
   // no listener.

@@ -97,41 +97,25 @@ const MIGRATION_LIMIT_MS = 60_000;
  *
  * @throws TypeError if an option is out of bounds
  */
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function postgresStore(
   pool: PostgresPool,
   options: PostgresStoreOptions = {},
 ): PostgresStore {
-  const {
-    table: name = "idpauth_sessions",
-    timeout = DEFAULT_STORE_TIMEOUT_MS,
-    clock,
-    listen,
-    namedStatements = true,
-  } = options;
-  const { sweepInterval = DEFAULT_SWEEP_INTERVAL_MS } = options;
-  checkTimeout("postgresStore", timeout);
-  if (!(sweepInterval >= 0 && sweepInterval <= 86_400_000)) {
-    throw new TypeError(
-      `postgresStore: sweepInterval must be milliseconds from 0 to 86400000, got ${String(sweepInterval)}.`,
-    );
-  }
+  const { table: name = "idpauth_sessions", clock, listen, namedStatements = true } = options;
+  const { timeout = DEFAULT_STORE_TIMEOUT_MS, sweepInterval = DEFAULT_SWEEP_INTERVAL_MS } = options;
+  checkTimes(timeout, sweepInterval);
   const table = quotedTable(name);
   const sql = sqlFor(name);
-  const problemsOfListen = listenProblems(listen);
-  const problems = [...poolProblems(pool), ...problemsOfListen];
+  const problems = [...poolProblems(pool), ...listenProblems(listen)];
   const statements = createStatements(pool, namedStatements);
-  const stopSweep = sweepRegularly(
-    clock ?? systemClock,
-    isPool(pool) ? sweepInterval : 0,
-    sweepSlice,
-  );
-  const canListen = listen !== undefined && problemsOfListen.length === 0;
-  const channel = canListen
-    ? postgresChannel(listen, (message) => run(NOTIFY, [message]))
-    : undefined;
+  const time = clock ?? systemClock;
+  const stopSweep = sweepRegularly(time, isPool(pool) ? sweepInterval : 0, sweepSlice);
+  const notify = (message: string) => run(NOTIFY, [message]);
   /** Only with the option `listen`. */
-  const ends = channel && createAnnouncedEnds(channel, clock ?? systemClock);
+  const ends =
+    listen !== undefined && listenProblems(listen).length === 0
+      ? createAnnouncedEnds(postgresChannel(listen, notify), time)
+      : undefined;
 
   async function list(text: string, hash: string, after = ""): Promise<EntryPage> {
     const { rows } = await run(text, [hash, now(), after]);
@@ -224,6 +208,15 @@ export function postgresStore(
       return stopSweep();
     },
   };
+}
+
+/** @throws TypeError if one of the options is out of bounds */
+function checkTimes(timeout: number, sweepInterval: number): void {
+  checkTimeout("postgresStore", timeout);
+  if (sweepInterval >= 0 && sweepInterval <= 86_400_000) return;
+  throw new TypeError(
+    `postgresStore: sweepInterval must be milliseconds from 0 to 86400000, got ${String(sweepInterval)}.`,
+  );
 }
 
 const IN_RECOVERY = "SELECT pg_is_in_recovery()::text";

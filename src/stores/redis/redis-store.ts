@@ -71,7 +71,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const { prefix = "idpauth:", timeout = DEFAULT_STORE_TIMEOUT_MS, clock = systemClock } = options;
   if (typeof prefix !== "string") throw new TypeError("redisStore: prefix must be a string.");
   checkTimeout("redisStore", timeout);
-  return createRedisStore(connectionOf(client), prefix, timeout, clock);
+  return createRedisStore({ connection: connectionOf(client), prefix, timeout, clock });
 }
 
 /**
@@ -107,6 +107,10 @@ const UNKNOWN: RedisConnection = {
 /** What an entry is listed by. An empty text counts as absent. */
 type Labels = Readonly<Partial<Record<ListField, string | undefined>>>;
 
+interface RedisStoreParts extends Required<RedisStoreOptions> {
+  readonly connection: RedisConnection;
+}
+
 /** Sends a command to the primary of `key`; rejects once the operation has ended. */
 type Send = (key: string, command: RedisCommand) => Promise<unknown>;
 
@@ -132,13 +136,7 @@ type Send = (key: string, command: RedisCommand) => Promise<unknown>;
  * A server that evicts keys may evict an index and keep its records. Each replace and each later
  * expiry writes the index again. `lossyIndex` tells a logout to read all records until then.
  */
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
-function createRedisStore(
-  connection: RedisConnection,
-  prefix: string,
-  timeout: number,
-  clock: Clock,
-): SessionStore {
+function createRedisStore({ connection, prefix, timeout, clock }: RedisStoreParts): SessionStore {
   const sessionPrefix = `${prefix}session:`;
   const indexPrefixes = { subject: `${prefix}subject:`, sid: `${prefix}sid:` };
   const channel = `${prefix}ended`;
@@ -184,13 +182,8 @@ function createRedisStore(
     cursor = "0",
   ): Promise<EntryPage> {
     const name = indexPrefixes[field] + hash;
-    const [next, members] = (await send(name, [
-      "ZSCAN",
-      name,
-      cursor,
-      "COUNT",
-      String(LIST_PAGE),
-    ])) as [Buffer, Buffer[]];
+    const command = ["ZSCAN", name, cursor, "COUNT", String(LIST_PAGE)] as const;
+    const [next, members] = (await send(name, command)) as [Buffer, Buffer[]];
     // A score follows each member.
     const keys = members.filter((_, index) => index % 2 === 0).map(String);
     const entries = await entriesOf(send, keys, (stored) => stored[field] === hash);

@@ -9,11 +9,16 @@ interface Opened extends Connection {
   close(): void;
 }
 
-export type ConnectionSource = ReturnType<typeof createConnectionSource>;
+export interface ConnectionSource {
+  /** A mistake in the setup, found at the start; then `connect` always throws. */
+  readonly problem: StoreProblem | undefined;
+  /** @throws SetupError, or the driver's error; after a lock, call it again */
+  connect(): Connection;
+  close(): void;
+}
 
 /** Opens the store's connection, and tries again later if another process has locked the file. */
-export function createConnectionSource(name: string, open: () => Opened) {
-  /** A mistake in the setup, found at the start; then `connect` always throws. */
+export function createConnectionSource(name: string, open: () => Opened): ConnectionSource {
   let problem: StoreProblem | undefined;
   let opened: Opened | undefined;
   try {
@@ -22,7 +27,6 @@ export function createConnectionSource(name: string, open: () => Opened) {
     if (!isLocked(error)) problem = openingProblem(name, error);
   }
 
-  /** @throws SetupError, or the driver's error; after a lock, call it again */
   function connect(): Connection {
     if (problem !== undefined) throw new SetupError(problem.message, problem.remedy);
     return (opened ??= open());

@@ -94,7 +94,6 @@ interface KeyedRow extends Row {
 }
 
 /** Reads run at once, writes in a queue. */
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 function createSqliteSessions(
   source: ConnectionSource,
   clock: Clock,

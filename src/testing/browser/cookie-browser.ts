@@ -141,32 +141,19 @@ export class CookieBrowser {
     earlier: readonly URL[] = [],
   ): Promise<BrowserResponse> {
     const { url, path } = this.#resolve(target);
-    const from = options.from === undefined ? url : options.from;
-    const site = fetchSite(from === null ? null : new URL(from), [...earlier, url]);
     const proxy = this.#proxied[url.origin];
     if (proxy === undefined && url.protocol !== "http:") {
       throw new TypeError(
         `This browser supports only plain HTTP. Set the option \`proxied\` for ${url.origin}.`,
       );
     }
-    const cookie = this.cookies.header(url);
     const response = await exchange(
       {
         hostname: proxy === undefined ? loopbackOf(url.hostname) : "127.0.0.1",
         port: (typeof proxy === "object" ? proxy.port : proxy) ?? (url.port || 80),
         path: typeof proxy === "object" ? withoutPrefix(path, proxy.strips) : path,
         method: options.method ?? "GET",
-        headers: {
-          host: url.host,
-          ...(cookie === undefined ? {} : { cookie }),
-          ...manner.headers,
-          ...(site === undefined ? {} : { "sec-fetch-site": site, ...manner.metadata }),
-          ...(proxy !== undefined && url.protocol === "https:"
-            ? { "x-forwarded-proto": "https" }
-            : {}),
-          ...(url.origin === this.#origin ? {} : this.headersElsewhere),
-          ...lowerCased(options.headers),
-        },
+        headers: this.#headersOf(manner, options, [...earlier, url]),
         signal: options.signal,
       },
       options.body,
@@ -183,6 +170,24 @@ export class CookieBrowser {
       location: response.message.headers.location,
       text: response.text,
       json: () => JSON.parse(response.text) as unknown,
+    };
+  }
+
+  /** @param trail the addresses of a navigation: the last one gets the headers */
+  #headersOf(manner: Manner, options: BrowserRequestOptions, trail: readonly URL[]) {
+    const url = trail.at(-1) as URL;
+    const from = options.from === undefined ? url : options.from;
+    const site = fetchSite(from === null ? null : new URL(from), trail);
+    const cookie = this.cookies.header(url);
+    const isProxied = this.#proxied[url.origin] !== undefined;
+    return {
+      host: url.host,
+      ...(cookie === undefined ? {} : { cookie }),
+      ...manner.headers,
+      ...(site === undefined ? {} : { "sec-fetch-site": site, ...manner.metadata }),
+      ...(isProxied && url.protocol === "https:" ? { "x-forwarded-proto": "https" } : {}),
+      ...(url.origin === this.#origin ? {} : this.headersElsewhere),
+      ...lowerCased(options.headers),
     };
   }
 

@@ -245,76 +245,71 @@ export function send(response: ServerResponse, reply: ProviderReply): void {
   response.end(body);
 }
 
+const JSON_TYPE = { "Content-Type": "application/json" };
+
+/** A response that a fault changes. */
+export interface StruckResponse {
+  readonly response: ServerResponse;
+  readonly clock: Clock;
+  /** The real reply when the work has been done. */
+  readonly reply: ProviderReply | undefined;
+}
+
 /** `go-on`: the usual work follows. `dealt-with`: the fault has handled the response. */
 type Outcome = "go-on" | "dealt-with";
 
 /**
  * Applies a fault.
- *
- * @param reply the real reply when the work has been done, else undefined
  */
 export async function strike(
   fault: Fault,
-  response: ServerResponse,
-  clock: Clock,
-  reply: ProviderReply | undefined,
+  { response, clock, reply }: StruckResponse,
 ): Promise<Outcome> {
-  const real = reply ?? {
-    status: 200,
-    headers: { "Content-Type": "application/json" },
-    body: "{}",
-  };
+  if (fault.kind === "delay") {
+    await pause(clock, fault.ms ?? 1000);
+    return "go-on";
+  }
+  const real = reply ?? { status: 200, headers: JSON_TYPE, body: "{}" };
   switch (fault.kind) {
     case "hang":
-      return "dealt-with";
+      break;
     case "reset":
       response.socket?.resetAndDestroy();
-      return "dealt-with";
-    case "delay":
-      await pause(clock, fault.ms ?? 1000);
-      return "go-on";
+      break;
     case "status":
-      sendStatus(response, fault.status ?? 500, fault.headers, fault.body);
-      return "dealt-with";
+      sendStatus(response, fault);
+      break;
     case "garbage":
-      send(response, {
-        ...real,
-        status: 200,
-        headers: { "Content-Type": "application/json" },
-        body: fault.body ?? '{"garbage',
-      });
-      return "dealt-with";
-    case "redirect":
-      response.writeHead(fault.status ?? 302, {
-        Location: fault.location ?? "/redirected",
-        "Content-Length": 0,
-      });
-      response.end();
-      return "dealt-with";
+      send(response, { status: 200, headers: JSON_TYPE, body: fault.body ?? '{"garbage' });
+      break;
+    case "redirect": {
+      const location = fault.location ?? "/redirected";
+      response.writeHead(fault.status ?? 302, { Location: location, "Content-Length": 0 }).end();
+      break;
+    }
     case "wrong-type":
       send(response, {
         ...real,
         headers: { ...real.headers, ...(fault.headers ?? { "Content-Type": "text/html" }) },
         body: `${fault.byteOrderMark === true ? "\uFEFF" : ""}${fault.body ?? real.body}`,
       });
-      return "dealt-with";
+      break;
     case "oversized":
       await sendOversized(response, real, fault.bytes ?? 2 * 1024 * 1024);
-      return "dealt-with";
+      break;
     case "truncated":
       sendTruncated(response, { ...real, body: fault.body ?? real.body }, fault.bytes);
-      return "dealt-with";
+      break;
     case "drip":
-      await drip(response, { ...real, body: fault.body ?? real.body }, clock, fault.ms ?? 1000);
-      return "dealt-with";
+      await drip({ response, clock, reply: { ...real, body: fault.body ?? real.body } }, fault.ms);
+      break;
   }
+  return "dealt-with";
 }
 
 function sendStatus(
   response: ServerResponse,
-  status: number,
-  headers: Readonly<Record<string, string>> | undefined,
-  body: unknown,
+  { status = 500, headers, body }: Extract<Fault, { readonly kind: "status" }>,
 ): void {
   const raw = typeof body === "string" || body instanceof Uint8Array;
   const bytes =
@@ -373,10 +368,8 @@ function sendTruncated(
 }
 
 async function drip(
-  response: ServerResponse,
-  reply: ProviderReply,
-  clock: Clock,
-  ms: number,
+  { response, clock, reply }: StruckResponse & { readonly reply: ProviderReply },
+  ms = 1000,
 ): Promise<void> {
   const body = Buffer.from(reply.body);
   response.writeHead(reply.status, { ...reply.headers, "Content-Length": body.length });

@@ -4,37 +4,22 @@ import type { IdTokenDraft, MutatedIdToken, ProviderState } from "./test-provide
 import { issuerClaims } from "./entra-tenants.js";
 import { compactJws } from "./signing-keys.js";
 
+/** What tokens are issued for. */
+export interface IssuedFor {
+  readonly grant: IdTokenDraft["grant"];
+  readonly family: Family;
+  readonly nonce: string | undefined;
+}
+
 /** OpenID Connect Core section 2. */
 export async function idToken(
-  grant: IdTokenDraft["grant"],
-  family: Family,
+  { grant, family, nonce }: IssuedFor,
   accessToken: string,
-  nonce: string | undefined,
   state: ProviderState,
 ): Promise<string> {
-  const { settings, keys, hooks, now } = state;
-  const { person, authentication, sid } = family.approval;
-  const inToken = settings.claimsInIdToken
-    ? Object.entries(person).filter(([name]) => !settings.userinfoOnly.includes(name))
-    : [];
-  const issuedAt = Math.floor(now() / 1000);
-  const claims: Record<string, unknown> = {
-    ...authentication,
-    ...Object.fromEntries(inToken),
-    sub: person["sub"],
-    ...issuerClaims(person, state),
-    aud: settings.clientId,
-    azp: settings.clientId,
-    iat: issuedAt,
-    exp: issuedAt + settings.idTokenSeconds,
-    at_hash: createHash("sha256")
-      .update(accessToken)
-      .digest()
-      .subarray(0, 16)
-      .toString("base64url"),
-    ...(nonce === undefined ? {} : { nonce }),
-    ...(settings.sid === "supported" && sid !== undefined ? { sid } : {}),
-  };
+  const { keys, hooks } = state;
+  const claims = claimsOf(family, accessToken, state);
+  if (nonce !== undefined) claims["nonce"] = nonce;
   const { header } = keys;
   const sign: IdTokenDraft["sign"] = (itsHeader, itsClaims, key = keys.privateKey) =>
     compactJws(itsHeader, itsClaims, key);
@@ -53,6 +38,34 @@ export async function idToken(
   return typeof mutated === "string"
     ? mutated
     : sign(mutated.header ?? header, mutated.claims ?? claims);
+}
+
+function claimsOf(
+  { approval: { person, authentication, sid } }: Family,
+  accessToken: string,
+  state: ProviderState,
+): Record<string, unknown> {
+  const { settings, now } = state;
+  const inToken = settings.claimsInIdToken
+    ? Object.entries(person).filter(([name]) => !settings.userinfoOnly.includes(name))
+    : [];
+  const issuedAt = Math.floor(now() / 1000);
+  return {
+    ...authentication,
+    ...Object.fromEntries(inToken),
+    sub: person["sub"],
+    ...issuerClaims(person, state),
+    aud: settings.clientId,
+    azp: settings.clientId,
+    iat: issuedAt,
+    exp: issuedAt + settings.idTokenSeconds,
+    at_hash: createHash("sha256")
+      .update(accessToken)
+      .digest()
+      .subarray(0, 16)
+      .toString("base64url"),
+    ...(settings.sid === "supported" && sid !== undefined ? { sid } : {}),
+  };
 }
 
 /**

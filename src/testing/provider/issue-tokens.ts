@@ -1,7 +1,6 @@
 import { refusedClient } from "./client-checks.js";
-import type { Family } from "./grants.js";
-import { idToken } from "./issue-id-token.js";
-import { jsonAfterHook, type IdTokenDraft, type ProviderState } from "./test-provider-state.js";
+import { idToken, type IssuedFor } from "./issue-id-token.js";
+import { jsonAfterHook, type ProviderState } from "./test-provider-state.js";
 import type { ReceivedRequest } from "./received-requests.js";
 import { errorReply, type ProviderReply } from "./replies.js";
 
@@ -41,7 +40,8 @@ async function redeemCode(request: ReceivedRequest, state: ProviderState): Promi
       ? scope.split(" ").includes("offline_access")
       : settings.issueRefreshToken;
   const refreshToken = offline ? grants.issueRefreshToken(family, state.now()) : undefined;
-  return tokenResponse("authorization_code", family, refreshToken, nonce, request, state);
+  const issued = { grant: "authorization_code", family, nonce } as const;
+  return tokenResponse({ ...issued, refreshToken }, request, state);
 }
 
 async function refresh(request: ReceivedRequest, state: ProviderState): Promise<ProviderReply> {
@@ -52,17 +52,16 @@ async function refresh(request: ReceivedRequest, state: ProviderState): Promise<
   );
   if (typeof spent === "string") return errorReply("invalid_grant", spent);
   // A refreshed ID token should carry no nonce (OpenID Connect Core section 12.2).
-  return tokenResponse("refresh_token", spent.family, spent.successor, undefined, request, state);
+  const issued = { grant: "refresh_token", family: spent.family, nonce: undefined } as const;
+  return tokenResponse({ ...issued, refreshToken: spent.successor }, request, state);
 }
 
 async function tokenResponse(
-  grant: IdTokenDraft["grant"],
-  family: Family,
-  refreshToken: string | undefined,
-  nonce: string | undefined,
+  issued: IssuedFor & { readonly refreshToken: string | undefined },
   request: ReceivedRequest,
   state: ProviderState,
 ): Promise<ProviderReply> {
+  const { grant, family, refreshToken } = issued;
   const { settings, grants, hooks } = state;
   const names = grant === "refresh_token" ? (["resource", "audience", "scope"] as const) : [];
   const target = Object.fromEntries(
@@ -78,7 +77,7 @@ async function tokenResponse(
     token_type: "Bearer",
     expires_in: settings.accessTokenSeconds,
     scope: target["scope"] ?? family.approval.scope,
-    id_token: grants.note("id_token", await idToken(grant, family, accessToken, nonce, state)),
+    id_token: grants.note("id_token", await idToken(issued, accessToken, state)),
     ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
   };
   const { tokenResponse: change } = hooks;

@@ -27,7 +27,7 @@ import {
   type Endpoint,
   type ReceivedRequest,
 } from "./received-requests.js";
-import { errorReply } from "./replies.js";
+import { errorReply, type ProviderReply } from "./replies.js";
 import type { JwksControls, SigningKeys } from "./signing-keys.js";
 
 /** The `Server` header of each reply, by which `signIn` recognises this provider. */
@@ -296,13 +296,13 @@ export class RunningProvider implements TestProvider, ProviderState {
     request: ReceivedRequest,
     stage: "before" | "after",
     response: ServerResponse,
-    reply?: Parameters<typeof strike>[3],
+    reply?: ProviderReply,
   ): Promise<boolean> {
     const fault = this.#faults.take(request, stage);
     if (fault === undefined) return false;
     this.#abandoned.add(response);
     response.once("close", () => this.#abandoned.delete(response));
-    const outcome = await strike(fault, response, this.clock, reply);
+    const outcome = await strike(fault, { response, clock: this.clock, reply });
     if (outcome === "go-on") this.#abandoned.delete(response);
     // Processing a request whose connection was cut would spend its token, and the client's next
     // try would be a reuse.

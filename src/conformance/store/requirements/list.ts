@@ -38,7 +38,6 @@ export const listRequirements: readonly StoreRequirement[] = [
   }),
 ];
 
-// eslint-disable-next-line max-lines-per-function -- A list of requirements, each with its own small check.
 function requirementsOn({ method, field, whose, act }: ListMethod): StoreRequirement[] {
   const of = (hash: string): Partial<Entry> => ({ [field]: hash });
   const list = async (store: SessionStore, hash: string): Promise<string[]> => [
