@@ -97,7 +97,6 @@ export interface SessionAccessOptions<Own extends Registration = Registration> e
   readonly refresher: Refresher;
 }
 
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createSessionAccess<Own extends Registration>(
   options: SessionAccessOptions<Own>,
 ): SessionAccess<Own> {

@@ -76,7 +76,6 @@ export interface ApplicationParts {
   readonly events: EventHub;
 }
 
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createApplication({
   options,
   hookTimeout,

@@ -46,7 +46,6 @@ export interface AccessorParts<FrameworkRequest extends object> {
  * The functions of the `auth` object. Each is async if it reads a session, so that every error is a
  * rejection.
  */
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createAccessors<FrameworkRequest extends object>(
   parts: AccessorParts<FrameworkRequest>,
 ): Accessors<FrameworkRequest> {

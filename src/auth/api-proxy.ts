@@ -29,7 +29,6 @@ export interface ApiProxies<FrameworkRequest extends object> extends Pick<
   findings(apis: ReadonlyMap<string, Api>): Finding[];
 }
 
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createApiProxies<FrameworkRequest extends object>(
   parts: ApiProxyParts<FrameworkRequest>,
 ): ApiProxies<FrameworkRequest> {

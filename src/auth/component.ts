@@ -95,7 +95,6 @@ export interface Component<FrameworkRequest extends object> extends EndpointCont
   sessionForTests(asked: SessionForTests): Promise<readonly string[]>;
 }
 
-// eslint-disable-next-line max-lines-per-function -- The one list of all parts and their connections, in the order in which they are created.
 export function compose<FrameworkRequest extends object>(
   { settings, providers, apis, findings }: CheckedSettings,
   parts: ComponentParts<FrameworkRequest>,

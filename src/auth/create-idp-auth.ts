@@ -53,7 +53,6 @@ export function createIdpAuth<
  * As `createIdpAuth`, with the given provider: for tests that schedule every step. The package does
  * not export it.
  */
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createIdpAuthOver<FrameworkRequest extends object>(
   options: IdpAuthOptions,
   adapter: FrameworkAdapter<FrameworkRequest>,

@@ -60,7 +60,6 @@ export interface Session<ClientData extends object> {
   close(): void;
 }
 
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function startSession<ClientData extends object>(
   options: ClientOptions<ClientData>,
   env: Environment,

@@ -45,7 +45,6 @@ interface Unverified {
  * (OpenID Connect Back-Channel Logout 1.0). The response is 200 only when every session concerned
  * is deleted.
  */
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createBackchannelLogout(
   clock: Clock,
   registration: EndpointRegistration,

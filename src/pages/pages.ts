@@ -64,7 +64,6 @@ export interface PagesParts {
   readonly onLanguageFailed?: (language: Language, error: unknown) => void;
 }
 
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createPages(parts: PagesParts): Pages {
   const {
     publicPath,

@@ -44,7 +44,6 @@ interface Fetches {
 }
 
 /** @param uri returns the address of the key set, from the discovery document */
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createJwks(connection: ProviderConnection, uri: () => Promise<string>): Jwks {
   const { clock, backchannel } = connection;
   const backOff = connection.backOff();

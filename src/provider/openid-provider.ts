@@ -42,7 +42,6 @@ import { createTokenVerification } from "./token-verification.js";
 import { createUserinfoEndpoint } from "./userinfo-endpoint.js";
 
 /** Creates an OpenID provider's client. It sends no request before its first use. */
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
   const connection = createProviderConnection(options, clientAuthentication);
   const { settings, clock } = connection;

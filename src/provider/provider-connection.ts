@@ -124,7 +124,6 @@ export interface ProviderConnection extends OperatorReports {
 }
 
 /** @param authenticate how the client authenticates at an endpoint */
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createProviderConnection(
   {
     settings,

@@ -57,7 +57,6 @@ export interface TokenVerification {
   verifyLogout(token: string): Promise<LogoutToken>;
 }
 
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createTokenVerification(
   connection: ProviderConnection,
   discovery: Discovery,

@@ -61,7 +61,6 @@ export interface UserinfoEndpoint {
   renew(check: RefreshCheck, claims: IdInfo): Promise<Identity>;
 }
 
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createUserinfoEndpoint(
   connection: ProviderConnection,
   refreshes: RefreshBackOff,

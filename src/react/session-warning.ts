@@ -23,7 +23,6 @@ const TITLE = "session-warning";
  *
  * It needs a `SessionProvider` above it. Render one in an application, outside of forms.
  */
-// eslint-disable-next-line max-lines-per-function -- A component: its hooks share their state, and half of the lines are the markup.
 export function SessionWarning({
   warnBefore = 60,
   texts,

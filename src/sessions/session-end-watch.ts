@@ -66,7 +66,6 @@ export type SessionEndWatch<Target> = ReturnType<typeof createSessionEndWatch<Ta
  * the process. Each tick reads all due sessions together, however many connections they have. An
  * outage ends no session.
  */
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createSessionEndWatch<Target>({
   look,
   clock,

@@ -66,7 +66,6 @@ interface KeptOfSession {
 export type SessionEntries = ReturnType<typeof createSessionEntries>;
 
 /** Translates between the record of a session and its entry in a store. */
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createSessionEntries(options: SessionEntriesOptions) {
   /** Returns the entry of a record. */
   function entryOf(record: SessionRecord, handle: Handle, kept: KeptOfSession): Entry {

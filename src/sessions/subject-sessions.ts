@@ -107,7 +107,6 @@ type ReadSession = Pick<ListedSession, "loginAt" | "lastActive" | "label"> & {
   readonly beganAt: number;
 };
 
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createSubjectSessions(options: SubjectSessionsOptions): SubjectSessions {
   const { store, sealer, clock, clients, policy, sessionTtl, ending } = options;
 

@@ -4,7 +4,9 @@ import { checkGrammar } from "../../scripts/check-grammar.mjs";
 const FILE = "src/record/example.ts";
 
 function rulesOf(text: string, file = FILE): string[] {
-  return checkGrammar(file, text).map(({ place, rule }) => `${rule} ${place.split(":")[1] ?? ""}`);
+  return checkGrammar(file, text).map(
+    ({ place, rule }) => `${rule.split("/")[1] ?? rule} ${place.split(":")[1] ?? ""}`,
+  );
 }
 
 /** @returns a function with `count` lines of its own, its first and its last one included */

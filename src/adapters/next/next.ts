@@ -49,7 +49,6 @@ const USAGE: Usage = {
  * // a server component
  * const user = await auth.requireUser();
  */
-// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function idpAuth<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
