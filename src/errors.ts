@@ -101,8 +101,8 @@ export class ConfigurationError extends IdpAuthError {
   }
 }
 
-/** Seconds. Every retry fails until an operator corrects the settings. */
-const MISCONFIGURED_RETRY_AFTER = 60;
+/** Every retry fails until an operator corrects the settings. */
+const MISCONFIGURED_RETRY_SECONDS = 60;
 
 /**
  * The provider did not respond, gave an unusable response, or is not set up correctly (`code` is
@@ -140,7 +140,7 @@ export class ProviderUnavailableError extends IdpAuthError {
     const code = misconfigured ? "provider_misconfigured" : "provider_unavailable";
     super(code, `${ERRORS[code].title} (${reason}).`, options);
     this.reason = reason;
-    this.retryAfter = misconfigured ? MISCONFIGURED_RETRY_AFTER : retryAfter;
+    this.retryAfter = misconfigured ? MISCONFIGURED_RETRY_SECONDS : retryAfter;
     this.loginHelps = loginHelps;
   }
 

@@ -7,7 +7,7 @@ import { idpauth, type ExitCode, type Write } from "./check-command.js";
 import type { CheckIo } from "./live/check-io.js";
 
 /** Milliseconds after which a finished check exits, even if a module of the project still runs. */
-const LEAVE = 2_000;
+const LEAVE_MS = 2_000;
 
 const io: CheckIo = {
   clock: systemClock,
@@ -51,4 +51,4 @@ async function provider(rest: readonly string[]): Promise<ExitCode> {
 }
 
 // unref: the timer itself does not keep the process alive.
-setTimeout(() => process.exit(), LEAVE).unref();
+setTimeout(() => process.exit(), LEAVE_MS).unref();

@@ -16,7 +16,7 @@ export interface ModuleSettings {
 }
 
 /** Milliseconds for the module to load. */
-const LOAD = 10_000;
+const MODULE_LOAD_MS = 10_000;
 
 /**
  * Imports a module and runs the startup checks of its export `auth`, or says why it can't. Shows
@@ -28,7 +28,10 @@ export async function moduleSettings(
   io: CheckIo,
 ): Promise<ModuleSettings | { readonly mistake: string }> {
   try {
-    const exports = await withinTime(io.importModule(path.resolve(io.folder, file), env), LOAD);
+    const exports = await withinTime(
+      io.importModule(path.resolve(io.folder, file), env),
+      MODULE_LOAD_MS,
+    );
     const { auth } = exports as {
       readonly auth?: { readonly [STARTUP_CHECKS]?: () => ModuleSettings } | null;
     };

@@ -1,5 +1,5 @@
 /** Longer names are not typing mistakes. The limit also bounds the work. */
-const MAX_LENGTH = 64;
+const MAX_NAME_LENGTH = 64;
 
 /**
  * Returns the candidate that a mistyped name most likely means; undefined if none is similar. A
@@ -8,7 +8,8 @@ const MAX_LENGTH = 64;
  */
 export function nearestName(name: string, candidates: readonly string[]): string | undefined {
   const { length } = plain(name);
-  return nearest(name, candidates, distanceOf, length < 5 ? 1 : Math.max(2, length / 3));
+  const most = length < 5 ? 1 : Math.max(2, length / 3);
+  return nearest(name, candidates, { distance: distanceOf, most });
 }
 
 /**
@@ -16,16 +17,16 @@ export function nearestName(name: string, candidates: readonly string[]): string
  * undefined if there is none. Letter case and underscores do not count.
  */
 export function nearlySameName(name: string, candidates: readonly string[]): string | undefined {
-  return nearest(name, candidates, editDistance, plain(name).length < 8 ? 1 : 2);
+  const most = plain(name).length < 8 ? 1 : 2;
+  return nearest(name, candidates, { distance: editDistance, most });
 }
 
 function nearest(
   name: string,
   candidates: readonly string[],
-  distance: typeof editDistance,
-  most: number,
+  { distance, most }: { readonly distance: typeof editDistance; readonly most: number },
 ): string | undefined {
-  if (name.length > MAX_LENGTH) return undefined;
+  if (name.length > MAX_NAME_LENGTH) return undefined;
   const distances = candidates.map((candidate) => distance(plain(name), plain(candidate)));
   const least = Math.min(...distances);
   return least <= most ? candidates[distances.indexOf(least)] : undefined;

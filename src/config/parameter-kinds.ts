@@ -15,7 +15,7 @@ const NAME = /^[A-Za-z0-9._-]{1,64}$/;
  * with long URLs.
  */
 const MAX_VALUES = 50;
-const MAX_LENGTH = 4096;
+const MAX_QUERY_LENGTH = 4096;
 
 /** The most names in `loginParams`. */
 const MAX_NAMES = 20;
@@ -60,7 +60,7 @@ export const LOGIN_OWN_PARAMETERS: readonly string[] = [
 ];
 
 const FORM =
-  `at most ${String(MAX_VALUES)} values and ${String(MAX_LENGTH)} characters; each name consists of letters, digits, \`-\`, \`.\` and \`_\`; ` +
+  `at most ${String(MAX_VALUES)} values and ${String(MAX_QUERY_LENGTH)} characters; each name consists of letters, digits, \`-\`, \`.\` and \`_\`; ` +
   "no value is empty or contains control characters";
 
 /** A query string in the environment; in code an object whose values are text or lists of text. */
@@ -134,7 +134,7 @@ function readParameters(value: unknown): AuthorizationParams | string | undefine
   const pairs = parameters.flatMap(([name, values]) =>
     [values].flat().map((item) => [name, item] as [string, string]),
   );
-  if (pairs.length > MAX_VALUES || new URLSearchParams(pairs).toString().length > MAX_LENGTH)
+  if (pairs.length > MAX_VALUES || new URLSearchParams(pairs).toString().length > MAX_QUERY_LENGTH)
     return undefined;
   // Not by assignment: the name may be `__proto__`.
   return Object.fromEntries(parameters);
@@ -143,7 +143,7 @@ function readParameters(value: unknown): AuthorizationParams | string | undefine
 type Entry = readonly [name: string, value: unknown];
 
 function entriesOfQuery(text: string): readonly Entry[] | undefined {
-  if (text.length > MAX_LENGTH) return undefined;
+  if (text.length > MAX_QUERY_LENGTH) return undefined;
   const query = new URLSearchParams(text);
   return [...new Set(query.keys())].map((name) => {
     const values = query.getAll(name);
@@ -166,7 +166,7 @@ function entriesOfObject(value: unknown): readonly Entry[] | undefined {
 function textIn(value: unknown): string | undefined {
   const isText =
     typeof value === "string" &&
-    value.length <= MAX_LENGTH &&
+    value.length <= MAX_QUERY_LENGTH &&
     /\S/.test(value) &&
     !/\p{Cc}/u.test(value);
   return isText && value.isWellFormed() ? value : undefined;

@@ -3,10 +3,10 @@ import { liveCheck } from "./live-check-table.js";
 import type { Exchange } from "./timed-fetch.js";
 
 /**
- * Seconds. If the provider's clock is further behind, it is an error: ID tokens expire that much
+ * If the provider's clock is further behind, it is an error: ID tokens expire that much
  * earlier.
  */
-const MAX_BEHIND = 60;
+const MAX_BEHIND_SECONDS = 60;
 
 /**
  * The difference of the clocks. The time of the request and the header's whole seconds make it
@@ -36,7 +36,7 @@ export function clockFindings(
     const message = `The provider's clock is ${seconds} ahead of this machine's clock. idpauth would refuse each of its ID tokens as issued in the future.`;
     return { offset: likely, findings: [liveCheck("E110", message)] };
   }
-  if (least < -MAX_BEHIND) {
+  if (least < -MAX_BEHIND_SECONDS) {
     const message = `The provider's clock is ${seconds} behind this machine's clock. ID tokens expire too early by that time, or have already expired when they arrive.`;
     return { offset: likely, findings: [liveCheck("E110", message)] };
   }

@@ -17,9 +17,22 @@ export function checkEndpoints(
   announced: Document,
   settings: Settings,
 ): { readonly facts: EndpointFacts; readonly findings: readonly UnnamedFinding[] } {
-  const findings: UnnamedFinding[] = [];
   // As in the application: the setting replaces endpoints of the document.
   const document: Document = { ...announced, ...settings.providerMetadata };
+  const usable = (name: keyof Endpoints) => usableEndpoint(name, document, settings) ?? null;
+  const facts = {
+    authorization: usable("authorization_endpoint"),
+    token: usable("token_endpoint"),
+    jwks: usable("jwks_uri"),
+    userinfo: usable("userinfo_endpoint"),
+    revocation: usable("revocation_endpoint"),
+    endSession: usable("end_session_endpoint"),
+  };
+  return { facts, findings: endpointFindings(document, settings) };
+}
+
+function endpointFindings(document: Document, settings: Settings): UnnamedFinding[] {
+  const findings: UnnamedFinding[] = [];
   for (const name of REQUIRED) {
     const problem = endpointProblem(name, document[name], settings);
     if (problem !== undefined)
@@ -58,14 +71,5 @@ export function checkEndpoints(
       ),
     );
   }
-  const usable = (name: keyof Endpoints) => usableEndpoint(name, document, settings) ?? null;
-  const facts = {
-    authorization: usable("authorization_endpoint"),
-    token: usable("token_endpoint"),
-    jwks: usable("jwks_uri"),
-    userinfo: usable("userinfo_endpoint"),
-    revocation: usable("revocation_endpoint"),
-    endSession: usable("end_session_endpoint"),
-  };
-  return { facts, findings };
+  return findings;
 }

@@ -19,15 +19,15 @@ export interface StoreResult {
 }
 
 /** Milliseconds for one operation, for a store without a time limit of its own. */
-const OPERATION = 3_000;
-const CLOSE = 2_000;
+const OPERATION_MS = 3_000;
+const CLOSE_MS = 2_000;
 const READS = 5;
 /** Seconds until the entry expires whose expiry is checked. */
-const LIFE = 2;
+const ENTRY_LIFE_SECONDS = 2;
 /**
  * Seconds for which an expired entry may still be returned, since the store's clock may be behind.
  */
-const PATIENCE = 10;
+const STORE_CLOCK_SECONDS = 10;
 
 /**
  * Checks whether the store works and meets the requirements, with test entries that it removes
@@ -43,7 +43,7 @@ export async function checkStore(
   try {
     return await tried(open.store, io);
   } finally {
-    await withinTime(open.close(), CLOSE).catch(() => undefined);
+    await withinTime(open.close(), CLOSE_MS).catch(() => undefined);
   }
 }
 
@@ -80,13 +80,16 @@ async function tried(store: SessionStore, io: CheckIo): Promise<StoreResult> {
     roundTripMs = await roundTrip(under.store, io);
     // Inserted first and read last, so that it expires in the meantime.
     const shortLived = newKey();
-    await under.store.insert(shortLived, { data: dataFor(store), expiresAt: under.now() + LIFE });
+    await under.store.insert(shortLived, {
+      data: dataFor(store),
+      expiresAt: under.now() + ENTRY_LIFE_SECONDS,
+    });
     await checkRequirements(under, name, findings);
     if (!(await isGone(under, shortLived))) {
       findings.push(
         liveCheck(
           "E112",
-          `The ${name} store still returns an entry ${PATIENCE} seconds after it expired. Sessions would never expire.`,
+          `The ${name} store still returns an entry ${STORE_CLOCK_SECONDS} seconds after it expired. Sessions would never expire.`,
         ),
       );
     }
@@ -112,7 +115,7 @@ async function serverFindings(store: SessionStore): Promise<UnnamedFinding[]> {
   try {
     const problems = await withinTime(
       Promise.resolve().then(() => store.serverProblems?.() ?? []),
-      OPERATION,
+      OPERATION_MS,
     );
     return problems.map(storeFinding);
   } catch {
@@ -146,9 +149,9 @@ async function checkRequirements(
   }
 }
 
-/** Whether the store stops returning an entry that lives for {@link LIFE} seconds. */
+/** Whether the store stops returning an entry that lives for {@link ENTRY_LIFE_SECONDS} seconds. */
 async function isGone(under: StoreUnderTest, key: string): Promise<boolean> {
-  const end = under.now() + LIFE + PATIENCE;
+  const end = under.now() + ENTRY_LIFE_SECONDS + STORE_CLOCK_SECONDS;
   while ((await under.store.get(key)) !== undefined) {
     if (under.now() > end) return false;
     await under.advance(0.25);
@@ -199,7 +202,7 @@ async function cleanUp(store: SessionStore, keys: ReadonlySet<string>): Promise<
  */
 function remembering(store: SessionStore, keys: Set<string>): SessionStore {
   const within = <Result>(work: () => Promise<Result>): Promise<Result> =>
-    withinTime(Promise.resolve().then(work), OPERATION);
+    withinTime(Promise.resolve().then(work), OPERATION_MS);
   const writes = <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
     keys.add(key);
     return within(work);

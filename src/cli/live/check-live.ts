@@ -154,12 +154,10 @@ class LiveCheck {
     if (endpoints.jwks !== null) {
       this.#progress("the provider's signing keys");
       this.findings.push(
-        ...(await keyFindings(
-          endpoints.jwks,
-          signingAlgorithms(document),
+        ...(await keyFindings(endpoints.jwks, signingAlgorithms(document), {
           backchannel,
-          this.#settings.httpTimeout,
-        )),
+          timeout: this.#settings.httpTimeout,
+        })),
       );
     }
     if (

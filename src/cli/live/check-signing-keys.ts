@@ -17,8 +17,7 @@ import { FROM_THIS_MACHINE } from "./unreachable-endpoint.js";
 export async function keyFindings(
   address: string,
   algorithms: readonly string[],
-  backchannel: Backchannel,
-  timeout: number,
+  { backchannel, timeout }: { readonly backchannel: Backchannel; readonly timeout: number },
 ): Promise<UnnamedFinding[]> {
   let response: ProviderResponse;
   try {
@@ -36,7 +35,11 @@ export async function keyFindings(
         `The provider's jwks_uri returns status ${response.status} instead of a key set.`,
       ),
     ];
-  const keys: unknown = jsonObject(response)?.["keys"];
+  return keySetFindings(jsonObject(response)?.["keys"], algorithms);
+}
+
+/** Compares a key set with the algorithms of ID tokens. */
+function keySetFindings(keys: unknown, algorithms: readonly string[]): UnnamedFinding[] {
   if (!Array.isArray(keys))
     return [liveCheck("E108", "The provider's jwks_uri doesn't return a key set.")];
   if (keys.length === 0) return [liveCheck("E108", "The provider's key set (jwks_uri) is empty.")];

@@ -25,8 +25,8 @@ export interface OpenStore {
 }
 
 /** Milliseconds for one attempt to connect, and for a module to load and return its store. */
-const CONNECT = 2_000;
-const LOAD = 10_000;
+const CONNECT_MS = 2_000;
+const MODULE_LOAD_MS = 10_000;
 
 /** Opens the store of `--store`, or returns a finding. */
 export async function openStore(
@@ -95,7 +95,7 @@ async function openRedis(
     const client = createClient({
       url,
       disableOfflineQueue: true,
-      socket: { reconnectStrategy: false, connectTimeout: CONNECT },
+      socket: { reconnectStrategy: false, connectTimeout: CONNECT_MS },
     });
     client.on("error", () => undefined);
     const close = async (): Promise<void> => client.destroy();
@@ -109,7 +109,7 @@ async function openRedis(
       maxRetriesPerRequest: 0,
       retryStrategy: () => null,
       lazyConnect: true,
-      connectTimeout: CONNECT,
+      connectTimeout: CONNECT_MS,
     });
     // This error has more details than the rejection of connect().
     let cause: unknown;
@@ -129,7 +129,7 @@ function openPostgres(
 ): OpenStore | UnnamedFinding {
   if (!isInstalled("pg", require)) return notInstalled("pg", "pg");
   const { Pool } = require("pg") as PostgresPackage;
-  const pool = new Pool({ connectionString, max: 4, connectionTimeoutMillis: CONNECT });
+  const pool = new Pool({ connectionString, max: 4, connectionTimeoutMillis: CONNECT_MS });
   const store = postgresStore(pool, { sweepInterval: 0 });
   return {
     store,
@@ -148,7 +148,10 @@ async function openModule(
   const module = `The module ${file} in --store`;
   let given: unknown;
   try {
-    const exports = await withinTime(io.importModule(path.resolve(io.folder, file), env), LOAD);
+    const exports = await withinTime(
+      io.importModule(path.resolve(io.folder, file), env),
+      MODULE_LOAD_MS,
+    );
     given = (exports as { default?: unknown }).default;
   } catch (error) {
     // The error's own message is not shown, since it may contain an address with a password.
@@ -162,7 +165,7 @@ async function openModule(
   try {
     store = await withinTime(
       Promise.resolve(typeof given === "function" ? (given as () => unknown)() : given),
-      LOAD,
+      MODULE_LOAD_MS,
     );
   } catch (error) {
     const remedy = "Call its default export in a script to see its error.";
@@ -203,7 +206,7 @@ async function connected(
   open: OpenStore,
 ): Promise<OpenStore | UnnamedFinding> {
   try {
-    await withinTime(connecting, 2 * CONNECT);
+    await withinTime(connecting, 2 * CONNECT_MS);
     return open;
   } catch (error) {
     await open.close().catch(() => undefined);

@@ -104,18 +104,25 @@ function usageIn(options: ReadonlyMap<string, readonly string[]>): ProviderUsage
   const writeEnv = one("--write-env");
   return {
     help: options.has("--help") || options.has("-h"),
-    port: wholeNumber("--port", one("--port") ?? "9400", 0, 65_535),
+    port: wholeNumber("--port", one("--port") ?? "9400", { least: 0, most: 65_535 }),
     people,
     writeEnv: writeEnv === "" ? ".env" : writeEnv,
     data: one("--data"),
     redirectUris: options.get("--redirect-uri")?.map(redirectUriIn),
     backchannelLogoutUri: logoutUriIn(one("--backchannel-logout-uri")),
-    tokenSeconds: wholeNumber("--token-seconds", one("--token-seconds") ?? "3600", 1, 365 * 86_400),
+    tokenSeconds: wholeNumber("--token-seconds", one("--token-seconds") ?? "3600", {
+      least: 1,
+      most: 365 * 86_400,
+    }),
     tenant: tenantIn(one("--tenant")),
   };
 }
 
-function wholeNumber(name: string, text: string, least: number, most: number): number {
+function wholeNumber(
+  name: string,
+  text: string,
+  { least, most }: { readonly least: number; readonly most: number },
+): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= least && value <= most) return value;
   throw new Mistake(
