@@ -4,7 +4,7 @@ import type { Provider } from "../../ports/provider.js";
 import type { Environment, SettingName, Settings } from "../../config/read-settings.js";
 import { documentSource } from "../../provider/discovery-request.js";
 import { signingAlgorithms, type Document } from "../../provider/provider-metadata.js";
-import { createBackchannel } from "../../provider/backchannel.js";
+import { createBackchannel, type Backchannel } from "../../provider/backchannel.js";
 import { createOpenIdProvider } from "../../provider/openid-provider.js";
 import {
   announcesIss,
@@ -18,12 +18,12 @@ import {
   scopeFindings,
 } from "./check-capabilities.js";
 import { liveCheck } from "./live-check-table.js";
-import { checkClient } from "./check-client.js";
+import { checkClient, type ClientQuestion } from "./check-client.js";
 import { clockFindings } from "./check-clock.js";
 import { discover } from "./check-discovery.js";
 import { checkLogout } from "./check-logout.js";
 import { checkEndpoints } from "./check-endpoints.js";
-import { timedFetch } from "./timed-fetch.js";
+import { timedFetch, type TimedFetch } from "./timed-fetch.js";
 import { cookieFact, noFacts, type EndpointFacts, type LiveFacts } from "./live-facts.js";
 import { keyFindings } from "./check-signing-keys.js";
 import { checkRedirectUri, redirectUriOf } from "./check-redirect-uri.js";
@@ -73,7 +73,7 @@ export async function checkLive({
   progress,
 }: LiveOptions): Promise<LiveResult> {
   const { key, settings, refused, names } = target;
-  const run = new LiveCheck(settings, refused, io, progress);
+  const run = new LiveCheck({ settings, refused, io, progress });
   run.address(key);
   await run.provider();
   run.explainProxy(env);
@@ -90,6 +90,14 @@ export async function checkLive({
   };
 }
 
+/** How the run sends requests. */
+interface Requests {
+  /** Whether the document's issuer is the configured one. */
+  readonly isOurs: boolean;
+  readonly timed: TimedFetch;
+  readonly backchannel: Backchannel;
+}
+
 /** One run of the check. Collects facts and findings. */
 class LiveCheck {
   readonly facts = noFacts();
@@ -100,12 +108,12 @@ class LiveCheck {
   readonly #io: CheckIo;
   readonly #progress: (step: string) => void;
 
-  constructor(
-    settings: Settings,
-    refused: ReadonlySet<SettingName>,
-    io: CheckIo,
-    progress: (step: string) => void,
-  ) {
+  constructor({
+    settings,
+    refused,
+    io,
+    progress,
+  }: Pick<LiveOptions, "io" | "progress"> & Pick<ProviderTarget, "settings" | "refused">) {
     this.#settings = settings;
     this.#refused = refused;
     this.#io = io;
@@ -150,6 +158,22 @@ class LiveCheck {
       );
       return;
     }
+    await this.#endpoints(document, { isOurs, timed, backchannel });
+    if (!this.#lacks("tokenEndpointAuthMethod")) {
+      this.findings.push(
+        ...authMethodFindings(document, this.#settings, this.facts.client === "accepted"),
+      );
+    }
+    const { offset, findings: clockDifferences } = clockFindings(
+      timed.exchanges,
+      this.#settings.clockTolerance,
+    );
+    this.facts.clockOffset = offset;
+    this.findings.push(...clockDifferences);
+  }
+
+  /** Checks the endpoints in the document, and asks them. @param requests how they are sent */
+  async #endpoints(document: Document, { isOurs, timed, backchannel }: Requests): Promise<void> {
     const endpoints = this.#announcements(document);
     if (endpoints.jwks !== null) {
       this.#progress("the provider's signing keys");
@@ -172,17 +196,6 @@ class LiveCheck {
         "Whether the provider accepts client and redirect URI: not checked, since its discovery document can't be used.",
       );
     }
-    if (!this.#lacks("tokenEndpointAuthMethod")) {
-      this.findings.push(
-        ...authMethodFindings(document, this.#settings, this.facts.client === "accepted"),
-      );
-    }
-    const { offset, findings: clockDifferences } = clockFindings(
-      timed.exchanges,
-      this.#settings.clockTolerance,
-    );
-    this.facts.clockOffset = offset;
-    this.findings.push(...clockDifferences);
   }
 
   /** Names the proxy variable that Node.js ignores if the provider can't be reached. */
@@ -229,10 +242,7 @@ class LiveCheck {
   }
 
   /** Checks client and redirect URI, with the code that the application runs. */
-  async #probes(
-    tokenEndpoint: string,
-    { fetch, exchanges }: ReturnType<typeof timedFetch>,
-  ): Promise<void> {
+  async #probes(tokenEndpoint: string, { fetch, exchanges }: TimedFetch): Promise<void> {
     const { clock } = this.#io;
     const events = new EventHub(() => undefined, clock);
     // No sign-in finishes here, so a missing userinfo endpoint, which E105 reports, must not end
@@ -251,17 +261,21 @@ class LiveCheck {
     const providerFor = (settings: Settings) =>
       settings === this.#settings ? provider : create(settings);
     if (!(await this.#isThere(provider))) return;
+    await this.#client({ providerFor, exchanges, tokenEndpoint });
+    await this.#redirectUri(provider);
+  }
+
+  /** Checks whether the provider accepts the client. */
+  async #client(probe: Omit<ClientQuestion, "settings" | "clock">): Promise<void> {
     const client = (
       ["clientId", "clientSecret", "privateKey", "certificate", "tokenEndpointAuthMethod"] as const
     ).filter((name) => this.#lacks(name));
     if (client.length === 0) {
       this.#progress("whether the provider accepts the client");
       const { fact, refreshes, findings } = await checkClient({
+        ...probe,
         settings: this.#settings,
-        clock,
-        providerFor,
-        exchanges,
-        tokenEndpoint,
+        clock: this.#io.clock,
       });
       this.facts.client = fact;
       if (refreshes === false) this.facts.refreshToken = "not allowed";
@@ -275,6 +289,10 @@ class LiveCheck {
         `Whether the provider accepts the client: not checked without ${listed(client)}.`,
       );
     }
+  }
+
+  /** Checks whether the provider knows the redirect URI. */
+  async #redirectUri(provider: Provider): Promise<void> {
     const { redirectUri } = this.facts;
     if (this.findings.some(({ code }) => code === "E114" || code === "E115")) {
       this.notSeen.push(
@@ -292,12 +310,10 @@ class LiveCheck {
       !this.#lacks("clientId", "scope", "loginPrompt", "authorizationParams")
     ) {
       this.#progress("whether the provider knows the redirect URI");
-      const { isRegistered, findings } = await checkRedirectUri(
-        provider,
-        redirectUri,
-        clock,
-        this.#settings.httpTimeout,
-      );
+      const { isRegistered, findings } = await checkRedirectUri(provider, redirectUri, {
+        clock: this.#io.clock,
+        timeout: this.#settings.httpTimeout,
+      });
       this.facts.redirectUriRegistered = isRegistered;
       // With an internal address, this machine may not reach the one for browsers.
       const isInternal = this.#settings.discoveryUrl !== null;

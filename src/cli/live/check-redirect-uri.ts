@@ -56,8 +56,7 @@ const EXPECTED = [
 export async function checkRedirectUri(
   provider: Provider,
   redirectUri: string,
-  clock: Clock,
-  timeout: number,
+  { clock, timeout }: { readonly clock: Clock; readonly timeout: number },
 ): Promise<RedirectUriResult> {
   const request = {
     redirectUri,

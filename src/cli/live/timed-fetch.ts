@@ -13,11 +13,13 @@ export interface Exchange {
   readonly receivedAt: number;
 }
 
+export interface TimedFetch {
+  readonly fetch: typeof globalThis.fetch;
+  readonly exchanges: readonly Exchange[];
+}
+
 /** Returns a fetch function that records the times of each request. It records no content. */
-export function timedFetch(
-  fetch: typeof globalThis.fetch,
-  clock: Clock,
-): { fetch: typeof globalThis.fetch; exchanges: readonly Exchange[] } {
+export function timedFetch(fetch: typeof globalThis.fetch, clock: Clock): TimedFetch {
   const exchanges: Exchange[] = [];
   return {
     exchanges,
