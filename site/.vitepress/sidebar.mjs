@@ -141,6 +141,7 @@ export const sidebar = [
       { text: "Measurements", link: "/evidence/performance" },
       { text: "Decisions", link: "/explanation/decisions" },
       { text: "Architecture", link: "/contributing/architecture" },
+      { text: "Conventions of the code", link: "/contributing/grammar" },
     ],
   },
   {

@@ -368,6 +368,7 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     );
     expect(pagesIn(sidebar.filter(({ text }) => text === EVIDENCE)).toSorted()).toEqual([
       "contributing/architecture.md",
+      "contributing/grammar.md",
       ...filesOf("evidence").map((name) => `evidence/${name}`),
       "explanation/decisions.md",
     ]);
