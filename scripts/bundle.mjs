@@ -68,7 +68,10 @@ const CHUNKS = [
   ],
   // The first use loads it.
   ["provider", /^provider\//],
-  ["apis-over-node", /^apis\/(?:proxy-over-node|node-transport|websocket)\.ts$/],
+  [
+    "apis-over-node",
+    /^apis\/(?:proxy-over-node|node-transport|connections|idle-timeout|websocket)\.ts$/,
+  ],
   ["apis", /^apis\//],
   ["test-provider", /^testing\/provider\//],
   ["testing", /^testing\/(?!index)/],

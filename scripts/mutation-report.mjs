@@ -60,6 +60,9 @@ export const DECIDING_FILES = {
   "src/apis/redirects-and-links.ts": ["test/apis/headers.unit.test.ts"],
   "src/apis/challenge.ts": ["test/apis/headers.unit.test.ts"],
   "src/apis/proxy.ts": ["test/apis/proxy.unit.test.ts"],
+  "src/apis/proxy-policy.ts": ["test/apis/proxy.unit.test.ts"],
+  "src/apis/send-with-token.ts": ["test/apis/proxy.unit.test.ts"],
+  "src/apis/abort-at-session-end.ts": ["test/apis/proxy.unit.test.ts"],
   "src/apis/step-up.ts": ["test/apis/step-up.unit.test.ts"],
   "src/config/api-rules.ts": [
     "test/config/api-options.unit.test.ts",

@@ -17,7 +17,7 @@ const PARAMETERS: Readonly<Record<string, RegExp>> = {
   max_age: /^\d{1,9}$/,
   scope: /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/,
 };
-const MAX_LENGTH = 1000;
+const MAX_PARAMETER_LENGTH = 1000;
 
 /**
  * Returns the challenge of a response; undefined if a new token could meet it, or there is none.
@@ -32,7 +32,7 @@ export function challengeOf(status: number, lines: HeaderLines): Challenge | und
   if (given.get("error") !== error) return undefined;
   const valid = Object.entries(PARAMETERS).flatMap(([name, form]) => {
     const value = given.get(name);
-    return value !== undefined && value.length <= MAX_LENGTH && form.test(value)
+    return value !== undefined && value.length <= MAX_PARAMETER_LENGTH && form.test(value)
       ? [[name, value] as const]
       : [];
   });

@@ -9,10 +9,11 @@ import { urlToHttpOptions } from "node:url";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
 import type { Shutdown } from "../work/shutdown.js";
+import { agentOf, closeUnasked, isClosedByPeer, outliveWriteErrors } from "./connections.js";
+import { watchIdle } from "./idle-timeout.js";
 import { isEventStreamType } from "./response-headers.js";
 import { nodeStream, replaced } from "./web-bodies.js";
 import {
-  apiTimeout,
   asApiError,
   type ApiRequest,
   type ApiResponse,
@@ -21,35 +22,10 @@ import {
 } from "./transport.js";
 
 /**
- * Milliseconds that an unused connection stays open: less than the 5 s of Node's own servers, so
- * that none is closed while we send.
- */
-const IDLE_CONNECTION = 4_000;
-
-/**
  * The most bytes of headers in a response. When Node's own limit of 16 KB is reached, the API has
  * already acted. HTTP/2 sends no more to the browser than this.
  */
-const MAX_HEADERS = 65_536;
-
-/**
- * Creates the pool of connections to one API. The certificate is checked, whatever the environment
- * says.
- */
-export function agentOf({ url }: Api): http.Agent {
-  const options = { keepAlive: true, timeout: IDLE_CONNECTION };
-  const agent =
-    url.protocol === "https:"
-      ? new https.Agent({ ...options, rejectUnauthorized: true })
-      : new http.Agent(options);
-  // What nobody has asked for would be the response to the next request, perhaps another user's
-  // (RFC 9112 section 9.2).
-  return agent.on("free", (socket: Socket) => socket.once("data", closeUnasked));
-}
-
-function closeUnasked(this: Socket): void {
-  this.destroy();
-}
+const MAX_HEADER_BYTES = 65_536;
 
 /** Returns the body of a request; undefined if it has none. */
 export function nodeBody(
@@ -174,7 +150,7 @@ function responseTo(
     const isWaiting = () =>
       (incoming === undefined || incoming.readableLength === 0) &&
       (outgoing.writableEnded || outgoing.writableLength > 0);
-    const stop = watchIdle(outgoing, clock, timeout, isWaiting, breakOff);
+    const stop = watchIdle(outgoing, { clock, timeout, isWaiting, breakOff });
     outgoing.on("socket", (socket) => {
       socket.off("data", closeUnasked);
       bytesBefore = socket.bytesRead;
@@ -240,35 +216,6 @@ function upgraded(
   };
 }
 
-function isClosedByPeer({ code }: NodeJS.ErrnoException): boolean {
-  return code === "ECONNRESET" || code === "EPIPE" || code === "ECONNABORTED";
-}
-
-type Done = (error?: NodeJS.ErrnoException | null) => void;
-type Write = (...written: [...unknown[], done: Done]) => void;
-
-const outliving = new WeakSet<Duplex>();
-
-/**
- * Lets a connection live until the API has closed it also for reading. An API that refuses an upload
- * sends its response and closes; Node.js destroys a connection at the first write that fails, and
- * with it the response that has arrived.
- */
-function outliveWriteErrors(socket: Socket): void {
-  if (outliving.has(socket)) return;
-  outliving.add(socket);
-  const own = socket as unknown as Record<"_write" | "_writev", Write>;
-  for (const name of ["_write", "_writev"] as const) {
-    const write = own[name].bind(socket);
-    own[name] = (...written) => {
-      const done = written.pop() as Done;
-      write(...written, (error) => {
-        done(error && isClosedByPeer(error) ? undefined : error);
-      });
-    };
-  }
-}
-
 /** As `endable` of streams of the Web. */
 function endable(source: IncomingMessage, endsBy: (end: () => void) => void): Readable {
   const body = source.pipe(new PassThrough());
@@ -306,7 +253,7 @@ function openRequest(
     method,
     headers: lines,
     agent: base.agent,
-    maxHeaderSize: MAX_HEADERS,
+    maxHeaderSize: MAX_HEADER_BYTES,
   });
 }
 
@@ -325,39 +272,4 @@ function sendBody(body: ApiRequest<Readable>["body"], outgoing: ClientRequest): 
   // After an early response the rest is discarded, as Node does with a body that nothing reads: the
   // connection serves further requests.
   outgoing.once("close", () => body.resume());
-}
-
-/**
- * The timeout is checked in as many parts, because the bytes of a connection are counted, but not
- * announced.
- */
-const PARTS = 4;
-
-/**
- * Breaks off a request whose connection has been idle for too long.
- * @param isWaiting whether the next byte is the API's matter
- */
-function watchIdle(
-  outgoing: ClientRequest,
-  clock: Clock,
-  timeout: number,
-  isWaiting: () => boolean,
-  breakOff: (reason: Error) => void,
-): () => void {
-  let [seen, idle] = [0, 0];
-  let cancel: () => void;
-  const check = () => {
-    const { bytesRead = 0, bytesWritten = 0 } = outgoing.socket ?? {};
-    idle = bytesRead + bytesWritten === seen && isWaiting() ? idle + 1 : 0;
-    seen = bytesRead + bytesWritten;
-    if (idle < PARTS) next();
-    else breakOff(apiTimeout());
-  };
-  const next = () => {
-    cancel = clock.timer((timeout * 1000) / PARTS, check);
-  };
-  next();
-  return () => {
-    cancel();
-  };
 }

@@ -51,7 +51,7 @@ const sentName = byName((name, { requestHeaders: table }) => {
  * How many header names are remembered for each API, and how long one may be: strangers can send
  * any.
  */
-const [MOST_NAMES, MAX_NAME] = [500, 100];
+const [MAX_NAMES, MAX_NAME_LENGTH] = [500, 100];
 
 /**
  * Remembers what a function decides about a header of an API: the name with which it passes, or the
@@ -68,7 +68,7 @@ export function byName(
     const remembered = names.get(name);
     if (remembered !== undefined) return remembered;
     const decided = decide(name.toLowerCase(), api);
-    if (names.size < MOST_NAMES && name.length <= MAX_NAME)
+    if (names.size < MAX_NAMES && name.length <= MAX_NAME_LENGTH)
       known.set(api, names.set(name, decided));
     return decided;
   };

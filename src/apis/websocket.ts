@@ -6,7 +6,10 @@ import { pipeline, type Duplex, type Readable } from "node:stream";
 import { ERRORS } from "../errors.js";
 import { isStream, problem, shuttingDown, type Reply } from "../http/reply.js";
 import type { Api } from "../config/api-options.js";
-import { admittedUrl, answered, Closing, type Exchange, type ProxyReply } from "./proxy.js";
+import { Closing } from "./abort-at-session-end.js";
+import type { Exchange, ProxyReply } from "./exchange.js";
+import { admittedUrl } from "./proxy-policy.js";
+import { answered } from "./send-with-token.js";
 import { lengthOf } from "./request-headers.js";
 import type { ApiResponse, Transport, Upgraded } from "./transport.js";
 
@@ -109,7 +112,7 @@ function isFromOtherOrigin(_api: Api, { request, origin }: Exchange): boolean {
 }
 
 /** Bytes that a browser may send before it knows whether its connection is upgraded. */
-const MAX_EARLY = 65_536;
+const MAX_EARLY_BYTES = 65_536;
 
 /**
  * Reads a connection until its browser gets a response, because one that nobody reads doesn't tell
@@ -122,7 +125,7 @@ function untilResponse(socket: Duplex): () => readonly Buffer[] {
   function keep(chunk: Buffer): void {
     early.push(chunk);
     size += chunk.length;
-    if (size > MAX_EARLY) socket.destroy();
+    if (size > MAX_EARLY_BYTES) socket.destroy();
   }
   function end(): void {
     socket.destroy();

@@ -34,7 +34,7 @@ export const loadStreamApi = lazily(() => import("../apis/fetch-api-stream.js"))
 /** On Node.js. */
 export const loadNodeProxy = lazily(() => import("../apis/proxy-over-node.js"));
 /** On other runtimes. */
-export const loadFetchProxy = lazily(() => import("../apis/respond.js"));
+export const loadFetchProxy = lazily(() => import("../apis/proxy-over-fetch.js"));
 
 /** What loads the code that these APIs need. */
 export function apiCode(apis: ReadonlyMap<string, Api>): readonly (() => Promise<unknown>)[] {

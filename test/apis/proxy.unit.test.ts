@@ -2,7 +2,10 @@
 // the response, of a failure and of an end.
 import { describe, expect, it } from "vitest";
 import type { Challenge } from "../../src/apis/challenge.js";
-import { answered, Closing, proxyRequest, type Exchange } from "../../src/apis/proxy.js";
+import { Closing } from "../../src/apis/abort-at-session-end.js";
+import type { Exchange } from "../../src/apis/exchange.js";
+import { proxyRequest } from "../../src/apis/proxy.js";
+import { answered } from "../../src/apis/send-with-token.js";
 import type { ApiRequest, ApiResponse, IncomingBody } from "../../src/apis/transport.js";
 import type { Api } from "../../src/config/api-options.js";
 import { ERRORS, IdpAuthError, type ErrorCode } from "../../src/errors.js";

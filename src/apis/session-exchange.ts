@@ -1,4 +1,4 @@
-/** What the proxy needs of a session and of the framework. */
+/** A request for an API with the session behind it: its token, and the responses without one. */
 import { logLine, reasonLine } from "../events/log-lines.js";
 import type { LogEntry } from "../events/log.js";
 import { MIN_VALIDITY_SECONDS } from "../record/token-validity.js";
@@ -20,14 +20,13 @@ import { driverCode, type EventHub } from "../events/event-hub.js";
 import { blockedUser, type Blocked } from "../guard/blocked.js";
 import { isNavigation, loginPath, providerIn } from "../guard/login-url.js";
 import type { Origin } from "../http/redirects.js";
-import type { AnyReply, Reply } from "../http/reply.js";
+import type { Reply } from "../http/reply.js";
 import type { IdpRequest } from "../http/request.js";
 import { failureReply, outageOf, type Failure } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
 import type { Shutdown } from "../work/shutdown.js";
 import type { Challenge } from "./challenge.js";
-import { fetchBody, fetchTransport } from "./fetch-transport.js";
-import { proxyRequest, type Exchange } from "./proxy.js";
+import type { Exchange } from "./exchange.js";
 import type { HeaderLines } from "./request-headers.js";
 import { stepUpReply } from "./step-up.js";
 import { rulesFor } from "./path-rules.js";
@@ -60,22 +59,7 @@ export interface Proxied {
 }
 
 /** Milliseconds that a guard may take before the session is read again. */
-const LOOK_AGAIN = 100;
-
-/** Passes a request of the Fetch standard on. */
-export function respondOverFetch(
-  proxied: Proxied,
-  request: Request,
-  component: ProxyComponent,
-): Promise<AnyReply> {
-  const transport = fetchTransport(proxied.api, component.clock, globalThis.fetch);
-  return proxyRequest(
-    proxied.api,
-    transport,
-    new SessionExchange(proxied, [...request.headers].flat(), component),
-    fetchBody(request),
-  );
-}
+const LOOK_AGAIN_MS = 100;
 
 /** A message of Node.js, as far as its connection, or its stream of HTTP/2, is broken off. */
 interface Severable {
@@ -187,7 +171,7 @@ export class SessionExchange implements Exchange {
       const blocked = gone ?? (await guard(rulesFor(api, this.request)));
       if (blocked !== undefined) return blocked.reply;
       // The application's own rule may have waited, such as for its database.
-      const isLate = this.clock.monotonic() - since >= LOOK_AGAIN;
+      const isLate = this.clock.monotonic() - since >= LOOK_AGAIN_MS;
       const late = isLate ? await this.#blockedIfGone() : undefined;
       if (late !== undefined) return late.reply;
       const options = { minValidity: MIN_VALIDITY_SECONDS, rejected };

@@ -1,0 +1,55 @@
+import type { Clock } from "../clock.js";
+import type { ErrorCode, IdpAuthError } from "../errors.js";
+import type { Origin } from "../http/redirects.js";
+import type { BodyStream, Reply } from "../http/reply.js";
+import type { IdpRequest } from "../http/request.js";
+import type { Failure } from "../pages/failure-reply.js";
+import type { Shutdown } from "../work/shutdown.js";
+import type { Challenge } from "./challenge.js";
+import type { HeaderLines } from "./request-headers.js";
+
+/** What the proxy needs of a request, and of the session behind it. */
+export interface Exchange {
+  readonly request: IdpRequest;
+  /** The header lines as the browser sent them. */
+  readonly lines: HeaderLines;
+  /** The application's own origin. */
+  readonly origin: Origin | undefined;
+  /** The browser's IP address, as far as the framework trusts it. */
+  readonly client: string | undefined;
+  /** See `IDP_PATH_PREFIX`. */
+  readonly pathPrefix: string;
+  readonly clock: Clock;
+  readonly shutdown: Shutdown;
+  /** Breaks the connection to the browser. Absent: the end of the stream from the API does it. */
+  readonly cut?: () => void;
+  /**
+   * Returns a signal that aborts when the session ends; its reason is a `SessionEndedError`. Called
+   * only if the request takes long.
+   */
+  ended(): AbortSignal;
+  /** Calls a function once when the response is complete, or the browser has left. */
+  onClose(closed: () => void): void;
+  /** Returns the user's token for this API, or the response of the guard, an outage or a step-up. */
+  token(): Promise<string | Reply>;
+  /**
+   * The same after the request has waited: the session may have ended, so it is read anew.
+   *
+   * @param rejected the token to which the API has responded 401. The same one is returned if there
+   *   can be no other
+   */
+  tokenAgain(rejected?: string): Promise<string | Reply>;
+  /** Returns the response for a challenge of the API: a login that meets it. */
+  stepUp(challenge: Challenge): Promise<Reply>;
+  /** Returns the response for a request that isn't passed on, or whose response isn't. */
+  refused(code: ErrorCode, more?: Pick<Failure, "headers" | "detail">): Promise<Reply>;
+  /** Gets the failures that an operator must know: their status is 500 and above. */
+  failed(error: IdpAuthError): void;
+  /** The browser doesn't get the API's `Location`. */
+  locationDropped(): void;
+  /** Gets what a rule has thrown for an upgrade, because no framework does. */
+  threw?(error: unknown): void;
+}
+
+/** A response for the browser. The adapter sends its stream as it comes; see `AnyReply`. */
+export type ProxyReply<Stream extends BodyStream> = Reply<string | Uint8Array | Stream>;

@@ -1,0 +1,20 @@
+/** The proxy on servers that have no socket, where each request to an API goes over `fetch`. */
+import type { AnyReply } from "../http/reply.js";
+import { fetchBody, fetchTransport } from "./fetch-transport.js";
+import { proxyRequest } from "./proxy.js";
+import { SessionExchange, type Proxied, type ProxyComponent } from "./session-exchange.js";
+
+/** Passes a request of the Fetch standard on. */
+export function respondOverFetch(
+  proxied: Proxied,
+  request: Request,
+  component: ProxyComponent,
+): Promise<AnyReply> {
+  const transport = fetchTransport(proxied.api, component.clock, globalThis.fetch);
+  return proxyRequest(
+    proxied.api,
+    transport,
+    new SessionExchange(proxied, [...request.headers].flat(), component),
+    fetchBody(request),
+  );
+}
