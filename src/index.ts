@@ -3,6 +3,7 @@
  * such as `idpauth/express`, and from here the functions that need no `auth`, such as `deny` and
  * `hasClaim`.
  */
+export { REQUEST_ACCESSORS } from "./auth/accessors.js";
 export { createIdpAuth } from "./auth/create-idp-auth.js";
 export { createAdapterAuth, type AdapterParts } from "./auth/adapter-auth.js";
 export type {

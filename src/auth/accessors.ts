@@ -43,6 +43,23 @@ export interface AccessorParts<FrameworkRequest extends object> {
 }
 
 /**
+ * The accessors that only need a request: their name, and how they are called on Next.js, where the
+ * request is the last parameter and can be left out.
+ */
+export const REQUEST_ACCESSORS = {
+  getCredentials: "request",
+  getUser: "request",
+  clientState: "request",
+  getData: "request",
+  updateData: "change, request",
+  readSessionRecord: "request",
+  getAccessToken: "{ api }, request",
+  fetchApi: "api, path, init, request",
+  checkIdpAuthentication: "request",
+  explainIdpAuthentication: "request",
+} as const satisfies Partial<Record<keyof Accessors<object>, string>>;
+
+/**
  * The functions of the `auth` object. Each is async if it reads a session, so that every error is a
  * rejection.
  */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { idpAuth as fetchStyle } from "../../src/adapters/fetch/fetch.js";
 import { idpAuth } from "../../src/adapters/next/next.js";
 
 const auth = idpAuth({ env: {}, log: false });
@@ -25,4 +26,11 @@ describe("in idpauth/next, an accessor with further arguments has the request la
       ),
     );
   });
+});
+
+it("idpauth/next has every accessor of the other adapters", () => {
+  const others = Object.keys(fetchStyle({ env: {}, log: false }));
+  // What mounts the endpoints and guards in hooks.
+  const elsewhere = ["fetch", "guard"];
+  expect(others.filter((name) => !(name in auth) && !elsewhere.includes(name))).toEqual([]);
 });

@@ -1,14 +1,11 @@
 import type { NextRequest } from "next/server.js";
 import type {
-  AccessTokenOptions,
-  Credentials,
-  Explanation,
   Finding,
   GuardResponsesOf,
   GuardRule,
   IdpAuth,
   LoginUrlOptions,
-  ProbeDetails,
+  REQUEST_ACCESSORS,
   Session,
   SESSION_FOR_TESTS,
   SETTLED,
@@ -49,6 +46,21 @@ export type RouteGuard = <More extends Context, Result>(
 
 export const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 
+/** An accessor whose request is the last parameter. Default: the current request. */
+type WithRequestLast<Accessor> = Accessor extends (
+  raw: Incoming,
+  ...more: infer More
+) => infer Result
+  ? (...args: [...more: More, request?: Request]) => Result
+  : never;
+
+/** The accessors that only need a request, as Next.js has them. */
+type RequestAccessors<OwnClaims extends object, Data extends object> = {
+  [
+    Name in keyof Pick<IdpAuth<Incoming, OwnClaims, Data>, keyof typeof REQUEST_ACCESSORS>
+  ]: WithRequestLast<IdpAuth<Incoming, OwnClaims, Data>[Name]>;
+};
+
 /**
  * idpauth for the App Router of Next.js 16. Without a request, a function reads the current one
  * from `headers()`. That works in server components, server actions, route handlers and the proxy,
@@ -57,18 +69,21 @@ export const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTION
 export interface NextIdpAuth<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
-> extends Pick<
-  IdpAuth<Incoming, OwnClaims, Data>,
-  | "endSession"
-  | "revokeIdpToken"
-  | "isValidIdpUrl"
-  | "mountPath"
-  | "close"
-  | "on"
-  | typeof SESSION_FOR_TESTS
-  | typeof SETTLED
-  | typeof STARTUP_CHECKS
-> {
+>
+  extends
+    RequestAccessors<OwnClaims, Data>,
+    Pick<
+      IdpAuth<Incoming, OwnClaims, Data>,
+      | "endSession"
+      | "revokeIdpToken"
+      | "isValidIdpUrl"
+      | "mountPath"
+      | "close"
+      | "on"
+      | typeof SESSION_FOR_TESTS
+      | typeof SETTLED
+      | typeof STARTUP_CHECKS
+    > {
   /**
    * Runs the startup checks; call it in `register()` of `instrumentation.ts`. On a mistake Next.js
    * logs every finding and serves nothing, but its process does not end. Without the call, the
@@ -133,21 +148,6 @@ export interface NextIdpAuth<
   ): Promise<Session<OwnClaims, Data>>;
 
   /**
-   * The user's credentials, refreshed when the ID token has expired; null when signed out. It does
-   * not look at the expiry of the access token in them: for a token that an API still accepts, use
-   * `getAccessToken`. The result contains the client secret and tokens, so it must never reach a
-   * browser.
-   *
-   * @throws ProviderUnavailableError | StoreUnavailableError an outage (503); the user may still be
-   *   signed in
-   */
-  getCredentials(request?: Request): Promise<Credentials | null>;
-  /**
-   * The user's email, name and picture, after the same policy as `getCredentials`; null when signed
-   * out.
-   */
-  getUser(request?: Request): Promise<UserPayload | null>;
-  /**
    * The session of a signed-in user: user, verified claims and times, read-only; null when signed
    * out. It applies the same policy.
    */
@@ -166,47 +166,6 @@ export interface NextIdpAuth<
    * @param request the request that the handler or the proxy got
    */
   seenSession(request: Request): Session<OwnClaims, Data> | null;
-  /**
-   * What the browser may see of the session: the body of `GET /idpauth/session?details=true`. It
-   * does not count as activity.
-   */
-  clientState(request?: Request): Promise<ProbeDetails>;
-  /** The application's own data, read-only; undefined when signed out. */
-  getData(request?: Request): Promise<Readonly<Partial<Data>> | undefined>;
-  /**
-   * Changes the application's own data by compare-and-swap.
-   *
-   * @param change a pure function from the newest data to the next data; it may run again
-   * @returns the new data; undefined when signed out, or if the session has ended meanwhile
-   * @throws TypeError the result is not JSON, or larger than `dataLimit`; nothing changes
-   */
-  updateData(
-    change: (data: Readonly<Partial<Data>>) => Partial<Data>,
-    request?: Request,
-  ): Promise<Readonly<Partial<Data>> | undefined>;
-  /**
-   * The record's specified keys as stored, for debugging. It applies no policy: never authorize by
-   * it; use `getSession`.
-   */
-  readSessionRecord(request?: Request): Promise<Readonly<Record<string, unknown>> | null>;
-  /** As `getCredentials`, but also looks at the access token's own expiry. */
-  getAccessToken(options?: AccessTokenOptions, request?: Request): Promise<string | null>;
-  /**
-   * Sends a request to an API with the user's access token, as `fetch` does, and once more with a
-   * new token if the API responds 401.
-   *
-   * @param api its name in the option `apis`
-   * @param path path and query below the API's `url`, without a leading slash
-   */
-  fetchApi(api: string, path: string, init?: RequestInit, request?: Request): Promise<Response>;
-  /**
-   * Whether the session is valid at this moment without a refresh. It is false for a signed-in user
-   * whose ID token has just expired. To learn whether a user is signed in, use `getUser` or
-   * `getSession`.
-   */
-  checkIdpAuthentication(request?: Request): Promise<boolean>;
-  /** As `checkIdpAuthentication`, with the reason. */
-  explainIdpAuthentication(request?: Request): Promise<Explanation>;
   /**
    * The path and query of a login that returns to a page, for `<a href>`. Without `returnTo`, it
    * returns to the page of the request if `auth.proxy` guards it. Below a `basePath`, `Link` and

@@ -3,6 +3,7 @@ import { NextResponse, type NextRequest } from "next/server.js";
 import {
   assertGuardOptions,
   assertUsage,
+  REQUEST_ACCESSORS,
   respondToBlocked,
   SESSION_FOR_TESTS,
   SETTLED,
@@ -190,6 +191,28 @@ export function idpAuth<
     return redirect(pageLoginUrl(blocked, raw, page.returnTo));
   }
 
+  const accessors = Object.fromEntries(
+    Object.entries(REQUEST_ACCESSORS).map(([name, usage]) => [name, accessor(name, usage)]),
+  ) as unknown as Pick<NextIdpAuth<OwnClaims, Data>, keyof typeof REQUEST_ACCESSORS>;
+
+  /**
+   * One of {@link REQUEST_ACCESSORS}.
+   * @param usage its parameters, the last of which is the request
+   */
+  function accessor(name: string, usage: string) {
+    const place = usage.split(", ").length - 1;
+    return async (...args: unknown[]): Promise<unknown> => {
+      if (place > 0) assertRequestLast(`${name}(${usage})`, args[0]);
+      return forRequest(
+        async (auth, raw) => {
+          const functions = auth as unknown as Record<string, (...args: unknown[]) => unknown>;
+          return functions[name]?.(raw, ...args.slice(0, place));
+        },
+        args[place] as Request | undefined,
+      );
+    };
+  }
+
   const idpRequired = idpRequiredWith({});
   const guarded = idpRequired((request, _event: ProxyEvent) => {
     return NextResponse.next({ request: { headers: placed(request) } });
@@ -248,8 +271,7 @@ export function idpAuth<
             from,
           ),
 
-    getCredentials: (request) => forRequest((auth, raw) => auth.getCredentials(raw), request),
-    getUser: (request) => forRequest((auth, raw) => auth.getUser(raw), request),
+    ...accessors,
     getSession<Value>(from?: Request | SessionOptions<Value>, given?: SessionOptions<Value>) {
       const [request, options] = from instanceof Request ? [from, given] : [undefined, from];
       return forRequest(
@@ -258,25 +280,6 @@ export function idpAuth<
       );
     },
     seenSession: (request) => component().seenSession(guardedRequests.get(request) ?? request),
-    clientState: (request) => forRequest((auth, raw) => auth.clientState(raw), request),
-    getData: (request) => forRequest((auth, raw) => auth.getData(raw), request),
-    async updateData(change, request) {
-      assertRequestLast("updateData(change, request)", change);
-      return forRequest((auth, raw) => auth.updateData(raw, change), request);
-    },
-    readSessionRecord: (request) => forRequest((auth, raw) => auth.readSessionRecord(raw), request),
-    async getAccessToken(options, request) {
-      assertRequestLast("getAccessToken({ api }, request)", options);
-      return forRequest((auth, raw) => auth.getAccessToken(raw, options), request);
-    },
-    async fetchApi(api, path, init, request) {
-      assertRequestLast("fetchApi(api, path, init, request)", api);
-      return forRequest((auth, raw) => auth.fetchApi(raw, api, path, init), request);
-    },
-    checkIdpAuthentication: (request) =>
-      forRequest((auth, raw) => auth.checkIdpAuthentication(raw), request),
-    explainIdpAuthentication: (request) =>
-      forRequest((auth, raw) => auth.explainIdpAuthentication(raw), request),
     async loginUrl(options = {}, request) {
       assertRequestLast("loginUrl({ returnTo }, request)", options);
       return forRequest(async (auth, raw) => {
