@@ -1,7 +1,7 @@
 // Lists where src/ departs from docs/contributing/grammar.md, by folder: `npm run grammar`.
 // `npm run lint` checks the same rules with all others; this needs seconds. grammar-exceptions.json
 // lists the files that still depart, by rule; `npm run grammar -- --write` leaves out those that no
-// longer do, and adds none.
+// longer do, and adds none. `npm run grammar -- --fix` sorts the imports.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -79,11 +79,28 @@ function roomOfFinding({ place }) {
 
 /** @returns {GrammarFinding[]} of all of src/ */
 function findings() {
+  return sources().flatMap((file) =>
+    checkGrammar(file, readFileSync(path.join(root, file), "utf8")),
+  );
+}
+
+/** Sorts the imports of all of src/. */
+function sortImports() {
+  const linter = new Linter({ cwd: root });
+  for (const file of sources()) {
+    const name = path.join(root, file);
+    const text = readFileSync(name, "utf8");
+    const { output } = linter.verifyAndFix(text, CONFIG, { filename: name });
+    if (output !== text) writeFileSync(name, output);
+  }
+}
+
+/** @returns {string[]} the modules of src/ */
+function sources() {
   return readdirSync(path.join(root, "src"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))
     .toSorted()
-    .map((name) => `src/${name.split(path.sep).join("/")}`)
-    .flatMap((file) => checkGrammar(file, readFileSync(path.join(root, file), "utf8")));
+    .map((name) => `src/${name.split(path.sep).join("/")}`);
 }
 
 /**
@@ -109,6 +126,7 @@ function prune(found) {
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  if (process.argv.includes("--fix")) sortImports();
   const found = findings();
   for (const room of new Set(found.map(roomOfFinding))) {
     const list = found.filter((each) => roomOfFinding(each) === room);

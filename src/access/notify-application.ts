@@ -1,7 +1,7 @@
-import { withoutUndefined } from "../record/without-undefined.js";
 import { identityOf } from "../events/event-hub.js";
 import type { Registration } from "../ports/registration.js";
 import type { EndReason } from "../record/session-policy.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 import type { Shared } from "./shared.js";
 
 interface Announcers extends Shared {

@@ -3,9 +3,9 @@ import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import { identityOf } from "../events/event-hub.js";
 import type { Provider, RefreshRequest } from "../ports/provider.js";
 import type { Registration } from "../ports/registration.js";
-import type { Credentials, SpentRefresh } from "../record/credentials.js";
 import type { Change, Updated, UserSession } from "../ports/user-session.js";
 import { withReview } from "../record/application-data.js";
+import type { Credentials, SpentRefresh } from "../record/credentials.js";
 import type { IdInfo } from "../record/identity.js";
 import type { Rejection, SessionRecord } from "../record/record.js";
 import {

@@ -1,4 +1,15 @@
+import { epochSeconds } from "../clock.js";
 import { isOutage, ProviderUnavailableError } from "../errors.js";
+import type { Registration } from "../ports/registration.js";
+import type { UserSession } from "../ports/user-session.js";
+import type { Credentials } from "../record/credentials.js";
+import type { SessionRecord } from "../record/record.js";
+import {
+  judge,
+  type EndReason,
+  type PolicySettings,
+  type Verdict,
+} from "../record/session-policy.js";
 import { isRecent } from "../record/stored-api-tokens.js";
 import {
   accessTokenLife,
@@ -6,21 +17,10 @@ import {
   isUnexpired,
   staysValid,
 } from "../record/token-validity.js";
-import {
-  judge,
-  type EndReason,
-  type PolicySettings,
-  type Verdict,
-} from "../record/session-policy.js";
-import type { UserSession } from "../ports/user-session.js";
-import type { Credentials } from "../record/credentials.js";
-import type { SessionRecord } from "../record/record.js";
-import type { Registration } from "../ports/registration.js";
-import { epochSeconds } from "../clock.js";
 import { createOptionalWrites } from "./optional-writes.js";
 import { SessionOwner } from "./session-owner.js";
-import type { Shared } from "./shared.js";
 import { needAfter, type Refresher } from "./shared-refresh.js";
+import type { Shared } from "./shared.js";
 
 /** The result of an access: a record of a signed-in user, or the reason why there is none. */
 export type Access<Own extends Registration = Registration> = SignedIn<Own> | SignedOut<Own>;

@@ -1,13 +1,13 @@
 import { ProviderUnavailableError } from "../errors.js";
-import type { UserSession } from "../ports/user-session.js";
 import type { Registration } from "../ports/registration.js";
+import type { UserSession } from "../ports/user-session.js";
 import { clientOf, type SessionRecord } from "../record/record.js";
 import type { Verdict } from "../record/session-policy.js";
+import { inTime } from "../work/deadline.js";
+import { createSlots, type Slots } from "../work/slots.js";
 import type { LeaseOptions, Need } from "./lease.js";
 import { refreshOnce, type ApiRenewal } from "./refresh-attempt.js";
 import type { Shared } from "./shared.js";
-import { inTime } from "../work/deadline.js";
-import { createSlots, type Slots } from "../work/slots.js";
 
 /** Which refresh a verdict of the policy needs. */
 export function needAfter(verdict: Verdict): Need | undefined {

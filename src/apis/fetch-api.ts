@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.js";
-import { ERRORS, IdpAuthError } from "../errors.js";
 import type { Api } from "../config/api-options.js";
+import { ERRORS, IdpAuthError } from "../errors.js";
 import { upstreamUrl } from "./path-rules.js";
 import { apiTimeout, asApiError } from "./transport.js";
 

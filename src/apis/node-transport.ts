@@ -1,7 +1,7 @@
 /** Requests to APIs over node:http and node:https. */
 import http, { type ClientRequest, type IncomingMessage } from "node:http";
-import https from "node:https";
 import type { Http2ServerRequest } from "node:http2";
+import https from "node:https";
 import { Socket } from "node:net";
 import { PassThrough, type Duplex, type Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
@@ -12,7 +12,6 @@ import type { Shutdown } from "../work/shutdown.js";
 import { agentOf, closeUnasked, isClosedByPeer, outliveWriteErrors } from "./connections.js";
 import { watchIdle } from "./idle-timeout.js";
 import { isEventStreamType } from "./response-headers.js";
-import { nodeStream, replaced } from "./web-bodies.js";
 import {
   asApiError,
   type ApiRequest,
@@ -20,6 +19,7 @@ import {
   type IncomingBody,
   type Transport,
 } from "./transport.js";
+import { nodeStream, replaced } from "./web-bodies.js";
 
 /**
  * The most bytes of headers in a response. When Node's own limit of 16 KB is reached, the API has

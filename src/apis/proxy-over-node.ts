@@ -13,8 +13,8 @@ import { proxyRequest } from "./proxy.js";
 import { lengthOf, type HeaderLines } from "./request-headers.js";
 import { SessionExchange, type Proxied, type ProxyComponent } from "./session-exchange.js";
 import type { IncomingBody } from "./transport.js";
-import { proxyUpgrade } from "./websocket.js";
 import { decoded, webBody, webStream } from "./web-bodies.js";
+import { proxyUpgrade } from "./websocket.js";
 
 /** A request as the framework hands it in: of Node.js, of the Web, or as both. */
 export interface IncomingRequest {

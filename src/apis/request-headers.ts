@@ -1,6 +1,6 @@
 /** Which headers of a request an API gets. Pure. */
-import type { Origin } from "../http/redirects.js";
 import { NEVER_FROM_BROWSER, NEVER_SENT, type Api } from "../config/api-options.js";
+import type { Origin } from "../http/redirects.js";
 
 /**
  * Header lines as they were sent, in any letter case: name, value, name, value, as `rawHeaders` of

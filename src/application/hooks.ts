@@ -7,9 +7,9 @@ import { HookFailedError, isOutage, placeOf, type HookName } from "../errors.js"
 import type { EventHub } from "../events/event-hub.js";
 import { logLine } from "../events/log-lines.js";
 import type { IdpRequest } from "../http/request.js";
-import type { JsonObject } from "../record/json.js";
 import type { Credentials } from "../record/credentials.js";
 import type { Claims, IdInfo } from "../record/identity.js";
+import type { JsonObject } from "../record/json.js";
 import type { SessionEnd } from "../record/session-policy.js";
 import type { Session } from "../record/session-view.js";
 import { within } from "../work/deadline.js";

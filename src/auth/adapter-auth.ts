@@ -1,3 +1,4 @@
+import type { Finding } from "../errors.js";
 import { createGates, type GateParts, type Gates } from "../guard/gate.js";
 import { type Usage } from "../guard/guard-usage.js";
 import { createIdpAuth } from "./create-idp-auth.js";
@@ -8,7 +9,6 @@ import type {
   IdpAuth,
   IdpAuthOptions,
 } from "./public-types.js";
-import type { Finding } from "../errors.js";
 
 /** What an adapter builds its `auth` object from. */
 export interface AdapterParts<

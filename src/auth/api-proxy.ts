@@ -2,17 +2,17 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { SessionRequest } from "../access/session-request.js";
-import { isNode, loadFetchProxy, loadNodeProxy } from "./api-code.js";
-import type { Component } from "./component.js";
-import type { FrameworkAdapter, IdpAuth } from "./public-types.js";
 import type { Api } from "../config/api-options.js";
 import { check } from "../config/check-table.js";
 import type { Finding } from "../errors.js";
 import type { GuardOpened } from "../guard/guard.js";
-import type { GuardRule } from "../record/guard-requirements.js";
 import { onFirstClose } from "../http/first-close.js";
 import { pathOf, seenClient, type IdpRequest } from "../http/request.js";
+import type { GuardRule } from "../record/guard-requirements.js";
 import { whenEnded } from "../sessions/session-end-signal.js";
+import { isNode, loadFetchProxy, loadNodeProxy } from "./api-code.js";
+import type { Component } from "./component.js";
+import type { FrameworkAdapter, IdpAuth } from "./public-types.js";
 
 export interface ApiProxyParts<FrameworkRequest extends object> {
   readonly ready: () => Component<FrameworkRequest>;

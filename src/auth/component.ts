@@ -2,21 +2,16 @@
  * The composition root: it creates every part from the settings and the options, and connects the
  * parts.
  */
-import { inLogLines } from "../config/setting-names.js";
-import type { WantedValidity } from "../record/stored-api-tokens.js";
-import { createApplication } from "../application/application.js";
-import { lazily } from "../work/lazily.js";
-import { UnawaitedTasks } from "../work/unawaited-tasks.js";
 import { createOrphanedTokenRule } from "../access/orphaned-tokens.js";
-import { createRefresher } from "../access/shared-refresh.js";
 import { createSessionAccess } from "../access/session-access.js";
 import { SessionRequest } from "../access/session-request.js";
-import { createSlots, slotsWithin } from "../work/slots.js";
-import type { FrameworkAdapter, IdpAuthOptions } from "./public-types.js";
+import { createRefresher } from "../access/shared-refresh.js";
+import { createApplication } from "../application/application.js";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
-import { issuerTemplate } from "../config/tenant-issuers.js";
 import type { Settings } from "../config/read-settings.js";
+import { inLogLines } from "../config/setting-names.js";
+import { issuerTemplate } from "../config/tenant-issuers.js";
 import type { EndpointContext, EndpointRegistration } from "../endpoints/context.js";
 import { createDelayedRevocations } from "../endpoints/delayed-revocations.js";
 import { createRouter, type Router } from "../endpoints/router.js";
@@ -26,23 +21,28 @@ import { logLine, reasonLine } from "../events/log-lines.js";
 import { isSecure, type IdpRequest } from "../http/request.js";
 import { createPages } from "../pages/pages.js";
 import type { Provider } from "../ports/provider.js";
+import type { TokenTarget } from "../ports/provider.js";
+import type { UserSession } from "../ports/user-session.js";
 import { createEndpointOwners, type OwnEndpoints } from "../provider/endpoint-owners.js";
+import type { WantedValidity } from "../record/stored-api-tokens.js";
 import type { KeyNames } from "../record/stored-form.js";
 import { createBundledSessions } from "../sessions/bundled-sessions.js";
-import { labelOf } from "../sessions/session-entries.js";
+import { createSessionEnding } from "../sessions/end-by-key.js";
 import { createFrameworkSessions } from "../sessions/framework-session.js";
 import { createProviderLogouts } from "../sessions/provider-logouts.js";
 import { createReportedStore } from "../sessions/reported-store.js";
 import { createSealer } from "../sessions/seal.js";
-import { createSessionEnding } from "../sessions/end-by-key.js";
+import { labelOf } from "../sessions/session-entries.js";
 import type { SessionForTests } from "../sessions/session-for-tests.js";
 import { createSubjectSessions, type Subject } from "../sessions/subject-sessions.js";
-import type { TokenTarget } from "../ports/provider.js";
-import type { UserSession } from "../ports/user-session.js";
-import type { Shutdown } from "../work/shutdown.js";
-import { apiCode, loadApiAccess } from "./api-code.js";
-import type { CheckedSettings } from "./startup.js";
 import { memoryStore } from "../stores/memory/memory-store.js";
+import { lazily } from "../work/lazily.js";
+import type { Shutdown } from "../work/shutdown.js";
+import { createSlots, slotsWithin } from "../work/slots.js";
+import { UnawaitedTasks } from "../work/unawaited-tasks.js";
+import { apiCode, loadApiAccess } from "./api-code.js";
+import type { FrameworkAdapter, IdpAuthOptions } from "./public-types.js";
+import type { CheckedSettings } from "./startup.js";
 
 /**
  * The concurrent requests of one process at one provider, and the milliseconds that a further one

@@ -1,6 +1,5 @@
-import { epochSeconds, systemClock } from "../clock.js";
 import type { ApplicationOptions } from "../application/hooks.js";
-import type { FrameworkAdapter, FrameworkFacts, IdpAuthOptions } from "./public-types.js";
+import { epochSeconds, systemClock } from "../clock.js";
 import { readApis, type ApiTable } from "../config/api-options.js";
 import {
   readSettings,
@@ -10,9 +9,10 @@ import {
 import { runChecks } from "../config/startup-checks.js";
 import { storeMistake } from "../config/store-mistake.js";
 import { ConfigurationError, type Finding } from "../errors.js";
-import type { LogEntry } from "../events/log.js";
 import { logLine } from "../events/log-lines.js";
+import type { LogEntry } from "../events/log.js";
 import { pageFindings } from "../pages/check-page-options.js";
+import type { FrameworkAdapter, FrameworkFacts, IdpAuthOptions } from "./public-types.js";
 
 /** The options that are no settings. The check for misspelt options knows them. */
 const HOOKS = ["onSignIn", "onRefresh", "onSignOut", "clientData"] as const;

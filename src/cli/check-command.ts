@@ -5,10 +5,10 @@ import {
   type Environment,
   type ConfiguredProvider,
 } from "../config/read-settings.js";
-import type { CheckIo } from "./live/check-io.js";
-import type { LiveResult } from "./live/check-live.js";
 import { report, type Outcome } from "./check-report.js";
 import { HELP, readUsage, type Usage } from "./check-usage.js";
+import type { CheckIo } from "./live/check-io.js";
+import type { LiveResult } from "./live/check-live.js";
 
 /** Writes text to a stream of the process. The text includes its line ends. */
 export type Write = (text: string, stream: "stdout" | "stderr") => void;

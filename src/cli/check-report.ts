@@ -1,7 +1,7 @@
 import { CHECK_GROUPS, groupOf, inReportOrder } from "../config/startup-checks.js";
 import { seeExplanation, type Finding } from "../errors.js";
-import type { LiveFacts } from "./live/live-facts.js";
 import { factLines } from "./live/format-facts.js";
+import type { LiveFacts } from "./live/live-facts.js";
 import { counted } from "./live/message-parts.js";
 
 /** The result of a check. */

@@ -1,7 +1,7 @@
 import type { SignInOptions, SignOutOptions } from "./client-interface.js";
 import type { Environment } from "./environment.js";
-import type { Session } from "./session.js";
 import type { SessionState } from "./session-state.js";
+import type { Session } from "./session.js";
 import { SignInError } from "./sign-in-error.js";
 import { signedIn } from "./waiting-requests.js";
 

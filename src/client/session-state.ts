@@ -1,5 +1,5 @@
-import type { EndReason } from "../record/probe.js";
 import type { UserPayload } from "../record/identity.js";
+import type { EndReason } from "../record/probe.js";
 
 /**
  * When each limit of the session is reached: milliseconds since the epoch, by this browser's clock.

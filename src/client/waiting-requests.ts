@@ -1,7 +1,7 @@
 import type { EndReason } from "../record/probe.js";
 import type { Environment } from "./environment.js";
-import type { Session } from "./session.js";
 import type { SessionState } from "./session-state.js";
+import type { Session } from "./session.js";
 import { UserChangedError } from "./user-changed-error.js";
 
 /**

@@ -1,13 +1,13 @@
 /** The table of APIs: what the option `apis` may contain, and what is wrong with it. */
-import { check } from "./check-table.js";
-import { METHODS, ruleMistakes, type ApiRule } from "./api-rules.js";
-import { kindOf, quoted } from "./describe-value.js";
-import type { ValueCheck } from "../record/guard-requirements.js";
 import type { Finding } from "../errors.js";
 import { isLoopback } from "../http/loopback.js";
 import { isAuthority, parseUrl } from "../http/redirects.js";
 import type { TokenTarget } from "../ports/provider.js";
+import type { ValueCheck } from "../record/guard-requirements.js";
 import { isObject, ownProperties } from "../record/json.js";
+import { METHODS, ruleMistakes, type ApiRule } from "./api-rules.js";
+import { check } from "./check-table.js";
+import { kindOf, quoted } from "./describe-value.js";
 
 /** An API that the application calls for its users. */
 export interface ApiOptions<

@@ -1,11 +1,11 @@
 /** The rules for the paths of an API: what the option `rules` may contain. */
-import { kindOf, quoted } from "./describe-value.js";
 import {
   requiredBy,
   valueCheckOf,
   type GuardRule,
   type ValueCheck,
 } from "../record/guard-requirements.js";
+import { kindOf, quoted } from "./describe-value.js";
 
 /** What the proxy requires for some of an API's paths, besides its own rule. */
 export interface ApiRule<

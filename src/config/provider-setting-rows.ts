@@ -1,8 +1,8 @@
-import { certificate, certificateMistake, keyMistake, privateKeys } from "./key-kinds.js";
 import { endpoints } from "./endpoints-kind.js";
+import { certificate, certificateMistake, keyMistake, privateKeys } from "./key-kinds.js";
 import { authorizationParams, parameterMistake, parameterNames } from "./parameter-kinds.js";
-import { DEFAULT_ISSUER } from "./provider-profiles.js";
 import { providerKey, providerKeys } from "./provider-keys.js";
+import { DEFAULT_ISSUER } from "./provider-profiles.js";
 import * as kind from "./setting-kinds.js";
 import { setting } from "./setting-kinds.js";
 

@@ -1,6 +1,6 @@
-import { isTenant } from "./tenant-issuers.js";
 import { isRedirectSetting, parseUrl, redirectSettingInAscii } from "../http/redirects.js";
 import type { OptionsPerProvider, SettingOptions } from "./setting-options.js";
+import { isTenant } from "./tenant-issuers.js";
 
 /**
  * Reads the values of one kind of setting. Both readers return undefined for a value that is not

@@ -2,9 +2,9 @@ import { deepFreeze } from "../record/json.js";
 import { APPLICATION_SETTINGS } from "./application-setting-rows.js";
 import { LOGOUT_SETTINGS } from "./logout-setting-rows.js";
 import { PROVIDER_SETTINGS } from "./provider-setting-rows.js";
-import type { OptionsPerProvider } from "./setting-options.js";
 import { SESSION_SETTINGS } from "./session-setting-rows.js";
 import type { RowsOfOptions, SettingKind, SettingRow, WrittenRow } from "./setting-kinds.js";
+import type { OptionsPerProvider } from "./setting-options.js";
 
 /**
  * A row of a setting whose values have the type `Value`. Null is among them if the setting can be

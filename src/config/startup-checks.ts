@@ -1,3 +1,6 @@
+import type { Finding } from "../errors.js";
+import type { StoreProblem } from "../ports/session-store.js";
+import { isOnThisMachine } from "./check-common-settings.js";
 import {
   check,
   CHECK_GROUPS,
@@ -8,9 +11,6 @@ import {
   type CheckGroup,
   type CheckRow,
 } from "./check-table.js";
-import type { Finding } from "../errors.js";
-import type { StoreProblem } from "../ports/session-store.js";
-import { isOnThisMachine } from "./check-common-settings.js";
 import type { SettingsResult } from "./read-settings.js";
 
 export {

@@ -1,5 +1,5 @@
-import { kindOf } from "./describe-value.js";
 import type { SessionStore, StoreProblem } from "../ports/session-store.js";
+import { kindOf } from "./describe-value.js";
 
 /** The methods that every store has; `close` is optional. */
 export const STORE_METHODS: readonly (keyof SessionStore)[] = [

@@ -1,14 +1,14 @@
 import { randomInt } from "node:crypto";
 import { notifyOfEnd } from "../access/notify-application.js";
-import { createSlots } from "../work/slots.js";
+import type { SessionRequest } from "../access/session-request.js";
 import { wait, type Clock } from "../clock.js";
 import { failureReason, ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
+import { providerIn } from "../guard/login-url.js";
 import { json, type Reply } from "../http/reply.js";
 import type { LogoutToken } from "../ports/provider.js";
+import { createSlots } from "../work/slots.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
-import { providerIn } from "../guard/login-url.js";
 import { readForm } from "./posted-form.js";
-import type { SessionRequest } from "../access/session-request.js";
 
 /**
  * Verified logout tokens that one process carries out at a time, and the milliseconds for which a

@@ -1,16 +1,16 @@
 /** The replies of callbacks that start no session. */
+import type { SessionRequest } from "../access/session-request.js";
 import { ERRORS } from "../errors.js";
+import { reasonLine } from "../events/log-lines.js";
+import { loginUrlBackTo, providerIn, isPassable } from "../guard/login-url.js";
 import { wantsPage } from "../http/accept.js";
 import { problem, redirect, type Reply } from "../http/reply.js";
+import type { Action } from "../pages/error-page.js";
+import { failureReply } from "../pages/failure-reply.js";
 import { isText, userPayload, type IdInfo } from "../record/identity.js";
 import type { PendingLogin } from "../record/record.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
-import { loginUrlBackTo, providerIn, isPassable } from "../guard/login-url.js";
-import type { SessionRequest } from "../access/session-request.js";
-import type { Action } from "../pages/error-page.js";
 import { failureAt } from "./login-destination.js";
-import { reasonLine } from "../events/log-lines.js";
-import { failureReply } from "../pages/failure-reply.js";
 
 const COOKIE_LOST =
   "The browser uses https, but the framework sees http, so a session middleware whose cookie is `secure` sets none. Turn on the " +

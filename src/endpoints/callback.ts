@@ -1,10 +1,10 @@
-import { ProviderRefusedError } from "../errors.js";
-import { queryOf, single } from "../http/request.js";
-import type { Reply } from "../http/reply.js";
-import { failureReply, outageReply } from "../pages/failure-reply.js";
 import type { SessionRequest } from "../access/session-request.js";
-import { linkInvalid } from "./callback-replies.js";
+import { ProviderRefusedError } from "../errors.js";
 import { loginPath, providerIn } from "../guard/login-url.js";
+import type { Reply } from "../http/reply.js";
+import { queryOf, single } from "../http/request.js";
+import { failureReply, outageReply } from "../pages/failure-reply.js";
+import { linkInvalid } from "./callback-replies.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { finishLogin } from "./finish-login.js";
 

@@ -1,15 +1,15 @@
+import type { SessionAccess } from "../access/session-access.js";
+import type { Shared } from "../access/shared.js";
+import type { Api } from "../config/api-options.js";
+import type { CommonSettings, Settings } from "../config/read-settings.js";
 import type { Finding } from "../errors.js";
 import type { Pages } from "../pages/pages.js";
 import type { Registration } from "../ports/registration.js";
 import type { KeyNames } from "../record/stored-form.js";
-import type { Api } from "../config/api-options.js";
-import type { CommonSettings, Settings } from "../config/read-settings.js";
-import type { Shutdown } from "../work/shutdown.js";
-import type { Release } from "../work/slots.js";
-import type { SessionAccess } from "../access/session-access.js";
-import type { Shared } from "../access/shared.js";
 import type { ProviderLogouts } from "../sessions/provider-logouts.js";
 import type { Subject, SubjectSessions } from "../sessions/subject-sessions.js";
+import type { Shutdown } from "../work/shutdown.js";
+import type { Release } from "../work/slots.js";
 import type { DelayedRevocations } from "./delayed-revocations.js";
 
 /** A registration with what its endpoints need. */

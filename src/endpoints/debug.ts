@@ -1,12 +1,12 @@
-import { json, type Reply } from "../http/reply.js";
-import { judge, remaining } from "../record/session-policy.js";
-import { userPayload } from "../record/identity.js";
-import type { SessionRecord } from "../record/record.js";
+import type { SessionRequest } from "../access/session-request.js";
+import { epochSeconds } from "../clock.js";
 import { variableOf } from "../config/provider-keys.js";
 import { SETTINGS, type CommonSettings, type SettingName } from "../config/read-settings.js";
-import { epochSeconds } from "../clock.js";
+import { json, type Reply } from "../http/reply.js";
+import { userPayload } from "../record/identity.js";
+import type { SessionRecord } from "../record/record.js";
+import { judge, remaining } from "../record/session-policy.js";
 import type { EndpointContext } from "./context.js";
-import type { SessionRequest } from "../access/session-request.js";
 
 /**
  * GET {mountPath}debug: session, policy, settings and findings, without secrets. The router has

@@ -1,5 +1,5 @@
-import type { UnawaitedTasks } from "../work/unawaited-tasks.js";
 import type { Clock } from "../clock.js";
+import type { UnawaitedTasks } from "../work/unawaited-tasks.js";
 
 /**
  * Milliseconds after which a revocation runs although the browser has not come back from the

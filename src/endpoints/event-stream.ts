@@ -1,12 +1,12 @@
-import type { Clock } from "../clock.js";
-import type { Shutdown } from "../work/shutdown.js";
-import { eventStream, shuttingDown, type AnyReply } from "../http/reply.js";
-import { isSameOrigin } from "../guard/csrf.js";
-import { whenEnded, type SessionEndedError } from "../sessions/session-end-signal.js";
-import type { EndpointContext } from "./context.js";
-import { failureReply } from "../pages/failure-reply.js";
-import { blockedUser } from "../guard/blocked.js";
 import type { SessionRequest } from "../access/session-request.js";
+import type { Clock } from "../clock.js";
+import { blockedUser } from "../guard/blocked.js";
+import { isSameOrigin } from "../guard/csrf.js";
+import { eventStream, shuttingDown, type AnyReply } from "../http/reply.js";
+import { failureReply } from "../pages/failure-reply.js";
+import { whenEnded, type SessionEndedError } from "../sessions/session-end-signal.js";
+import type { Shutdown } from "../work/shutdown.js";
+import type { EndpointContext } from "./context.js";
 
 /** The open streams of one session in one process. Our decision. */
 const MAX_STREAMS = 8;

@@ -1,21 +1,18 @@
-import { notifyOfEnd } from "../access/notify-application.js";
-import { epochSeconds, type EpochSeconds } from "../clock.js";
-import { hasSubject, isSameUser, userPayload, type IdInfo } from "../record/identity.js";
-import type { EndpointContext, EndpointRegistration } from "./context.js";
-import { single } from "../http/request.js";
-import { failureReply, type Failure } from "../pages/failure-reply.js";
-import { signInErrorCode, type SignInErrorCode } from "../record/sign-in-errors.js";
-import type { ProviderFacts, DroppedTokens } from "../ports/provider.js";
-import type { PendingLogin, SessionRecord } from "../record/record.js";
 import { createHash } from "node:crypto";
+import { notifyOfEnd } from "../access/notify-application.js";
 import type { SessionRequest } from "../access/session-request.js";
+import { epochSeconds, type EpochSeconds } from "../clock.js";
 import { ProviderUnavailableError, StoreUnavailableError } from "../errors.js";
 import { identityOf } from "../events/event-hub.js";
 import { reasonLine } from "../events/log-lines.js";
 import { providerIn } from "../guard/login-url.js";
-import { meetsStepUp } from "../record/step-up.js";
 import { redirect, type Reply } from "../http/reply.js";
+import { single } from "../http/request.js";
+import { failureReply, type Failure } from "../pages/failure-reply.js";
+import type { ProviderFacts, DroppedTokens } from "../ports/provider.js";
 import type { Review } from "../record/application-data.js";
+import type { SignIn } from "../record/credentials.js";
+import { hasSubject, isSameUser, userPayload, type IdInfo } from "../record/identity.js";
 import {
   dataOfSameUser,
   findLogin,
@@ -24,10 +21,13 @@ import {
   signedIn,
   withoutLogin,
 } from "../record/pending-logins.js";
-import type { SignIn } from "../record/credentials.js";
+import type { PendingLogin, SessionRecord } from "../record/record.js";
 import { judge } from "../record/session-policy.js";
+import { signInErrorCode, type SignInErrorCode } from "../record/sign-in-errors.js";
 import { needsUser } from "../record/silent-login.js";
+import { meetsStepUp } from "../record/step-up.js";
 import { anotherAccount, askUser, linkInvalid } from "./callback-replies.js";
+import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { failureAt, failureCodeOf } from "./login-destination.js";
 import { wasSignedOutByOtherSite, withDecision } from "./other-site-logout.js";
 

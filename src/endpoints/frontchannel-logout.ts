@@ -1,12 +1,12 @@
 import { notifyOfEnd } from "../access/notify-application.js";
-import { profileOf } from "../config/provider-profiles.js";
-import { framedPage } from "../pages/page-reply.js";
-import { queryOf, single } from "../http/request.js";
-import type { Reply } from "../http/reply.js";
-import { providerIn } from "../guard/login-url.js";
-import type { EndpointContext, EndpointRegistration } from "./context.js";
-import { outageReply, badParameters } from "../pages/failure-reply.js";
 import type { SessionRequest } from "../access/session-request.js";
+import { profileOf } from "../config/provider-profiles.js";
+import { providerIn } from "../guard/login-url.js";
+import type { Reply } from "../http/reply.js";
+import { queryOf, single } from "../http/request.js";
+import { outageReply, badParameters } from "../pages/failure-reply.js";
+import { framedPage } from "../pages/page-reply.js";
+import type { EndpointContext, EndpointRegistration } from "./context.js";
 
 /**
  * GET {mountPath}frontchannel-logout, or frontchannel-logout/{key}: the provider's logout page

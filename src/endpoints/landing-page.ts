@@ -1,12 +1,12 @@
-import { queryOf } from "../http/request.js";
-import type { Reply } from "../http/reply.js";
-import { judge, type EndReason } from "../record/session-policy.js";
-import { userPayload } from "../record/identity.js";
+import type { SessionRequest } from "../access/session-request.js";
 import { epochSeconds } from "../clock.js";
 import type { CommonSettings } from "../config/read-settings.js";
+import type { Reply } from "../http/reply.js";
+import { queryOf } from "../http/request.js";
 import type { IndexState } from "../pages/index-page.js";
+import { userPayload } from "../record/identity.js";
+import { judge, type EndReason } from "../record/session-policy.js";
 import type { EndpointContext } from "./context.js";
-import type { SessionRequest } from "../access/session-request.js";
 
 /**
  * GET {mountPath}: the landing page. It reads the session; it sends nothing to the provider and

@@ -1,14 +1,14 @@
-import type { Clock } from "../clock.js";
 import { randomBytes } from "node:crypto";
-import { ownLogoutAddress } from "../config/provider-profiles.js";
-import { reasonLine } from "../events/log-lines.js";
-import { failureReason, ProviderUnavailableError } from "../errors.js";
-import { queryOf, single } from "../http/request.js";
-import { redirect, type Reply } from "../http/reply.js";
 import type { OwnedSession } from "../access/session-access.js";
-import type { EndpointContext, EndpointRegistration } from "./context.js";
 import type { SessionRequest } from "../access/session-request.js";
+import type { Clock } from "../clock.js";
+import { ownLogoutAddress } from "../config/provider-profiles.js";
+import { failureReason, ProviderUnavailableError } from "../errors.js";
+import { reasonLine } from "../events/log-lines.js";
+import { redirect, type Reply } from "../http/reply.js";
+import { queryOf, single } from "../http/request.js";
 import { inTime } from "../work/deadline.js";
+import type { EndpointContext, EndpointRegistration } from "./context.js";
 
 /** Milliseconds for which a logout waits for the provider. */
 const PATIENCE = 1_000;

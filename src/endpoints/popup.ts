@@ -1,11 +1,11 @@
-import { queryOf, single } from "../http/request.js";
-import { script, type Reply } from "../http/reply.js";
+import type { SessionRequest } from "../access/session-request.js";
 import { epochSeconds } from "../clock.js";
 import { loginPath, loginUrlBackTo } from "../guard/login-url.js";
+import { script, type Reply } from "../http/reply.js";
+import { queryOf, single } from "../http/request.js";
 import { POPUP_SCRIPT } from "../pages/popup-page.js";
 import { judge } from "../record/session-policy.js";
 import type { EndpointContext } from "./context.js";
-import type { SessionRequest } from "../access/session-request.js";
 
 /**
  * A random id with which the page that opened a popup recognizes its message. It has no authority:

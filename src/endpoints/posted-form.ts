@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.js";
-import { isObject } from "../record/json.js";
 import type { IdpRequest } from "../http/request.js";
+import { isObject } from "../record/json.js";
 import { within } from "../work/deadline.js";
 
 /** Bytes of a form. */

@@ -1,18 +1,18 @@
 import { notifyOfLogout } from "../access/notify-application.js";
+import type { SessionRequest } from "../access/session-request.js";
 import { epochSeconds } from "../clock.js";
 import { isOutage } from "../errors.js";
+import { blockedUser } from "../guard/blocked.js";
 import { isSameOrigin } from "../guard/csrf.js";
-import { json, redirect, type Reply } from "../http/reply.js";
 import { wantsPage } from "../http/accept.js";
+import { json, redirect, type Reply } from "../http/reply.js";
 import { single } from "../http/request.js";
+import { failureReply, outageReply, badParameters } from "../pages/failure-reply.js";
 import { hasSubject, type Claims, userPayload } from "../record/identity.js";
 import { sessionId, type ListedSession } from "../sessions/subject-sessions.js";
 import type { EndpointContext } from "./context.js";
-import { failureReply, outageReply, badParameters } from "../pages/failure-reply.js";
-import { readForm } from "./posted-form.js";
-import { blockedUser } from "../guard/blocked.js";
 import { endOwnSession, revokeEnded } from "./logout.js";
-import type { SessionRequest } from "../access/session-request.js";
+import { readForm } from "./posted-form.js";
 
 /**
  * GET {mountPath}sessions: the user's sessions, as a page or as JSON. POST: ends one of them

@@ -1,15 +1,15 @@
+import type { Access } from "../access/session-access.js";
+import type { SessionRequest } from "../access/session-request.js";
+import { epochSeconds } from "../clock.js";
 import { isOutage } from "../errors.js";
 import { jsonText, type Reply } from "../http/reply.js";
 import { queryOf, single } from "../http/request.js";
+import { retryAfterOf } from "../pages/failure-reply.js";
 import { hasSubject, userPayload } from "../record/identity.js";
 import type { ProbeDetails, SessionProbe } from "../record/probe.js";
 import { remaining, untilEnd } from "../record/session-policy.js";
 import { sessionView } from "../record/session-view.js";
-import { epochSeconds } from "../clock.js";
-import type { Access } from "../access/session-access.js";
-import type { SessionRequest } from "../access/session-request.js";
 import type { EndpointContext } from "./context.js";
-import { retryAfterOf } from "../pages/failure-reply.js";
 
 /**
  * What the browser may see of a session: the probe with details. The record has passed the policy.

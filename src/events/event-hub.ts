@@ -1,11 +1,11 @@
-import { withoutUndefined } from "../record/without-undefined.js";
 import { channel, hasSubscribers } from "node:diagnostics_channel";
 import type { Clock } from "../clock.js";
 import { failureReason, ProviderRefusedError } from "../errors.js";
-import type { Log, LogEntry } from "./log.js";
 import type { IdInfo } from "../record/identity.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 import type { EventName, Events, Listener } from "./events.js";
 import { failureLine, logLine, outageLine, reasonLine } from "./log-lines.js";
+import type { Log, LogEntry } from "./log.js";
 
 /** Lines of `logOnce` that are remembered. */
 const MAX_REMEMBERED_LINES = 100;

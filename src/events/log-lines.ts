@@ -1,6 +1,6 @@
 import { withoutUndefined } from "../record/without-undefined.js";
-import type { LogEntry, LogLevel } from "./log.js";
 import type { Events, ProviderEndpoint } from "./events.js";
+import type { LogEntry, LogLevel } from "./log.js";
 
 /**
  * The table of the log's codes that are neither error codes (docs/reference/errors.md has those)

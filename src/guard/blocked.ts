@@ -1,14 +1,14 @@
+import type { SessionRequest } from "../access/session-request.js";
 import type { CommonSettings } from "../config/read-settings.js";
 import { ERRORS, type IdpAuthError } from "../errors.js";
-import { json, redirect, type Reply } from "../http/reply.js";
 import { wantsPage } from "../http/accept.js";
+import type { Origin } from "../http/redirects.js";
+import { json, redirect, type Reply } from "../http/reply.js";
+import type { IdpRequest } from "../http/request.js";
 import { failureReply, outageOf, retryAfterOf } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
-import type { IdpRequest } from "../http/request.js";
-import { stepUpParameters, type StepUp } from "../record/step-up.js";
 import type { EndReason } from "../record/session-policy.js";
-import type { Origin } from "../http/redirects.js";
-import type { SessionRequest } from "../access/session-request.js";
+import { stepUpParameters, type StepUp } from "../record/step-up.js";
 import {
   isNavigation,
   loginHeader,

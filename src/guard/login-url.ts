@@ -1,7 +1,7 @@
 import type { CommonSettings } from "../config/read-settings.js";
-import { ownOrigin, type IdpRequest } from "../http/request.js";
 import { wantsPage } from "../http/accept.js";
 import { MAX_ORIGIN_URL_LENGTH, sameOriginUrl, type Origin } from "../http/redirects.js";
+import { ownOrigin, type IdpRequest } from "../http/request.js";
 
 /** The most characters of a value that a login passes on. */
 const MAX_LENGTH = 512;

@@ -1,8 +1,8 @@
 import { ERRORS, type ErrorCode } from "../errors.js";
+import type { UserPayload } from "../record/identity.js";
 import { html, isSafeAddress, NOTICE, PAUSE, type Markup } from "./html.js";
 import { en } from "./locales/en.js";
 import type { MessageKey } from "./messages.js";
-import type { UserPayload } from "../record/identity.js";
 import type { PageContent } from "./page-description.js";
 import type { Texts } from "./texts.js";
 

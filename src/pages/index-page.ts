@@ -1,6 +1,6 @@
+import type { UserPayload } from "../record/identity.js";
 import type { EndReason } from "../record/session-policy.js";
 import { signInErrorCode } from "../record/sign-in-errors.js";
-import type { UserPayload } from "../record/identity.js";
 import { html, CLOCK, NOTICE, PERSON, type Markup } from "./html.js";
 import type { PageContent } from "./page-description.js";
 import { avatar, nameAndEmail, acceptablePicture } from "./person.js";

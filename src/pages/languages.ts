@@ -1,7 +1,7 @@
 import { preferences } from "../http/accept.js";
+import { lazily } from "../work/lazily.js";
 import { en } from "./locales/en.js";
 import type { Messages } from "./messages.js";
-import { lazily } from "../work/lazily.js";
 
 /** The languages of the pages, by their tag (BCP 47). */
 export type Language = "en" | "de" | "fr" | "es" | "ja" | "ar";

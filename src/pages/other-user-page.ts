@@ -1,6 +1,6 @@
 import { ERRORS } from "../errors.js";
-import { html, PERSON } from "./html.js";
 import type { UserPayload } from "../record/identity.js";
+import { html, PERSON } from "./html.js";
 import type { PageContent } from "./page-description.js";
 import { shownText } from "./person.js";
 import type { Texts } from "./texts.js";

@@ -1,6 +1,6 @@
-import { ownOrigin, type AddressSettings, type IdpRequest } from "../http/request.js";
-import { page } from "./page-reply.js";
 import type { Reply } from "../http/reply.js";
+import { ownOrigin, type AddressSettings, type IdpRequest } from "../http/request.js";
+import { lazily } from "../work/lazily.js";
 import type { ChooserModel } from "./chooser-page.js";
 import { errorPage, type ErrorModel } from "./error-page.js";
 import { indexPage, type IndexModel } from "./index-page.js";
@@ -16,11 +16,11 @@ import { en } from "./locales/en.js";
 import { otherUserPage, type OtherUserModel } from "./other-user-page.js";
 import type { PageContent, PageDescription } from "./page-description.js";
 import type { PagesOptions } from "./page-options.js";
+import { page } from "./page-reply.js";
 import { imageSource } from "./person.js";
 import { popupPage, type PopupModel } from "./popup-page.js";
 import { sessionsPage, type SessionsModel } from "./sessions-page.js";
 import { createTexts, type Texts } from "./texts.js";
-import { lazily } from "../work/lazily.js";
 
 const loadStyle = lazily(() => import("./style.js"));
 const loadChooserPage = lazily(() => import("./chooser-page.js"));

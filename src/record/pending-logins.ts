@@ -1,7 +1,9 @@
 /** The changes that a login and its callback make to the record: pending logins and used states. */
+import type { EpochSeconds } from "../clock.js";
 import type { Review } from "./application-data.js";
-import { ownProperties, type JsonObject } from "./json.js";
+import type { SignIn } from "./credentials.js";
 import { isSameUser, type IdInfo } from "./identity.js";
+import { ownProperties, type JsonObject } from "./json.js";
 import {
   MAX_PENDING_LOGINS,
   MAX_USED_STATES,
@@ -11,8 +13,6 @@ import {
   type PrivateState,
   type SessionRecord,
 } from "./record.js";
-import type { EpochSeconds } from "../clock.js";
-import type { SignIn } from "./credentials.js";
 import { withoutUndefined } from "./without-undefined.js";
 
 function isAlive(login: PendingLogin, now: EpochSeconds): boolean {

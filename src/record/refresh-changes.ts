@@ -1,8 +1,8 @@
 /** The changes that a refresh makes to the record. */
 import type { EpochSeconds } from "../clock.js";
 import type { SpentRefresh, Identity } from "./credentials.js";
-import { withoutUndefined } from "./without-undefined.js";
 import type { PrivateState, RefreshLease, Rejection, SessionRecord } from "./record.js";
+import { withoutUndefined } from "./without-undefined.js";
 
 export function withLease(record: SessionRecord, lease: RefreshLease): SessionRecord {
   return { ...record, idp_state: { ...record.idp_state, lease } };

@@ -1,6 +1,6 @@
+import { hasEpochTimePassed, type EpochSeconds } from "../clock.js";
 import type { EndReason } from "./probe.js";
 import type { SessionRecord } from "./record.js";
-import { hasEpochTimePassed, type EpochSeconds } from "../clock.js";
 
 export type { EndReason, SessionEnd } from "./probe.js";
 

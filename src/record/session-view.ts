@@ -1,5 +1,4 @@
-import { withoutUndefined } from "./without-undefined.js";
-import { untilEnd, type PolicySettings } from "./session-policy.js";
+import type { EpochSeconds } from "../clock.js";
 import {
   claimsWithOutput,
   hasSubject,
@@ -9,7 +8,8 @@ import {
 } from "./identity.js";
 import { deepFreeze } from "./json.js";
 import type { SessionRecord } from "./record.js";
-import type { EpochSeconds } from "../clock.js";
+import { untilEnd, type PolicySettings } from "./session-policy.js";
+import { withoutUndefined } from "./without-undefined.js";
 
 /**
  * The session of a signed-in user, as `getSession` returns it. Frozen. Times are epoch seconds, the

@@ -1,4 +1,3 @@
-import { withoutUndefined } from "../record/without-undefined.js";
 import { epochSeconds, type EpochSeconds } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
 import type { IdpRequest } from "../http/request.js";
@@ -6,6 +5,7 @@ import type { Entry, Stored } from "../ports/session-store.js";
 import type { SeenSession, Change, Updated, UserSession } from "../ports/user-session.js";
 import { EMPTY_RECORD, withoutInherited, type SessionRecord } from "../record/record.js";
 import type { EndReason, PolicySettings, SessionEnd } from "../record/session-policy.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 import {
   cookieNameFor,
   cookieValues,
@@ -14,6 +14,7 @@ import {
   newCookieValue,
   storeKeyOf,
 } from "./cookie.js";
+import { createSessionEndWatch, type SessionEndWatch } from "./session-end-watch.js";
 import {
   createSessionEntries,
   type Found,
@@ -29,7 +30,6 @@ import {
   lacksCookie,
   renewalInterval,
 } from "./session-life.js";
-import { createSessionEndWatch, type SessionEndWatch } from "./session-end-watch.js";
 
 /** A write that fails this often is not a lost race: the store is broken. */
 const MAX_ATTEMPTS = 64;

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { EpochSeconds } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
 import type { SeenSession, Change, Updated, UserSession } from "../ports/user-session.js";
 import { isSameUser } from "../record/identity.js";
@@ -10,11 +11,10 @@ import {
   withoutInherited,
   type SessionRecord,
 } from "../record/record.js";
-import { parseRecord, storedKeys } from "../record/stored-form.js";
 import type { EndReason, PolicySettings, SessionEnd } from "../record/session-policy.js";
-import type { EpochSeconds } from "../clock.js";
-import type { SessionEntriesOptions } from "./session-entries.js";
+import { parseRecord, storedKeys } from "../record/stored-form.js";
 import { createSessionEndWatch, type SessionEndWatch, type Looked } from "./session-end-watch.js";
+import type { SessionEntriesOptions } from "./session-entries.js";
 
 /** The session of a framework's own middleware. An adapter implements it. */
 export interface FrameworkSession {

@@ -1,11 +1,13 @@
-import { PENDING_LOGIN_SECONDS } from "../record/record.js";
 import { epochSeconds, type EpochSeconds } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
 import type { LogoutToken } from "../ports/provider.js";
 import type { Stored } from "../ports/session-store.js";
-import type { EntryPages } from "./reported-store.js";
 import { hasSubject, type IdInfo } from "../record/identity.js";
+import { PENDING_LOGIN_SECONDS } from "../record/record.js";
 import type { ClientIdentity } from "../record/record.js";
+import type { SessionEnding } from "./end-by-key.js";
+import type { EntryPages } from "./reported-store.js";
+import type { KeyedHashes } from "./seal.js";
 import {
   allPagesUnder,
   noteOf,
@@ -14,8 +16,6 @@ import {
   stampOf,
   type SessionEntriesOptions,
 } from "./session-entries.js";
-import type { KeyedHashes } from "./seal.js";
-import type { SessionEnding } from "./end-by-key.js";
 
 /**
  * Seconds by which the ID token of a sign-in may be newer than the logout token that ends its

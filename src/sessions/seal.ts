@@ -1,5 +1,5 @@
-import type { ClientIdentity } from "../record/record.js";
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
+import type { ClientIdentity } from "../record/record.js";
 
 /** The first byte of encrypted data. Data with another value cannot be decrypted. */
 const SEAL_VERSION = 1;

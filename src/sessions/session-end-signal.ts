@@ -1,5 +1,5 @@
-import { ERRORS, IdpAuthError } from "../errors.js";
 import { epochSeconds, type Clock } from "../clock.js";
+import { ERRORS, IdpAuthError } from "../errors.js";
 import type { UserSession } from "../ports/user-session.js";
 import { judge, type PolicySettings, type SessionEnd } from "../record/session-policy.js";
 import type { Shutdown } from "../work/shutdown.js";

@@ -2,7 +2,6 @@
  * A session as a store keeps it: the encrypted record, the summary that is readable without the
  * cookie, and the trace after its end.
  */
-import { expiryWithCookie } from "./session-life.js";
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
 import type { Entry, Stored } from "../ports/session-store.js";
 import { deepFreeze, isObject, isTooDeep, MAX_RECORD_DEPTH } from "../record/json.js";
@@ -19,6 +18,7 @@ import { parseRecord, storedForm, type KeyNames } from "../record/stored-form.js
 import { allPages, type EntryPages, type ReportedStore } from "./reported-store.js";
 import type { KeyedHashes, Sealer } from "./seal.js";
 import type { Looked } from "./session-end-watch.js";
+import { expiryWithCookie } from "./session-life.js";
 
 /** The cookie value that leads to a session, and the key that the session is stored under. */
 export interface Handle {

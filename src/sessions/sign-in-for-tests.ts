@@ -1,10 +1,10 @@
-import { withoutUndefined } from "../record/without-undefined.js";
 import { randomUUID } from "node:crypto";
-import { credentialsToDict } from "../record/credentials.js";
-import { stateOfSignIn } from "../record/pending-logins.js";
-import type { JsonObject } from "../record/json.js";
-import { RECORD_VERSION, type ClientIdentity, type SessionRecord } from "../record/record.js";
 import { epochSeconds, type Clock } from "../clock.js";
+import { credentialsToDict } from "../record/credentials.js";
+import type { JsonObject } from "../record/json.js";
+import { stateOfSignIn } from "../record/pending-logins.js";
+import { RECORD_VERSION, type ClientIdentity, type SessionRecord } from "../record/record.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 import type { BundledSessions } from "./bundled-sessions.js";
 import type { SessionForTests } from "./session-for-tests.js";
 

@@ -1,8 +1,8 @@
-import { withoutUndefined } from "../record/without-undefined.js";
 import { createHash } from "node:crypto";
-import { isWithinLimits, type PolicySettings } from "../record/session-policy.js";
-import type { Stored } from "../ports/session-store.js";
 import { epochSeconds, type EpochSeconds } from "../clock.js";
+import type { Stored } from "../ports/session-store.js";
+import { isWithinLimits, type PolicySettings } from "../record/session-policy.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 import type { SessionEnding } from "./end-by-key.js";
 import type { KeyedHashes } from "./seal.js";
 import {

@@ -1,5 +1,5 @@
-import { ProviderUnavailableError } from "../errors.js";
 import type { Clock } from "../clock.js";
+import { ProviderUnavailableError } from "../errors.js";
 
 /**
  * Requests that may wait for each slot. A later request gets a 503 at once, because no user would

@@ -29,8 +29,8 @@ import {
   writeReply,
   type ProxyUpgrade,
 } from "../node/node.js";
-import { frameworkSessionOf } from "./session-of-request.js";
 import { sessionMiddlewareOf } from "./session-middleware.js";
+import { frameworkSessionOf } from "./session-of-request.js";
 
 /**
  * Your own responses to blocked requests. Each ends the response or calls `next`; the protected

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
-import type { FastifyReply } from "fastify";
 import type { Readable } from "node:stream";
+import type { FastifyReply } from "fastify";
 import {
   GUARDED_CACHE_CONTROL,
   isStream,

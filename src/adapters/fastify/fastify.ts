@@ -17,8 +17,14 @@ import {
   type IdpAuthOptions,
   type Stopped,
 } from "../../index.js";
+import {
+  onClose,
+  rememberResponse,
+  sourceOf,
+  upgradesOf,
+  type ProxyUpgrade,
+} from "../node/node.js";
 import { errorHooks } from "./fastify-errors.js";
-import { endpoints, notEncapsulated, pathBelow } from "./mount-endpoints.js";
 import {
   FastifyMessage,
   keepReplyPrivate,
@@ -27,14 +33,8 @@ import {
   type AnyFastifyReply,
   type AnyFastifyRequest,
 } from "./fastify-message.js";
-import {
-  onClose,
-  rememberResponse,
-  sourceOf,
-  upgradesOf,
-  type ProxyUpgrade,
-} from "../node/node.js";
 import { FastifySessions, sessionPluginOf } from "./fastify-session.js";
+import { endpoints, notEncapsulated, pathBelow } from "./mount-endpoints.js";
 
 export type { AnyFastifyReply, AnyFastifyRequest } from "./fastify-message.js";
 

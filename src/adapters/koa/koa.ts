@@ -18,8 +18,8 @@ import {
   type Stopped,
 } from "../../index.js";
 import { keepPrivate, onClose, sourceOf, upgradesOf, type ProxyUpgrade } from "../node/node.js";
-import { KoaRequest, setReply } from "./koa-message.js";
 import { replaceOnError } from "./koa-errors.js";
+import { KoaRequest, setReply } from "./koa-message.js";
 
 /** The context of any Koa application, with any state and properties. */
 export type AnyContext = ExtendableContext;

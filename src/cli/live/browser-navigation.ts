@@ -1,7 +1,7 @@
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { ProviderUnavailableError } from "../../errors.js";
 import type { Clock } from "../../clock.js";
+import { ProviderUnavailableError } from "../../errors.js";
 import { withDeadline } from "../../provider/backchannel.js";
 
 /** The head of a response. */

@@ -1,6 +1,6 @@
-import { type SettingNames, type SettingText, textWith } from "../../config/setting-names.js";
 import type { UnnamedFinding } from "../../config/check-table.js";
 import type { Settings } from "../../config/read-settings.js";
+import { type SettingNames, type SettingText, textWith } from "../../config/setting-names.js";
 import {
   furtherParameters,
   loginScopes,

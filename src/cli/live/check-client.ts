@@ -1,17 +1,17 @@
 import { randomBytes } from "node:crypto";
-import type { SettingNames, SettingText } from "../../config/setting-names.js";
+import type { Clock } from "../../clock.js";
 import type { UnnamedFinding } from "../../config/check-table.js";
+import type { Settings } from "../../config/read-settings.js";
+import type { SettingNames, SettingText } from "../../config/setting-names.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../../errors.js";
 import type { Provider } from "../../ports/provider.js";
-import type { Settings } from "../../config/read-settings.js";
-import type { Clock } from "../../clock.js";
 import { asksForRetry } from "../../provider/back-off.js";
 import { withDeadline } from "../../provider/backchannel.js";
 import { authenticationInWords } from "../../provider/client-authentication.js";
 import { asksToTryLater } from "../../provider/response-meaning.js";
 import { liveCheck } from "./live-check-table.js";
-import type { Exchange } from "./timed-fetch.js";
 import type { LiveFacts } from "./live-facts.js";
+import type { Exchange } from "./timed-fetch.js";
 import { unreachable } from "./unreachable-endpoint.js";
 
 export interface ClientResult {

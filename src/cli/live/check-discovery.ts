@@ -1,7 +1,8 @@
-import type { SettingNames, SettingText } from "../../config/setting-names.js";
 import type { UnnamedFinding } from "../../config/check-table.js";
-import { parseUrl } from "../../http/redirects.js";
 import type { Settings } from "../../config/read-settings.js";
+import type { SettingNames, SettingText } from "../../config/setting-names.js";
+import { isTemplate } from "../../config/tenant-issuers.js";
+import { parseUrl } from "../../http/redirects.js";
 import { asksForRetry } from "../../provider/back-off.js";
 import { jsonObject, type Backchannel, type ProviderResponse } from "../../provider/backchannel.js";
 import {
@@ -11,9 +12,8 @@ import {
   WELL_KNOWN,
 } from "../../provider/discovery-request.js";
 import { expectedIssuer, type Document } from "../../provider/provider-metadata.js";
-import { isTemplate } from "../../config/tenant-issuers.js";
-import { liveCheck } from "./live-check-table.js";
 import { failureOf } from "./explain-connection-error.js";
+import { liveCheck } from "./live-check-table.js";
 import { listed, shownAddress, shownEndpoint } from "./message-parts.js";
 
 export interface Discovered {

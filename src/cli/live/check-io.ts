@@ -1,5 +1,5 @@
-import type { Environment } from "../../config/read-settings.js";
 import type { Clock } from "../../clock.js";
+import type { Environment } from "../../config/read-settings.js";
 
 /** The I/O of the live check. A test replaces it. */
 export interface CheckIo {

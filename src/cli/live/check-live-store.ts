@@ -1,17 +1,17 @@
 import { AssertionError } from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { epochSeconds } from "../../clock.js";
-import { storeFinding } from "../../config/startup-checks.js";
 import type { UnnamedFinding } from "../../config/check-table.js";
-import type { Entry, SessionStore } from "../../ports/session-store.js";
 import type { Environment } from "../../config/read-settings.js";
-import { storeRequirements, type StoreUnderTest } from "../../testing/index.js";
+import { storeFinding } from "../../config/startup-checks.js";
+import type { Entry, SessionStore } from "../../ports/session-store.js";
 import { withinTime } from "../../stores/time-limit.js";
+import { storeRequirements, type StoreUnderTest } from "../../testing/index.js";
+import type { CheckIo } from "./check-io.js";
+import { ownWords, storeFailure } from "./explain-store-error.js";
 import { liveCheck } from "./live-check-table.js";
 import type { StoreFacts } from "./live-facts.js";
 import { openStore, type OpenStore } from "./open-store.js";
-import { ownWords, storeFailure } from "./explain-store-error.js";
-import type { CheckIo } from "./check-io.js";
 
 export interface StoreResult {
   readonly fact: StoreFacts | null;

@@ -1,11 +1,13 @@
+import { named, type UnnamedFinding } from "../../config/check-table.js";
+import type { Environment, SettingName, Settings } from "../../config/read-settings.js";
+import { textWith, withProvider, type SettingText } from "../../config/setting-names.js";
 import { ProviderUnavailableError, type Finding } from "../../errors.js";
 import { EventHub } from "../../events/event-hub.js";
 import type { Provider } from "../../ports/provider.js";
-import type { Environment, SettingName, Settings } from "../../config/read-settings.js";
-import { documentSource } from "../../provider/discovery-request.js";
-import { signingAlgorithms, type Document } from "../../provider/provider-metadata.js";
 import { createBackchannel, type Backchannel } from "../../provider/backchannel.js";
+import { documentSource } from "../../provider/discovery-request.js";
 import { createOpenIdProvider } from "../../provider/openid-provider.js";
+import { signingAlgorithms, type Document } from "../../provider/provider-metadata.js";
 import {
   announcesIss,
   authMethodFindings,
@@ -17,22 +19,20 @@ import {
   mayEncryptIdTokens,
   scopeFindings,
 } from "./check-capabilities.js";
-import { liveCheck } from "./live-check-table.js";
 import { checkClient, type ClientQuestion } from "./check-client.js";
 import { clockFindings } from "./check-clock.js";
 import { discover } from "./check-discovery.js";
-import { checkLogout } from "./check-logout.js";
 import { checkEndpoints } from "./check-endpoints.js";
-import { timedFetch, type TimedFetch } from "./timed-fetch.js";
-import { cookieFact, noFacts, type EndpointFacts, type LiveFacts } from "./live-facts.js";
-import { keyFindings } from "./check-signing-keys.js";
-import { checkRedirectUri, redirectUriOf } from "./check-redirect-uri.js";
-import { listed, shownAddress } from "./message-parts.js";
-import { checkStore } from "./check-live-store.js";
-import type { ProviderTarget } from "./provider-targets.js";
-import { named, type UnnamedFinding } from "../../config/check-table.js";
-import { textWith, withProvider, type SettingText } from "../../config/setting-names.js";
 import type { CheckIo } from "./check-io.js";
+import { checkStore } from "./check-live-store.js";
+import { checkLogout } from "./check-logout.js";
+import { checkRedirectUri, redirectUriOf } from "./check-redirect-uri.js";
+import { keyFindings } from "./check-signing-keys.js";
+import { liveCheck } from "./live-check-table.js";
+import { cookieFact, noFacts, type EndpointFacts, type LiveFacts } from "./live-facts.js";
+import { listed, shownAddress } from "./message-parts.js";
+import type { ProviderTarget } from "./provider-targets.js";
+import { timedFetch, type TimedFetch } from "./timed-fetch.js";
 import { unusedProxy } from "./unused-proxy.js";
 
 export interface LiveOptions {

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
-import type { SettingText } from "../../config/setting-names.js";
+import type { Clock } from "../../clock.js";
 import type { UnnamedFinding } from "../../config/check-table.js";
+import type { Settings } from "../../config/read-settings.js";
+import type { SettingText } from "../../config/setting-names.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../../errors.js";
 import type { Provider } from "../../ports/provider.js";
-import type { Settings } from "../../config/read-settings.js";
-import type { Clock } from "../../clock.js";
-import { liveCheck } from "./live-check-table.js";
 import { navigate, type Landing } from "./browser-navigation.js";
+import { liveCheck } from "./live-check-table.js";
 import { shownError } from "./message-parts.js";
 import { FROM_THIS_MACHINE, unreachable } from "./unreachable-endpoint.js";
 

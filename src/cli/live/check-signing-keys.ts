@@ -1,9 +1,9 @@
 import type { UnnamedFinding } from "../../config/check-table.js";
-import { isObject } from "../../record/json.js";
 import { jsonObject, type Backchannel, type ProviderResponse } from "../../provider/backchannel.js";
 import { fetchKeySet, isUsableKey, MAX_KEYS } from "../../provider/key-set.js";
-import { liveCheck } from "./live-check-table.js";
+import { isObject } from "../../record/json.js";
 import { failureOf } from "./explain-connection-error.js";
+import { liveCheck } from "./live-check-table.js";
 import { listed, shownEndpoint } from "./message-parts.js";
 import { FROM_THIS_MACHINE } from "./unreachable-endpoint.js";
 

@@ -1,21 +1,21 @@
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { kindOf } from "../../config/describe-value.js";
-import { STORE_METHODS } from "../../config/store-mistake.js";
 import type { UnnamedFinding } from "../../config/check-table.js";
+import { kindOf } from "../../config/describe-value.js";
+import type { Environment } from "../../config/read-settings.js";
+import { STORE_METHODS } from "../../config/store-mistake.js";
 import type { SessionStore } from "../../ports/session-store.js";
 import { isObject } from "../../record/json.js";
-import type { Environment } from "../../config/read-settings.js";
 import { postgresStore, type PostgresPool } from "../../stores/postgres/postgres-store.js";
 import { redisStore, type RedisClient } from "../../stores/redis/redis-store.js";
 import { sqliteStore } from "../../stores/sqlite/sqlite-store.js";
 import { withinTime } from "../../stores/time-limit.js";
+import type { CheckIo } from "./check-io.js";
+import { storeFailure } from "./explain-store-error.js";
 import { liveCheck } from "./live-check-table.js";
 import { listed } from "./message-parts.js";
-import { storeFailure } from "./explain-store-error.js";
 import { isModule, isStoreAddress } from "./store-option.js";
-import type { CheckIo } from "./check-io.js";
 
 /** A store that the check has opened. */
 export interface OpenStore {

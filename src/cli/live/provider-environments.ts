@@ -1,6 +1,6 @@
 import { usableKeys, variableOf } from "../../config/provider-keys.js";
-import { SETTING_NAMES, settingNamesOf, type SettingNames } from "../../config/setting-names.js";
 import { PROVIDER_SETTING_NAMES, SETTINGS, type Environment } from "../../config/read-settings.js";
+import { SETTING_NAMES, settingNamesOf, type SettingNames } from "../../config/setting-names.js";
 
 /** The environment of one provider alone. */
 export interface ProviderEnvironment {

@@ -1,6 +1,6 @@
 import type { UnnamedFinding } from "../../config/check-table.js";
-import { liveCheck } from "./live-check-table.js";
 import { failureOf } from "./explain-connection-error.js";
+import { liveCheck } from "./live-check-table.js";
 import { shownEndpoint } from "./message-parts.js";
 
 /**

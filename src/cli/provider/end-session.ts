@@ -1,8 +1,8 @@
 import { isLoopback } from "../../http/loopback.js";
 import { readLogout, sessionsToEnd } from "../../testing/provider/end-session-endpoint.js";
 import { endSessions } from "../../testing/provider/logout-tokens.js";
-import { errorReply, redirectReply, type ProviderReply } from "../../testing/provider/replies.js";
 import { violationsOf, type ReceivedRequest } from "../../testing/provider/received-requests.js";
+import { errorReply, redirectReply, type ProviderReply } from "../../testing/provider/replies.js";
 import type { ProviderState } from "../../testing/provider/test-provider-state.js";
 import { textClaim } from "./choosable-people.js";
 import { homePage, problemPage, showPage } from "./provider-pages.js";

@@ -2,9 +2,15 @@ import { createServer } from "node:http";
 import path from "node:path";
 import { TENANTS_PATH } from "../../testing/provider/entra-tenants.js";
 import type { ExitCode, Write } from "../check-command.js";
-import { envLines, writeEnv, type ApplicationSettings } from "./env-file.js";
 import { textClaim } from "./choosable-people.js";
+import { envLines, writeEnv, type ApplicationSettings } from "./env-file.js";
 import { ADDRESS, CLIENT_ID, close, listen, serve } from "./provider-server.js";
+import {
+  defaultDataFile,
+  PROVIDER_HELP,
+  readProviderUsage,
+  type ProviderUsage,
+} from "./provider-usage.js";
 import {
   newState,
   readState,
@@ -12,12 +18,6 @@ import {
   writeState,
   type ProviderState,
 } from "./state-file.js";
-import {
-  defaultDataFile,
-  PROVIDER_HELP,
-  readProviderUsage,
-  type ProviderUsage,
-} from "./provider-usage.js";
 
 /** What the command gets from its process. */
 export interface ProviderIo {

@@ -1,7 +1,7 @@
-import { page } from "../../pages/page-reply.js";
 import type { Reply } from "../../http/reply.js";
 import { html, NOTICE, PERSON, type Markup } from "../../pages/html.js";
 import { layout } from "../../pages/layout.js";
+import { page } from "../../pages/page-reply.js";
 import { avatar, shownText } from "../../pages/person.js";
 import { hintedPerson, type PersonClaims } from "../../testing/provider/people.js";
 import type { ProviderReply } from "../../testing/provider/replies.js";

@@ -1,19 +1,19 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { errorReply } from "../../testing/provider/replies.js";
+import { send } from "../../testing/provider/faults.js";
+import type { Grants } from "../../testing/provider/grants.js";
+import type { PersonClaims } from "../../testing/provider/people.js";
 import { ENDPOINT_PATHS, isOffered } from "../../testing/provider/provider-endpoints.js";
+import type { ProviderSessions } from "../../testing/provider/provider-sessions.js";
+import { PushedRequests } from "../../testing/provider/pushed-requests.js";
+import { ENDPOINTS, receive } from "../../testing/provider/received-requests.js";
+import { errorReply } from "../../testing/provider/replies.js";
+import type { SigningKeys } from "../../testing/provider/signing-keys.js";
 import {
   defaultSettings,
   type ProviderSettings,
 } from "../../testing/provider/test-provider-settings.js";
 import type { ProviderHooks, ProviderState } from "../../testing/provider/test-provider-state.js";
-import { send } from "../../testing/provider/faults.js";
-import type { Grants } from "../../testing/provider/grants.js";
-import type { PersonClaims } from "../../testing/provider/people.js";
-import type { ProviderSessions } from "../../testing/provider/provider-sessions.js";
-import { PushedRequests } from "../../testing/provider/pushed-requests.js";
-import { ENDPOINTS, receive } from "../../testing/provider/received-requests.js";
-import type { SigningKeys } from "../../testing/provider/signing-keys.js";
 import { respond } from "./request-handler.js";
 
 /** The one address that the provider ever listens on. */

@@ -1,7 +1,7 @@
 import path from "node:path";
-import type { PersonClaims } from "../../testing/provider/people.js";
-import { isLoopback } from "../../testing/loopback-hostname.js";
 import { isTenant } from "../../config/tenant-issuers.js";
+import { isLoopback } from "../../testing/loopback-hostname.js";
+import type { PersonClaims } from "../../testing/provider/people.js";
 import { PEOPLE, readPerson } from "./choosable-people.js";
 
 export const PROVIDER_HELP = `Usage: idpauth provider [--port=9400] [--person="NAME <EMAIL>"]... [--write-env[=FILE]]

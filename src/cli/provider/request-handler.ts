@@ -1,6 +1,5 @@
 import { isLoopback } from "../../http/loopback.js";
 import { stylesheet } from "../../http/reply.js";
-import { errorReply, type ProviderReply } from "../../testing/provider/replies.js";
 import {
   approve,
   readAuthorization,
@@ -8,8 +7,9 @@ import {
   type Authorization,
 } from "../../testing/provider/authorization-endpoint.js";
 import { work } from "../../testing/provider/provider-endpoints.js";
-import type { ProviderState } from "../../testing/provider/test-provider-state.js";
 import { violationsOf, type ReceivedRequest } from "../../testing/provider/received-requests.js";
+import { errorReply, type ProviderReply } from "../../testing/provider/replies.js";
+import type { ProviderState } from "../../testing/provider/test-provider-state.js";
 import { endSession, endSessionsOf } from "./end-session.js";
 import { choicePage, homePage, problemPage, showPage, toReply } from "./provider-pages.js";
 import { providerStyle } from "./provider-style.js";

@@ -1,6 +1,6 @@
 import { ADAPTER_FEATURES, type AdapterUnderTest } from "./adapter-under-test.js";
-import type { AdapterRequirement } from "./requirements/requirement.js";
 import { ApplicationStarter } from "./application-starter.js";
+import type { AdapterRequirement } from "./requirements/requirement.js";
 
 /** An adapter breaks a requirement. `cause` is the failed check. */
 export class AdapterRequirementError extends Error {

@@ -1,15 +1,15 @@
+import { systemClock, type Clock } from "../../clock.js";
 import { StoreUnavailableError } from "../../errors.js";
 import type { EntryPage, SessionStore, Stored } from "../../ports/session-store.js";
-import { systemClock, type Clock } from "../../clock.js";
+import { createAnnouncedEnds } from "../end-announcements.js";
+import { LIST_FIELDS, LIST_PAGE, newVersion, type ListField } from "../stored-entries.js";
+import { checkTimeout, DEFAULT_STORE_TIMEOUT_MS, withinTime } from "../time-limit.js";
 import { ioRedisConnection, isIoRedis, type IoRedisClient } from "./ioredis.js";
 import { isNodeRedis, nodeRedisConnection, type NodeRedisClient } from "./node-redis.js";
 import type { RedisCommand, RedisConnection } from "./redis-connection.js";
 import { readFacts, serverProblemsOf } from "./redis-server-facts.js";
 import { DELETE, INDEX, INSERT, REPLACE, TOUCH, type RedisScript } from "./scripts.js";
 import { packEntry, stampDigits, unpackEntry } from "./value.js";
-import { createAnnouncedEnds } from "../end-announcements.js";
-import { LIST_FIELDS, LIST_PAGE, newVersion, type ListField } from "../stored-entries.js";
-import { checkTimeout, DEFAULT_STORE_TIMEOUT_MS, withinTime } from "../time-limit.js";
 
 /**
  * A client of the package `redis` (node-redis) or `ioredis`, for one server, Sentinel or a Cluster.

@@ -1,6 +1,6 @@
+import type { EpochSeconds } from "../../clock.js";
 import { StoreUnavailableError } from "../../errors.js";
 import type { Entry, Stored } from "../../ports/session-store.js";
-import type { EpochSeconds } from "../../clock.js";
 import { storedEntry } from "../stored-entries.js";
 
 /**

@@ -1,6 +1,6 @@
+import type { ListField } from "../stored-entries.js";
 import type { SqliteDatabase, SqliteStatement } from "./driver.js";
 import { SetupError } from "./failure.js";
-import type { ListField } from "../stored-entries.js";
 
 /**
  * "idpa" in the file's header marks a file of this store. The store changes no other application's

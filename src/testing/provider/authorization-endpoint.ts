@@ -4,12 +4,12 @@ import {
   authenticationMistake,
   type OAuthError,
 } from "./authentication.js";
+import { announcedIssuer } from "./entra-tenants.js";
 import { hintedPerson, PERSON_HEADER, withSubject, type PersonClaims } from "./people.js";
+import type { ReceivedRequest } from "./received-requests.js";
+import { errorReply, redirectReply, type ProviderReply } from "./replies.js";
 import type { ProviderSettings } from "./test-provider-settings.js";
 import type { ProviderState } from "./test-provider-state.js";
-import type { ReceivedRequest } from "./received-requests.js";
-import { announcedIssuer } from "./entra-tenants.js";
-import { errorReply, redirectReply, type ProviderReply } from "./replies.js";
 
 /** OpenID Connect Core section 3.1.2, with a user who signs in and agrees at once. */
 export function authorize(request: ReceivedRequest, state: ProviderState): ProviderReply {

@@ -1,10 +1,10 @@
-import { endSessions } from "./logout-tokens.js";
+import { announcedIssuer, issuerClaims } from "./entra-tenants.js";
 import { refusedLogoutPage, signedOutPage } from "./logout-pages.js";
+import { endSessions } from "./logout-tokens.js";
 import { hintedPerson, withSubject } from "./people.js";
 import type { ProviderSession } from "./provider-sessions.js";
-import { htmlReply, redirectReply, type ProviderReply } from "./replies.js";
 import type { ReceivedRequest } from "./received-requests.js";
-import { announcedIssuer, issuerClaims } from "./entra-tenants.js";
+import { htmlReply, redirectReply, type ProviderReply } from "./replies.js";
 import type { ProviderState } from "./test-provider-state.js";
 
 /** A logout request (OpenID Connect RP-Initiated Logout 1.0 section 2). */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Clock } from "../../index.js";
-import type { ProviderReply } from "./replies.js";
 import type { Endpoint, ReceivedRequest } from "./received-requests.js";
+import type { ProviderReply } from "./replies.js";
 
 interface FaultScope {
   /**

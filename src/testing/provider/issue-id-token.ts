@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import type { Family } from "./grants.js";
-import type { IdTokenDraft, MutatedIdToken, ProviderState } from "./test-provider-state.js";
 import { issuerClaims } from "./entra-tenants.js";
+import type { Family } from "./grants.js";
 import { compactJws } from "./signing-keys.js";
+import type { IdTokenDraft, MutatedIdToken, ProviderState } from "./test-provider-state.js";
 
 /** What tokens are issued for. */
 export interface IssuedFor {

@@ -1,8 +1,8 @@
 import { refusedClient } from "./client-checks.js";
 import { idToken, type IssuedFor } from "./issue-id-token.js";
-import { jsonAfterHook, type ProviderState } from "./test-provider-state.js";
 import type { ReceivedRequest } from "./received-requests.js";
 import { errorReply, type ProviderReply } from "./replies.js";
+import { jsonAfterHook, type ProviderState } from "./test-provider-state.js";
 
 /** RFC 6749 sections 4.1.3 and 6. */
 export async function token(

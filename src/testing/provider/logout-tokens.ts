@@ -1,9 +1,9 @@
 import { randomBytes, type KeyObject } from "node:crypto";
 import { isLoopback } from "../loopback-hostname.js";
+import { issuerClaims } from "./entra-tenants.js";
 import { withSubject } from "./people.js";
 import type { ProviderSession } from "./provider-sessions.js";
 import { compactJws } from "./signing-keys.js";
-import { issuerClaims } from "./entra-tenants.js";
 import type { ProviderState } from "./test-provider-state.js";
 
 /**

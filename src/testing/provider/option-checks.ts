@@ -1,7 +1,7 @@
-import type { ProviderSettings } from "./test-provider-settings.js";
 import type { Fault, HoldOptions } from "./faults.js";
 import type { LogoutTokenOptions } from "./logout-tokens.js";
 import { ENDPOINTS, type Endpoint } from "./received-requests.js";
+import type { ProviderSettings } from "./test-provider-settings.js";
 
 /** The expected kind of a value, in words and as a check. */
 interface Expected {

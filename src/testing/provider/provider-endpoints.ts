@@ -1,14 +1,14 @@
 import { authorize } from "./authorization-endpoint.js";
-import { endSession } from "./end-session-endpoint.js";
 import { ASSERTION_ALGORITHMS } from "./client-assertion-checks.js";
 import { refusedClient } from "./client-checks.js";
-import { jsonAfterHook, type ProviderState } from "./test-provider-state.js";
+import { endSession } from "./end-session-endpoint.js";
+import { announcedIssuer } from "./entra-tenants.js";
+import { token } from "./issue-tokens.js";
+import { push } from "./pushed-request-endpoint.js";
 import type { Endpoint, ReceivedRequest } from "./received-requests.js";
 import { errorReply, jsonReply, type ProviderReply } from "./replies.js";
 import type { ProviderSettings } from "./test-provider-settings.js";
-import { announcedIssuer } from "./entra-tenants.js";
-import { push } from "./pushed-request-endpoint.js";
-import { token } from "./issue-tokens.js";
+import { jsonAfterHook, type ProviderState } from "./test-provider-state.js";
 
 /** The path of each endpoint, after the issuer. */
 export const ENDPOINT_PATHS: Readonly<Record<Endpoint, string>> = {

@@ -2,11 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { isLoopback } from "../loopback-hostname.js";
 import type { MovableClock } from "../running-clock.js";
-import { PERSON_HEADER } from "./people.js";
-import { ENDPOINT_PATHS, isOffered, work } from "./provider-endpoints.js";
 import { FaultBoard, send, strike, type Fault, type Hold, type HoldOptions } from "./faults.js";
 import { Grants, type Issued, type RequestedTarget } from "./grants.js";
-import { assertEndpoint, assertFault, assertHold, assertLogoutToken } from "./option-checks.js";
 import {
   endSessions,
   logoutToken,
@@ -14,12 +11,12 @@ import {
   type LogoutResponse,
   type LogoutTokenOptions,
 } from "./logout-tokens.js";
+import { assertEndpoint, assertFault, assertHold, assertLogoutToken } from "./option-checks.js";
+import { PERSON_HEADER } from "./people.js";
 import type { PersonClaims } from "./people.js";
+import { ENDPOINT_PATHS, isOffered, work } from "./provider-endpoints.js";
 import { ProviderSessions } from "./provider-sessions.js";
 import { PushedRequests } from "./pushed-requests.js";
-import type { TestProvider } from "./test-provider-api.js";
-import type { ProviderSettings } from "./test-provider-settings.js";
-import type { ProviderHooks, ProviderState } from "./test-provider-state.js";
 import {
   ENDPOINTS,
   receive,
@@ -29,6 +26,9 @@ import {
 } from "./received-requests.js";
 import { errorReply, type ProviderReply } from "./replies.js";
 import type { JwksControls, SigningKeys } from "./signing-keys.js";
+import type { TestProvider } from "./test-provider-api.js";
+import type { ProviderSettings } from "./test-provider-settings.js";
+import type { ProviderHooks, ProviderState } from "./test-provider-state.js";
 
 /** The `Server` header of each reply, by which `signIn` recognises this provider. */
 export const SERVER_HEADER = "idpauth-test-provider";

@@ -3,10 +3,10 @@ import type { Fault, Hold, HoldOptions } from "./faults.js";
 import type { Issued, RequestedTarget } from "./grants.js";
 import type { LogoutResponse, LogoutTokenOptions } from "./logout-tokens.js";
 import type { PersonClaims } from "./people.js";
-import type { ProviderSettings } from "./test-provider-settings.js";
-import type { ProviderHooks } from "./test-provider-state.js";
 import type { Endpoint, ReceivedRequest } from "./received-requests.js";
 import type { JwksControls } from "./signing-keys.js";
+import type { ProviderSettings } from "./test-provider-settings.js";
+import type { ProviderHooks } from "./test-provider-state.js";
 
 export interface TestProviderOptions extends Partial<ProviderSettings> {
   /** The user who signs in until you set another; default Ada. */

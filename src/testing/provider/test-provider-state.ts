@@ -1,12 +1,12 @@
 import type { KeyObject } from "node:crypto";
 import type { Grants } from "./grants.js";
 import type { PersonClaims } from "./people.js";
-import type { ProviderSettings } from "./test-provider-settings.js";
 import type { ProviderSessions } from "./provider-sessions.js";
 import type { PushedRequests } from "./pushed-requests.js";
 import type { ReceivedRequest } from "./received-requests.js";
 import { jsonReply, type ProviderReply } from "./replies.js";
 import type { JsonPart, SigningKeys } from "./signing-keys.js";
+import type { ProviderSettings } from "./test-provider-settings.js";
 
 /** An ID token before it is signed. */
 export interface IdTokenDraft {

@@ -1,11 +1,11 @@
 import { RunningClock } from "../running-clock.js";
+import { TENANTS_PATH } from "./entra-tenants.js";
 import { assertIssuerPath, assertOptions, checkedSettings } from "./option-checks.js";
 import { ADA } from "./people.js";
+import { RunningProvider } from "./running-provider.js";
+import { SigningKeys } from "./signing-keys.js";
 import type { TestProvider, TestProviderOptions } from "./test-provider-api.js";
 import { defaultSettings } from "./test-provider-settings.js";
-import { RunningProvider } from "./running-provider.js";
-import { TENANTS_PATH } from "./entra-tenants.js";
-import { SigningKeys } from "./signing-keys.js";
 
 export type { Fault, Hold, HoldOptions } from "./faults.js";
 export type { Issued, RequestedTarget } from "./grants.js";

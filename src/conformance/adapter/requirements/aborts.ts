@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import process from "node:process";
 import type { EventName } from "../../../index.js";
-import { HOUR_MS, type AdapterRequirement } from "./requirement.js";
+import { settled } from "../../../testing/settled.js";
 import type { StartedApplication } from "../application-starter.js";
 import { probe, SIGNED_IN, SIGNED_OUT } from "./assertions.js";
+import { HOUR_MS, type AdapterRequirement } from "./requirement.js";
 import { withinLimit } from "./time-limit.js";
-import { settled } from "../../../testing/settled.js";
 
 const area = "aborts";
 const ROUNDS = [1, 2, 3];

@@ -4,8 +4,8 @@ import { TestClock } from "../../../testing/test-clock.js";
 import type { ApplicationAuth, ApplicationRoute } from "../adapter-under-test.js";
 import type { ApplicationStarter, StartedApplication } from "../application-starter.js";
 import { WatchedStore } from "../watched-store.js";
-import { ACCEPTS_JSON, ADA } from "./assertions.js";
 import { callAllAccessors, ALL_ACCESSORS_ROUTE, type AccessorResults } from "./all-accessors.js";
+import { ACCEPTS_JSON, ADA } from "./assertions.js";
 import { HOUR_MS, type AdapterRequirement } from "./requirement.js";
 
 const area = "accessors";

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import type { IdpAuthOptions, Session } from "../../../index.js";
 import type { ApplicationRoute } from "../adapter-under-test.js";
 import type { StartedApplication } from "../application-starter.js";
-import { ADA } from "./assertions.js";
 import { ALL_ACCESSORS_ROUTE, type AccessorResults } from "./all-accessors.js";
+import { ADA } from "./assertions.js";
 import { HOUR_MS, type AdapterRequirement } from "./requirement.js";
 
 const area = "accessors";

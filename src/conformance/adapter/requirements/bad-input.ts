@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { rawRequest, type RawResponse } from "../../../testing/browser/raw-request.js";
 import type { ApplicationStarter, StartedApplication } from "../application-starter.js";
-import type { AdapterRequirement } from "./requirement.js";
-import { withinLimit } from "./time-limit.js";
 import {
   GUARDED_SPELLINGS,
   HEADERS,
@@ -14,6 +12,8 @@ import {
   type HostileRequest,
   type Outcome,
 } from "./hostile-requests.js";
+import type { AdapterRequirement } from "./requirement.js";
+import { withinLimit } from "./time-limit.js";
 
 const area = "bad input";
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { settled } from "../../../testing/settled.js";
 import type { StartedApplication } from "../application-starter.js";
 import {
   assertLinkInvalid,
@@ -11,7 +12,6 @@ import {
   withQuery,
 } from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
-import { settled } from "../../../testing/settled.js";
 
 const pageOf = (app: StartedApplication) => `${app.origin}/reports?year=2024#q3`;
 const fromPage = (app: StartedApplication) =>

@@ -12,8 +12,8 @@ import {
   assertRetryAfter,
   ownCookies,
 } from "./assertions.js";
-import { assertBlockedHeaders, backTo } from "./signed-out-requests.js";
 import { HOUR_MS, type AdapterRequirement } from "./requirement.js";
+import { assertBlockedHeaders, backTo } from "./signed-out-requests.js";
 
 const area = "guard";
 const LOGIN = "/idpauth/login/";

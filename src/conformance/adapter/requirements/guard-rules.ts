@@ -11,8 +11,8 @@ import {
   probe,
   SIGNED_IN,
 } from "./assertions.js";
-import { assertBlockedHeaders, backTo } from "./signed-out-requests.js";
 import type { AdapterRequirement } from "./requirement.js";
+import { assertBlockedHeaders, backTo } from "./signed-out-requests.js";
 
 const area = "guard";
 const LOGIN = "/idpauth/login/";

@@ -3,8 +3,8 @@ import type { BrowserResponse } from "../../../testing/browser/cookie-browser.js
 import { rawRequest } from "../../../testing/browser/raw-request.js";
 import type { ApplicationRoute } from "../adapter-under-test.js";
 import { ACCEPTS_HTML, ACCEPTS_JSON, assertRedirect, mediaType } from "./assertions.js";
-import { assertBlockedHeaders, backTo } from "./signed-out-requests.js";
 import { HOUR_MS, type AdapterRequirement } from "./requirement.js";
+import { assertBlockedHeaders, backTo } from "./signed-out-requests.js";
 
 const area = "guard";
 const LOGIN = "/idpauth/login/";

@@ -3,8 +3,8 @@ import type { LoginUrlOptions } from "../../../index.js";
 import type { ApplicationRoute } from "../adapter-under-test.js";
 import type { StartedApplication } from "../application-starter.js";
 import { ADA, assertProblem, probe, SIGNED_IN } from "./assertions.js";
-import { backTo } from "./signed-out-requests.js";
 import type { AdapterRequirement } from "./requirement.js";
+import { backTo } from "./signed-out-requests.js";
 
 const area = "login parameters";
 const LOGIN = "/idpauth/login/";

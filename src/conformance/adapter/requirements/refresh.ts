@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
+import { settled } from "../../../testing/settled.js";
 import type { StartedApplication } from "../application-starter.js";
 import { assertRetryAfter, probe, PROBE, SIGNED_IN, SIGNED_OUT } from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
-import { settled } from "../../../testing/settled.js";
 
 const HOUR_SECONDS = 3600;
 

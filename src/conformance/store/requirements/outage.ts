@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { CheckedMethod, StoreUnderTest } from "../store-under-test.js";
-import type { StoreRequirement } from "./requirement.js";
 import { soon, watching } from "./ends.js";
+import type { StoreRequirement } from "./requirement.js";
 import {
   dataFor,
   entryOf,
