@@ -2,9 +2,10 @@ import { systemClock, type Clock } from "../../clock.js";
 import { StoreUnavailableError } from "../../errors.js";
 import type { EntryPage, SessionStore, Stored } from "../../ports/session-store.js";
 import { createAnnouncedEnds } from "../end-announcements.js";
-import { LIST_FIELDS, LIST_PAGE, newVersion, type ListField } from "../stored-entries.js";
+import { LIST_PAGE, newVersion, type ListField } from "../stored-entries.js";
 import { checkTimeout, DEFAULT_STORE_TIMEOUT_MS, withinTime } from "../time-limit.js";
 import { ioRedisConnection, isIoRedis, type IoRedisClient } from "./ioredis.js";
+import { keyNames, type Labels } from "./key-names.js";
 import { isNodeRedis, nodeRedisConnection, type NodeRedisClient } from "./node-redis.js";
 import type { RedisCommand, RedisConnection } from "./redis-connection.js";
 import { readFacts, serverProblemsOf } from "./redis-server-facts.js";
@@ -104,9 +105,6 @@ const UNKNOWN: RedisConnection = {
   ],
 };
 
-/** What an entry is listed by. An empty text counts as absent. */
-type Labels = Readonly<Partial<Record<ListField, string | undefined>>>;
-
 interface RedisStoreParts extends Required<RedisStoreOptions> {
   readonly connection: RedisConnection;
 }
@@ -137,9 +135,7 @@ type Send = (key: string, command: RedisCommand) => Promise<unknown>;
  * expiry writes the index again. `lossyIndex` tells a logout to read all records until then.
  */
 function createRedisStore({ connection, prefix, timeout, clock }: RedisStoreParts): SessionStore {
-  const sessionPrefix = `${prefix}session:`;
-  const indexPrefixes = { subject: `${prefix}subject:`, sid: `${prefix}sid:` };
-  const channel = `${prefix}ended`;
+  const { session: sessionPrefix, channel, index: indexName, indexesOf } = keyNames(prefix);
   const ends = createAnnouncedEnds(
     {
       publish: (message) => operation((send) => send(channel, ["PUBLISH", channel, message])),
@@ -181,7 +177,7 @@ function createRedisStore({ connection, prefix, timeout, clock }: RedisStorePart
     hash: string,
     cursor = "0",
   ): Promise<EntryPage> {
-    const name = indexPrefixes[field] + hash;
+    const name = indexName(field, hash);
     const command = ["ZSCAN", name, cursor, "COUNT", String(LIST_PAGE)] as const;
     const [next, members] = (await send(name, command)) as [Buffer, Buffer[]];
     // A score follows each member.
@@ -248,13 +244,6 @@ function createRedisStore({ connection, prefix, timeout, clock }: RedisStorePart
 
   function index(send: Send, key: string, until: string, entry: Labels): Promise<unknown> {
     return Promise.all(indexesOf(entry).map((index) => run(send, INDEX, index, key, until)));
-  }
-
-  /** Returns the names of the indexes that an entry is in. */
-  function indexesOf(entry: Labels = {}): string[] {
-    return LIST_FIELDS.flatMap((field) =>
-      entry[field] ? indexPrefixes[field] + entry[field] : [],
-    );
   }
 
   async function operation<Result>(work: (send: Send) => Promise<Result>): Promise<Result> {
