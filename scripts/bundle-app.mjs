@@ -14,10 +14,7 @@ export async function bundleApp(folder, packageFolder) {
     name,
     path.join(packageFolder, `${module}.js`),
   ]);
-  const files = [
-    ["idpauth/react/session-warning.css", path.join(packageFolder, "react/session-warning.css")],
-    ...entries,
-  ];
+  const files = [...entries];
   await build({
     configFile: false,
     root: path.join(root, "demo/app"),

@@ -1,13 +1,6 @@
 // Compiles TypeScript to the JavaScript that runs. It checks no types and writes none, so it takes
 // about a second.
-import {
-  chmodSync,
-  copyFileSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { rolldown } from "rolldown";
 import ts from "typescript";
@@ -19,9 +12,6 @@ import { root } from "./run.mjs";
  * Windows, a drive's letter.
  */
 const EXTERNAL = /^(?:@|[a-z](?!:[\\/]))/;
-
-/** The stylesheet of the package. */
-const STYLESHEET = "react/session-warning.css";
 
 const COMMON = {
   cwd: root,
@@ -104,7 +94,6 @@ export async function bundlePackage(folder) {
   for (const entry of packageEntries().filter(({ isForBrowsers }) => isForBrowsers)) {
     await withBrowserBundle(entry, (one) => one.write({ ...OUTPUT, dir: folder }));
   }
-  copyFileSync(path.join(root, "src", STYLESHEET), path.join(folder, STYLESHEET));
   for (const { module } of entries.filter((entry) => entry.isProgram))
     chmodSync(path.join(folder, `${module}.js`), 0o755);
 }

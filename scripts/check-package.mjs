@@ -21,9 +21,6 @@ import { headline, node, npm, readJson, root } from "./run.mjs";
 /** @type {import("node:child_process").StdioOptions} */
 const QUIET = ["ignore", "pipe", "ignore"];
 
-/** The stylesheet has no types. */
-const STYLESHEET = ["--exclude-entrypoints", "./react/session-warning.css"];
-
 /** Contains the files that would be published. */
 const source = path.resolve(process.argv[2] ?? root);
 
@@ -58,9 +55,8 @@ const problems = [
   ...[...shipped]
     .filter(
       (file) =>
-        !/^(dist\/.+\.(js|d\.ts)|dist\/react\/session-warning\.css|docs\/(how-to|reference|explanation)\/[\w-]+\.md)$/.test(
-          file,
-        ) && !["package.json", "README.md", "LICENSE", "SECURITY.md"].includes(file),
+        !/^(dist\/.+\.(js|d\.ts)|docs\/(how-to|reference|explanation)\/[\w-]+\.md)$/.test(file) &&
+        !["package.json", "README.md", "LICENSE", "SECURITY.md"].includes(file),
     )
     .map((file) => `unexpected: ${file}`),
   ...Object.keys(manifest.exports)
@@ -94,7 +90,6 @@ try {
         "esm-only",
         "--format",
         "table-flipped",
-        ...STYLESHEET,
       ]),
     ],
     ["every entry imports", importEach(tarball)],

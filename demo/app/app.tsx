@@ -1,8 +1,8 @@
-import { SessionWarning } from "idpauth/react";
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import { Account } from "./account.js";
 import { Devices } from "./devices.js";
 import { ItemList } from "./item-list.js";
+import { SessionEnd } from "./session-end.js";
 import { SessionView } from "./session-view.js";
 
 /** The views, by the last part of their paths below /app/. */
@@ -51,6 +51,7 @@ export function App({ mountPath }: { readonly mountPath: string }) {
       </header>
       <main>
         <Account />
+        <SessionEnd />
         <h1 ref={heading} tabIndex={-1}>
           {VIEWS[view]}
         </h1>
@@ -58,7 +59,6 @@ export function App({ mountPath }: { readonly mountPath: string }) {
         {view === "devices" && <Devices address={`${mountPath}sessions`} />}
         {view === "session" && <SessionView />}
       </main>
-      <SessionWarning />
     </>
   );
 }

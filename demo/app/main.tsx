@@ -1,6 +1,5 @@
 import { createClient } from "idpauth/client";
 import { SessionProvider } from "idpauth/react";
-import "idpauth/react/session-warning.css";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import "./app.css";

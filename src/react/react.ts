@@ -13,6 +13,3 @@ export {
   useSessionClient,
 } from "./session-provider.js";
 export type { SessionProviderProps } from "./session-provider.js";
-export { SessionWarning } from "./session-warning.js";
-export type { SessionWarningProps } from "./session-warning.js";
-export type { WarningTexts } from "./warning-texts.js";

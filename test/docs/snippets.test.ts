@@ -86,11 +86,9 @@ vi.mock("redis", async (original) => {
 const SNIPPETS = path.resolve(import.meta.dirname, "../../docs/snippets");
 /**
  * test/docs/live-connections.test.ts, test/docs/shutdown.matrix.test.ts,
- * test/examples/spa-react.matrix.test.ts, test/docs/link-accounts.test.ts and
- * test/browser/helmet.browser.test.ts run these.
+ * test/docs/link-accounts.test.ts and test/browser/helmet.browser.test.ts run these.
  */
-const RUN_ELSEWHERE =
-  /^live-connections\/|^production\/|^testing\/session-warning\.|^user-table\/link|^csrf\/helmet/;
+const RUN_ELSEWHERE = /^live-connections\/|^production\/|^user-table\/link|^csrf\/helmet/;
 const ADA = {
   email: "ada@example.com",
   email_verified: true,

@@ -17,15 +17,10 @@ const [guide, reference] = PAGES.map(({ text }) => text) as [string, string];
 /** A file of an example, after a line with its name. That example's test runs it. */
 const FILE = /^`([\w.-]+\.mjs)`:\n\n```js\n(.*?)^```$/gms;
 
-/** The block that test/examples/spa-react.matrix.test.ts runs in a browser. */
-const SNIPPET =
-  /^<!-- snippet: docs\/snippets\/testing\/session-warning\.mjs#warning -->\n\n```js\n.*?^```$/gms;
-
-/** Each other block of JavaScript, under the title that it stands below. */
+/** Each block of JavaScript, under the title that it stands below. */
 const blocks = PAGES.flatMap(({ file, text }) =>
   text
     .replace(FILE, "")
-    .replace(SNIPPET, "")
     .split(/^## /m)
     .flatMap((section) => {
       const [title = ""] = section.split("\n");

@@ -6,7 +6,6 @@ import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createServer } from "vite";
-import { warn } from "../../docs/snippets/testing/session-warning.mjs";
 import type { IdpAuthOptions } from "../../src/index.js";
 import { browser as listening } from "../../src/testing/index.js";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
@@ -32,7 +31,7 @@ const COMPILER = path.join(ROOT, "node_modules/typescript/bin/tsc");
  * stands in a line that the application has anyway.
  */
 const AUTHENTICATION =
-  /idpauth|\bauth\b(?!\.idpRequired|\.fetch| \};)|useSession|Session(?:Provider|Warning)|\bstatus [!=]==/;
+  /idpauth|\bauth\b(?!\.idpRequired|\.fetch| \};)|useSession|SessionProvider|\bstatus [!=]==/;
 
 /**
  * Opens the event stream, ends the session once the stream has begun, and gives what the stream
@@ -230,13 +229,10 @@ describe("examples/spa-react", () => {
         if (response.request().method() === "POST") statuses.push(response.status());
       });
       await tab.getByRole("button", { name: "Add" }).click();
-      const warning = tab.locator("dialog[open]");
-      await warning.getByRole("heading", { name: "Your session has ended" }).waitFor();
+      const signIn = tab.getByRole("button", { name: "Sign in", exact: true });
+      await signIn.waitFor();
       expect(await tab.getByLabel("New item").inputValue()).toBe("Oil the engine");
-      await Promise.all([
-        tab.waitForEvent("popup"),
-        warning.getByRole("button", { name: "Sign in again" }).click(),
-      ]);
+      await Promise.all([tab.waitForEvent("popup"), signIn.click()]);
       await tab.getByRole("listitem").getByText("Oil the engine").waitFor();
       expect(statuses).toEqual([401, 200]);
 
@@ -245,44 +241,6 @@ describe("examples/spa-react", () => {
       await tab.getByRole("button", { name: "Sign out" }).click();
       await second.getByRole("button", { name: "Sign in", exact: true }).waitFor();
       await tab.waitForURL(`${origin}/`);
-    },
-    BUILD,
-  );
-
-  it.skipIf(executablePath === undefined)(
-    "warns one minute before the idle limit",
-    async () => {
-      const { tab } = await signedIn(await start({ IDP_SESSION_IDLE_TIMEOUT: "62" }));
-      const stay = tab.getByRole("button", { name: "Stay signed in" });
-      await stay.waitFor();
-      await stay.click();
-      await stay.waitFor({ state: "hidden" });
-    },
-    BUILD,
-  );
-
-  it.skipIf(executablePath === undefined)(
-    "the sample in docs/how-to/testing.md sees the warning as soon as the clock has moved",
-    async () => {
-      await start(); // builds the front end
-      const { createApp } = (await import(pathToFileURL(path.join(folder, "app.mjs")).href)) as {
-        createApp(options: IdpAuthOptions): { app: Parameters<typeof listening>[0] };
-      };
-      const own = await startTestProvider();
-      const { app } = createApp({
-        env: { ...own.env, IDP_SESSION_IDLE_TIMEOUT: "600" },
-        clock: own.clock,
-        log: false,
-      });
-      const server = await listening(app);
-      try {
-        const { tab } = await signedIn(server.origin);
-        await warn(tab, own);
-        await tab.goto("about:blank");
-      } finally {
-        await server.close();
-        await own.stop();
-      }
     },
     BUILD,
   );

@@ -60,7 +60,7 @@ describe.skipIf(executablePath === undefined).each(VERSIONS)(
       await tab.goto(server.url(render(initial)));
       const served = await tab.locator("#greeting").elementHandle();
       await tab.evaluate(
-        ([one, other]) => fixture.start(fixture.states[one], undefined, fixture.states[other]),
+        ([one, other]) => fixture.start(fixture.states[one], fixture.states[other]),
         [initial, before] as const,
       );
       return { tab, complaints, served: served };

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
@@ -43,12 +42,10 @@ export async function bundle(
   return output[0].code;
 }
 
-/** Serves a page with a script and the stylesheet of the warning. */
+/** Serves a page with a script. */
 export async function startPageServer(script: string): Promise<PageServer> {
-  const style = await readFile(path.join(ROOT, "src/react/session-warning.css"), "utf8");
   const files: Record<string, readonly [type: string, body: string]> = {
     "/page.js": ["text/javascript", script],
-    "/session-warning.css": ["text/css", style],
     "/favicon.ico": ["image/svg+xml", `<svg xmlns="http://www.w3.org/2000/svg"/>`],
   };
   const server = createServer((request, response) => {
@@ -73,6 +70,6 @@ export async function startPageServer(script: string): Promise<PageServer> {
 
 function page(markup: string): string {
   return `<!doctype html><html lang="en"><head><title>Orders</title><meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark"><link rel="stylesheet" href="/session-warning.css"></head>
+<meta name="color-scheme" content="light dark"></head>
 <body><div id="root">${markup}</div><script type="module" src="/page.js"></script></body></html>`;
 }

@@ -29,15 +29,6 @@ describe("rendered on a server", () => {
       "signed-in: Ada Lovelace",
     );
   });
-
-  it("the warning is an empty, closed dialog, even when the session is about to end", () => {
-    const html = renderToString(
-      createElement(Application, { client: fakeClient(signedIn({ idle: 5 })) }),
-    );
-    expect(html).toContain(
-      '<dialog role="alertdialog" class="session-warning" aria-labelledby="session-warning"></dialog>',
-    );
-  });
 });
 
 it("useSession says what is missing when there is no SessionProvider", () => {

@@ -4,12 +4,10 @@ import { createClient } from "idpauth/client";
 import {
   ServerContent,
   SessionProvider,
-  SessionWarning,
   SignedOut,
   useSession,
   useSessionClient,
 } from "idpauth/react";
-import "idpauth/react/session-warning.css";
 import { useRouter } from "next/navigation";
 
 let browserClient;
@@ -38,7 +36,6 @@ export function Session({ initialState, children }) {
       <SignedOut>
         <SignInAgain />
       </SignedOut>
-      <SessionWarning />
     </SessionProvider>
   );
 }

@@ -1,6 +1,5 @@
 import { createClient } from "idpauth/client";
-import { SessionProvider, SessionWarning, useSession } from "idpauth/react";
-import "idpauth/react/session-warning.css";
+import { SessionProvider, useSession } from "idpauth/react";
 import { useEffect, useState, type SyntheticEvent } from "react";
 import { createRoot } from "react-dom/client";
 
@@ -81,6 +80,5 @@ function App() {
 createRoot(document.querySelector("main") ?? document.body).render(
   <SessionProvider client={auth}>
     <App />
-    <SessionWarning />
   </SessionProvider>,
 );

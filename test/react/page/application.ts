@@ -1,12 +1,10 @@
 import { createElement, StrictMode, type ReactNode } from "react";
 import {
   SessionProvider,
-  SessionWarning,
   SignedIn,
   SignedOut,
   useSession,
   useSessionClient,
-  type SessionWarningProps,
 } from "../../../src/react/react.js";
 import type { Client, SessionState } from "../../../src/client/client.js";
 
@@ -27,10 +25,9 @@ function Greeting(): ReactNode {
 
 export interface ApplicationProps {
   readonly client: Client;
-  readonly warning?: SessionWarningProps | undefined;
 }
 
-export function Application({ client, warning }: ApplicationProps): ReactNode {
+export function Application({ client }: ApplicationProps): ReactNode {
   return createElement(
     StrictMode,
     {},
@@ -46,7 +43,6 @@ export function Application({ client, warning }: ApplicationProps): ReactNode {
         createElement(SignedIn, {}, createElement("p", { id: "in" }, "For users only.")),
         createElement(SignedOut, {}, createElement("p", { id: "out" }, "Please sign in.")),
       ),
-      createElement(SessionWarning, warning ?? {}),
     ),
   );
 }

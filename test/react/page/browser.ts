@@ -1,6 +1,5 @@
 import { createElement, version } from "react";
 import { createRoot, hydrateRoot, type Root } from "react-dom/client";
-import type { SessionWarningProps } from "../../../src/react/react.js";
 import type { SessionState } from "../../../src/client/client.js";
 import { Application, rendered } from "./application.js";
 import {
@@ -22,11 +21,7 @@ export interface Fixture {
   /**
    * Shows the application with the initial state; on a page that the server rendered, hydrates it.
    */
-  start(
-    initial?: SessionState,
-    warning?: SessionWarningProps,
-    beforeHydration?: SessionState,
-  ): void;
+  start(initial?: SessionState, beforeHydration?: SessionState): void;
 }
 
 declare global {
@@ -42,12 +37,12 @@ globalThis.fixture = {
   signedIn,
   unavailable,
   states: STATES,
-  start(initial = LOADING, warning, beforeHydration) {
+  start(initial = LOADING, beforeHydration) {
     fixture.client = fakeClient(initial);
     if (beforeHydration) fixture.client.set(beforeHydration);
     shown?.unmount();
     const root = document.getElementById("root")!;
-    const application = createElement(Application, { client: fixture.client, warning });
+    const application = createElement(Application, { client: fixture.client });
     if (root.hasChildNodes()) shown = hydrateRoot(root, application);
     else (shown = createRoot(root)).render(application);
   },
