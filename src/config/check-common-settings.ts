@@ -6,7 +6,8 @@ import { parseUrl } from "../http/redirects.js";
 import { FIXED_KEYS } from "../record/stored-form.js";
 import { check, named, providerCheck, type UnnamedFinding } from "./check-table.js";
 import { quoted } from "./describe-value.js";
-import { LOGIN_OWN_PARAMETERS, RESERVED_PARAMETERS } from "./parameter-kinds.js";
+import { LOGIN_PARAMETER_NAMES } from "./login-parameters.js";
+import { RESERVED_PARAMETERS } from "./parameter-kinds.js";
 import { SETTING_NAMES } from "./setting-names.js";
 import type { CommonValues, SettingName, Settings } from "./setting-table.js";
 
@@ -38,7 +39,7 @@ export function commonFindings(
     ...(unset.has("secretKey") ? [check("E001")] : []),
     ...insecure(values, issuers),
     ...zeroAges(values),
-    ...reserved("loginParams", loginParams, [...RESERVED_PARAMETERS, ...LOGIN_OWN_PARAMETERS]).map(
+    ...reserved("loginParams", loginParams, [...RESERVED_PARAMETERS, ...LOGIN_PARAMETER_NAMES]).map(
       (finding) => named(finding),
     ),
     ...keyNameFindings(values),

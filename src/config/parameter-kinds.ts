@@ -1,3 +1,4 @@
+import { STEP_UP_PARAMETERS } from "./login-parameters.js";
 import { isPlainObject } from "../record/json.js";
 import { prompt, type SettingKind } from "./setting-kinds.js";
 
@@ -22,8 +23,8 @@ const MAX_NAMES = 20;
 
 /**
  * The parameters that a setting must not contain, in lower case, since some servers ignore letter
- * case. idpauth sets them, or other settings do, or it does not support them. The last two must
- * never reach a browser.
+ * case. idpauth sets them, or other settings do, or it does not support them. A secret and
+ * an assertion must never reach a browser.
  */
 export const RESERVED_PARAMETERS: readonly string[] = [
   "client_id",
@@ -38,25 +39,10 @@ export const RESERVED_PARAMETERS: readonly string[] = [
   "request",
   "request_uri",
   "id_token_hint",
-  "max_age",
-  "acr_values",
   "claims",
   "client_secret",
   "client_assertion",
-];
-
-/** The query parameters that the login endpoint reads itself, in lower case. */
-export const LOGIN_OWN_PARAMETERS: readonly string[] = [
-  "scheme",
-  "response",
-  "origin_url",
-  "select_account",
-  "idp_hop",
-  "provider",
-  "iss",
-  "target_link_uri",
-  "cross_site",
-  "api",
+  ...STEP_UP_PARAMETERS,
 ];
 
 const FORM =

@@ -4,54 +4,58 @@ import { single } from "../http/request.js";
 import type { BadParameter } from "../pages/failure-reply.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 
-/** One provider: the login goes to it. Several: the user, or the script, chooses one. */
-type Candidates = readonly EndpointRegistration[] | { readonly bad: BadParameter };
-
 /**
- * Returns the providers that a login may go to, by its parameters `provider`, `iss` (OpenID Connect
- * Core section 4) and `api`.
+ * Reads the providers that a login may go to, by its parameters `provider`, `iss` (OpenID Connect
+ * Core section 4) and `api`. One: the login goes to it. Several: the user, or the script, chooses
+ * one.
  */
-export function candidates(
-  query: URLSearchParams,
+export function readProviders(
+  own: URLSearchParams,
   { registrations, settings, apis }: EndpointContext,
-): Candidates {
-  const { value: key, repeated } = single(query, "provider");
+  bad: BadParameter[],
+): readonly EndpointRegistration[] {
+  const { value: key, repeated } = single(own, "provider");
   // One provider without a key is never chosen.
   if (key !== undefined && settings.providers !== null) {
     const chosen = registrations.filter((one) => !repeated && one.key === key);
-    return chosen.length > 0 ? chosen : { bad: { name: "provider", options: settings.providers } };
+    if (chosen.length === 0) bad.push({ name: "provider", options: settings.providers });
+    return chosen;
   }
-  const iss = single(query, "iss");
+  const iss = single(own, "iss");
   if (iss.value !== undefined) {
     const chosen = registrations.filter(
       ({ issuer }) => !iss.repeated && isIssuerOf(issuer, iss.value),
     );
     const reason =
       "The parameter iss takes the issuer of the application's provider, or of one of them, and only once";
-    return chosen.length > 0 ? chosen : { bad: { name: "iss", options: [], reason } };
+    if (chosen.length === 0) bad.push({ name: "iss", options: [], reason });
+    return chosen;
   }
-  const preferred = apis.get(query.get("api") ?? "")?.provider ?? settings.defaultProvider;
+  const preferred = apis.get(own.get("api") ?? "")?.provider ?? settings.defaultProvider;
   const standard = registrations.filter((one) => one.key === preferred);
   return standard.length > 0 ? standard : registrations;
 }
 
-/** Returns the API that a login to these providers asks for (parameter `api`). */
-export function askedApi(
-  query: URLSearchParams,
+/**
+ * Reads the API that a login asks for (parameter `api`).
+ *
+ * @param providers of the login; empty if they are bad
+ */
+export function readApi(
+  own: URLSearchParams,
   { apis }: EndpointContext,
-  providers: Candidates,
-): string | undefined | BadParameter {
-  const { value, repeated } = single(query, "api");
+  providers: readonly EndpointRegistration[],
+  bad: BadParameter[],
+): string | undefined {
+  const { value, repeated } = single(own, "api");
   if (apis.size === 0 || value === undefined) return undefined;
-  if (repeated || !apis.has(value)) return { name: "api", options: [...apis.keys()] };
   const key = apis.get(value)?.provider;
-  if (key === undefined || "bad" in providers || providers.some((one) => one.key === key))
-    return value;
-  return {
-    name: "api",
-    options: [],
-    reason: `The API ${value} is for users of the provider ${key}`,
-  };
+  if (repeated || !apis.has(value)) bad.push({ name: "api", options: [...apis.keys()] });
+  else if (key !== undefined && providers.length > 0 && !providers.some((one) => one.key === key)) {
+    const reason = `The API ${value} is for users of the provider ${key}`;
+    bad.push({ name: "api", options: [], reason });
+  }
+  return value;
 }
 
 /**

@@ -1,8 +1,10 @@
-import { isAcrList, MAX_ACRS, type StepUp } from "../record/step-up.js";
+import { ownParameters } from "../config/login-parameters.js";
 import { isPassable, PASSABLE } from "../guard/login-url.js";
 import { LOGIN_RESPONSES, SCHEMES, type Scheme } from "../http/redirects.js";
 import { single } from "../http/request.js";
-import { choice, type BadParameter } from "../pages/failure-reply.js";
+import { readChoice, type BadParameter } from "../pages/failure-reply.js";
+import { isAcrList, MAX_ACRS, type StepUp } from "../record/step-up.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 
 type LoginResponse = (typeof LOGIN_RESPONSES)[number];
 
@@ -23,40 +25,43 @@ export interface LoginParameters {
 export function readLoginParameters(
   query: URLSearchParams,
   names: readonly string[],
-): LoginParameters | { readonly bad: readonly BadParameter[] } {
-  // A provider or a portal that starts a login sends no scheme (OpenID Connect Core section 4).
-  const standard = query.has("target_link_uri") ? "PRESERVE_ORIGIN_QP" : "DEFAULT";
-  const scheme = choice(query, "scheme", SCHEMES, standard);
-  const response = choice(query, "response", LOGIN_RESPONSES, "redirect");
-  const bad: BadParameter[] = [scheme, response].filter((chosen) => typeof chosen !== "string");
-  if (typeof scheme === "string" && typeof response === "string")
-    bad.push(...badCombination(scheme, response));
-  const passed = passedParameters(query, names, bad);
-  const stepUp = stepUpParameters(query, bad);
-  if (typeof scheme !== "string" || typeof response !== "string" || bad.length > 0) return { bad };
-  return { scheme, response, passed, stepUp };
+  bad: BadParameter[],
+): LoginParameters {
+  const own = ownParameters(query);
+  return {
+    ...readForm(own, bad),
+    passed: readPassed(query, names, bad),
+    stepUp: readStepUp(own, bad),
+  };
 }
 
-/** Returns what is wrong with a scheme and a response that are valid by themselves. */
-function badCombination(scheme: Scheme, response: LoginResponse): readonly BadParameter[] {
+/** Reads the scheme and the form of the response. */
+function readForm(
+  own: URLSearchParams,
+  bad: BadParameter[],
+): Pick<LoginParameters, "scheme" | "response"> {
+  const before = bad.length;
+  // A provider or a portal that starts a login sends no scheme (OpenID Connect Core section 4).
+  const standard = own.has("target_link_uri") ? "PRESERVE_ORIGIN_QP" : "DEFAULT";
+  const scheme = readChoice(own, { name: "scheme", options: SCHEMES, standard }, bad);
+  const response = readChoice(
+    own,
+    { name: "response", options: LOGIN_RESPONSES, standard: "redirect" },
+    bad,
+  );
   // Only a script can set a custom header, and a script cannot follow the redirect to the provider.
-  if (scheme === "PRESERVE_ORIGIN_HP" && response === "redirect") {
-    return [
-      {
-        name: "response",
-        options: ["json"],
-        reason: "The scheme PRESERVE_ORIGIN_HP requires response=json",
-      },
-    ];
+  if (bad.length === before && scheme === "PRESERVE_ORIGIN_HP" && response === "redirect") {
+    const reason = "The scheme PRESERVE_ORIGIN_HP requires response=json";
+    bad.push({ name: "response", options: ["json"], reason });
   }
-  return [];
+  return { scheme, response };
 }
 
 /**
  * Reads the parameters that a login passes on. An empty value counts as absent (RFC 6749
  * section 3.1).
  */
-function passedParameters(
+function readPassed(
   query: URLSearchParams,
   names: readonly string[],
   bad: BadParameter[],
@@ -80,9 +85,9 @@ const MAX_AGE = /^\d{1,9}$/;
  * Anyone can change them in the address: the guard checks the authentication itself, so a weaker
  * one does not pass.
  */
-function stepUpParameters(query: URLSearchParams, bad: BadParameter[]): StepUp | undefined {
-  const maxAge = single(query, "max_age");
-  const acr = single(query, "acr_values");
+function readStepUp(own: URLSearchParams, bad: BadParameter[]): StepUp | undefined {
+  const maxAge = single(own, "max_age");
+  const acr = single(own, "acr_values");
   if (maxAge.repeated || !MAX_AGE.test(maxAge.value ?? "0")) {
     bad.push({
       name: "max_age",
@@ -96,8 +101,8 @@ function stepUpParameters(query: URLSearchParams, bad: BadParameter[]): StepUp |
     bad.push({ name: "acr_values", options: [], reason });
   }
   if (maxAge.value === undefined && classes === undefined) return undefined;
-  return {
-    ...(maxAge.value !== undefined && { max_age: Number(maxAge.value) }),
-    ...(classes && { acr: classes }),
-  };
+  return withoutUndefined({
+    max_age: maxAge.value === undefined ? undefined : Number(maxAge.value),
+    acr: classes,
+  });
 }

@@ -1,19 +1,26 @@
+import { ownParameters } from "../config/login-parameters.js";
 import type { PendingLogin } from "../record/record.js";
-import { initiatorOf, isPrefetch, isUnattended, queryOf } from "../http/request.js";
+import { initiatorOf, isUnattended, queryOf } from "../http/request.js";
 import { redirect, json, type Reply } from "../http/reply.js";
 import { isAuthority, parseUrl, type Origin } from "../http/redirects.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { loginPath, providerIn } from "../guard/login-url.js";
 import type { SessionRequest } from "../access/session-request.js";
-import { failureReply, outageReply, badParameters } from "../pages/failure-reply.js";
+import {
+  badParameters,
+  failureReply,
+  outageReply,
+  type BadParameter,
+} from "../pages/failure-reply.js";
 import { randomBytes } from "node:crypto";
 import { isOutage, ProviderRefusedError } from "../errors.js";
 import { logLine } from "../events/log-lines.js";
 import { apiLogin } from "../record/stored-api-tokens.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 import { withLogin } from "../record/pending-logins.js";
 import { epochSeconds } from "../clock.js";
 import { readLoginParameters, type LoginParameters } from "./login-parameters.js";
-import { askedApi, candidates, CROSS_SITE } from "./choose-provider.js";
+import { CROSS_SITE, readApi, readProviders } from "./choose-provider.js";
 import { destinationOf, failureAt, failureCodeOf } from "./login-destination.js";
 import { lazily } from "../work/lazily.js";
 
@@ -26,28 +33,22 @@ export const loadChooser = lazily(() => import("./provider-chooser.js"));
 export async function login(opened: SessionRequest, context: EndpointContext): Promise<Reply> {
   const { request, origin } = opened;
   const { settings, events, pages } = context;
-  if (isPrefetch(request))
-    return failureReply({ code: "prefetch_refused" }, request, pages, "json");
-
   const query = new URLSearchParams(queryOf(request.target));
-  const initiator = query.has(CROSS_SITE) ? "other" : initiatorOf(request, origin);
+  // A parameter that the table of login parameters lacks has no effect.
+  const own = ownParameters(query);
+  const initiator = own.has(CROSS_SITE) ? "other" : initiatorOf(request, origin);
   // The page that offers another account passes a hint. A hint in a link of another site would
   // choose the account.
   const names =
     initiator === "own"
       ? [...new Set([...settings.loginParams, "login_hint"])]
       : settings.loginParams;
-  const wanted = readLoginParameters(query, names);
-  const providers = candidates(query, context);
-  const api = askedApi(query, context, providers);
-  const isBadApi = typeof api === "object";
-  if ("bad" in wanted || "bad" in providers || isBadApi) {
+  const bad: BadParameter[] = [];
+  const providers = readProviders(own, context, bad);
+  const api = readApi(own, context, providers, bad);
+  const wanted = readLoginParameters(query, names, bad);
+  if (bad.length > 0) {
     events.refused("login", "invalid_parameter");
-    const bad = [
-      "bad" in providers ? providers.bad : [],
-      isBadApi ? api : [],
-      "bad" in wanted ? wanted.bad : [],
-    ].flat();
     return badParameters(bad, request, pages);
   }
   if (origin === undefined) {
@@ -55,7 +56,7 @@ export async function login(opened: SessionRequest, context: EndpointContext): P
     return failureReply({ code: "host_invalid" }, request, pages, "json");
   }
   const { response, passed } = wanted;
-  const hop = response === "json" ? undefined : loginHop(opened, query, context);
+  const hop = response === "json" ? undefined : loginHop(opened, own, context);
   if (hop !== undefined) return hop;
   const isCrossSite = initiator === "other";
   const [registration, ...others] = providers;
@@ -68,11 +69,11 @@ export async function login(opened: SessionRequest, context: EndpointContext): P
       context,
     );
   }
-  return startLogin(opened, context, { ...wanted, query, origin, isCrossSite, registration, api });
+  return startLogin(opened, context, { ...wanted, own, origin, isCrossSite, registration, api });
 }
 
 interface Start extends LoginParameters {
-  readonly query: URLSearchParams;
+  readonly own: URLSearchParams;
   readonly origin: Origin;
   /** Another site may have started the login. */
   readonly isCrossSite: boolean;
@@ -84,10 +85,10 @@ interface Start extends LoginParameters {
 async function startLogin(
   { request, session }: SessionRequest,
   { settings, clock, events, pages, access }: EndpointContext,
-  { scheme, response, passed, stepUp, query, origin, isCrossSite, registration, api }: Start,
+  { scheme, response, passed, stepUp, own, origin, isCrossSite, registration, api }: Start,
 ): Promise<Reply> {
   const { publicPath } = settings;
-  const destination = destinationOf({ scheme, query, request, origin, isCrossSite }, settings);
+  const destination = destinationOf({ scheme, query: own, request, origin, isCrossSite }, settings);
   // The line contains neither address: one is a stranger's input, the other may be private.
   if (destination.decision === "rejected") events.log(logLine("origin_rejected"));
   const now = epochSeconds(clock);
@@ -102,10 +103,12 @@ async function startLogin(
     issuer,
     ...providerIn(key),
     started_at: now,
-    ...(isCrossSite && { cross_site: true }),
-    ...(isUnattended(request, origin) && { unattended: true }),
-    ...(stepUp && { step_up: stepUp }),
-    ...(api !== undefined && { api }),
+    ...withoutUndefined({
+      cross_site: isCrossSite || undefined,
+      unattended: isUnattended(request, origin) || undefined,
+      step_up: stepUp,
+      api,
+    }),
   };
   try {
     const record = api === undefined ? undefined : await session.read();
@@ -116,7 +119,7 @@ async function startLogin(
       state: pending.state,
       nonce: pending.nonce,
       verifier: pending.verifier,
-      selectAccount: query.get("select_account") === "true",
+      selectAccount: own.get("select_account") === "true",
       parameters: passed,
       stepUp,
       requestsAuthTime: registration.requestsAuthTime(),
@@ -131,7 +134,7 @@ async function startLogin(
     await session.begin((record) => withLogin(record, started, now, debug));
     const reply =
       response === "json"
-        ? json({ redirect_to: url, ...(expiresIn !== undefined && { expires_in: expiresIn }) })
+        ? json(withoutUndefined({ redirect_to: url, expires_in: expiresIn }))
         : redirect(url);
     return { ...reply, setCookies: session.setCookies };
   } catch (error) {
@@ -173,7 +176,7 @@ const CAUSES =
  */
 function loginHop(
   { request, host }: SessionRequest,
-  query: URLSearchParams,
+  own: URLSearchParams,
   context: EndpointContext,
 ): Promise<Reply> | Reply | undefined {
   const { settings, pages, events } = context;
@@ -182,11 +185,11 @@ function loginHop(
   const base = new URL(baseUrl);
   // Only hosts are compared: behind a proxy that terminates TLS the schemes differ.
   if (parseUrl(`${base.protocol}//${host ?? ""}`)?.host === base.host) return undefined;
-  if (!query.getAll(HOP).includes("1")) {
+  if (!own.getAll(HOP).includes("1")) {
     const sent = queryOf(request.target);
     // Unchanged if a header can carry it: encoding can triple its length, and servers refuse long
     // headers.
-    const sendable = /^[\x21-\x7e]*$/.test(sent) ? sent : query.toString();
+    const sendable = /^[\x21-\x7e]*$/.test(sent) ? sent : new URLSearchParams(sent).toString();
     return redirect(
       `${baseUrl}${publicPath}login/?${sendable}${sendable === "" ? "" : "&"}${HOP}=1`,
     );

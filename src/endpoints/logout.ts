@@ -2,10 +2,15 @@ import type { AuthenticatedRecord, OwnedSession } from "../access/session-access
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import type { SessionRequest } from "../access/session-request.js";
 import { isOutage } from "../errors.js";
-import { isPrefetch, queryOf } from "../http/request.js";
+import { queryOf } from "../http/request.js";
 import { json, redirect, type Reply } from "../http/reply.js";
 import { LOGOUT_RESPONSES } from "../http/redirects.js";
-import { failureReply, outageReply, badParameters, choice } from "../pages/failure-reply.js";
+import {
+  badParameters,
+  outageReply,
+  readChoice,
+  type BadParameter,
+} from "../pages/failure-reply.js";
 import { logoutAtProvider, withPatience, type LogoutAtProvider } from "./logout-at-provider.js";
 import { cookiesAfterLogout } from "./other-site-logout.js";
 
@@ -17,17 +22,16 @@ export async function logout(opened: SessionRequest, context: EndpointContext): 
   const { request } = opened;
   const { settings, pages, events, tasks, revocations, clock } = context;
   const { publicPath } = settings;
-  if (isPrefetch(request))
-    return failureReply({ code: "prefetch_refused" }, request, pages, "json");
-  const response = choice(
-    new URLSearchParams(queryOf(request.target)),
-    "response",
-    LOGOUT_RESPONSES,
-    "redirect",
+  const bad: BadParameter[] = [];
+  const query = new URLSearchParams(queryOf(request.target));
+  const response = readChoice(
+    query,
+    { name: "response", options: LOGOUT_RESPONSES, standard: "redirect" },
+    bad,
   );
-  if (typeof response !== "string") {
+  if (bad.length > 0) {
     events.refused("logout", "invalid_parameter");
-    return badParameters([response], request, pages);
+    return badParameters(bad, request, pages);
   }
   let atProvider: LogoutAtProvider | undefined;
   let setCookies: readonly string[];

@@ -1,22 +1,11 @@
 /** What a login replies that several providers fit. Loaded by its first use. */
+import { keptByChooser } from "../config/login-parameters.js";
 import { queryOf } from "../http/request.js";
 import { problem, type Reply } from "../http/reply.js";
 import { ERRORS } from "../errors.js";
 import type { SessionRequest } from "../access/session-request.js";
 import { CROSS_SITE } from "./choose-provider.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
-
-/** The parameters that a login keeps while the user chooses, besides those that it passes on. */
-const KEPT = [
-  "scheme",
-  "response",
-  "origin_url",
-  "target_link_uri",
-  "select_account",
-  "max_age",
-  "acr_values",
-  "api",
-];
 
 /**
  * The reply to a login that several providers fit: a page where the user chooses, or 400 with the
@@ -33,10 +22,7 @@ export async function chooserFor(
   { pages }: EndpointContext,
 ): Promise<Reply> {
   const query = new URLSearchParams(queryOf(request.target));
-  const kept = [
-    ...KEPT.flatMap((name) => query.getAll(name).map((value) => [name, value])),
-    ...Object.entries(login.passed),
-  ];
+  const kept = [...keptByChooser(query), ...Object.entries(login.passed)];
   if (login.isCrossSite) kept.push([CROSS_SITE, "true"]);
   const choices = providers.map(({ key = "", name }) => {
     const href = `${pages.publicPath}login/?${new URLSearchParams([["provider", key], ...kept] as [string, string][]).toString()}`;

@@ -1,4 +1,4 @@
-import { pathOf, type IdpRequest } from "../http/request.js";
+import { isPrefetch, pathOf, type IdpRequest } from "../http/request.js";
 import { json, stylesheet, type AnyReply } from "../http/reply.js";
 import { createBackchannelLogout } from "./backchannel-logout.js";
 import { createCallback } from "./callback.js";
@@ -47,6 +47,8 @@ interface EndpointRow {
     | "publishKeys";
   /** Each of several providers has its own path: this one, a slash and its key. */
   readonly perProvider?: true;
+  /** A request that the browser sends ahead of the user must not have its effect. */
+  readonly refusesPrefetch?: true;
   /** A file: its path has no trailing slash. */
   readonly isAsset?: true;
   readonly create: (context: EndpointContext, registration: EndpointRegistration) => Endpoint;
@@ -65,6 +67,7 @@ export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
   "": { methods: READ, create: () => landing },
   login: {
     methods: GET,
+    refusesPrefetch: true,
     create({ registrations, tasks }) {
       if (registrations.length > 1) tasks.add(loadChooser());
       return login;
@@ -76,7 +79,7 @@ export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
     create: (_, registration) => createCallback(registration),
   },
   session: { methods: READ, create: () => session },
-  logout: { methods: GET, create: () => logout },
+  logout: { methods: GET, refusesPrefetch: true, create: () => logout },
   "logout-callback": { methods: GET, setting: "logoutAtProvider", create: () => logoutCallback },
   "backchannel-logout": {
     methods: ["POST"],
@@ -156,6 +159,8 @@ export function createRouter<FrameworkRequest>(
       const headers = { Allow: route.methods.join(", ") };
       return failureReply({ code: "method_not_allowed", headers }, request, pages, "json");
     }
+    if (route.refusesPrefetch && isPrefetch(request))
+      return failureReply({ code: "prefetch_refused" }, request, pages, "json");
     try {
       return await route.endpoint(open(raw, request), context);
     } catch (error) {
@@ -182,18 +187,18 @@ export function createRouter<FrameworkRequest>(
   };
 }
 
-type Route = Pick<EndpointRow, "methods"> & { readonly endpoint: Endpoint };
+type Route = Pick<EndpointRow, "methods" | "refusesPrefetch"> & { readonly endpoint: Endpoint };
 
 /** The endpoints that the settings turn on. Every other path below the mount path is a 404. */
 function endpoints(context: EndpointContext): ReadonlyMap<string, Route> {
   return new Map(
     Object.entries(ENDPOINTS).flatMap(([path, row]) => {
-      const { setting, methods, isAsset, perProvider, create } = row;
+      const { setting, isAsset, perProvider, create } = row;
       const on = context.registrations.filter(
         ({ settings }) => setting === undefined || settings[setting] !== false,
       );
       return (perProvider ? on : on.slice(0, 1)).flatMap((registration): [string, Route][] => {
-        const route = { methods, endpoint: create(context, registration) };
+        const route = { ...row, endpoint: create(context, registration) };
         const { key } = registration;
         const own = perProvider && key !== undefined ? `${path}/${key}` : path;
         return (isAsset || own === "" ? [own] : [own, `${own}/`]).map((each) => [each, route]);

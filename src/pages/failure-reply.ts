@@ -122,21 +122,27 @@ export interface BadParameter {
 }
 
 /**
- * The option that a query parameter chooses, in any letter case; the default if it is absent. An
- * empty or repeated parameter is bad.
+ * Reads the option that a query parameter chooses, in any letter case; the default if it is absent.
+ * An empty or repeated parameter is bad.
  */
-export function choice<Option extends string>(
+export function readChoice<Option extends string>(
   query: URLSearchParams,
-  name: string,
-  options: readonly Option[],
-  standard: Option,
-): Option | BadParameter {
+  { name, options, standard }: Choice<Option>,
+  bad: BadParameter[],
+): Option {
   const { value, repeated } = single(query, name);
   if (value === undefined) return standard;
   const chosen = repeated
     ? undefined
     : options.find((option) => option.toLowerCase() === value.toLowerCase());
-  return chosen ?? { name, options };
+  if (chosen === undefined) bad.push({ name, options });
+  return chosen ?? standard;
+}
+
+interface Choice<Option extends string> {
+  readonly name: string;
+  readonly options: readonly Option[];
+  readonly standard: Option;
 }
 
 /** The reply 400, with the valid options of every bad parameter. */
