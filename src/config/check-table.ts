@@ -309,12 +309,6 @@ export const CHECKS = checkTable({
     remedy:
       "Remove `maxAge`, or use another provider. Otherwise, users of that route get `step_up_failed`.",
   },
-  W017: {
-    cause:
-      "A color in the option `pages.colors` gives text a contrast below 4.5:1, so many users can't read the text.",
-    remedy:
-      "Choose a darker color for the light scheme, or a lighter one for `dark`. WCAG 2.2 requires 4.5:1 for text.",
-  },
   W021: {
     cause:
       "A setting of the client is set without a provider's key, although there are several providers.",

@@ -2,7 +2,7 @@ import { check } from "../config/check-table.js";
 import { kindOf, quoted } from "../config/describe-value.js";
 import { nearestName } from "../config/nearest-name.js";
 import type { Finding } from "../errors.js";
-import { isColor, LEAST_CONTRAST, weakColors } from "./colors.js";
+import { isColor } from "./colors.js";
 import { isLanguage, LANGUAGES } from "./languages.js";
 import { en } from "./locales/en.js";
 import type { Message } from "./locales/message.js";
@@ -22,20 +22,11 @@ export function pageFindings(pages: unknown): Finding[] {
   if (pages === undefined) return [];
   const findings = object(CHECKS)("pages", pages);
   if (findings.length > 0) return findings;
-  const { logo, name, colors } = pages as PagesOptions;
+  const { logo, name } = pages as PagesOptions;
   const alt = typeof logo === "object" ? logo.alt : undefined;
-  return [
-    ...(logo !== undefined && (alt ?? name) === undefined
-      ? [check("E021", "`pages.logo` has no `alt`, and `pages.name` isn't set.", ALT)]
-      : []),
-    ...weakColors(colors ?? {}).map(({ name: path, color: given, other, ratio }) =>
-      // Rounded down: 4.46 is not 4.5.
-      check(
-        "W017",
-        `\`pages.colors.${path}\` (${given}) has a contrast of ${(Math.floor(ratio * 10) / 10).toFixed(1)}:1 against ${other}; text needs ${String(LEAST_CONTRAST)}:1.`,
-      ),
-    ),
-  ];
+  return logo !== undefined && (alt ?? name) === undefined
+    ? [check("E021", "`pages.logo` has no `alt`, and `pages.name` isn't set.", ALT)]
+    : [];
 }
 
 const ALT = "Set `pages.name`, or the text of the image: `logo: { src, alt }`.";

@@ -8,7 +8,7 @@ const SCHEMES = {
 type Scheme = keyof typeof SCHEMES;
 
 /** The least contrast of text (WCAG 2.2, success criterion 1.4.3). */
-export const LEAST_CONTRAST = 4.5;
+const LEAST_CONTRAST = 4.5;
 
 const TINT = 0.1;
 const STRONGER = 0.2;
@@ -38,22 +38,13 @@ export function colorRules({ dark, ...light }: PageColors): string {
 }
 
 /**
- * Returns the colors on which or in which text is hard to read: `accent`, `dark.background` and so
- * on, with the `other` color of the pair.
- */
-export function weakColors({ dark = {}, ...light }: PageColors): ReturnType<typeof weakOf> {
-  return [...weakOf("light", light, ""), ...weakOf("dark", dark, "dark.")];
-}
-
-/**
  * The accent of the dark scheme, if only that of the light one is given: lightened until it is
  * legible on the dark card.
  */
 function darkAccent({ accent }: SchemeColors, dark: SchemeColors = {}): SchemeColors {
   if (accent === undefined || dark.accent !== undefined) return {};
   let share = 0;
-  while (share < 1 && weakOf("dark", { accent: mix(accent, "#ffffff", share) }, "").length > 0)
-    share += LIGHTER_STEP;
+  while (share < 1 && !isLegible("dark", mix(accent, "#ffffff", share))) share += LIGHTER_STEP;
   return { accent: mix(accent, "#ffffff", Math.min(1, share)) };
 }
 
@@ -74,20 +65,9 @@ function declarations(scheme: Scheme, { accent, background }: SchemeColors): str
     .join(" ");
 }
 
-function weakOf(scheme: Scheme, { accent, background }: SchemeColors, prefix: string) {
-  const { card, text } = SCHEMES[scheme];
-  const pairs: [name: string, color: string, other: string][] = [];
-  // The tint has less contrast than the card, and text of the accent color is on both.
-  if (accent !== undefined) pairs.push(["accent", accent, mix(card, accent, TINT)]);
-  if (background !== undefined) pairs.push(["background", background, text]);
-  return pairs
-    .map(([name, color, other]) => ({
-      name: `${prefix}${name}`,
-      color,
-      other,
-      ratio: contrast(color, other),
-    }))
-    .filter(({ ratio }) => ratio < LEAST_CONTRAST);
+/** Whether text of the accent color is legible. The tint has less contrast than the card. */
+function isLegible(scheme: Scheme, accent: string): boolean {
+  return contrast(accent, mix(SCHEMES[scheme].card, accent, TINT)) >= LEAST_CONTRAST;
 }
 
 /** @param share of the second color, 0 to 1 */

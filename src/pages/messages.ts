@@ -6,9 +6,9 @@ type English = typeof en;
 /** The name of a text of the pages. docs/reference/page-texts.md lists them. */
 export type MessageKey = keyof English;
 
-/** All texts of one language. */
+/** The texts of one language. A missing one is English. */
 export type Messages = {
-  readonly [Key in MessageKey]: English[Key] extends string ? string : PluralForms;
+  readonly [Key in MessageKey]?: English[Key] extends string ? string : PluralForms;
 };
 
 /**

@@ -43,7 +43,7 @@ export interface PagesOptions {
   readonly name?: string;
   /** The logo, or its address. */
   readonly logo?: string | PageLogo;
-  /** Default: those of idpauth. A contrast below 4.5:1 is warning W017. */
+  /** Default: those of idpauth. Text needs a contrast of 4.5:1 (WCAG 2.2). */
   readonly colors?: PageColors;
   /**
    * The application's start page: a path or an http(s) URL. The header and the page of a signed-in

@@ -1,5 +1,6 @@
 import type { Interpolated } from "./html.js";
 import { LANGUAGES, type Language } from "./languages.js";
+import { en } from "./locales/en.js";
 import type { Message } from "./locales/message.js";
 import {
   PLACEHOLDER,
@@ -71,7 +72,7 @@ export function createTexts(
     key: MessageKey,
     values: Readonly<Record<string, Interpolated>> = {},
   ): Interpolated[] {
-    const message: Message = overrides[key] ?? messages[key];
+    const message: Message = overrides[key] ?? messages[key] ?? en[key];
     const text =
       typeof message === "string"
         ? message

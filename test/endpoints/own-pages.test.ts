@@ -37,11 +37,6 @@ describe("the option pages", () => {
     ).toEqual(["E006", "E021", "E021"]);
   });
 
-  it("warns of a color with too little contrast, and starts", async () => {
-    await start({ pages: { colors: { accent: "#ff9900" } } });
-    expect(application?.log.map(({ code }) => code)).toContain("W017");
-  });
-
   it("chooses the language of pages and errors by Accept-Language, and puts the colors into the stylesheet", async () => {
     const user = await start({ pages: { locale: "auto", colors: { accent: "#0a5c36" } } });
     const headers = { accept: "text/html", "accept-language": "ja" };

@@ -9,8 +9,8 @@ const TITLES = Object.fromEntries(
 };
 
 /**
- * The English texts. Every other language has the same keys and the same placeholders, such as
- * `{duration}`. A text has no markup. A text with plural forms has one for each plural category of
+ * The English texts. A text that another language lacks is English there, too. Every language has
+ * the same placeholders, such as `{duration}`. A text has no markup. A text with plural forms has one for each plural category of
  * its language (CLDR).
  */
 export const en = {
