@@ -1,5 +1,5 @@
-import { STEP_UP_PARAMETERS } from "./login-parameters.js";
 import { isPlainObject } from "../record/json.js";
+import { STEP_UP_PARAMETERS } from "./login-parameters.js";
 import { prompt, type SettingKind } from "./setting-kinds.js";
 
 /**

@@ -1,4 +1,5 @@
 /** Which of several providers a login goes to. */
+import type { Api } from "../config/api-options.js";
 import { isIssuerOf } from "../config/tenant-issuers.js";
 import { single } from "../http/request.js";
 import type { BadParameter } from "../pages/failure-reply.js";
@@ -36,15 +37,16 @@ export function readProviders(
   return standard.length > 0 ? standard : registrations;
 }
 
-/**
- * Reads the API that a login asks for (parameter `api`).
- *
- * @param providers of the login; empty if they are bad
- */
+interface ApiChoice {
+  readonly apis: ReadonlyMap<string, Api>;
+  /** Of the login; empty if they are bad. */
+  readonly providers: readonly EndpointRegistration[];
+}
+
+/** Reads the API that a login asks for (parameter `api`). */
 export function readApi(
   own: URLSearchParams,
-  { apis }: EndpointContext,
-  providers: readonly EndpointRegistration[],
+  { apis, providers }: ApiChoice,
   bad: BadParameter[],
 ): string | undefined {
   const { value, repeated } = single(own, "api");

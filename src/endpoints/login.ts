@@ -1,28 +1,28 @@
-import { ownParameters } from "../config/login-parameters.js";
-import type { PendingLogin } from "../record/record.js";
-import { initiatorOf, isUnattended, queryOf } from "../http/request.js";
-import { redirect, json, type Reply } from "../http/reply.js";
-import { isAuthority, parseUrl, type Origin } from "../http/redirects.js";
-import type { EndpointContext, EndpointRegistration } from "./context.js";
-import { loginPath, providerIn } from "../guard/login-url.js";
+import { randomBytes } from "node:crypto";
 import type { SessionRequest } from "../access/session-request.js";
+import { epochSeconds } from "../clock.js";
+import { ownParameters } from "../config/login-parameters.js";
+import { isOutage, ProviderRefusedError } from "../errors.js";
+import { logLine } from "../events/log-lines.js";
+import { loginPath, providerIn } from "../guard/login-url.js";
+import { isAuthority, parseUrl, type Origin } from "../http/redirects.js";
+import { redirect, json, type Reply } from "../http/reply.js";
+import { initiatorOf, isUnattended, queryOf } from "../http/request.js";
 import {
   badParameters,
   failureReply,
   outageReply,
   type BadParameter,
 } from "../pages/failure-reply.js";
-import { randomBytes } from "node:crypto";
-import { isOutage, ProviderRefusedError } from "../errors.js";
-import { logLine } from "../events/log-lines.js";
+import { withLogin } from "../record/pending-logins.js";
+import type { PendingLogin } from "../record/record.js";
 import { apiLogin } from "../record/stored-api-tokens.js";
 import { withoutUndefined } from "../record/without-undefined.js";
-import { withLogin } from "../record/pending-logins.js";
-import { epochSeconds } from "../clock.js";
-import { readLoginParameters, type LoginParameters } from "./login-parameters.js";
-import { CROSS_SITE, readApi, readProviders } from "./choose-provider.js";
-import { destinationOf, failureAt, failureCodeOf } from "./login-destination.js";
 import { lazily } from "../work/lazily.js";
+import { CROSS_SITE, readApi, readProviders } from "./choose-provider.js";
+import type { EndpointContext, EndpointRegistration } from "./context.js";
+import { destinationOf, failureAt, failureCodeOf } from "./login-destination.js";
+import { readLoginParameters, type LoginParameters } from "./login-parameters.js";
 
 export const loadChooser = lazily(() => import("./provider-chooser.js"));
 
@@ -45,7 +45,7 @@ export async function login(opened: SessionRequest, context: EndpointContext): P
       : settings.loginParams;
   const bad: BadParameter[] = [];
   const providers = readProviders(own, context, bad);
-  const api = readApi(own, context, providers, bad);
+  const api = readApi(own, { apis: context.apis, providers }, bad);
   const wanted = readLoginParameters(query, names, bad);
   if (bad.length > 0) {
     events.refused("login", "invalid_parameter");

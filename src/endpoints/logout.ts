@@ -1,16 +1,16 @@
 import type { AuthenticatedRecord, OwnedSession } from "../access/session-access.js";
-import type { EndpointContext, EndpointRegistration } from "./context.js";
 import type { SessionRequest } from "../access/session-request.js";
 import { isOutage } from "../errors.js";
-import { queryOf } from "../http/request.js";
-import { json, redirect, type Reply } from "../http/reply.js";
 import { LOGOUT_RESPONSES } from "../http/redirects.js";
+import { json, redirect, type Reply } from "../http/reply.js";
+import { queryOf } from "../http/request.js";
 import {
   badParameters,
   outageReply,
   readChoice,
   type BadParameter,
 } from "../pages/failure-reply.js";
+import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { logoutAtProvider, withPatience, type LogoutAtProvider } from "./logout-at-provider.js";
 import { cookiesAfterLogout } from "./other-site-logout.js";
 

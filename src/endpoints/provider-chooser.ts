@@ -1,9 +1,9 @@
 /** What a login replies that several providers fit. Loaded by its first use. */
-import { keptByChooser } from "../config/login-parameters.js";
-import { queryOf } from "../http/request.js";
-import { problem, type Reply } from "../http/reply.js";
-import { ERRORS } from "../errors.js";
 import type { SessionRequest } from "../access/session-request.js";
+import { keptByChooser } from "../config/login-parameters.js";
+import { ERRORS } from "../errors.js";
+import { problem, type Reply } from "../http/reply.js";
+import { queryOf } from "../http/request.js";
 import { CROSS_SITE } from "./choose-provider.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 

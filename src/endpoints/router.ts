@@ -1,18 +1,18 @@
-import { isPrefetch, pathOf, type IdpRequest } from "../http/request.js";
+import type { SessionRequest } from "../access/session-request.js";
 import { json, stylesheet, type AnyReply } from "../http/reply.js";
+import { isPrefetch, pathOf, type IdpRequest } from "../http/request.js";
+import { failureReply, outageReply } from "../pages/failure-reply.js";
+import { lazily } from "../work/lazily.js";
 import { createBackchannelLogout } from "./backchannel-logout.js";
 import { createCallback } from "./callback.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
-import type { SessionRequest } from "../access/session-request.js";
 import { createEvents } from "./event-stream.js";
-import { failureReply, outageReply } from "../pages/failure-reply.js";
 import { landing } from "./landing-page.js";
 import { loadChooser, login } from "./login.js";
-import { logout } from "./logout.js";
 import { logoutCallback } from "./logout-at-provider.js";
+import { logout } from "./logout.js";
 import { popup, popupScript } from "./popup.js";
 import { session } from "./session-probe.js";
-import { lazily } from "../work/lazily.js";
 
 type Endpoint = (opened: SessionRequest, context: EndpointContext) => Promise<AnyReply>;
 

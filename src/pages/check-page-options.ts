@@ -3,13 +3,13 @@ import { kindOf, quoted } from "../config/describe-value.js";
 import { nearestName } from "../config/nearest-name.js";
 import type { Finding } from "../errors.js";
 import { isColor } from "./colors.js";
+import { isSafeAddress } from "./html.js";
 import { isLanguage, LANGUAGES } from "./languages.js";
 import { en } from "./locales/en.js";
 import type { Message } from "./locales/message.js";
 import { placeholdersOf, type MessageKey } from "./messages.js";
 import type { PagesOptions } from "./page-options.js";
 import { acceptablePicture } from "./person.js";
-import { isSafeAddress } from "./html.js";
 
 const LANGUAGE_NAMES = Object.keys(LANGUAGES).join(", ");
 const MAX_NAME = 100;

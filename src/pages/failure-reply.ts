@@ -1,6 +1,3 @@
-import { single, type IdpRequest } from "../http/request.js";
-import { problem, type Reply } from "../http/reply.js";
-import type { Pages } from "./pages.js";
 import {
   ApiTokenError,
   ERRORS,
@@ -10,7 +7,10 @@ import {
   StoreUnavailableError,
 } from "../errors.js";
 import { wantsPage } from "../http/accept.js";
+import { problem, type Reply } from "../http/reply.js";
+import { single, type IdpRequest } from "../http/request.js";
 import type { Action, ErrorModel } from "./error-page.js";
+import type { Pages } from "./pages.js";
 
 /** One failure, in idpauth's own words: it never repeats text of the request or the provider. */
 export interface Failure extends Omit<ErrorModel, "publicPath"> {
