@@ -1,13 +1,9 @@
 /** A request for an API with the session behind it: its token, and the responses without one. */
-import { logLine, reasonLine } from "../events/log-lines.js";
-import type { LogEntry } from "../events/log.js";
-import { MIN_VALIDITY_SECONDS } from "../record/token-validity.js";
 import type { SessionAccess } from "../access/session-access.js";
 import type { SessionRequest } from "../access/session-request.js";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
 import type { CommonSettings } from "../config/read-settings.js";
-import type { GuardRule } from "../record/guard-requirements.js";
 import {
   ApiTokenError,
   ERRORS,
@@ -17,6 +13,8 @@ import {
   type IdpAuthError,
 } from "../errors.js";
 import { driverCode, type EventHub } from "../events/event-hub.js";
+import { logLine, reasonLine } from "../events/log-lines.js";
+import type { LogEntry } from "../events/log.js";
 import { blockedUser, type Blocked } from "../guard/blocked.js";
 import { isNavigation, loginPath, providerIn } from "../guard/login-url.js";
 import type { Origin } from "../http/redirects.js";
@@ -24,12 +22,15 @@ import type { Reply } from "../http/reply.js";
 import type { IdpRequest } from "../http/request.js";
 import { failureReply, outageOf, type Failure } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
+import type { GuardRule } from "../record/guard-requirements.js";
+import type { EndReason } from "../record/session-policy.js";
+import { MIN_VALIDITY_SECONDS } from "../record/token-validity.js";
 import type { Shutdown } from "../work/shutdown.js";
 import type { Challenge } from "./challenge.js";
 import type { Exchange } from "./exchange.js";
+import { rulesFor } from "./path-rules.js";
 import type { HeaderLines } from "./request-headers.js";
 import { stepUpReply } from "./step-up.js";
-import { rulesFor } from "./path-rules.js";
 
 /** The running component, as far as the proxy uses it. */
 export interface ProxyComponent {
@@ -199,8 +200,8 @@ export class SessionExchange implements Exchange {
     return this.#blocked(session.endedBy ?? "no_credentials");
   }
 
-  #blocked(reason: Parameters<typeof blockedUser>[1]): Promise<Blocked> {
-    return blockedUser(this.#proxied.opened, reason, this.#component);
+  #blocked(reason: EndReason): Promise<Blocked> {
+    return blockedUser(this.#proxied.opened, { reason }, this.#component);
   }
 }
 

@@ -27,7 +27,7 @@ export interface Denial {
 }
 
 /** Characters of a message. */
-const MAX_LENGTH = 500;
+const MAX_DENIAL_LENGTH = 500;
 
 /**
  * Refuses the user, as the result of `onSignIn` or `onRefresh`.
@@ -38,7 +38,7 @@ const MAX_LENGTH = 500;
 export function deny(message?: string): Denial {
   return Object.freeze({
     [DENIAL]: true as const,
-    message: message === undefined ? undefined : message.slice(0, MAX_LENGTH),
+    message: message === undefined ? undefined : message.slice(0, MAX_DENIAL_LENGTH),
   });
 }
 

@@ -1,30 +1,30 @@
-import type { Accessors, SessionOptions } from "./public-types.js";
 import { notifyOfLogout } from "../access/notify-application.js";
-import { isNode, loadFetchApi, loadStreamApi } from "./api-code.js";
-import type { Component } from "./component.js";
-import { clientState } from "../endpoints/session-probe.js";
-import { withData } from "../record/application-data.js";
-import { frozenCopy, type JsonObject } from "../record/json.js";
-import { isSameUser, userPayload } from "../record/identity.js";
-import { epochSeconds, type Clock } from "../clock.js";
-import { ERRORS, GuardMissingError, IdpAuthError, isOutage } from "../errors.js";
-import { isValidIdpUrl } from "../http/document-urls.js";
-import { loginUrlFor } from "../guard/login-url.js";
 import type { SessionRequest } from "../access/session-request.js";
+import { epochSeconds, type Clock } from "../clock.js";
+import { clientState } from "../endpoints/session-probe.js";
+import { ERRORS, GuardMissingError, IdpAuthError, isOutage } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
 import { logLine } from "../events/log-lines.js";
+import { loginUrlFor } from "../guard/login-url.js";
+import { isValidIdpUrl } from "../http/document-urls.js";
 import type { IdpRequest } from "../http/request.js";
-import { frozenCredentials } from "../record/credentials.js";
-import { specifiedKeys } from "../record/stored-form.js";
 import type { SeenSession } from "../ports/user-session.js";
+import { withData } from "../record/application-data.js";
+import { frozenCredentials } from "../record/credentials.js";
+import { isSameUser, userPayload } from "../record/identity.js";
+import { frozenCopy, type JsonObject } from "../record/json.js";
 import type { SessionRecord } from "../record/record.js";
-import { MIN_VALIDITY_SECONDS } from "../record/token-validity.js";
 import { sessionView, type Session } from "../record/session-view.js";
+import { specifiedKeys } from "../record/stored-form.js";
+import { MIN_VALIDITY_SECONDS } from "../record/token-validity.js";
 import { whenEnded } from "../sessions/session-end-signal.js";
-import type { Subject, SubjectSessions } from "../sessions/subject-sessions.js";
 import { SESSION_FOR_TESTS } from "../sessions/session-for-tests.js";
-import { SETTLED } from "./settled.js";
+import type { Subject, SubjectSessions } from "../sessions/subject-sessions.js";
 import type { Shutdown } from "../work/shutdown.js";
+import { isNode, loadFetchApi, loadStreamApi } from "./api-code.js";
+import type { Component } from "./component.js";
+import type { Accessors, SessionOptions } from "./public-types.js";
+import { SETTLED } from "./settled.js";
 
 export interface AccessorParts<FrameworkRequest extends object> {
   /** The component; it is started if it is not running yet. */

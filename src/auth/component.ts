@@ -51,7 +51,7 @@ import type { CheckedSettings } from "./startup.js";
 const AT_PROVIDER = { limit: 50, patience: 2_000 };
 
 /** The concurrent requests at all providers: enough for several that hang. Our decision. */
-const AT_ALL = 4 * AT_PROVIDER.limit;
+const ALL_SLOTS = 4 * AT_PROVIDER.limit;
 
 /** Loaded by the first test that signs a user in. Applications never need it. */
 const loadSessionForTests = lazily(() => import("../sessions/sign-in-for-tests.js"));
@@ -155,7 +155,7 @@ export function compose<FrameworkRequest extends object>(
   const tasks = new UnawaitedTasks();
   const slotsFor = (reason: string) => {
     const slots = (limit: number) => createSlots({ ...AT_PROVIDER, limit, reason, clock });
-    const common = slots(AT_ALL);
+    const common = slots(ALL_SLOTS);
     return () => slotsWithin(slots(AT_PROVIDER.limit), common);
   };
   const endpointsOf = createEndpointOwners(providers);

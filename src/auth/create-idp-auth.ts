@@ -24,7 +24,7 @@ import { checkedSettings, startedLine } from "./startup.js";
  * Milliseconds for which the guard and the accessors share one read of the session. A request that
  * lives longer, such as an event stream, must see a logout.
  */
-const SHARED_READ = 1_000;
+const SHARED_READ_MS = 1_000;
 
 /** What is remembered of one request. */
 interface Memory extends Remembered {
@@ -117,7 +117,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   /** What is remembered of a request, with a session that was opened within the last second. */
   function remember(raw: FrameworkRequest): Remembered {
     const known = memory.get(raw);
-    if (known !== undefined && clock.monotonic() - known.opened.openedAt < SHARED_READ)
+    if (known !== undefined && clock.monotonic() - known.opened.openedAt < SHARED_READ_MS)
       return known;
     const opened = ready().open(raw, adapter.request(raw));
     if (known === undefined) {

@@ -205,8 +205,8 @@ export interface Accessors<
   requireSession(raw: FrameworkRequest): Promise<Session<OwnClaims, Data>>;
   /**
    * The session that the first gate of this request found: a guard, an accessor, or an endpoint such
-   * as the probe. For a log that is written when the response is complete. It stays after a 403, a
-   * step-up or a logout. It reads nothing and doesn't count as activity.
+   * as the probe. For a log that is written when the response is complete. It stays after the
+   * guard has blocked the request, and after a logout. It reads nothing and doesn't count as activity.
    *
    * @returns null if no session has been read yet, if the user is signed out, or in an outage
    */

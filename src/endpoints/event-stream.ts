@@ -52,7 +52,7 @@ export function createEvents(): (
       return failureReply({ code: "cross_origin" }, request, pages, "json");
     if (shutdown.isClosing) return shuttingDown();
     const outcome = await access.access(session, { slide: false });
-    if (!outcome.authenticated) return (await blockedUser(opened, outcome.reason, context)).reply;
+    if (!outcome.authenticated) return (await blockedUser(opened, outcome, context)).reply;
     if (request.method === "HEAD") return eventStream(undefined);
     const release = takePlace(session.key ?? "");
     if (release === undefined)

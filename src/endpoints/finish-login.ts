@@ -237,12 +237,10 @@ function checkUser(attempt: Attempt, { left, signIn }: Received): Ending | undef
     );
   }
   if (login.step_up === undefined) return undefined;
-  const isMet = meetsStepUp(
-    signIn.idInfo,
-    login.step_up,
-    epochSeconds(clock),
-    settings.clockTolerance,
-  );
+  const isMet = meetsStepUp(signIn.idInfo, login.step_up, {
+    now: epochSeconds(clock),
+    tolerance: settings.clockTolerance,
+  });
   if (isMet && (isSame || !isSignedIn)) return undefined;
   // Dropped for the signed-in user, because the existing session uses the same grant.
   const fate = isSignedIn && isSame ? "dropped" : "revoked";

@@ -26,7 +26,7 @@ export async function sessions(opened: SessionRequest, context: EndpointContext)
     if (isPost && !isSameOrigin(request, origin))
       return await failureReply({ code: "cross_origin" }, request, pages, "html");
     const outcome = await context.access.access(session, { sendsCookie: true });
-    if (!outcome.authenticated) return (await blockedUser(opened, outcome.reason, context)).reply;
+    if (!outcome.authenticated) return (await blockedUser(opened, outcome, context)).reply;
     const user = outcome.record.id_info;
     // idpauth signs in no user without `iss` and `sub`.
     if (!hasSubject(user) || subjectSessions === undefined)

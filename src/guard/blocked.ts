@@ -1,4 +1,3 @@
-import type { SessionRequest } from "../access/session-request.js";
 import type { CommonSettings } from "../config/read-settings.js";
 import { ERRORS, type IdpAuthError } from "../errors.js";
 import { wantsPage } from "../http/accept.js";
@@ -9,6 +8,7 @@ import { failureReply, outageOf, retryAfterOf } from "../pages/failure-reply.js"
 import type { Pages } from "../pages/pages.js";
 import type { EndReason } from "../record/session-policy.js";
 import { stepUpParameters, type StepUp } from "../record/step-up.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 import {
   isNavigation,
   loginHeader,
@@ -113,6 +113,19 @@ interface RequiredSignIn {
   readonly provider?: string | undefined;
 }
 
+/** Why a user is not signed in, and what the login has to show. */
+interface SignedOutUser extends RequiredSignIn {
+  readonly reason: EndReason;
+  /** The login would fail without a page of the provider, and lead back to the guard. */
+  readonly loops?: boolean;
+}
+
+/** A request, and the application's own origin as its user sees it. */
+interface SeenRequest {
+  readonly request: IdpRequest;
+  readonly origin: Origin | undefined;
+}
+
 /** What a response to a blocked request is made from. */
 interface ReplyParts {
   readonly settings: CommonSettings;
@@ -122,16 +135,12 @@ interface ReplyParts {
 /**
  * The block of a signed-out user: a navigation is redirected to the login and back to its page, any
  * other request gets 401.
- *
- * @param required what the route requires of the sign-in. The login requests it, so that the user
- *   signs in once and not twice. `loops`: the login would fail without a page of the provider, and
- *   lead back to the guard
+ * The login requests what the route requires, so that the user signs in once and not twice.
  */
 export async function blockedUser(
-  { request, origin }: SessionRequest,
-  reason: EndReason,
+  { request, origin }: SeenRequest,
+  { reason, stepUp = {}, provider, loops = false }: SignedOutUser,
   { settings: { publicPath, pathPrefix }, pages }: ReplyParts,
-  { stepUp = {}, provider, loops }: RequiredSignIn & { readonly loops?: boolean } = {},
 ): Promise<Blocked> {
   const about = { reason, loginPath: loginPath(publicPath), origin };
   if (!isNavigation(request)) {
@@ -153,13 +162,12 @@ export async function blockedUser(
 /**
  * The block of a request in an outage: 503, as a page or as a problem document.
  *
- * @param provider the key of the provider that the route requires
+ * @param outage `provider`: the key of the provider that the route requires
  */
 export async function blockedByOutage(
-  error: IdpAuthError,
-  { request, origin }: Pick<SessionRequest, "request" | "origin">,
+  { request, origin }: SeenRequest,
+  { error, provider }: { readonly error: IdpAuthError; readonly provider: string | undefined },
   { settings: { publicPath, pathPrefix }, pages }: ReplyParts,
-  provider: string | undefined,
 ): Promise<BlockedByOutage> {
   const login = isNavigation(request)
     ? loginUrlBackTo(
@@ -170,13 +178,13 @@ export async function blockedByOutage(
     : loginPath(publicPath, providerIn(provider));
   const failure = outageOf(error, login);
   const { loginUrl } = failure;
-  return {
+  return withoutUndefined({
     kind: "unavailable",
     reply: await failureReply(failure, request, pages, "json"),
     error,
     retryAfter: retryAfterOf(error),
-    ...(loginUrl !== undefined && { loginUrl }),
-  };
+    loginUrl,
+  });
 }
 
 interface Unauthorized {
@@ -193,10 +201,10 @@ async function unauthorized(
   pages: Pages,
   { code, body, loginUrl, challenge }: Unauthorized,
 ): Promise<Reply> {
-  const headers = {
+  const headers = withoutUndefined({
     ...loginHeader(loginUrl),
-    ...(challenge !== undefined && { "WWW-Authenticate": challenge }),
-  };
+    "WWW-Authenticate": challenge,
+  });
   if (!wantsPage(request)) return json(body, 401, headers);
   const label = code === "login_required" ? "action.signIn" : "action.signInAgain";
   return pages.error({ code, action: { label, href: loginUrl } }, request, headers);
@@ -207,7 +215,7 @@ async function unauthorized(
  * section 3.
  */
 export async function blockedForStepUp(
-  { request, origin }: SessionRequest,
+  { request, origin }: SeenRequest,
   { stepUp = {}, provider }: RequiredSignIn,
   { settings: { publicPath, pathPrefix }, pages }: ReplyParts,
 ): Promise<BlockedForStepUp> {

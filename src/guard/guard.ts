@@ -94,17 +94,17 @@ export function createGuard<FrameworkRequest extends object>({
       remembered = seen();
       ({ opened } = remembered);
       outcome = await component.access.access(opened.session);
-      if (!outcome.authenticated) return await signedOut(component, opened, outcome, rule);
+      if (!outcome.authenticated) return await signedOut({ component, opened, rule }, outcome);
     } catch (error) {
       if (!isOutage(error)) throw error;
       const where = opened ?? { request: request(), origin: undefined };
-      return blockedByOutage(error, where, component, providersOf(rule)?.[0]);
+      return blockedByOutage(where, { error, provider: providersOf(rule)?.[0] }, component);
     }
     const user = new SignedInUser(component, outcome);
     const required = requiredBy(rule);
     if (required.length > 0) {
       const unmet = await firstUnmet(required, user);
-      if (unmet !== undefined) return refused(component, opened, user, rule, unmet);
+      if (unmet !== undefined) return refused({ component, opened, rule }, user, unmet);
     }
     remembered.passedWith = () => user.session();
     return undefined;
@@ -141,6 +141,13 @@ export function createGuard<FrameworkRequest extends object>({
       return failureReply({ code: "cross_origin" }, request, pages, "json");
     },
   };
+}
+
+/** A request for a guarded route. */
+interface GuardedRequest {
+  readonly component: GuardedComponent;
+  readonly opened: SessionRequest;
+  readonly rule: GuardRule;
 }
 
 /** The user of one request, who passed the policy, as the requirements of a rule see one. */
@@ -191,10 +198,8 @@ async function firstUnmet(
 
 /** What a user gets who doesn't meet a requirement. */
 async function refused(
-  component: GuardedComponent,
-  opened: SessionRequest,
+  { component, opened, rule }: GuardedRequest,
   user: SignedInUser,
-  rule: GuardRule,
   { requirement: { reason } }: RuleRequirement,
 ): Promise<Blocked> {
   const { provider, identity, record } = user;
@@ -213,17 +218,15 @@ async function refused(
 
 /** What a user gets who isn't signed in: a login that shows what the rule requires. */
 function signedOut(
-  component: GuardedComponent,
-  opened: SessionRequest,
+  { component, opened, rule }: GuardedRequest,
   { reason, record, owner }: SignedOut,
-  rule: GuardRule,
 ): Promise<Blocked> {
   const { settings, registrations, events, clock } = component;
   events.emit("blocked", { ...owner.identity, reason });
   const provider = providersOf(rule)?.[0];
   const prompt = promptAt(provider ?? settings.defaultProvider, registrations);
   const loops = wouldLoop(record, prompt, epochSeconds(clock));
-  return blockedUser(opened, reason, component, { stepUp: stepUpOf(rule), provider, loops });
+  return blockedUser(opened, { reason, stepUp: stepUpOf(rule), provider, loops }, component);
 }
 
 /**

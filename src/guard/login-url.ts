@@ -4,14 +4,14 @@ import { MAX_ORIGIN_URL_LENGTH, sameOriginUrl, type Origin } from "../http/redir
 import { ownOrigin, type IdpRequest } from "../http/request.js";
 
 /** The most characters of a value that a login passes on. */
-const MAX_LENGTH = 512;
+const MAX_PASSED_LENGTH = 512;
 
 /** The values that a login passes on. Completes "takes …". */
-export const PASSABLE = `one value of at most ${String(MAX_LENGTH)} characters, without control characters`;
+export const PASSABLE = `one value of at most ${String(MAX_PASSED_LENGTH)} characters, without control characters`;
 
 /** Whether a login passes a value on. */
 export function isPassable(value: string): boolean {
-  return value.length <= MAX_LENGTH && !/\p{Cc}/u.test(value);
+  return value.length <= MAX_PASSED_LENGTH && !/\p{Cc}/u.test(value);
 }
 
 /** Where a login leads back to, and the parameters that it passes on to the provider. */

@@ -1,8 +1,7 @@
 /** What a route, a proxy or a path of an API may require, and whether a user meets it. Pure. */
-import type { EpochSeconds } from "../clock.js";
 import type { SessionRecord } from "./record.js";
 import type { Session } from "./session-view.js";
-import { isAcrList, MAX_ACRS, meetsStepUp, type StepUp } from "./step-up.js";
+import { isAcrList, MAX_ACRS, meetsStepUp, type CheckedAt, type StepUp } from "./step-up.js";
 
 /** What a guarded route requires besides a signed-in user. */
 export interface GuardRule<
@@ -35,15 +34,12 @@ export interface GuardRule<
 export type ValueCheck = readonly [is: (value: unknown) => boolean, allowed: string];
 
 /** A signed-in user, as the requirements see one. */
-export interface GuardedUser {
+export interface GuardedUser extends CheckedAt {
   readonly record: SessionRecord;
   /** The key of the provider that the user signed in at, if the application has several. */
   readonly provider: string | undefined;
   /** Returns null for a record that identifies no user. */
   session(): Session | null;
-  readonly now: EpochSeconds;
-  /** Seconds by which the provider's clock may differ. */
-  readonly tolerance: number;
 }
 
 /**
@@ -89,8 +85,7 @@ function authentication<Value>(
 ): Requirement<Value> {
   return {
     value,
-    isMet: (required, { record, now, tolerance }) =>
-      meetsStepUp(record.id_info, stepUp(required), now, tolerance),
+    isMet: (required, user) => meetsStepUp(user.record.id_info, stepUp(required), user),
     reason: "step_up_required",
     stepUp,
   };

@@ -21,7 +21,7 @@ interface StepUpPart<Value> {
 }
 
 /** The time of a check, and the seconds by which the provider's clock may differ. */
-interface CheckedAt {
+export interface CheckedAt {
   readonly now: EpochSeconds;
   readonly tolerance: number;
 }
@@ -52,20 +52,9 @@ function partsOf(stepUp: StepUp): (readonly [part: StepUpPart<never>, required: 
   );
 }
 
-/**
- * Whether the claims show an authentication that is recent and strong enough.
- *
- * @param tolerance seconds by which the provider's clock may differ
- */
-export function meetsStepUp(
-  claims: IdInfo | undefined,
-  stepUp: StepUp,
-  now: EpochSeconds,
-  tolerance: number,
-): boolean {
-  return partsOf(stepUp).every(([part, required]) =>
-    part.isShown(required, claims ?? {}, { now, tolerance }),
-  );
+/** Whether the claims show an authentication that is recent and strong enough. */
+export function meetsStepUp(claims: IdInfo | undefined, stepUp: StepUp, at: CheckedAt): boolean {
+  return partsOf(stepUp).every(([part, required]) => part.isShown(required, claims ?? {}, at));
 }
 
 /** The parameters of a login that requests the authentication. */

@@ -69,7 +69,7 @@ describe("an authentication", () => {
   const meets = (
     claims: Record<string, unknown> | undefined,
     rule: { max_age?: number; acr?: string[] },
-  ) => meetsStepUp(claims, rule, now, tolerance);
+  ) => meetsStepUp(claims, rule, { now, tolerance });
 
   it.each<[string, unknown, boolean]>([
     ["as old as `maxAge`", now - 60, true],
@@ -88,7 +88,7 @@ describe("an authentication", () => {
   });
 
   it("at the epoch is not recent, even for a machine whose clock shows the epoch, if it has no `auth_time`", () => {
-    expect(meetsStepUp({ auth_time: null }, { max_age: 60 }, 0, 5)).toBe(false);
+    expect(meetsStepUp({ auth_time: null }, { max_age: 60 }, { now: 0, tolerance: 5 })).toBe(false);
   });
 
   it("is recent enough for nobody if `maxAge` is NaN", () => {

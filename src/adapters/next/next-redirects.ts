@@ -1,5 +1,5 @@
 // Next.js tells errors apart by their property `digest`.
-import { ERRORS, loginUrlBackTo, type BlockedForStepUp, type BlockedUser } from "../../index.js";
+import { ERRORS, loginUrlBackTo, type BlockedUser } from "../../index.js";
 import { ComponentRequest, type Incoming } from "./next-request.js";
 
 /**
@@ -57,7 +57,7 @@ export function pageLoginUrl(
 
 /** @param fallback a URL whose origin is used where the application's own origin is unknown */
 export function absoluteLoginUrl(
-  { loginUrl, origin }: BlockedUser<"navigation"> | BlockedForStepUp,
+  { loginUrl, origin }: { readonly loginUrl: string; readonly origin: string | undefined },
   fallback: string,
 ): string {
   return new URL(loginUrl, origin ?? fallback).href;

@@ -15,7 +15,6 @@ import {
   type Usage,
 } from "../../index.js";
 import { keepPrivate, responseOf, toResponse } from "../fetch/fetch.js";
-import { absoluteLoginUrl, pageLoginUrl, redirect, withDigest } from "./next-redirects.js";
 import {
   METHODS,
   type Context,
@@ -24,6 +23,7 @@ import {
   type ProxyEvent,
   type RouteGuard,
 } from "./next-idp-auth.js";
+import { absoluteLoginUrl, pageLoginUrl, redirect, withDigest } from "./next-redirects.js";
 import { ComponentRequest, RouteRequest, TARGET_HEADER, type Incoming } from "./next-request.js";
 import { openResponses, processComponent, type NextIdpAuthOptions } from "./process-component.js";
 
@@ -133,9 +133,8 @@ export function idpAuth<
         ),
       );
       // The redirect of a proxy must be absolute.
-      const isNavigation =
-        blocked.kind === "navigation" || (blocked.kind === "stepUp" && blocked.isNavigation);
-      if (isNavigation && responses[blocked.kind] === undefined && isProxyEvent(context)) {
+      const isRedirect = "origin" in blocked && blocked.reply.status === 302;
+      if (isRedirect && responses[blocked.kind] === undefined && isProxyEvent(context)) {
         response.headers.set("Location", absoluteLoginUrl(blocked, request.url));
       }
       if (
@@ -186,7 +185,7 @@ export function idpAuth<
     // The user signed in, or a refresh ended, between the two calls.
     if (blocked === undefined) return required(read, page);
     if (blocked.kind === "unavailable") throw withDigest(blocked.error);
-    if (blocked.kind === "forbidden" || blocked.kind === "stepUp")
+    if (blocked.kind !== "navigation" && blocked.kind !== "unauthenticated")
       throw new TypeError("A guard without a rule blocked by a rule.");
     return redirect(pageLoginUrl(blocked, raw, page.returnTo));
   }
