@@ -66,6 +66,15 @@ export interface Application {
   checkedData(data: unknown): JsonObject;
 }
 
+/** A hook that decides about a user. */
+interface DecidingHook<Result> {
+  readonly hook: HookName;
+  /** Undefined: the application has no such hook, or it isn't due. */
+  readonly call: ((input: HookInput) => Result | Promise<Result>) | undefined;
+  /** Returns the change of the data that the hook's result asks for. */
+  readonly changeOf: (result: Exclude<Extract<Result, object>, Denial>) => Review["changeData"];
+}
+
 export interface ApplicationParts {
   readonly options: ApplicationOptions;
   /** Seconds that one function may take. */
@@ -108,15 +117,10 @@ export function createApplication({
     return false;
   }
 
-  /**
-   * Runs the claims schema, then a hook.
-   * @param changeOf returns the change of the data that the hook's result asks for
-   */
+  /** Runs the claims schema, then a hook. */
   async function decide<Result>(
-    hook: HookName,
     { idInfo, userinfo, credentials }: VerifiedUser,
-    call: ((input: HookInput) => Result | Promise<Result>) | undefined,
-    changeOf: (result: Exclude<Extract<Result, object>, Denial>) => Review["changeData"],
+    { hook, call, changeOf }: DecidingHook<Result>,
   ): Promise<Decision> {
     const claims = await accept(idInfo);
     if (claims === false) return { kind: "claims_rejected" };
@@ -175,22 +179,21 @@ export function createApplication({
     claimsVersion: schema === undefined ? undefined : claimsVersion,
     reviewsRefreshes: schema !== undefined || options.onRefresh !== undefined,
     signIn: (user, data, request) =>
-      decide(
-        "onSignIn",
-        user,
-        options.onSignIn &&
+      decide(user, {
+        hook: "onSignIn",
+        call:
+          options.onSignIn &&
           ((input) => options.onSignIn?.({ ...input, data: data && frozenCopy(data), request })),
-        (result) => signInChange(data ?? {}, result),
-      ),
+        changeOf: (result) => signInChange(data ?? {}, result),
+      }),
     review: (user, isRefreshed) =>
-      decide(
-        "onRefresh",
-        user,
-        isRefreshed && options.onRefresh ? (input) => options.onRefresh?.(input) : undefined,
+      decide(user, {
+        hook: "onRefresh",
+        call: isRefreshed && options.onRefresh ? (input) => options.onRefresh?.(input) : undefined,
         // In JavaScript a hook can return anything. A result such as false throws here, because it
         // may mean a denial.
-        (result) => dataChange("onRefresh", (data) => result(data)),
-      ),
+        changeOf: (result) => dataChange("onRefresh", (data) => result(data)),
+      }),
     async signedOut(reason, record, subject = record?.id_info) {
       // A limit that was noticed has run it for this session already.
       if (

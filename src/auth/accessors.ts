@@ -70,28 +70,6 @@ export function createAccessors<FrameworkRequest extends object>(
   const { settled, shutdown } = parts;
   const access = (raw: FrameworkRequest) => ready().access.access(openedOf(raw).session);
 
-  function sessionsOf({ iss, sub }: Subject): SubjectSessions {
-    if (typeof iss !== "string" || typeof sub !== "string" || iss === "" || sub === "") {
-      throw new TypeError(
-        "Pass the user as the `iss` and `sub` of id_info, two non-empty strings.",
-      );
-    }
-    const { subjectSessions } = ready();
-    if (subjectSessions !== undefined) return subjectSessions;
-    throw new TypeError(
-      'With `session: "host"`, the framework stores the sessions. List and end them in its session store.',
-    );
-  }
-
-  const logoutOf = (subject: Subject) => () => notifyOfLogout(subject, ready());
-
-  async function keyOf(raw: FrameworkRequest | undefined): Promise<string | undefined> {
-    if (raw === undefined) return undefined;
-    const { session } = openedOf(raw);
-    await session.read();
-    return session.key;
-  }
-
   return {
     async getCredentials(raw) {
       const outcome = await access(raw);
@@ -212,15 +190,7 @@ export function createAccessors<FrameworkRequest extends object>(
       );
     },
     loginUrl: (raw, options) => loginUrlFor(requestOf(raw), ready().settings, options),
-    async listSessions(subject, current) {
-      return (await sessionsOf(subject).list(subject, await keyOf(current))).sessions;
-    },
-    async endSession(subject, id) {
-      return sessionsOf(subject).end(subject, id, logoutOf(subject));
-    },
-    async endAllSessions(subject, { except } = {}) {
-      return sessionsOf(subject).endAll(subject, await keyOf(except), logoutOf(subject));
-    },
+    ...createListAccessors(parts),
     async revokeIdpToken(token, hint = "refresh_token", key?: string) {
       const issuer = ready().registrations.find((one) => one.key === key);
       return (await issuer?.provider.revoke(token, hint).catch(() => false)) ?? false;
@@ -234,6 +204,51 @@ export function createAccessors<FrameworkRequest extends object>(
     [SETTLED]: settled,
     on: (name, listener) => events.on(name, listener),
     [SESSION_FOR_TESTS]: async (asked = {}) => ready().sessionForTests(asked),
+  };
+}
+
+/** The accessors that list and end the sessions of a user. */
+type ListAccessors<FrameworkRequest extends object> = Pick<
+  Accessors<FrameworkRequest>,
+  "listSessions" | "endSession" | "endAllSessions"
+>;
+
+function createListAccessors<FrameworkRequest extends object>({
+  ready,
+  openedOf,
+}: AccessorParts<FrameworkRequest>): ListAccessors<FrameworkRequest> {
+  function sessionsOf({ iss, sub }: Subject): SubjectSessions {
+    if (typeof iss !== "string" || typeof sub !== "string" || iss === "" || sub === "") {
+      throw new TypeError(
+        "Pass the user as the `iss` and `sub` of id_info, two non-empty strings.",
+      );
+    }
+    const { subjectSessions } = ready();
+    if (subjectSessions !== undefined) return subjectSessions;
+    throw new TypeError(
+      'With `session: "host"`, the framework stores the sessions. List and end them in its session store.',
+    );
+  }
+
+  const logoutOf = (subject: Subject) => () => notifyOfLogout(subject, ready());
+
+  async function keyOf(raw: FrameworkRequest | undefined): Promise<string | undefined> {
+    if (raw === undefined) return undefined;
+    const { session } = openedOf(raw);
+    await session.read();
+    return session.key;
+  }
+
+  return {
+    async listSessions(subject, current) {
+      return (await sessionsOf(subject).list(subject, await keyOf(current))).sessions;
+    },
+    async endSession(subject, id) {
+      return sessionsOf(subject).end(subject, id, logoutOf(subject));
+    },
+    async endAllSessions(subject, { except } = {}) {
+      return sessionsOf(subject).endAll(subject, await keyOf(except), logoutOf(subject));
+    },
   };
 }
 

@@ -55,10 +55,7 @@ export function createAdapterAuth<
     ...auth
   } = createIdpAuth(options, adapter);
   // Inside, the types of the application's claims and data do not matter.
-  const untyped = { guard, declareGuard, proxyApi } as unknown as Pick<
-    GateParts<FrameworkRequest>,
-    "guard" | "declareGuard" | "proxyApi"
-  >;
-  const gates = createGates<FrameworkRequest>({ isClosing, handle, csrf, ...untyped }, usage);
+  const parts = { isClosing, handle, csrf, guard, declareGuard, proxyApi };
+  const gates = createGates(parts as unknown as GateParts<FrameworkRequest>, usage);
   return { auth, gates, proxyUpgrade, uncaught };
 }

@@ -7,30 +7,17 @@ import { logLine } from "../events/log-lines.js";
 import { stderrLog } from "../events/stderr-log.js";
 import { DeclaredRules, type KnownProvider } from "../guard/declared-rules.js";
 import { assertGuardOptions } from "../guard/guard-usage.js";
-import { createGuard, type Remembered } from "../guard/guard.js";
-import { PerRequest } from "../http/per-request.js";
+import { createGuard } from "../guard/guard.js";
 import { hasReply, uncaughtReply } from "../pages/failure-reply.js";
-import type { SeenSession, UserSession } from "../ports/user-session.js";
 import { Shutdown } from "../work/shutdown.js";
 import { createAccessors } from "./accessors.js";
 import { createApiProxies } from "./api-proxy.js";
 import { compose, type Component, type ComponentParts } from "./component.js";
 import { lateProvider } from "./late-provider.js";
 import type { FrameworkAdapter, FrameworkFacts, IdpAuth, IdpAuthOptions } from "./public-types.js";
+import { RequestMemory } from "./request-memory.js";
 import { reportServerProblems } from "./server-problems.js";
 import { checkedSettings, startedLine } from "./startup.js";
-
-/**
- * Milliseconds for which the guard and the accessors share one read of the session. A request that
- * lives longer, such as an event stream, must see a logout.
- */
-const SHARED_READ_MS = 1_000;
-
-/** What is remembered of one request. */
-interface Memory extends Remembered {
-  /** What an earlier read of the session found. */
-  seen: SeenSession | undefined;
-}
 
 /** Creates the component for one framework. It reads no clock, file or network before its start. */
 export function createIdpAuth<
@@ -80,7 +67,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   ];
 
   const checked = (facts?: FrameworkFacts) =>
-    checkedSettings(options, adapter, facts, guardFindings);
+    checkedSettings({ options, adapter, facts, guardFindings });
 
   function run(facts?: FrameworkFacts): readonly Finding[] {
     const found = checked(facts);
@@ -95,7 +82,9 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
         createProvider,
         needsAuthTime: (provider) => rules.needsAuthTime(provider),
         shutdown,
-        endpointOpened: (raw, { session }) => atEndpoints.set(raw, session),
+        endpointOpened: (raw, opened) => {
+          memory.endpointOpened(raw, opened);
+        },
       });
       events.log(startedLine(found, options));
       reportServerProblems(options.store, clock, warn);
@@ -110,37 +99,21 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     return running as Component<FrameworkRequest>;
   }
 
-  const memory = new PerRequest<Memory>();
-  /** The sessions of requests for the endpoints, which share no read with other code. */
-  const atEndpoints = new PerRequest<UserSession>();
-
-  /** What is remembered of a request, with a session that was opened within the last second. */
-  function remember(raw: FrameworkRequest): Remembered {
-    const known = memory.get(raw);
-    if (known !== undefined && clock.monotonic() - known.opened.openedAt < SHARED_READ_MS)
-      return known;
-    const opened = ready().open(raw, adapter.request(raw));
-    if (known === undefined) {
-      const remembered = { opened, passedWith: undefined, seen: undefined };
-      memory.set(raw, remembered);
-      return remembered;
-    }
-    known.seen ??= known.opened.session.seen;
-    known.opened = opened;
-    return known;
-  }
-
-  function seenBy(raw: FrameworkRequest): SeenSession | undefined {
-    const known = memory.get(raw);
-    return atEndpoints.get(raw)?.seen ?? known?.seen ?? known?.opened.session.seen;
-  }
-
+  const memory = new RequestMemory<FrameworkRequest>(
+    (raw) => ready().open(raw, adapter.request(raw)),
+    clock,
+  );
+  const openedOf = (raw: FrameworkRequest) => memory.remember(raw).opened;
   const requestOf = (raw: FrameworkRequest) => adapter.request(raw);
-  const { guardOpened, ...guard } = createGuard({ ready, remember, requestOf });
+  const { guardOpened, ...guard } = createGuard({
+    ready,
+    remember: (raw) => memory.remember(raw),
+    requestOf,
+  });
   const proxies = createApiProxies({
     ready,
     adapter,
-    openedOf: (raw) => remember(raw).opened,
+    openedOf,
     guard: guardOpened,
   });
 
@@ -156,9 +129,9 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   return {
     ...createAccessors({
       ready,
-      openedOf: (raw) => remember(raw).opened,
-      seenBy,
-      passedWith: (raw) => memory.get(raw)?.passedWith?.(),
+      openedOf,
+      seenBy: (raw) => memory.seenBy(raw),
+      passedWith: (raw) => memory.passedWith(raw),
       requestOf,
       onClose: adapter.onClose?.bind(adapter),
       settled: async () => running?.settled(),

@@ -6,12 +6,13 @@ import {
   type CommonSettings,
   type ConfiguredProvider,
 } from "../config/read-settings.js";
-import { runChecks } from "../config/startup-checks.js";
+import { runChecks, type FrameworkFacts as CheckedFacts } from "../config/startup-checks.js";
 import { storeMistake } from "../config/store-mistake.js";
 import { ConfigurationError, type Finding } from "../errors.js";
 import { logLine } from "../events/log-lines.js";
 import type { LogEntry } from "../events/log.js";
 import { pageFindings } from "../pages/check-page-options.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 import type { FrameworkAdapter, FrameworkFacts, IdpAuthOptions } from "./public-types.js";
 
 /** The options that are no settings. The check for misspelt options knows them. */
@@ -40,72 +41,61 @@ export interface CheckedSettings {
   readonly findings: readonly Finding[];
 }
 
+/** What the startup checks look at. */
+export interface CheckParts {
+  readonly options: IdpAuthOptions;
+  readonly adapter: FrameworkAdapter<never>;
+  readonly facts: FrameworkFacts | undefined;
+  /** What the guards of routes violate, given the providers. */
+  readonly guardFindings: (
+    providers: readonly ConfiguredProvider[],
+    apis: ApiTable["apis"],
+  ) => readonly Finding[];
+}
+
 /**
  * Reads the settings and runs every startup check.
  *
- * @param guardFindings what the guards of routes violate, given the providers
  * @throws ConfigurationError with every finding at once
  */
-export function checkedSettings(
-  options: IdpAuthOptions,
-  adapter: FrameworkAdapter<never>,
-  facts: FrameworkFacts | undefined,
-  guardFindings: (
-    providers: readonly ConfiguredProvider[],
-    apis: ApiTable["apis"],
-  ) => readonly Finding[],
-): CheckedSettings {
-  const {
-    env = process.env,
-    store,
-    session,
-    sessionLabel,
-    log,
-    clock,
-    fetch,
-    pages,
-    apis,
-    ...others
-  } = options;
-  const { claims, claimsVersion, onSignIn, onRefresh, onSignOut, clientData, ...settingOptions } =
-    others;
-  const read = readSettings(settingOptions, env, OTHER_OPTIONS, epochSeconds(clock ?? systemClock));
-  const mistake = store === undefined ? undefined : storeMistake(store);
-  const applicationMistakes = mistakesIn({
-    claims,
-    claimsVersion,
-    onSignIn,
-    onRefresh,
-    onSignOut,
-    clientData,
-  });
-  const table = readApis(apis, read.providers, read.settings?.mountPath);
-  const findings = runChecks(
-    {
-      ...read,
-      findings: [
-        ...read.findings,
-        ...(read.settings ? [...guardFindings(read.providers, table.apis), ...table.findings] : []),
-      ],
-    },
-    {
-      applicationMistakes,
-      pageFindings: pageFindings(pages),
-      sessionMiddleware: adapter.session === undefined ? "not-applicable" : "unknown",
-      ...(adapter.middlewareRemedy !== undefined && { middlewareRemedy: adapter.middlewareRemedy }),
-      ...facts,
-      frameworkName: adapter.name,
-      sessionKind: session ?? "bundled",
-      storeGiven: store !== undefined,
-      ...(mistake === undefined
-        ? store?.problems && { storeProblems: store.problems }
-        : { storeMistake: mistake }),
-      sessionGiven: session !== undefined,
-    },
+export function checkedSettings(parts: CheckParts): CheckedSettings {
+  const { options, guardFindings } = parts;
+  const { env = process.env, clock = systemClock, apis: apiOptions } = options;
+  const settingOptions = Object.fromEntries(
+    Object.entries(options).filter(([name]) => !OTHER_OPTIONS.includes(name)),
   );
-  if (read.settings === undefined || findings.some(({ severity }) => severity === "error"))
+  const read = readSettings(settingOptions, env, OTHER_OPTIONS, epochSeconds(clock));
+  const { settings, providers } = read;
+  const { apis, findings: ofApis } = readApis(apiOptions, providers, settings?.mountPath);
+  const ofGuards = settings === undefined ? [] : [...guardFindings(providers, apis), ...ofApis];
+  const findings = runChecks(
+    { ...read, findings: [...read.findings, ...ofGuards] },
+    checkFacts(parts),
+  );
+  if (settings === undefined || findings.some(({ severity }) => severity === "error"))
     throw new ConfigurationError(findings);
-  return { settings: read.settings, providers: read.providers, apis: table.apis, findings };
+  return { settings, providers, apis, findings };
+}
+
+/** What the checks must know besides the settings. */
+function checkFacts({ options, adapter, facts }: CheckParts): CheckedFacts {
+  const { store, session } = options;
+  const mistake = store === undefined ? undefined : storeMistake(store);
+  return {
+    applicationMistakes: mistakesIn(options),
+    pageFindings: pageFindings(options.pages),
+    sessionMiddleware: adapter.session === undefined ? "not-applicable" : "unknown",
+    ...withoutUndefined({ middlewareRemedy: adapter.middlewareRemedy }),
+    ...facts,
+    frameworkName: adapter.name,
+    sessionKind: session ?? "bundled",
+    storeGiven: store !== undefined,
+    ...withoutUndefined({
+      storeMistake: mistake,
+      storeProblems: mistake === undefined ? store?.problems : undefined,
+    }),
+    sessionGiven: session !== undefined,
+  };
 }
 
 /** The log line of the first start. It contains no secret. */
@@ -135,7 +125,7 @@ function mistakesIn({
   claims,
   claimsVersion,
   ...hooks
-}: { readonly [Name in keyof Required<ApplicationOptions>]: unknown }): string[] {
+}: { readonly [Name in keyof ApplicationOptions]?: unknown }): string[] {
   const mistakes = HOOKS.filter(
     (name) => hooks[name] !== undefined && typeof hooks[name] !== "function",
   ).map((name) => `\`${name}\` isn't a function.`);

@@ -45,7 +45,8 @@ export function loginUrlFor(
     ...providerIn(provider),
     ...Object.fromEntries(checkedParameters(params, settings.loginParams)),
   };
-  const page = pageFor(returnTo, request, origin, settings.pathPrefix);
+  const seen = returnTo === undefined && request.method === "GET" && isNavigation(request);
+  const page = seen ? pageOf(request, origin, settings.pathPrefix) : pageAt(returnTo, origin);
   if (page !== undefined) return loginUrlBackTo(loginPath(settings.publicPath), page, parameters);
   return loginPath(settings.publicPath, parameters);
 }
@@ -68,17 +69,8 @@ function checkedParameters(
   });
 }
 
-function pageFor(
-  returnTo: unknown,
-  request: IdpRequest,
-  origin: Origin | undefined,
-  pathPrefix: string,
-): string | undefined {
-  if (returnTo === undefined)
-    return request.method === "GET" && isNavigation(request)
-      ? pageOf(request, origin, pathPrefix)
-      : undefined;
-  if (returnTo === null) return undefined;
+function pageAt(returnTo: unknown, origin: Origin | undefined): string | undefined {
+  if (returnTo === undefined || returnTo === null) return undefined;
   if (typeof returnTo !== "string")
     throw new TypeError("loginUrl: `returnTo` must be a URL or a path, as a string.");
   if (origin === undefined) return undefined;
