@@ -42,8 +42,12 @@ export function assertUsage(name: "idpRequired" | "csrf", usage: Usage, given: u
  * @throws TypeError
  */
 export function assertKnownKeys(rule: object): void {
-  for (const [name, value] of Object.entries(rule) as [string, unknown][])
-    if (valueCheckOf(name) === undefined && !RESPONSE_NAMES.includes(name) && value !== undefined)
+  for (const name of Object.keys(rule))
+    if (
+      valueCheckOf(name) === undefined &&
+      !RESPONSE_NAMES.includes(name) &&
+      (rule as Readonly<Record<string, unknown>>)[name] !== undefined
+    )
       throw optionsError(`the key \`${name}\``);
 }
 

@@ -111,14 +111,15 @@ export function createGuard<FrameworkRequest extends object>({
   }
 
   return {
-    async guard(raw, rule = {}) {
-      assertKnownKeys(rule);
-      return decide(
+    guard: (raw, rule = {}) =>
+      decide(
         rule,
         () => requestOf(raw),
-        () => remember(raw),
-      );
-    },
+        () => {
+          assertKnownKeys(rule);
+          return remember(raw);
+        },
+      ),
     async guardOpened(opened, rules) {
       let stepUp: Blocked | undefined;
       for (const rule of rules) {
