@@ -1,13 +1,10 @@
 import { execFile } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createServer } from "vite";
-import type { IdpAuthOptions } from "../../src/index.js";
-import { browser as listening } from "../../src/testing/index.js";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { TestUser } from "../browser/test-user.js";
