@@ -3,14 +3,14 @@ import type { EventEmitter } from "node:events";
 import { ServerResponse, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { pipeline, type Duplex, type Readable } from "node:stream";
+import type { Api } from "../config/api-options.js";
 import { ERRORS } from "../errors.js";
 import { isStream, problem, shuttingDown, type Reply } from "../http/reply.js";
-import type { Api } from "../config/api-options.js";
 import { Closing } from "./abort-at-session-end.js";
 import type { Exchange, ProxyReply } from "./exchange.js";
 import { admittedUrl } from "./proxy-policy.js";
-import { answered } from "./send-with-token.js";
 import { lengthOf } from "./request-headers.js";
+import { answered } from "./send-with-token.js";
 import type { ApiResponse, Transport, Upgraded } from "./transport.js";
 
 /**

@@ -1,3 +1,4 @@
+import { epochSeconds, nextTurn, systemClock, type Clock, type EpochSeconds } from "../../clock.js";
 import { StoreUnavailableError } from "../../errors.js";
 import type {
   EndWatcher,
@@ -6,7 +7,6 @@ import type {
   SessionStore,
   Stored,
 } from "../../ports/session-store.js";
-import { epochSeconds, nextTurn, systemClock, type Clock, type EpochSeconds } from "../../clock.js";
 import { LIST_FIELDS, LIST_PAGE, type ListField } from "../stored-entries.js";
 
 export interface MemoryStoreOptions {

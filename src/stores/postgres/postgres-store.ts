@@ -1,3 +1,4 @@
+import { epochSeconds, systemClock, type Clock, type EpochSeconds } from "../../clock.js";
 import { StoreUnavailableError } from "../../errors.js";
 import type {
   Entry,
@@ -6,7 +7,11 @@ import type {
   Stored,
   StoreProblem,
 } from "../../ports/session-store.js";
-import { epochSeconds, systemClock, type Clock, type EpochSeconds } from "../../clock.js";
+import { createAnnouncedEnds } from "../end-announcements.js";
+import { pageOf, storedEntry } from "../stored-entries.js";
+import { sweepRegularly } from "../sweep.js";
+import { checkTimeout, DEFAULT_STORE_TIMEOUT_MS } from "../time-limit.js";
+import { listenProblems, NOTIFY, postgresChannel, type PostgresListener } from "./end-channel.js";
 import {
   codeOf,
   isPool,
@@ -17,11 +22,6 @@ import {
   type PostgresValue,
 } from "./pool.js";
 import { postgresMigration, quotedTable, sqlFor, SWEEP_SLICE_ROWS } from "./table.js";
-import { listenProblems, NOTIFY, postgresChannel, type PostgresListener } from "./end-channel.js";
-import { createAnnouncedEnds } from "../end-announcements.js";
-import { pageOf, storedEntry } from "../stored-entries.js";
-import { sweepRegularly } from "../sweep.js";
-import { checkTimeout, DEFAULT_STORE_TIMEOUT_MS } from "../time-limit.js";
 
 export { postgresMigration };
 export type { PostgresPool, PostgresClient } from "./pool.js";

@@ -1,3 +1,4 @@
+import { epochSeconds, systemClock, type Clock } from "../../clock.js";
 import { StoreUnavailableError } from "../../errors.js";
 import type {
   Entry,
@@ -6,15 +7,14 @@ import type {
   Stored,
   StoreProblem,
 } from "../../ports/session-store.js";
-import { epochSeconds, systemClock, type Clock } from "../../clock.js";
-import { handedIn, ownFile, type ConnectionSource } from "./sqlite-connection.js";
-import type { SqliteDatabase, SqliteValue } from "./driver.js";
-import { isLocked, unavailable } from "./failure.js";
-import type { Connection, Row, Statements } from "./schema.js";
-import { createWriteQueue } from "./writes.js";
 import { LIST_PAGE, newVersion, pageOf, storedEntry } from "../stored-entries.js";
 import { sweepRegularly } from "../sweep.js";
 import { checkTimeout, DEFAULT_STORE_TIMEOUT_MS } from "../time-limit.js";
+import type { SqliteDatabase, SqliteValue } from "./driver.js";
+import { isLocked, unavailable } from "./failure.js";
+import type { Connection, Row, Statements } from "./schema.js";
+import { handedIn, ownFile, type ConnectionSource } from "./sqlite-connection.js";
+import { createWriteQueue } from "./writes.js";
 
 export type { SqliteDatabase, SqliteStatement, SqliteValue } from "./driver.js";
 
