@@ -1,7 +1,7 @@
 /** Where a login ends: the page that it was asked for, or a page of idpauth's. */
 import type { CommonSettings } from "../config/read-settings.js";
 import { isOutage, ProviderRefusedError, type ErrorCode } from "../errors.js";
-import { sameOriginUrl, type Origin, type Scheme } from "../http/redirects.js";
+import { parseUrl, sameOriginUrl, type Origin, type Scheme } from "../http/redirects.js";
 import { single, type IdpRequest } from "../http/request.js";
 import type { PendingLogin } from "../record/record.js";
 import type { SignInErrorCode } from "../record/sign-in-errors.js";
@@ -62,7 +62,9 @@ export function failureAt(
   code: ErrorCode | SignInErrorCode,
   publicPath: string,
 ): string | undefined {
-  const { origin } = new URL(login.redirect_uri);
+  // Both were stored, so they are parsed.
+  const origin = parseUrl(login.redirect_uri)?.origin;
+  if (origin === undefined || !URL.canParse(login.final_redirect, origin)) return undefined;
   const url = new URL(login.final_redirect, origin);
   if (url.origin !== origin || url.pathname !== `${publicPath}popup`) return undefined;
   url.searchParams.set("outcome", code === "access_denied" ? "cancelled" : "failed");

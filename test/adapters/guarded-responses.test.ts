@@ -265,7 +265,7 @@ describe("on Express", () => {
     });
     expect(await get(auth, app, "/added")).toMatchObject({
       caching: GUARDED,
-      vary: "Cookie, Origin, Accept",
+      vary: "Origin, Accept, Cookie",
     });
   });
 

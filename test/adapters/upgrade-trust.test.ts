@@ -151,7 +151,7 @@ it.each(CASES)(
     const cookie = await signedInAs(
       auth,
       { email: "ada@example.com" },
-      { tokens: { token: "at" } },
+      { tokens: { token: "the user's access token" } },
     );
     const value = cookie.slice(cookie.indexOf("=") + 1);
     const headers = {
