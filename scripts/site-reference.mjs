@@ -14,6 +14,7 @@ export const UNDOCUMENTED = 0;
  * @returns {Promise<number>} how many members have no docstring
  */
 export async function writeReference(typedoc, pages) {
+  const { REQUEST_ACCESSORS } = await import("idpauth");
   // TypeDoc names a page after its module, so each entry is a module with the entry's name.
   const modules = path.join(root, "site/entries");
   rmSync(modules, { recursive: true, force: true });
@@ -68,11 +69,18 @@ export async function writeReference(typedoc, pages) {
       "Property",
       "Accessor",
     ],
-    // Documented, but `Omit` turns these methods into properties, and TypeDoc keeps the comment at
-    // the signature of the type.
-    intentionallyNotDocumented: ["onSignIn", "onRefresh", "onSignOut", "clientData"].map(
-      (name) => `next.NextIdpAuthOptions.${name}`,
-    ),
+    intentionallyNotDocumented: [
+      // Documented, but `Omit` turns these methods into properties, and TypeDoc keeps the comment at
+      // the signature of the type.
+      ...["onSignIn", "onRefresh", "onSignOut", "clientData"].map(
+        (name) => `next.NextIdpAuthOptions.${name}`,
+      ),
+      // Documented at `IdpAuth`, of whose type the accessors of Next.js are made.
+      ...Object.keys(REQUEST_ACCESSORS).flatMap((name) => [
+        `next.NextIdpAuth.${name}`,
+        `index.REQUEST_ACCESSORS.__type.${name}`,
+      ]),
+    ],
   });
   const { code, text } = await output([typedoc, "--options", path.join(modules, "typedoc.json")]);
   rmSync(modules, { recursive: true });
