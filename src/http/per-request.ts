@@ -37,13 +37,16 @@ class Slot extends GivenObject {
  * Express changes the prototype of each request, so V8 makes a new hidden class for each property
  * that a request then gets. The field on the list makes Express's guard 3 of 12 µs faster
  * (2026-11-26), and costs the others nothing. A copy of a request may have the same list, which
- * stays the first one's.
+ * stays the first one's. A list that isn't the request's own property may be another at each read.
  */
 function placeOf(request: object): object {
-  const { rawHeaders: lines } = request as { readonly rawHeaders?: unknown };
-  if (!Array.isArray(lines) || !Object.isExtensible(lines)) return request;
-  const { request: first = request } = Slot.firstOf(lines) ?? {};
-  return first === request ? lines : request;
+  const lines = Object.hasOwn(request, "rawHeaders")
+    ? (request as { readonly rawHeaders?: unknown }).rawHeaders
+    : undefined;
+  if (!Array.isArray(lines)) return request;
+  const first = Slot.firstOf(lines);
+  if (first !== undefined) return first.request === request ? lines : request;
+  return Object.isExtensible(lines) ? lines : request;
 }
 
 /**

@@ -71,6 +71,29 @@ describe("what is remembered of a request", () => {
     expect([kept.get(request), later.get(request)]).toEqual(["newer", "y"]);
   });
 
+  it("is still known after the application has frozen the list of header lines", () => {
+    const [kept, later] = [new PerRequest<string>(), new PerRequest<string>()];
+    const request = { rawHeaders: ["Host", "app.example"] };
+    kept.set(request, "x");
+    Object.freeze(request.rawHeaders);
+    expect(kept.get(request)).toBe("x");
+    later.set(request, "y");
+    kept.set(request, "newer");
+    expect([kept.get(request), later.get(request)]).toEqual(["newer", "y"]);
+  });
+
+  it("is kept of a request that makes its list of header lines anew at each read", () => {
+    class Computed {
+      get rawHeaders() {
+        return ["Host", "app.example"];
+      }
+    }
+    const kept = new PerRequest<string>();
+    const request = new Computed();
+    kept.set(request, "x");
+    expect([kept.get(request), kept.get(new Computed())]).toEqual(["x", undefined]);
+  });
+
   it("is not the request's that has it as its prototype, nor that of a proxy around it", () => {
     const kept = new PerRequest<string>();
     const request = {};

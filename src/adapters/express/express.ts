@@ -100,8 +100,6 @@ export function idpAuth<
       },
       source: (raw) => sourceOf(raw, (raw.socket as unknown) ? raw.ip : undefined),
       session: frameworkSessionOf,
-      // Express changes the prototypes of each request and response. After that, V8 makes a new
-      // hidden class for each added property.
       onClose: (raw, closed) => onClose(raw, closed, raw.res),
       middlewareRemedy:
         'Call app.use(session({ … })) of express-session before auth.mount(app), or leave out session: "host".',
