@@ -249,7 +249,7 @@ export const CHECKS = checkTable({
     cause:
       "The framework's sessions don't support compare-and-swap, so an overlapping request can write an outdated copy and undo a logout.",
     remedy:
-      "Register @fastify/session with `rolling: false`. By default, it writes its copy after every request. " +
+      "On Fastify, register @fastify/session with `rolling: false`. By default, it writes its copy after every request. " +
       'If no copy may ever undo a logout, use idpauth\'s own sessions: remove `session: "host"` and pass a `store`.',
   },
   W007: {

@@ -268,7 +268,9 @@ describe("startup checks", () => {
     });
     await instance.register(auth.plugin);
     await instance.close();
-    expect(remedies.join()).toMatch(/W006 [^]*`rolling: false`/);
+    expect(remedies.join()).toMatch(
+      /W006 [^]*On Fastify, register @fastify\/session with `rolling: false`/,
+    );
   });
 
   it("a cookie-only session is refused by name", async () => {
