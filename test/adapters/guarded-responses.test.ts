@@ -234,6 +234,16 @@ it("on node:http the adapter's function works without a guard of ours", async ()
   expect([seen.text, seen.caching, seen.vary]).toEqual(["x", GUARDED, "Accept, Cookie"]);
 });
 
+/** As compression and express-session do. */
+const replacesWriteHead: express.RequestHandler = (_request, response, next) => {
+  const { writeHead } = response;
+  response.writeHead = function (this: ServerResponse, ...head: unknown[]) {
+    this.setHeader("X-Replaced", "1");
+    return (writeHead as (...all: unknown[]) => never).apply(this, head);
+  };
+  next();
+};
+
 describe("on Express", () => {
   function application(build: (app: express.Application) => void) {
     const app = express();
@@ -309,6 +319,26 @@ describe("on Express", () => {
     );
     expect(await get(auth, app, "/guarded")).toMatchObject({ caching: GUARDED });
     expect(await get(auth, app, "/open")).toMatchObject({ caching: "public", vary: null });
+    expect(Object.keys(express.response)).not.toContain("writeHead");
+  });
+
+  it.each([
+    ["before the guard", [replacesWriteHead, "guard"]],
+    ["after the guard", ["guard", replacesWriteHead]],
+    ["between two guards", ["guard", replacesWriteHead, "guard"]],
+  ] as const)("middleware %s that replaces writeHead still runs", async (_when, order) => {
+    const app = express();
+    const auth = expressAuth(OPTIONS);
+    auth.mount(app);
+    for (const each of order) app.use(each === "guard" ? auth.idpRequired : each);
+    app.use((_request, response) => void response.writeHead(200, { Vary: "Accept" }).end("x"));
+    const seen = await get(auth, app);
+    expect([seen.status, seen.caching, seen.vary, seen.headers.get("x-replaced")]).toEqual([
+      200,
+      GUARDED,
+      "Accept, Cookie",
+      "1",
+    ]);
   });
 
   it("a fake request without header lines gets its response after a guarded one, and a response without its request passes the guard", async () => {
