@@ -83,7 +83,7 @@ export const RULES = {
     builtins: true,
   },
   "src/guard": {
-    folders: [...BASE, "src/access", "src/application", "src/config", "src/events", "src/pages"],
+    folders: [...BASE, "src/access", "src/config", "src/events", "src/pages"],
     packages: [],
     builtins: false,
   },

@@ -80,6 +80,6 @@ export function allOf<Subject = WithClaims>(
 }
 
 /** Whether a rule lets the user pass. In JavaScript a rule can return anything. */
-export function isTrue(value: unknown): boolean {
+function isTrue(value: unknown): boolean {
   return value === true;
 }

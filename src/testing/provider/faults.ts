@@ -258,9 +258,7 @@ export interface StruckResponse {
 /** `go-on`: the usual work follows. `dealt-with`: the fault has handled the response. */
 type Outcome = "go-on" | "dealt-with";
 
-/**
- * Applies a fault.
- */
+/** Applies a fault. */
 export async function strike(
   fault: Fault,
   { response, clock, reply }: StruckResponse,
