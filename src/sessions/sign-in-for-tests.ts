@@ -67,7 +67,7 @@ export async function createSessionForTests(
       v: RECORD_VERSION,
       issuer: client.issuer,
       ...stateOfSignIn(idInfo),
-      ...withoutUndefined({ data: data && parts.checkedData(data) }),
+      ...withoutUndefined({ data: data === undefined ? undefined : parts.checkedData(data) }),
     },
   };
   const session = sessions.open(undefined, secure);

@@ -251,6 +251,8 @@ it.each<[string, unknown, RegExp]>([
     /`authTime` must be in whole seconds since the epoch/,
   ],
   ["a level that is no text", { acr: 2 }, /`acr` must be a string/],
+  ["data that is null", { data: null }, /data of a session must be a plain object/],
+  ["data that is no object", { data: "" }, /data of a session must be a plain object/],
   [
     "a token of another name",
     { tokens: { accessToken: "x" } },
