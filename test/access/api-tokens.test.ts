@@ -290,6 +290,15 @@ describe("the token that came for an API", () => {
     },
   );
 
+  it("has expired already: a call requests no other one at once, and the session continues", async () => {
+    await app.user.signIn();
+    app.responses[ORDERS] = { expires_in: 0 };
+    expect(await app.failure("orders")).toMatchObject({ status: 503, reason: "refresh_pending" });
+    expect(app.targets()).toEqual([ORDERS]);
+    app.responses[ORDERS] = undefined;
+    expect(await app.token("orders")).toMatch(/orders/);
+  });
+
   it.each<[string, string, object]>([
     ["names its resource", "orders", { resource: ORDERS }],
     ["names its resource among others", "orders", { resource: [BILLING, ORDERS] }],
