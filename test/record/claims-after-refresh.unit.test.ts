@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { confirmedByUserinfo, refreshedClaims } from "../../src/record/claims-after-refresh.js";
+import {
+  confirmedByUserinfo,
+  confirmedUntil,
+  refreshedClaims,
+} from "../../src/record/claims-after-refresh.js";
 import {
   lacksIdentity,
   withAllOfUserinfo,
@@ -140,6 +144,36 @@ describe("a refresh that userinfo has confirmed", () => {
       email_verified: true,
       exp: 1,
     });
+  });
+});
+
+describe("a refresh without an ID token counts", () => {
+  const until = (accessTokenExpiresAt: number | undefined, claims?: object, receivedAt?: number) =>
+    confirmedUntil(
+      { id_info: { ...claims }, idp_state: { v: 1, tokens_received_at: receivedAt! } },
+      {
+        accessToken: "a",
+        refreshToken: undefined,
+        idToken: undefined,
+        scopes: undefined,
+        receivedAt: 10_000,
+        accessTokenExpiresAt,
+      },
+    );
+
+  it("until the access token expires, but for an hour at most", () => {
+    expect([until(10_060), until(13_600), until(13_601)]).toEqual([10_060, 13_600, 13_600]);
+  });
+
+  it.each<[string, number, object, number?]>([
+    ["as long as the last ID token since its receipt", 10_250, { exp: 800, iat: 500 }, 550],
+    ["of an old record, since its iat", 10_300, { exp: 800, iat: 500 }],
+    ["in whole seconds", 10_300, { exp: 800.9, iat: 500 }],
+    ["for an hour at most", 13_600, { exp: 9_000, iat: 500 }],
+    ["for an hour, if its lifetime isn't known", 13_600, { exp: "800", iat: 500 }],
+    ["for an hour, if it had expired when it came", 13_600, { exp: 500, iat: 500 }],
+  ])("without an expiry of the access token %s", (_name, expected, claims, receivedAt) => {
+    expect(until(undefined, claims, receivedAt)).toBe(expected);
   });
 });
 

@@ -37,6 +37,16 @@ describe("a token stays valid", () => {
     ]);
   });
 
+  it.each([
+    ["half of its lifetime, if Infinity is wanted", Infinity, 1_300],
+    ["its whole lifetime, if NaN is wanted", Number.NaN, 1_599],
+  ])("for %s", (_name, minValidity, last) => {
+    expect([staysValid(life, minValidity, last), staysValid(life, minValidity, last + 1)]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
   it("until it expires, if it expired before it came", () => {
     expect(staysValid({ receivedAt: 1_700, expiresAt: 1_600 }, 3_600, 1_599)).toBe(true);
   });
