@@ -36,6 +36,20 @@ it("the only provider of an application has no key", () => {
   ]);
 });
 
+it("a record of an older release, which has no issuer, belongs to the registration of its client", () => {
+  const registrations = [registration("staff", "a"), registration("customers", "b")];
+  const owner = new SessionOwner({ ...signedInAt("b"), idp_state: { v: 1 } }, registrations);
+  expect(owner.provider).toBe("customers");
+});
+
+it("a session of another issuer belongs to nobody, though its client has the same id", () => {
+  const record = {
+    ...signedInAt("a"),
+    idp_state: { v: 1, issuer: "https://other.example" },
+  } as const;
+  expect(new SessionOwner(record, [registration("staff", "a")]).registration).toBeUndefined();
+});
+
 it.each([[undefined], [{ idp_state: { v: 1 } } satisfies SessionRecord]])(
   "%j belongs to nobody",
   (record) => {

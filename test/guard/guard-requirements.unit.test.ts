@@ -2,7 +2,12 @@ import { describe, expect, it } from "vitest";
 import { idpAuth as fetchStyle } from "../../src/adapters/fetch/fetch.js";
 import { assertGuardOptions } from "../../src/guard/guard-usage.js";
 import type { GuardRule } from "../../src/index.js";
-import { stepUpOf } from "../../src/record/guard-requirements.js";
+import {
+  requiredBy,
+  REQUIREMENTS,
+  stepUpOf,
+  type GuardedUser,
+} from "../../src/record/guard-requirements.js";
 import { meetsStepUp } from "../../src/record/step-up.js";
 
 describe("a wrong rule", () => {
@@ -37,6 +42,39 @@ describe("a wrong rule", () => {
     ] as unknown as GuardRule[];
     for (const rule of rules)
       await expect(auth.guard(new Request("http://app.example/"), rule)).rejects.toThrow(TypeError);
+  });
+});
+
+describe("the requirements of a rule", () => {
+  const userOf = (session: object | null, provider?: string) =>
+    ({ provider, session: () => session }) as GuardedUser;
+
+  it("are checked in one order, however the rule is written: a login is the last resort", () => {
+    const rule: GuardRule = { acr: "gold", maxAge: 60, allow: () => true, provider: "staff" };
+    const names = ["provider", "allow", "maxAge", "acr"];
+    expect(requiredBy(rule).map(({ name }) => name)).toEqual(names);
+    const reversed = Object.fromEntries(Object.entries(rule).toReversed());
+    expect(requiredBy(reversed).map(({ name }) => name)).toEqual(names);
+  });
+
+  it("`allow` lets nobody pass with anything but `true`, and isn't called for a record without a user", async () => {
+    const { allow } = REQUIREMENTS;
+    for (const result of [true, Promise.resolve(true)])
+      expect(await allow.isMet(() => result, userOf({}))).toBe(true);
+    for (const result of [1, "true", {}, null, undefined, Promise.resolve("true")] as never[])
+      expect(await allow.isMet(() => result, userOf({}))).toBe(false);
+    const never = () => expect.unreachable();
+    expect(await allow.isMet(never, userOf(null))).toBe(false);
+  });
+
+  it.each([
+    ["staff", "staff", true],
+    [["customers", "staff"], "staff", true],
+    [["customers"], "staff", false],
+    ["staff", undefined, false],
+    ["staff-of-another", "staff", false],
+  ])("`provider` %j of a user of %s: %s", (required, provider, isMet) => {
+    expect(REQUIREMENTS.provider.isMet(required, userOf({}, provider))).toBe(isMet);
   });
 });
 
