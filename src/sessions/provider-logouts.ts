@@ -62,7 +62,6 @@ export function createProviderLogouts(options: ProviderLogoutsOptions): Provider
   /** Stores the newest logout under a key. */
   async function remember(key: string, iat: EpochSeconds): Promise<void> {
     // As long as a started login may take.
-    // As long as a started login may take.
     const entry = () =>
       noteOf(sealer, key, { logout_iat: iat }, epochSeconds(clock) + PENDING_LOGIN_SECONDS);
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
