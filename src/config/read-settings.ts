@@ -1,5 +1,6 @@
 import type { Finding } from "../errors.js";
 import { deepFreeze, isObject } from "../record/json.js";
+import { defaultTtl } from "../record/session-life.js";
 import { commonFindings, lifetimeFindings } from "./check-common-settings.js";
 import { providerFindings, singleFindings } from "./check-provider-settings.js";
 import { publishedFindings, severalFindings } from "./check-several-providers.js";
@@ -35,9 +36,6 @@ export {
   type SettingOptions,
   type Settings,
 };
-
-const DAY_SECONDS = 24 * 60 * 60;
-const DEFAULT_SESSION_TTL_SECONDS = 14 * DAY_SECONDS;
 
 /** The environment in the form of `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -235,12 +233,7 @@ function complete(
   return deepFreeze({
     ...given,
     clientSecret: values.clientSecret ?? "",
-    sessionTtl:
-      values.sessionTtl ??
-      Math.max(
-        DEFAULT_SESSION_TTL_SECONDS,
-        Math.min((sessionMaxAge ?? 0) + DAY_SECONDS, Number.MAX_SAFE_INTEGER),
-      ),
+    sessionTtl: values.sessionTtl ?? defaultTtl(sessionMaxAge),
     documentHosts: values.documentHosts ?? [...new Set(hosts)],
     scopeIsDefault: unset.has("scope"),
     publicPath: `${pathPrefix}${mountPath}`,

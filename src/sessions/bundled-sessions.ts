@@ -4,6 +4,13 @@ import type { IdpRequest } from "../http/request.js";
 import type { Entry, Stored } from "../ports/session-store.js";
 import type { SeenSession, Change, Updated, UserSession } from "../ports/user-session.js";
 import { EMPTY_RECORD, withoutInherited, type SessionRecord } from "../record/record.js";
+import {
+  cookieLife,
+  expiryWithCookie,
+  expiryWithoutCookie,
+  lacksCookie,
+  renewalInterval,
+} from "../record/session-life.js";
 import type { EndReason, PolicySettings, SessionEnd } from "../record/session-policy.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import {
@@ -23,13 +30,6 @@ import {
   type SessionEntriesOptions,
   type TracedReason,
 } from "./session-entries.js";
-import {
-  cookieLife,
-  expiryWithCookie,
-  expiryWithoutCookie,
-  lacksCookie,
-  renewalInterval,
-} from "./session-life.js";
 
 /** A write that fails this often is not a lost race: the store is broken. */
 const MAX_ATTEMPTS = 64;

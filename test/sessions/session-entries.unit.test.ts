@@ -14,7 +14,7 @@ import {
   stampOf,
   traceOf,
 } from "../../src/sessions/session-entries.js";
-import { expiryWithCookie } from "../../src/sessions/session-life.js";
+import { expiryWithCookie } from "../../src/record/session-life.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import {

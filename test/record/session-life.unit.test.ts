@@ -1,13 +1,23 @@
 import { describe, expect, it } from "vitest";
 import {
   cookieLife,
+  defaultTtl,
   expiryWithCookie,
   expiryWithoutCookie,
   lacksCookie,
   renewalInterval,
-} from "../../src/sessions/session-life.js";
+} from "../../src/record/session-life.js";
 
 const DAY = 86_400;
+
+it.each([
+  [null, 14 * DAY],
+  [13 * DAY, 14 * DAY],
+  [13 * DAY + 1, 14 * DAY + 1],
+  [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
+])("with a maximum age of %s, an entry lives for %i seconds", (maxAge, seconds) => {
+  expect(defaultTtl(maxAge)).toBe(seconds);
+});
 
 it.each([
   [null, 400 * DAY],

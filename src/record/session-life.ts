@@ -1,6 +1,20 @@
 /** How long a session's entry and its cookie live, and when the user's activity renews them. */
 import type { EpochSeconds } from "../clock.js";
 
+const DEFAULT_TTL_SECONDS = 14 * 86_400;
+/** Seconds by which the entry outlives the session, so that the browser learns why it has ended. */
+const LONGER_THAN_SESSION_SECONDS = 86_400;
+
+/**
+ * Seconds that an entry lives in the store without a renewal, if `IDP_SESSION_TTL` isn't set.
+ *
+ * @param maxAge `IDP_SESSION_MAX_AGE`
+ */
+export function defaultTtl(maxAge: number | null): number {
+  const forMaxAge = Math.min((maxAge ?? 0) + LONGER_THAN_SESSION_SECONDS, Number.MAX_SAFE_INTEGER);
+  return Math.max(DEFAULT_TTL_SECONDS, forMaxAge);
+}
+
 /** Seconds between two renewals, at least of a session that lives for two days. */
 const RENEWAL_SECONDS = 86_400;
 
