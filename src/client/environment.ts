@@ -20,6 +20,7 @@ export interface Environment {
   ): { opener: unknown; readonly closed: boolean } | null;
   setTimeout(task: () => void, milliseconds: number): number;
   clearTimeout(timer: number | undefined): void;
+  removeEventListener(type: string, listener: () => void): void;
   addEventListener(
     type: string,
     listener: (event: { readonly persisted?: boolean }) => void,

@@ -3,7 +3,6 @@ import type { Environment } from "./environment.js";
 import type { SessionState } from "./session-state.js";
 import type { Session } from "./session.js";
 import { SignInError } from "./sign-in-error.js";
-import { signedIn } from "./waiting-requests.js";
 
 /** A promise that the page does not outlive. */
 const pending = () => new Promise<never>(() => {});
@@ -35,25 +34,41 @@ export function signInWith<ClientData extends object>(
     if (!opened) throw new Error("Blocked: needs a click.");
     // A page of the provider must not be able to navigate this page.
     opened.opener = null;
-    const { status } = session.getState();
-    const failed = new AbortController();
-    await new Promise<void>((resolve) => {
-      const end = (failure?: string) => {
-        if (failure) failed.abort(new SignInError(failure));
-        resolve();
+    return new Promise((resolve, reject) => {
+      /** Of the user who was signed in before. */
+      let account: string | null = null;
+      // Of a signed-out user any sign-in counts, even if the window cannot report it.
+      let counts = false;
+      const settle = (failure?: string) => {
+        const state = session.getState();
+        account ??= state.account;
+        counts ||= state.status === "signed-out";
+        if (failure) reject(new SignInError(failure));
+        else if (counts && state.status === "signed-in") resolve(state);
+        else return;
+        stop();
+        env.removeEventListener("focus", watch);
       };
-      // Any sign-in of a signed-out user counts, even if the window cannot report it.
-      if (status === "signed-out") resolve();
-      session.attempts.set(attempt, end);
+      const stop = session.subscribe(() => settle());
       // A provider's page with Cross-Origin-Opener-Policy makes the window look closed.
-      session.listen("focus", () => {
+      const watch = () => {
         if (opened.closed)
           void session.refresh().then((next) => {
-            if (next.status === status) end("cancelled");
+            // Another user has signed in, and the window was closed before it could report it.
+            counts ||= next.account !== account;
+            settle();
+            if (next.status.startsWith("signed")) settle("cancelled");
           });
+      };
+      session.listen("focus", watch);
+      session.attempts.set(attempt, (failure) => {
+        settle(failure);
+        counts = true;
+        // The probe that the report has started.
+        void session.refresh().then(() => settle());
       });
+      settle();
     });
-    return signedIn(session, failed.signal);
   };
 }
 

@@ -46,8 +46,8 @@ export interface Session<ClientData extends object> {
   /** Waits for the running probe, else sends one. */
   refresh(): Promise<SessionState<ClientData>>;
   /**
-   * By attempt, what hears of the end of that login in another window: of its failure, or undefined
-   * after a sign-in.
+   * By attempt, what hears once of the end of that login in another window: of its failure, or
+   * undefined after a sign-in. The probe that then asks the server is on its way.
    */
   readonly attempts: Map<unknown, (failure: string | undefined) => void>;
   /** @param capture also hears what an element of the page stops */
@@ -224,11 +224,13 @@ export function startSession<ClientData extends object>(
     const isNews = hint.changed || !isSettled();
     left ||= hint.left;
     const report = attempts.get(attempt);
+    attempts.delete(attempt);
     if (report) channel?.postMessage({ type: "received", attempt });
     // The end of a login in another window has no account, so it is always asked about.
-    if (hint.account !== state.account || (isNews && isVisible()))
-      void probe(false, true).then(() => report?.(failure));
-    else if (isNews) due = 0;
+    if (hint.account !== state.account || (isNews && isVisible())) {
+      void probe(false, true);
+      report?.(failure);
+    } else if (isNews) due = 0;
     else if (hint.changed === false) postpone();
   };
 

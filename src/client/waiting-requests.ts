@@ -1,6 +1,5 @@
 import type { EndReason } from "../record/probe.js";
 import type { Environment } from "./environment.js";
-import type { SessionState } from "./session-state.js";
 import type { Session } from "./session.js";
 import { UserChangedError } from "./user-changed-error.js";
 
@@ -66,15 +65,11 @@ interface Unauthenticated {
 }
 
 /** Resolves when the user is signed in. Rejects when the signal aborts. */
-export function signedIn<ClientData extends object>(
-  session: Session<ClientData>,
-  signal: AbortSignal,
-): Promise<SessionState<ClientData>> {
+function signedIn(session: Session<object>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const check = () => {
-      const state = session.getState();
       if (signal.aborted) reject(signal.reason as Error);
-      else if (state.status === "signed-in") resolve(state);
+      else if (session.getState().status === "signed-in") resolve();
       else return;
       stop();
     };

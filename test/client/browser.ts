@@ -243,6 +243,7 @@ function environmentOf(tab: Tab, isVisible: boolean, href: string): Tab["env"] {
       tab.listeners.set(type, listeners.add(listener));
       signal?.addEventListener("abort", () => void listeners.delete(listener));
     },
+    removeEventListener: (type, listener) => void tab.listeners.get(type)?.delete(listener),
     reportError: (error) => void tab.errors.push(error),
   };
 }

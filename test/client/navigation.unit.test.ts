@@ -223,6 +223,116 @@ describe("signIn in a popup window", () => {
     });
   });
 
+  describe("whose window closes while the page asks the server about its report", () => {
+    /** Of a signed-in user. The browser gives the focus back at once, and the server is slow. */
+    async function reported(failure?: string, onFocus?: (tab: Tab) => void) {
+      const browser = new Browser();
+      browser.server.signIn(ADA);
+      const tab = browser.tab();
+      await browser.pass(1);
+      const signedIn = tab.client.signIn({ popup: true });
+      signedIn.catch(() => undefined);
+      browser.server.latency = { there: 50, back: 50 };
+      postFrom(browser, {
+        type: failure ? "failed" : "signed-in",
+        attempt: attemptOf(tab),
+        failure,
+      });
+      await browser.clock.advanceAsync(10);
+      tab.windows[0]!.closed = true;
+      onFocus?.(tab);
+      tab.fire("focus");
+      return browser.settled(signedIn);
+    }
+
+    it("resolves after a sign-in of the same user", async () => {
+      expect(await reported()).toMatchObject({ status: "signed-in", account: ADA.account });
+    });
+
+    it("resolves, too, if the application asks the server itself", async () => {
+      const state = reported(undefined, (tab) => void tab.client.refresh());
+      expect(await state).toMatchObject({ status: "signed-in" });
+    });
+
+    it("rejects with the failure", async () => {
+      await expect(reported("step_up_failed", (tab) => void tab.client.refresh())).rejects.toThrow(
+        new SignInError("step_up_failed"),
+      );
+    });
+  });
+
+  describe("whose window is closed without a report", () => {
+    async function closed(tab: Tab) {
+      tab.windows[0]!.closed = true;
+      tab.fire("focus");
+      await tab.browser.pass(1);
+    }
+
+    it("resolves if another user has signed in", async () => {
+      const browser = new Browser();
+      browser.server.signIn(ADA);
+      const tab = browser.tab();
+      await browser.pass(1);
+      const signedIn = tab.client.signIn({ popup: true });
+      browser.server.signIn(BOB);
+      await closed(tab);
+      expect(await browser.settled(signedIn)).toMatchObject({ account: BOB.account });
+    });
+
+    it("is cancelled if the session has ended meanwhile", async () => {
+      const browser = new Browser();
+      browser.server.signIn(ADA);
+      const tab = browser.tab();
+      await browser.pass(1);
+      const signedIn = tab.client.signIn({ popup: true });
+      const settled = expect(signedIn).rejects.toThrow(new SignInError("cancelled"));
+      browser.server.signOut("idle");
+      await closed(tab);
+      await settled;
+    });
+
+    it.each([ADA, undefined])("is cancelled if the state was loading: %o", async (user) => {
+      const browser = new Browser();
+      if (user) browser.server.signIn(user);
+      const tab = browser.tab();
+      const signedIn = tab.client.signIn({ popup: true });
+      const settled = expect(signedIn).rejects.toThrow(new SignInError("cancelled"));
+      await browser.pass(1);
+      await closed(tab);
+      await settled;
+    });
+
+    it("waits for the end of an outage that had begun before", async () => {
+      const browser = new Browser();
+      browser.server.signIn(ADA);
+      const tab = browser.tab();
+      await browser.pass(1);
+      browser.server.outage = { status: 503, headers: { "Retry-After": "5" } };
+      await browser.settled(tab.client.refresh());
+      const signedIn = tab.client.signIn({ popup: true });
+      await closed(tab);
+      expect(await status(signedIn)).toBe("pending");
+      browser.server.outage = undefined;
+      const settled = expect(signedIn).rejects.toThrow(new SignInError("cancelled"));
+      await closed(tab);
+      await settled;
+    });
+
+    it("is forgotten: a later focus asks the server nothing", async () => {
+      const browser = new Browser();
+      const tab = browser.tab();
+      await browser.pass(1);
+      const before = tab.listeners.get("focus")?.size;
+      const settled = expect(tab.client.signIn({ popup: true })).rejects.toThrow("cancelled");
+      await closed(tab);
+      await settled;
+      const { probes } = tab;
+      tab.fire("focus");
+      await browser.pass(1);
+      expect([tab.probes, tab.listeners.get("focus")?.size]).toEqual([probes, before]);
+    });
+  });
+
   it("rejects if the browser opens no window", async () => {
     const tab = new Browser().tab();
     tab.blocksWindows = true;
