@@ -1,5 +1,6 @@
 import type { SessionRequest } from "../access/session-request.js";
 import { epochSeconds } from "../clock.js";
+import { isOutage } from "../errors.js";
 import { loginPath, loginUrlBackTo } from "../guard/login-url.js";
 import { script, type Reply } from "../http/reply.js";
 import { queryOf, single } from "../http/request.js";
@@ -26,12 +27,15 @@ export async function popup(
   const { value: attempt = "", repeated } = single(query, "attempt");
   const kept = !repeated && ATTEMPT.test(attempt) ? `?attempt=${attempt}` : "";
   const hasFailed = ["cancelled", "failed"].includes(query.get("outcome") ?? "");
+  const isSignedIn = async () =>
+    judge(await session.read(), settings, epochSeconds(clock)).kind !== "ended";
   const login = loginPath(publicPath);
   // With single sign-on, the provider would send the same user again.
   const parameters = hasFailed ? { select_account: "true" } : {};
   return pages.popup(
     {
-      isSignedIn: judge(await session.read(), settings, epochSeconds(clock)).kind !== "ended",
+      // The outage that a login failed in must not keep this page from telling it.
+      isSignedIn: hasFailed ? await isSignedIn().catch(unknownInOutage) : await isSignedIn(),
       failure: hasFailed ? (query.get("code") ?? "") : undefined,
       loginHref:
         origin === undefined
@@ -41,6 +45,10 @@ export async function popup(
     },
     request,
   );
+}
+
+function unknownInOutage(error: unknown): undefined {
+  if (!isOutage(error)) throw error;
 }
 
 /** GET {mountPath}popup.js: the script of that page. */

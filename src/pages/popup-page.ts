@@ -5,7 +5,8 @@ import type { PageContent } from "./page-description.js";
 import type { Texts } from "./texts.js";
 
 export interface PopupModel {
-  readonly isSignedIn: boolean;
+  /** Undefined: an outage hides it. */
+  readonly isSignedIn: boolean | undefined;
   /** The code with which the login failed, as the query has it; undefined: it didn't fail. */
   readonly failure?: string | undefined;
   /** The address of another login in this window. */
@@ -19,18 +20,21 @@ export function popupPage(model: PopupModel, texts: Texts): PageContent {
   const { isSignedIn, failure, loginHref, homeHref } = model;
   const { say } = texts;
   const isDone = isSignedIn && failure === undefined;
+  const failed = say("signIn.failed");
   const state = isSignedIn ? "signedIn" : "signedOut";
-  const heading = say(`${state}.heading`);
-  const text = isDone ? say("popup.close") : say("signIn.failed");
+  const isKnown = isSignedIn !== undefined;
+  const heading = isKnown ? say(`${state}.heading`) : failed;
   const why = failure === undefined ? undefined : reasonOf(failure, texts);
+  const sentences = [isDone ? say("popup.close") : isKnown ? failed : undefined, why].filter(
+    (sentence) => sentence !== undefined,
+  );
   const action = isDone
     ? { label: say("popup.stay"), href: homeHref }
     : { label: say(failure === undefined ? "action.signIn" : "action.tryAgain"), href: loginHref };
   const main = html`<section class="card">
     <div class="emblem">${isDone ? PERSON : NOTICE}</div>
     <h1>${heading}</h1>
-    <p>${text}</p>
-    ${why && html`<p>${why}</p>`}
+    ${sentences.map((sentence) => html`<p>${sentence}</p>`)}
     <p class="actions">
       <a class="button${isDone ? " quiet" : ""}" href="${action.href}">${action.label}</a>
     </p>
@@ -38,9 +42,9 @@ export function popupPage(model: PopupModel, texts: Texts): PageContent {
   return {
     kind: "popup",
     status: 200,
-    title: say(`${state}.title`),
+    title: isKnown ? say(`${state}.title`) : failed,
     heading,
-    texts: [text, why].filter((each) => each !== undefined),
+    texts: sentences,
     action,
     main,
     ...((isSignedIn || failure !== undefined) && { script: "popup.js" }),

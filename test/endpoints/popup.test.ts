@@ -6,6 +6,8 @@ import {
   type ApplicationOptions,
   type TestUser,
 } from "../support/application.js";
+import { TestClock } from "../../src/testing/test-clock.js";
+import { watchedStore } from "../support/watched-store.js";
 import { deny } from "../../src/application/hooks.js";
 import { failureAt } from "../../src/endpoints/login-destination.js";
 
@@ -123,6 +125,22 @@ describe("a login in a popup that fails", () => {
       failed("provider_unavailable"),
     );
     expect((await user.get(`${LOGIN}&response=json`)).status).toBe(503);
+  });
+
+  it("in an outage of the session store, through which the page tells it, too", async () => {
+    const clock = new TestClock();
+    const store = watchedStore(clock);
+    const user = await start({ clock, store });
+    await user.signIn();
+    store.isDown = true;
+    const { location } = await user.get(LOGIN, { headers: HTML });
+    expect(location).toBe(failed("store_unavailable"));
+    const page = await user.get(location, { headers: HTML });
+    expect([page.status, page.body]).toEqual([200, expect.stringContaining("popup.js")]);
+    expect(page.body).toContain("session store is not responding");
+    expect(page.body).not.toMatch(/You are signed|Signed (?:in|out)/);
+    // Whether a sign-in has succeeded needs the store.
+    expect((await user.get(ENDS_AT, { headers: HTML })).status).toBe(503);
   });
 
   it("and whose destination is a path, as an earlier version stored it", async () => {

@@ -177,6 +177,7 @@ export const popupStates = {
   "signed-out": { ...popup, isSignedIn: false },
   cancelled: { ...popup, isSignedIn: false, failure: "access_denied" },
   failed: { ...popup, isSignedIn: true, failure: "step_up_failed" },
+  outage: { ...popup, isSignedIn: undefined, failure: "store_unavailable" },
 };
 
 const otherUser = {
