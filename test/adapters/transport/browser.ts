@@ -145,7 +145,11 @@ export class Browser {
 
   #openOverHttp2(path: string, method: string, headers: Record<string, string>): Exchange {
     this.#session ??= this.#connect();
-    const stream = this.#session.request({ ":path": path, ":method": method, ...headers });
+    const leaving = new AbortController();
+    const stream = this.#session.request(
+      { ":path": path, ":method": method, ...headers },
+      { signal: leaving.signal },
+    );
     const interim: number[] = [];
     stream.on("headers", (interimHeaders) => interim.push(interimHeaders[":status"] ?? 0));
     stream.on("continue", () => interim.push(100));
@@ -163,7 +167,8 @@ export class Browser {
       interim,
       response,
       end: endOf(stream, response),
-      leave: () => stream.close(constants.NGHTTP2_CANCEL),
+      // Its `close` waits until all that was written is sent, for ever if nobody reads it.
+      leave: () => leaving.abort(),
     };
   }
 
