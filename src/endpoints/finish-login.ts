@@ -10,11 +10,10 @@ import { redirect, type Reply } from "../http/reply.js";
 import { single } from "../http/request.js";
 import { failureReply, type Failure } from "../pages/failure-reply.js";
 import type { ProviderFacts, DroppedTokens } from "../ports/provider.js";
-import type { Review } from "../record/application-data.js";
+import { dataOfSameUser, type Review } from "../record/application-data.js";
 import type { SignIn } from "../record/credentials.js";
 import { hasSubject, isSameUser, userPayload, type IdInfo } from "../record/identity.js";
 import {
-  dataOfSameUser,
   findLogin,
   isUsedState,
   mayFinish,

@@ -1,6 +1,8 @@
 /**
- * The application's own JSON in a session: the check of its values, and the changes to the record.
+ * The application's own JSON in a session: the check of its values, the changes to the record, and
+ * whose sign-in keeps it.
  */
+import { isSameUser, type IdInfo } from "./identity.js";
 import {
   isObject,
   isPlainObject,
@@ -96,6 +98,19 @@ export function mergedData(
 /** The record with the application's data. */
 export function withData(record: SessionRecord, data: JsonObject): SessionRecord {
   return { ...record, idp_state: { ...record.idp_state, data } };
+}
+
+/**
+ * Whether what the application keeps in a session stays when this user signs in to it. Another user
+ * must not get it.
+ */
+export function keepsData(record: SessionRecord | undefined, user: IdInfo | undefined): boolean {
+  return isSameUser(record?.id_info, user);
+}
+
+/** The application's data in a session of this user. Undefined: none, or it is another user's. */
+export function dataOfSameUser(record: SessionRecord, user: IdInfo): JsonObject | undefined {
+  return keepsData(record, user) ? record.idp_state.data : undefined;
 }
 
 /** What the application's code decided about the tokens of a refresh. */

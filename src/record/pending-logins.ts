@@ -1,9 +1,9 @@
 /** The changes that a login and its callback make to the record: pending logins and used states. */
 import type { EpochSeconds } from "../clock.js";
-import type { Review } from "./application-data.js";
+import { dataOfSameUser, type Review } from "./application-data.js";
 import type { SignIn } from "./credentials.js";
 import { isSameUser, type IdInfo } from "./identity.js";
-import { ownProperties, type JsonObject } from "./json.js";
+import { ownProperties } from "./json.js";
 import {
   MAX_PENDING_LOGINS,
   MAX_USED_STATES,
@@ -159,11 +159,6 @@ export function stateOfSignIn(idInfo: IdInfo): Partial<PrivateState> {
     signed_in_iat: typeof iat === "number" ? iat : undefined,
     session_expiry: expiry,
   });
-}
-
-/** The application's data in a session of this user. Another user's sign-in must not get it. */
-export function dataOfSameUser(record: SessionRecord, idInfo: IdInfo): JsonObject | undefined {
-  return isSameUser(record.id_info, idInfo) ? record.idp_state.data : undefined;
 }
 
 function stateWithLogins(state: PrivateState, logins: readonly PendingLogin[]): PrivateState {

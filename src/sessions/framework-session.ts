@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { EpochSeconds } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
 import type { SeenSession, Change, Updated, UserSession } from "../ports/user-session.js";
-import { isSameUser } from "../record/identity.js";
+import { keepsData } from "../record/application-data.js";
 import { isObject } from "../record/json.js";
 import {
   EMPTY_RECORD,
@@ -167,8 +167,7 @@ class SessionInFramework implements UserSession {
       // The middleware copies the application's keys from the request's copy, which may differ from
       // the stored data.
       const keepApplicationKeys = [stored, this.#framework.data].every(
-        (data) =>
-          !this.#holdsIdentity(data) || isSameUser(this.#parse(data)?.id_info, next.id_info),
+        (data) => !this.#holdsIdentity(data) || keepsData(this.#parse(data), next.id_info),
       );
       const { key } = this;
       await this.#run(() => this.#framework.regenerate(this.#keys(next), keepApplicationKeys));

@@ -1,13 +1,16 @@
 import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it } from "vitest";
 import {
+  dataOfSameUser,
   isApplicationData,
   jsonCopy,
+  keepsData,
   mergedData,
   withData,
   withReview,
 } from "../../src/record/application-data.js";
 import { nextTurn } from "../../src/clock.js";
+import type { IdInfo } from "../../src/record/identity.js";
 import { withRejection, withTokens } from "../../src/record/refresh-changes.js";
 import { judge } from "../../src/record/session-policy.js";
 import type { SessionRecord } from "../../src/record/record.js";
@@ -324,5 +327,31 @@ describe("changes", () => {
     expect(withTokens(gone, { spent, verified, isReviewed: true })).toEqual({
       idp_state: { v: 1, data: { n: 1 } },
     });
+  });
+});
+
+describe("the application's data in a session", () => {
+  const ADA = { iss: "https://idp.example", sub: "ada" };
+  const recordOf = (idInfo: IdInfo | undefined): SessionRecord => ({
+    ...(idInfo && { id_info: idInfo }),
+    idp_state: { v: 1, data: { cart: ["book"] } },
+  });
+
+  it("stays when the same user signs in again", () => {
+    expect(dataOfSameUser(recordOf(ADA), { ...ADA, name: "Ada" })).toEqual({ cart: ["book"] });
+    expect(keepsData(recordOf(ADA), ADA)).toBe(true);
+  });
+
+  it.each([
+    ["another user", { ...ADA, sub: "eve" }],
+    ["the same subject at another issuer", { ...ADA, iss: "https://other.example" }],
+    ["no user", undefined],
+  ])("of %s isn't given to the user who signs in", (_name, idInfo) => {
+    expect(dataOfSameUser(recordOf(idInfo), ADA)).toBeUndefined();
+    expect(keepsData(recordOf(idInfo), ADA)).toBe(false);
+  });
+
+  it("doesn't stay without a record", () => {
+    expect(keepsData(undefined, ADA)).toBe(false);
   });
 });

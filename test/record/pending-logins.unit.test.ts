@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import {
-  dataOfSameUser,
   findLogin,
   isUsedState,
   mayFinish,
@@ -401,7 +400,6 @@ describe("a sign-in that the application's code accepted", () => {
     });
 
   it("keeps the application's data if the same user signs in again", () => {
-    expect(dataOfSameUser(withDataOf(ADA), { ...ADA, name: "Ada" })).toEqual({ cart: ["book"] });
     expect(after(withDataOf(ADA)).idp_state.data).toEqual({ cart: ["book"] });
   });
 
@@ -410,7 +408,6 @@ describe("a sign-in that the application's code accepted", () => {
     ["the same subject at another issuer", { ...ADA, iss: "https://other.example" }],
     ["a session without a user", undefined],
   ])("doesn't get the application's data of %s", (_name, idInfo) => {
-    expect(dataOfSameUser(withDataOf(idInfo), ADA)).toBeUndefined();
     expect(after(withDataOf(idInfo)).idp_state).not.toHaveProperty("data");
     const seen: unknown[] = [];
     const changed = after(withDataOf(idInfo), {
