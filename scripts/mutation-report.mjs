@@ -24,7 +24,7 @@ export const DECIDING_FILES = {
   ],
   "src/application/rules.ts": ["test/application/rules.unit.test.ts"],
   "src/record/guard-requirements.ts": ["test/guard/guard-requirements.unit.test.ts"],
-  "src/record/step-up.ts": ["test/guard/guard-requirements.unit.test.ts"],
+  "src/record/authentication-strength.ts": ["test/guard/guard-requirements.unit.test.ts"],
   "src/http/redirects.ts": ["test/http/redirects.unit.test.ts"],
   "src/record/record.ts": RECORD,
   "src/record/stored-form.ts": ["test/record/record.unit.test.ts"],

@@ -11,6 +11,7 @@ import { single } from "../http/request.js";
 import { failureReply, type Failure } from "../pages/failure-reply.js";
 import type { ProviderFacts, DroppedTokens } from "../ports/provider.js";
 import { dataOfSameUser, type Review } from "../record/application-data.js";
+import { meetsStepUp } from "../record/authentication-strength.js";
 import type { SignIn } from "../record/credentials.js";
 import { hasSubject, isSameUser, userPayload, type IdInfo } from "../record/identity.js";
 import {
@@ -24,7 +25,6 @@ import type { PendingLogin, SessionRecord } from "../record/record.js";
 import { judge } from "../record/session-policy.js";
 import { signInErrorCode, type SignInErrorCode } from "../record/sign-in-errors.js";
 import { needsUser } from "../record/silent-login.js";
-import { meetsStepUp } from "../record/step-up.js";
 import { anotherAccount, askUser, linkInvalid } from "./callback-replies.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { failureAt, failureCodeOf } from "./login-destination.js";

@@ -3,7 +3,7 @@ import { isPassable, PASSABLE } from "../guard/login-url.js";
 import { LOGIN_RESPONSES, SCHEMES, type Scheme } from "../http/redirects.js";
 import { single } from "../http/request.js";
 import { readChoice, type BadParameter } from "../pages/failure-reply.js";
-import { isAcrList, MAX_ACRS, type StepUp } from "../record/step-up.js";
+import { isAcrList, MAX_ACRS, type StepUp } from "../record/authentication-strength.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 
 type LoginResponse = (typeof LOGIN_RESPONSES)[number];

@@ -6,8 +6,8 @@ import { json, redirect, type Reply } from "../http/reply.js";
 import type { IdpRequest } from "../http/request.js";
 import { failureReply, outageOf, retryAfterOf } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
+import { stepUpParameters, type StepUp } from "../record/authentication-strength.js";
 import type { EndReason } from "../record/session-policy.js";
-import { stepUpParameters, type StepUp } from "../record/step-up.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import {
   isNavigation,

@@ -1,7 +1,7 @@
 import type { EpochSeconds } from "../clock.js";
+import type { StepUp } from "../record/authentication-strength.js";
 import type { SignIn, SpentRefresh, Identity } from "../record/credentials.js";
 import type { SessionRecord } from "../record/record.js";
-import type { StepUp } from "../record/step-up.js";
 
 /** The parameters of an authorization request. */
 export interface AuthorizationRequest {

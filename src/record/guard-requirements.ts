@@ -1,7 +1,13 @@
 /** What a route, a proxy or a path of an API may require, and whether a user meets it. Pure. */
+import {
+  isAcrList,
+  MAX_ACRS,
+  meetsStepUp,
+  type CheckedAt,
+  type StepUp,
+} from "./authentication-strength.js";
 import type { SessionRecord } from "./record.js";
 import type { Session } from "./session-view.js";
-import { isAcrList, MAX_ACRS, meetsStepUp, type CheckedAt, type StepUp } from "./step-up.js";
 
 /** What a guarded route requires besides a signed-in user. */
 export interface GuardRule<

@@ -1,8 +1,8 @@
 import type { EpochSeconds } from "../clock.js";
+import type { StepUp } from "./authentication-strength.js";
 import type { Credentials } from "./credentials.js";
 import type { IdInfo } from "./identity.js";
 import { deepFreeze, isObject, ownProperties, type JsonObject } from "./json.js";
-import type { StepUp } from "./step-up.js";
 
 /** A login that was started and has not come back yet. */
 export interface PendingLogin {

@@ -8,7 +8,7 @@ import {
   stepUpOf,
   type GuardedUser,
 } from "../../src/record/guard-requirements.js";
-import { meetsStepUp } from "../../src/record/step-up.js";
+import { meetsStepUp } from "../../src/record/authentication-strength.js";
 
 describe("a wrong rule", () => {
   it.each(["allow", "maxAge", "acr"])(
