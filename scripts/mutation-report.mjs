@@ -53,7 +53,7 @@ export const DECIDING_FILES = {
   "src/sessions/provider-logouts.ts": ["test/sessions/provider-logouts.unit.test.ts"],
   "src/sessions/end-by-key.ts": ["test/sessions/end-by-key.unit.test.ts"],
   "src/sessions/shared-scans.ts": ["test/sessions/shared-scans.unit.test.ts"],
-  "src/sessions/reported-store.ts": ["test/sessions/reported-store.unit.test.ts"],
+  "src/sessions/store-failures.ts": ["test/sessions/store-failures.unit.test.ts"],
   "src/apis/path-rules.ts": ["test/apis/path-rules.unit.test.ts"],
   "src/apis/request-headers.ts": ["test/apis/headers.unit.test.ts"],
   "src/apis/response-headers.ts": ["test/apis/headers.unit.test.ts"],

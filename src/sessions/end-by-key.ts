@@ -1,13 +1,13 @@
 import { epochSeconds } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
 import type { Stored } from "../ports/session-store.js";
-import type { EntryPages } from "./reported-store.js";
 import {
   readSummary,
   traceOf,
   type SessionEntriesOptions,
   type TracedReason,
 } from "./session-entries.js";
+import type { EntryPages } from "./store-failures.js";
 
 /** Store operations at a time. */
 const CONCURRENT_ENDS = 16;

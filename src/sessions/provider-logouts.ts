@@ -6,7 +6,6 @@ import { hasSubject, type IdInfo } from "../record/identity.js";
 import { PENDING_LOGIN_SECONDS } from "../record/record.js";
 import type { ClientIdentity } from "../record/record.js";
 import type { SessionEnding } from "./end-by-key.js";
-import type { EntryPages } from "./reported-store.js";
 import type { KeyedHashes } from "./seal.js";
 import {
   allPagesUnder,
@@ -16,6 +15,7 @@ import {
   stampOf,
   type SessionEntriesOptions,
 } from "./session-entries.js";
+import type { EntryPages } from "./store-failures.js";
 
 /**
  * Seconds by which the ID token of a sign-in may be newer than the logout token that ends its

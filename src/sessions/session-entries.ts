@@ -16,9 +16,9 @@ import {
 } from "../record/record.js";
 import { expiryWithCookie } from "../record/session-life.js";
 import { parseRecord, storedForm, type KeyNames } from "../record/stored-form.js";
-import { allPages, type EntryPages, type ReportedStore } from "./reported-store.js";
 import type { KeyedHashes, Sealer } from "./seal.js";
 import type { Looked } from "./session-end-watch.js";
+import { allPages, type EntryPages, type ReportedStore } from "./store-failures.js";
 
 /** The cookie value that leads to a session, and the key that the session is stored under. */
 export interface Handle {

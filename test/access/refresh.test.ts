@@ -25,7 +25,7 @@ import type {
 } from "../../src/testing/provider/test-provider.js";
 import { SealingStore } from "../support/sealing-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { createReportedStore } from "../../src/sessions/reported-store.js";
+import { createReportedStore } from "../../src/sessions/store-failures.js";
 import { PATIENCE as WAIT } from "../support/eventually.js";
 import { settled } from "../../src/testing/settled.js";
 

@@ -18,7 +18,7 @@ import {
 import { createSealer } from "../../src/sessions/seal.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { createReportedStore } from "../../src/sessions/reported-store.js";
+import { createReportedStore } from "../../src/sessions/store-failures.js";
 import { polluted } from "../support/polluted.js";
 import { SealingStore } from "../support/sealing-store.js";
 

@@ -8,7 +8,7 @@ import { rawRequest } from "../../src/testing/browser/raw-request.js";
 import { createBundledSessions } from "../../src/sessions/bundled-sessions.js";
 import { createSealer } from "../../src/sessions/seal.js";
 import type { Endpoint } from "../../src/testing/provider/test-provider.js";
-import { createReportedStore } from "../../src/sessions/reported-store.js";
+import { createReportedStore } from "../../src/sessions/store-failures.js";
 import type { Application, TestUser } from "../support/application.js";
 import { startExpressApplication } from "../support/express-application.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";

@@ -18,7 +18,7 @@ import { readSummary, traceOf } from "../../src/sessions/session-entries.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { SealingStore } from "../support/sealing-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { createReportedStore } from "../../src/sessions/reported-store.js";
+import { createReportedStore } from "../../src/sessions/store-failures.js";
 import { keysBySubject } from "../support/listed-keys.js";
 
 const SECRET = "a secret key of at least 32 bytes";

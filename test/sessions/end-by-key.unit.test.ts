@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
 import { createSessionEnding, type Ending } from "../../src/sessions/end-by-key.js";
-import type { EntryPages } from "../../src/sessions/reported-store.js";
+import type { EntryPages } from "../../src/sessions/store-failures.js";
 import { traceOf, type Handle } from "../../src/sessions/session-entries.js";
 import { newHandle, storedSessions } from "../support/stored-sessions.js";
 

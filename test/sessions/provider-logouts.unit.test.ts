@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
 import type { LogoutToken } from "../../src/ports/provider.js";
 import { createProviderLogouts } from "../../src/sessions/provider-logouts.js";
-import { createReportedStore } from "../../src/sessions/reported-store.js";
+import { createReportedStore } from "../../src/sessions/store-failures.js";
 import { createSealer } from "../../src/sessions/seal.js";
 import { noteOf, readSummaryJson } from "../../src/sessions/session-entries.js";
 import { TestClock } from "../../src/testing/test-clock.js";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
 import type { Entry, SessionStore, Stored } from "../../src/ports/session-store.js";
 import { EMPTY_RECORD, type SessionRecord } from "../../src/record/record.js";
-import { createReportedStore, type EntryPages } from "../../src/sessions/reported-store.js";
+import { createReportedStore, type EntryPages } from "../../src/sessions/store-failures.js";
 import { createSealer } from "../../src/sessions/seal.js";
 import {
   allPagesUnder,

@@ -14,7 +14,7 @@ import {
 import { SealingStore } from "../support/sealing-store.js";
 import { signedInAs } from "../../src/testing/sign-in/signed-in-as.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { createReportedStore } from "../../src/sessions/reported-store.js";
+import { createReportedStore } from "../../src/sessions/store-failures.js";
 import { PATIENCE } from "../support/eventually.js";
 
 const ADA = { sub: "ada", email: "ada@example.com", name: "Ada" };

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import type { PolicySettings } from "../../src/record/session-policy.js";
-import { createReportedStore } from "../../src/sessions/reported-store.js";
+import { createReportedStore } from "../../src/sessions/store-failures.js";
 import { createSealer } from "../../src/sessions/seal.js";
 import { createSubjectSessions, sessionId } from "../../src/sessions/subject-sessions.js";
 import { TestClock } from "../../src/testing/test-clock.js";

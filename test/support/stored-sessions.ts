@@ -3,7 +3,7 @@ import type { Entry, SessionStore, Stored } from "../../src/ports/session-store.
 import type { ClientIdentity, SessionRecord } from "../../src/record/record.js";
 import { newCookieValue, storeKeyOf } from "../../src/sessions/cookie.js";
 import { createSessionEnding } from "../../src/sessions/end-by-key.js";
-import { createReportedStore } from "../../src/sessions/reported-store.js";
+import { createReportedStore } from "../../src/sessions/store-failures.js";
 import { createSealer } from "../../src/sessions/seal.js";
 import {
   createSessionEntries,

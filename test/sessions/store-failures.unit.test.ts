@@ -5,7 +5,7 @@ import {
   allPages,
   createReportedStore,
   type ReportedStore,
-} from "../../src/sessions/reported-store.js";
+} from "../../src/sessions/store-failures.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { polluted } from "../support/polluted.js";
