@@ -11,11 +11,14 @@ import { root } from "./run.mjs";
 export const FEATURES = [
   {
     name: "several providers",
-    pattern: /several providers|\bregistrations?\b|perProvider|providerIn|clientOf/i,
+    // One `registration` is the client at the one provider that the code is about. Only who reads
+    // all of them knows that there are several.
+    pattern: /several providers|\bregistrations\b|perProvider|providerIn|clientOf/i,
     limit: 28,
   },
-  { name: "apis", pattern: /fetchApi|\bapis\b|apiT/i, limit: 20 },
-  { name: "step-up", pattern: /step-?up|\bacr|auth_?time/i, limit: 18 },
+  // As parts of names, but not of words such as `capitalized`.
+  { name: "apis", pattern: /fetchApi|FetchApi|\b(?:apis|APIs)\b|\bapiT|ApiT/, limit: 20 },
+  { name: "step-up", pattern: /step-?up|\bacrs?\b|\bacr_values|auth_?time/i, limit: 18 },
   { name: "PAR", pattern: /pushed/i, limit: 8 },
   { name: "csrf", pattern: /csrf|cross-?site/i, limit: 15 },
   { name: "popup", pattern: /popup/i, limit: 8 },

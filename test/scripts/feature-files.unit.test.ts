@@ -18,6 +18,25 @@ it("a feature's files are those whose text names it, comments included", () => {
   });
 });
 
+it("a word that only contains a feature's name doesn't name it", () => {
+  const text = "capitalized, in capital letters, across a registration; // may compress, unpaired";
+  expect(Object.values(countsOf({ "http/a.ts": text })).flat()).toEqual([]);
+});
+
+it.each([
+  ["apis", "loadFetchApi"],
+  ["apis", "ApiTokenError"],
+  ["apis", "apiTokenOutcome"],
+  ["apis", "the APIs"],
+  ["step-up", "STEP_UP, acr_values"],
+  ["step-up", "acrs"],
+  ["step-up", "requestsAuthTime"],
+  ["several providers", "of(record, registrations)"],
+  ["csrf", "cross-site"],
+])("%s: %s names it", (feature, text) => {
+  expect(countsOf({ "http/a.ts": text })[feature]).toEqual(["http/a.ts"]);
+});
+
 it("languages, and what an application doesn't load are left out", () => {
   const text = "the popup";
   const sources = {
