@@ -16,7 +16,7 @@ import { driverCode, type EventHub } from "../events/event-hub.js";
 import { logLine, reasonLine } from "../events/log-lines.js";
 import type { LogEntry } from "../events/log.js";
 import { blockedUser, type Blocked } from "../guard/blocked.js";
-import { isNavigation, loginPath, providerIn } from "../guard/login-url.js";
+import { isNavigation, loginPath } from "../guard/login-url.js";
 import type { Origin } from "../http/redirects.js";
 import type { Reply } from "../http/reply.js";
 import type { IdpRequest } from "../http/request.js";
@@ -25,6 +25,7 @@ import type { Pages } from "../pages/pages.js";
 import type { GuardRule } from "../record/guard-requirements.js";
 import type { EndReason } from "../record/session-policy.js";
 import { MIN_VALIDITY_SECONDS } from "../record/token-validity.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 import type { Shutdown } from "../work/shutdown.js";
 import type { Challenge } from "./challenge.js";
 import type { Exchange } from "./exchange.js";
@@ -127,7 +128,7 @@ export class SessionExchange implements Exchange {
     const { scope: _scope, ...stepUp } = challenge.parameters;
     const record = await opened.session.read();
     const provider = record && access.ownerOf(record).provider;
-    const parameters = { ...providerIn(provider), ...stepUp, api: api.api };
+    const parameters = { ...withoutUndefined({ provider }), ...stepUp, api: api.api };
     const loginUrl = loginPath(settings.publicPath, parameters);
     return stepUpReply(challenge, { api: api.api, loginUrl }, opened, this.#component);
   }

@@ -3,7 +3,6 @@ import { notifyOfEnd } from "../access/notify-application.js";
 import type { SessionRequest } from "../access/session-request.js";
 import { wait, type Clock } from "../clock.js";
 import { failureReason, ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
-import { providerIn } from "../guard/login-url.js";
 import { json, type Reply } from "../http/reply.js";
 import type { LogoutToken } from "../ports/provider.js";
 import { createSlots } from "../work/slots.js";
@@ -157,10 +156,10 @@ export function createBackchannelLogout(
       return json({});
     } catch (error) {
       if (error instanceof ProviderRefusedError) {
-        events.refused("backchannel_logout", error.reason, providerIn(registration.key));
+        events.refused("backchannel_logout", error.reason, { provider: registration.key });
         return refused("invalid_request", "The logout token isn't valid.");
       }
-      events.failed("backchannel_logout", error, providerIn(registration.key));
+      events.failed("backchannel_logout", error, { provider: registration.key });
       // The provider's own retries are optional in section 2.8.
       return refused(
         "temporarily_unavailable",

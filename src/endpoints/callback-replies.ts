@@ -2,13 +2,14 @@
 import type { SessionRequest } from "../access/session-request.js";
 import { ERRORS } from "../errors.js";
 import { reasonLine } from "../events/log-lines.js";
-import { loginUrlBackTo, providerIn, isPassable } from "../guard/login-url.js";
+import { loginUrlBackTo, isPassable } from "../guard/login-url.js";
 import { wantsPage } from "../http/accept.js";
 import { problem, redirect, type Reply } from "../http/reply.js";
 import type { Action } from "../pages/error-page.js";
 import { failureReply } from "../pages/failure-reply.js";
 import { isText, userPayload, type IdInfo } from "../record/identity.js";
 import type { PendingLogin } from "../record/record.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { failureAt } from "./login-destination.js";
 
@@ -29,7 +30,12 @@ export function linkInvalid(
   const line = reasonLine("callback_failed", "state");
   events.emit(
     "failure",
-    { ...providerIn(key), during: "callback", kind: "refusal", reason: "state" },
+    {
+      ...withoutUndefined({ provider: key }),
+      during: "callback",
+      kind: "refusal",
+      reason: "state",
+    },
     isCookieLost ? { ...line, message: `${line.message} ${COOKIE_LOST}` } : line,
   );
   return failureReply({ code: "login_link_invalid" }, request, pages, "html");
@@ -45,7 +51,7 @@ export function anotherAccount(
 ): Action {
   const absolute = page.startsWith("/") ? new URL(here).origin + page : page;
   const href = loginUrlBackTo(`${publicPath}login/`, absolute, {
-    ...providerIn(provider),
+    ...withoutUndefined({ provider }),
     select_account: "true",
   });
   return { label: "signedIn.selectAccount", href };
@@ -71,7 +77,7 @@ export async function askUser(
   events.emit(
     "failure",
     {
-      ...providerIn(login.provider),
+      ...withoutUndefined({ provider: login.provider }),
       issuer: login.issuer,
       during: "callback",
       kind: "refusal",
@@ -82,14 +88,13 @@ export async function askUser(
   const failedAt = failureAt(login, code, pages.publicPath);
   if (failedAt !== undefined) return redirect(failedAt);
   if (!wantsPage(request, true)) return problem(code, message);
-  // Several providers sign in by `preferred_username`, and not by the email address.
+  // Some providers sign users in by `preferred_username`, and not by the email address.
   const hint = [other["preferred_username"], other.email].find(
     (claim) => isText(claim) && isPassable(claim),
   ) as string | undefined;
   const page = new URL(login.final_redirect, login.redirect_uri).href;
   const continueHref = loginUrlBackTo(`${pages.publicPath}login/`, page, {
-    ...providerIn(login.provider),
-    ...(hint !== undefined && { login_hint: hint }),
+    ...withoutUndefined({ provider: login.provider, login_hint: hint }),
   });
   return pages.otherUser(
     {

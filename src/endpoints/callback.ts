@@ -1,9 +1,10 @@
 import type { SessionRequest } from "../access/session-request.js";
 import { ProviderRefusedError } from "../errors.js";
-import { loginPath, providerIn } from "../guard/login-url.js";
+import { loginPath } from "../guard/login-url.js";
 import type { Reply } from "../http/reply.js";
 import { queryOf, single } from "../http/request.js";
 import { failureReply, outageReply } from "../pages/failure-reply.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 import { linkInvalid } from "./callback-replies.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { finishLogin } from "./finish-login.js";
@@ -11,9 +12,8 @@ import { finishLogin } from "./finish-login.js";
 export type CallbackEndpoint = (opened: SessionRequest, context: EndpointContext) => Promise<Reply>;
 
 /**
- * GET {mountPath}login-callback, or login-callback/{key} of one of several providers: completes the
- * sign-in after the provider's redirect. A double click sends the same URL twice at once; both
- * requests get the same response.
+ * GET {mountPath}login-callback, or login-callback/{key}: completes the sign-in after the provider's
+ * redirect. A double click sends the same URL twice at once; both requests get the same response.
  */
 export function createCallback(registration: EndpointRegistration): CallbackEndpoint {
   const running = new Map<string, Promise<Reply>>();
@@ -24,7 +24,7 @@ export function createCallback(registration: EndpointRegistration): CallbackEndp
       const query = new URLSearchParams(queryOf(request.target));
       const { value: state, repeated } = single(query, "state");
       await session.read().catch((error: unknown) => {
-        context.events.failed("callback", error, providerIn(registration.key));
+        context.events.failed("callback", error, { provider: registration.key });
         throw error;
       });
       if (state === undefined || state === "" || repeated || session.key === undefined)
@@ -45,7 +45,7 @@ export function createCallback(registration: EndpointRegistration): CallbackEndp
         return failureReply({ code: "sign_in_refused" }, request, pages, "html");
       return outageReply(error, request, pages, {
         label: "action.signInAgain",
-        href: loginPath(pages.publicPath, providerIn(registration.key)),
+        href: loginPath(pages.publicPath, withoutUndefined({ provider: registration.key })),
       });
     }
   };

@@ -5,7 +5,6 @@ import { epochSeconds, type EpochSeconds } from "../clock.js";
 import { ProviderUnavailableError, StoreUnavailableError } from "../errors.js";
 import { identityOf } from "../events/event-hub.js";
 import { reasonLine } from "../events/log-lines.js";
-import { providerIn } from "../guard/login-url.js";
 import { redirect, type Reply } from "../http/reply.js";
 import { single } from "../http/request.js";
 import { failureReply, type Failure } from "../pages/failure-reply.js";
@@ -25,6 +24,7 @@ import type { PendingLogin, SessionRecord } from "../record/record.js";
 import { judge } from "../record/session-policy.js";
 import { signInErrorCode, type SignInErrorCode } from "../record/sign-in-errors.js";
 import { needsUser } from "../record/silent-login.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 import { anotherAccount, askUser, linkInvalid } from "./callback-replies.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { failureAt, failureCodeOf } from "./login-destination.js";
@@ -395,7 +395,7 @@ function withoutCode(
 }
 
 /** The provider of a login, as events carry it. */
-const about = ({ issuer, provider }: PendingLogin) => ({ ...providerIn(provider), issuer });
+const about = ({ issuer, provider }: PendingLogin) => withoutUndefined({ provider, issuer });
 
 /** The ending for a callback that idpauth itself refuses. */
 function refusal(

@@ -1,7 +1,6 @@
 import { notifyOfEnd } from "../access/notify-application.js";
 import type { SessionRequest } from "../access/session-request.js";
 import { profileOf } from "../config/provider-profiles.js";
-import { providerIn } from "../guard/login-url.js";
 import type { Reply } from "../http/reply.js";
 import { queryOf, single } from "../http/request.js";
 import { outageReply, badParameters } from "../pages/failure-reply.js";
@@ -23,7 +22,7 @@ export function createFrontchannelLogout(registration: EndpointRegistration) {
     const iss = single(query, "iss");
     // Older browsers, and browsers over http, do not send the header.
     if ((request.header("sec-fetch-dest") ?? "iframe") !== "iframe") {
-      events.refused("frontchannel_logout", "not_in_a_frame", providerIn(key));
+      events.refused("frontchannel_logout", "not_in_a_frame", { provider: key });
       const reason = "Only a frame of the provider's logout page may open this address";
       return badParameters([{ name: "sid", options: [], reason }], request, pages);
     }
@@ -37,7 +36,7 @@ export function createFrontchannelLogout(registration: EndpointRegistration) {
               options: [],
               reason: "The parameter iss isn't this application's provider",
             };
-        events.refused("frontchannel_logout", "invalid_parameter", providerIn(key));
+        events.refused("frontchannel_logout", "invalid_parameter", { provider: key });
         return await badParameters([bad], request, pages);
       }
       await logouts?.endSid(sid.value, () => {
@@ -45,7 +44,7 @@ export function createFrontchannelLogout(registration: EndpointRegistration) {
       });
       return framedPage(new URL(issuer).origin);
     } catch (error) {
-      events.failed("frontchannel_logout", error, providerIn(key));
+      events.failed("frontchannel_logout", error, { provider: key });
       return outageReply(error, request, pages);
     }
   };

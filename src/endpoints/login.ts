@@ -4,7 +4,7 @@ import { epochSeconds } from "../clock.js";
 import { ownParameters } from "../config/login-parameters.js";
 import { isOutage, ProviderRefusedError } from "../errors.js";
 import { logLine } from "../events/log-lines.js";
-import { loginPath, providerIn } from "../guard/login-url.js";
+import { loginPath } from "../guard/login-url.js";
 import { isAuthority, parseUrl, type Origin } from "../http/redirects.js";
 import { redirect, json, type Reply } from "../http/reply.js";
 import { initiatorOf, isUnattended, queryOf } from "../http/request.js";
@@ -101,9 +101,9 @@ async function startLogin(
     final_redirect: destination.url,
     redirect_uri: `${origin}${publicPath}login-callback${key === undefined ? "" : `/${key}`}`,
     issuer,
-    ...providerIn(key),
     started_at: now,
     ...withoutUndefined({
+      provider: key,
       cross_site: isCrossSite || undefined,
       unattended: isUnattended(request, origin) || undefined,
       step_up: stepUp,
@@ -139,15 +139,15 @@ async function startLogin(
     return { ...reply, setCookies: session.setCookies };
   } catch (error) {
     if (error instanceof ProviderRefusedError)
-      events.refused("login", error.reason, providerIn(key));
-    else if (isOutage(error)) events.failed("login", error, providerIn(key));
+      events.refused("login", error.reason, { provider: key });
+    else if (isOutage(error)) events.failed("login", error, { provider: key });
     const code = failureCodeOf(error);
     const failedAt = code && failureAt(pending, code, publicPath);
     if (failedAt !== undefined && response === "redirect") return redirect(failedAt);
     if (code === "sign_in_refused") return failureReply({ code }, request, pages, "html");
     return outageReply(error, request, pages, {
       label: "action.tryAgain",
-      href: loginPath(publicPath, providerIn(key)),
+      href: loginPath(publicPath, withoutUndefined({ provider: key })),
     });
   }
 }

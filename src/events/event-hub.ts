@@ -10,6 +10,9 @@ import type { Log, LogEntry } from "./log.js";
 /** Lines of `logOnce` that are remembered. */
 const MAX_REMEMBERED_LINES = 100;
 
+/** What an event is about, as far as it is known. */
+type Optional<About> = { readonly [Name in keyof About]: About[Name] | undefined };
+
 /** What the parts of one provider report with. */
 export type ProviderEvents = Pick<EventHub, "emit" | "log" | "logOnce">;
 
@@ -121,19 +124,24 @@ export class EventHub {
   failed(
     during: Events["failure"]["during"],
     error: unknown,
-    about: Pick<Events["failure"], "provider" | "issuer" | "subject" | "duration"> = {},
+    about: Optional<Pick<Events["failure"], "provider" | "issuer" | "subject" | "duration">> = {},
   ): void {
     const kind = error instanceof ProviderRefusedError ? "refusal" : "outage";
-    this.emit("failure", { ...about, during, kind, reason: failureReason(error) });
+    this.emit("failure", {
+      ...withoutUndefined(about),
+      during,
+      kind,
+      reason: failureReason(error),
+    });
   }
 
   /** Emits the failure of a request that idpauth itself refused. */
   refused(
     during: Events["failure"]["during"],
     reason: string,
-    about: Pick<Events["failure"], "provider" | "issuer" | "api"> = {},
+    about: Optional<Pick<Events["failure"], "provider" | "issuer" | "api">> = {},
   ): void {
-    this.emit("failure", { ...about, during, kind: "refusal", reason });
+    this.emit("failure", { ...withoutUndefined(about), during, kind: "refusal", reason });
   }
 }
 

@@ -9,14 +9,7 @@ import type { Pages } from "../pages/pages.js";
 import { stepUpParameters, type StepUp } from "../record/authentication-strength.js";
 import type { EndReason } from "../record/session-policy.js";
 import { withoutUndefined } from "../record/without-undefined.js";
-import {
-  isNavigation,
-  loginHeader,
-  loginPath,
-  loginUrlBackTo,
-  pageOf,
-  providerIn,
-} from "./login-url.js";
+import { isNavigation, loginHeader, loginPath, loginUrlBackTo, pageOf } from "./login-url.js";
 
 /** The guard blocked a request whose user is not signed in. */
 export interface BlockedUser<Kind extends "navigation" | "unauthenticated"> {
@@ -144,7 +137,7 @@ export async function blockedUser(
 ): Promise<Blocked> {
   const about = { reason, loginPath: loginPath(publicPath), origin };
   if (!isNavigation(request)) {
-    const loginUrl = loginPath(publicPath, providerIn(provider));
+    const loginUrl = loginPath(publicPath, withoutUndefined({ provider }));
     const error = "login_required";
     const body = { authenticated: false, user: null, error, reason, login_url: loginUrl };
     const reply = await unauthorized(request, pages, { code: error, body, loginUrl });
@@ -153,7 +146,7 @@ export async function blockedUser(
   const loginUrl = loops
     ? `${publicPath}?error=login_required`
     : loginUrlBackTo(about.loginPath, pageOf(request, origin, pathPrefix), {
-        ...providerIn(provider),
+        ...withoutUndefined({ provider }),
         ...stepUpParameters(stepUp),
       });
   return { kind: "navigation", reply: redirect(loginUrl), loginUrl, ...about };
@@ -173,9 +166,9 @@ export async function blockedByOutage(
     ? loginUrlBackTo(
         loginPath(publicPath),
         pageOf(request, origin, pathPrefix),
-        providerIn(provider),
+        withoutUndefined({ provider }),
       )
-    : loginPath(publicPath, providerIn(provider));
+    : loginPath(publicPath, withoutUndefined({ provider }));
   const failure = outageOf(error, login);
   const { loginUrl } = failure;
   return withoutUndefined({
@@ -219,7 +212,7 @@ export async function blockedForStepUp(
   { stepUp = {}, provider }: RequiredSignIn,
   { settings: { publicPath, pathPrefix }, pages }: ReplyParts,
 ): Promise<BlockedForStepUp> {
-  const parameters = { ...providerIn(provider), ...stepUpParameters(stepUp) };
+  const parameters = { ...withoutUndefined({ provider }), ...stepUpParameters(stepUp) };
   if (isNavigation(request)) {
     const loginUrl = loginUrlBackTo(
       loginPath(publicPath),

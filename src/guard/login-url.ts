@@ -2,6 +2,7 @@ import type { CommonSettings } from "../config/read-settings.js";
 import { wantsPage } from "../http/accept.js";
 import { MAX_ORIGIN_URL_LENGTH, sameOriginUrl, type Origin } from "../http/redirects.js";
 import { ownOrigin, type IdpRequest } from "../http/request.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 
 /** The most characters of a value that a login passes on. */
 const MAX_PASSED_LENGTH = 512;
@@ -42,7 +43,7 @@ export function loginUrlFor(
   if (provider !== undefined && settings.providers?.includes(provider) !== true)
     throw new TypeError("loginUrl: `provider` isn't the key of a provider.");
   const parameters = {
-    ...providerIn(provider),
+    ...withoutUndefined({ provider }),
     ...Object.fromEntries(checkedParameters(params, settings.loginParams)),
   };
   const seen = returnTo === undefined && request.method === "GET" && isNavigation(request);
@@ -76,11 +77,6 @@ function pageAt(returnTo: unknown, origin: Origin | undefined): string | undefin
   if (origin === undefined) return undefined;
   // `//x` and `/\x` are other origins for a browser.
   return sameOriginUrl(/^\/(?![/\\])/.test(returnTo) ? `${origin}${returnTo}` : returnTo, origin);
-}
-
-/** The key of a provider as a member, if it has one: of a query, an event or a record. */
-export function providerIn(key: string | undefined): { readonly provider?: string } {
-  return key === undefined ? {} : { provider: key };
 }
 
 /** The path of a login with these parameters. */
