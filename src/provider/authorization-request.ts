@@ -6,7 +6,7 @@ import type { StepUp } from "../record/authentication-strength.js";
 import { isObject } from "../record/json.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { askedAtLogin } from "./api-audience.js";
-import { jsonObject } from "./backchannel.js";
+import { jsonObject } from "./http-to-provider.js";
 import type { ProviderConnection } from "./provider-connection.js";
 import type { ProviderMetadata } from "./provider-metadata.js";
 import type { ProviderSettings } from "./provider-settings.js";

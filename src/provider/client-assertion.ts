@@ -6,7 +6,7 @@ import type { AssertionAlgorithm, ClientKey } from "../keys/client-keys.js";
 import { signingKey } from "../keys/signing-key.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { SIGNATURE_FAILED } from "./back-off.js";
-import { untilAborted, withDeadline } from "./backchannel.js";
+import { untilAborted, withDeadline } from "./http-to-provider.js";
 import type { ProviderConnection } from "./provider-connection.js";
 import type { ProviderSettings } from "./provider-settings.js";
 

@@ -1,5 +1,5 @@
 /** Where the discovery document is, and how it is fetched. */
-import type { Backchannel, ProviderResponse } from "./backchannel.js";
+import type { ProviderHttp, ProviderResponse } from "./http-to-provider.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
 export const WELL_KNOWN = "/.well-known/openid-configuration";
@@ -34,17 +34,17 @@ export function documentSource({
  */
 export async function fetchDocument(
   settings: Pick<ProviderSettings, "issuer" | "discoveryUrl">,
-  backchannel: Backchannel,
+  http: ProviderHttp,
 ): Promise<ProviderResponse> {
   const request = { method: "GET", headers: { accept: "application/json" } };
   const { address } = documentSource(settings);
-  const response = await backchannel.send(address, request);
+  const response = await http.send(address, request);
   const target = redirectTarget(response, address);
   const isSlash =
     target !== undefined &&
     target !== address &&
     target.replace(/\/$/, "") === address.replace(/\/$/, "");
-  return isSlash ? backchannel.send(target, request) : response;
+  return isSlash ? http.send(target, request) : response;
 }
 
 /**

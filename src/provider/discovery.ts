@@ -1,7 +1,7 @@
 import { ProviderUnavailableError } from "../errors.js";
 import { oneAtATime } from "../work/slots.js";
-import { untilAborted } from "./backchannel.js";
 import { fetchDocument } from "./discovery-request.js";
+import { untilAborted } from "./http-to-provider.js";
 import type { Misconfiguration } from "./operator-reports.js";
 import type { ProviderConnection } from "./provider-connection.js";
 import { readDocument, type MisconfiguredAs, type ProviderMetadata } from "./provider-metadata.js";
@@ -30,7 +30,7 @@ export interface Discovery {
 }
 
 export function createDiscovery(connection: ProviderConnection): Discovery {
-  const { settings, clock, backchannel } = connection;
+  const { settings, clock, http } = connection;
   const backOff = connection.backOff();
   let cached: { readonly metadata: ProviderMetadata; readonly fetchedAt: number } | undefined;
 
@@ -44,7 +44,7 @@ export function createDiscovery(connection: ProviderConnection): Discovery {
     return connection.call({
       endpoint: "discovery",
       backOff,
-      send: () => fetchDocument(settings, backchannel),
+      send: () => fetchDocument(settings, http),
       read: (response) => {
         const metadata = readDocument(response, settings, misconfiguredAs);
         connection.resolved("discovery");

@@ -2,8 +2,8 @@
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import { isObject } from "../record/json.js";
 import type { FailureListener } from "./back-off.js";
-import { jsonObject, type ProviderResponse } from "./backchannel.js";
 import { authenticationInWords, credentialsInWords } from "./client-authentication.js";
+import { jsonObject, type ProviderResponse } from "./http-to-provider.js";
 import type { ProviderConnection } from "./provider-connection.js";
 import { asksToTryLater, meaningOf, type Grant } from "./response-meaning.js";
 

@@ -1,6 +1,6 @@
 import { ProviderUnavailableError } from "../errors.js";
 import { oneAtATime } from "../work/slots.js";
-import { untilAborted } from "./backchannel.js";
+import { untilAborted } from "./http-to-provider.js";
 import { fetchKeySet, keySetOf, type KeySet, type SignedToken } from "./key-set.js";
 import type { ProviderConnection } from "./provider-connection.js";
 
@@ -45,7 +45,7 @@ interface Fetches {
 
 /** @param uri returns the address of the key set, from the discovery document */
 export function createJwks(connection: ProviderConnection, uri: () => Promise<string>): Jwks {
-  const { clock, backchannel } = connection;
+  const { clock, http } = connection;
   const backOff = connection.backOff();
   let cached: KeySet | undefined;
   /** When each key forced its last fetch. */
@@ -68,7 +68,7 @@ export function createJwks(connection: ProviderConnection, uri: () => Promise<st
     const loaded = connection.call({
       endpoint: "jwks",
       backOff: isAsked ? backOff : { ...backOff, failed: () => UNASKED_FETCH_MS / 1000 },
-      send: () => fetchKeySet(address, backchannel),
+      send: () => fetchKeySet(address, http),
       read: (response) => {
         const fetched = keySetOf(response, requestedAt, fetchNumber);
         isReachable = true;

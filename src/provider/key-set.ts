@@ -8,7 +8,7 @@ import { ProviderUnavailableError } from "../errors.js";
 import { isTooSmall } from "../keys/rsa-key-size.js";
 import { isObject } from "../record/json.js";
 import { withoutUndefined } from "../record/without-undefined.js";
-import { jsonObject, type Backchannel, type ProviderResponse } from "./backchannel.js";
+import { jsonObject, type ProviderHttp, type ProviderResponse } from "./http-to-provider.js";
 
 /** The maximum number of keys that are read from a key set. */
 export const MAX_KEYS = 100;
@@ -27,8 +27,8 @@ export interface SignedToken {
 
 type Judgement = "verified" | "wrong" | "unknown_key";
 
-export function fetchKeySet(address: string, backchannel: Backchannel): Promise<ProviderResponse> {
-  return backchannel.send(address, {
+export function fetchKeySet(address: string, http: ProviderHttp): Promise<ProviderResponse> {
+  return http.send(address, {
     method: "GET",
     headers: { accept: "application/json, application/jwk-set+json" },
   });

@@ -19,8 +19,12 @@ import {
   type BackOff,
   type FailureListener,
 } from "./back-off.js";
-import { createBackchannel, type Backchannel, type ProviderResponse } from "./backchannel.js";
 import type { OwnEndpoints } from "./endpoint-owners.js";
+import {
+  createProviderHttp,
+  type ProviderHttp,
+  type ProviderResponse,
+} from "./http-to-provider.js";
 import { createOperatorReports, type OperatorReports } from "./operator-reports.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
@@ -86,7 +90,7 @@ export interface ProviderConnection extends OperatorReports {
   readonly events: ProviderEvents;
   readonly endpoints: OwnEndpoints | undefined;
   readonly random: () => number;
-  readonly backchannel: Backchannel;
+  readonly http: ProviderHttp;
   /**
    * The signatures of sign-ins. Strangers can start any number, so they use at most half of those
    * at a time: refreshes may use as many.
@@ -135,7 +139,7 @@ export function createProviderConnection(
   }: OpenIdProviderOptions,
   authenticate: Authenticate,
 ): ProviderConnection {
-  const backchannel = createBackchannel({ clock, timeout: settings.httpTimeout, fetch });
+  const http = createProviderHttp({ clock, timeout: settings.httpTimeout, fetch });
   const signInSignatures = createSlots({
     limit: settings.refreshConcurrency,
     reason: SIGNATURE_FAILED,
@@ -154,7 +158,7 @@ export function createProviderConnection(
   ): Promise<ProviderResponse> {
     let response: ProviderResponse | undefined;
     const send: Send = async (url, { method, headers, body }) => {
-      response = await backchannel.send(url, { method, headers, body }, signal);
+      response = await http.send(url, { method, headers, body }, signal);
       return new Response();
     };
     // discovery.ts has checked whether http is allowed.
@@ -229,7 +233,7 @@ export function createProviderConnection(
     events,
     endpoints,
     random,
-    backchannel,
+    http,
     signInSignatures,
     backOff,
     sendAsClient,

@@ -9,8 +9,8 @@ import { isLoopback } from "../http/loopback.js";
 import { parseUrl } from "../http/redirects.js";
 import { tenantsOf } from "./allowed-tenants.js";
 import { asksForRetry } from "./back-off.js";
-import { jsonObject, type ProviderResponse } from "./backchannel.js";
 import { documentSource } from "./discovery-request.js";
+import { jsonObject, type ProviderResponse } from "./http-to-provider.js";
 import { SIGNING_ALGORITHMS } from "./id-token.js";
 import type { ProviderSettings } from "./provider-settings.js";
 

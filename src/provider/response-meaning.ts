@@ -1,5 +1,5 @@
 import { asksForRetry } from "./back-off.js";
-import { errorCode, jsonObject, type ProviderResponse } from "./backchannel.js";
+import { errorCode, jsonObject, type ProviderResponse } from "./http-to-provider.js";
 
 /**
  * The meaning of a response to a request with the client's credentials. `reason` is a stable word

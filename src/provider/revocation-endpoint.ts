@@ -1,8 +1,8 @@
 import { revocationRequest } from "oauth4webapi";
 import { ProviderUnavailableError } from "../errors.js";
 import { withoutUndefined } from "../record/without-undefined.js";
-import { errorCode, withDeadline } from "./backchannel.js";
 import type { Discovery } from "./discovery.js";
+import { errorCode, withDeadline } from "./http-to-provider.js";
 import type { ClientRequest, ProviderConnection } from "./provider-connection.js";
 
 /** The revocation endpoint (RFC 7009). */

@@ -8,7 +8,7 @@ import type { Identity } from "../record/credentials.js";
 import type { IdInfo } from "../record/identity.js";
 import { lacksIdentity, withAllOfUserinfo, withoutUserinfo } from "../record/userinfo-claims.js";
 import { createSignInBackOff, type FailureListener, type RefreshBackOff } from "./back-off.js";
-import { jsonObject, type ProviderResponse } from "./backchannel.js";
+import { jsonObject, type ProviderResponse } from "./http-to-provider.js";
 import { MAX_ID_TOKEN_LENGTH } from "./id-token.js";
 import type { ProviderConnection } from "./provider-connection.js";
 import type { ProviderMetadata } from "./provider-metadata.js";
@@ -256,7 +256,7 @@ export function createUserinfoEndpoint(
    */
   function send(url: string, accessToken: string, signal?: AbortSignal): Promise<ProviderResponse> {
     const headers = { accept: "application/json", authorization: `Bearer ${accessToken}` };
-    return connection.backchannel.send(url, { method: "GET", headers }, signal);
+    return connection.http.send(url, { method: "GET", headers }, signal);
   }
 
   /** Reports that the endpoint doesn't accept a token that has just come. @returns the error */

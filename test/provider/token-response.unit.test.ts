@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ProviderResponse } from "../../src/provider/backchannel.js";
+import type { ProviderResponse } from "../../src/provider/http-to-provider.js";
 import { asksToTryLater, meaningOf, type Meaning } from "../../src/provider/response-meaning.js";
 import { lifetime, tokensOf } from "../../src/provider/token-response.js";
 

@@ -2,7 +2,7 @@ import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { Clock } from "../../clock.js";
 import { ProviderUnavailableError } from "../../errors.js";
-import { withDeadline } from "../../provider/backchannel.js";
+import { withDeadline } from "../../provider/http-to-provider.js";
 
 /** The head of a response. */
 export interface Landing {

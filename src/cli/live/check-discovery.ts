@@ -4,13 +4,17 @@ import type { SettingNames, SettingText } from "../../config/setting-names.js";
 import { isTemplate } from "../../config/tenant-issuers.js";
 import { parseUrl } from "../../http/redirects.js";
 import { asksForRetry } from "../../provider/back-off.js";
-import { jsonObject, type Backchannel, type ProviderResponse } from "../../provider/backchannel.js";
 import {
   documentSource,
   fetchDocument,
   redirectTarget,
   WELL_KNOWN,
 } from "../../provider/discovery-request.js";
+import {
+  jsonObject,
+  type ProviderHttp,
+  type ProviderResponse,
+} from "../../provider/http-to-provider.js";
 import { expectedIssuer, type Document } from "../../provider/provider-metadata.js";
 import { failureOf } from "./explain-connection-error.js";
 import { liveCheck } from "./live-check-table.js";
@@ -28,13 +32,13 @@ export interface Discovered {
 }
 
 /** Fetches the discovery document (OpenID Connect Discovery section 4) and compares its issuer. */
-export async function discover(settings: Settings, backchannel: Backchannel): Promise<Discovered> {
+export async function discover(settings: Settings, http: ProviderHttp): Promise<Discovered> {
   const { issuer, httpTimeout } = settings;
   const source = documentSource(settings);
   const { address, setting } = source;
   let response: ProviderResponse;
   try {
-    response = await fetchDocument(settings, backchannel);
+    response = await fetchDocument(settings, http);
   } catch (error) {
     const { kind, words, remedy } = failureOf(error, httpTimeout);
     if (kind === "too_large")

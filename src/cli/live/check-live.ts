@@ -4,8 +4,8 @@ import { textWith, withProvider, type SettingText } from "../../config/setting-n
 import { ProviderUnavailableError, type Finding } from "../../errors.js";
 import { EventHub } from "../../events/event-hub.js";
 import type { Provider } from "../../ports/provider.js";
-import { createBackchannel, type Backchannel } from "../../provider/backchannel.js";
 import { documentSource } from "../../provider/discovery-request.js";
+import { createProviderHttp, type ProviderHttp } from "../../provider/http-to-provider.js";
 import { createOpenIdProvider } from "../../provider/openid-provider.js";
 import { signingAlgorithms, type Document } from "../../provider/provider-metadata.js";
 import {
@@ -95,7 +95,7 @@ interface Requests {
   /** Whether the document's issuer is the configured one. */
   readonly isOurs: boolean;
   readonly timed: TimedFetch;
-  readonly backchannel: Backchannel;
+  readonly http: ProviderHttp;
 }
 
 /** One run of the check. Collects facts and findings. */
@@ -144,13 +144,13 @@ class LiveCheck {
     }
     const { clock, fetch } = this.#io;
     const timed = timedFetch(fetch, clock);
-    const backchannel = createBackchannel({
+    const http = createProviderHttp({
       clock,
       timeout: this.#settings.httpTimeout,
       fetch: timed.fetch,
     });
     this.#progress("the provider's discovery document");
-    const { document, isOurs, findings } = await discover(this.#settings, backchannel);
+    const { document, isOurs, findings } = await discover(this.#settings, http);
     this.findings.push(...findings);
     if (document === undefined) {
       this.notSeen.push(
@@ -158,7 +158,7 @@ class LiveCheck {
       );
       return;
     }
-    await this.#endpoints(document, { isOurs, timed, backchannel });
+    await this.#endpoints(document, { isOurs, timed, http });
     if (!this.#lacks("tokenEndpointAuthMethod")) {
       this.findings.push(
         ...authMethodFindings(document, this.#settings, this.facts.client === "accepted"),
@@ -173,13 +173,13 @@ class LiveCheck {
   }
 
   /** Checks the endpoints in the document, and asks them. @param requests how they are sent */
-  async #endpoints(document: Document, { isOurs, timed, backchannel }: Requests): Promise<void> {
+  async #endpoints(document: Document, { isOurs, timed, http }: Requests): Promise<void> {
     const endpoints = this.#announcements(document);
     if (endpoints.jwks !== null) {
       this.#progress("the provider's signing keys");
       this.findings.push(
         ...(await keyFindings(endpoints.jwks, signingAlgorithms(document), {
-          backchannel,
+          http,
           timeout: this.#settings.httpTimeout,
         })),
       );

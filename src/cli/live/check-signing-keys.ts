@@ -1,5 +1,9 @@
 import type { UnnamedFinding } from "../../config/check-table.js";
-import { jsonObject, type Backchannel, type ProviderResponse } from "../../provider/backchannel.js";
+import {
+  jsonObject,
+  type ProviderHttp,
+  type ProviderResponse,
+} from "../../provider/http-to-provider.js";
 import { fetchKeySet, isUsableKey, MAX_KEYS } from "../../provider/key-set.js";
 import { isObject } from "../../record/json.js";
 import { failureOf } from "./explain-connection-error.js";
@@ -17,11 +21,11 @@ import { FROM_THIS_MACHINE } from "./unreachable-endpoint.js";
 export async function keyFindings(
   address: string,
   algorithms: readonly string[],
-  { backchannel, timeout }: { readonly backchannel: Backchannel; readonly timeout: number },
+  { http, timeout }: { readonly http: ProviderHttp; readonly timeout: number },
 ): Promise<UnnamedFinding[]> {
   let response: ProviderResponse;
   try {
-    response = await fetchKeySet(address, backchannel);
+    response = await fetchKeySet(address, http);
   } catch (error) {
     const { kind, words, remedy } = failureOf(error, timeout);
     const shown = shownEndpoint(address);

@@ -74,7 +74,7 @@ const CERTIFICATE: Readonly<Record<string, Omit<Failure, "kind">>> = {
 /**
  * Returns why a request to the provider got no response.
  *
- * @param error the rejection of the backchannel
+ * @param error the rejection of a request to the provider
  * @param timeout IDP_HTTP_TIMEOUT, seconds
  */
 export function failureOf(error: unknown, timeout: number): Failure {

@@ -17,7 +17,7 @@ const FROM_BROWSERS =
 /**
  * Returns the finding for an endpoint that does not respond and that every sign-in needs.
  *
- * @param error the rejection of the backchannel
+ * @param error the rejection of a request to the provider
  * @param timeout IDP_HTTP_TIMEOUT, seconds
  * @returns undefined if there was a response that was too long
  */

@@ -14,14 +14,14 @@ export interface ProviderResponse {
   readonly text: string;
 }
 
-export interface BackchannelRequest {
+export interface ProviderRequest {
   readonly method: string;
   readonly headers: Record<string, string>;
   readonly body?: URLSearchParams;
 }
 
 /** Sends all requests to the provider. */
-export interface Backchannel {
+export interface ProviderHttp {
   /**
    * Sends one request and reads the complete response. Never follows a redirect, since it could
    * send a token to another server. Never repeats a request.
@@ -31,20 +31,20 @@ export interface Backchannel {
    * @throws ProviderUnavailableError `timeout`, `network` or `too_large`. Every status code is a
    *   response
    */
-  send(url: string, request: BackchannelRequest, signal?: AbortSignal): Promise<ProviderResponse>;
+  send(url: string, request: ProviderRequest, signal?: AbortSignal): Promise<ProviderResponse>;
 }
 
-export interface BackchannelOptions {
+export interface ProviderHttpOptions {
   readonly clock: Clock;
   /** Seconds. */
   readonly timeout: number;
   readonly fetch: typeof fetch;
 }
 
-export function createBackchannel({ clock, timeout, fetch }: BackchannelOptions): Backchannel {
+export function createProviderHttp({ clock, timeout, fetch }: ProviderHttpOptions): ProviderHttp {
   const receive = async (
     url: string,
-    request: BackchannelRequest,
+    request: ProviderRequest,
     signal: AbortSignal,
   ): Promise<ProviderResponse> => {
     try {

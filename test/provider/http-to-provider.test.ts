@@ -4,10 +4,10 @@ import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/clock.js";
 import {
-  createBackchannel,
+  createProviderHttp,
   MAX_RESPONSE_BYTES,
   untilAborted,
-} from "../../src/provider/backchannel.js";
+} from "../../src/provider/http-to-provider.js";
 import { rejection, unavailable } from "./rig.js";
 
 let server: Server | undefined;
@@ -30,8 +30,8 @@ async function serve(answer: (response: ServerResponse) => void): Promise<string
   return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/`;
 }
 
-const backchannel = createBackchannel({ clock: systemClock, timeout: 0.05, fetch });
-const patient = createBackchannel({ clock: systemClock, timeout: 10, fetch });
+const http = createProviderHttp({ clock: systemClock, timeout: 0.05, fetch });
+const patient = createProviderHttp({ clock: systemClock, timeout: 10, fetch });
 const GET = { method: "GET", headers: {} };
 
 describe("one request to the provider", () => {
@@ -79,7 +79,7 @@ describe("one request to the provider", () => {
     ],
   ])("[F2] [F3] one deadline for connecting, headers and body: %s", async (_name, answer) => {
     const url = await serve(answer);
-    expect(await rejection(backchannel.send(url, GET))).toBe(unavailable("timeout"));
+    expect(await rejection(http.send(url, GET))).toBe(unavailable("timeout"));
     expect(await rejection(patient.send(url, GET, AbortSignal.timeout(30)))).toBe(
       unavailable("timeout"),
     );
@@ -88,7 +88,7 @@ describe("one request to the provider", () => {
   });
 
   it("the deadline also ends the wait for a fetch that ignores its signal", async () => {
-    const deaf = createBackchannel({
+    const deaf = createProviderHttp({
       clock: systemClock,
       timeout: 0.02,
       fetch: () => new Promise(() => undefined),
