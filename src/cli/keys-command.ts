@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { privateKeys } from "../config/key-kinds.js";
+import { privateKeys } from "../config/client-key-kinds.js";
 import type { ExitCode, Write } from "./check-command.js";
 
 export const KEYS_HELP = `Usage: idpauth keys [--type=TYPE] [--file=FILE]

@@ -1,5 +1,5 @@
+import { certificate, certificateMistake, keyMistake, privateKeys } from "./client-key-kinds.js";
 import { endpoints } from "./endpoints-kind.js";
-import { certificate, certificateMistake, keyMistake, privateKeys } from "./key-kinds.js";
 import { authorizationParams, parameterMistake, parameterNames } from "./parameter-kinds.js";
 import { providerKey, providerKeys } from "./provider-keys.js";
 import { DEFAULT_ISSUER } from "./provider-profiles.js";

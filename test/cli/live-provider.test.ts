@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { SETTING_NAMES, textWith } from "../../src/config/setting-names.js";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PROVIDER, REDIRECT_URI, settingsFor } from "./live-situations.mjs";
-import { privateKeys } from "../../src/config/key-kinds.js";
+import { privateKeys } from "../../src/config/client-key-kinds.js";
 import { unreachable } from "../../src/cli/live/unreachable-endpoint.js";
 import { ProviderUnavailableError } from "../../src/errors.js";
 import {

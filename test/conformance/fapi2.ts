@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { decodeJwt } from "jose";
 import { expect } from "vitest";
-import { privateKeys } from "../../src/config/key-kinds.js";
+import { privateKeys } from "../../src/config/client-key-kinds.js";
 import {
   claimsRefused,
   expectIssuerMismatch,

@@ -8,7 +8,7 @@ import {
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createCertificate } from "../../scripts/certificate.mjs";
-import { certificate as certificateKind, privateKeys } from "../../src/config/key-kinds.js";
+import { certificate as certificateKind, privateKeys } from "../../src/config/client-key-kinds.js";
 import type { ClientKey, SignAssertion } from "../../src/keys/client-keys.js";
 import { assertionAlgorithm, assertionAudience } from "../../src/provider/client-assertion.js";
 import type { ProviderSettings } from "../../src/provider/provider-settings.js";

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { decodeJwt } from "jose";
 import { afterEach, describe, expect, it } from "vitest";
-import { privateKeys } from "../../src/config/key-kinds.js";
+import { privateKeys } from "../../src/config/client-key-kinds.js";
 import type { Events } from "../../src/index.js";
 import { startTestProvider, type Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";

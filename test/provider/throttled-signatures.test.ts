@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
-import { privateKeys } from "../../src/config/key-kinds.js";
+import { privateKeys } from "../../src/config/client-key-kinds.js";
 import type { SignAssertion } from "../../src/keys/client-keys.js";
 import { startWatchedRun, type WatchedRun } from "../support/watched-run.js";
 
