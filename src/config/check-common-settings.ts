@@ -4,27 +4,13 @@ import type { Finding } from "../errors.js";
 import { isLoopback } from "../http/loopback.js";
 import { parseUrl } from "../http/redirects.js";
 import { FIXED_KEYS } from "../record/stored-form.js";
+import { secretKeyFindings } from "./check-secret-key.js";
 import { check, named, providerCheck, type UnnamedFinding } from "./check-table.js";
 import { quoted } from "./describe-value.js";
 import { LOGIN_PARAMETER_NAMES } from "./login-parameters.js";
 import { RESERVED_PARAMETERS } from "./parameter-kinds.js";
 import { SETTING_NAMES } from "./setting-names.js";
 import type { CommonValues, SettingName, Settings } from "./setting-table.js";
-
-/** The values of SECRET_KEY in the documentation. They are public, so they are not secrets. */
-const PLACEHOLDERS: readonly string[] = [
-  "put-at-least-32-random-bytes-here-please",
-  "at-least-32-random-bytes-go-here",
-];
-
-/**
- * The SECRET_KEY of `idpauth/testing`, which is just as public. Only tests have a provider on this
- * machine.
- */
-const TESTING_KEY = "a fixed key, for tests and nowhere else";
-
-/** Bytes of a key, and of the part that a key repeats. */
-const MIN_KEY_BYTES = 32;
 
 const { label } = SETTING_NAMES;
 
@@ -36,54 +22,14 @@ export function commonFindings(
 ): Finding[] {
   const { loginParams = [] } = values;
   return [
-    ...(unset.has("secretKey") ? [check("E001")] : []),
-    ...insecure(values, issuers),
+    ...secretKeyFindings(values, unset, issuers),
+    ...insecure(values),
     ...zeroAges(values),
     ...reserved("loginParams", loginParams, [...RESERVED_PARAMETERS, ...LOGIN_PARAMETER_NAMES]).map(
       (finding) => named(finding),
     ),
     ...keyNameFindings(values),
   ];
-}
-
-function weakKeys(
-  { secretKey, secretKeyFallbacks }: CommonValues,
-  issuers: readonly string[],
-): Finding[] {
-  const findings: Finding[] = [];
-  const isLocal = issuers.every((issuer) => isLoopback(parseUrl(issuer)?.hostname ?? ""));
-  if (secretKey !== undefined && isPublished(secretKey, isLocal)) findings.push(check("E013"));
-  if (secretKeyFallbacks?.some((key) => isPublished(key, isLocal)) === true) {
-    findings.push(
-      check(
-        "E013",
-        `${label("secretKeyFallbacks")} contains a key from the documentation or from idpauth/testing.`,
-        "Remove that key. Sessions that were encrypted with it end.",
-      ),
-    );
-  }
-  if (typeof secretKey === "string" && isGuessable(secretKey)) findings.push(check("W002"));
-  return findings;
-}
-
-/** @param isLocal whether the provider is on this machine */
-function isPublished(secret: string, isLocal: boolean): boolean {
-  const key = secret.trim();
-  return PLACEHOLDERS.includes(key) || (!isLocal && key === TESTING_KEY);
-}
-
-/**
- * Whether a key is short, or repeats a short part: `000…`, `abcabc…`. The last repetition may be
- * cut off.
- */
-function isGuessable(secret: string): boolean {
-  const bytes = Buffer.from(secret);
-  const longest = Math.min(MIN_KEY_BYTES - 1, Math.floor(bytes.length / 2));
-  const repeats = (period: number) => bytes.subarray(period).equals(bytes.subarray(0, -period));
-  return (
-    bytes.length < MIN_KEY_BYTES ||
-    Array.from({ length: longest }, (_, index) => index + 1).some(repeats)
-  );
 }
 
 /** Whether BASE_URL is an address of this machine. False if it is unset. */
@@ -95,9 +41,9 @@ export function isOnThisMachine(baseUrl: string | null | undefined): boolean {
 const HTTPS_ONLY_NAME = /^__(?:host|secure|http)-/i;
 const HOST_BOUND_NAME = /^__host-/i;
 
-function insecure(values: CommonValues, issuers: readonly string[]): Finding[] {
+function insecure(values: CommonValues): Finding[] {
   const { baseUrl, debug } = values;
-  const findings: Finding[] = weakKeys(values, issuers);
+  const findings: Finding[] = [];
   if (baseUrl === null) findings.push(check("W001"));
   if (typeof baseUrl === "string" && isUnencrypted(baseUrl)) findings.push(check("W009"));
   // A refused BASE_URL is undefined here.
