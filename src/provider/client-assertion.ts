@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { epochSeconds } from "../clock.js";
+import { epochSeconds, type Clock } from "../clock.js";
 import { profileOf } from "../config/provider-profiles.js";
 import { ProviderUnavailableError } from "../errors.js";
 import type { AssertionAlgorithm, ClientKey } from "../keys/client-keys.js";
 import { signingKey } from "../keys/signing-key.js";
 import { withoutUndefined } from "../record/without-undefined.js";
+import { createSlots } from "../work/slots.js";
 import { SIGNATURE_FAILED } from "./back-off.js";
 import { untilAborted, withDeadline } from "./http-to-provider.js";
 import type { ProviderConnection } from "./provider-connection.js";
@@ -19,6 +20,9 @@ const ASSERTION_SECONDS = 60;
 /** For which an assertion may take to be signed; `IDP_HTTP_TIMEOUT` if that is less. Our decision. */
 const MAX_SIGNING_SECONDS = 15;
 
+/** How long a sign-in waits until it may sign. Our decision. */
+const SIGNATURE_WAIT_MS = 2_000;
+
 /** The preferred algorithms first. */
 const PREFERRED: readonly AssertionAlgorithm[] = ["PS256", "ES256", "EdDSA", "RS256"];
 
@@ -26,6 +30,12 @@ const PREFERRED: readonly AssertionAlgorithm[] = ["PS256", "ES256", "EdDSA", "RS
 interface Metadata {
   readonly token_endpoint: string;
   readonly token_endpoint_auth_signing_alg_values_supported?: readonly string[] | undefined;
+}
+
+/** The client that authenticates. */
+export interface AuthenticatedClient {
+  readonly settings: ProviderSettings;
+  readonly clock: Clock;
 }
 
 /** For what an assertion is needed. */
@@ -44,44 +54,62 @@ interface AssertionRequest {
  * @throws ProviderUnavailableError the key cannot sign now, or the provider accepts none of its
  *   algorithms
  */
-export async function clientAssertion(
-  { endpoint, metadata, signal }: AssertionRequest,
+export type ClientAssertions = (
+  request: AssertionRequest,
   connection: ProviderConnection,
-): Promise<string> {
-  const { settings, clock } = connection;
-  const key = signingKey(settings.privateKey);
-  if (key === undefined) throw new TypeError("There is no private key.");
-  const alg = acceptedAlgorithm(key, metadata, connection);
-  const header = withoutUndefined({
-    alg,
-    typ: "JWT",
-    kid: key.kid,
-    "x5t#S256": settings.certificate?.thumbprint,
+) => Promise<string>;
+
+/** Returns what makes the assertions of one client. */
+export function createClientAssertions({ settings, clock }: AuthenticatedClient): ClientAssertions {
+  // Strangers can start any number of sign-ins, so these use at most half of the signatures at a
+  // time: refreshes may use as many.
+  const signIns = createSlots({
+    limit: settings.refreshConcurrency,
+    reason: SIGNATURE_FAILED,
+    clock,
+    patience: SIGNATURE_WAIT_MS,
   });
-  const now = Math.floor(epochSeconds(clock));
-  const claims = {
-    iss: settings.clientId,
-    sub: settings.clientId,
-    aud: assertionAudience(settings, endpoint, metadata),
-    jti: randomBytes(16).toString("base64url"),
-    iat: now,
-    exp: now + ASSERTION_SECONDS,
-  };
-  const input = `${encoded(header)}.${encoded(claims)}`;
-  // Its own deadline, also within a refresh: what is left of the refresh's must be enough for the
-  // request.
-  const signs = () =>
-    withDeadline(clock, Math.min(settings.httpTimeout, MAX_SIGNING_SECONDS), async () =>
-      key.sign(new TextEncoder().encode(input), { alg }),
-    );
-  const release = signal === undefined ? await connection.signInSignatures.take() : undefined;
-  try {
-    return `${input}.${signatureText(await untilAborted(signal, signs), alg)}`;
-  } catch (error) {
-    throw new ProviderUnavailableError(SIGNATURE_FAILED, { cause: error });
-  } finally {
-    release?.();
+
+  async function clientAssertion(
+    { endpoint, metadata, signal }: AssertionRequest,
+    connection: ProviderConnection,
+  ): Promise<string> {
+    const key = signingKey(settings.privateKey);
+    if (key === undefined) throw new TypeError("There is no private key.");
+    const alg = acceptedAlgorithm(key, metadata, connection);
+    const header = withoutUndefined({
+      alg,
+      typ: "JWT",
+      kid: key.kid,
+      "x5t#S256": settings.certificate?.thumbprint,
+    });
+    const now = Math.floor(epochSeconds(clock));
+    const claims = {
+      iss: settings.clientId,
+      sub: settings.clientId,
+      aud: assertionAudience(settings, endpoint, metadata),
+      jti: randomBytes(16).toString("base64url"),
+      iat: now,
+      exp: now + ASSERTION_SECONDS,
+    };
+    const input = `${encoded(header)}.${encoded(claims)}`;
+    // Its own deadline, also within a refresh: what is left of the refresh's must be enough for the
+    // request.
+    const signs = () =>
+      withDeadline(clock, Math.min(settings.httpTimeout, MAX_SIGNING_SECONDS), async () =>
+        key.sign(new TextEncoder().encode(input), { alg }),
+      );
+    const release = signal === undefined ? await signIns.take() : undefined;
+    try {
+      return `${input}.${signatureText(await untilAborted(signal, signs), alg)}`;
+    } catch (error) {
+      throw new ProviderUnavailableError(SIGNATURE_FAILED, { cause: error });
+    } finally {
+      release?.();
+    }
   }
+
+  return clientAssertion;
 }
 
 /** @throws ProviderUnavailableError the provider accepts none of the key's algorithms */

@@ -1,36 +1,37 @@
-import { ClientSecretPost, type ClientAuth } from "oauth4webapi";
+import { ClientSecretPost } from "oauth4webapi";
 import { SETTING_NAMES } from "../config/setting-names.js";
-import { ASSERTION_TYPE, clientAssertion } from "./client-assertion.js";
-import type { ProviderConnection } from "./provider-connection.js";
+import {
+  ASSERTION_TYPE,
+  createClientAssertions,
+  type AuthenticatedClient,
+} from "./client-assertion.js";
+import type { Authenticate } from "./provider-connection.js";
 import type { ProviderMetadata } from "./provider-metadata.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
 /**
- * Returns the client authentication at one endpoint: with the key (RFC 7523), or with the secret
- * (RFC 6749 section 2.3.1).
+ * Returns how a client authenticates: with the key (RFC 7523), or with the secret (RFC 6749 section
+ * 2.3.1).
  */
-export function clientAuthentication(
-  endpoint: string,
-  connection: ProviderConnection,
-  signal: AbortSignal | undefined,
-): ClientAuth {
-  const { clientId, clientSecret, tokenEndpointAuthMethod, privateKey } = connection.settings;
+export function createClientAuthentication(client: AuthenticatedClient): Authenticate {
+  const { clientId, clientSecret, tokenEndpointAuthMethod, privateKey } = client.settings;
   if (privateKey !== null) {
-    return async (server, _client, body) => {
+    const assertions = createClientAssertions(client);
+    return (endpoint, connection, signal) => async (server, _client, body) => {
       body.set("client_id", clientId);
       body.set("client_assertion_type", ASSERTION_TYPE);
       const metadata = server as ProviderMetadata;
-      const assertion = await clientAssertion({ endpoint, metadata, signal }, connection);
-      body.set("client_assertion", assertion);
+      body.set("client_assertion", await assertions({ endpoint, metadata, signal }, connection));
     };
   }
-  if (tokenEndpointAuthMethod === "client_secret_post") return ClientSecretPost(clientSecret);
+  if (tokenEndpointAuthMethod === "client_secret_post") return () => ClientSecretPost(clientSecret);
   const encode =
     tokenEndpointAuthMethod === "client_secret_basic" ? formEncoded : (text: string) => text;
   const credentials = Buffer.from(`${encode(clientId)}:${encode(clientSecret)}`).toString("base64");
-  return (...[, , , headers]) => {
-    headers.set("authorization", `Basic ${credentials}`);
-  };
+  return () =>
+    (...[, , , headers]) => {
+      headers.set("authorization", `Basic ${credentials}`);
+    };
 }
 
 const IN_WORDS = {

@@ -27,7 +27,7 @@ import {
   withParameters,
 } from "./authorization-request.js";
 import { createRefreshBackOff } from "./back-off.js";
-import { clientAuthentication } from "./client-authentication.js";
+import { createClientAuthentication } from "./client-authentication.js";
 import { createDiscovery } from "./discovery.js";
 import { createJwks } from "./jwks.js";
 import { logoutUrl } from "./logout-url.js";
@@ -43,7 +43,7 @@ import { createUserinfoEndpoint } from "./userinfo-endpoint.js";
 
 /** Creates an OpenID provider's client. It sends no request before its first use. */
 export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
-  const connection = createProviderConnection(options, clientAuthentication);
+  const connection = createProviderConnection(options, createClientAuthentication(options));
   const { settings, clock } = connection;
   const { targets = [] } = options;
   /** Undefined: the provider has one issuer. */

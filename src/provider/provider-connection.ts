@@ -11,7 +11,6 @@ import type { ProviderEvents } from "../events/event-hub.js";
 import type { ProviderEndpoint } from "../events/events.js";
 import type { LogEntry } from "../events/log.js";
 import type { TokenTarget } from "../ports/provider.js";
-import { createSlots, type Slots } from "../work/slots.js";
 import {
   asksForRetry,
   createBackOff,
@@ -27,9 +26,6 @@ import {
 } from "./http-to-provider.js";
 import { createOperatorReports, type OperatorReports } from "./operator-reports.js";
 import type { ProviderSettings } from "./provider-settings.js";
-
-/** How long a sign-in waits until it may sign. Our decision. */
-const SIGNATURE_WAIT_MS = 2_000;
 
 interface Call<Result> {
   readonly endpoint: ProviderEndpoint;
@@ -91,11 +87,6 @@ export interface ProviderConnection extends OperatorReports {
   readonly endpoints: OwnEndpoints | undefined;
   readonly random: () => number;
   readonly http: ProviderHttp;
-  /**
-   * The signatures of sign-ins. Strangers can start any number, so they use at most half of those
-   * at a time: refreshes may use as many.
-   */
-  readonly signInSignatures: Slots;
   /** Returns a new back-off. */
   backOff(): BackOff;
   /**
@@ -140,12 +131,6 @@ export function createProviderConnection(
   authenticate: Authenticate,
 ): ProviderConnection {
   const http = createProviderHttp({ clock, timeout: settings.httpTimeout, fetch });
-  const signInSignatures = createSlots({
-    limit: settings.refreshConcurrency,
-    reason: SIGNATURE_FAILED,
-    clock,
-    patience: SIGNATURE_WAIT_MS,
-  });
 
   function backOff(): BackOff {
     return createBackOff(clock, random);
@@ -234,7 +219,6 @@ export function createProviderConnection(
     endpoints,
     random,
     http,
-    signInSignatures,
     backOff,
     sendAsClient,
     call,

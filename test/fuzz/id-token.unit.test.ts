@@ -5,7 +5,7 @@ import { EventHub } from "../../src/events/event-hub.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../../src/errors.js";
 import { checkNonce, verifyIdToken } from "../../src/provider/id-token.js";
 import { createJwks } from "../../src/provider/jwks.js";
-import { clientAuthentication } from "../../src/provider/client-authentication.js";
+import { createClientAuthentication } from "../../src/provider/client-authentication.js";
 import { createProviderConnection } from "../../src/provider/provider-connection.js";
 import type { ProviderSettings } from "../../src/provider/provider-settings.js";
 import { TestClock } from "../../src/testing/test-clock.js";
@@ -120,7 +120,7 @@ fuzz(
   fc.asyncProperty(token, async (text) => {
     const connection = createProviderConnection(
       { settings, clock, events, fetch: idp.fetch, random: () => 1 },
-      clientAuthentication,
+      createClientAuthentication({ settings, clock }),
     );
     const jwks = createJwks(connection, () => Promise.resolve(`${ISSUER}/jwks`));
     try {
