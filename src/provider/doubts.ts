@@ -4,6 +4,9 @@
  */
 import type { ProviderSettings } from "./provider-settings.js";
 
+/** Between two log lines of one doubt. */
+export const DOUBT_LINE_MS = 60_000;
+
 export type Doubt =
   /** `seconds`: the difference of the clocks, rounded up. */
   | { readonly reason: "iat" | "nbf" | "exp"; readonly seconds: number }

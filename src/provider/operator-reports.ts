@@ -5,9 +5,7 @@ import type { ProviderEvents } from "../events/event-hub.js";
 import type { ProviderEndpoint } from "../events/events.js";
 import type { LogEntry } from "../events/log.js";
 import { withoutUndefined } from "../record/without-undefined.js";
-
-/** Between two log lines of one doubt. */
-const DOUBT_MS = 60_000;
+import { DOUBT_LINE_MS } from "./doubts.js";
 
 /** A wrong configuration: an operator, or the provider, must change it. */
 export interface Misconfiguration {
@@ -67,7 +65,7 @@ export function createOperatorReports(clock: Clock, events: ProviderEvents): Ope
 
   function doubted({ endpoint, reason, message }: Misconfiguration): ProviderUnavailableError {
     const now = clock.monotonic();
-    if (now - (doubtedAt.get(reason) ?? -Infinity) >= DOUBT_MS) {
+    if (now - (doubtedAt.get(reason) ?? -Infinity) >= DOUBT_LINE_MS) {
       doubtedAt.set(reason, now);
       const details = { endpoint, reason };
       events.log({ level: "error", code: "provider_misconfigured", message, details });
