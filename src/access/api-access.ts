@@ -11,19 +11,17 @@ import { reasonLine } from "../events/log-lines.js";
 import type { TokenTarget } from "../ports/provider.js";
 import type { UserSession } from "../ports/user-session.js";
 import type { SpentRefresh } from "../record/credentials.js";
+import { lackOf, type Lack, type MissingReason } from "../record/missing-api-tokens.js";
 import type { ApiEntry, SessionRecord } from "../record/record.js";
 import { withoutLease } from "../record/refresh-changes.js";
 import { judge, type PolicySettings } from "../record/session-policy.js";
 import {
   apiEntry,
-  apiTokenOutcome,
   isApiTokenDue,
-  lackOf,
   refusedEntry,
   unexpiredToken,
+  usableToken,
   withApiEntry,
-  type Lack,
-  type MissingReason,
   type WantedValidity,
 } from "../record/stored-api-tokens.js";
 import { isRefreshable } from "../record/token-validity.js";
@@ -95,7 +93,9 @@ export async function apiToken(
   const newest = token === null ? await session.read() : undefined;
   const now = epochSeconds(clock);
   if (newest === undefined || judge(newest, policy, now).kind === "ended") return token;
-  throw withoutToken(newest, lackOf(newest, api, policy, now), api.api, parts);
+  const { sessionAutoRefresh } = policy;
+  const lack = lackOf(newest, api, { sessionAutoRefresh, now });
+  throw withoutToken({ record: newest, lack, api: api.api }, parts);
 }
 
 /** A call for the token of an API whose tokens are its own. */
@@ -134,9 +134,12 @@ class OwnTokenCall implements ApiRenewal {
       }
     }
     if (record === undefined || judge(record, policy, this.#now).kind === "ended") return null;
-    const outcome = apiTokenOutcome(record, { ...api, rejected }, policy, this.#now);
-    if (outcome.kind === "token") return outcome.token;
-    throw withoutToken(record, outcome, this.name, this.#parts);
+    const now = this.#now;
+    const token = usableToken(this.#entryIn(record), rejected, now);
+    if (token !== undefined) return token;
+    const { sessionAutoRefresh } = policy;
+    const lack = lackOf(record, api, { sessionAutoRefresh, now });
+    throw withoutToken({ record, lack, api: this.name }, this.#parts);
   }
 
   /** What a record still needs before it has a token for this call. */
@@ -209,7 +212,7 @@ class OwnTokenCall implements ApiRenewal {
   }
 
   #withEntry(fresh: SessionRecord, entry: ApiEntry): SessionRecord {
-    return withApiEntry(fresh, this.name, entry, this.#now);
+    return withApiEntry(fresh, { api: this.name, entry, now: this.#now });
   }
 
   #about(record: SessionRecord): EventIdentity {
@@ -221,11 +224,16 @@ class OwnTokenCall implements ApiRenewal {
   }
 }
 
-/** Returns the error for a user who is signed in, and gets no token. */
+/** A user who is signed in, and gets no token. */
+interface WithoutToken {
+  readonly record: SessionRecord;
+  readonly lack: Lack;
+  /** The API's name. */
+  readonly api: string;
+}
+
 function withoutToken(
-  record: SessionRecord,
-  lack: Lack,
-  api: string,
+  { record, lack, api }: WithoutToken,
   { access, events, publicPath }: ApiAccessParts,
 ): ApiTokenError {
   const { provider } = access.ownerOf(record);

@@ -5,7 +5,7 @@ import { isNavigation, loginHeader, loginUrlBackTo, pageOf } from "../guard/logi
 import { wantsPage } from "../http/accept.js";
 import { json, redirect, type Reply } from "../http/reply.js";
 import type { Pages } from "../pages/pages.js";
-import { hasJustAskedFor } from "../record/stored-api-tokens.js";
+import { hasJustAskedFor } from "../record/missing-api-tokens.js";
 import type { Challenge } from "./challenge.js";
 
 interface StepUpParts {

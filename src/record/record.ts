@@ -99,7 +99,7 @@ export interface PrivateState {
   readonly tokens_received_at?: EpochSeconds;
   /** When an API's rejection of the session's access token last led to a refresh. */
   readonly forced_at?: EpochSeconds;
-  /** By the name of the API; at most {@link MAX_API_ENTRIES}. */
+  /** By the name of the API; at most `MAX_API_ENTRIES` of stored-api-tokens.ts. */
   readonly apis?: Readonly<Record<string, ApiEntry>>;
   /**
    * The APIs that the user's logins have requested by name, since the last login that named none.
@@ -181,8 +181,6 @@ export const MAX_PENDING_LOGINS = 8;
 /** Seconds after which a started login expires. */
 export const PENDING_LOGIN_SECONDS = 600;
 export const MAX_USED_STATES = 8;
-/** Each can be 2 KB, and every access decrypts them. */
-export const MAX_API_ENTRIES = 8;
 
 /**
  * The provider and client that sessions belong to. No two providers of one application have the

@@ -3,30 +3,18 @@
  * old copy overwrites newer ones.
  */
 import { hasEpochTimePassed, type EpochSeconds } from "../clock.js";
-import { MAX_API_ENTRIES, type ApiEntry, type SessionRecord } from "./record.js";
-import type { PolicySettings } from "./session-policy.js";
-import { NEEDS_USER } from "./silent-login.js";
+import type { ApiEntry, SessionRecord } from "./record.js";
 import { isUnexpired, staysValid } from "./token-validity.js";
 import { withoutUndefined } from "./without-undefined.js";
 
-/**
- * The refusals that a login can help with: it asks the user. `invalid_grant` is here after a base
- * refresh has shown that the session is fine.
- */
-const ASKS_USER: readonly string[] = [...NEEDS_USER, "mfa_required", "invalid_grant"];
-
-/**
- * Refusals of an API with `consent: "later"` that a login can help with once: before a login has
- * asked for the API, they can mean that the user hasn't consented. Afterwards they are the
- * operator's mistake, and another login would end the same way.
- */
-const UNCONSENTED: readonly string[] = ["invalid_target", "invalid_scope"];
+/** Each can be 2 KB, and every access decrypts them. */
+export const MAX_API_ENTRIES = 8;
 
 /**
  * Seconds for which a refusal counts, and in which a rejected token is replaced only once. Our
  * decision.
  */
-export const REFUSAL_SECONDS = 60;
+const REFUSAL_SECONDS = 60;
 
 /** Returns what the record has for an API, if it was requested with the same settings. */
 export function apiEntry(record: SessionRecord, api: string, target: string): ApiEntry | undefined {
@@ -48,6 +36,21 @@ export function unexpiredToken(entry: ApiEntry | undefined, now: EpochSeconds): 
   return entry !== undefined && isUnexpired({ expiresAt: entry.expires_at }, now)
     ? entry.token
     : undefined;
+}
+
+/**
+ * The token that a call gets of an entry. Undefined: none that can be used. Pure.
+ *
+ * @param rejected a token that the API has rejected
+ */
+export function usableToken(
+  entry: ApiEntry | undefined,
+  rejected: string | undefined,
+  now: EpochSeconds,
+): string | undefined {
+  const token = unexpiredToken(entry, now);
+  // A refusal of an early renewal is no refusal of the token that is still valid.
+  return entry?.refused === undefined || token !== rejected ? token : undefined;
 }
 
 /** What a call wants of an API's token. */
@@ -97,14 +100,20 @@ export function refusedEntry(
   return { ...(isKept && kept), ...withoutUndefined({ target, at: now, refused, claims }) };
 }
 
+/** The entry of an API that gets into a record. */
+export interface NewApiEntry {
+  /** The API's name. */
+  readonly api: string;
+  readonly entry: ApiEntry;
+  readonly now: EpochSeconds;
+}
+
 /**
  * The record with a new entry, without those that are over. If there are too many, the oldest goes.
  */
 export function withApiEntry(
   record: SessionRecord,
-  api: string,
-  entry: ApiEntry,
-  now: EpochSeconds,
+  { api, entry, now }: NewApiEntry,
 ): SessionRecord {
   if (record.credentials === undefined) return record;
   const { [api]: _replaced, ...others } = record.idp_state.apis ?? {};
@@ -126,18 +135,6 @@ function isOver(
   return token === undefined || (expiresAt !== undefined && hasEpochTimePassed(expiresAt, now));
 }
 
-/**
- * Whether the user has just come back from a login that requested this API, so that another one
- * would end the same way. Pure.
- */
-export function hasJustAskedFor(record: SessionRecord, api: string, now: EpochSeconds): boolean {
-  return record.idp_state.asked_apis?.includes(api) === true && hasJustSignedIn(record, now);
-}
-
-function hasJustSignedIn({ idp_login_at: at }: SessionRecord, now: EpochSeconds): boolean {
-  return typeof at === "number" && isRecent(at, now);
-}
-
 /** What a login for an API adds to its request, because of the session that starts it. */
 export interface ApiLogin {
   /** What the provider has demanded, as the text of the parameter `claims`. */
@@ -154,74 +151,4 @@ export function apiLogin(record: SessionRecord, api: string): ApiLogin {
     ...withoutUndefined({ claims }),
     wantsRefreshToken: record.credentials?.refresh_token === undefined,
   };
-}
-
-/** Why there is nothing to request a token with. `token_expired`: the session's own token. */
-export type MissingReason =
-  "auto_refresh_off" | "refresh_rejected" | "no_refresh_token" | "token_expired";
-
-/** Why a user who is signed in gets no token for an API. */
-export type Lack = {
-  /** Whether a login may bring what is missing. Otherwise it would only lead back here. */
-  readonly loginHelps: boolean;
-} & (
-  | { readonly kind: "refused"; readonly reason: string }
-  | { readonly kind: "missing"; readonly reason: MissingReason }
-);
-
-/** An API, as far as it decides who gets a token for it. */
-export interface WantedApi {
-  readonly api: string;
-  /** What its tokens are requested with. Undefined: it gets the session's token. */
-  readonly target: string | undefined;
-  readonly consentLater: boolean;
-}
-
-/** What a call for an API's token gets, if the user is signed in. */
-export type ApiTokenOutcome = { readonly kind: "token"; readonly token: string } | Lack;
-
-/** Returns what a call gets from a record whose user is signed in. Pure. */
-export function apiTokenOutcome(
-  record: SessionRecord,
-  { rejected, ...wanted }: WantedApi & { readonly rejected?: string | undefined },
-  policy: Pick<PolicySettings, "sessionAutoRefresh">,
-  now: EpochSeconds,
-): ApiTokenOutcome {
-  const entry =
-    wanted.target === undefined ? undefined : apiEntry(record, wanted.api, wanted.target);
-  const token = unexpiredToken(entry, now);
-  // A refusal of an early renewal is no refusal of the token that is still valid.
-  return token !== undefined && (entry?.refused === undefined || token !== rejected)
-    ? { kind: "token", token }
-    : lackOf(record, wanted, policy, now);
-}
-
-/** Returns why a record has no token for an API, although its user is signed in. Pure. */
-export function lackOf(
-  record: SessionRecord,
-  { api, target, consentLater }: WantedApi,
-  { sessionAutoRefresh }: Pick<PolicySettings, "sessionAutoRefresh">,
-  now: EpochSeconds,
-): Lack {
-  const { credentials, idp_state: state } = record;
-  const asked = state.asked_apis ?? [];
-  const entry = target === undefined ? undefined : apiEntry(record, api, target);
-  if (entry?.refused !== undefined && (isRecent(entry.at, now) || credentials?.refresh_token)) {
-    const isAsked = asked.includes(api);
-    const isForUser =
-      ASKS_USER.includes(entry.refused) ||
-      (consentLater && !isAsked && UNCONSENTED.includes(entry.refused));
-    const loginHelps = isForUser && !hasJustAskedFor(record, api, now);
-    return { kind: "refused", reason: entry.refused, loginHelps };
-  }
-  const lack = (reason: MissingReason, loginHelps: boolean): Lack => {
-    return { kind: "missing", reason, loginHelps };
-  };
-  // A login brings another one, unless that has expired when it comes.
-  if (target === undefined) return lack("token_expired", !hasJustSignedIn(record, now));
-  if (!sessionAutoRefresh) return lack("auto_refresh_off", false);
-  if (state.refresh_rejected === true)
-    return lack("refresh_rejected", !hasJustSignedIn(record, now));
-  // Which API the login asked for makes no difference: all have the same refresh token.
-  return lack("no_refresh_token", asked.length === 0);
 }

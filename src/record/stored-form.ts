@@ -3,7 +3,6 @@ import { isApplicationData } from "./application-data.js";
 import { isText } from "./identity.js";
 import { deepFreeze, isObject, ownProperties } from "./json.js";
 import {
-  MAX_API_ENTRIES,
   MAX_PENDING_LOGINS,
   MAX_USED_STATES,
   RECORD_VERSION,
@@ -11,6 +10,7 @@ import {
   type SessionRecord,
   type UnreadRecord,
 } from "./record.js";
+import { MAX_API_ENTRIES } from "./stored-api-tokens.js";
 
 /** The configured names of the record's three nameable keys. */
 export interface KeyNames {

@@ -193,7 +193,11 @@ describe("reading a stored record", () => {
     expect(apiEntry(record!, "__proto__", "[]")?.token).toBe("t");
     expect(apiEntry(record!, "valueOf", "[]")).toBeUndefined();
     expect(({} as { token?: unknown }).token).toBeUndefined();
-    const next = withApiEntry(record!, "orders", { target: "[]", at: 2, token: "t" }, 2);
+    const next = withApiEntry(record!, {
+      api: "orders",
+      entry: { target: "[]", at: 2, token: "t" },
+      now: 2,
+    });
     expect(Object.keys(next.idp_state.apis ?? {}).length).toBe(8);
     expect(parseRecord(changed("idp_state.apis", named([...names, "f"])), NAMES)).toBeUndefined();
   });
@@ -394,8 +398,8 @@ describe("reading a stored record", () => {
     };
     const names = (now: number) =>
       Object.keys(
-        withApiEntry(before, "new", { target: "[]", at: now, token: "t" }, now).idp_state.apis ??
-          {},
+        withApiEntry(before, { api: "new", entry: { target: "[]", at: now, token: "t" }, now })
+          .idp_state.apis ?? {},
       );
     expect(names(1_800_003_649)).toEqual(["graph", "new"]);
     expect(names(1_800_003_650)).toEqual(["new"]);

@@ -1,10 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ApiEntry, SessionRecord } from "../../src/record/record.js";
-import {
-  apiTokenOutcome,
-  isApiTokenDue,
-  refusedEntry,
-} from "../../src/record/stored-api-tokens.js";
+import type { ApiEntry } from "../../src/record/record.js";
+import { isApiTokenDue, refusedEntry, usableToken } from "../../src/record/stored-api-tokens.js";
 
 const NOW = 10_000;
 const VALID: ApiEntry = { target: "t", at: NOW - 100, token: "token", expires_at: NOW + 500 };
@@ -60,25 +56,21 @@ describe("what a refusal leaves of an API's token", () => {
 });
 
 describe("a call for an API's token", () => {
-  const wanted = { api: "orders", target: "t", consentLater: false };
-  const outcome = (entry: ApiEntry, rejected?: string) => {
-    const record: SessionRecord = { idp_state: { v: 1, apis: { orders: entry } } };
-    return apiTokenOutcome(record, { ...wanted, rejected }, { sessionAutoRefresh: true }, NOW);
-  };
   const refused = { ...VALID, at: NOW, refused: "consent_required" };
 
   it("gets one that is valid, also if the provider has refused to renew it early", () => {
-    const token = { kind: "token", token: "token" };
-    expect([outcome(VALID), outcome(refused)]).toEqual([token, token]);
+    expect(usableToken(VALID, undefined, NOW)).toBe("token");
+    expect(usableToken(refused, undefined, NOW)).toBe("token");
   });
 
   it("gets one again that replaced a rejected one, but not after a refusal", () => {
-    expect(outcome(VALID, "token").kind).toBe("token");
-    expect(outcome(refused, "token")).toMatchObject({ kind: "refused", loginHelps: true });
+    expect(usableToken(VALID, "token", NOW)).toBe("token");
+    expect(usableToken(refused, "token", NOW)).toBeUndefined();
+    expect(usableToken(refused, "an older token", NOW)).toBe("token");
   });
 
-  it("gets none that has expired, or was requested with other settings", () => {
-    expect(outcome({ ...VALID, expires_at: NOW }).kind).toBe("missing");
-    expect(outcome({ ...VALID, target: "other" }).kind).toBe("missing");
+  it("gets none that has expired, and none without an entry", () => {
+    expect(usableToken({ ...VALID, expires_at: NOW }, undefined, NOW)).toBeUndefined();
+    expect(usableToken(undefined, undefined, NOW)).toBeUndefined();
   });
 });
