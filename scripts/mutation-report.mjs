@@ -35,6 +35,7 @@ export const DECIDING_FILES = {
   "src/access/shared-refresh.ts": REFRESH,
   "src/access/refresh-attempt.ts": REFRESH,
   "src/access/lease.ts": REFRESH,
+  "src/access/refresh-times.ts": REFRESH,
   "src/access/optional-writes.ts": ["test/access/optional-writes.unit.test.ts"],
   "src/access/session-access.ts": ["test/access/session-access.unit.test.ts"],
   "src/record/refresh-changes.ts": ["test/record/refresh-changes.unit.test.ts"],

@@ -1,38 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { epochSeconds, wait, type Clock } from "../clock.js";
+import { epochSeconds, wait, type Clock, type EpochSeconds } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
 import type { Change, Updated, UserSession } from "../ports/user-session.js";
 import type { SessionRecord } from "../record/record.js";
 import { withLease, withoutLease } from "../record/refresh-changes.js";
 import type { Release, Slots } from "../work/slots.js";
 import type { UnawaitedTasks } from "../work/unawaited-tasks.js";
-
-/** Milliseconds that one refresh may take at the provider. */
-export const REFRESH_DEADLINE = 30_000;
-
-/** Milliseconds that one store operation may take. */
-const STORE_TIMEOUT = 2_000;
-
-const MARGIN = 2_000;
-
-/**
- * Milliseconds after which another process takes over an unchanged lease. Its holder has stopped by
- * then: the duration covers the provider's deadline, the store operations after it and a margin,
- * counted from before the lease was written.
- */
-export const LEASE_DURATION = REFRESH_DEADLINE + 4 * STORE_TIMEOUT + MARGIN;
-
-/** Milliseconds after which no write begins: a write is one read and one replace. */
-const LAST_WRITE = LEASE_DURATION - 2 * STORE_TIMEOUT - MARGIN;
-
-/** Milliseconds between two attempts to write while the store is away. */
-const WRITE_AGAIN = 250;
-
-/**
- * Milliseconds between two looks at another process's lease; doubled from the first to the longest,
- * with jitter.
- */
-const LOOK_AGAIN = { first: 50, longest: 1_000 };
+import { LAST_WRITE_MS, LEASE_MS, LOOK_AGAIN_MS, WRITE_AGAIN_MS } from "./refresh-times.js";
 
 /**
  * What a refresh has to do: renew the tokens (also `rejected`: an API rejected the access token),
@@ -59,20 +33,33 @@ export type Taken =
   | { readonly lease: Lease; readonly record: SessionRecord; readonly release: Release }
   | { readonly lease?: undefined; readonly record: SessionRecord | undefined };
 
-export type Lease = ReturnType<typeof createLease>;
-
 /**
  * The right to spend a session's refresh token. The record carries its nonce while this process
  * holds it.
  */
-export function createLease(session: UserSession, clock: Clock) {
-  const nonce = randomBytes(16).toString("base64url");
+export interface Lease {
   /** When the lease was requested, on the clock's `monotonic()`. */
-  const requestedAt = clock.monotonic();
+  readonly requestedAt: number;
   /** The same as wall clock time. */
+  readonly takenAt: EpochSeconds;
+  readonly nonce: string;
+  /** @param abandoned the nonce of a lease that may be taken over */
+  request(needOf: LeaseOptions["needOf"], abandoned: string | undefined): Promise<Updated>;
+  /**
+   * Changes the record only while it carries this lease, so that an old holder never overwrites a
+   * newer one's tokens. Tries again while the store is away, because the provider has already spent
+   * the old token.
+   *
+   * @param duration milliseconds after the request of the lease in which attempts may begin
+   */
+  write(change: Change, duration?: number): Promise<Updated>;
+}
+
+export function createLease(session: UserSession, clock: Clock): Lease {
+  const nonce = randomBytes(16).toString("base64url");
+  const requestedAt = clock.monotonic();
   const takenAt = epochSeconds(clock);
 
-  /** @param abandoned the nonce of a lease that may be taken over */
   function request(
     needOf: LeaseOptions["needOf"],
     abandoned: string | undefined,
@@ -84,14 +71,7 @@ export function createLease(session: UserSession, clock: Clock) {
     });
   }
 
-  /**
-   * Changes the record only while it carries this lease, so that an old holder never overwrites a
-   * newer one's tokens. Tries again while the store is away, because the provider has already spent
-   * the old token.
-   *
-   * @param duration milliseconds after the request of the lease in which attempts may begin
-   */
-  async function write(change: Change, duration = LAST_WRITE): Promise<Updated> {
+  async function write(change: Change, duration = LAST_WRITE_MS): Promise<Updated> {
     for (;;) {
       try {
         return await session.update((fresh) =>
@@ -103,7 +83,7 @@ export function createLease(session: UserSession, clock: Clock) {
           clock.monotonic() >= requestedAt + duration
         )
           throw error;
-        await wait(clock, WRITE_AGAIN);
+        await wait(clock, WRITE_AGAIN_MS);
       }
     }
   }
@@ -118,15 +98,14 @@ export function createLease(session: UserSession, clock: Clock) {
 export async function takeLease(options: LeaseOptions): Promise<Taken> {
   const { session, needOf, slots, clock } = options;
   let watched: { nonce: string; since: number } | undefined;
-  let interval = LOOK_AGAIN.first;
+  let interval = LOOK_AGAIN_MS.first;
   let record = await session.read();
   for (;;) {
     const need = record && needOf(record);
     if (record === undefined || need === undefined) return { record };
     const nonce = record.idp_state.lease?.nonce;
     const isAbandoned =
-      nonce === watched?.nonce &&
-      clock.monotonic() - (watched?.since ?? Infinity) >= LEASE_DURATION;
+      nonce === watched?.nonce && clock.monotonic() - (watched?.since ?? Infinity) >= LEASE_MS;
     if (nonce === undefined || isAbandoned) {
       const release = await slots.take();
       const { lease, updated } = await request(options, need, nonce).catch((error: unknown) => {
@@ -142,7 +121,7 @@ export async function takeLease(options: LeaseOptions): Promise<Taken> {
     // its whole duration is abandoned.
     if (nonce !== watched?.nonce) watched = { nonce, since: clock.monotonic() };
     await wait(clock, interval * (0.5 + Math.random()));
-    interval = Math.min(interval * 2, LOOK_AGAIN.longest);
+    interval = Math.min(interval * 2, LOOK_AGAIN_MS.longest);
     record = await session.reload();
   }
 }

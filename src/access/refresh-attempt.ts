@@ -17,14 +17,9 @@ import {
   withTokens,
 } from "../record/refresh-changes.js";
 import type { Slots } from "../work/slots.js";
-import { REFRESH_DEADLINE, takeLease, type Lease, type Need } from "./lease.js";
+import { takeLease, type Lease, type Need } from "./lease.js";
+import { REFRESH_LIMIT_MS, ROTATED_TOKEN_MS } from "./refresh-times.js";
 import type { Shared } from "./shared.js";
-
-/**
- * Milliseconds for which a rotated refresh token waits for a store that is away. It may be longer
- * than the lease, because no process can take over the lease while the store is away.
- */
-const ROTATED_TOKEN_MS = 300_000;
 
 /** One refresh of a session. */
 export interface RefreshOptions extends Shared {
@@ -137,7 +132,7 @@ class RefreshAttempt implements ApiRefresh {
     this.#started = clock.monotonic();
     const deadline = new AbortController();
     this.signal = deadline.signal;
-    this.#cancelDeadline = clock.timer(lease.requestedAt + REFRESH_DEADLINE - this.#started, () => {
+    this.#cancelDeadline = clock.timer(lease.requestedAt + REFRESH_LIMIT_MS - this.#started, () => {
       deadline.abort(new DOMException("The refresh took too long.", "TimeoutError"));
     });
   }
@@ -177,7 +172,7 @@ class RefreshAttempt implements ApiRefresh {
   async spend(record: SessionRecord, request: RefreshRequest): Promise<Spent> {
     // A process that was suspended may have lost its lease: the deadline's timer runs only after
     // this.
-    if (this.#options.clock.monotonic() >= this.#lease.requestedAt + REFRESH_DEADLINE)
+    if (this.#options.clock.monotonic() >= this.#lease.requestedAt + REFRESH_LIMIT_MS)
       throw new ProviderUnavailableError("timeout");
     const spent = await this.provider.refresh(request);
     // The old token is spent now. The new one is stored before anything else can fail.

@@ -7,6 +7,7 @@ import { inTime } from "../work/deadline.js";
 import { createSlots, type Slots } from "../work/slots.js";
 import type { LeaseOptions, Need } from "./lease.js";
 import { refreshOnce, type ApiRenewal } from "./refresh-attempt.js";
+import { patienceMs } from "./refresh-times.js";
 import type { Shared } from "./shared.js";
 
 /** Which refresh a verdict of the policy needs. */
@@ -17,10 +18,7 @@ export function needAfter(verdict: Verdict): Need | undefined {
 
 export interface RefresherOptions extends Shared {
   readonly registrations: readonly Registration[];
-  /**
-   * Seconds that one request to the provider may take. A user waits for a refresh no longer, even
-   * if it sends several.
-   */
+  /** `IDP_HTTP_TIMEOUT`, in seconds. */
   readonly httpTimeout: number;
   /** How many refreshes may be at each provider at a time. */
   readonly concurrency: number;
@@ -62,7 +60,7 @@ export interface Refresher {
 
 export function createRefresher(options: RefresherOptions): Refresher {
   const { clock, tasks } = options;
-  const patience = options.httpTimeout * 1000;
+  const patience = patienceMs(options.httpTimeout);
   // By session, never by client or user: a session must not get another session's tokens.
   const running = new Map<string, Running>();
   // By provider: while one hangs, the sessions of the others are refreshed.

@@ -7,7 +7,7 @@ import { ProviderUnavailableError, StoreUnavailableError } from "../../src/error
 import type { Events } from "../../src/events/events.js";
 import type { Credentials } from "../../src/record/credentials.js";
 import type { SessionRecord } from "../../src/record/record.js";
-import { LEASE_DURATION } from "../../src/access/lease.js";
+import { LEASE_MS } from "../../src/access/refresh-times.js";
 import type { IdpAuth, IdpRequest } from "../../src/index.js";
 import { createBundledSessions } from "../../src/sessions/bundled-sessions.js";
 import { createSealer } from "../../src/sessions/seal.js";
@@ -1318,7 +1318,7 @@ describe("a store that fails during a refresh", () => {
     const later = user.get(PROBE);
     await clock.advanceAsync(PATIENCE);
     expect((await later).status).toBe(503);
-    await clock.advanceAsync(LEASE_DURATION);
+    await clock.advanceAsync(LEASE_MS);
     await eventually(() => expect(refreshRequests()).toHaveLength(2));
     await eventually(async () => expect(await user.isSignedIn()).toBe(true));
     expect(provider.reuses).toBe(0);
@@ -1346,12 +1346,12 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
   it("[S4] left by a dead process is taken over after its whole duration of 40 s, and not before", async () => {
     const user = await expiredUser();
     // 30 s at the provider, four store operations of 2 s, and 2 s more.
-    expect(LEASE_DURATION).toBe(40_000);
+    expect(LEASE_MS).toBe(40_000);
     await sessionOf(user).update(lease("dead"));
     const probe = user.get(PROBE);
     await clock.advanceAsync(PATIENCE);
     expect((await probe).status).toBe(503);
-    await clock.advanceAsync(LEASE_DURATION - PATIENCE - 1);
+    await clock.advanceAsync(LEASE_MS - PATIENCE - 1);
     expect(refreshRequests()).toEqual([]);
     // The longest wait between two looks.
     await clock.advanceAsync(1_501);
@@ -1370,7 +1370,7 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
     await clock.advanceAsync(PATIENCE);
     expect((await probe).status).toBe(503);
     expect(refreshRequests()).toEqual([]);
-    await clock.advanceAsync(LEASE_DURATION + 1_500);
+    await clock.advanceAsync(LEASE_MS + 1_500);
     await eventually(() => expect(refreshRequests()).toHaveLength(1));
     await eventually(async () => expect((await recordOf(user)).idp_state.lease).toBeUndefined());
   });
@@ -1379,10 +1379,10 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
     const user = await expiredUser();
     await sessionOf(user).update(lease("first"));
     const probe = user.get(PROBE);
-    await clock.advanceAsync(LEASE_DURATION - 2_000);
+    await clock.advanceAsync(LEASE_MS - 2_000);
     expect((await probe).status).toBe(503);
     await sessionOf(user).update(lease("second"));
-    await clock.advanceAsync(LEASE_DURATION - 2_000);
+    await clock.advanceAsync(LEASE_MS - 2_000);
     expect(refreshRequests()).toEqual([]);
     await clock.advanceAsync(5_000);
     await eventually(() => expect(refreshRequests()).toHaveLength(1));
@@ -1393,7 +1393,7 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
     const user = await expiredUser();
     await sessionOf(user).update(lease("first"));
     const probe = user.get(PROBE);
-    await clock.advanceAsync(LEASE_DURATION - 1);
+    await clock.advanceAsync(LEASE_MS - 1);
     expect((await probe).status).toBe(503);
     await sessionOf(user).update(lease("second"));
     await clock.advanceAsync(1_501);
