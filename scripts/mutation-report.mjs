@@ -37,6 +37,7 @@ export const DECIDING_FILES = {
   "src/access/lease.ts": REFRESH,
   "src/access/refresh-times.ts": REFRESH,
   "src/access/optional-writes.ts": ["test/access/optional-writes.unit.test.ts"],
+  "src/access/ended-event.ts": ["test/access/session-access.unit.test.ts"],
   "src/access/session-access.ts": ["test/access/session-access.unit.test.ts"],
   "src/record/refresh-changes.ts": ["test/record/refresh-changes.unit.test.ts"],
   "src/sessions/seal.ts": ["test/sessions/seal.unit.test.ts"],

@@ -17,6 +17,7 @@ import {
   isUnexpired,
   staysValid,
 } from "../record/token-validity.js";
+import { createEndedEvent } from "./ended-event.js";
 import { createOptionalWrites } from "./optional-writes.js";
 import { SessionOwner } from "./session-owner.js";
 import { needAfter, type Refresher } from "./shared-refresh.js";
@@ -62,9 +63,6 @@ export interface AccessOptions {
 
 const NO_OPTIONS: AccessOptions = {};
 
-/** Sessions of removed providers that one process remembers. Our decision. */
-const MAX_REMOVED_SESSIONS = 1_000;
-
 export interface SessionAccess<Own extends Registration = Registration> {
   /**
    * Checks the policy, refreshes if necessary and stores the time of the access: what
@@ -100,7 +98,8 @@ export interface SessionAccessOptions<Own extends Registration = Registration> e
 export function createSessionAccess<Own extends Registration>(
   options: SessionAccessOptions<Own>,
 ): SessionAccess<Own> {
-  const { policy, registrations, refresher, application, tasks, clock, events } = options;
+  const { policy, registrations, refresher, clock, events } = options;
+  const endedEvent = createEndedEvent(options);
   const now = () => epochSeconds(clock);
   const writeIfPossible = createOptionalWrites(clock);
   const needOf = (record: SessionRecord) => needAfter(judge(record, policy, now()));
@@ -118,7 +117,8 @@ export function createSessionAccess<Own extends Registration>(
       events.failed("session", error);
       throw error;
     }
-    if (record === undefined && session.removedKey !== undefined) reportRemoved(session.removedKey);
+    if (record === undefined && session.removedKey !== undefined)
+      endedEvent.reportRemoved(session.removedKey);
     else if (record === undefined && session.isUnreadable)
       events.refused("session", "session_unreadable");
     let verdict = judge(record, policy, now());
@@ -129,7 +129,7 @@ export function createSessionAccess<Own extends Registration>(
     if (verdict.kind === "ended") {
       const { reason } = verdict;
       if (record?.credentials !== undefined && record.idp_state.ended !== reason)
-        await writeIfPossible(session, () => markEnded(session, record, reason));
+        await writeIfPossible(session, () => endedEvent.report(session, record, reason));
       return {
         authenticated: false,
         reason: record === undefined ? (session.endedBy ?? verdict.reason) : verdict.reason,
@@ -146,47 +146,6 @@ export function createSessionAccess<Own extends Registration>(
       record: record as AuthenticatedRecord,
       owner: ownerOf(record),
     };
-  }
-
-  /** The keys of sessions whose provider was removed, and that are reported. */
-  const removed = new Set<string>();
-
-  /**
-   * Emits `ended` for a session whose provider was removed, once per process. The record stays as
-   * it is, because a process with newer settings may know the provider.
-   */
-  function reportRemoved(key: string): void {
-    if (removed.has(key)) return;
-    if (removed.size >= MAX_REMOVED_SESSIONS) removed.clear();
-    removed.add(key);
-    events.emit("ended", { reason: "provider_removed" });
-  }
-
-  /**
-   * Emits `ended` once per session and reason, and runs `onSignOut` once per session: only the
-   * request whose write succeeds does so. If it fails, the verdict stands without the event, and the
-   * next access emits it.
-   */
-  async function markEnded(
-    session: UserSession,
-    record: SessionRecord,
-    reason: EndReason,
-  ): Promise<void> {
-    const at = now();
-    let before = record;
-    const { changed } = await session.update((fresh) => {
-      before = fresh;
-      const verdict = judge(fresh, policy, at);
-      const isFirst =
-        verdict.kind === "ended" && verdict.reason === reason && fresh.idp_state.ended !== reason;
-      return isFirst ? { ...fresh, idp_state: { ...fresh.idp_state, ended: reason } } : fresh;
-    });
-    // Reported after the update: a framework's copy of the record may be older than the user's last
-    // activity.
-    if (!changed) return;
-    session.reportEnd(reason);
-    events.emit("ended", { ...ownerOf(record).identity, reason });
-    tasks.add(application.signedOut(reason, before));
   }
 
   return {
