@@ -10,9 +10,9 @@ import {
   type PolicySettings,
   type Verdict,
 } from "../record/session-policy.js";
-import { isRecent } from "../record/stored-api-tokens.js";
 import {
   accessTokenLife,
+  isRecent,
   isRefreshable,
   isUnexpired,
   staysValid,

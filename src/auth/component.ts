@@ -23,7 +23,7 @@ import { createPages } from "../pages/pages.js";
 import type { Provider } from "../ports/provider.js";
 import type { TokenTarget } from "../ports/provider.js";
 import type { UserSession } from "../ports/user-session.js";
-import { createEndpointOwners, type OwnEndpoints } from "../provider/endpoint-owners.js";
+import type { OwnEndpoints } from "../provider/endpoint-owners.js";
 import type { WantedValidity } from "../record/stored-api-tokens.js";
 import type { KeyNames } from "../record/stored-form.js";
 import { createBundledSessions } from "../sessions/bundled-sessions.js";
@@ -56,6 +56,9 @@ const ALL_SLOTS = 4 * AT_PROVIDER.limit;
 /** Loaded by the first test that signs a user in. Applications never need it. */
 const loadSessionForTests = lazily(() => import("../sessions/sign-in-for-tests.js"));
 
+/** Loaded at the start if there are several providers. */
+const loadEndpointOwners = lazily(() => import("../provider/endpoint-owners.js"));
+
 /** What a provider is created from. */
 export interface ProviderParts {
   readonly settings: Settings;
@@ -64,7 +67,8 @@ export interface ProviderParts {
   readonly targets: readonly TokenTarget[];
   /** What {@link Component.settled} waits for. */
   readonly tasks: UnawaitedTasks;
-  readonly endpoints: OwnEndpoints | undefined;
+  /** Loads what tells its endpoints from those of other providers. Undefined: there is one. */
+  readonly endpoints: (() => Promise<OwnEndpoints | undefined>) | undefined;
   readonly fetch?: typeof globalThis.fetch;
 }
 
@@ -158,7 +162,9 @@ export function compose<FrameworkRequest extends object>(
     const common = slots(ALL_SLOTS);
     return () => slotsWithin(slots(AT_PROVIDER.limit), common);
   };
-  const endpointsOf = createEndpointOwners(providers);
+  const loadOwners = lazily(async () =>
+    (await loadEndpointOwners()).createEndpointOwners(providers),
+  );
   const exchangeSlots = slotsFor("exchange_queue_full");
   const pushSlots = slotsFor("push_queue_full");
   const registrations = providers.map(
@@ -176,7 +182,7 @@ export function compose<FrameworkRequest extends object>(
           settings: own,
           clock,
           events: events.ofProvider(key, inLogLines(settingNames)),
-          endpoints: endpointsOf(key),
+          endpoints: providers.length > 1 ? async () => (await loadOwners())(key) : undefined,
           targets,
           tasks,
           ...(fetch && { fetch }),

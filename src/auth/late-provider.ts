@@ -9,9 +9,12 @@ const loadProvider = lazily(() => import("../provider/openid-provider.js"));
  * importing the package does not load them. Creating the provider begins to, and a request that
  * comes earlier waits.
  */
-export function lateProvider({ tasks, ...options }: ProviderParts): Provider {
+export function lateProvider({ tasks, endpoints, ...options }: ProviderParts): Provider {
   let loaded: Provider | undefined;
-  const load = lazily(async () => (loaded = (await loadProvider()).createOpenIdProvider(options)));
+  const load = lazily(async () => {
+    const [{ createOpenIdProvider }, own] = await Promise.all([loadProvider(), endpoints?.()]);
+    return (loaded = createOpenIdProvider({ ...options, endpoints: own }));
+  });
   tasks.add(load());
   return {
     facts: async () => (await load()).facts(),

@@ -14,9 +14,10 @@ import {
   outageReply,
   type BadParameter,
 } from "../pages/failure-reply.js";
+import type { UserSession } from "../ports/user-session.js";
 import { withLogin } from "../record/pending-logins.js";
 import type { PendingLogin } from "../record/record.js";
-import { apiLogin } from "../record/stored-api-tokens.js";
+import type { ApiLogin } from "../record/stored-api-tokens.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { lazily } from "../work/lazily.js";
 import { CROSS_SITE, readApi, readProviders } from "./choose-provider.js";
@@ -24,6 +25,9 @@ import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { destinationOf, failureAt, failureCodeOf } from "./login-destination.js";
 import { readLoginParameters, type LoginParameters } from "./login-parameters.js";
 
+/** Loaded at the start if there are APIs. */
+export const loadApiLogin = lazily(() => import("../record/stored-api-tokens.js"));
+/** Loaded at the start if there are several providers. */
 export const loadChooser = lazily(() => import("./provider-chooser.js"));
 
 /**
@@ -111,8 +115,8 @@ async function startLogin(
     }),
   };
   try {
-    const record = api === undefined ? undefined : await session.read();
-    const isOfSession = record && access.ownerOf(record).registration === registration;
+    const wanted =
+      api === undefined ? undefined : await apiLoginOf(session, { api, registration }, access);
     // The provider first: during an outage of the provider nothing is stored.
     const { url, isSilent, expiresIn } = await provider.authorizationUrl({
       redirectUri: pending.redirect_uri,
@@ -124,7 +128,7 @@ async function startLogin(
       stepUp,
       requestsAuthTime: registration.requestsAuthTime(),
       api,
-      ...(api !== undefined && isOfSession && apiLogin(record, api)),
+      ...wanted,
       takeSlot: registration.takePushSlot,
     });
     const debug = settings.debug
@@ -150,6 +154,19 @@ async function startLogin(
       href: loginPath(publicPath, withoutUndefined({ provider: key })),
     });
   }
+}
+
+/** What the login has to bring for its API, because of the session that starts it. */
+async function apiLoginOf(
+  session: UserSession,
+  { api, registration }: Pick<Start, "registration"> & { readonly api: string },
+  access: EndpointContext["access"],
+): Promise<ApiLogin | undefined> {
+  const record = await session.read();
+  if (record === undefined || access.ownerOf(record).registration !== registration)
+    return undefined;
+  const { apiLogin } = await loadApiLogin();
+  return apiLogin(record, api);
 }
 
 function unguessable(): string {

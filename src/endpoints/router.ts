@@ -3,15 +3,13 @@ import { json, stylesheet, type AnyReply } from "../http/reply.js";
 import { isPrefetch, pathOf, type IdpRequest } from "../http/request.js";
 import { failureReply, outageReply } from "../pages/failure-reply.js";
 import { lazily } from "../work/lazily.js";
-import { createBackchannelLogout } from "./backchannel-logout.js";
+import type { UnawaitedTasks } from "../work/unawaited-tasks.js";
 import { createCallback } from "./callback.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
-import { createEvents } from "./event-stream.js";
 import { landing } from "./landing-page.js";
-import { loadChooser, login } from "./login.js";
+import { loadApiLogin, loadChooser, login } from "./login.js";
 import { logoutCallback } from "./logout-at-provider.js";
 import { logout } from "./logout.js";
-import { popup, popupScript } from "./popup.js";
 import { session } from "./session-probe.js";
 
 type Endpoint = (opened: SessionRequest, context: EndpointContext) => Promise<AnyReply>;
@@ -28,11 +26,24 @@ function createPublicKeys({ settings }: EndpointRegistration): Endpoint {
 
 const styleSheet: Endpoint = async (_, { pages }) => stylesheet(await pages.style());
 
-// Most applications turn none of these on. Only the debug page, which nobody's sign-in needs, waits
-// for its first request.
+// Most applications turn none of these on, or have no popup. Only the debug page, which nobody's
+// sign-in needs, waits for its first request.
+const loadBackchannelLogout = lazily(() => import("./backchannel-logout.js"));
+const loadEventStream = lazily(() => import("./event-stream.js"));
 const loadFrontchannelLogout = lazily(() => import("./frontchannel-logout.js"));
 const loadSessionList = lazily(() => import("./session-list.js"));
+const loadPopup = lazily(() => import("./popup.js"));
 const loadDebug = lazily(() => import("./debug.js"));
+
+/**
+ * Returns an endpoint whose code begins to load now, since it must not fail because a file can't be
+ * opened later. Each request waits for it, and tries again if it failed.
+ */
+function loadedNow(tasks: UnawaitedTasks, load: () => Promise<Endpoint>): Endpoint {
+  const endpoint = lazily(load);
+  tasks.add(endpoint());
+  return async (opened, context) => (await endpoint())(opened, context);
+}
 
 interface EndpointRow {
   readonly methods: readonly string[];
@@ -68,8 +79,9 @@ export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
   login: {
     methods: GET,
     refusesPrefetch: true,
-    create({ registrations, tasks }) {
+    create({ registrations, apis, tasks }) {
       if (registrations.length > 1) tasks.add(loadChooser());
+      if (apis.size > 0) tasks.add(loadApiLogin());
       return login;
     },
   },
@@ -85,29 +97,30 @@ export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
     methods: ["POST"],
     setting: "backchannelLogout",
     perProvider: true,
-    create: ({ clock }, registration) => createBackchannelLogout(clock, registration),
+    create: ({ clock, tasks }, registration) =>
+      loadedNow(tasks, async () =>
+        (await loadBackchannelLogout()).createBackchannelLogout(clock, registration),
+      ),
   },
   "frontchannel-logout": {
     methods: GET,
     setting: "frontchannelLogout",
     perProvider: true,
-    create({ tasks }, registration) {
-      tasks.add(loadFrontchannelLogout());
-      return async (opened, context) => {
-        const { createFrontchannelLogout } = await loadFrontchannelLogout();
-        return createFrontchannelLogout(registration)(opened, context);
-      };
-    },
+    create: ({ tasks }, registration) =>
+      loadedNow(tasks, async () =>
+        (await loadFrontchannelLogout()).createFrontchannelLogout(registration),
+      ),
   },
   sessions: {
     methods: ["GET", "POST"],
     setting: "sessionsPage",
-    create({ tasks }) {
-      tasks.add(loadSessionList());
-      return async (opened, context) => (await loadSessionList()).sessions(opened, context);
-    },
+    create: ({ tasks }) => loadedNow(tasks, async () => (await loadSessionList()).sessions),
   },
-  events: { methods: READ, setting: "events", create: createEvents },
+  events: {
+    methods: READ,
+    setting: "events",
+    create: ({ tasks }) => loadedNow(tasks, async () => (await loadEventStream()).createEvents()),
+  },
   jwks: {
     methods: READ,
     setting: "publishKeys",
@@ -119,8 +132,15 @@ export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
     setting: "debug",
     create: () => async (opened, context) => (await loadDebug()).debug(opened, context),
   },
-  popup: { methods: READ, create: () => popup },
-  "popup.js": { methods: READ, isAsset: true, create: () => popupScript },
+  popup: {
+    methods: READ,
+    create: ({ tasks }) => loadedNow(tasks, async () => (await loadPopup()).popup),
+  },
+  "popup.js": {
+    methods: READ,
+    isAsset: true,
+    create: ({ tasks }) => loadedNow(tasks, async () => (await loadPopup()).popupScript),
+  },
   "style.css": { methods: READ, isAsset: true, create: () => styleSheet },
 };
 

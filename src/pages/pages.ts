@@ -18,12 +18,14 @@ import type { PageContent, PageDescription } from "./page-description.js";
 import type { PagesOptions } from "./page-options.js";
 import { page } from "./page-reply.js";
 import { imageSource } from "./person.js";
-import { popupPage, type PopupModel } from "./popup-page.js";
-import { sessionsPage, type SessionsModel } from "./sessions-page.js";
+import type { PopupModel } from "./popup-page.js";
+import type { SessionsModel } from "./sessions-page.js";
 import { createTexts, type Texts } from "./texts.js";
 
 const loadStyle = lazily(() => import("./style.js"));
 const loadChooserPage = lazily(() => import("./chooser-page.js"));
+const loadPopupPage = lazily(() => import("./popup-page.js"));
+const loadSessionsPage = lazily(() => import("./sessions-page.js"));
 
 /** The pages of one application: they know its paths, its look and its language. */
 export interface Pages {
@@ -188,7 +190,9 @@ export function createPages(parts: PagesParts): Pages {
     load: ({ chooser }) =>
       Promise.all([
         loadStyle(),
+        loadPopupPage(),
         ...(chooser ? [loadChooserPage()] : []),
+        ...(hasSessionsPage ? [loadSessionsPage()] : []),
         // The languages of browsers are loaded when one asks: the page is in English if that fails.
         ...(locale === "auto" ? [] : [textsOnce(locale)]),
       ]),
@@ -200,9 +204,14 @@ export function createPages(parts: PagesParts): Pages {
       reply(request, (texts) =>
         indexPage({ ...model, publicPath, homeHref, sessionsPage: hasSessionsPage }, texts),
       ),
-    sessions: (model, request) =>
-      reply(request, (texts) => sessionsPage({ ...model, publicPath }, texts)),
-    popup: (model, request) => reply(request, (texts) => popupPage(model, texts)),
+    async sessions(model, request) {
+      const { sessionsPage } = await loadSessionsPage();
+      return reply(request, (texts) => sessionsPage({ ...model, publicPath }, texts));
+    },
+    async popup(model, request) {
+      const { popupPage } = await loadPopupPage();
+      return reply(request, (texts) => popupPage(model, texts));
+    },
     // Where browsers send no Sec-Fetch-Site, the login knows its own page by Referer. The path
     // contains the used code, so it stays out.
     otherUser: (model, request) =>

@@ -2,7 +2,8 @@
 import type { EpochSeconds } from "../clock.js";
 import type { SessionRecord } from "./record.js";
 import { NEEDS_USER } from "./silent-login.js";
-import { apiEntry, isRecent } from "./stored-api-tokens.js";
+import { apiEntry } from "./stored-api-tokens.js";
+import { isRecent } from "./token-validity.js";
 
 /**
  * The refusals that a login can help with: it asks the user. `invalid_grant` is here after a base

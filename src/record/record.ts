@@ -99,7 +99,7 @@ export interface PrivateState {
   readonly tokens_received_at?: EpochSeconds;
   /** When an API's rejection of the session's access token last led to a refresh. */
   readonly forced_at?: EpochSeconds;
-  /** By the name of the API; at most `MAX_API_ENTRIES` of stored-api-tokens.ts. */
+  /** By the name of the API; at most `MAX_API_ENTRIES` of stored-form.ts. */
   readonly apis?: Readonly<Record<string, ApiEntry>>;
   /**
    * The APIs that the user's logins have requested by name, since the last login that named none.

@@ -4,31 +4,15 @@
  */
 import { hasEpochTimePassed, type EpochSeconds } from "../clock.js";
 import type { ApiEntry, SessionRecord } from "./record.js";
-import { isUnexpired, staysValid } from "./token-validity.js";
+import { MAX_API_ENTRIES } from "./stored-form.js";
+import { isRecent, isUnexpired, staysValid } from "./token-validity.js";
 import { withoutUndefined } from "./without-undefined.js";
-
-/** Each can be 2 KB, and every access decrypts them. */
-export const MAX_API_ENTRIES = 8;
-
-/**
- * Seconds for which a refusal counts, and in which a rejected token is replaced only once. Our
- * decision.
- */
-const REFUSAL_SECONDS = 60;
 
 /** Returns what the record has for an API, if it was requested with the same settings. */
 export function apiEntry(record: SessionRecord, api: string, target: string): ApiEntry | undefined {
   const { apis } = record.idp_state;
   const entry = apis !== undefined && Object.hasOwn(apis, api) ? apis[api] : undefined;
   return entry?.target === target ? entry : undefined;
-}
-
-/**
- * Whether something was written within the last minute. A time in the future, of another clock,
- * counts as now.
- */
-export function isRecent(at: EpochSeconds | undefined, now: EpochSeconds): boolean {
-  return at !== undefined && now - at < REFUSAL_SECONDS;
 }
 
 /** The entry's token, unless it has expired. */

@@ -10,7 +10,9 @@ import {
   type SessionRecord,
   type UnreadRecord,
 } from "./record.js";
-import { MAX_API_ENTRIES } from "./stored-api-tokens.js";
+
+/** The APIs whose tokens a record keeps. Each can be 2 KB, and every access decrypts them. */
+export const MAX_API_ENTRIES = 8;
 
 /** The configured names of the record's three nameable keys. */
 export interface KeyNames {

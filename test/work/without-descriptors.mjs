@@ -63,6 +63,8 @@ const auth = idpAuth({
   scope: ["openid", "email", "profile"],
   providers: { staff: provider("staff"), guests: provider("guests") },
   sessionsPage: true,
+  events: true,
+  backchannelLogout: true,
   pages: { locale: "auto" },
   apis: {
     orders: { url: api, path: "/orders/", resource: "https://orders.example", provider: "staff" },

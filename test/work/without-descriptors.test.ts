@@ -32,7 +32,7 @@ class Browser {
     stops.push(() => this.#agent.destroy());
   }
 
-  async get(path: string): Promise<Answer> {
+  async get(path: string, method = "GET"): Promise<Answer> {
     const headers = {
       host: "app.example",
       accept: "text/html",
@@ -45,6 +45,7 @@ class Browser {
       host: "127.0.0.1",
       port: this.#port,
       path,
+      method,
       agent: this.#agent,
       headers,
     });
@@ -118,9 +119,17 @@ it("an application that can't open a file any more signs users in, and serves ev
   expect(chooser).toMatchObject({ status: 200, headers: { "content-language": "en" } });
   expect(chooser.body).toContain("provider=guests");
   expect(codes).toContain("language_not_loaded");
+  // A navigation without a session goes to the login.
+  expect(await browser.get("/idpauth/events")).toMatchObject({ status: 302 });
   expect(await browser.signIn()).toMatchObject({ status: 302, headers: { location: "/idpauth/" } });
   expect((await browser.get("/idpauth/session")).body).toContain('"authenticated":true');
   expect(await browser.get("/idpauth/sessions")).toMatchObject({ status: 200 });
+  expect(await browser.get("/idpauth/popup")).toMatchObject({ status: 200 });
+  expect(await browser.get("/idpauth/popup.js")).toMatchObject({ status: 200 });
+  // It has no logout token.
+  expect(await browser.get("/idpauth/backchannel-logout/staff", "POST")).toMatchObject({
+    status: 400,
+  });
   expect(await browser.get("/token")).toMatchObject({ status: 200, body: "access-token" });
   // A connection to the API needs a descriptor. The failure is this request's alone.
   expect(await browser.get("/orders/1")).toMatchObject({ status: 502 });
