@@ -1,5 +1,12 @@
 import type { Clock } from "../clock.js";
 
+/**
+ * Milliseconds between two sweeps of a store for expired entries, which no operation returns before
+ * they are removed. PostgreSQL's can be set (`sweepInterval`), because all processes sweep one
+ * table.
+ */
+export const SWEEP_INTERVALS_MS = { memory: 30_000, sqlite: 30_000, postgres: 60_000 };
+
 /** Milliseconds between two full slices, so that other work gets its turn. */
 const SLICE_PAUSE_MS = 20;
 

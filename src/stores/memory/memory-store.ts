@@ -8,6 +8,7 @@ import type {
   Stored,
 } from "../../ports/session-store.js";
 import { LIST_FIELDS, LIST_PAGE, type ListField } from "../stored-entries.js";
+import { SWEEP_INTERVALS_MS } from "../sweep.js";
 
 export interface MemoryStoreOptions {
   /** Default: the system clock. */
@@ -23,7 +24,6 @@ export interface MemoryStoreOptions {
 
 const DEFAULT_MAX_SESSIONS = 100_000;
 const MAX_MAX_SESSIONS = 16_000_000;
-const SWEEP_INTERVAL_MS = 30_000;
 /**
  * Entries that are swept before other work runs: about a millisecond if all of them have expired.
  */
@@ -218,7 +218,7 @@ function createMemoryStore(clock: Clock, maxSessions: number): SessionStore {
 
   /** An empty store has no timer, so that a finished process can exit with any clock. */
   function scheduleSweep(): void {
-    cancelSweep ??= clock.timer(SWEEP_INTERVAL_MS, () => void sweep());
+    cancelSweep ??= clock.timer(SWEEP_INTERVALS_MS.memory, () => void sweep());
   }
 
   async function sweep(): Promise<void> {
