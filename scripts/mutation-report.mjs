@@ -49,6 +49,13 @@ export const DECIDING_FILES = {
     "test/sessions/session-entries.unit.test.ts",
     "test/sessions/bundled-sessions.unit.test.ts",
   ],
+  "src/sessions/entry-summary.ts": [
+    "test/sessions/entry-summary.unit.test.ts",
+    "test/sessions/session-entries.unit.test.ts",
+  ],
+  "src/sessions/end-trace.ts": ["test/sessions/session-entries.unit.test.ts"],
+  "src/sessions/session-label.ts": ["test/sessions/session-label.unit.test.ts"],
+  "src/sessions/listed-pages.ts": ["test/sessions/listed-pages.unit.test.ts"],
   "src/sessions/bundled-sessions.ts": ["test/sessions/bundled-sessions.unit.test.ts"],
   "src/sessions/framework-session.ts": ["test/sessions/framework-session.unit.test.ts"],
   "src/sessions/subject-sessions.ts": ["test/sessions/subject-sessions.unit.test.ts"],

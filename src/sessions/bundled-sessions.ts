@@ -21,6 +21,7 @@ import {
   newCookieValue,
   storeKeyOf,
 } from "./cookie.js";
+import type { TracedReason } from "./end-trace.js";
 import { createSessionEndWatch, type SessionEndWatch } from "./session-end-watch.js";
 import {
   createSessionEntries,
@@ -28,7 +29,6 @@ import {
   type SessionEntries,
   type Handle,
   type SessionEntriesOptions,
-  type TracedReason,
 } from "./session-entries.js";
 
 /** A write that fails this often is not a lost race: the store is broken. */

@@ -1,12 +1,9 @@
 import { epochSeconds } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
 import type { Stored } from "../ports/session-store.js";
-import {
-  readSummary,
-  traceOf,
-  type SessionEntriesOptions,
-  type TracedReason,
-} from "./session-entries.js";
+import { traceOf, type TracedReason } from "./end-trace.js";
+import { readSummary } from "./entry-summary.js";
+import type { SessionEntriesOptions } from "./session-entries.js";
 import type { EntryPages } from "./store-failures.js";
 
 /** Store operations at a time. */
@@ -65,7 +62,8 @@ export function createSessionEnding(options: SessionEndingOptions): SessionEndin
     if (removed === undefined) return false;
     // Without a trace, the session has ended too. The removed entry may itself be the trace of an
     // earlier call.
-    await store.insert(key, traceOf(sealer, key, reason, epochSeconds(clock))).catch(() => false);
+    const trace = traceOf(sealer, key, { reason, now: epochSeconds(clock) });
+    await store.insert(key, trace).catch(() => false);
     if (removed.subject === undefined) return false;
     onEnded?.(key, reason);
     if (readSummary(sealer, key, removed)?.isEnded === true) return false;

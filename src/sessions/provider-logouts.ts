@@ -6,15 +6,10 @@ import { hasSubject, type IdInfo } from "../record/identity.js";
 import { PENDING_LOGIN_SECONDS } from "../record/record.js";
 import type { ClientIdentity } from "../record/record.js";
 import type { SessionEnding } from "./end-by-key.js";
+import { noteOf, readSummary, readSummaryJson, stampOf } from "./entry-summary.js";
+import { allPagesUnder } from "./listed-pages.js";
 import type { KeyedHashes } from "./seal.js";
-import {
-  allPagesUnder,
-  noteOf,
-  readSummary,
-  readSummaryJson,
-  stampOf,
-  type SessionEntriesOptions,
-} from "./session-entries.js";
+import type { SessionEntriesOptions } from "./session-entries.js";
 import type { EntryPages } from "./store-failures.js";
 
 /**
@@ -63,7 +58,10 @@ export function createProviderLogouts(options: ProviderLogoutsOptions): Provider
   async function remember(key: string, iat: EpochSeconds): Promise<void> {
     // As long as a started login may take.
     const entry = () =>
-      noteOf(sealer, key, { logout_iat: iat }, epochSeconds(clock) + PENDING_LOGIN_SECONDS);
+      noteOf(sealer, key, {
+        members: { logout_iat: iat },
+        expiresAt: epochSeconds(clock) + PENDING_LOGIN_SECONDS,
+      });
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       if (await store.insert(key, entry())) return;
       const known = await store.get(key);

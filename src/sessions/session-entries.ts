@@ -1,10 +1,7 @@
-/**
- * A session as a store keeps it: the encrypted record, the summary that is readable without the
- * cookie, and the trace after its end.
- */
+/** A session as a store keeps it: its encrypted record, and the fields that it is found by. */
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
 import type { Entry, Stored } from "../ports/session-store.js";
-import { deepFreeze, isObject, isTooDeep, MAX_RECORD_DEPTH } from "../record/json.js";
+import { deepFreeze, isTooDeep, MAX_RECORD_DEPTH } from "../record/json.js";
 import {
   clientOf,
   isOfClients,
@@ -16,9 +13,11 @@ import {
 } from "../record/record.js";
 import { expiryWithCookie } from "../record/session-life.js";
 import { parseRecord, storedForm, type KeyNames } from "../record/stored-form.js";
-import type { KeyedHashes, Sealer } from "./seal.js";
+import { tracedReason, type TracedReason } from "./end-trace.js";
+import { parsedJson, readSummary, sealedSummary, stampOf } from "./entry-summary.js";
+import type { Sealer } from "./seal.js";
 import type { Looked } from "./session-end-watch.js";
-import { allPages, type EntryPages, type ReportedStore } from "./store-failures.js";
+import type { ReportedStore } from "./store-failures.js";
 
 /** The cookie value that leads to a session, and the key that the session is stored under. */
 export interface Handle {
@@ -152,8 +151,7 @@ export function createSessionEntries(options: SessionEntriesOptions) {
       const record = namesProviders ? decode(stored.data, handle) : undefined;
       return record === undefined || isOfClients(record, clients) ? undefined : "provider_removed";
     }
-    const reason = readSummaryJson(options.sealer, handle.key, stored)?.["ended"];
-    return TRACED.find((traced) => traced === reason);
+    return tracedReason(options.sealer, handle.key, stored);
   }
 
   /** Undefined: this process cannot read the record, or the record belongs to another client. */
@@ -194,7 +192,7 @@ export function createSessionEntries(options: SessionEntriesOptions) {
       // with an ordinary prototype.
       return Object.getPrototypeOf(data) === null ? data : withoutInherited(data);
     }
-    const json = data instanceof Uint8Array ? parsed(sealer.open(data, value, key)) : undefined;
+    const json = data instanceof Uint8Array ? parsedJson(sealer.open(data, value, key)) : undefined;
     return isTooDeep(json, MAX_RECORD_DEPTH) ? undefined : parseRecord(json, names);
   }
 
@@ -204,144 +202,4 @@ export function createSessionEntries(options: SessionEntriesOptions) {
 /** A stored claim is untrusted: it may be of any type. */
 function textOf(claim: unknown): string {
   return typeof claim === "string" ? claim : "";
-}
-
-/** Characters that a label may have. Every session stores one. */
-const MAX_LABEL_LENGTH = 200;
-
-/** A summary as a store keeps it: JSON, encrypted with SECRET_KEY. */
-function sealedSummary(sealer: Sealer, key: string, members: object): Uint8Array {
-  return sealer.sealSummary(JSON.stringify({ v: 1, ...members }), key);
-}
-
-/** Returns an entry without a session. Its summary has these members. */
-export function noteOf(
-  sealer: Sealer,
-  key: string,
-  members: object,
-  expiresAt: EpochSeconds,
-): Entry {
-  return { data: Uint8Array.of(0), summary: sealedSummary(sealer, key, members), expiresAt };
-}
-
-/**
- * Returns the fields of a session that the list of sessions and a logout by the provider read. The
- * summary is readable without the session's cookie, so it contains no token and no identity.
- * Undefined: it is under an unknown key, was modified, or has another format.
- */
-export function readSummary(sealer: Sealer, key: string, stored: Stored) {
-  const members = readSummaryJson(sealer, key, stored);
-  if (members === undefined) return undefined;
-  return {
-    loginAt: stampOf(members["login_at"]),
-    label: labelOf(members["label"]),
-    /** Seconds with a fraction. Null: an earlier release wrote the summary. */
-    activeAt: stampOf(members["active_at"]),
-    /** `iat` of the ID token of the sign-in. */
-    signedInIat: stampOf(members["iat"]),
-    /** The claim `session_expiry`. */
-    sessionExpiry: stampOf(members["session_expiry"]),
-    /**
-     * True: the end of the session has been announced. The record stays, so that the browser learns
-     * the reason.
-     */
-    isEnded: members["is_ended"] === true,
-  };
-}
-
-/** Returns the members of a summary, unchecked. */
-export function readSummaryJson(
-  sealer: Sealer,
-  key: string,
-  { summary }: Stored,
-): Record<string, unknown> | undefined {
-  const json = parsed(summary && sealer.openSummary(summary, key));
-  return isObject(json) && json["v"] === 1 ? json : undefined;
-}
-
-export function stampOf(value: unknown): EpochSeconds | null {
-  return typeof value === "number" && Number.isFinite(value) ? value : null;
-}
-
-/**
- * Cleans a label: one line of at most 200 characters, well-formed. Null: nothing remains to show.
- */
-export function labelOf(value: unknown): string | null {
-  if (typeof value !== "string") return null;
-  // Cut first, because a header can be megabytes long. To twice the length, because white space is
-  // folded afterwards.
-  const line = value
-    .slice(0, 2 * MAX_LABEL_LENGTH)
-    .toWellFormed()
-    .replace(/[\s\p{Cc}\p{Cf}]+/gu, " ")
-    .trim();
-  return line === "" ? null : line.slice(0, MAX_LABEL_LENGTH).toWellFormed();
-}
-
-/** Seconds for which the trace of an ended session stays. */
-const TRACE_SECONDS = 600;
-
-/** Why a session can end without its cookie. */
-const TRACED = ["logged_out_at_provider", "ended_everywhere", "too_many_sessions"] as const;
-export type TracedReason = (typeof TRACED)[number];
-
-/**
- * Returns the trace that a session leaves under its key when it ends without its cookie. The
- * browser learns the reason from the trace, which contains nothing else.
- */
-export function traceOf(
-  sealer: Sealer,
-  key: string,
-  reason: TracedReason,
-  now: EpochSeconds,
-): Entry {
-  return noteOf(sealer, key, { ended: reason }, now + TRACE_SECONDS);
-}
-
-/** Parses decrypted JSON. Returns undefined for anything else. */
-function parsed(text: string | undefined): unknown {
-  try {
-    return text === undefined ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The lists of a store, and the way to find what they have lost. */
-export type ListedStore = Pick<ReportedStore, "listBySubject" | "listBySid" | "lossyIndex">;
-
-/**
- * Reads the pages under the hashes of SECRET_KEY and of each fallback, and lets other work run in
- * between. A session that was not written since a rotation still has the earlier hash. Then reads
- * in reverse order, because a write in between may move a session from one hash to the other. So an
- * entry may occur twice.
- */
-export async function* pagesUnder(
-  store: ListedStore,
-  field: "subject" | "sid",
-  hashes: KeyedHashes,
-): EntryPages {
-  for (const hash of [...hashes, ...hashes.slice(0, -1).reverse()]) {
-    yield* allPages((cursor) =>
-      field === "subject" ? store.listBySubject(hash, cursor) : store.listBySid(hash, cursor),
-    );
-  }
-}
-
-/**
- * As {@link pagesUnder}, and then everything that the lists have lost, if the store says that they
- * can. For what must find every session: a logout.
- */
-export async function* allPagesUnder(
-  store: ListedStore,
-  field: "subject" | "sid",
-  hashes: KeyedHashes,
-): EntryPages {
-  yield* pagesUnder(store, field, hashes);
-  const { lossyIndex } = store;
-  if (lossyIndex === undefined || (await lossyIndex.isWhole())) return;
-  const { entries, failure } = await lossyIndex.search(field, hashes);
-  // What was found ends, also if the search has failed afterwards.
-  yield entries;
-  if (failure !== undefined) throw failure;
 }

@@ -4,13 +4,10 @@ import type { Stored } from "../ports/session-store.js";
 import { isWithinLimits, type PolicySettings } from "../record/session-policy.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import type { SessionEnding } from "./end-by-key.js";
+import { readSummary } from "./entry-summary.js";
+import { allPagesUnder, pagesUnder } from "./listed-pages.js";
 import type { KeyedHashes } from "./seal.js";
-import {
-  allPagesUnder,
-  pagesUnder,
-  readSummary,
-  type SessionEntriesOptions,
-} from "./session-entries.js";
+import type { SessionEntriesOptions } from "./session-entries.js";
 
 /** The two claims that identify a user (OpenID Connect Core section 5.7). */
 export interface Subject {

@@ -14,7 +14,8 @@ import {
 } from "../../src/sessions/bundled-sessions.js";
 import { createSealer } from "../../src/sessions/seal.js";
 import { newCookieValue, storeKeyOf } from "../../src/sessions/cookie.js";
-import { readSummary, traceOf } from "../../src/sessions/session-entries.js";
+import { traceOf } from "../../src/sessions/end-trace.js";
+import { readSummary } from "../../src/sessions/entry-summary.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { SealingStore } from "../support/sealing-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
@@ -921,7 +922,7 @@ describe("the trace of a session that ended without its cookie", () => {
     const key = await signedIn();
     await store.delete(key);
     const sealer = createSealer(SECRET, []);
-    await store.insert(key, traceOf(sealer, key, "ended_everywhere", now()));
+    await store.insert(key, traceOf(sealer, key, { reason: "ended_everywhere", now: now() }));
     return key;
   }
 

@@ -2,7 +2,8 @@ import { describe, expect, it, vi } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
 import { createSessionEnding, type Ending } from "../../src/sessions/end-by-key.js";
 import type { EntryPages } from "../../src/sessions/store-failures.js";
-import { traceOf, type Handle } from "../../src/sessions/session-entries.js";
+import { traceOf } from "../../src/sessions/end-trace.js";
+import type { Handle } from "../../src/sessions/session-entries.js";
 import { newHandle, storedSessions } from "../support/stored-sessions.js";
 
 function setUp() {
@@ -48,7 +49,10 @@ describe("ending sessions by their keys", () => {
   it("counts no trace, which stays a trace", async () => {
     const { store, sealer, now, end, ending, announce, onEnded, reasonOf } = setUp();
     const handle = newHandle();
-    await store.insert(handle.key, traceOf(sealer, handle.key, "logged_out_at_provider", now()));
+    await store.insert(
+      handle.key,
+      traceOf(sealer, handle.key, { reason: "logged_out_at_provider", now: now() }),
+    );
     expect(await end([handle.key], ending)).toBe(0);
     expect(await reasonOf(handle)).toBeDefined();
     expect([announce.mock.calls, onEnded.mock.calls]).toEqual([[], []]);

@@ -4,7 +4,7 @@ import type { LogoutToken } from "../../src/ports/provider.js";
 import { createProviderLogouts } from "../../src/sessions/provider-logouts.js";
 import { createReportedStore } from "../../src/sessions/store-failures.js";
 import { createSealer } from "../../src/sessions/seal.js";
-import { noteOf, readSummaryJson } from "../../src/sessions/session-entries.js";
+import { noteOf, readSummaryJson } from "../../src/sessions/entry-summary.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { SealingStore, type StoreMethod } from "../support/sealing-store.js";
 import {
@@ -210,7 +210,7 @@ describe("a sign-in that a logout by the provider overtakes", () => {
     const { store, sealer, logOut, logouts, now } = setUp();
     const [key] = sealer.logoutKeys(CLIENT, "sub", "ada");
     await store.insert(key, {
-      ...noteOf(sealer, key, {}, now() + 60),
+      ...noteOf(sealer, key, { members: {}, expiresAt: now() + 60 }),
       ...(summary && { summary }),
     });
     expect(await logouts.hasEnded({ ...ADA, iat: START })).toBe(false);
@@ -244,7 +244,10 @@ describe("storing a logout", () => {
   ])("begins again if the older one %s in between", async (_name, method) => {
     const { sealing, sealer, store, logOut, logouts, now } = setUp();
     const key = keyOf(sealer);
-    const older = noteOf(sealer, key, { logout_iat: START - 60 }, now() + 60);
+    const older = noteOf(sealer, key, {
+      members: { logout_iat: START - 60 },
+      expiresAt: now() + 60,
+    });
     await store.insert(key, older);
     sealing.calls.length = 0;
     sealing.before = async (call) => {
@@ -287,7 +290,10 @@ describe("storing a logout", () => {
   it("gives up after 16 lost races, twice", async () => {
     const { sealing, sealer, store, logOut, now } = setUp();
     const key = keyOf(sealer);
-    await store.insert(key, noteOf(sealer, key, { logout_iat: START - 60 }, now() + 600));
+    await store.insert(
+      key,
+      noteOf(sealer, key, { members: { logout_iat: START - 60 }, expiresAt: now() + 600 }),
+    );
     sealing.calls.length = 0;
     sealing.before = async (call) => {
       if (call.method !== "replace" || call.key !== key) return;

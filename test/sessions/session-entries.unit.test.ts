@@ -4,16 +4,8 @@ import type { Entry, SessionStore, Stored } from "../../src/ports/session-store.
 import { EMPTY_RECORD, type SessionRecord } from "../../src/record/record.js";
 import { createReportedStore, type EntryPages } from "../../src/sessions/store-failures.js";
 import { createSealer } from "../../src/sessions/seal.js";
-import {
-  allPagesUnder,
-  labelOf,
-  noteOf,
-  pagesUnder,
-  readSummary,
-  readSummaryJson,
-  stampOf,
-  traceOf,
-} from "../../src/sessions/session-entries.js";
+import { traceOf } from "../../src/sessions/end-trace.js";
+import { noteOf, readSummary, readSummaryJson } from "../../src/sessions/entry-summary.js";
 import { expiryWithCookie } from "../../src/record/session-life.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
@@ -213,7 +205,7 @@ describe("what a stored session says to a process that cannot use it", () => {
   it.each(["logged_out_at_provider", "ended_everywhere", "too_many_sessions"] as const)(
     "is the reason of its trace, which stays ten minutes: %s",
     (reason) => {
-      const trace = traceOf(own.sealer, handle.key, reason, START);
+      const trace = traceOf(own.sealer, handle.key, { reason, now: START });
       expect(ended(trace)).toBe(reason);
       expect(trace.expiresAt).toBe(START + 600);
       expect(own.entries.recordOf(stored(trace), handle)).toBeUndefined();
@@ -221,8 +213,14 @@ describe("what a stored session says to a process that cannot use it", () => {
   );
 
   it.each([
-    ["another reason", noteOf(own.sealer, handle.key, { ended: "idle" }, START + 600)],
-    ["another session's trace", traceOf(own.sealer, "other", "ended_everywhere", START)],
+    [
+      "another reason",
+      noteOf(own.sealer, handle.key, { members: { ended: "idle" }, expiresAt: START + 600 }),
+    ],
+    [
+      "another session's trace",
+      traceOf(own.sealer, "other", { reason: "ended_everywhere", now: START }),
+    ],
     ["a pending login", own.entries.newEntryOf(EMPTY_RECORD, handle, null)],
   ])("is nothing for %s", (_what, entry) => {
     expect(ended(entry)).toBeUndefined();
@@ -264,7 +262,10 @@ it("a watch of several sessions learns the record of each, or why it is gone", a
     newHandle(),
     newHandle(),
   ];
-  await store.insert(ended.key, traceOf(sealer, ended.key, "ended_everywhere", now()));
+  await store.insert(
+    ended.key,
+    traceOf(sealer, ended.key, { reason: "ended_everywhere", now: now() }),
+  );
   await store.insert(pending.key, { data: Uint8Array.of(1), expiresAt: now() + 60 });
   expect(await entries.look([gone, here, ended, pending])).toEqual([
     { record: undefined, reason: undefined },
@@ -298,216 +299,5 @@ describe("a store in this process", () => {
     const { entries } = inProcess();
     const bytes = stored({ data: Uint8Array.of(1), expiresAt: START + 60 });
     expect(entries.recordOf(bytes, newHandle())).toBeUndefined();
-  });
-});
-
-describe("the summary of a session", () => {
-  const { sealer } = storedSessions();
-  const summaryOf = (text: string) => ({
-    ...stored({ data: Uint8Array.of(0), expiresAt: START }),
-    summary: sealer.sealSummary(text, "key"),
-  });
-
-  it("has no value of another type than its own", () => {
-    const json = {
-      v: 1,
-      login_at: "1",
-      label: 7,
-      active_at: "1",
-      iat: null,
-      session_expiry: [],
-      is_ended: 1,
-    };
-    expect(readSummary(sealer, "key", summaryOf(JSON.stringify(json)))).toEqual({
-      loginAt: null,
-      label: null,
-      activeAt: null,
-      signedInIat: null,
-      sessionExpiry: null,
-      isEnded: false,
-    });
-    const good = {
-      v: 1,
-      login_at: 1,
-      label: "a",
-      active_at: 1.5,
-      iat: 2,
-      session_expiry: 3,
-      is_ended: true,
-    };
-    expect(readSummary(sealer, "key", summaryOf(JSON.stringify(good)))).toEqual({
-      loginAt: 1,
-      label: "a",
-      activeAt: 1.5,
-      signedInIat: 2,
-      sessionExpiry: 3,
-      isEnded: true,
-    });
-  });
-
-  it.each(["{", "null", "7", '[{"v":1}]', '{"v":2}', "{}"])("is none if it is %s", (text) => {
-    expect(readSummary(sealer, "key", summaryOf(text))).toBeUndefined();
-  });
-
-  it("is none under an unknown key, and if there is none", () => {
-    const other = createSealer("another secret key of 32 bytes or more", []);
-    expect(readSummary(other, "key", summaryOf('{"v":1}'))).toBeUndefined();
-    const without = stored({ data: Uint8Array.of(0), expiresAt: START });
-    expect(readSummary(sealer, "key", without)).toBeUndefined();
-  });
-});
-
-it.each([
-  [0, 0],
-  [1.5, 1.5],
-  [NaN, null],
-  [Infinity, null],
-  ["1", null],
-  [null, null],
-  [undefined, null],
-])("a stored time that is %j reads as %j", (value, expected) => {
-  expect(stampOf(value)).toBe(expected);
-});
-
-describe("a label", () => {
-  it.each([
-    ["  Firefox on\r\n\t Linux  ", "Firefox on Linux"],
-    ["a\u0000\u202e\u200bb", "a b"],
-    [" \r\n\u0000 ", null],
-    ["", null],
-    [7, null],
-    ["x".repeat(201), "x".repeat(200)],
-    [`${" ".repeat(300)}late`, "late"],
-    // Of a header of megabytes, only the beginning is read.
-    [`${" ".repeat(400)}late`, null],
-    // An emoji is two code units; half of one is no character.
-    [`${"x".repeat(199)}😀`, `${"x".repeat(199)}\ufffd`],
-    [`\ud83d`, "\ufffd"],
-  ])("%j is shown as %j", (value, expected) => {
-    expect(labelOf(value)).toBe(expected);
-  });
-});
-
-describe("the pages of a user's sessions", () => {
-  async function keysOf(pages: EntryPages): Promise<string[]> {
-    const keys: string[] = [];
-    for await (const entries of pages) keys.push(...entries.keys());
-    return keys;
-  }
-  /** A store with a list of pages under each hash. */
-  function listing(pages: Record<string, string[][]>, more: Partial<SessionStore> = {}) {
-    const reads: string[] = [];
-    const list = (field: string) => (hash: string, cursor?: string) => {
-      reads.push(`${field} ${hash} ${cursor ?? "-"}`);
-      const page = Number(cursor ?? 0);
-      const keys = pages[hash]?.[page] ?? [];
-      const isLast = page + 1 >= (pages[hash]?.length ?? 0);
-      return Promise.resolve({
-        entries: new Map(keys.map((key) => [key, entryUnder(hash)])),
-        ...(!isLast && { next: String(page + 1) }),
-      });
-    };
-    const store = {
-      listBySubject: list("subject"),
-      listBySid: list("sid"),
-      ...more,
-    } as SessionStore;
-    return { store: createReportedStore(store, new TestClock()), reads };
-  }
-  const entryUnder = (hash: string): Stored =>
-    stored({ data: Uint8Array.of(0), expiresAt: START, subject: hash, sid: `sid of ${hash}` });
-
-  it("are read one after the other, under every key and then in reverse order", async () => {
-    const { store, reads } = listing({ new: [["a"], ["b"]], old: [["c"]] });
-    expect(await keysOf(pagesUnder(store, "subject", ["new", "old", "older"]))).toEqual(
-      ["a", "b", "c"].concat(["c", "a", "b"]),
-    );
-    expect(reads).toEqual(
-      ["new -", "new 1", "old -", "older -", "old -", "new -", "new 1"].map(
-        (read) => `subject ${read}`,
-      ),
-    );
-  });
-
-  it("are read once if there is one key", async () => {
-    const { store, reads } = listing({ one: [["a"]] });
-    expect(await keysOf(pagesUnder(store, "sid", ["one"]))).toEqual(["a"]);
-    expect(reads).toEqual(["sid one -"]);
-  });
-
-  it("let other work run in between", async () => {
-    const { store } = listing({ one: [["a"], ["b"]] });
-    const order: string[] = [];
-    setImmediate(() => order.push("other work"));
-    for await (const entries of pagesUnder(store, "subject", ["one"]))
-      order.push(...entries.keys());
-    expect(order).toEqual(["a", "other work", "b"]);
-  });
-
-  describe("in a store whose lists can lose entries", () => {
-    const scanned = (isWhole: boolean) => {
-      const all: [string, Stored][] = [
-        ["lost", entryUnder("one")],
-        ["of another user", entryUnder("another")],
-        ["under the old key", entryUnder("two")],
-        ["without a user", stored({ data: Uint8Array.of(0), expiresAt: START })],
-      ];
-      return listing(
-        { one: [["listed"]] },
-        {
-          lossyIndex: {
-            isWhole: () => Promise.resolve(isWhole),
-            scan: (cursor = "0") =>
-              Promise.resolve({
-                entries: new Map([all[Number(cursor)]!]),
-                ...(cursor !== "3" && { next: String(Number(cursor) + 1) }),
-              }),
-          },
-        },
-      ).store;
-    };
-
-    it("are completed with the user's lost entries", async () => {
-      expect(await keysOf(allPagesUnder(scanned(false), "subject", ["one", "two"]))).toEqual([
-        "listed",
-        "listed",
-        "lost",
-        "under the old key",
-      ]);
-    });
-
-    it("are completed with the entries of the provider's session", async () => {
-      expect(await keysOf(allPagesUnder(scanned(false), "sid", ["sid of another"]))).toEqual([
-        "of another user",
-      ]);
-    });
-
-    it("that were found count, if the scan fails afterwards, and the failure isn't hidden", async () => {
-      const { store } = listing(
-        { one: [["listed"]] },
-        {
-          lossyIndex: {
-            isWhole: () => Promise.resolve(false),
-            scan: (cursor) =>
-              cursor === undefined
-                ? Promise.resolve({ entries: new Map([["lost", entryUnder("one")]]), next: "1" })
-                : Promise.reject(new Error("cut")),
-          },
-        },
-      );
-      const keys: string[] = [];
-      const read = async () => {
-        for await (const entries of allPagesUnder(store, "subject", ["one"]))
-          keys.push(...entries.keys());
-      };
-      await expect(read()).rejects.toBeInstanceOf(StoreUnavailableError);
-      expect(keys).toEqual(["listed", "lost"]);
-    });
-
-    it("are all there is while the lists are whole", async () => {
-      expect(await keysOf(allPagesUnder(scanned(true), "subject", ["one"]))).toEqual(["listed"]);
-      const { store } = listing({ one: [["listed"]] });
-      expect(await keysOf(allPagesUnder(store, "subject", ["one"]))).toEqual(["listed"]);
-    });
   });
 });

@@ -3,11 +3,11 @@ import type { Entry, SessionStore, Stored } from "../../src/ports/session-store.
 import type { ClientIdentity, SessionRecord } from "../../src/record/record.js";
 import { newCookieValue, storeKeyOf } from "../../src/sessions/cookie.js";
 import { createSessionEnding } from "../../src/sessions/end-by-key.js";
+import { readSummaryJson } from "../../src/sessions/entry-summary.js";
 import { createReportedStore } from "../../src/sessions/store-failures.js";
 import { createSealer } from "../../src/sessions/seal.js";
 import {
   createSessionEntries,
-  readSummaryJson,
   type Handle,
   type SessionEntriesOptions,
 } from "../../src/sessions/session-entries.js";

@@ -1,0 +1,83 @@
+/**
+ * The summary of an entry, which SECRET_KEY alone decrypts: what is readable without the session's
+ * cookie. It contains no token and no identity.
+ */
+import type { EpochSeconds } from "../clock.js";
+import type { Entry, Stored } from "../ports/session-store.js";
+import { isObject } from "../record/json.js";
+import type { Sealer } from "./seal.js";
+import { labelOf } from "./session-label.js";
+
+/** A summary as a store keeps it: JSON, encrypted with SECRET_KEY. */
+export function sealedSummary(sealer: Sealer, key: string, members: object): Uint8Array {
+  return sealer.sealSummary(JSON.stringify({ v: 1, ...members }), key);
+}
+
+/** What is stored without a session: the members of a summary. */
+export interface Note {
+  readonly members: object;
+  readonly expiresAt: EpochSeconds;
+}
+
+/** Returns an entry without a session. */
+export function noteOf(sealer: Sealer, key: string, { members, expiresAt }: Note): Entry {
+  return { data: Uint8Array.of(0), summary: sealedSummary(sealer, key, members), expiresAt };
+}
+
+/** The fields of a session that the list of sessions and a logout by the provider read. */
+export interface SessionSummary {
+  readonly loginAt: EpochSeconds | null;
+  readonly label: string | null;
+  /** Seconds with a fraction. Null: an earlier release wrote the summary. */
+  readonly activeAt: number | null;
+  /** `iat` of the ID token of the sign-in. */
+  readonly signedInIat: EpochSeconds | null;
+  /** The claim `session_expiry`. */
+  readonly sessionExpiry: EpochSeconds | null;
+  /**
+   * True: the end of the session has been announced. The record stays, so that the browser learns
+   * the reason.
+   */
+  readonly isEnded: boolean;
+}
+
+/** Undefined: it is under an unknown key, was modified, or has another format. */
+export function readSummary(
+  sealer: Sealer,
+  key: string,
+  stored: Stored,
+): SessionSummary | undefined {
+  const members = readSummaryJson(sealer, key, stored);
+  if (members === undefined) return undefined;
+  return {
+    loginAt: stampOf(members["login_at"]),
+    label: labelOf(members["label"]),
+    activeAt: stampOf(members["active_at"]),
+    signedInIat: stampOf(members["iat"]),
+    sessionExpiry: stampOf(members["session_expiry"]),
+    isEnded: members["is_ended"] === true,
+  };
+}
+
+/** Returns the members of a summary, unchecked. */
+export function readSummaryJson(
+  sealer: Sealer,
+  key: string,
+  { summary }: Stored,
+): Record<string, unknown> | undefined {
+  const json = parsedJson(summary && sealer.openSummary(summary, key));
+  return isObject(json) && json["v"] === 1 ? json : undefined;
+}
+
+export function stampOf(value: unknown): EpochSeconds | null {
+  return typeof value === "number" && Number.isFinite(value) ? value : null;
+}
+
+/** Parses decrypted JSON. Returns undefined for anything else. */
+export function parsedJson(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
