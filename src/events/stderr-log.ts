@@ -1,78 +1,12 @@
 import type { Clock } from "../clock.js";
-import type { Log, LogEntry } from "./log.js";
-
-/** Lines of one kind that are written within {@link WINDOW}; the others are counted. */
-export const LINES_PER_WINDOW = 10;
-
-/** Milliseconds. */
-export const WINDOW = 60_000;
-
-/**
- * Kinds that are distinguished by their reason. A provider that invents reasons without end fills
- * no memory.
- */
-const MAX_KINDS = 200;
+import { rateLimited } from "./log-rate-limit.js";
+import type { Log } from "./log.js";
 
 /** The default log: warnings and errors as single lines on stderr, rate-limited. */
 export function stderrLog(clock: Clock): Log {
-  const write = sampled(
+  const write = rateLimited(
     ({ level, code, message }) => process.stderr.write(`idpauth ${level} ${code}: ${message}\n`),
     clock,
   );
   return (entry) => entry.level !== "info" && write(entry);
-}
-
-/**
- * Limits the lines of each kind (code, provider, endpoint, reason) to ten a minute. After the
- * minute, one more line gives the number of suppressed lines in `details.suppressed`. Events and the
- * `log` of the application are not limited.
- */
-export function sampled(log: Log, clock: Clock): Log {
-  let since = -Infinity;
-  /** The first suppressed line represents the others of its kind. */
-  let kinds = new Map<string, { lines: number; suppressed: LogEntry | undefined }>();
-
-  function endWindow(): void {
-    const ended = kinds;
-    kinds = new Map();
-    for (const { lines, suppressed } of ended.values()) {
-      if (suppressed === undefined) continue;
-      const count = lines - LINES_PER_WINDOW;
-      const message = `${suppressed.message} (${String(count)} more lines of this kind within a minute were suppressed.)`;
-      log({ ...suppressed, message, details: { ...suppressed.details, suppressed: count } });
-    }
-  }
-
-  return (entry) => {
-    const now = clock.monotonic();
-    if (now - since >= WINDOW) {
-      endWindow();
-      since = now;
-    }
-    const name = kindOf(entry);
-    // One provider must not silence another.
-    const key =
-      kinds.has(name) || kinds.size < MAX_KINDS
-        ? name
-        : `${entry.code} ${String(entry.details?.["provider"] ?? "")}`;
-    const kind = kinds.get(key) ?? { lines: 0, suppressed: undefined };
-    kinds.set(key, kind);
-    kind.lines += 1;
-    if (kind.lines <= LINES_PER_WINDOW) return log(entry);
-    if (kind.suppressed !== undefined) return undefined;
-    kind.suppressed = entry;
-    const current = kinds;
-    clock.timer(since + WINDOW - now, () => {
-      if (kinds === current) endWindow();
-    });
-    return undefined;
-  };
-}
-
-const KIND = ["provider", "endpoint", "reason"];
-
-function kindOf({ code, details }: LogEntry): string {
-  return details === undefined
-    ? code
-    : [code, ...KIND.map((name) => String(details[name] ?? ""))].join(" ");
 }

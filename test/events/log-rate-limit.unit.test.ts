@@ -1,12 +1,13 @@
 import { describe, expect, it, vi } from "vitest";
-import { LINES_PER_WINDOW, sampled, stderrLog, WINDOW } from "../../src/events/stderr-log.js";
+import { MAX_LINES, rateLimited, WINDOW_MS } from "../../src/events/log-rate-limit.js";
+import { stderrLog } from "../../src/events/stderr-log.js";
 import type { Log, LogEntry } from "../../src/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 function rig(): { readonly clock: TestClock; readonly lines: LogEntry[]; readonly log: Log } {
   const clock = new TestClock();
   const lines: LogEntry[] = [];
-  return { clock, lines, log: sampled((entry) => lines.push(entry), clock) };
+  return { clock, lines, log: rateLimited((entry) => lines.push(entry), clock) };
 }
 
 const line = (code: string, details?: LogEntry["details"]): LogEntry => ({
@@ -23,11 +24,11 @@ describe("[L10] a flood of log lines", () => {
   it("of one kind: ten pass, and at the end of the minute one says how many did not", () => {
     const { clock, lines, log } = rig();
     repeat(1000, () => log(line("callback_failed", { reason: "state" })));
-    expect(lines).toHaveLength(LINES_PER_WINDOW);
-    clock.advance(WINDOW - 1);
-    expect(lines).toHaveLength(LINES_PER_WINDOW);
+    expect(lines).toHaveLength(MAX_LINES);
+    clock.advance(WINDOW_MS - 1);
+    expect(lines).toHaveLength(MAX_LINES);
     clock.advance(1);
-    expect(lines).toHaveLength(LINES_PER_WINDOW + 1);
+    expect(lines).toHaveLength(MAX_LINES + 1);
     expect(lines.at(-1)).toEqual({
       level: "warn",
       code: "callback_failed",
@@ -52,30 +53,30 @@ describe("[L10] a flood of log lines", () => {
 
   it("ten in a minute are all there, and nothing is said of none", () => {
     const { clock, lines, log } = rig();
-    repeat(LINES_PER_WINDOW, () => log(line("a")));
+    repeat(MAX_LINES, () => log(line("a")));
     expect(clock.pendingTimers).toBe(0);
-    clock.advance(2 * WINDOW);
-    expect(lines).toEqual(Array(LINES_PER_WINDOW).fill(line("a")));
+    clock.advance(2 * WINDOW_MS);
+    expect(lines).toEqual(Array(MAX_LINES).fill(line("a")));
   });
 
   it("the next minute starts at zero", () => {
     const { clock, lines, log } = rig();
     repeat(50, () => log(line("a")));
-    clock.advance(WINDOW);
+    clock.advance(WINDOW_MS);
     lines.length = 0;
     repeat(50, () => log(line("a")));
-    expect(lines).toHaveLength(LINES_PER_WINDOW);
+    expect(lines).toHaveLength(MAX_LINES);
   });
 
   it("the count stands before the next minute's lines, even where the timer comes late", () => {
     const { lines } = rig();
     let now = 0;
     const late = { now: () => now, monotonic: () => now, timer: () => () => undefined };
-    const log = sampled((entry) => lines.push(entry), late);
+    const log = rateLimited((entry) => lines.push(entry), late);
     repeat(15, () => log(line("a")));
-    now = WINDOW;
+    now = WINDOW_MS;
     log(line("a"));
-    expect(lines.slice(LINES_PER_WINDOW).map(({ details }) => details?.["suppressed"])).toEqual([
+    expect(lines.slice(MAX_LINES).map(({ details }) => details?.["suppressed"])).toEqual([
       5,
       undefined,
     ]);
@@ -98,23 +99,23 @@ describe("[L10] a flood of log lines", () => {
     repeat(10_000, () =>
       log(line("provider_unavailable", { reason: `invented_${String((number += 1))}` })),
     );
-    expect(lines.length).toBeLessThanOrEqual(200 + LINES_PER_WINDOW);
+    expect(lines.length).toBeLessThanOrEqual(200 + MAX_LINES);
     expect(clock.pendingTimers).toBeLessThanOrEqual(201);
-    clock.advance(WINDOW);
+    clock.advance(WINDOW_MS);
     expect(lines.filter(({ details }) => details?.["suppressed"] !== undefined)).toHaveLength(1);
   });
 
   it("nor lets a known kind pass ten lines more once there are too many kinds", () => {
     const { lines, log } = rig();
     const known = () => log(line("provider_unavailable", { reason: "timeout" }));
-    repeat(LINES_PER_WINDOW, known);
+    repeat(MAX_LINES, known);
     let number = 0;
     repeat(199, () =>
       log(line("provider_unavailable", { reason: `invented_${String((number += 1))}` })),
     );
-    repeat(LINES_PER_WINDOW, known);
+    repeat(MAX_LINES, known);
     expect(lines.filter(({ details }) => details?.["reason"] === "timeout")).toHaveLength(
-      LINES_PER_WINDOW,
+      MAX_LINES,
     );
   });
 
@@ -122,7 +123,7 @@ describe("[L10] a flood of log lines", () => {
     const { clock, lines, log } = rig();
     for (let invented = 0; invented < 300; invented += 1)
       void log(line("callback_failed", { reason: `invented_${String(invented)}` }));
-    clock.advance(WINDOW);
+    clock.advance(WINDOW_MS);
     lines.length = 0;
     repeat(20, () => log(line("callback_failed", { reason: "state" })));
     void log(line("callback_failed", { reason: "id_token_nonce" }));
@@ -145,7 +146,7 @@ describe("the default log", () => {
       spy.mockRestore();
     }
     expect(written).toEqual(
-      Array(LINES_PER_WINDOW).fill("idpauth warn callback_failed: callback_failed.\n"),
+      Array(MAX_LINES).fill("idpauth warn callback_failed: callback_failed.\n"),
     );
   });
 });
