@@ -29,6 +29,7 @@ import { withoutUndefined } from "../record/without-undefined.js";
 import type { Need } from "./lease.js";
 import type { ApiRefresh, ApiRenewal, Renewed } from "./refresh-attempt.js";
 import type { SessionAccess } from "./session-access.js";
+import type { Owners } from "./session-owner.js";
 import { needAfter, type Refresher } from "./shared-refresh.js";
 
 /** The refreshes of other requests after which a request gives up. */
@@ -53,6 +54,7 @@ export interface ApiTokenRequest extends WantedValidity {
 export interface ApiAccessParts {
   readonly policy: PolicySettings;
   readonly access: SessionAccess;
+  readonly owners: Owners;
   readonly refresher: Refresher;
   readonly clock: Clock;
   readonly events: EventHub;
@@ -216,7 +218,7 @@ class OwnTokenCall implements ApiRenewal {
   }
 
   #about(record: SessionRecord): EventIdentity {
-    return this.#parts.access.ownerOf(record).identity;
+    return this.#parts.owners.of(record).identity;
   }
 
   get #now(): EpochSeconds {
@@ -234,9 +236,9 @@ interface WithoutToken {
 
 function withoutToken(
   { record, lack, api }: WithoutToken,
-  { access, events, publicPath }: ApiAccessParts,
+  { owners, events, publicPath }: ApiAccessParts,
 ): ApiTokenError {
-  const { provider } = access.ownerOf(record);
+  const { provider } = owners.of(record);
   const { reason } = lack;
   if (lack.loginHelps) {
     const asks = new URLSearchParams(withoutUndefined({ provider, api }));

@@ -1,17 +1,14 @@
 /** How `ended` is emitted once for each session, whichever request finds the end. */
 import { epochSeconds } from "../clock.js";
-import type { Registration } from "../ports/registration.js";
 import type { UserSession } from "../ports/user-session.js";
 import type { SessionRecord } from "../record/record.js";
 import { judge, type EndReason, type PolicySettings } from "../record/session-policy.js";
-import { SessionOwner } from "./session-owner.js";
 import type { Shared } from "./shared.js";
 
 /** Sessions of removed providers that one process remembers. Our decision. */
 const MAX_REMOVED_SESSIONS = 1_000;
 
 export interface EndedEventOptions extends Shared {
-  readonly registrations: readonly Registration[];
   readonly policy: PolicySettings;
 }
 
@@ -30,7 +27,7 @@ export interface EndedEvent {
 }
 
 export function createEndedEvent(options: EndedEventOptions): EndedEvent {
-  const { policy, registrations, application, tasks, clock, events } = options;
+  const { policy, owners, application, tasks, clock, events } = options;
   /** The keys of sessions whose provider was removed, and that are reported. */
   const removed = new Set<string>();
   return {
@@ -48,7 +45,7 @@ export function createEndedEvent(options: EndedEventOptions): EndedEvent {
       // last activity.
       if (!changed) return;
       session.reportEnd(reason);
-      events.emit("ended", { ...new SessionOwner(record, registrations).identity, reason });
+      events.emit("ended", { ...owners.of(record).identity, reason });
       tasks.add(application.signedOut(reason, before));
     },
     reportRemoved(key) {

@@ -1,21 +1,6 @@
-import { identityOf } from "../events/event-hub.js";
-import type { Registration } from "../ports/registration.js";
 import type { EndReason } from "../record/session-policy.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import type { Shared } from "./shared.js";
-
-interface Announcers extends Shared {
-  readonly registrations: readonly Registration[];
-}
-
-/**
- * Issuer, subject and provider of an event. Two providers can share an issuer; then the event names
- * neither.
- */
-function about(iss: string, sub: string | undefined, registrations: readonly Registration[]) {
-  const [first, ...others] = registrations.filter(({ issuer }) => issuer === iss);
-  return identityOf(withoutUndefined({ iss, sub }), others.length === 0 ? first?.key : undefined);
-}
 
 /**
  * Announces that a user's session was ended without its cookie: emits `logout` and runs
@@ -23,9 +8,9 @@ function about(iss: string, sub: string | undefined, registrations: readonly Reg
  */
 export function notifyOfLogout(
   { iss, sub }: { readonly iss: string; readonly sub: string },
-  { application, events, tasks, registrations }: Announcers,
+  { application, events, tasks, owners }: Shared,
 ): void {
-  events.emit("logout", { ...about(iss, sub, registrations), revoked: null });
+  events.emit("logout", { ...owners.identityOf(iss, sub), revoked: null });
   tasks.add(application.signedOut("logout", undefined, { iss, sub }));
 }
 
@@ -38,11 +23,11 @@ export function notifyOfEnd(
   reason: EndReason,
   iss: string,
   sub: string | undefined,
-  { application, events, tasks, registrations }: Announcers,
+  { application, events, tasks, owners }: Shared,
   provider?: string,
 ): void {
   events.emit("ended", {
-    ...about(iss, sub, registrations),
+    ...owners.identityOf(iss, sub),
     ...withoutUndefined({ provider }),
     reason,
   });

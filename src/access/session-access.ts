@@ -19,7 +19,7 @@ import {
 } from "../record/token-validity.js";
 import { createEndedEvent } from "./ended-event.js";
 import { createOptionalWrites } from "./optional-writes.js";
-import { SessionOwner } from "./session-owner.js";
+import type { Owners, SessionOwner } from "./session-owner.js";
 import { needAfter, type Refresher } from "./shared-refresh.js";
 import type { Shared } from "./shared.js";
 
@@ -74,8 +74,6 @@ export interface SessionAccess<Own extends Registration = Registration> {
    *   is
    */
   access(session: UserSession, options?: AccessOptions): Promise<Access<Own>>;
-  /** Who a record belongs to, that an access or a logout has returned. */
-  ownerOf(record: SessionRecord): SessionOwner<Own>;
   /** Keeps the record of a session that the request ends as what it saw, if its user was signed in. */
   sawLast(session: UserSession, record: SessionRecord): void;
   /** Checks the policy and changes nothing. */
@@ -90,7 +88,7 @@ export interface SessionAccess<Own extends Registration = Registration> {
 }
 
 export interface SessionAccessOptions<Own extends Registration = Registration> extends Shared {
-  readonly registrations: readonly Own[];
+  readonly owners: Owners<Own>;
   readonly policy: PolicySettings;
   readonly refresher: Refresher;
 }
@@ -98,13 +96,11 @@ export interface SessionAccessOptions<Own extends Registration = Registration> e
 export function createSessionAccess<Own extends Registration>(
   options: SessionAccessOptions<Own>,
 ): SessionAccess<Own> {
-  const { policy, registrations, refresher, clock, events } = options;
+  const { policy, owners, refresher, clock, events } = options;
   const endedEvent = createEndedEvent(options);
   const now = () => epochSeconds(clock);
   const writeIfPossible = createOptionalWrites(clock);
   const needOf = (record: SessionRecord) => needAfter(judge(record, policy, now()));
-
-  const ownerOf = (record: SessionRecord | undefined) => new SessionOwner(record, registrations);
 
   async function access(
     session: UserSession,
@@ -134,7 +130,7 @@ export function createSessionAccess<Own extends Registration>(
         authenticated: false,
         reason: record === undefined ? (session.endedBy ?? verdict.reason) : verdict.reason,
         record,
-        owner: ownerOf(record),
+        owner: owners.of(record),
       };
     }
     session.seen ??= { record: record as SessionRecord, at: now() };
@@ -144,13 +140,12 @@ export function createSessionAccess<Own extends Registration>(
     return {
       authenticated: true,
       record: record as AuthenticatedRecord,
-      owner: ownerOf(record),
+      owner: owners.of(record),
     };
   }
 
   return {
     access,
-    ownerOf,
     sawLast(session, record) {
       if (judge(record, policy, now()).kind !== "ended") session.seen ??= { record, at: now() };
     },

@@ -1,6 +1,29 @@
 import { identityOf, type EventIdentity } from "../events/event-hub.js";
 import type { Registration } from "../ports/registration.js";
 import { clientOf, type SessionRecord } from "../record/record.js";
+import { withoutUndefined } from "../record/without-undefined.js";
+
+/** Knows who each session belongs to, and each user whom the provider or a list names. */
+export class Owners<Own extends Registration = Registration> {
+  readonly #registrations: readonly Own[];
+
+  constructor(registrations: readonly Own[]) {
+    this.#registrations = registrations;
+  }
+
+  of(record: SessionRecord | undefined): SessionOwner<Own> {
+    return new SessionOwner(record, this.#registrations);
+  }
+
+  /**
+   * Issuer, subject and provider of an event. Two providers can share an issuer; then the event
+   * names neither.
+   */
+  identityOf(iss: string, sub: string | undefined): EventIdentity {
+    const [first, ...others] = this.#registrations.filter(({ issuer }) => issuer === iss);
+    return identityOf(withoutUndefined({ iss, sub }), others.length === 0 ? first?.key : undefined);
+  }
+}
 
 /** Who a session belongs to: the user, and the registration at the user's provider. */
 export class SessionOwner<Own extends Registration = Registration> {

@@ -1,7 +1,7 @@
 import { ProviderUnavailableError } from "../errors.js";
 import type { Registration } from "../ports/registration.js";
 import type { UserSession } from "../ports/user-session.js";
-import { clientOf, type SessionRecord } from "../record/record.js";
+import type { SessionRecord } from "../record/record.js";
 import type { Verdict } from "../record/session-policy.js";
 import { inTime } from "../work/deadline.js";
 import { createSlots, type Slots } from "../work/slots.js";
@@ -17,7 +17,6 @@ export function needAfter(verdict: Verdict): Need | undefined {
 }
 
 export interface RefresherOptions extends Shared {
-  readonly registrations: readonly Registration[];
   /** `IDP_HTTP_TIMEOUT`, in seconds. */
   readonly httpTimeout: number;
   /** How many refreshes may be at each provider at a time. */
@@ -64,17 +63,20 @@ export function createRefresher(options: RefresherOptions): Refresher {
   // By session, never by client or user: a session must not get another session's tokens.
   const running = new Map<string, Running>();
   // By provider: while one hangs, the sessions of the others are refreshed.
-  const slotsOf = new Map(
-    options.registrations.map((one) => [
-      one,
-      createSlots({ limit: options.concurrency, reason: "refresh_queue_full", clock }),
-    ]),
-  );
+  const slotsOf = new Map<Registration, Slots>();
 
   const late = () => new ProviderUnavailableError("refresh_pending");
   /** The refresh goes on without the request. */
   const withPatience = (refresh: Promise<SessionRecord | undefined>) =>
     inTime(clock, patience, refresh, late);
+
+  function slotsAt(registration: Registration): Slots {
+    const known = slotsOf.get(registration);
+    const { concurrency: limit } = options;
+    const slots = known ?? createSlots({ limit, reason: "refresh_queue_full", clock });
+    slotsOf.set(registration, slots);
+    return slots;
+  }
 
   async function refreshAtProvider(
     session: UserSession,
@@ -86,13 +88,13 @@ export function createRefresher(options: RefresherOptions): Refresher {
       options.events.failed("refresh", error);
       throw error;
     });
-    const registration = record && clientOf(record, options.registrations);
+    const { registration } = options.owners.of(record);
     // A session without its provider has no record here.
     if (registration === undefined) return record;
     return refreshOnce({
       ...options,
       registration,
-      slots: slotsOf.get(registration) as Slots,
+      slots: slotsAt(registration),
       session,
       key,
       needOf,

@@ -1,5 +1,5 @@
 /** A request for an API with the session behind it: its token, and the responses without one. */
-import type { SessionAccess } from "../access/session-access.js";
+import type { Owners } from "../access/session-owner.js";
 import type { SessionRequest } from "../access/session-request.js";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
@@ -37,7 +37,7 @@ import { stepUpReply } from "./step-up.js";
 export interface ProxyComponent {
   readonly settings: CommonSettings;
   readonly pages: Pages;
-  readonly access: SessionAccess;
+  readonly owners: Owners;
   readonly events: EventHub;
   readonly clock: Clock;
   readonly shutdown: Shutdown;
@@ -124,10 +124,10 @@ export class SessionExchange implements Exchange {
 
   async stepUp(challenge: Challenge): Promise<Reply> {
     const { api, opened } = this.#proxied;
-    const { settings, access } = this.#component;
+    const { settings, owners } = this.#component;
     const { scope: _scope, ...stepUp } = challenge.parameters;
     const record = await opened.session.read();
-    const provider = record && access.ownerOf(record).provider;
+    const provider = owners.of(record).provider;
     const parameters = { ...withoutUndefined({ provider }), ...stepUp, api: api.api };
     const loginUrl = loginPath(settings.publicPath, parameters);
     return stepUpReply(challenge, { api: api.api, loginUrl }, opened, this.#component);

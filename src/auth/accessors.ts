@@ -109,8 +109,8 @@ export function createAccessors<FrameworkRequest extends object>(
     seenSession(raw) {
       const seen = seenBy(raw);
       if (seen === undefined) return null;
-      const { settings, access } = ready();
-      const { provider } = access.ownerOf(seen.record);
+      const { settings, owners } = ready();
+      const { provider } = owners.of(seen.record);
       return sessionView(seen.record, settings, seen.at, provider);
     },
     async clientState(raw) {

@@ -52,7 +52,7 @@ export function createApiProxies<FrameworkRequest extends object>(
     return () => whenEnded(session, settings, clock, onClose);
   }
 
-  const clientOf = (request: IdpRequest, known: string | undefined) =>
+  const addressOf = (request: IdpRequest, known: string | undefined) =>
     seenClient(request, known, ready().settings.trustProxy);
 
   return {
@@ -81,7 +81,7 @@ export function createApiProxies<FrameworkRequest extends object>(
           return {
             api,
             opened,
-            client: clientOf(opened.request, client),
+            client: addressOf(opened.request, client),
             onClose,
             ended: endedOf(opened, onClose),
             guard: (ofPath: readonly GuardRule[]) => guard(opened, [...ofPath, rule]),
@@ -124,7 +124,7 @@ export function createApiProxies<FrameworkRequest extends object>(
           opened,
           onClose,
           ended: endedOf(opened, onClose),
-          client: clientOf(request, known ?? (message as IncomingMessage).socket.remoteAddress),
+          client: addressOf(request, known ?? (message as IncomingMessage).socket.remoteAddress),
           guard: (ofPath: readonly GuardRule[]) => guard(opened, [...ofPath, ...required]),
         };
         return upgrade(proxied, [message as IncomingMessage, upgraded, head as Buffer], component);

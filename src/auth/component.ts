@@ -4,6 +4,7 @@
  */
 import { createOrphanedTokenRule } from "../access/orphaned-tokens.js";
 import { createSessionAccess } from "../access/session-access.js";
+import { Owners } from "../access/session-owner.js";
 import { SessionRequest } from "../access/session-request.js";
 import { createRefresher } from "../access/shared-refresh.js";
 import { createApplication } from "../application/application.js";
@@ -203,7 +204,8 @@ export function compose<FrameworkRequest extends object>(
   });
   const revocations = createDelayedRevocations(clock, tasks);
   const application = createApplication({ options, ...settings, clock, events });
-  const shared = { registrations, application, clock, events, orphanedTokens, tasks };
+  const owners = new Owners(registrations);
+  const shared = { owners, application, clock, events, orphanedTokens, tasks };
   const refresher = createRefresher({
     ...shared,
     httpTimeout: settings.httpTimeout,
@@ -264,6 +266,7 @@ export function compose<FrameworkRequest extends object>(
   const context = {
     ...shared,
     settings,
+    registrations,
     names,
     pages,
     apis,

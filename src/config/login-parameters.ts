@@ -1,7 +1,7 @@
 /** The query parameters that a login reads itself. Every other one is the application's. */
 
 interface LoginParameter {
-  /** The page on which users choose one of several providers keeps it. */
+  /** The page on which users choose a provider keeps it. */
   readonly survivesChooser: boolean;
   /** It asks for an authentication that a guard requires, so no setting may send it. */
   readonly isStepUp?: true;

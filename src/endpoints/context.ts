@@ -1,4 +1,5 @@
 import type { SessionAccess } from "../access/session-access.js";
+import type { Owners } from "../access/session-owner.js";
 import type { Shared } from "../access/shared.js";
 import type { Api } from "../config/api-options.js";
 import type { CommonSettings, Settings } from "../config/read-settings.js";
@@ -32,6 +33,7 @@ export interface EndpointRegistration extends Registration {
 export interface EndpointContext extends Shared {
   readonly settings: CommonSettings;
   readonly registrations: readonly EndpointRegistration[];
+  readonly owners: Owners<EndpointRegistration>;
   readonly apis: ReadonlyMap<string, Api>;
   readonly names: KeyNames;
   readonly pages: Pages;

@@ -88,7 +88,7 @@ interface Start extends LoginParameters {
 
 async function startLogin(
   { request, session }: SessionRequest,
-  { settings, clock, events, pages, access }: EndpointContext,
+  { settings, clock, events, pages, owners }: EndpointContext,
   { scheme, response, passed, stepUp, own, origin, isCrossSite, registration, api }: Start,
 ): Promise<Reply> {
   const { publicPath } = settings;
@@ -116,7 +116,7 @@ async function startLogin(
   };
   try {
     const wanted =
-      api === undefined ? undefined : await apiLoginOf(session, { api, registration }, access);
+      api === undefined ? undefined : await apiLoginOf(session, { api, registration }, owners);
     // The provider first: during an outage of the provider nothing is stored.
     const { url, isSilent, expiresIn } = await provider.authorizationUrl({
       redirectUri: pending.redirect_uri,
@@ -160,10 +160,10 @@ async function startLogin(
 async function apiLoginOf(
   session: UserSession,
   { api, registration }: Pick<Start, "registration"> & { readonly api: string },
-  access: EndpointContext["access"],
+  owners: EndpointContext["owners"],
 ): Promise<ApiLogin | undefined> {
   const record = await session.read();
-  if (record === undefined || access.ownerOf(record).registration !== registration)
+  if (record === undefined || owners.of(record).registration !== registration)
     return undefined;
   const { apiLogin } = await loadApiLogin();
   return apiLogin(record, api);

@@ -71,13 +71,13 @@ type EndedSession = OwnedSession<EndpointRegistration>;
 /** Ends the session of a request. Undefined: no user was signed in. */
 export async function endOwnSession(
   { session }: SessionRequest,
-  { tasks, application, access }: EndpointContext,
+  { tasks, application, access, owners }: EndpointContext,
 ): Promise<EndedSession | undefined> {
   const record = await session.destroy();
   if (record?.credentials === undefined) return undefined;
   access.sawLast(session, record);
   tasks.add(application.signedOut("logout", record));
-  return { record: record as AuthenticatedRecord, owner: access.ownerOf(record) };
+  return { record: record as AuthenticatedRecord, owner: owners.of(record) };
 }
 
 /** Revokes the token of an ended session and then emits the logout event, with the result. */

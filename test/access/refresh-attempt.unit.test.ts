@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Need } from "../../src/access/lease.js";
 import type { OrphanedTokenRule } from "../../src/access/orphaned-tokens.js";
 import type { ApiRefresh, ApiRenewal } from "../../src/access/refresh-attempt.js";
+import { Owners } from "../../src/access/session-owner.js";
 import { createRefresher, type Refresher } from "../../src/access/shared-refresh.js";
 import type { Application, Decision } from "../../src/application/application.js";
 import {
@@ -103,7 +104,7 @@ function start({ concurrency = 20, httpTimeout = 5 } = {}): void {
   for (const name of ["refresh", "failure"] as const)
     hub.on(name, (event: Events[typeof name]) => events.push({ name, event }));
   refresher = createRefresher({
-    registrations: [
+    owners: new Owners([
       {
         key: undefined,
         name: "",
@@ -111,7 +112,7 @@ function start({ concurrency = 20, httpTimeout = 5 } = {}): void {
         clientId: "c",
         provider: provider as unknown as Provider,
       },
-    ],
+    ]),
     application: application as unknown as Application,
     orphanedTokens: orphanedTokens as unknown as OrphanedTokenRule,
     clock,

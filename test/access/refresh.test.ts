@@ -2011,6 +2011,7 @@ describe("close()", () => {
     // With the system's clock, whose timers keep no process alive, and a store that holds nothing
     // open.
     const program = `
+      import { Owners } from "./build/access/session-owner.js";
       import { createRefresher } from "./build/access/shared-refresh.js";
       import { systemClock } from "./build/clock.js";
       import { UnawaitedTasks } from "./build/work/unawaited-tasks.js";
@@ -2036,7 +2037,7 @@ describe("close()", () => {
         verifyRefreshed: async () => ({ idInfo: {}, userinfoClaims: [] }),
       };
       const none = () => {};
-      const refresher = createRefresher({ registrations: [{ issuer: "i", clientId: "c", provider }], clock: systemClock, events: new EventHub(none, systemClock), orphanedTokens: {}, application: { reviewsRefreshes: false }, tasks: new UnawaitedTasks(), httpTimeout: 5, concurrency: 20 });
+      const refresher = createRefresher({ owners: new Owners([{ issuer: "i", clientId: "c", provider }]), clock: systemClock, events: new EventHub(none, systemClock), orphanedTokens: {}, application: { reviewsRefreshes: false }, tasks: new UnawaitedTasks(), httpTimeout: 5, concurrency: 20 });
       void refresher.refresh(session, ({ credentials }) => credentials.token === "a" ? "tokens" : undefined);
       await new Shutdown().close(systemClock, 30, () => refresher.idle(), none);
       console.log(record.credentials.refresh_token, writes);`;

@@ -1,12 +1,14 @@
 import { describe, expect, it, vi } from "vitest";
 import type { Need } from "../../src/access/lease.js";
 import { createSessionAccess, type SessionAccessOptions } from "../../src/access/session-access.js";
+import { Owners } from "../../src/access/session-owner.js";
 import { SessionRequest } from "../../src/access/session-request.js";
 import type { Refresher } from "../../src/access/shared-refresh.js";
 import { ProviderUnavailableError, StoreUnavailableError } from "../../src/errors.js";
 import { EventHub } from "../../src/events/event-hub.js";
 import type { Events } from "../../src/events/events.js";
 import type { IdpRequest } from "../../src/http/request.js";
+import type { Registration } from "../../src/ports/registration.js";
 import type { Change, UserSession } from "../../src/ports/user-session.js";
 import type { PrivateState, SessionRecord } from "../../src/record/record.js";
 import type { PolicySettings } from "../../src/record/session-policy.js";
@@ -43,7 +45,7 @@ it("getAccessToken returns no token of a refresh that the application's code has
   } as unknown as UserSession;
   const access = (result: SessionRecord) =>
     createSessionAccess({
-      registrations: [],
+      owners: new Owners([]),
       policy: { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null },
       refresher: { refresh: () => Promise.resolve(result), idle: () => Promise.resolve() },
       clock,
@@ -76,7 +78,7 @@ it("getAccessToken refreshes once per call if the provider's ID tokens arrive ex
   } as unknown as UserSession;
   const refresh = vi.fn(() => Promise.resolve(record));
   const access = createSessionAccess({
-    registrations: [],
+    owners: new Owners([]),
     policy: { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null },
     refresher: { refresh, idle: () => Promise.resolve() },
     clock,
@@ -103,7 +105,7 @@ it("reports no end to open connections if only this request's copy of the record
     reportEnd,
   } as unknown as UserSession;
   const access = createSessionAccess({
-    registrations: [],
+    owners: new Owners([]),
     policy: { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: 60 },
     events: new EventHub(() => undefined, clock),
     clock,
@@ -180,7 +182,7 @@ function setUp({ record, stored = record, policy, refreshed, ...given }: Given) 
   const tasks = { add: vi.fn() };
   const signedOut = vi.fn(() => Promise.resolve());
   const access = createSessionAccess({
-    registrations: [{ key: "one", issuer: "i", clientId: "c" }],
+    owners: new Owners([{ key: "one", issuer: "i", clientId: "c" } as Registration]),
     policy: {
       sessionAutoRefresh: true,
       sessionMaxAge: null,

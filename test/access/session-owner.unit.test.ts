@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { SessionOwner } from "../../src/access/session-owner.js";
+import { Owners, SessionOwner } from "../../src/access/session-owner.js";
 import type { Registration } from "../../src/ports/registration.js";
 import type { SessionRecord } from "../../src/record/record.js";
 
@@ -57,3 +57,14 @@ it.each([[undefined], [{ idp_state: { v: 1 } } satisfies SessionRecord]])(
     expect([owner.registration, owner.identity]).toEqual([undefined, {}]);
   },
 );
+
+it("an event names the provider of an issuer, unless two share it", () => {
+  const [staff, customers] = [registration("staff", "a"), registration("customers", "b")];
+  const iss = "https://op.example";
+  const about = { issuer: iss, subject: "ada" };
+  expect(new Owners([staff]).identityOf(iss, "ada")).toEqual({ provider: "staff", ...about });
+  expect(new Owners([staff, customers]).identityOf(iss, "ada")).toEqual(about);
+  expect(new Owners([staff]).identityOf("https://other.example", undefined)).toEqual({
+    issuer: "https://other.example",
+  });
+});
