@@ -192,8 +192,8 @@ export function createAccessors<FrameworkRequest extends object>(
     loginUrl: (raw, options) => loginUrlFor(requestOf(raw), ready().settings, options),
     ...createListAccessors(parts),
     async revokeIdpToken(token, hint = "refresh_token", key?: string) {
-      const issuer = ready().registrations.find((one) => one.key === key);
-      return (await issuer?.provider.revoke(token, hint).catch(() => false)) ?? false;
+      const registration = ready().registrationAt(key);
+      return (await registration?.provider.revoke(token, hint).catch(() => false)) ?? false;
     },
     isValidIdpUrl: (url) => isValidIdpUrl(url, ready().settings.documentHosts),
     mountPath: () => ready().settings.mountPath,

@@ -88,6 +88,8 @@ export interface ComponentParts<FrameworkRequest extends object> {
 
 /** The running component. */
 export interface Component<FrameworkRequest extends object> extends EndpointContext {
+  /** The registration at the provider with this key. Undefined: there is no such provider. */
+  registrationAt(key: string | undefined): EndpointRegistration | undefined;
   /** @throws TypeError there is no such API */
   apiNamed(name: string): Api;
   /** Returns the access token for an API. @throws ApiTokenError */
@@ -255,6 +257,8 @@ export function compose<FrameworkRequest extends object>(
   tasks.add(pages.load({ chooser: providers.length > 1 }));
   for (const load of apiCode(apis)) tasks.add(load());
 
+  const registrationAt = (key: string | undefined) => registrations.find((one) => one.key === key);
+
   function apiNamed(name: string): Api {
     const api = apis.get(name);
     if (api === undefined)
@@ -285,6 +289,7 @@ export function compose<FrameworkRequest extends object>(
       endpointOpened(raw, opened);
       return opened;
     }),
+    registrationAt,
     apiNamed,
     async apiToken(session, name, options) {
       const api = apiNamed(name);
@@ -306,9 +311,8 @@ export function compose<FrameworkRequest extends object>(
         );
       const { createSessionForTests } = await loadSessionForTests();
       const stampsActivity = settings.sessionIdleTimeout !== null;
-      const registration = registrations.find(
-        ({ key }) => asked.provider === undefined || key === asked.provider,
-      );
+      const registration =
+        asked.provider === undefined ? registrations[0] : registrationAt(asked.provider);
       if (registration === undefined)
         throw new TypeError("signedInAs: `provider` isn't the key of a provider.");
       return createSessionForTests(asked, {

@@ -163,8 +163,7 @@ async function apiLoginOf(
   owners: EndpointContext["owners"],
 ): Promise<ApiLogin | undefined> {
   const record = await session.read();
-  if (record === undefined || owners.of(record).registration !== registration)
-    return undefined;
+  if (record === undefined || owners.of(record).registration !== registration) return undefined;
   const { apiLogin } = await loadApiLogin();
   return apiLogin(record, api);
 }
