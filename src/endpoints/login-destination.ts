@@ -2,7 +2,7 @@
 import type { CommonSettings } from "../config/read-settings.js";
 import { isOutage, ProviderRefusedError, type ErrorCode } from "../errors.js";
 import { parseUrl, sameOriginUrl, type Origin, type Scheme } from "../http/redirects.js";
-import { single, type IdpRequest } from "../http/request.js";
+import { single, type IdpRequest, type Initiator } from "../http/request.js";
 import type { PendingLogin } from "../record/record.js";
 import type { SignInErrorCode } from "../record/sign-in-errors.js";
 
@@ -18,13 +18,12 @@ interface DestinationRequest {
   readonly request: IdpRequest;
   /** The application's own. */
   readonly origin: Origin;
-  /** Another site may have started the login. */
-  readonly isCrossSite: boolean;
+  readonly initiator: Initiator;
 }
 
 /** Returns the page that a login leads to, by its scheme. */
 export function destinationOf(
-  { scheme, query, request, origin, isCrossSite }: DestinationRequest,
+  { scheme, query, request, origin, initiator }: DestinationRequest,
   settings: CommonSettings,
 ): Destination {
   const fallback = settings.authFinalRedirectUrl ?? settings.publicPath;
@@ -37,7 +36,8 @@ export function destinationOf(
       ? single(query, name)
       : { value: request.header("x-origin-url"), repeated: false };
   const accepted = asked.repeated ? undefined : sameOriginUrl(asked.value, origin);
-  return accepted === undefined || (isCrossSite && startsOrEndsSession(accepted, settings))
+  return accepted === undefined ||
+    (initiator === "other" && startsOrEndsSession(accepted, settings))
     ? { url: fallback, decision: "rejected" }
     : { url: accepted, decision: "accepted" };
 }

@@ -7,7 +7,7 @@ import { logLine } from "../events/log-lines.js";
 import { loginPath } from "../guard/login-url.js";
 import { isAuthority, parseUrl, type Origin } from "../http/redirects.js";
 import { redirect, json, type Reply } from "../http/reply.js";
-import { initiatorOf, isUnattended, queryOf } from "../http/request.js";
+import { initiatorOf, isUnattended, queryOf, type Initiator } from "../http/request.js";
 import {
   badParameters,
   failureReply,
@@ -62,25 +62,23 @@ export async function login(opened: SessionRequest, context: EndpointContext): P
   const { response, passed } = wanted;
   const hop = response === "json" ? undefined : loginHop(opened, own, context);
   if (hop !== undefined) return hop;
-  const isCrossSite = initiator === "other";
   const [registration, ...others] = providers;
   if (registration === undefined || others.length > 0) {
     const { chooserFor } = await loadChooser();
     return chooserFor(
       providers,
-      { passed, isJson: response === "json", isCrossSite },
+      { passed, isJson: response === "json", initiator },
       opened,
       context,
     );
   }
-  return startLogin(opened, context, { ...wanted, own, origin, isCrossSite, registration, api });
+  return startLogin(opened, context, { ...wanted, own, origin, initiator, registration, api });
 }
 
 interface Start extends LoginParameters {
   readonly own: URLSearchParams;
   readonly origin: Origin;
-  /** Another site may have started the login. */
-  readonly isCrossSite: boolean;
+  readonly initiator: Initiator;
   readonly registration: EndpointRegistration;
   /** The name of the API that this login asks for. */
   readonly api: string | undefined;
@@ -89,10 +87,10 @@ interface Start extends LoginParameters {
 async function startLogin(
   { request, session }: SessionRequest,
   { settings, clock, events, pages, owners }: EndpointContext,
-  { scheme, response, passed, stepUp, own, origin, isCrossSite, registration, api }: Start,
+  { scheme, response, passed, stepUp, own, origin, initiator, registration, api }: Start,
 ): Promise<Reply> {
   const { publicPath } = settings;
-  const destination = destinationOf({ scheme, query: own, request, origin, isCrossSite }, settings);
+  const destination = destinationOf({ scheme, query: own, request, origin, initiator }, settings);
   // The line contains neither address: one is a stranger's input, the other may be private.
   if (destination.decision === "rejected") events.log(logLine("origin_rejected"));
   const now = epochSeconds(clock);
@@ -108,7 +106,7 @@ async function startLogin(
     started_at: now,
     ...withoutUndefined({
       provider: key,
-      cross_site: isCrossSite || undefined,
+      cross_site: initiator === "other" || undefined,
       unattended: isUnattended(request, origin) || undefined,
       step_up: stepUp,
       api,

@@ -6,7 +6,7 @@ import { ownLogoutAddress } from "../config/provider-profiles.js";
 import { failureReason, ProviderUnavailableError } from "../errors.js";
 import { reasonLine } from "../events/log-lines.js";
 import { redirect, type Reply } from "../http/reply.js";
-import { queryOf, single } from "../http/request.js";
+import { isSentByOtherSite, queryOf, single } from "../http/request.js";
 import { inTime } from "../work/deadline.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 
@@ -53,12 +53,10 @@ export async function logoutAtProvider(
     return undefined;
   const site = request.header("sec-fetch-site");
   const isOwn = site === "same-origin" || site === "none";
-  if (site === "cross-site" || (!isOwn && ownLogoutAddress(registration.settings) !== undefined)) {
+  const isOther = isSentByOtherSite(request);
+  if (isOther || (!isOwn && ownLogoutAddress(registration.settings) !== undefined)) {
     events.log(
-      reasonLine(
-        "logout_not_at_provider",
-        site === "cross-site" ? "cross_site" : "not_same_origin",
-      ),
+      reasonLine("logout_not_at_provider", isOther ? "cross_site" : "not_same_origin"),
       registration.key,
     );
     return undefined;

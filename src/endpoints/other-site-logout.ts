@@ -5,7 +5,7 @@
  */
 import type { SessionRequest } from "../access/session-request.js";
 import type { CommonSettings } from "../config/read-settings.js";
-import { initiatorOf, isSecure } from "../http/request.js";
+import { initiatorOf, isSentByOtherSite, isSecure } from "../http/request.js";
 import { cookieNameFor, hasCookie, setCookie } from "../sessions/cookie.js";
 
 /** Seconds for which the browser keeps the cookie. Our decision. */
@@ -41,7 +41,7 @@ export function cookiesAfterLogout(
   hasEnded: boolean,
 ): readonly string[] {
   const { request, session, origin } = opened;
-  if (hasEnded && request.header("sec-fetch-site") === "cross-site")
+  if (hasEnded && isSentByOtherSite(request))
     return [...session.setCookies, cookieOf(opened, settings, COOKIE_SECONDS)];
   return initiatorOf(request, origin) === "other"
     ? session.setCookies

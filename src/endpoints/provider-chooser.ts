@@ -3,7 +3,7 @@ import type { SessionRequest } from "../access/session-request.js";
 import { keptByChooser } from "../config/login-parameters.js";
 import { ERRORS } from "../errors.js";
 import { problem, type Reply } from "../http/reply.js";
-import { queryOf } from "../http/request.js";
+import { queryOf, type Initiator } from "../http/request.js";
 import { CROSS_SITE } from "./choose-provider.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 
@@ -16,14 +16,14 @@ export async function chooserFor(
   login: {
     readonly passed: Readonly<Record<string, string>>;
     readonly isJson: boolean;
-    readonly isCrossSite: boolean;
+    readonly initiator: Initiator;
   },
   { request }: SessionRequest,
   { pages }: EndpointContext,
 ): Promise<Reply> {
   const query = new URLSearchParams(queryOf(request.target));
   const kept = [...keptByChooser(query), ...Object.entries(login.passed)];
-  if (login.isCrossSite) kept.push([CROSS_SITE, "true"]);
+  if (login.initiator === "other") kept.push([CROSS_SITE, "true"]);
   const choices = providers.map(({ key = "", name }) => {
     const href = `${pages.publicPath}login/?${new URLSearchParams([["provider", key], ...kept] as [string, string][]).toString()}`;
     return { key, name, href };

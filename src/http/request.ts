@@ -114,19 +114,29 @@ function lastOf(list: string | undefined): string | undefined {
 
 /**
  * Who started a navigation: a page of the application's own origin, the user (a typed address, a
- * bookmark), or perhaps another site. A redirect changes nothing about it. Browsers send
+ * bookmark), or perhaps another site.
+ */
+export type Initiator = "own" | "user" | "other";
+
+/**
+ * Returns who started a navigation. A redirect changes nothing about it. Browsers send
  * Sec-Fetch-Site to https and loopback addresses; elsewhere only Referer tells.
  */
-export function initiatorOf(
-  request: IdpRequest,
-  own: string | undefined,
-): "own" | "user" | "other" {
+export function initiatorOf(request: IdpRequest, own: string | undefined): Initiator {
   const site = request.header("sec-fetch-site");
   if (site === "none") return "user";
   if (site !== undefined) return site === "same-origin" ? "own" : "other";
   return own !== undefined && parseUrl(request.header("referer") ?? "")?.origin === own
     ? "own"
     : "other";
+}
+
+/**
+ * Whether the browser says that a page of another site sent the request. Browsers without
+ * Sec-Fetch-Site say nothing.
+ */
+export function isSentByOtherSite(request: IdpRequest): boolean {
+  return request.header("sec-fetch-site") === "cross-site";
 }
 
 /**
