@@ -57,6 +57,7 @@ export const DECIDING_FILES = {
   "src/sessions/session-label.ts": ["test/sessions/session-label.unit.test.ts"],
   "src/sessions/listed-pages.ts": ["test/sessions/listed-pages.unit.test.ts"],
   "src/sessions/bundled-sessions.ts": ["test/sessions/bundled-sessions.unit.test.ts"],
+  "src/sessions/session-renewal.ts": ["test/sessions/bundled-sessions.unit.test.ts"],
   "src/sessions/framework-session.ts": ["test/sessions/framework-session.unit.test.ts"],
   "src/sessions/subject-sessions.ts": ["test/sessions/subject-sessions.unit.test.ts"],
   "src/sessions/provider-logouts.ts": ["test/sessions/provider-logouts.unit.test.ts"],

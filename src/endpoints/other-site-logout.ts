@@ -50,5 +50,10 @@ export function cookiesAfterLogout(
 
 function cookieOf({ request }: SessionRequest, settings: CommonSettings, maxAge: number): string {
   const secure = isSecure(request, settings);
-  return setCookie(cookieName(settings, secure), maxAge === 0 ? "" : "1", maxAge, secure);
+  return setCookie({
+    name: cookieName(settings, secure),
+    value: maxAge === 0 ? "" : "1",
+    maxAge,
+    secure,
+  });
 }

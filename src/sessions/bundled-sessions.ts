@@ -1,35 +1,23 @@
-import { epochSeconds, type EpochSeconds } from "../clock.js";
+import type { EpochSeconds } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
 import type { IdpRequest } from "../http/request.js";
 import type { Entry, Stored } from "../ports/session-store.js";
 import type { SeenSession, Change, Updated, UserSession } from "../ports/user-session.js";
 import { EMPTY_RECORD, withoutInherited, type SessionRecord } from "../record/record.js";
-import {
-  cookieLife,
-  expiryWithCookie,
-  expiryWithoutCookie,
-  lacksCookie,
-  renewalInterval,
-} from "../record/session-life.js";
+import { cookieLife } from "../record/session-life.js";
 import type { EndReason, PolicySettings, SessionEnd } from "../record/session-policy.js";
 import { withoutUndefined } from "../record/without-undefined.js";
-import {
-  cookieNameFor,
-  cookieValues,
-  hasCookie,
-  setCookie,
-  newCookieValue,
-  storeKeyOf,
-} from "./cookie.js";
-import type { TracedReason } from "./end-trace.js";
+import { cookieNameFor, cookieValues, hasCookie, setCookie, storeKeyOf } from "./cookie.js";
 import { createSessionEndWatch, type SessionEndWatch } from "./session-end-watch.js";
 import {
   createSessionEntries,
   type Found,
   type SessionEntries,
   type Handle,
+  type Loaded,
   type SessionEntriesOptions,
 } from "./session-entries.js";
+import { createSessionRenewal, type SessionRenewal } from "./session-renewal.js";
 
 /** A write that fails this often is not a lost race: the store is broken. */
 const MAX_ATTEMPTS = 64;
@@ -67,32 +55,40 @@ export function createBundledSessions(options: BundledSessionsOptions): BundledS
     store: store.announcements,
     ...withoutUndefined({ onLost: options.onEndsLost }),
   });
-  const parts = { options, entries, ends };
-  const secureName = cookieNameFor(cookieName, publicPath, true);
-  const plainName = cookieNameFor(cookieName, publicPath, false);
+  const renewal = createSessionRenewal({
+    ...options,
+    entries,
+    recordsActivity: options.policy.sessionIdleTimeout === null,
+  });
+  const partsOf = (secure: boolean): Parts => {
+    const name = cookieNameFor(cookieName, publicPath, secure);
+    const cookie = { name, secure: secure || name.startsWith("__") };
+    return { options, entries, ends, renewal, cookie };
+  };
+  const [ofHttps, ofHttp] = [partsOf(true), partsOf(false)];
   return {
     ends,
     open: (cookieHeader, secure, request) =>
-      new BundledSession(parts, secure ? secureName : plainName, cookieHeader, secure, request),
+      new BundledSession(secure ? ofHttps : ofHttp, cookieHeader, request),
   };
 }
 
-/** What all sessions share. */
+/** What all sessions over https share, and those over http. */
 interface Parts {
   readonly options: BundledSessionsOptions;
   readonly entries: SessionEntries;
   readonly ends: SessionEndWatch<Handle>;
+  readonly renewal: SessionRenewal;
+  readonly cookie: { readonly name: string; readonly secure: boolean };
 }
 
-/** What the store has under a session's key. */
-type Loaded =
-  | { readonly kind: "found"; readonly found: Found }
-  /** Only the trace of a session that ended without its cookie. */
-  | { readonly kind: "ended"; readonly reason: TracedReason }
-  /** A session of a provider that the settings no longer contain. */
-  | { readonly kind: "removed"; readonly reason: "provider_removed" }
-  /** A record that this process cannot read. A caller must not take it for a logout. */
-  | { readonly kind: "unreadable" };
+/** What a touch writes. */
+interface Touch {
+  /** The idle stamp. Null: it stays. */
+  readonly stamp: EpochSeconds | null;
+  /** Undefined: the expiry stays. */
+  readonly renewedUntil: EpochSeconds | undefined;
+}
 
 const NO_COOKIES: readonly string[] = [];
 
@@ -100,9 +96,7 @@ class BundledSession implements UserSession {
   readonly atomic = true;
   setCookies: readonly string[] = NO_COOKIES;
   readonly #parts: Parts;
-  readonly #cookieName: string;
   readonly #cookieHeader: string | undefined;
-  readonly #secure: boolean;
   readonly #request: IdpRequest | undefined;
   #handle: Handle | undefined;
   /**
@@ -115,17 +109,9 @@ class BundledSession implements UserSession {
   #found: Found | undefined;
   #read: Promise<SessionRecord | undefined> | undefined;
 
-  constructor(
-    parts: Parts,
-    cookieName: string,
-    cookieHeader: string | undefined,
-    secure: boolean,
-    request: IdpRequest | undefined,
-  ) {
+  constructor(parts: Parts, cookieHeader: string | undefined, request: IdpRequest | undefined) {
     this.#parts = parts;
-    this.#cookieName = cookieName;
     this.#cookieHeader = cookieHeader;
-    this.#secure = secure;
     this.#request = request;
   }
 
@@ -176,7 +162,7 @@ class BundledSession implements UserSession {
       return updated;
     }
     const record = withoutInherited(change(EMPTY_RECORD));
-    const { handle, entry } = await this.#insert(record, null);
+    const { handle, entry } = await this.#parts.entries.insertNew(record, null);
     return this.#replacedBy(handle, record, entry);
   }
 
@@ -188,15 +174,15 @@ class BundledSession implements UserSession {
     const { labelOf } = this.#parts.options;
     const label =
       labelOf === undefined || this.#request === undefined ? null : labelOf(this.#request);
-    const { handle, entry } = await this.#insert(record, label);
+    const { handle, entry } = await this.#parts.entries.insertNew(record, label);
     const removed = await this.#remove(old).catch(async (error: unknown) => {
-      await this.#discard(handle);
+      await this.#parts.entries.discard(handle);
       throw error;
     });
     const last = removed && this.#parts.entries.recordOf(removed, old);
     if (removed === undefined || last === undefined) {
       // A logout came first and wins: the new entry is deleted.
-      await this.#discard(handle);
+      await this.#parts.entries.discard(handle);
       return this.#keep(undefined);
     }
     replaced?.();
@@ -217,7 +203,7 @@ class BundledSession implements UserSession {
     const removed = handle && (await options.store.delete(handle.key));
     const record = handle && removed && entries.recordOf(removed, handle);
     if (record?.credentials !== undefined) this.#parts.ends.ended(handle?.key ?? "", "logout");
-    if (hasCookie(this.#cookieHeader, this.#cookieName)) this.#sendCookie("", 0);
+    if (hasCookie(this.#cookieHeader, this.#parts.cookie.name)) this.#sendCookie("", 0);
     this.#handle = undefined;
     this.#keep(undefined);
     return record;
@@ -241,34 +227,12 @@ class BundledSession implements UserSession {
     const { lastActive: stamped } = found.stored;
     const stamp =
       lastActive !== null && (stamped === undefined || stamped < lastActive) ? lastActive : null;
-    const renewedUntil = this.#renewedUntil(handle, found.stored, sendsCookie);
+    const { renewal } = this.#parts;
+    const renewedUntil = renewal.renewedUntil(handle.key, found.stored, sendsCookie);
     if (renewedUntil === undefined && stamp === null) return undefined;
-    return renewedUntil !== undefined && this.#recordsActivity
+    return renewedUntil !== undefined && renewal.recordsActivity
       ? this.#renew(handle, found, renewedUntil)
-      : this.#touch(handle, found, stamp, renewedUntil);
-  }
-
-  /** Without an idle timeout, only a renewal tells when the user was active. */
-  get #recordsActivity(): boolean {
-    return this.#parts.options.policy.sessionIdleTimeout === null;
-  }
-
-  /** Until when a renewal is due that extends the session's life. Undefined: none is due. */
-  #renewedUntil({ key }: Handle, stored: Stored, sendsCookie: boolean): EpochSeconds | undefined {
-    const { expiresAt } = stored;
-    const { sessionTtl, clock } = this.#parts.options;
-    const now = epochSeconds(clock);
-    const fullLife = now + sessionTtl;
-    const interval = renewalInterval(sessionTtl);
-    const isCookieDue = sendsCookie && lacksCookie(expiresAt) && expiresAt <= fullLife;
-    // After IDP_SESSION_TTL was lowered, the life isn't extended, but the activity is recorded.
-    const isActivityDue = () =>
-      this.#recordsActivity &&
-      expiresAt > fullLife + 1 &&
-      now - (this.#parts.entries.activeAt(key, stored) ?? 0) >= interval;
-    return isCookieDue || fullLife - expiresAt >= interval || isActivityDue()
-      ? (sendsCookie ? expiryWithCookie : expiryWithoutCookie)(fullLife)
-      : undefined;
+      : this.#touch(handle, found, { stamp, renewedUntil });
   }
 
   /** If another writer comes first, the next request renews the session. */
@@ -286,8 +250,7 @@ class BundledSession implements UserSession {
   async #touch(
     handle: Handle,
     { record, stored }: Found,
-    stamp: EpochSeconds | null,
-    renewedUntil?: EpochSeconds,
+    { stamp, renewedUntil }: Touch,
   ): Promise<void> {
     const expiresAt = renewedUntil ?? stored.expiresAt;
     if (!(await this.#parts.options.store.touch(handle.key, stamp, expiresAt))) return;
@@ -308,9 +271,9 @@ class BundledSession implements UserSession {
   }
 
   async #lookUp(): Promise<SessionRecord | undefined> {
-    for (const value of cookieValues(this.#cookieHeader, this.#cookieName)) {
+    for (const value of cookieValues(this.#cookieHeader, this.#parts.cookie.name)) {
       const handle = { value, key: storeKeyOf(value) };
-      const loaded = await this.#load(handle);
+      const loaded = await this.#parts.entries.load(handle);
       // The first value that the store knows decides, even if its record cannot be read.
       if (loaded === undefined) continue;
       const found = this.#foundOf(loaded, handle);
@@ -321,7 +284,7 @@ class BundledSession implements UserSession {
   }
 
   async #foundIn(handle: Handle): Promise<Found | undefined> {
-    const loaded = await this.#load(handle);
+    const loaded = await this.#parts.entries.load(handle);
     return loaded && this.#foundOf(loaded, handle);
   }
 
@@ -333,36 +296,6 @@ class BundledSession implements UserSession {
     return undefined;
   }
 
-  /** Undefined: the store has nothing under this key. */
-  async #load(handle: Handle): Promise<Loaded | undefined> {
-    const { options, entries } = this.#parts;
-    const stored = await options.store.get(handle.key);
-    if (stored === undefined) return undefined;
-    const record = entries.recordOf(stored, handle);
-    if (record !== undefined) return { kind: "found", found: { record, stored } };
-    const reason = entries.endOf(stored, handle);
-    if (reason === undefined) return { kind: "unreadable" };
-    return reason === "provider_removed" ? { kind: "removed", reason } : { kind: "ended", reason };
-  }
-
-  async #insert(
-    record: SessionRecord,
-    label: string | null,
-  ): Promise<{ handle: Handle; entry: Entry }> {
-    const value = newCookieValue();
-    const handle = { value, key: storeKeyOf(value) };
-    const entry = this.#parts.entries.newEntryOf(record, handle, label);
-    const isNew = await this.#parts.options.store
-      .insert(handle.key, entry)
-      .catch(async (error: unknown) => {
-        await this.#discard(handle);
-        throw error;
-      });
-    if (isNew) return { handle, entry };
-    // 256 random bits do not collide: the store is broken.
-    throw new StoreUnavailableError("The session store refused a new key.");
-  }
-
   /**
    * Deletes the old session, with a second attempt if the store fails. If that finds nothing, the
    * first attempt deleted it or a logout did. The two look the same, and a logout must win.
@@ -370,11 +303,6 @@ class BundledSession implements UserSession {
   #remove(handle: Handle): Promise<Stored | undefined> {
     const { store } = this.#parts.options;
     return store.delete(handle.key).catch(() => store.delete(handle.key));
-  }
-
-  /** Deletes an entry whose cookie no browser has, whether it was written or not. */
-  async #discard(handle: Handle): Promise<void> {
-    await this.#parts.options.store.delete(handle.key).catch(() => undefined);
   }
 
   /** The session continues under a new key. */
@@ -385,9 +313,7 @@ class BundledSession implements UserSession {
   }
 
   #sendCookie(value: string, maxAge = cookieLife(this.#parts.options.policy.sessionMaxAge)): void {
-    this.setCookies = [
-      setCookie(this.#cookieName, value, maxAge, this.#secure || this.#cookieName.startsWith("__")),
-    ];
+    this.setCookies = [setCookie({ ...this.#parts.cookie, value, maxAge })];
   }
 
   /**

@@ -65,8 +65,16 @@ export function hasCookie(header: string | undefined, name: string): boolean {
   return false;
 }
 
-/** @param maxAge seconds; 0 deletes the cookie */
-export function setCookie(name: string, value: string, maxAge: number, secure: boolean): string {
+/** A cookie that the browser gets. */
+export interface NewCookie {
+  readonly name: string;
+  readonly value: string;
+  /** Seconds; 0 deletes the cookie. */
+  readonly maxAge: number;
+  readonly secure: boolean;
+}
+
+export function setCookie({ name, value, maxAge, secure }: NewCookie): string {
   return `${name}=${value}; Path=/; Max-Age=${String(maxAge)}; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
 }
 

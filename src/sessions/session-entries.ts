@@ -1,5 +1,6 @@
 /** A session as a store keeps it: its encrypted record, and the fields that it is found by. */
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
+import { StoreUnavailableError } from "../errors.js";
 import type { Entry, Stored } from "../ports/session-store.js";
 import { deepFreeze, isTooDeep, MAX_RECORD_DEPTH } from "../record/json.js";
 import {
@@ -13,6 +14,7 @@ import {
 } from "../record/record.js";
 import { expiryWithCookie } from "../record/session-life.js";
 import { parseRecord, storedForm, type KeyNames } from "../record/stored-form.js";
+import { newCookieValue, storeKeyOf } from "./cookie.js";
 import { tracedReason, type TracedReason } from "./end-trace.js";
 import { parsedJson, readSummary, sealedSummary, stampOf } from "./entry-summary.js";
 import type { Sealer } from "./seal.js";
@@ -62,29 +64,60 @@ interface KeptOfSession {
   readonly expiresAt?: EpochSeconds;
 }
 
-export type SessionEntries = ReturnType<typeof createSessionEntries>;
+/** A session under a new key. */
+export interface Inserted {
+  readonly handle: Handle;
+  readonly entry: Entry;
+}
+
+/** What the store has under a session's key. */
+export type Loaded =
+  | { readonly kind: "found"; readonly found: Found }
+  /** Only the trace of a session that ended without its cookie. */
+  | { readonly kind: "ended"; readonly reason: TracedReason }
+  /** A session of a provider that the settings no longer contain. */
+  | { readonly kind: "removed"; readonly reason: "provider_removed" }
+  /** A record that this process cannot read. A caller must not take it for a logout. */
+  | { readonly kind: "unreadable" };
 
 /** Translates between the record of a session and its entry in a store. */
-export function createSessionEntries(options: SessionEntriesOptions) {
+export interface SessionEntries {
+  /**
+   * Returns the entry of a record that has just begun.
+   *
+   * @param label what a device list calls the session
+   */
+  newEntryOf(record: SessionRecord, handle: Handle, label: string | null): Entry;
+  /** Returns the entry of a changed record. It keeps the session's label and its times. */
+  replacementOf(stored: Stored, record: SessionRecord, handle: Handle): Entry;
+  /** Returns the entry of the same record, renewed by the user's activity. */
+  renewalOf(found: Found, handle: Handle, expiresAt: EpochSeconds): Entry;
+  /** When the session was last renewed by activity. Undefined: not known. */
+  activeAt(key: string, stored: Stored): number | undefined;
+  /** Undefined: this process cannot read the record, or the record belongs to another client. */
+  recordOf(stored: Stored, handle: Handle): SessionRecord | undefined;
+  /**
+   * Returns why a session has ended, if only its trace is stored under its key, or if its provider
+   * was removed.
+   */
+  endOf(stored: Stored, handle: Handle): TracedReason | "provider_removed" | undefined;
+  /** Stores a record that has just begun, under a new key. @throws StoreUnavailableError */
+  insertNew(record: SessionRecord, label: string | null): Promise<Inserted>;
+  /** Deletes an entry whose cookie no browser has, whether it was written or not. Never rejects. */
+  discard(handle: Handle): Promise<void>;
+  /** Reads a session. Undefined: the store has nothing under its key. */
+  load(handle: Handle): Promise<Loaded | undefined>;
+  /** Reads the sessions of several handles. */
+  look(handles: readonly Handle[]): Promise<Looked[]>;
+}
+
+export function createSessionEntries(options: SessionEntriesOptions): SessionEntries {
   /** Returns the entry of a record. */
   function entryOf(record: SessionRecord, handle: Handle, kept: KeptOfSession): Entry {
-    const { sealer, clock, sessionTtl, debug, clients, keepIdToken } = options;
-    const {
-      credentials,
-      id_info: claims,
-      idp_login_at: loginAt,
-      idp_last_active: lastActive,
-    } = record;
-    const {
-      sid,
-      signed_in_iat: signedInIat,
-      session_expiry: sessionExpiry,
-      ended,
-    } = record.idp_state;
-    const isSignedIn = credentials !== undefined;
-    const client = clientOf(record, clients);
+    const { clock, sessionTtl, debug, keepIdToken } = options;
+    const { credentials, idp_last_active: lastActive } = record;
     const now = epochSeconds(clock);
-    const { label, expiresAt = expiryWithCookie(now + sessionTtl), activeAt } = kept;
+    const { expiresAt = expiryWithCookie(now + sessionTtl) } = kept;
     return {
       data: encode(
         withoutInherited({
@@ -94,56 +127,55 @@ export function createSessionEntries(options: SessionEntriesOptions) {
         }),
         handle,
       ),
-      expiresAt: isSignedIn ? expiresAt : now + PENDING_LOGIN_SECONDS,
+      expiresAt: credentials === undefined ? now + PENDING_LOGIN_SECONDS : expiresAt,
       ...(typeof lastActive === "number" && Number.isFinite(lastActive) && { lastActive }),
-      ...(client !== undefined && {
-        subject: sealer.subjectHashes(
-          { ...client, issuer: textOf(claims?.iss) },
-          textOf(claims?.sub),
-        )[0],
-        ...(sid !== undefined && { sid: sealer.sidHashes(client, sid)[0] }),
-        summary: sealedSummary(sealer, handle.key, {
-          login_at: stampOf(loginAt) ?? undefined,
-          label: label ?? undefined,
-          active_at: activeAt ?? undefined,
-          iat: signedInIat,
-          session_expiry: stampOf(sessionExpiry) ?? undefined,
-          is_ended: ended === undefined ? undefined : true,
-        }),
+      ...fieldsWithoutCookie(record, handle.key, kept),
+    };
+  }
+
+  /** What a signed-in session is found by, and what is readable of it, without its cookie. */
+  function fieldsWithoutCookie(
+    record: SessionRecord,
+    key: string,
+    { label, activeAt }: KeptOfSession,
+  ): Partial<Entry> {
+    const { sealer, clients } = options;
+    const { id_info: claims, idp_login_at: loginAt, idp_state: state } = record;
+    const client = clientOf(record, clients);
+    if (client === undefined) return {};
+    const issuer = textOf(claims?.iss);
+    return {
+      subject: sealer.subjectHashes({ ...client, issuer }, textOf(claims?.sub))[0],
+      ...(state.sid !== undefined && { sid: sealer.sidHashes(client, state.sid)[0] }),
+      summary: sealedSummary(sealer, key, {
+        login_at: stampOf(loginAt) ?? undefined,
+        label: label ?? undefined,
+        active_at: activeAt ?? undefined,
+        iat: state.signed_in_iat,
+        session_expiry: stampOf(state.session_expiry) ?? undefined,
+        is_ended: state.ended === undefined ? undefined : true,
       }),
     };
   }
 
-  /**
-   * Returns the entry of a record that has just begun.
-   *
-   * @param label what a device list calls the session
-   */
   function newEntryOf(record: SessionRecord, handle: Handle, label: string | null): Entry {
     return entryOf(record, handle, { label, activeAt: options.clock.now() / 1000 });
   }
 
-  /** Returns the entry of a changed record. It keeps the session's label and its times. */
   function replacementOf(stored: Stored, record: SessionRecord, handle: Handle): Entry {
     const { label = null, activeAt = null } = readSummary(options.sealer, handle.key, stored) ?? {};
     return entryOf(record, handle, { label, activeAt, expiresAt: stored.expiresAt });
   }
 
-  /** Returns the entry of the same record, renewed by the user's activity. */
   function renewalOf({ record, stored }: Found, handle: Handle, expiresAt: EpochSeconds): Entry {
     const label = readSummary(options.sealer, handle.key, stored)?.label ?? null;
     return entryOf(record, handle, { label, activeAt: options.clock.now() / 1000, expiresAt });
   }
 
-  /** When the session was last renewed by activity. Undefined: not known. */
   function activeAt(key: string, stored: Stored): number | undefined {
     return readSummary(options.sealer, key, stored)?.activeAt ?? undefined;
   }
 
-  /**
-   * Returns why a session has ended, if only its trace is stored under its key, or if its provider
-   * was removed.
-   */
   function endOf(stored: Stored, handle: Handle): TracedReason | "provider_removed" | undefined {
     // A signed-in session has a subject, and a pending login has no summary.
     if (stored.subject !== undefined) {
@@ -154,7 +186,6 @@ export function createSessionEntries(options: SessionEntriesOptions) {
     return tracedReason(options.sealer, handle.key, stored);
   }
 
-  /** Undefined: this process cannot read the record, or the record belongs to another client. */
   function recordOf(stored: Stored, handle: Handle): SessionRecord | undefined {
     const record = decode(stored.data, handle);
     if (record === undefined || !isOfClients(record, options.clients)) return undefined;
@@ -165,7 +196,33 @@ export function createSessionEntries(options: SessionEntriesOptions) {
       : { ...record, idp_last_active: stored.lastActive };
   }
 
-  /** Reads the sessions of several handles. */
+  async function insertNew(record: SessionRecord, label: string | null): Promise<Inserted> {
+    const value = newCookieValue();
+    const handle = { value, key: storeKeyOf(value) };
+    const entry = newEntryOf(record, handle, label);
+    const isNew = await options.store.insert(handle.key, entry).catch(async (error: unknown) => {
+      await discard(handle);
+      throw error;
+    });
+    if (isNew) return { handle, entry };
+    // 256 random bits do not collide: the store is broken.
+    throw new StoreUnavailableError("The session store refused a new key.");
+  }
+
+  async function discard({ key }: Handle): Promise<void> {
+    await options.store.delete(key).catch(() => undefined);
+  }
+
+  async function load(handle: Handle): Promise<Loaded | undefined> {
+    const stored = await options.store.get(handle.key);
+    if (stored === undefined) return undefined;
+    const record = recordOf(stored, handle);
+    if (record !== undefined) return { kind: "found", found: { record, stored } };
+    const reason = endOf(stored, handle);
+    if (reason === undefined) return { kind: "unreadable" };
+    return reason === "provider_removed" ? { kind: "removed", reason } : { kind: "ended", reason };
+  }
+
   async function look(handles: readonly Handle[]): Promise<Looked[]> {
     const found = await options.store.getMany(handles.map(({ key }) => key));
     return handles.map((handle) => {
@@ -196,7 +253,18 @@ export function createSessionEntries(options: SessionEntriesOptions) {
     return isTooDeep(json, MAX_RECORD_DEPTH) ? undefined : parseRecord(json, names);
   }
 
-  return { newEntryOf, replacementOf, renewalOf, activeAt, endOf, recordOf, look };
+  return {
+    newEntryOf,
+    replacementOf,
+    renewalOf,
+    activeAt,
+    recordOf,
+    endOf,
+    insertNew,
+    discard,
+    load,
+    look,
+  };
 }
 
 /** A stored claim is untrusted: it may be of any type. */

@@ -110,7 +110,7 @@ describe("the cookie that is set", () => {
     [true, 1_209_600, `idpauth=${A}; Path=/; Max-Age=1209600; HttpOnly; SameSite=Lax; Secure`],
     [true, 0, `idpauth=${A}; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure`],
   ])("secure %s, for %i seconds", (secure, maxAge, expected) => {
-    expect(setCookie("idpauth", A, maxAge, secure)).toBe(expected);
+    expect(setCookie({ name: "idpauth", value: A, maxAge, secure })).toBe(expected);
   });
 
   it.each([
