@@ -82,10 +82,9 @@ const transports = new WeakMap<Api, Connected>();
 
 /** Returns the one transport to an API. @param shutdown closes its idle connections */
 export function transportTo(api: Api, clock: Clock, shutdown?: Shutdown): Transport<Readable> {
-  const connected = transports.get(api) ?? connect(api, clock);
-  transports.set(api, connected);
-  shutdown?.atEnd(connected.release);
-  return connected.transport;
+  const { transport, release } = transports.get(api) ?? connect(api, clock);
+  shutdown?.atEnd(release);
+  return transport;
 }
 
 function connect(api: Api, clock: Clock): Connected {
@@ -93,7 +92,9 @@ function connect(api: Api, clock: Clock): Connected {
   const release = () => {
     agent.destroy();
   };
-  return { transport: nodeTransport(api, clock, agent), release };
+  const connected = { transport: nodeTransport(api, clock, agent), release };
+  transports.set(api, connected);
+  return connected;
 }
 
 /** @param agent of this API alone, because it holds the connections */

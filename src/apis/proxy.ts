@@ -41,7 +41,7 @@ export async function proxyRequest<Stream extends BodyStream>(
   }
   const reply = await answered(api, exchange, url, {
     canRepeat: isKept,
-    ...(isKept && body !== undefined && { waits: () => keep(body) }),
+    waits: isKept && body !== undefined ? () => keep(body) : undefined,
     send(headers) {
       const broken = opened();
       return transport({
@@ -53,11 +53,7 @@ export async function proxyRequest<Stream extends BodyStream>(
         onAbort(abort) {
           broken.onAbort(abort);
         },
-        ...(request.method === "GET" && {
-          endsBy(end: () => void) {
-            broken.endsBy(end);
-          },
-        }),
+        endsBy: request.method === "GET" ? (end) => broken.endsBy(end) : undefined,
       });
     },
   });

@@ -6,14 +6,17 @@ import { CUT, LEFT } from "./abort-at-session-end.js";
 import { challengeOf } from "./challenge.js";
 import type { Exchange, ProxyReply } from "./exchange.js";
 import { requestHeaders } from "./request-headers.js";
-import { responseHeaders, type Answered } from "./response-headers.js";
+import { responseHeaders } from "./response-headers.js";
 import { asApiError, BODILESS, type ApiResponse } from "./transport.js";
 
 /** How a request is sent. */
 export interface Sending<Stream extends BodyStream> {
   readonly canRepeat: boolean;
-  /** Waits for what is sent. Resolves to false if nothing had to be waited for. */
-  waits?(): Promise<boolean>;
+  /**
+   * Waits for what is sent. Resolves to false if nothing had to be waited for. Absent: nothing is
+   * waited for.
+   */
+  readonly waits?: (() => Promise<boolean>) | undefined;
   send(headers: Map<string, string>): Promise<ApiResponse<Stream>>;
 }
 
@@ -38,12 +41,12 @@ export async function answered<Stream extends BodyStream>(
     if (waited) token = await exchange.tokenAgain();
   }
   for (let isFirst = true; typeof token === "string"; isFirst = false) {
-    const about = { url, token, origin, client, pathPrefix };
-    const response = await send(requestHeaders(lines, api, about)).catch(asApiError);
+    const headers = requestHeaders(lines, api, { token, origin, client, pathPrefix });
+    const response = await send(headers).catch(asApiError);
     if (response instanceof IdpAuthError) return refusal(response.code, exchange, response);
     const challenge = challengeOf(response.status, response.lines);
     if (challenge === undefined && response.status !== 401)
-      return replyOf(api, exchange, response, about);
+      return replyOf(response, { api, exchange, url, token });
     response.discard();
     if (challenge !== undefined) return exchange.stepUp(challenge);
     const rejected: string = token;
@@ -55,13 +58,20 @@ export async function answered<Stream extends BodyStream>(
   return token;
 }
 
+/** A request that the API has responded to. */
+interface Sent {
+  readonly api: Api;
+  readonly exchange: Exchange;
+  readonly url: URL;
+  readonly token: string;
+}
+
 function replyOf<Stream extends BodyStream>(
-  api: Api,
-  exchange: Exchange,
   response: ApiResponse<Stream>,
-  about: Omit<Answered, "status">,
+  { api, exchange, url, token }: Sent,
 ): ProxyReply<Stream> | Promise<Reply> {
   const { lines, body, upgraded } = response;
+  const { origin, pathPrefix } = exchange;
   // The API speaks another protocol from here on, which nobody has asked for.
   if (upgraded === undefined && response.status === 101) {
     response.discard();
@@ -69,7 +79,13 @@ function replyOf<Stream extends BodyStream>(
   }
   // What is no status means a 5xx (RFC 9110 section 15), and some frameworks throw for it.
   const status = response.status < 100 || response.status > 599 ? 500 : response.status;
-  const { headers, location } = responseHeaders(lines, api, { ...about, status });
+  const { headers, location } = responseHeaders(lines, api, {
+    url,
+    origin,
+    pathPrefix,
+    status,
+    token,
+  });
   if (location === "refused") {
     response.discard();
     return refusal("api_redirect_refused", exchange);

@@ -33,7 +33,7 @@ export interface ApiRequest<Stream> {
    * Gets the function that ends an event stream in order before the API does. Absent: it isn't
    * ended.
    */
-  readonly endsBy?: (end: () => void) => void;
+  readonly endsBy?: ((end: () => void) => void) | undefined;
 }
 
 /** The statuses of responses that never have a body (RFC 9110 section 6.4.1). */
