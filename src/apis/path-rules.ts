@@ -67,7 +67,7 @@ export function upstreamUrl({ url: base, paths }: Api, rest: string): URL | Targ
       code: "api_path_invalid",
       detail: "The query contains a character that must be encoded.",
     };
-  const built = base.href + path + query.replace(/["'<>]/g, encoded);
+  const built = base.href + path + (query === "" ? "" : query.replace(/["'<>]/g, encoded));
   const url = new URL(built);
   // The parser, which changes what is not in normal form, must have changed nothing.
   return url.href === built ? url : refused(path);
@@ -164,7 +164,8 @@ function encoded(character: string): string {
 }
 
 function rawPath(target: string): string {
-  return target.split("?", 1)[0] ?? "";
+  const end = target.indexOf("?");
+  return end === -1 ? target : target.slice(0, end);
 }
 
 function refused(text: string): TargetRefusal {

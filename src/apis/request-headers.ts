@@ -95,12 +95,12 @@ export function passed(
 
 /** Returns the names that `Connection` has, in lower case. Mostly, they concern no other header. */
 function namedBy(connections: readonly string[]): readonly string[] {
-  return connections.flatMap((value) =>
-    value === "keep-alive" || value === "close"
-      ? []
-      : value.split(",").map((name) => name.trim().toLowerCase()),
-  );
+  return connections.every((value) => value === "keep-alive" || value === "close")
+    ? NONE
+    : connections.flatMap((value) => value.split(",").map((name) => name.trim().toLowerCase()));
 }
+
+const NONE: readonly string[] = [];
 
 export function append(headers: Map<string, string>, name: string, value: string): void {
   const before = headers.get(name);
@@ -144,7 +144,8 @@ function forward(
   let forwarded = `for=${address === undefined ? "unknown" : address.includes(":") ? `"[${address}]"` : address}`;
   if (address !== undefined) headers.set("x-forwarded-for", address);
   if (origin !== undefined) {
-    const [proto = "", host = ""] = origin.split("://");
+    const end = origin.indexOf("://");
+    const [proto, host] = [origin.slice(0, end), origin.slice(end + 3)];
     headers.set("x-forwarded-host", host).set("x-forwarded-proto", proto);
     forwarded += `;host="${host}";proto=${proto}`;
   }
