@@ -39,6 +39,8 @@ import { createRevocationEndpoint } from "./revocation-endpoint.js";
 import { createTokenEndpoint } from "./token-endpoint.js";
 import { expiryOf, type TokenResponse } from "./token-response.js";
 import { createTokenVerification } from "./token-verification.js";
+import { createUserinfoAtRefresh } from "./userinfo-at-refresh.js";
+import { createUserinfoAtSignIn } from "./userinfo-at-sign-in.js";
 import { createUserinfoEndpoint } from "./userinfo-endpoint.js";
 
 /** Creates an OpenID provider's client. It sends no request before its first use. */
@@ -54,7 +56,9 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
   const refreshes = createRefreshBackOff(clock, connection.random);
   const pushedRequests = createPushedRequests(connection);
   const tokenEndpoint = createTokenEndpoint(connection, refreshes);
-  const userinfo = createUserinfoEndpoint(connection, refreshes);
+  const userinfo = createUserinfoEndpoint(connection);
+  const userinfoAtSignIn = createUserinfoAtSignIn(connection, userinfo);
+  const userinfoAtRefresh = createUserinfoAtRefresh(connection, userinfo, refreshes);
   const revocation = createRevocationEndpoint(connection, discovery);
   const refreshTokens = createRefreshTokenReports(connection);
 
@@ -62,7 +66,7 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
     tokenEndpoint.assertReadyToExchange();
     // A code is not spent if its ID token cannot be verified.
     jwks.assertReady();
-    userinfo.assertReadyToSignIn();
+    userinfoAtSignIn.assertReady();
   }
 
   function assertReadyToRefresh(session: string, api?: string): void {
@@ -138,7 +142,7 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
         const { backchannelLogout, frontchannelLogout } = settings;
         if ((backchannelLogout || frontchannelLogout) && claims["sid"] === undefined)
           connection.events.logOnce(logLine("sid_missing"));
-        return userinfo.complete(metadata, claims, accessToken ?? "");
+        return userinfoAtSignIn.complete(metadata, claims, accessToken ?? "");
       })
       .catch((error: unknown) => {
         dropped?.({ accessToken, refreshToken });
@@ -214,10 +218,10 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
     const verifyNow = async (): Promise<Identity> => {
       if (spent.idToken === undefined) {
         const accessToken = await alone(request, async () => verification.bearerToken(spent));
-        return userinfo.confirm(check, accessToken);
+        return userinfoAtRefresh.confirm(check, accessToken);
       }
       const claims = await alone(request, () => verification.verifyRefresh(check));
-      if (userinfo.isRequired) return userinfo.renew(check, claims);
+      if (userinfo.isRequired) return userinfoAtRefresh.renew(check, claims);
       return refreshedClaims(claims, before, previous.idp_state.userinfo_claims ?? []);
     };
     const verified = await verifyNow();

@@ -1,0 +1,96 @@
+/** Which claims userinfo adds to those of a sign-in's ID token, and what happens without them. */
+import { ProviderUnavailableError } from "../errors.js";
+import type { Identity } from "../record/credentials.js";
+import type { IdInfo } from "../record/identity.js";
+import { lacksIdentity, withAllOfUserinfo } from "../record/userinfo-claims.js";
+import { createSignInBackOff } from "./back-off.js";
+import type { ProviderConnection } from "./provider-connection.js";
+import type { ProviderMetadata } from "./provider-metadata.js";
+import { userinfoOf, type UserinfoEndpoint } from "./userinfo-endpoint.js";
+
+export interface UserinfoAtSignIn {
+  /** @throws ProviderUnavailableError userinfo is required, and its requests at sign-ins back off */
+  assertReady(): void;
+  /**
+   * Adds userinfo's claims to those of a sign-in's ID token: always if userinfo is required,
+   * otherwise if the ID token has no claim about the user (OpenID Connect Core section 5.4).
+   *
+   * @throws ProviderUnavailableError, ProviderRefusedError only if userinfo is required
+   */
+  complete(metadata: ProviderMetadata, claims: IdInfo, accessToken: string): Promise<Identity>;
+}
+
+export function createUserinfoAtSignIn(
+  connection: ProviderConnection,
+  endpoint: UserinfoEndpoint,
+): UserinfoAtSignIn {
+  /** Of sign-ins that can do without userinfo. */
+  const optional = connection.backOff();
+  /** Of sign-ins that need userinfo. */
+  const required = createSignInBackOff(connection.clock, connection.random);
+
+  function assertReady(): void {
+    if (endpoint.isRequired) required.assertReady();
+  }
+
+  async function complete(
+    metadata: ProviderMetadata,
+    claims: IdInfo,
+    accessToken: string,
+  ): Promise<Identity> {
+    return endpoint.isRequired
+      ? completeAlways(metadata, claims, accessToken)
+      : completeIfNeeded(metadata, claims, accessToken);
+  }
+
+  async function completeAlways(
+    metadata: ProviderMetadata,
+    claims: IdInfo,
+    accessToken: string,
+  ): Promise<Identity> {
+    const userinfo = await endpoint.callRequired(metadata, {
+      accessToken,
+      sub: claims.sub,
+      consequence: "The sign-in stops, since IDP_USERINFO is always.",
+      failed: required.failed,
+    });
+    required.succeeded();
+    return { ...withAllOfUserinfo(claims, userinfo), userinfo };
+  }
+
+  async function completeIfNeeded(
+    { userinfo_endpoint: url }: ProviderMetadata,
+    claims: IdInfo,
+    accessToken: string,
+  ): Promise<Identity> {
+    if (url !== undefined && lacksIdentity(claims)) {
+      try {
+        const response = await connection.callBestEffort("userinfo", optional, () =>
+          endpoint.send(url, accessToken),
+        );
+        const userinfo = userinfoOf(response, claims.sub);
+        if (userinfo.kind === "claims")
+          return { ...withAllOfUserinfo(claims, userinfo.claims), userinfo: userinfo.claims };
+        if (userinfo.kind === "signed") endpoint.signed();
+        else
+          connection.warn(
+            "userinfo",
+            "The userinfo response can't be used. The sign-in continues without it.",
+            {
+              status: response.status,
+            },
+          );
+      } catch (error) {
+        const reason = error instanceof ProviderUnavailableError ? error.reason : "unexpected";
+        connection.warn(
+          "userinfo",
+          "The userinfo endpoint didn't respond. The sign-in continues without it.",
+          { reason },
+        );
+      }
+    }
+    return { idInfo: claims, userinfoClaims: [] };
+  }
+
+  return { assertReady, complete };
+}
