@@ -11,7 +11,7 @@ import { createApplication } from "../application/application.js";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
 import type { Settings } from "../config/read-settings.js";
-import { inLogLines } from "../config/setting-names.js";
+import type { SettingNames } from "../config/setting-names.js";
 import { issuerTemplate } from "../config/tenant-issuers.js";
 import type { EndpointContext, EndpointRegistration } from "../endpoints/context.js";
 import { createDelayedRevocations } from "../endpoints/delayed-revocations.js";
@@ -65,6 +65,7 @@ export interface ProviderParts {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly events: ProviderEvents;
+  readonly names: SettingNames;
   readonly targets: readonly TokenTarget[];
   /** What {@link Component.settled} waits for. */
   readonly tasks: UnawaitedTasks;
@@ -184,7 +185,8 @@ export function compose<FrameworkRequest extends object>(
         provider: createProvider({
           settings: own,
           clock,
-          events: events.ofProvider(key, inLogLines(settingNames)),
+          events: events.ofProvider(key),
+          names: settingNames,
           endpoints: providers.length > 1 ? async () => (await loadOwners())(key) : undefined,
           targets,
           tasks,

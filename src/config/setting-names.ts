@@ -55,13 +55,3 @@ export function textWith(names: SettingNames, text: SettingText): string {
 export function withProvider(key: string | undefined, text: string): string {
   return key === undefined ? text : `Provider ${key}: ${text}`;
 }
-
-/**
- * Gives the settings in a log line of the provider the names with which they are set.
- */
-export function inLogLines(names: SettingNames): (text: string) => string {
-  const own = PROVIDER_SETTING_NAMES.map((name) => [SETTINGS[name].env, names.env(name)] as const);
-  const variables = new Map(own);
-  return (text) =>
-    text.replace(/\b[A-Z][A-Z_]{4,}\b/g, (variable) => variables.get(variable) ?? variable);
-}

@@ -26,24 +26,15 @@ export class EventHub {
   readonly #clock: Clock;
   /** The lines of `logOnce`. */
   readonly #written = new Set<string>();
-  /** By the key of a provider: names the settings in a line as this provider's are set. */
-  readonly #words = new Map<string, (text: string) => string>();
 
   constructor(log: Log, clock: Clock) {
     this.#log = log;
     this.#clock = clock;
   }
 
-  /**
-   * The hub for one of several providers: its events and log lines name the provider, and its
-   * settings as they are set.
-   */
-  ofProvider(
-    key: string | undefined,
-    words: (text: string) => string = (text) => text,
-  ): ProviderEvents {
+  /** The hub for one of several providers: its events and log lines name the provider. */
+  ofProvider(key: string | undefined): ProviderEvents {
     if (key === undefined) return this;
-    this.#words.set(key, words);
     return {
       emit: (name, what, line) => this.emit(name, { provider: key, ...what }, line),
       log: (entry) => this.log(entry, key),
@@ -53,10 +44,9 @@ export class EventHub {
 
   #named(entry: LogEntry, provider: string | undefined): LogEntry {
     if (provider === undefined) return entry;
-    const words = this.#words.get(provider);
     return {
       ...entry,
-      message: `Provider ${provider}: ${words?.(entry.message) ?? entry.message}`,
+      message: `Provider ${provider}: ${entry.message}`,
       details: { provider, ...entry.details },
     };
   }

@@ -123,7 +123,8 @@ function acceptedAlgorithm(
   throw connection.misconfigured({
     endpoint: "token",
     reason: "client_assertion_algorithm",
-    message: `The provider accepts none of the algorithms that the key of IDP_PRIVATE_KEY can sign with (${algorithms.join(", ")}). Use a key of another type.`,
+    message: ({ env }) =>
+      `The provider accepts none of the algorithms that the key of ${env("privateKey")} can sign with (${algorithms.join(", ")}). Use a key of another type.`,
   });
 }
 

@@ -1,5 +1,5 @@
 import { ClientSecretPost } from "oauth4webapi";
-import { SETTING_NAMES } from "../config/setting-names.js";
+import type { SettingNames } from "../config/setting-names.js";
 import {
   ASSERTION_TYPE,
   createClientAssertions,
@@ -44,7 +44,7 @@ const IN_WORDS = {
 /** Describes the configured method for a log line or a finding. */
 export function authenticationInWords(
   { tokenEndpointAuthMethod, privateKey }: ProviderSettings,
-  { env } = SETTING_NAMES,
+  { env }: SettingNames,
 ): string {
   if (privateKey !== null)
     return `\`private_key_jwt\` (an assertion signed with ${env("privateKey")})`;
@@ -52,10 +52,13 @@ export function authenticationInWords(
 }
 
 /** Names the settings that a refused client must check. */
-export function credentialsInWords({ privateKey }: Pick<ProviderSettings, "privateKey">): string {
+export function credentialsInWords(
+  { privateKey }: ProviderSettings,
+  { env }: SettingNames,
+): string {
   return privateKey === null
-    ? "IDP_CLIENT_ID, IDP_CLIENT_SECRET and IDP_TOKEN_ENDPOINT_AUTH_METHOD"
-    : "IDP_CLIENT_ID, and whether the provider knows the public half of IDP_PRIVATE_KEY. Check IDP_CLIENT_ASSERTION_AUDIENCE";
+    ? `${env("clientId")}, ${env("clientSecret")} and ${env("tokenEndpointAuthMethod")}`
+    : `${env("clientId")}, and whether the provider knows the public half of ${env("privateKey")}. Check ${env("clientAssertionAudience")}`;
 }
 
 /**

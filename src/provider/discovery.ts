@@ -65,7 +65,8 @@ export function createDiscovery(connection: ProviderConnection): Discovery {
     throw connection.misconfigured({
       endpoint: "discovery",
       reason: "foreign_endpoint",
-      message: `The ${name} in the discovery document is an endpoint of the provider ${owner}, so idpauth doesn't use this provider. If both have the same endpoint on purpose, set it in IDP_PROVIDER_METADATA.`,
+      message: ({ env }) =>
+        `The ${name} in the discovery document is an endpoint of the provider ${owner}, so idpauth doesn't use this provider. If both have the same endpoint on purpose, set it in ${env("providerMetadata")}.`,
     });
   }
 

@@ -2,7 +2,7 @@
  * What is wrong with verified tokens because of this machine or of the configuration, and not
  * because they are another user's. Such tokens are never accepted, and never end a session.
  */
-import type { ProviderSettings } from "./provider-settings.js";
+import type { SettingText } from "../config/setting-names.js";
 
 /** Between two log lines of one doubt. */
 export const DOUBT_LINE_MS = 60_000;
@@ -14,11 +14,8 @@ export type Doubt =
   | { readonly reason: "iss" | "aud" | "alg"; readonly value: unknown }
   | { readonly reason: "azp" };
 
-/** Returns the cause and the remedy, for the operator. Pure. */
-export function doubtInWords(
-  doubt: Doubt,
-  { clockTolerance }: Pick<ProviderSettings, "clockTolerance">,
-): string {
+/** Returns the cause and the remedy, for the operator. Pure. @param clockTolerance seconds */
+export function doubtInWords(doubt: Doubt, clockTolerance: number): SettingText {
   switch (doubt.reason) {
     case "iat":
     case "nbf":
@@ -27,9 +24,11 @@ export function doubtInWords(
       return `The provider's clock is at least ${String(doubt.seconds)} s ${place} this machine's, and IDP_CLOCK_TOLERANCE is ${String(clockTolerance)} s. Synchronize the clocks, or raise IDP_CLOCK_TOLERANCE.`;
     }
     case "iss":
-      return `The ID tokens have ${shown(doubt.value)} as issuer (iss), which isn't the issuer in IDP_ISSUER. Have the provider use one issuer, or set IDP_ISSUER to it.`;
+      return ({ env }) =>
+        `The ID tokens have ${shown(doubt.value)} as issuer (iss), which isn't the issuer in ${env("issuer")}. Have the provider use one issuer, or set ${env("issuer")} to it.`;
     case "aud":
-      return `The ID tokens are also for ${shown(doubt.value)} (aud). If you trust this client, add it to IDP_TRUSTED_AUDIENCES.`;
+      return ({ env }) =>
+        `The ID tokens are also for ${shown(doubt.value)} (aud). If you trust this client, add it to ${env("trustedAudiences")}.`;
     case "alg":
       return `The ID tokens are signed with ${shown(doubt.value)}, which the discovery document doesn't advertise. Have the provider advertise it in id_token_signing_alg_values_supported, or sign with an advertised algorithm.`;
     case "azp":

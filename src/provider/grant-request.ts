@@ -1,4 +1,5 @@
 /** Requests with the client's credentials, and what their failures mean. */
+import type { SettingNames } from "../config/setting-names.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import { isObject } from "../record/json.js";
 import type { FailureListener } from "./back-off.js";
@@ -94,13 +95,15 @@ function reportMistake(
   connection: ProviderConnection,
   { grant, endpoint, reason, status }: MistakenGrant,
 ): void {
-  const sent = `The client authenticated with ${authenticationInWords(connection.settings)}.`;
-  const credentials = `Check ${credentialsInWords(connection.settings)}.`;
+  const { settings } = connection;
   const response = `${reason}, status ${String(status)}`;
-  const mayBeCredentials = status === 401 || connection.settings.privateKey !== null;
-  const message =
-    reason === "invalid_client" || grant === "exchange" || grant === "push"
+  const mayBeCredentials = status === 401 || settings.privateKey !== null;
+  const message = (names: SettingNames) => {
+    const sent = `The client authenticated with ${authenticationInWords(settings, names)}.`;
+    const credentials = `Check ${credentialsInWords(settings, names)}.`;
+    return reason === "invalid_client" || grant === "exchange" || grant === "push"
       ? `The ${endpoint.inWords} doesn't accept this client (${response}). ${sent} ${credentials}`
       : `The ${endpoint.inWords} doesn't allow this client to refresh (${response}). ${sent} Check the client's settings at the provider.${mayBeCredentials ? ` ${credentials}` : ""}`;
+  };
   connection.misconfigured({ endpoint: endpoint.name, reason, message, status });
 }

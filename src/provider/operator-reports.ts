@@ -1,5 +1,6 @@
 /** Log lines for the operator: what is wrong with the configuration, at most once for each cause. */
 import type { Clock } from "../clock.js";
+import { textWith, type SettingNames, type SettingText } from "../config/setting-names.js";
 import { ProviderUnavailableError } from "../errors.js";
 import type { ProviderEvents } from "../events/event-hub.js";
 import type { ProviderEndpoint } from "../events/events.js";
@@ -13,7 +14,7 @@ export interface Misconfiguration {
   /** A stable word: `issuer_mismatch`, `invalid_client`, `id_token_encrypted`, … */
   readonly reason: string;
   /** The cause and the remedy, for the operator. Never contains a secret. */
-  readonly message: string;
+  readonly message: SettingText;
   readonly status?: number | undefined;
 }
 
@@ -37,16 +38,26 @@ export interface OperatorReports {
   /** Writes the log line of a request that idpauth could do without. */
   warn(
     endpoint: "userinfo" | "revocation",
-    message: string,
+    message: SettingText,
     details: Record<string, string | number>,
   ): void;
 }
 
-export function createOperatorReports(clock: Clock, events: ProviderEvents): OperatorReports {
+/** @param names of the settings, as this provider's are set */
+export function createOperatorReports(
+  clock: Clock,
+  events: ProviderEvents,
+  names: SettingNames,
+): OperatorReports {
   /** The reasons of the reported misconfigurations by endpoint. */
   const reported = new Map<string, Set<string>>();
   /** When each doubt had its last line, on the clock's `monotonic()`. */
   const doubtedAt = new Map<string, number>();
+
+  function entry(message: SettingText, details: NonNullable<LogEntry["details"]>): LogEntry {
+    const text = textWith(names, message);
+    return { level: "error", code: "provider_misconfigured", message: text, details };
+  }
 
   function lineOf({ endpoint, reason, message, status }: Misconfiguration): LogEntry | null {
     const reasons = reported.get(endpoint) ?? new Set();
@@ -54,7 +65,7 @@ export function createOperatorReports(clock: Clock, events: ProviderEvents): Ope
     if (reasons.has(reason)) return null;
     reasons.add(reason);
     const details = withoutUndefined({ endpoint, reason, status });
-    return { level: "error", code: "provider_misconfigured", message, details };
+    return entry(message, details);
   }
 
   function misconfigured(cause: Misconfiguration): ProviderUnavailableError {
@@ -67,8 +78,7 @@ export function createOperatorReports(clock: Clock, events: ProviderEvents): Ope
     const now = clock.monotonic();
     if (now - (doubtedAt.get(reason) ?? -Infinity) >= DOUBT_LINE_MS) {
       doubtedAt.set(reason, now);
-      const details = { endpoint, reason };
-      events.log({ level: "error", code: "provider_misconfigured", message, details });
+      events.log(entry(message, { endpoint, reason }));
     }
     return new ProviderUnavailableError(reason, { misconfigured: true });
   }
@@ -79,13 +89,13 @@ export function createOperatorReports(clock: Clock, events: ProviderEvents): Ope
 
   function warn(
     endpoint: "userinfo" | "revocation",
-    message: string,
+    message: SettingText,
     details: Record<string, string | number>,
   ): void {
     events.log({
       level: "warn",
       code: "provider_unavailable",
-      message,
+      message: textWith(names, message),
       details: { endpoint, ...details },
     });
   }

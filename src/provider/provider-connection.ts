@@ -6,6 +6,7 @@ import {
   type CustomFetchOptions,
 } from "oauth4webapi";
 import type { Clock } from "../clock.js";
+import { SETTING_NAMES, type SettingNames } from "../config/setting-names.js";
 import { ProviderUnavailableError } from "../errors.js";
 import type { ProviderEvents } from "../events/event-hub.js";
 import type { ProviderEndpoint } from "../events/events.js";
@@ -66,6 +67,8 @@ export interface OpenIdProviderOptions {
   readonly settings: ProviderSettings;
   readonly clock: Clock;
   readonly events: ProviderEvents;
+  /** Names the settings in log lines as this provider's are set. Default: those without a key. */
+  readonly names?: SettingNames;
   /** Default Node's own. It must honour `redirect: "manual"`. */
   readonly fetch?: typeof fetch;
   /** The APIs that access tokens are requested for; default none. */
@@ -124,6 +127,7 @@ export function createProviderConnection(
     settings,
     clock,
     events,
+    names = SETTING_NAMES,
     endpoints,
     fetch = globalThis.fetch,
     random = Math.random,
@@ -212,7 +216,7 @@ export function createProviderConnection(
   }
 
   const connection: ProviderConnection = {
-    ...createOperatorReports(clock, events),
+    ...createOperatorReports(clock, events, names),
     settings,
     clock,
     events,

@@ -2,7 +2,7 @@
 import type { AuthorizationServer } from "oauth4webapi";
 import { quoted } from "../config/describe-value.js";
 import { isInternal, type Endpoints } from "../config/endpoints-kind.js";
-import { SETTING_NAMES } from "../config/setting-names.js";
+import type { SettingText } from "../config/setting-names.js";
 import { isTemplate } from "../config/tenant-issuers.js";
 import { ProviderUnavailableError } from "../errors.js";
 import { isLoopback } from "../http/loopback.js";
@@ -54,7 +54,7 @@ function allowsHttpTo(name: keyof Endpoints, endpoint: URL, settings: Addresses)
 /**
  * Returns the error for a wrong configuration, which only an operator or the provider can correct.
  */
-export type MisconfiguredAs = (reason: string, message: string) => ProviderUnavailableError;
+export type MisconfiguredAs = (reason: string, message: SettingText) => ProviderUnavailableError;
 
 export function readDocument(
   response: ProviderResponse,
@@ -110,16 +110,16 @@ export function usableEndpoint(
 
 function documentOf(
   response: ProviderResponse,
-  source: "issuer" | "discoveryUrl",
+  setting: "issuer" | "discoveryUrl",
   misconfiguredAs: MisconfiguredAs,
 ): Document {
   const { status } = response;
-  const setting = SETTING_NAMES.env(source);
   if (status >= 300 && status < 400) {
     const target = quoted(response.headers.get("location") ?? undefined) || "an unknown address";
     throw misconfiguredAs(
       "redirect",
-      `The discovery document of ${setting} redirects (${String(status)}) to ${target}. Set ${setting} to the ${source === "issuer" ? "issuer that serves the document" : "address that returns the document"} without a redirect.`,
+      ({ env }) =>
+        `The discovery document of ${env(setting)} redirects (${String(status)}) to ${target}. Set ${env(setting)} to the ${setting === "issuer" ? "issuer that serves the document" : "address that returns the document"} without a redirect.`,
     );
   }
   if (status !== 200) {
@@ -127,7 +127,8 @@ function documentOf(
     if (status < 400 || asksForRetry(status)) throw new ProviderUnavailableError(reason);
     throw misconfiguredAs(
       reason,
-      `The request for the discovery document of ${setting} returned status ${String(status)}. Compare ${setting} with the provider's ${source === "issuer" ? "issuer" : "documentation"}.`,
+      ({ env }) =>
+        `The request for the discovery document of ${env(setting)} returned status ${String(status)}. Compare ${env(setting)} with the provider's ${setting === "issuer" ? "issuer" : "documentation"}.`,
     );
   }
   const document = jsonObject(response);
@@ -146,14 +147,14 @@ function assertIssuer(
   if (typeof issuer === "string" && isTemplate(issuer)) {
     throw misconfiguredAs(
       "issuer_template",
-      `The issuer in the discovery document is ${quotedIssuer(issuer)}, for several tenants. For Entra ID, set IDP_ISSUER to exactly https://login.microsoftonline.com/organizations/v2.0 or https://login.microsoftonline.com/common/v2.0, and set IDP_ALLOWED_TENANTS.`,
+      ({ env }) =>
+        `The issuer in the discovery document is ${quotedIssuer(issuer)}, for several tenants. For Entra ID, set ${env("issuer")} to exactly https://login.microsoftonline.com/organizations/v2.0 or https://login.microsoftonline.com/common/v2.0, and set ${env("allowedTenants")}.`,
     );
   }
-  throw misconfiguredAs(
-    "issuer_mismatch",
+  throw misconfiguredAs("issuer_mismatch", ({ env }) =>
     expected === configured
-      ? `The issuer in the discovery document is ${issuerInWords(issuer)}, but IDP_ISSUER is ${quotedIssuer(configured)}. Both must be exactly equal.`
-      : `The issuer in the discovery document is ${issuerInWords(issuer)}. With IDP_ISSUER ${quotedIssuer(configured)} it must be exactly ${quotedIssuer(expected)}.`,
+      ? `The issuer in the discovery document is ${issuerInWords(issuer)}, but ${env("issuer")} is ${quotedIssuer(configured)}. Both must be exactly equal.`
+      : `The issuer in the discovery document is ${issuerInWords(issuer)}. With ${env("issuer")} ${quotedIssuer(configured)} it must be exactly ${quotedIssuer(expected)}.`,
   );
 }
 

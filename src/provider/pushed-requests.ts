@@ -1,5 +1,6 @@
 import { pushedAuthorizationRequest } from "oauth4webapi";
 import type { AuthorizationParams } from "../config/parameter-kinds.js";
+import type { SettingText } from "../config/setting-names.js";
 import { ProviderUnavailableError } from "../errors.js";
 import type { AuthorizationRequest } from "../ports/provider.js";
 import { entriesOf, withParameters } from "./authorization-request.js";
@@ -55,8 +56,8 @@ export function createPushedRequests(connection: ProviderConnection): PushedRequ
     if (pushedRequests !== "always" && !isRequired) return undefined;
     const { pushed_authorization_request_endpoint: endpoint } = metadata;
     if (endpoint !== undefined) return endpoint;
-    const message =
-      "Logins are pushed (RFC 9126), but the discovery document has no usable pushed_authorization_request_endpoint. Set it in IDP_PROVIDER_METADATA, or set IDP_PUSHED_REQUESTS to `never`.";
+    const message: SettingText = ({ env }) =>
+      `Logins are pushed (RFC 9126), but the discovery document has no usable pushed_authorization_request_endpoint. Set it in ${env("providerMetadata")}, or set ${env("pushedRequests")} to \`never\`.`;
     throw connection.misconfigured({ endpoint: "par", reason: "par_endpoint", message });
   }
 

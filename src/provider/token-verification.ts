@@ -87,7 +87,7 @@ export function createTokenVerification(
   function assertUndoubted(kind: "id_token" | "logout_token", doubts: readonly Doubt[]): void {
     const [doubt] = doubts;
     if (doubt === undefined) return;
-    const message = doubtInWords(doubt, settings);
+    const message = doubtInWords(doubt, settings.clockTolerance);
     throw connection.doubted({ endpoint: "token", reason: `${kind}_${doubt.reason}`, message });
   }
 

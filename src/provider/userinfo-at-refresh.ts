@@ -44,9 +44,9 @@ export function createUserinfoAtRefresh(
         // would repeat.
         endpoint: "userinfo",
         reason: "id_token_missing",
-        message:
+        message: ({ env }) =>
           "The provider's refresh responses have no ID token, so a session ends at its first refresh. " +
-          "If the provider has a userinfo endpoint, set IDP_REFRESH_WITHOUT_ID_TOKEN to userinfo. Otherwise set IDP_SESSION_AUTO_REFRESH to false.",
+          `If the provider has a userinfo endpoint, set ${env("refreshWithoutIdToken")} to userinfo. Otherwise set IDP_SESSION_AUTO_REFRESH to false.`,
       });
       throw new ProviderRefusedError("id_token_missing");
     }

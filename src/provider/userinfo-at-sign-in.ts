@@ -51,7 +51,7 @@ export function createUserinfoAtSignIn(
     const userinfo = await endpoint.callRequired(metadata, {
       accessToken,
       sub: claims.sub,
-      consequence: "The sign-in stops, since IDP_USERINFO is always.",
+      consequence: ({ env }) => `The sign-in stops, since ${env("userinfo")} is always.`,
       failed: required.failed,
     });
     required.succeeded();

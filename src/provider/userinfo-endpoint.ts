@@ -1,3 +1,4 @@
+import { textWith, type SettingText } from "../config/setting-names.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import type { IdInfo } from "../record/identity.js";
 import type { FailureListener } from "./back-off.js";
@@ -13,7 +14,7 @@ export interface RequiredCall {
   readonly sub: unknown;
   readonly signal?: AbortSignal;
   /** Completes the log line of an outage. */
-  readonly consequence: string;
+  readonly consequence: SettingText;
   /** Starts the back-off of an outage. @returns seconds */
   readonly failed: FailureListener["failed"];
 }
@@ -51,9 +52,8 @@ export function createUserinfoEndpoint(connection: ProviderConnection): Userinfo
     throw connection.misconfigured({
       endpoint: "userinfo",
       reason: "userinfo_endpoint_missing",
-      message:
-        "IDP_USERINFO is always, but the discovery document has no usable userinfo_endpoint. Set IDP_USERINFO to when-needed, or name " +
-        "the endpoint in IDP_PROVIDER_METADATA.",
+      message: ({ env }) =>
+        `${env("userinfo")} is always, but the discovery document has no usable userinfo_endpoint. Set ${env("userinfo")} to when-needed, or name the endpoint in ${env("providerMetadata")}.`,
     });
   }
 
@@ -74,7 +74,8 @@ export function createUserinfoEndpoint(connection: ProviderConnection): Userinfo
         failed: (startedAt, failure) => {
           connection.warn(
             "userinfo",
-            `The userinfo endpoint gave no usable response. ${consequence}`,
+            (names) =>
+              `The userinfo endpoint gave no usable response. ${textWith(names, consequence)}`,
             { reason: failure.reason },
           );
           return failed(startedAt, failure);

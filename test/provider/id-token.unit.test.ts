@@ -12,6 +12,7 @@ import {
   withoutAbsent,
   type Expected,
 } from "../../src/provider/id-token.js";
+import { SETTING_NAMES, settingNamesOf, textWith } from "../../src/config/setting-names.js";
 import { doubtInWords, type Doubt } from "../../src/provider/doubts.js";
 import type { Jwks } from "../../src/provider/jwks.js";
 import type { IdInfo } from "../../src/record/identity.js";
@@ -271,7 +272,13 @@ describe("what this machine's clock or the configuration can cause is a doubt, a
     [{ reason: "alg", value: "ES256" }, /"ES256".* id_token_signing_alg_values_supported/],
     [{ reason: "azp" }, /no azp/],
   ])("%j names its remedy", (doubt, words) => {
-    expect(doubtInWords(doubt, { clockTolerance: 5 })).toMatch(words);
+    expect(textWith(SETTING_NAMES, doubtInWords(doubt, 5))).toMatch(words);
+  });
+
+  it("a remedy names the provider's own settings, and leaves the token's text as it is", () => {
+    const doubt: Doubt = { reason: "iss", value: "https://IDP_ISSUER.example" };
+    const text = textWith(settingNamesOf("staff"), doubtInWords(doubt, 5));
+    expect(text).toMatch(/"https:\/\/IDP_ISSUER.example" .* in IDP_PROVIDER_STAFF_ISSUER\./);
   });
 });
 
