@@ -75,7 +75,7 @@ export const DECIDING_FILES = {
   "src/apis/abort-at-session-end.ts": ["test/apis/proxy.unit.test.ts"],
   "src/apis/step-up.ts": ["test/apis/step-up.unit.test.ts"],
   "src/config/api-rules.ts": [
-    "test/config/api-options.unit.test.ts",
+    "test/config/read-apis.unit.test.ts",
     "test/apis/path-rules.unit.test.ts",
   ],
   "src/work/shutdown.ts": ["test/work/shutdown.unit.test.ts"],

@@ -1,5 +1,6 @@
 /** Which headers of a request an API gets. Pure. */
-import { NEVER_FROM_BROWSER, NEVER_SENT, type Api } from "../config/api-options.js";
+import type { Api } from "../config/api-options.js";
+import { NEVER_FROM_BROWSER, NEVER_SENT } from "../http/never-passed-headers.js";
 import type { Origin } from "../http/redirects.js";
 
 /**

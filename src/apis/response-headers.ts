@@ -1,6 +1,7 @@
 /** Which headers of an API's response the browser gets. Pure. */
-import { NEVER_RETURNED, type Api } from "../config/api-options.js";
+import type { Api } from "../config/api-options.js";
 import { varyByCookie } from "../guard/cache-headers.js";
+import { NEVER_RETURNED } from "../http/never-passed-headers.js";
 import { publicAddress, publicLinks, type PublicPlace } from "./redirects-and-links.js";
 import { append, byName, passed, valuesOf, type HeaderLines } from "./request-headers.js";
 

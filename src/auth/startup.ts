@@ -1,6 +1,7 @@
 import type { ApplicationOptions } from "../application/hooks.js";
 import { epochSeconds, systemClock } from "../clock.js";
-import { readApis, type ApiTable } from "../config/api-options.js";
+import type { ApiTable } from "../config/api-options.js";
+import { readApis } from "../config/read-apis.js";
 import {
   readSettings,
   type CommonSettings,

@@ -1,4 +1,5 @@
-import { readApis, type Api } from "../../src/config/api-options.js";
+import type { Api } from "../../src/config/api-options.js";
+import { readApis } from "../../src/config/read-apis.js";
 
 /** A row of the table of APIs. */
 export function apiRow(changes: Partial<Api> = {}): Api {

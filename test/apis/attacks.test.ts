@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { challengeOf } from "../../src/apis/challenge.js";
 import { requestHeaders } from "../../src/apis/request-headers.js";
 import { responseHeaders } from "../../src/apis/response-headers.js";
-import { readApis } from "../../src/config/api-options.js";
+import { readApis } from "../../src/config/read-apis.js";
 import { toResponse } from "../../src/adapters/fetch/fetch.js";
 import { idpAuth } from "../../src/adapters/node/node.js";
 import { polluted } from "../support/polluted.js";

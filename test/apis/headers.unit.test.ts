@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { challengeOf } from "../../src/apis/challenge.js";
 import { byName, lengthOf, requestHeaders } from "../../src/apis/request-headers.js";
 import { isEventStreamType, responseHeaders } from "../../src/apis/response-headers.js";
-import { readApis } from "../../src/config/api-options.js";
+import { readApis } from "../../src/config/read-apis.js";
 import { apiRow } from "./api-row.js";
 
 const TOKEN = "token-2f9c";

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { readApis } from "../../src/config/api-options.js";
+import { readApis } from "../../src/config/read-apis.js";
 
 const URL_OK = { url: "https://orders.internal/v2/" };
 const RULE = {
