@@ -161,14 +161,14 @@ class OwnTokenCall implements ApiRenewal {
       target: this.#request.api,
     };
     try {
-      const outcome = await refresh.spend(record, asked);
+      const outcome = await refresh.spend(asked);
       if (outcome.kind === "overtaken") return { kind: "stored", record: outcome.record };
       const { spent } = outcome;
       await refresh.provider.checkApiToken(spent, record, asked);
       this.#hasRenewed = true;
       const entry = this.#entryOf(spent, record);
       this.#parts.events.emit("refresh", { ...this.#about(record), api: this.name });
-      const kept = await refresh.keep(spent, record, (fresh) =>
+      const kept = await refresh.keep(spent, (fresh) =>
         withoutLease(this.#withEntry(fresh, entry)),
       );
       return { kind: "stored", record: kept.record };

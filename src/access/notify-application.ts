@@ -14,17 +14,20 @@ export function notifyOfLogout(
   tasks.add(application.signedOut("logout", undefined, { iss, sub }));
 }
 
-/**
- * Announces that a session has ended without its cookie: emits `ended` and runs `onSignOut`.
- *
- * @param sub undefined: the user is unknown, because only the browser's cookie decrypts the record
- */
+/** The end of a session without its cookie. */
+export interface UnseenEnd {
+  readonly reason: EndReason;
+  readonly iss: string;
+  /** Undefined: the user is unknown, because only the browser's cookie decrypts the record. */
+  readonly sub: string | undefined;
+  /** The key of the provider, if the issuer doesn't tell it. */
+  readonly provider?: string | undefined;
+}
+
+/** Announces that a session has ended without its cookie: emits `ended` and runs `onSignOut`. */
 export function notifyOfEnd(
-  reason: EndReason,
-  iss: string,
-  sub: string | undefined,
+  { reason, iss, sub, provider }: UnseenEnd,
   { application, events, tasks, owners }: Shared,
-  provider?: string,
 ): void {
   events.emit("ended", {
     ...owners.identityOf(iss, sub),

@@ -26,6 +26,16 @@ export interface OrphanedTokenOptions {
   ) => Promise<boolean>;
 }
 
+/** Tokens that arrived after their session was gone. */
+export interface OrphanedTokens {
+  readonly tokens: DroppedTokens;
+  /** The session's. */
+  readonly key: string;
+  readonly idInfo: IdInfo | undefined;
+  /** When the refresh or callback began that received the tokens. */
+  readonly since: EpochSeconds;
+}
+
 /**
  * Decides between the two causes of a missing session: a logout, or another sign-in that replaced
  * its key.
@@ -45,15 +55,8 @@ export interface OrphanedTokenRule {
    * uses it. If the store fails, they are dropped too. Never rejects.
    *
    * @param provider the one that issued the tokens
-   * @param since epoch seconds; when the refresh or callback began that received the tokens
    */
-  revoke(
-    provider: Provider,
-    key: string,
-    tokens: DroppedTokens,
-    idInfo: IdInfo | undefined,
-    since: EpochSeconds,
-  ): Promise<void>;
+  revoke(provider: Provider, orphaned: OrphanedTokens): Promise<void>;
 }
 
 export function createOrphanedTokenRule({
@@ -102,7 +105,7 @@ export function createOrphanedTokenRule({
     },
     isReplacedHere,
     discard,
-    async revoke(provider, key, tokens, idInfo, since) {
+    async revoke(provider, { key, tokens, idInfo, since }) {
       if (revokes && !isReplacedHere(key) && !(await hasSignedInAgain(idInfo, since)))
         await discard(provider, tokens);
     },

@@ -92,9 +92,9 @@ export interface ApiRefresh {
   /** Changes the record only while it carries the lease. */
   write(change: Change): Promise<Updated>;
   /** Spends the refresh token, and stores its successor before anything else can fail. */
-  spend(record: SessionRecord, request: RefreshRequest): Promise<Spent>;
+  spend(request: RefreshRequest): Promise<Spent>;
   /** Stores received tokens. If the session is gone, they are revoked. */
-  keep(spent: SpentRefresh, record: SessionRecord, change: Change): Promise<Updated>;
+  keep(spent: SpentRefresh, change: Change): Promise<Updated>;
 }
 
 /** What came of a refresh token. */
@@ -169,7 +169,7 @@ class RefreshAttempt implements ApiRefresh {
     return this.#lease.write(change);
   }
 
-  async spend(record: SessionRecord, request: RefreshRequest): Promise<Spent> {
+  async spend(request: RefreshRequest): Promise<Spent> {
     // A process that was suspended may have lost its lease: the deadline's timer runs only after
     // this.
     if (this.#options.clock.monotonic() >= this.#lease.requestedAt + REFRESH_LIMIT_MS)
@@ -180,7 +180,6 @@ class RefreshAttempt implements ApiRefresh {
     if (refreshToken === undefined) return { kind: "spent", spent };
     const kept = await this.keep(
       spent,
-      record,
       (fresh) => withRefreshToken(fresh, refreshToken),
       ROTATED_TOKEN_MS,
     );
@@ -195,7 +194,7 @@ class RefreshAttempt implements ApiRefresh {
     const record = this.#record;
     const oldToken = record.credentials?.refresh_token ?? "";
     const request = { refreshToken: oldToken, session: this.key, signal: this.signal };
-    const outcome = await this.spend(record, request);
+    const outcome = await this.spend(request);
     if (outcome.kind === "overtaken") return outcome.record;
     const { spent } = outcome;
     const verified = await this.provider
@@ -210,7 +209,7 @@ class RefreshAttempt implements ApiRefresh {
     // review.
     const isReviewed = application.reviewsRefreshes || record.idp_state.review_due === true;
     const forcedAt = isForced ? epochSeconds(clock) : undefined;
-    const kept = await this.keep(spent, record, (fresh) =>
+    const kept = await this.keep(spent, (fresh) =>
       also(withTokens(fresh, { spent, verified, isReviewed, forcedAt })),
     );
     return kept.record;
@@ -260,19 +259,14 @@ class RefreshAttempt implements ApiRefresh {
    * Stores received tokens. If the session is gone, they are orphaned. If another process took over
    * the lease, they are dropped.
    */
-  async keep(
-    spent: SpentRefresh,
-    previous: SessionRecord,
-    change: Change,
-    duration?: number,
-  ): Promise<Updated> {
+  async keep(spent: SpentRefresh, change: Change, duration?: number): Promise<Updated> {
     const { session, tasks, orphanedTokens } = this.#options;
     const written = await this.#lease.write(change, duration);
     if (written.changed) return written;
     if (written.record === undefined && session.isUnreadable !== true) {
-      const { provider, key } = this;
-      const { takenAt } = this.#lease;
-      tasks.add(orphanedTokens.revoke(provider, key, spent, previous.id_info, takenAt));
+      const { id_info: idInfo } = this.#record;
+      const orphaned = { tokens: spent, key: this.key, idInfo, since: this.#lease.takenAt };
+      tasks.add(orphanedTokens.revoke(this.provider, orphaned));
     }
     // Also after a write whose outcome was unknown: then the record holds our tokens already.
     return { changed: false, record: this.#settled(written.record) };

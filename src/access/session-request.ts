@@ -1,6 +1,13 @@
+import type { Clock } from "../clock.js";
 import type { Origin } from "../http/redirects.js";
 import { ownOrigin, seenHost, type AddressSettings, type IdpRequest } from "../http/request.js";
 import type { UserSession } from "../ports/user-session.js";
+
+/** What all requests of an application share. */
+export interface SessionRequestParts {
+  readonly settings: AddressSettings;
+  readonly clock: Clock;
+}
 
 /**
  * One request with its session. Every request creates one, so it computes its addresses only when
@@ -14,15 +21,10 @@ export class SessionRequest {
   readonly openedAt: number;
   readonly #settings: AddressSettings;
 
-  constructor(
-    request: IdpRequest,
-    session: UserSession,
-    openedAt: number,
-    settings: AddressSettings,
-  ) {
+  constructor(request: IdpRequest, session: UserSession, { settings, clock }: SessionRequestParts) {
     this.request = request;
     this.session = session;
-    this.openedAt = openedAt;
+    this.openedAt = clock.monotonic();
     this.#settings = settings;
   }
 

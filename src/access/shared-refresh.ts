@@ -23,6 +23,14 @@ export interface RefresherOptions extends Shared {
   readonly concurrency: number;
 }
 
+/** What one request wants of a refresh. */
+interface WantedRefresh {
+  readonly session: UserSession;
+  readonly key: string;
+  readonly needOf: LeaseOptions["needOf"];
+  readonly api: ApiRenewal | undefined;
+}
+
 /** The refresh of a session, and what it is for. */
 interface Running {
   /** The name of an API; undefined: the session's own tokens. */
@@ -78,36 +86,19 @@ export function createRefresher(options: RefresherOptions): Refresher {
     return slots;
   }
 
-  async function refreshAtProvider(
-    session: UserSession,
-    key: string,
-    needOf: LeaseOptions["needOf"],
-    api?: ApiRenewal,
-  ) {
-    const record = await session.read().catch((error: unknown) => {
+  async function refreshAtProvider(wanted: WantedRefresh): Promise<SessionRecord | undefined> {
+    const record = await wanted.session.read().catch((error: unknown) => {
       options.events.failed("refresh", error);
       throw error;
     });
     const { registration } = options.owners.of(record);
     // A session without its provider has no record here.
     if (registration === undefined) return record;
-    return refreshOnce({
-      ...options,
-      registration,
-      slots: slotsAt(registration),
-      session,
-      key,
-      needOf,
-      api,
-    });
+    return refreshOnce({ ...options, ...wanted, registration, slots: slotsAt(registration) });
   }
 
-  async function inTurn(
-    session: UserSession,
-    key: string,
-    needOf: LeaseOptions["needOf"],
-    api?: ApiRenewal,
-  ) {
+  async function inTurn(wanted: WantedRefresh): Promise<SessionRecord | undefined> {
+    const { session, key, needOf, api } = wanted;
     for (let current = running.get(key); current !== undefined; current = running.get(key)) {
       const isJoined = current.api === api?.name;
       // A failure of another's refresh is reported to those who asked for it.
@@ -117,7 +108,7 @@ export function createRefresher(options: RefresherOptions): Refresher {
       const record = await session.reload();
       if (isJoined || record === undefined || needOf(record) === undefined) return record;
     }
-    const result = refreshAtProvider(session, key, needOf, api).finally(() => running.delete(key));
+    const result = refreshAtProvider(wanted).finally(() => running.delete(key));
     running.set(key, { api: api?.name, result });
     return result;
   }
@@ -126,7 +117,7 @@ export function createRefresher(options: RefresherOptions): Refresher {
     async refresh(session, needOf, api) {
       const { key } = session;
       if (key === undefined) return undefined;
-      const refresh = inTurn(session, key, needOf, api);
+      const refresh = inTurn({ session, key, needOf, api });
       // Every request may have left when it fails. The failure has been reported already.
       refresh.catch(() => undefined);
       return withPatience(refresh);

@@ -95,7 +95,8 @@ export function createAccessors<FrameworkRequest extends object>(
         const { settings, clock } = ready();
         if (!outcome.authenticated) return null;
         const { record, owner } = outcome;
-        return sessionView(record, settings, epochSeconds(clock), owner.provider);
+        const { provider } = owner;
+        return sessionView(record, { policy: settings, now: epochSeconds(clock), provider });
       } catch (error) {
         if (options !== undefined && "ifUnavailable" in options && isOutage(error))
           return options.ifUnavailable;
@@ -111,7 +112,7 @@ export function createAccessors<FrameworkRequest extends object>(
       if (seen === undefined) return null;
       const { settings, owners } = ready();
       const { provider } = owners.of(seen.record);
-      return sessionView(seen.record, settings, seen.at, provider);
+      return sessionView(seen.record, { policy: settings, now: seen.at, provider });
     },
     async clientState(raw) {
       const component = ready();

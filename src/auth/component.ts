@@ -217,22 +217,18 @@ export function compose<FrameworkRequest extends object>(
   });
   const policy = { ...settings, claimsVersion: application.claimsVersion };
   const access = createSessionAccess({ ...shared, policy, refresher });
+  const requestParts = { settings, clock };
   function open(raw: FrameworkRequest, request: IdpRequest): SessionRequest {
     if (isBundled) {
       const opened = bundled.open(request.header("cookie"), isSecure(request, settings), request);
-      return new SessionRequest(request, opened, clock.monotonic(), settings);
+      return new SessionRequest(request, opened, requestParts);
     }
     const frameworkSession = adapter.session?.(raw);
     if (frameworkSession === undefined) {
       events.emit("outage", { side: "session", reason: "session_missing" });
       throw new SessionMissingError();
     }
-    return new SessionRequest(
-      request,
-      ofFramework.open(frameworkSession),
-      clock.monotonic(),
-      settings,
-    );
+    return new SessionRequest(request, ofFramework.open(frameworkSession), requestParts);
   }
 
   const pages = createPages({

@@ -176,7 +176,8 @@ async function endSessions(
   context: EndpointContext,
 ): Promise<void> {
   await logouts?.end(logout, () => {
-    notifyOfEnd("logged_out_at_provider", logout.issuer, logout.sub, context, key);
+    const { issuer: iss, sub } = logout;
+    notifyOfEnd({ reason: "logged_out_at_provider", iss, sub, provider: key }, context);
   });
 }
 

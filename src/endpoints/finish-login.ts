@@ -156,7 +156,14 @@ function settleTokens(
   // Without the session's key: whether another tab's sign-in has replaced it is checked before, and
   // here this one may have done so.
   if (fate === "overtaken")
-    tasks.add(orphanedTokens.revoke(provider, "", issued, issued.idInfo, startedAt));
+    tasks.add(
+      orphanedTokens.revoke(provider, {
+        key: "",
+        tokens: issued,
+        idInfo: issued.idInfo,
+        since: startedAt,
+      }),
+    );
 }
 
 async function claimAndExchange(attempt: Attempt): Promise<Received | Ending> {
@@ -190,7 +197,7 @@ async function claimState(
   const { opened, context, login, stateHash, startedAt } = attempt;
   const silentFailedAt = isSilentFailure(login, response) ? startedAt : undefined;
   const claimed = await opened.session.update((fresh) =>
-    withoutLogin(fresh, login.state, stateHash, silentFailedAt),
+    withoutLogin(fresh, { state: login.state, stateHash, silentFailedAt }),
   );
   if (claimed.changed) return claimed.record;
   // Another request has used the state, or the session is gone.
@@ -477,8 +484,9 @@ async function endSurplusSessions(
   const { settings, subjectSessions } = context;
   if (settings.sessionsPerUser === 0 || subjectSessions === undefined || !hasSubject(user)) return;
   if (newest === undefined) return;
-  const announce = () => notifyOfEnd("too_many_sessions", user.iss, user.sub, context);
+  const announce = () =>
+    notifyOfEnd({ reason: "too_many_sessions", iss: user.iss, sub: user.sub }, context);
   await subjectSessions
-    .endSurplus(user, settings.sessionsPerUser, newest, announce)
+    .endSurplus(user, { most: settings.sessionsPerUser, newest, announce })
     .catch(() => undefined);
 }

@@ -40,7 +40,9 @@ export function createFrontchannelLogout(registration: EndpointRegistration) {
         return await badParameters([bad], request, pages);
       }
       await logouts?.endSid(sid.value, () => {
-        notifyOfEnd("logged_out_at_provider", iss.value ?? issuer, undefined, context, key);
+        const reason = "logged_out_at_provider";
+        const end = { reason, iss: iss.value ?? issuer, sub: undefined, provider: key } as const;
+        notifyOfEnd(end, context);
       });
       return framedPage(new URL(issuer).origin);
     } catch (error) {

@@ -133,7 +133,7 @@ async function startLogin(
       ? { scheme, origin: destination.decision, final_redirect: destination.url }
       : undefined;
     const started = isSilent ? { ...pending, silent: true as const } : pending;
-    await session.begin((record) => withLogin(record, started, now, debug));
+    await session.begin((record) => withLogin(record, started, debug));
     const reply =
       response === "json"
         ? json(withoutUndefined({ redirect_to: url, expires_in: expiresIn }))

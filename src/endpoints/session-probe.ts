@@ -25,7 +25,8 @@ export function clientState(
     return { authenticated: false, user: null, reason: access.reason, account: null, ...limits };
   const { id_info: claims } = access.record;
   const { provider } = access.owner;
-  const view = sessionView(access.record, settings, epochSeconds(clock), provider);
+  const now = epochSeconds(clock);
+  const view = sessionView(access.record, { policy: settings, now, provider });
   const data = view === null ? null : application.clientData(view);
   return {
     authenticated: true,

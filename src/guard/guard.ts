@@ -178,7 +178,8 @@ class SignedInUser implements GuardedUser {
   }
 
   session(): Session | null {
-    return sessionView(this.record, this.#settings, this.now, this.provider);
+    const { record, now, provider } = this;
+    return sessionView(record, { policy: this.#settings, now, provider });
   }
 }
 

@@ -7,7 +7,7 @@ import {
   isObject,
   isPlainObject,
   isTooDeep,
-  MAX_DEPTH,
+  MAX_LEVELS,
   ownProperties,
   type JsonObject,
 } from "./json.js";
@@ -41,7 +41,7 @@ export function jsonCopy(value: unknown, name: string, limit = Infinity): JsonOb
 function copyOf(value: unknown, path: string, parents: readonly unknown[]): unknown {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number" && Number.isFinite(value)) return value;
-  if (parents.length === MAX_DEPTH || parents.includes(value))
+  if (parents.length === MAX_LEVELS || parents.includes(value))
     throw new TypeError(`${path} is nested too deeply, or contains itself.`);
   const within = [...parents, value];
   if (Array.isArray(value))

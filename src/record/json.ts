@@ -20,19 +20,19 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
  * The most levels of nesting that JSON from a provider or a store may have. Honest JSON has a
  * handful.
  */
-export const MAX_DEPTH = 64;
+export const MAX_LEVELS = 64;
 
 /**
  * The most levels of a stored record: claims and the application's data lie at most two levels
  * below its top.
  */
-export const MAX_RECORD_DEPTH = MAX_DEPTH + 2;
+export const MAX_RECORD_LEVELS = MAX_LEVELS + 2;
 
 /**
- * Whether parsed JSON is nested deeper than {@link MAX_DEPTH}. Parsing such text is safe, but
+ * Whether parsed JSON is nested deeper than {@link MAX_LEVELS}. Parsing such text is safe, but
  * writing, copying and freezing the value is recursive and would overflow the stack.
  */
-export function isTooDeep(value: unknown, levels = MAX_DEPTH): boolean {
+export function isTooDeep(value: unknown, levels = MAX_LEVELS): boolean {
   if (typeof value !== "object" || value === null) return false;
   return levels === 0 || Object.values(value).some((member) => isTooDeep(member, levels - 1));
 }

@@ -27,9 +27,9 @@ function isAlive(login: PendingLogin, now: EpochSeconds): boolean {
 export function withLogin(
   record: SessionRecord,
   login: PendingLogin,
-  now: EpochSeconds,
   debug?: unknown,
 ): SessionRecord {
+  const now = login.started_at;
   const others = (record.idp_state.logins ?? []).filter((other) => isAlive(other, now));
   while (others.length >= MAX_PENDING_LOGINS) {
     const first = others.findIndex(({ unattended }) => unattended === true);
@@ -52,16 +52,18 @@ export function findLogin(
   return record.idp_state.logins?.find((login) => login.state === state && isAlive(login, now));
 }
 
-/**
- * Removes a login and remembers its state by hash. Returns the same record if it has no such login.
- *
- * @param silentFailedAt now, if the login was silent and the provider needs the user
- */
+/** A login that has come back. */
+export interface ReturnedLogin {
+  readonly state: string;
+  readonly stateHash: string;
+  /** Now, if the login was silent and the provider needs the user. */
+  readonly silentFailedAt?: EpochSeconds | undefined;
+}
+
+/** Removes a login and remembers its state by hash. Returns the same record if it has no such login. */
 export function withoutLogin(
   record: SessionRecord,
-  state: string,
-  stateHash: string,
-  silentFailedAt?: EpochSeconds,
+  { state, stateHash, silentFailedAt }: ReturnedLogin,
 ): SessionRecord {
   const before = record.idp_state.logins ?? [];
   const logins = before.filter((login) => login.state !== state);

@@ -56,18 +56,22 @@ export interface Session<
   readonly expiresAt: EpochSeconds | null;
 }
 
+export interface SessionViewOptions {
+  readonly policy: PolicySettings;
+  readonly now: EpochSeconds;
+  /** The key of the record's provider. */
+  readonly provider?: string | undefined;
+}
+
 /**
  * Returns the session that a record describes. The record has passed the policy.
  *
- * @param provider the key of the record's provider
  * @returns null for a record that does not identify a user by `iss` and `sub`; idpauth writes no
  *   such record
  */
 export function sessionView(
   record: SessionRecord,
-  policy: PolicySettings,
-  now: EpochSeconds,
-  provider?: string,
+  { policy, now, provider }: SessionViewOptions,
 ): Session | null {
   const claims = record.id_info;
   if (!hasSubject(claims)) return null;

@@ -2,7 +2,7 @@
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
 import type { Entry, Stored } from "../ports/session-store.js";
-import { deepFreeze, isTooDeep, MAX_RECORD_DEPTH } from "../record/json.js";
+import { deepFreeze, isTooDeep, MAX_RECORD_LEVELS } from "../record/json.js";
 import {
   clientOf,
   isOfClients,
@@ -250,7 +250,7 @@ export function createSessionEntries(options: SessionEntriesOptions): SessionEnt
       return Object.getPrototypeOf(data) === null ? data : withoutInherited(data);
     }
     const json = data instanceof Uint8Array ? parsedJson(sealer.open(data, value, key)) : undefined;
-    return isTooDeep(json, MAX_RECORD_DEPTH) ? undefined : parseRecord(json, names);
+    return isTooDeep(json, MAX_RECORD_LEVELS) ? undefined : parseRecord(json, names);
   }
 
   return {

@@ -51,6 +51,16 @@ export interface SessionList {
   readonly hasMore: boolean;
 }
 
+/** Which of a user's sessions are too many. */
+export interface Surplus {
+  /** `IDP_SESSIONS_PER_USER` */
+  readonly most: number;
+  /** The store's key of the newest session. */
+  readonly newest: string;
+  /** Called for each session as soon as it has ended. */
+  readonly announce: () => void;
+}
+
 /**
  * Finds the sessions of a user without their cookies. All methods reject with StoreUnavailableError
  * if the store fails.
@@ -76,10 +86,8 @@ export interface SubjectSessions {
    * Ends the sessions beyond `most`, those with the oldest last activity first. Only sessions that
    * began before `newest` end, and `newest` itself if `most` others began after it: a sign-in at
    * the same time makes this check itself, and all processes agree which of the two came first.
-   *
-   * @param newest the store's key of the newest session
    */
-  endSurplus(subject: Subject, most: number, newest: string, announce: () => void): Promise<number>;
+  endSurplus(subject: Subject, surplus: Surplus): Promise<number>;
   /**
    * Whether the user has a session that began at `since`, in epoch seconds, or later. True if there
    * are too many sessions to read.
@@ -189,7 +197,7 @@ export function createSubjectSessions(options: SubjectSessionsOptions): SubjectS
         announce,
       });
     },
-    async endSurplus(subject, most, newest, announce) {
+    async endSurplus(subject, { most, newest, announce }) {
       const { sessions } = await read(subject, most + MAX_SURPLUS);
       const own = sessions.get(newest) ?? (await readNewest(newest));
       if (own === undefined) return 0;

@@ -478,20 +478,20 @@ describe("a refresh for an API", () => {
   });
 
   it("stores a rotated refresh token before anything else, and revokes what a logout overtakes", async () => {
-    const renew: RenewApi = async (attempt, record) => {
+    const renew: RenewApi = async (attempt) => {
       const request = { refreshToken: "new refresh", session: "key", signal: attempt.signal };
-      const outcome = await attempt.spend(record, request);
+      const outcome = await attempt.spend(request);
       expect(stored?.credentials?.refresh_token).toBe("rotated");
       if (outcome.kind === "overtaken") return { ...outcome, kind: "stored" };
       stored = undefined;
-      const kept = await attempt.keep(outcome.spent, record, withApi("orders"));
+      const kept = await attempt.keep(outcome.spent, withApi("orders"));
       return { kind: "stored", record: kept.record };
     };
     const spent = { ...SPENT, refreshToken: "rotated" };
     provider.refresh.mockResolvedValueOnce(spent);
     expect(await refreshApi("orders", renew)).toBeUndefined();
     expect(orphanedTokens.revoke).toHaveBeenCalledOnce();
-    expect(orphanedTokens.revoke.mock.calls[0]?.[2]).toBe(spent);
+    expect(orphanedTokens.revoke.mock.calls[0]?.[1].tokens).toBe(spent);
   });
 
   it("writes nothing into the record of another process that took over the lease", async () => {
@@ -931,13 +931,12 @@ describe("a session that ends during its refresh", () => {
     };
     expect(await refresh()).toBeUndefined();
     await refresher.idle();
-    expect(orphanedTokens.revoke).toHaveBeenCalledExactlyOnceWith(
-      provider,
-      "key",
-      SPENT,
-      EXPIRED.id_info,
-      10_000,
-    );
+    expect(orphanedTokens.revoke).toHaveBeenCalledExactlyOnceWith(provider, {
+      key: "key",
+      tokens: SPENT,
+      idInfo: EXPIRED.id_info,
+      since: 10_000,
+    });
     expect(provider.verifyRefreshed).toHaveBeenCalledTimes(write === 2 ? 0 : 1);
     expect(events.map(({ name }) => name)).toEqual([]);
   });

@@ -12,6 +12,7 @@ import type { Registration } from "../../src/ports/registration.js";
 import type { Change, UserSession } from "../../src/ports/user-session.js";
 import type { PrivateState, SessionRecord } from "../../src/record/record.js";
 import type { PolicySettings } from "../../src/record/session-policy.js";
+import { systemClock } from "../../src/clock.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 it("getAccessToken returns no token of a refresh that the application's code has not accepted", async () => {
@@ -223,7 +224,10 @@ describe("a request with its session", () => {
           : undefined,
   } as IdpRequest;
   const at = (baseUrl: string | null, trustProxy: boolean) =>
-    new SessionRequest(request, {} as UserSession, 5, { baseUrl, trustProxy });
+    new SessionRequest(request, {} as UserSession, {
+      settings: { baseUrl, trustProxy },
+      clock: { ...systemClock, monotonic: () => 5 },
+    });
 
   it("has the application's origin as the user sees it", () => {
     expect(at("https://base.example", false).origin).toBe("https://base.example");

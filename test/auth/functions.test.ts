@@ -547,15 +547,17 @@ describe("sessionView", () => {
     [{ ...idInfo, sub: 1 }],
   ])("is null for claims that do not identify a user: %j", (claims) => {
     expect(
-      sessionView({ ...(claims && { id_info: claims }), idp_state: { v: 1 } }, policy, 1000),
+      sessionView(
+        { ...(claims && { id_info: claims }), idp_state: { v: 1 } },
+        { policy, now: 1000 },
+      ),
     ).toBeNull();
   });
 
   it("leaves the claims in a framework's own session changeable", () => {
     const view = sessionView(
       { id_info: idInfo, idp_login_at: "never", idp_state: { v: 1 } },
-      policy,
-      1000,
+      { policy, now: 1000 },
     );
     expect(Object.isFrozen(idInfo) || Object.isFrozen(idInfo.nested.list)).toBe(false);
     expect(Object.isFrozen((view?.claims["nested"] as typeof idInfo.nested).list)).toBe(true);

@@ -7,8 +7,8 @@ import {
   isObject,
   isPlainObject,
   isTooDeep,
-  MAX_DEPTH,
-  MAX_RECORD_DEPTH,
+  MAX_LEVELS,
+  MAX_RECORD_LEVELS,
   ownProperties,
 } from "../../src/record/json.js";
 import { polluted } from "../support/polluted.js";
@@ -71,8 +71,8 @@ describe("the depth of what a provider sends", () => {
     ["objects", (inner) => ({ first: null, inner, last: 1 })],
   ])("%s are taken down to the last level, and no further", (_name, wrap) => {
     expect([
-      isTooDeep(nestedIn(MAX_DEPTH, wrap)),
-      isTooDeep(nestedIn(MAX_DEPTH + 1, wrap)),
+      isTooDeep(nestedIn(MAX_LEVELS, wrap)),
+      isTooDeep(nestedIn(MAX_LEVELS + 1, wrap)),
     ]).toEqual([false, true]);
     expect(isTooDeep(nestedIn(100_000, wrap))).toBe(true);
   });
@@ -93,11 +93,11 @@ describe("the depth of what a provider sends", () => {
 
 describe("the depth of a stored record", () => {
   it("has room for the application's data and the claims at their maximum depth", () => {
-    const [deepest, deeper] = [nested(MAX_DEPTH - 1), nested(MAX_DEPTH)];
+    const [deepest, deeper] = [nested(MAX_LEVELS - 1), nested(MAX_LEVELS)];
     expect([isApplicationData(deepest), isApplicationData(deeper)]).toEqual([true, false]);
     const record = { idp_state: { v: 1, data: deepest, claims: deepest } };
-    expect(isTooDeep(record, MAX_RECORD_DEPTH)).toBe(false);
-    expect(isTooDeep({ idp_state: { v: 1, data: deeper } }, MAX_RECORD_DEPTH)).toBe(true);
+    expect(isTooDeep(record, MAX_RECORD_LEVELS)).toBe(false);
+    expect(isTooDeep({ idp_state: { v: 1, data: deeper } }, MAX_RECORD_LEVELS)).toBe(true);
   });
 });
 

@@ -34,10 +34,7 @@ function login(state: string, startedAt = NOW): PendingLogin {
 }
 
 const started = (...logins: PendingLogin[]): SessionRecord =>
-  logins.reduce<SessionRecord>(
-    (record, each) => deepFreeze(withLogin(record, each, each.started_at)),
-    EMPTY_RECORD,
-  );
+  logins.reduce<SessionRecord>((record, each) => deepFreeze(withLogin(record, each)), EMPTY_RECORD);
 const statesOf = (record: SessionRecord) => record.idp_state.logins?.map(({ state }) => state);
 
 const CREDENTIALS = {
@@ -50,7 +47,7 @@ const CREDENTIALS = {
 
 describe("a started login", () => {
   it("is all that an empty record then has, mirrors included", () => {
-    expect(withLogin(EMPTY_RECORD, login("a"), NOW)).toStrictEqual({
+    expect(withLogin(EMPTY_RECORD, login("a"))).toStrictEqual({
       oauth_state: "a",
       final_redirect: "https://app.example/a",
       idp_state: { v: 1, logins: [login("a")] },
@@ -64,7 +61,7 @@ describe("a started login", () => {
       idp_login_at: 7,
       idp_state: { v: 1, used: ["hash"] },
     });
-    expect(withLogin(before, login("a"), NOW)).toStrictEqual({
+    expect(withLogin(before, login("a"))).toStrictEqual({
       ...before,
       oauth_state: "a",
       final_redirect: "https://app.example/a",
@@ -73,14 +70,14 @@ describe("a started login", () => {
   });
 
   it("brings its own debug facts, and takes away those of the login before", () => {
-    const before = withLogin(EMPTY_RECORD, login("a"), NOW, { scheme: "DEFAULT" });
+    const before = withLogin(EMPTY_RECORD, login("a"), { scheme: "DEFAULT" });
     expect(before.debug).toEqual({ scheme: "DEFAULT" });
-    expect(withLogin(before, login("b"), NOW)).not.toHaveProperty("debug");
+    expect(withLogin(before, login("b"))).not.toHaveProperty("debug");
   });
 
   it("drops those that have expired: at 600 s, not a second before", () => {
-    expect(statesOf(withLogin(started(login("a")), login("b"), NOW + 599))).toEqual(["a", "b"]);
-    expect(statesOf(withLogin(started(login("a")), login("b"), NOW + 600))).toEqual(["b"]);
+    expect(statesOf(withLogin(started(login("a")), login("b", NOW + 599)))).toEqual(["a", "b"]);
+    expect(statesOf(withLogin(started(login("a")), login("b", NOW + 600)))).toEqual(["b"]);
   });
 
   it("makes the oldest of nine go, and keeps the order of the others", () => {
@@ -104,22 +101,13 @@ describe("a started login", () => {
     ]);
     // A page that polls pushes out only what it started itself.
     const polls = Array.from({ length: 20 }, (_, index) => polled(`poll ${String(index)}`));
-    const after = polls.reduce((record, each) => withLogin(record, each, NOW), full);
+    const after = polls.reduce((record, each) => withLogin(record, each), full);
     expect(statesOf(after)?.slice(0, 2)).toEqual(["a", "h"]);
     expect(statesOf(after)).toHaveLength(8);
     expect(statesOf(after)?.at(-1)).toBe("poll 19");
     // The new login is never the one that goes.
     const own = started(...["a", "b", "c", "d", "e", "f", "g", "h"].map((state) => login(state)));
-    expect(statesOf(withLogin(own, polled("i"), NOW))).toEqual([
-      "b",
-      "c",
-      "d",
-      "e",
-      "f",
-      "g",
-      "h",
-      "i",
-    ]);
+    expect(statesOf(withLogin(own, polled("i")))).toEqual(["b", "c", "d", "e", "f", "g", "h", "i"]);
   });
 });
 
@@ -145,44 +133,61 @@ describe("a login that comes back", () => {
 describe("a login that is used up", () => {
   it("is gone with its mirror, its state remembered by hash; the newest of the others is mirrored", () => {
     const record = started(login("a"), login("b"), login("c"), login("d"));
-    expect(withoutLogin(record, "d", "hash of d")).toStrictEqual({
+    expect(withoutLogin(record, { state: "d", stateHash: "hash of d" })).toStrictEqual({
       ...record,
       oauth_state: "c",
       idp_state: { v: 1, logins: [login("a"), login("b"), login("c")], used: ["hash of d"] },
     });
-    expect(statesOf(withoutLogin(record, "a", "hash of a"))).toEqual(["b", "c", "d"]);
+    expect(statesOf(withoutLogin(record, { state: "a", stateHash: "hash of a" }))).toEqual([
+      "b",
+      "c",
+      "d",
+    ]);
   });
 
   it("leaves no empty list and no mirror behind when it was the only one", () => {
-    expect(withoutLogin(started(login("a")), "a", "hash of a")).toStrictEqual({
-      final_redirect: "https://app.example/a",
-      idp_state: { v: 1, used: ["hash of a"] },
-    });
+    expect(withoutLogin(started(login("a")), { state: "a", stateHash: "hash of a" })).toStrictEqual(
+      {
+        final_redirect: "https://app.example/a",
+        idp_state: { v: 1, used: ["hash of a"] },
+      },
+    );
   });
 
   it("that is not there changes nothing: it is the very same record", () => {
     const record = started(login("a"));
-    expect(withoutLogin(record, "b", "hash of b")).toBe(record);
-    expect(withoutLogin(EMPTY_RECORD, "a", "hash of a")).toBe(EMPTY_RECORD);
+    expect(withoutLogin(record, { state: "b", stateHash: "hash of b" })).toBe(record);
+    expect(withoutLogin(EMPTY_RECORD, { state: "a", stateHash: "hash of a" })).toBe(EMPTY_RECORD);
   });
 
   it("is remembered as one of the last eight", () => {
     const used = ["1", "2", "3", "4", "5", "6", "7", "8"];
     const record: SessionRecord = { idp_state: { v: 1, logins: [login("a")], used } };
-    expect(withoutLogin(record, "a", "9").idp_state.used).toEqual([...used.slice(1), "9"]);
+    expect(withoutLogin(record, { state: "a", stateHash: "9" }).idp_state.used).toEqual([
+      ...used.slice(1),
+      "9",
+    ]);
   });
 
   it("records when it failed, if it was silent and the provider needs the user", () => {
     const record = started(login("a"), login("b"));
-    const failed = withoutLogin(record, "a", "hash of a", NOW + 5);
+    const failed = withoutLogin(record, {
+      state: "a",
+      stateHash: "hash of a",
+      silentFailedAt: NOW + 5,
+    });
     expect(failed.idp_state).toStrictEqual({
       v: 1,
       logins: [login("b")],
       used: ["hash of a"],
       silent_failed_at: NOW + 5,
     });
-    expect(withoutLogin(failed, "b", "hash of b").idp_state.silent_failed_at).toBe(NOW + 5);
-    expect(withoutLogin(record, "a", "hash of a").idp_state).not.toHaveProperty("silent_failed_at");
+    expect(
+      withoutLogin(failed, { state: "b", stateHash: "hash of b" }).idp_state.silent_failed_at,
+    ).toBe(NOW + 5);
+    expect(
+      withoutLogin(record, { state: "a", stateHash: "hash of a" }).idp_state,
+    ).not.toHaveProperty("silent_failed_at");
   });
 
   it("is known by its hash, and nothing else is", () => {
@@ -322,7 +327,7 @@ describe("[R12] who a login may finish for", () => {
       now: NOW,
       stampsActivity: false,
     });
-    const more = withoutLogin(withLogin(first, login("c"), NOW), "a", "hash of a");
+    const more = withoutLogin(withLogin(first, login("c")), { state: "a", stateHash: "hash of a" });
     expect(more.idp_state.logins).toEqual([{ ...login("b"), carried: true }, login("c")]);
     const second = signedIn(more, {
       signIn: {

@@ -264,10 +264,10 @@ describe.each(OPENERS)(
   "[SM-8] sessions over %s while Object.prototype is polluted",
   (_name, opener) => {
     const steps: [string, (record: SessionRecord) => SessionRecord][] = [
-      ["a pending login", (record) => withLogin(record, LOGIN, NOW)],
+      ["a pending login", (record) => withLogin(record, LOGIN)],
       [
         "a login that was used up",
-        (record) => withoutLogin(withLogin(record, LOGIN, NOW), "state", "hash"),
+        (record) => withoutLogin(withLogin(record, LOGIN), { state: "state", stateHash: "hash" }),
       ],
       [
         "a bare sign-in",

@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { MAX_DEPTH } from "../../src/record/json.js";
+import { MAX_LEVELS } from "../../src/record/json.js";
 import { MAX_ID_TOKEN_LENGTH } from "../../src/provider/id-token.js";
 import { createCertificate } from "../../scripts/certificate.mjs";
 import type {
@@ -359,7 +359,7 @@ export const REJECTED: readonly Rejected[] = [
     "size",
     claim("filler", "x".repeat(MAX_ID_TOKEN_LENGTH)),
   ],
-  ["[IDT-17] claims nested one level too deep", "format", claimsText(nested(MAX_DEPTH))],
+  ["[IDT-17] claims nested one level too deep", "format", claimsText(nested(MAX_LEVELS))],
   ["[IDT-17] claims nested deep enough to exhaust the stack", "format", claimsText(nested(80_000))],
   [
     "[IDT-17] a header nested deep enough to exhaust the stack",
@@ -425,7 +425,7 @@ export const ACCEPTED: readonly (readonly [name: string, mutation: Mutation])[] 
     "[IDT-17] a duplicate member whose last is right",
     claimsText((text) => `{"iss":"https://evil.example",${text.slice(1)}`),
   ],
-  ["[IDT-17] claims nested as deep as may be", claimsText(nested(MAX_DEPTH - 1))],
+  ["[IDT-17] claims nested as deep as may be", claimsText(nested(MAX_LEVELS - 1))],
 ];
 
 function flippedBit(signature: string): string {

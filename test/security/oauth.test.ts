@@ -9,6 +9,7 @@ import { login } from "../../src/endpoints/login.js";
 import type { Change, UserSession } from "../../src/ports/user-session.js";
 import { EMPTY_RECORD, type SessionRecord } from "../../src/record/record.js";
 import type { Endpoint, Fault } from "../../src/testing/provider/test-provider.js";
+import { systemClock } from "../../src/clock.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { createCertificate } from "../../scripts/certificate.mjs";
@@ -368,8 +369,7 @@ describe("PKCE (RFC 7636)", () => {
     const opened = new SessionRequest(
       user.request("/idpauth/login/"),
       session as unknown as UserSession,
-      0,
-      settings!,
+      { settings: settings!, clock: systemClock },
     );
     const provider = {
       authorizationUrl: () =>

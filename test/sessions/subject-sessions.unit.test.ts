@@ -290,7 +290,11 @@ describe("more sessions than a user may have", () => {
         }),
       );
     }
-    const ended = await sessions.endSurplus(ADA, most, handles.at(-1)?.key ?? "", announce);
+    const ended = await sessions.endSurplus(ADA, {
+      most,
+      newest: handles.at(-1)?.key ?? "",
+      announce,
+    });
     const left = await remaining(handles);
     expect(ended).toBe(left.filter((isLeft) => !isLeft).length);
     expect(announce).toHaveBeenCalledTimes(ended);
@@ -358,10 +362,10 @@ describe("more sessions than a user may have", () => {
   it("that began at the same time end by their keys, so that all processes agree", async () => {
     const { sessions, signIn, remaining, announce } = setUp();
     const handles = [await signIn(), await signIn()].sort((a, b) => (a.key < b.key ? -1 : 1));
-    expect(await sessions.endSurplus(ADA, 1, handles[1]!.key, announce)).toBe(1);
+    expect(await sessions.endSurplus(ADA, { most: 1, newest: handles[1]!.key, announce })).toBe(1);
     expect(await remaining(handles)).toEqual([false, true]);
     const again = [await signIn(), handles[1]!].sort((a, b) => (a.key < b.key ? -1 : 1));
-    expect(await sessions.endSurplus(ADA, 1, again[0]!.key, announce)).toBe(1);
+    expect(await sessions.endSurplus(ADA, { most: 1, newest: again[0]!.key, announce })).toBe(1);
     expect(await remaining(again)).toEqual([false, true]);
   });
 
@@ -373,8 +377,8 @@ describe("more sessions than a user may have", () => {
       clock,
     });
     const newest = await signIn();
-    expect(await sessions.endSurplus(ADA, 1, newest.key, announce)).toBe(0);
-    expect(await sessions.endSurplus(ADA, 0, newest.key, announce)).toBe(1);
+    expect(await sessions.endSurplus(ADA, { most: 1, newest: newest.key, announce })).toBe(0);
+    expect(await sessions.endSurplus(ADA, { most: 0, newest: newest.key, announce })).toBe(1);
   });
 
   it("stay if the newest has ended already", async () => {
@@ -382,8 +386,8 @@ describe("more sessions than a user may have", () => {
     const handles = [await signIn(), await signIn(), await signIn()];
     const newest = handles[2]!;
     await sessions.end(ADA, sessionId(newest.key), announce);
-    expect(await sessions.endSurplus(ADA, 1, newest.key, announce)).toBe(0);
-    expect(await sessions.endSurplus(ADA, 1, newHandle().key, announce)).toBe(0);
+    expect(await sessions.endSurplus(ADA, { most: 1, newest: newest.key, announce })).toBe(0);
+    expect(await sessions.endSurplus(ADA, { most: 1, newest: newHandle().key, announce })).toBe(0);
     expect(await remaining(handles)).toEqual([true, true, false]);
   });
 
@@ -391,7 +395,7 @@ describe("more sessions than a user may have", () => {
     const { sessions, signIn, announce } = setUp();
     for (let count = 0; count < 1_100; count += 1) await signIn({ loginAt: START - 10 });
     const newest = await signIn();
-    const ended = await sessions.endSurplus(ADA, 1, newest.key, announce);
+    const ended = await sessions.endSurplus(ADA, { most: 1, newest: newest.key, announce });
     expect(ended).toBeGreaterThanOrEqual(500);
     expect(ended).toBeLessThan(1_000);
   });
