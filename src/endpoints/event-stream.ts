@@ -1,7 +1,7 @@
 import type { SessionRequest } from "../access/session-request.js";
 import type { Clock } from "../clock.js";
 import { blockedUser } from "../guard/blocked.js";
-import { isSameOrigin } from "../guard/csrf.js";
+import { isSameOrigin } from "../http/initiator.js";
 import { eventStream, shuttingDown, type AnyReply } from "../http/reply.js";
 import { failureReply } from "../pages/failure-reply.js";
 import { whenEnded, type SessionEndedError } from "../sessions/session-end-signal.js";

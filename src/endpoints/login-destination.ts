@@ -1,8 +1,9 @@
 /** Where a login ends: the page that it was asked for, or a page of idpauth's. */
 import type { CommonSettings } from "../config/read-settings.js";
 import { isOutage, ProviderRefusedError, type ErrorCode } from "../errors.js";
+import type { Initiator } from "../http/initiator.js";
 import { parseUrl, sameOriginUrl, type Origin, type Scheme } from "../http/redirects.js";
-import { single, type IdpRequest, type Initiator } from "../http/request.js";
+import { single, type IdpRequest } from "../http/request.js";
 import type { PendingLogin } from "../record/record.js";
 import type { SignInErrorCode } from "../record/sign-in-errors.js";
 

@@ -5,9 +5,10 @@ import { ownParameters } from "../config/login-parameters.js";
 import { isOutage, ProviderRefusedError } from "../errors.js";
 import { logLine } from "../events/log-lines.js";
 import { loginPath } from "../guard/login-url.js";
+import { initiatorOf, isUnattended, type Initiator } from "../http/initiator.js";
 import { isAuthority, parseUrl, type Origin } from "../http/redirects.js";
 import { redirect, json, type Reply } from "../http/reply.js";
-import { initiatorOf, isUnattended, queryOf, type Initiator } from "../http/request.js";
+import { queryOf } from "../http/request.js";
 import {
   badParameters,
   failureReply,

@@ -5,8 +5,9 @@ import type { Clock } from "../clock.js";
 import { ownLogoutAddress } from "../config/provider-profiles.js";
 import { failureReason, ProviderUnavailableError } from "../errors.js";
 import { reasonLine } from "../events/log-lines.js";
+import { isSentByOtherSite } from "../http/initiator.js";
 import { redirect, type Reply } from "../http/reply.js";
-import { isSentByOtherSite, queryOf, single } from "../http/request.js";
+import { queryOf, single } from "../http/request.js";
 import { inTime } from "../work/deadline.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 

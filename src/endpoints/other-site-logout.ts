@@ -5,7 +5,8 @@
  */
 import type { SessionRequest } from "../access/session-request.js";
 import type { CommonSettings } from "../config/read-settings.js";
-import { initiatorOf, isSentByOtherSite, isSecure } from "../http/request.js";
+import { initiatorOf, isSentByOtherSite } from "../http/initiator.js";
+import { isSecure } from "../http/request.js";
 import { cookieNameFor, hasCookie, setCookie } from "../sessions/cookie.js";
 
 /** Seconds for which the browser keeps the cookie. Our decision. */

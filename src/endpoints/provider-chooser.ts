@@ -2,8 +2,9 @@
 import type { SessionRequest } from "../access/session-request.js";
 import { keptByChooser } from "../config/login-parameters.js";
 import { ERRORS } from "../errors.js";
+import type { Initiator } from "../http/initiator.js";
 import { problem, type Reply } from "../http/reply.js";
-import { queryOf, type Initiator } from "../http/request.js";
+import { queryOf } from "../http/request.js";
 import { CROSS_SITE } from "./choose-provider.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 

@@ -27,15 +27,3 @@ export function passesCsrf(request: IdpRequest, own: () => Origin | undefined): 
   if (origin !== undefined) return origin === own();
   return (request.header(PROGRAM_HEADER) ?? "") !== "";
 }
-
-/**
- * Whether a page of the application's own origin posted this form to one of idpauth's endpoints.
- * Browsers send Sec-Fetch-Site, and older browsers send Origin. Scripts of other sites cannot set
- * these headers.
- */
-export function isSameOrigin(request: IdpRequest, own: string | undefined): boolean {
-  const site = request.header("sec-fetch-site");
-  if (site !== undefined) return site === "same-origin";
-  const origin = request.header("origin");
-  return origin !== undefined && origin === own;
-}

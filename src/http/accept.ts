@@ -1,5 +1,6 @@
 /** What the headers of a request say about the response it wants. Pure. */
-import { isByScript, type IdpRequest } from "./request.js";
+import { isByScript } from "./initiator.js";
+import type { IdpRequest } from "./request.js";
 
 /** Entries that are read of a header; browsers send fewer than ten. */
 const MAX_ENTRIES = 32;
