@@ -73,7 +73,7 @@ export const DECIDING_FILES = {
   "src/apis/proxy-policy.ts": ["test/apis/proxy.unit.test.ts"],
   "src/apis/send-with-token.ts": ["test/apis/proxy.unit.test.ts"],
   "src/apis/abort-at-session-end.ts": ["test/apis/proxy.unit.test.ts"],
-  "src/apis/step-up.ts": ["test/apis/step-up.unit.test.ts"],
+  "src/apis/challenge-reply.ts": ["test/apis/challenge-reply.unit.test.ts"],
   "src/config/api-rules.ts": [
     "test/config/read-apis.unit.test.ts",
     "test/apis/path-rules.unit.test.ts",

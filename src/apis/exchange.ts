@@ -30,7 +30,7 @@ export interface Exchange {
   ended(): AbortSignal;
   /** Calls a function once when the response is complete, or the browser has left. */
   onClose(closed: () => void): void;
-  /** Returns the user's token for this API, or the response of the guard, an outage or a step-up. */
+  /** Returns the user's token for this API, or what the browser gets without one. */
   token(): Promise<string | Reply>;
   /**
    * The same after the request has waited: the session may have ended, so it is read anew.
@@ -40,7 +40,7 @@ export interface Exchange {
    */
   tokenAgain(rejected?: string): Promise<string | Reply>;
   /** Returns the response for a challenge of the API: a login that meets it. */
-  stepUp(challenge: Challenge): Promise<Reply>;
+  challenged(challenge: Challenge): Promise<Reply>;
   /** Returns the response for a request that isn't passed on, or whose response isn't. */
   refused(code: ErrorCode, more?: Pick<Failure, "headers" | "detail">): Promise<Reply>;
   /** Gets the failures that an operator must know: their status is 500 and above. */

@@ -48,7 +48,7 @@ export async function answered<Stream extends BodyStream>(
     if (challenge === undefined && response.status !== 401)
       return replyOf(response, { api, exchange, url, token });
     response.discard();
-    if (challenge !== undefined) return exchange.stepUp(challenge);
+    if (challenge !== undefined) return exchange.challenged(challenge);
     const rejected: string = token;
     // Also if the request can't be repeated: the next one gets the new token.
     if (isFirst) token = await exchange.tokenAgain(rejected);

@@ -27,11 +27,11 @@ import type { EndReason } from "../record/session-policy.js";
 import { MIN_VALIDITY_SECONDS } from "../record/token-validity.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import type { Shutdown } from "../work/shutdown.js";
+import { challengeReply } from "./challenge-reply.js";
 import type { Challenge } from "./challenge.js";
 import type { Exchange } from "./exchange.js";
 import { rulesFor } from "./path-rules.js";
 import type { HeaderLines } from "./request-headers.js";
-import { stepUpReply } from "./step-up.js";
 
 /** The running component, as far as the proxy uses it. */
 export interface ProxyComponent {
@@ -122,15 +122,15 @@ export class SessionExchange implements Exchange {
     return this.#token(true, rejected);
   }
 
-  async stepUp(challenge: Challenge): Promise<Reply> {
+  async challenged(challenge: Challenge): Promise<Reply> {
     const { api, opened } = this.#proxied;
     const { settings, owners } = this.#component;
-    const { scope: _scope, ...stepUp } = challenge.parameters;
+    const { scope: _scope, ...required } = challenge.parameters;
     const record = await opened.session.read();
     const provider = owners.of(record).provider;
-    const parameters = { ...withoutUndefined({ provider }), ...stepUp, api: api.api };
+    const parameters = { ...withoutUndefined({ provider }), ...required, api: api.api };
     const loginUrl = loginPath(settings.publicPath, parameters);
-    return stepUpReply(challenge, { api: api.api, loginUrl }, opened, this.#component);
+    return challengeReply({ challenge, api: api.api, loginUrl }, opened, this.#component);
   }
 
   refused(code: ErrorCode, more?: Pick<Failure, "headers" | "detail">): Promise<Reply> {
@@ -251,5 +251,6 @@ function tokenRefused(
     return refusedReply(failure, opened.request, component.pages);
   }
   const error = "insufficient_user_authentication";
-  return stepUpReply({ status: 401, error, parameters: {} }, { api, loginUrl }, opened, component);
+  const challenge = { status: 401, error, parameters: {} } as const;
+  return challengeReply({ challenge, api, loginUrl }, opened, component);
 }

@@ -30,8 +30,8 @@ export function waitingFetch(
       hasWarned = true;
       env.console.warn(`401 has no login_url: ${request.url}`);
     }
-    // The guard names our login without a query. A step-up names it with one, and another API names
-    // another.
+    // The guard names our login without a query. One with a query asks for more than a sign-in, and
+    // another API names another login.
     if (env.location.origin + (body?.login_url as string) !== `${session.mount}login/`)
       return response;
 

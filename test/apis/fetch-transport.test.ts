@@ -60,7 +60,7 @@ function frontOf(kind: (typeof KINDS)[number], api: Api, token: Token = () => "t
           onClose: (closed) => request.signal.addEventListener("abort", closed),
           token: async () => token(),
           tokenAgain: async (rejected) => token(rejected),
-          stepUp: async ({ status }) => json({}, status),
+          challenged: async ({ status }) => json({}, status),
           refused: async (code) => problem(code, ""),
           failed: ({ code }) => failures.push(code),
           locationDropped: () => undefined,

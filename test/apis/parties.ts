@@ -158,7 +158,7 @@ export function frontHandler(
       if (rejected !== undefined) tokenCalls.push(rejected);
       return token === undefined ? "token-1" : token(rejected);
     },
-    async stepUp({ status, error, parameters }) {
+    async challenged({ status, error, parameters }) {
       const login_url = `/idpauth/login/?${new URLSearchParams(parameters).toString()}`;
       return json({ authenticated: true, error, ...parameters, login_url }, status);
     },

@@ -96,7 +96,7 @@ function parties(setting: Setting = {}) {
     onClose: (closed) => void closes.push(closed),
     token: async () => (log.push("token"), next()),
     tokenAgain: async (rejected) => (log.push(`again ${rejected ?? "-"}`), next()),
-    stepUp: async (challenge) => (
+    challenged: async (challenge) => (
       challenges.push(challenge),
       problem("insufficient_user_authentication", "Step up.")
     ),

@@ -8,7 +8,7 @@ import type { Pages } from "../pages/pages.js";
 import { hasJustAskedFor } from "../record/missing-api-tokens.js";
 import type { Challenge } from "./challenge.js";
 
-interface StepUpParts {
+interface ReplyParts {
   readonly settings: { readonly pathPrefix: string };
   readonly pages: Pages;
   readonly clock: Clock;
@@ -16,6 +16,7 @@ interface StepUpParts {
 
 /** A login that an API needs. */
 export interface DemandedLogin {
+  readonly challenge: Challenge;
   /** The name of the API, which the login requests. */
   readonly api: string;
   /** The path of the login, with its parameters. */
@@ -27,16 +28,17 @@ export interface DemandedLogin {
  * it gets a page, as a form does. A script gets JSON in the guard's form, which `idpauth/client`
  * knows.
  */
-export async function stepUpReply(
-  { status, error, parameters }: Challenge,
-  { api, loginUrl }: DemandedLogin,
+export async function challengeReply(
+  { challenge: { status, error, parameters }, api, loginUrl }: DemandedLogin,
   { request, origin, session }: SessionRequest,
-  { settings, pages, clock }: StepUpParts,
+  { settings, pages, clock }: ReplyParts,
 ): Promise<Reply> {
   if (!wantsPage(request)) {
     const body = { authenticated: true, error, ...parameters, login_url: loginUrl };
-    const challenge = { "WWW-Authenticate": `Bearer error="${error}"` };
-    return json(body, status, { ...loginHeader(loginUrl), ...challenge });
+    return json(body, status, {
+      ...loginHeader(loginUrl),
+      "WWW-Authenticate": `Bearer error="${error}"`,
+    });
   }
   const [path = "", query] = loginUrl.split("?", 2);
   const page = pageOf(request, origin, settings.pathPrefix);

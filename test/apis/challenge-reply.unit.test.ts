@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { SessionRequest } from "../../src/access/session-request.js";
 import type { Challenge } from "../../src/apis/challenge.js";
-import { stepUpReply } from "../../src/apis/step-up.js";
+import { challengeReply } from "../../src/apis/challenge-reply.js";
 import type { Pages } from "../../src/pages/pages.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
@@ -47,7 +47,7 @@ function application(record?: { asked_apis?: string[]; idp_login_at?: number }) 
     const opened = { request, origin: ORIGIN, session: { read } } as unknown as SessionRequest;
     const settings = { pathPrefix: "/app" };
     const login = { api: "orders", loginUrl };
-    return stepUpReply(challenge, login, opened, { settings, pages, clock });
+    return challengeReply({ challenge, ...login }, opened, { settings, pages, clock });
   };
   return { shown, get, reads: () => reads };
 }
