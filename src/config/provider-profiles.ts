@@ -171,6 +171,13 @@ export function profileOf(
   return Object.values(PROVIDER_PROFILES).find(({ matches }) => matches(provider)) ?? STANDARD;
 }
 
+/** The settings that say where a logout goes. */
+export interface LogoutSettings {
+  readonly issuer: string;
+  /** The name of a provider replaces the endpoint that the document advertises. */
+  readonly logoutAtProvider: boolean | "auth0" | "cognito";
+}
+
 /**
  * Returns the logout address of the provider that the setting names, or else the issuer's.
  * Undefined: the `end_session_endpoint`, which asks the user unless the request has an
@@ -179,10 +186,7 @@ export function profileOf(
 export function ownLogoutAddress({
   issuer,
   logoutAtProvider: setting,
-}: {
-  readonly issuer: string;
-  readonly logoutAtProvider: boolean | "auth0" | "cognito";
-}): OwnLogoutAddress | undefined {
+}: LogoutSettings): OwnLogoutAddress | undefined {
   return (typeof setting === "string" ? PROVIDER_PROFILES[setting] : profileOf(issuer)).logout;
 }
 

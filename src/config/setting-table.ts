@@ -78,6 +78,18 @@ export const PROVIDER_SETTING_NAMES = (Object.keys(SETTINGS) as SettingName[]).f
   (name): name is ProviderSettingName => SETTINGS[name].per !== undefined,
 );
 
+/** What one provider reads of the settings: its own, and some that all providers share. */
+export type ProviderSettings = Pick<
+  Settings,
+  | ProviderSettingName
+  | "scopeIsDefault"
+  | "clockTolerance"
+  | "debug"
+  | "httpTimeout"
+  | "refreshConcurrency"
+  | "sessionAutoRefresh"
+>;
+
 /** The settings that all providers share. */
 export type CommonSettings = Omit<Settings, ProviderSettingName | "scopeIsDefault">;
 

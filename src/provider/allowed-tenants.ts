@@ -1,7 +1,6 @@
 import { isTenant, issuerTemplate, tenantIssuer } from "../config/tenant-issuers.js";
 import { ProviderRefusedError } from "../errors.js";
 import type { IdInfo } from "../record/identity.js";
-import type { ProviderSettings } from "./provider-settings.js";
 
 /**
  * The tenants of Entra ID whose users may sign in (`IDP_ALLOWED_TENANTS`). Each tenant has an
@@ -30,11 +29,15 @@ export interface Tenants {
   isResponseIssuer(iss: string): boolean;
 }
 
+/** The settings that say whose users may sign in. */
+export interface TenantSettings {
+  readonly issuer: string;
+  /** Null: the provider has one issuer. */
+  readonly allowedTenants: readonly string[] | "any" | null;
+}
+
 /** Returns undefined for a provider with one issuer. Pure. */
-export function tenantsOf({
-  issuer,
-  allowedTenants,
-}: Pick<ProviderSettings, "issuer" | "allowedTenants">): Tenants | undefined {
+export function tenantsOf({ issuer, allowedTenants }: TenantSettings): Tenants | undefined {
   const template = issuerTemplate(issuer);
   // Only the setting turns the rules of several tenants on. Otherwise, issuers are compared
   // exactly.

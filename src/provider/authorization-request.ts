@@ -1,6 +1,7 @@
 import { calculatePKCECodeChallenge } from "oauth4webapi";
 import type { AuthorizationParams } from "../config/parameter-kinds.js";
 import { profileOf, type ProviderProfile } from "../config/provider-profiles.js";
+import type { ProviderSettings } from "../config/setting-table.js";
 import type { AuthorizationRequest, TokenTarget } from "../ports/provider.js";
 import type { StepUp } from "../record/authentication-strength.js";
 import { isObject } from "../record/json.js";
@@ -9,7 +10,6 @@ import { askedAtLogin } from "./api-audience.js";
 import { jsonObject } from "./http-to-provider.js";
 import type { ProviderConnection } from "./provider-connection.js";
 import type { ProviderMetadata } from "./provider-metadata.js";
-import type { ProviderSettings } from "./provider-settings.js";
 
 /**
  * @throws ProviderUnavailableError the provider requires signed request objects, which idpauth does
@@ -182,8 +182,8 @@ export function offlineParameters(
  *
  * @param prompt the prompt of any other login
  */
-export function consentParameters(
-  { issuer }: Pick<ProviderSettings, "issuer">,
+function consentParameters(
+  { issuer }: { readonly issuer: string },
   scopes: readonly string[],
   prompt: string | readonly string[] | undefined,
 ): AuthorizationParams {
@@ -245,7 +245,7 @@ const LONGEST_MAX_AGE = "31536000";
  * of its own. Microsoft documents `value`, so one context is not sent as a list (OpenID Connect
  * Core section 5.5.1).
  */
-export function contextsOf({ issuer }: Pick<ProviderSettings, "issuer">, { acr }: StepUp): object {
+export function contextsOf({ issuer }: { readonly issuer: string }, { acr }: StepUp): object {
   const { contextClaim } = profileOf(issuer).stepUp;
   if (acr === undefined || contextClaim === undefined) return {};
   const wanted = acr.length === 1 ? { value: acr[0] } : { values: acr };

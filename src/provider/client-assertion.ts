@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { epochSeconds, type Clock } from "../clock.js";
 import { profileOf } from "../config/provider-profiles.js";
+import type { ProviderSettings } from "../config/setting-table.js";
 import { ProviderUnavailableError } from "../errors.js";
 import type { AssertionAlgorithm, ClientKey } from "../keys/client-keys.js";
 import { signingKey } from "../keys/signing-key.js";
@@ -9,7 +10,6 @@ import { createSlots } from "../work/slots.js";
 import { SIGNATURE_FAILED } from "./back-off.js";
 import { untilAborted, withDeadline } from "./http-to-provider.js";
 import type { ProviderConnection } from "./provider-connection.js";
-import type { ProviderSettings } from "./provider-settings.js";
 
 /** RFC 7523 section 2.2. */
 export const ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
@@ -36,6 +36,13 @@ interface Metadata {
 export interface AuthenticatedClient {
   readonly settings: ProviderSettings;
   readonly clock: Clock;
+}
+
+/** The settings that say for whom an assertion is. */
+interface AudienceSettings {
+  readonly issuer: string;
+  /** Null: what the provider documents. */
+  readonly clientAssertionAudience: ProviderSettings["clientAssertionAudience"];
 }
 
 /** For what an assertion is needed. */
@@ -165,10 +172,10 @@ export function assertionAlgorithm(
  * Returns `aud` of an assertion, one string: of the setting, or what this provider documents. Pure.
  */
 export function assertionAudience(
-  { issuer, clientAssertionAudience }: Pick<ProviderSettings, "issuer" | "clientAssertionAudience">,
+  { issuer, clientAssertionAudience: given }: AudienceSettings,
   endpoint: string,
   { token_endpoint: tokenEndpoint }: Pick<Metadata, "token_endpoint">,
 ): string {
-  const audience = clientAssertionAudience ?? profileOf(issuer).assertion.audience;
+  const audience = given ?? profileOf(issuer).assertion.audience;
   return { issuer, token_endpoint: tokenEndpoint, endpoint }[audience];
 }

@@ -1,5 +1,6 @@
 import { ClientSecretPost } from "oauth4webapi";
 import type { SettingNames } from "../config/setting-names.js";
+import type { ProviderSettings } from "../config/setting-table.js";
 import {
   ASSERTION_TYPE,
   createClientAssertions,
@@ -7,7 +8,6 @@ import {
 } from "./client-assertion.js";
 import type { Authenticate } from "./provider-connection.js";
 import type { ProviderMetadata } from "./provider-metadata.js";
-import type { ProviderSettings } from "./provider-settings.js";
 
 /**
  * Returns how a client authenticates: with the key (RFC 7523), or with the secret (RFC 6749 section

@@ -1,6 +1,5 @@
 /** Where the discovery document is, and how it is fetched. */
 import type { ProviderHttp, ProviderResponse } from "./http-to-provider.js";
-import type { ProviderSettings } from "./provider-settings.js";
 
 export const WELL_KNOWN = "/.well-known/openid-configuration";
 
@@ -15,11 +14,15 @@ function documentAddress(issuer: string): string {
   return url.href;
 }
 
+/** The settings that say where the document is. */
+export interface DocumentSettings {
+  readonly issuer: string;
+  /** Null: the issuer's. */
+  readonly discoveryUrl: string | null;
+}
+
 /** Returns the address of a provider's discovery document, and the setting that it comes from. */
-export function documentSource({
-  issuer,
-  discoveryUrl,
-}: Pick<ProviderSettings, "issuer" | "discoveryUrl">): {
+export function documentSource({ issuer, discoveryUrl }: DocumentSettings): {
   readonly address: string;
   readonly setting: "issuer" | "discoveryUrl";
 } {
@@ -33,7 +36,7 @@ export function documentSource({
  * frameworks do.
  */
 export async function fetchDocument(
-  settings: Pick<ProviderSettings, "issuer" | "discoveryUrl">,
+  settings: DocumentSettings,
   http: ProviderHttp,
 ): Promise<ProviderResponse> {
   const request = { method: "GET", headers: { accept: "application/json" } };

@@ -60,7 +60,7 @@ function refused(what: string): ProviderRefusedError {
 }
 
 /** Checks the claims of a logout token (sections 2.4 and 2.6). Pure. */
-export function checkLogoutClaims(
+function checkLogoutClaims(
   claims: IdInfo,
   expected: ExpectedClaims,
 ): { readonly logout: LogoutToken; readonly doubts: readonly Doubt[] } {

@@ -1,8 +1,7 @@
-import { ownLogoutAddress } from "../config/provider-profiles.js";
+import { ownLogoutAddress, type LogoutSettings } from "../config/provider-profiles.js";
 import type { LogoutRequest } from "../ports/provider.js";
 import { withParameters } from "./authorization-request.js";
 import type { ProviderMetadata } from "./provider-metadata.js";
-import type { ProviderSettings } from "./provider-settings.js";
 
 /** Servers refuse longer addresses, and the user would see their error page. */
 const MAX_LOGOUT_URL_LENGTH = 4096;
@@ -13,7 +12,7 @@ const MAX_LOGOUT_URL_LENGTH = 4096;
  * is left out. Pure.
  */
 export function logoutUrl(
-  settings: Pick<ProviderSettings, "issuer" | "clientId" | "logoutAtProvider">,
+  settings: LogoutSettings & { readonly clientId: string },
   metadata: ProviderMetadata,
   { returnTo, state, idTokenHint }: LogoutRequest,
 ): string | undefined {

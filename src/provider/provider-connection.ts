@@ -7,6 +7,7 @@ import {
 } from "oauth4webapi";
 import type { Clock } from "../clock.js";
 import { SETTING_NAMES, type SettingNames } from "../config/setting-names.js";
+import type { ProviderSettings } from "../config/setting-table.js";
 import { ProviderUnavailableError } from "../errors.js";
 import type { ProviderEvents } from "../events/event-hub.js";
 import type { ProviderEndpoint } from "../events/events.js";
@@ -26,7 +27,6 @@ import {
   type ProviderResponse,
 } from "./http-to-provider.js";
 import { createOperatorReports, type OperatorReports } from "./operator-reports.js";
-import type { ProviderSettings } from "./provider-settings.js";
 
 interface Call<Result> {
   readonly endpoint: ProviderEndpoint;

@@ -3,16 +3,16 @@ import type { AuthorizationServer } from "oauth4webapi";
 import { quoted } from "../config/describe-value.js";
 import { isInternal, type Endpoints } from "../config/endpoints-kind.js";
 import type { SettingText } from "../config/setting-names.js";
+import type { ProviderSettings } from "../config/setting-table.js";
 import { isTemplate } from "../config/tenant-issuers.js";
 import { ProviderUnavailableError } from "../errors.js";
 import { isLoopback } from "../http/loopback.js";
 import { parseUrl } from "../http/redirects.js";
-import { tenantsOf } from "./allowed-tenants.js";
+import { tenantsOf, type TenantSettings } from "./allowed-tenants.js";
 import { asksForRetry } from "./back-off.js";
-import { documentSource } from "./discovery-request.js";
+import { documentSource, type DocumentSettings } from "./discovery-request.js";
 import { jsonObject, type ProviderResponse } from "./http-to-provider.js";
 import { SIGNING_ALGORITHMS } from "./id-token.js";
-import type { ProviderSettings } from "./provider-settings.js";
 
 /**
  * The used part of the discovery document (OpenID Connect Discovery section 3). Every member is
@@ -30,14 +30,20 @@ export interface ProviderMetadata extends AuthorizationServer {
 /** A discovery document, of which nothing is checked. */
 export type Document = Readonly<Record<string, unknown>>;
 
+/** The settings that decide whether requests may be unencrypted. */
+interface HttpSettings {
+  readonly issuer: string;
+  readonly debug: boolean;
+}
+
 /** Whether requests to this provider may be unencrypted: on this machine, or in debug mode. */
-export function allowsHttp({ issuer, debug }: Pick<ProviderSettings, "issuer" | "debug">): boolean {
+export function allowsHttp({ issuer, debug }: HttpSettings): boolean {
   const url = parseUrl(issuer);
   return url?.protocol === "http:" && (debug || isLoopback(url.hostname));
 }
 
 /** The settings that decide which endpoints may be unencrypted. */
-type Addresses = Pick<ProviderSettings, "issuer" | "debug" | "discoveryUrl">;
+interface Addresses extends HttpSettings, DocumentSettings {}
 
 /**
  * Whether requests to an endpoint of the discovery document may be unencrypted: in debug mode, if
@@ -102,7 +108,7 @@ export function readDocument(
 export function usableEndpoint(
   name: keyof Endpoints,
   document: Document,
-  settings: Addresses & Pick<ProviderSettings, "providerMetadata">,
+  settings: Addresses & { readonly providerMetadata: Endpoints },
 ): string | undefined {
   const endpoint = settings.providerMetadata[name] ?? document[name];
   return endpointProblem(name, endpoint, settings) === undefined ? (endpoint as string) : undefined;
@@ -162,9 +168,7 @@ function assertIssuer(
  * Returns the issuer that the document must contain: exactly, including a slash at the end (OpenID
  * Connect Discovery section 4.3).
  */
-export function expectedIssuer(
-  settings: Pick<ProviderSettings, "issuer" | "allowedTenants">,
-): string {
+export function expectedIssuer(settings: TenantSettings): string {
   return tenantsOf(settings)?.template ?? settings.issuer;
 }
 
