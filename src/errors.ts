@@ -188,6 +188,7 @@ export class ApiTokenError extends IdpAuthError {
   /** The login that asks for what is missing; undefined if a login does not help. */
   readonly loginUrl: string | undefined;
 
+  // eslint-disable-next-line @typescript-eslint/max-params -- Applications construct it in their tests.
   constructor(
     code:
       "api_sign_in_required" | "api_token_refused" | "api_token_missing" | "api_provider_mismatch",

@@ -65,7 +65,10 @@ export function checkedSettings(parts: CheckParts): CheckedSettings {
   const settingOptions = Object.fromEntries(
     Object.entries(options).filter(([name]) => !OTHER_OPTIONS.includes(name)),
   );
-  const read = readSettings(settingOptions, env, OTHER_OPTIONS, epochSeconds(clock));
+  const read = readSettings(settingOptions, env, {
+    otherOptions: OTHER_OPTIONS,
+    now: epochSeconds(clock),
+  });
   const { settings, providers } = read;
   const { apis, findings: ofApis } = readApis(apiOptions, providers, settings?.mountPath);
   const ofGuards = settings === undefined ? [] : [...guardFindings(providers, apis), ...ofApis];

@@ -14,7 +14,7 @@ import type { LiveResult } from "./live/check-live.js";
 export type Write = (text: string, stream: "stdout" | "stderr") => void;
 
 /** Reads a file's text. Throws if it cannot be read. */
-export type ReadText = (path: string) => string;
+type ReadText = (path: string) => string;
 
 /** 0: no errors, 1: errors, 2: wrong usage. */
 export type ExitCode = 0 | 1 | 2;
@@ -35,20 +35,31 @@ const BASE_URL = "Whether browsers reach BASE_URL.";
 /** Some Windows editors write it at the start of a file. */
 const BYTE_ORDER_MARK = "\uFEFF";
 
+/** What the command gets from its process. */
+export interface CheckProcess {
+  readonly env: Environment;
+  readonly write: Write;
+  readonly readText: ReadText;
+  /** The I/O of `--live`. */
+  readonly io: CheckIo;
+}
+
+/** One run of the command. */
+interface Run extends CheckProcess {
+  readonly usage: Usage;
+}
+
 /**
  * Runs `idpauth check`.
  *
  * @param argv the arguments after the command's own name
- * @param io the I/O of `--live`
  * @returns the exit code; a promise only for `--live` and `--module`
  */
 export function idpauth(
-  env: Environment,
   argv: readonly string[],
-  write: Write,
-  readText: ReadText,
-  io: CheckIo,
+  process: CheckProcess,
 ): ExitCode | Promise<ExitCode> {
+  const { write } = process;
   const usage = readUsage(argv);
   if ("mistake" in usage) {
     write(`idpauth: ${usage.mistake}\n\n${HELP}`, "stderr");
@@ -58,39 +69,34 @@ export function idpauth(
     write(HELP, "stdout");
     return 0;
   }
-  let filled = env;
+  let { env } = process;
   try {
-    if (usage.envFile !== undefined)
-      filled = { ...settingsIn(usage.envFile, readText, write), ...env };
+    if (usage.envFile !== undefined) env = { ...settingsIn(usage.envFile, process), ...env };
   } catch {
     write(`idpauth: the file ${JSON.stringify(usage.envFile)} can't be read\n`, "stderr");
     return 2;
   }
-  if (usage.module !== undefined) return ofModule(usage.module, filled, usage, write, io);
-  const { findings } = readSettings({}, filled, [], epochSeconds(systemClock));
+  const run = { ...process, env, usage };
+  if (usage.module !== undefined) return ofModule(usage.module, run);
+  const { findings } = readSettings({}, env, { now: epochSeconds(systemClock) });
   const seen = { findings, notSeen: [OPTIONS_IN_CODE, MIDDLEWARE, SESSIONS] };
-  return usage.live ? live(seen, filled, usage, write, io) : written(offline(seen), usage, write);
+  return usage.live ? live(seen, run) : written(offline(seen), run);
 }
 
 /** Checks the settings of a module's `auth` object. */
-async function ofModule(
-  module: string,
-  env: Environment,
-  usage: Usage,
-  write: Write,
-  io: CheckIo,
-): Promise<ExitCode> {
+async function ofModule(module: string, run: Run): Promise<ExitCode> {
+  const { env, io, usage } = run;
   const { moduleSettings } = await import("./module-settings.js");
   const read = await moduleSettings(module, env, io);
   if ("mistake" in read) {
-    write(`idpauth: ${read.mistake}\n`, "stderr");
+    run.write(`idpauth: ${read.mistake}\n`, "stderr");
     return 2;
   }
   const { findings, providers, fetch = io.fetch } = read;
   const seen = { findings, notSeen: [MIDDLEWARE, ROUTES] };
   return usage.live
-    ? live(seen, env, usage, write, { ...io, fetch }, providers)
-    : written(offline(seen), usage, write);
+    ? live(seen, { ...run, io: { ...io, fetch } }, providers)
+    : written(offline(seen), run);
 }
 
 function offline({ findings, notSeen }: Outcome): Outcome {
@@ -98,14 +104,14 @@ function offline({ findings, notSeen }: Outcome): Outcome {
 }
 
 /** Writes the report. */
-function written(outcome: Outcome, { json }: Usage, write: Write): ExitCode {
-  const { text, errors } = report(outcome, json);
+function written(outcome: Outcome, { usage, write }: Run): ExitCode {
+  const { text, errors } = report(outcome, usage.json);
   write(text, "stdout");
   return errors === 0 ? 0 : 1;
 }
 
 /** Reads the settings in a file. @throws if the file cannot be read */
-function settingsIn(file: string, readText: ReadText, write: Write): Environment {
+function settingsIn(file: string, { readText, write }: CheckProcess): Environment {
   const text = readText(file);
   if (!text.startsWith(BYTE_ORDER_MARK)) return parseEnv(text);
   const name = JSON.stringify(file);
@@ -120,19 +126,17 @@ function settingsIn(file: string, readText: ReadText, write: Write): Environment
 /** @param providers those of `--module` */
 async function live(
   { findings, notSeen }: Outcome,
-  env: Environment,
-  usage: Usage,
-  write: Write,
-  io: CheckIo,
+  run: Run,
   providers?: readonly ConfiguredProvider[],
 ): Promise<ExitCode> {
+  const { env, io } = run;
   // Loaded on demand: the provider's libraries take longer to load than the whole offline check.
   const { checkLive } = await import("./live/check-live.js");
   const { providerTargets } = await import("./live/provider-targets.js");
   const progress = (step: string) => {
-    if (io.isTerminal) write(`checking: ${step} …\n`, "stderr");
+    if (io.isTerminal) run.write(`checking: ${step} …\n`, "stderr");
   };
-  const { store } = usage;
+  const { store } = run.usage;
   const seen: LiveResult[] = [];
   // The store is the same for all providers.
   for (const [index, target] of providerTargets(env, providers).entries())
@@ -146,5 +150,5 @@ async function live(
     notSeen: [...new Set(seen.flatMap((one) => one.notSeen)), SIGN_IN, BASE_URL, ...left],
     facts: seen.map((one) => one.facts),
   };
-  return written(outcome, usage, write);
+  return written(outcome, run);
 }

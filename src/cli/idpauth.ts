@@ -30,7 +30,8 @@ async function run(): Promise<ExitCode> {
   if (argv[0] === "provider") return provider(argv.slice(1));
   if (argv[0] === "keys")
     return (await import("./keys-command.js")).keysCommand(argv.slice(1), process.cwd(), write);
-  return idpauth(process.env, argv, write, (path) => readFileSync(path, "utf8"), io);
+  const readText = (path: string) => readFileSync(path, "utf8");
+  return idpauth(argv, { env: process.env, write, readText, io });
 }
 
 async function provider(rest: readonly string[]): Promise<ExitCode> {

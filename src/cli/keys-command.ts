@@ -4,7 +4,7 @@ import path from "node:path";
 import { privateKeys } from "../config/client-key-kinds.js";
 import type { ExitCode, Write } from "./check-command.js";
 
-export const KEYS_HELP = `Usage: idpauth keys [--type=TYPE] [--file=FILE]
+const KEYS_HELP = `Usage: idpauth keys [--type=TYPE] [--file=FILE]
 
 Creates a private key with which the application authenticates at its provider, instead of a client secret (private_key_jwt).
 It prints the public half, which you register at the provider.

@@ -11,7 +11,7 @@ interface LoginParameter {
  * THE table, by name in lower case. `loginParams` must not list a name that is here: the login would
  * read it and send it to the provider, too. A parameter without a row isn't read at all.
  */
-export const LOGIN_PARAMETERS = {
+const LOGIN_PARAMETERS = {
   scheme: { survivesChooser: true },
   response: { survivesChooser: true },
   origin_url: { survivesChooser: true },
@@ -31,7 +31,7 @@ export const LOGIN_PARAMETERS = {
   attempt: { survivesChooser: false },
 } as const satisfies Readonly<Record<string, LoginParameter>>;
 
-export type LoginParameterName = keyof typeof LOGIN_PARAMETERS;
+type LoginParameterName = keyof typeof LOGIN_PARAMETERS;
 
 /** The names in the table. */
 export const LOGIN_PARAMETER_NAMES = Object.keys(LOGIN_PARAMETERS) as LoginParameterName[];

@@ -76,19 +76,28 @@ interface Readings {
   readonly findings: readonly UnnamedFinding[];
 }
 
+/** What one provider, or all of them, are given. */
+interface Given {
+  /** Unchecked. */
+  readonly options: unknown;
+  readonly env: Environment;
+}
+
+interface ReadOptions {
+  /** Names of options that aren't settings; they are skipped, and suggested for misspelt names. */
+  readonly otherOptions?: readonly string[];
+  /** Epoch seconds, for the setting that must not be in the future. Default: any time is past. */
+  readonly now?: number;
+}
+
 /**
  * Reads all settings, and the files that keys are in, and reports all mistakes at once. Never
  * throws, for any input.
- *
- * @param otherOptions names of options that are not settings; they are skipped, and suggested for
- *   misspelt names
- * @param now epoch seconds, for the setting that must not be in the future
  */
 export function readSettings(
   options: SettingOptions = {},
   env: Environment = {},
-  otherOptions: readonly string[] = [],
-  now = Infinity,
+  { otherOptions = [], now = Infinity }: ReadOptions = {},
 ): SettingsResult {
   const common = readEach(ALL_SETTINGS, (name) => readShared(name, options, env));
   const { providers: accepted } = common.values;
@@ -97,7 +106,7 @@ export function readSettings(
     ? usableKeys(ownMember(options, "providers"), ownMember(env, SETTINGS.providers.env))
     : accepted;
   const several = keys?.map((key) =>
-    readProvider(key, ownMember(ownMember(options, "providers"), key), env, common),
+    readProvider(key, { options: ownMember(ownMember(options, "providers"), key), env }, common),
   );
   const read = several ?? [{ key: undefined, name: "", names: SETTING_NAMES, ...common }];
   // Without a usable key, no provider is known.
@@ -145,7 +154,7 @@ function appliesTo({ values, unset }: Readings, setting: ProviderSettingName): b
 }
 
 /** Reads the settings of one of several providers, in the place of those that all share. */
-function readProvider(key: string, options: unknown, env: Environment, common: Readings) {
+function readProvider(key: string, { options, env }: Given, common: Readings) {
   const read = (name: string, row: SettingRow, label: SettingText) =>
     readSetting({
       row,

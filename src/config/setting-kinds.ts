@@ -163,16 +163,19 @@ export const boolean: SettingKind<boolean> = {
   fromCode: (value) => (typeof value === "boolean" ? value : undefined),
 };
 
-function number(
-  type: string,
-  allowed: string,
-  syntax: RegExp,
-  isAllowed: (value: number) => boolean,
-): SettingKind<number> {
+function number({
+  syntax,
+  isAllowed,
+  ...words
+}: {
+  readonly type: string;
+  readonly allowed: string;
+  readonly syntax: RegExp;
+  readonly isAllowed: (value: number) => boolean;
+}): SettingKind<number> {
   const read = (value: number) => (isAllowed(value) ? value : undefined);
   return {
-    type,
-    allowed,
+    ...words,
     fromText: (text) => (syntax.test(text) ? read(Number(text)) : undefined),
     // Adding 0 turns -0 into 0.
     fromCode: (value) => (typeof value === "number" ? read(value + 0) : undefined),
@@ -180,16 +183,12 @@ function number(
 }
 
 function integer(allowed: string, least: number, most: number): SettingKind<number> {
-  return number(
-    "integer",
-    allowed,
-    /^\d+$/,
-    (value) => Number.isInteger(value) && value >= least && value <= most,
-  );
+  const isAllowed = (value: number) => Number.isInteger(value) && value >= least && value <= most;
+  return number({ type: "integer", allowed, syntax: /^\d+$/, isAllowed });
 }
 
 function decimal(allowed: string, isAllowed: (value: number) => boolean): SettingKind<number> {
-  return number("number", allowed, /^\d+(?:\.\d+)?$/, isAllowed);
+  return number({ type: "number", allowed, syntax: /^\d+(?:\.\d+)?$/, isAllowed });
 }
 
 export const wholeSeconds = integer("whole seconds, 0 or more", 0, Number.MAX_SAFE_INTEGER);

@@ -34,13 +34,12 @@ async function run(load: () => unknown, ...argv: string[]) {
   });
   const readText = () => "FROM_FILE=yes\n";
   const write = (text: string, stream: "stdout" | "stderr") => (written[stream] += text);
-  const code = await idpauth(
-    { HOME: "/" },
-    ["check", "--module=./auth.mjs", ...argv],
+  const code = await idpauth(["check", "--module=./auth.mjs", ...argv], {
+    env: { HOME: "/" },
     write,
     readText,
     io,
-  );
+  });
   expect(written.stdout + written.stderr).not.toContain("hunter2");
   return { code, ...written, imported };
 }
@@ -203,13 +202,12 @@ describe("a module in a project", () => {
   it("is imported from its file", async () => {
     writeFileSync(path.join(folder, "auth.mjs"), "export const auth = {};\n");
     const written: string[] = [];
-    const code = await idpauth(
-      {},
-      ["check", "--module=auth.mjs"],
-      (text) => written.push(text),
-      () => "",
-      checkIo({ folder }),
-    );
+    const code = await idpauth(["check", "--module=auth.mjs"], {
+      env: {},
+      write: (text) => written.push(text),
+      readText: () => "",
+      io: checkIo({ folder }),
+    });
     expect([code, written.join("")]).toEqual([
       2,
       expect.stringContaining("isn't what idpAuth() returned"),

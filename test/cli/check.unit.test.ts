@@ -18,17 +18,16 @@ FILES["marked.env"] = `\uFEFF${FILES[".env"]!}`;
 
 function run(env: Record<string, string | undefined>, ...argv: string[]) {
   const written = { stdout: "", stderr: "" };
-  const code = idpauth(
+  const code = idpauth(argv, {
     env,
-    argv,
-    (text, stream) => (written[stream] += text),
-    (path) => {
+    write: (text, stream) => (written[stream] += text),
+    readText: (path) => {
       const text = FILES[path];
       if (text === undefined) throw new Error("no such file");
       return text;
     },
-    checkIo(),
-  );
+    io: checkIo(),
+  });
   return { code, ...written };
 }
 

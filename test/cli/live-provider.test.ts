@@ -3,6 +3,7 @@ import { SETTING_NAMES, textWith } from "../../src/config/setting-names.js";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PROVIDER, REDIRECT_URI, settingsFor } from "./live-situations.mjs";
 import { privateKeys } from "../../src/config/client-key-kinds.js";
+import { failureOf } from "../../src/cli/live/explain-connection-error.js";
 import { unreachable } from "../../src/cli/live/unreachable-endpoint.js";
 import { ProviderUnavailableError } from "../../src/errors.js";
 import {
@@ -361,7 +362,6 @@ describe("a provider without a usable response", () => {
   });
 
   it("within one second: the message counts correctly", async () => {
-    const { failureOf } = await import("../../src/cli/live/explain-connection-error.js");
     const words = [1, 2].map(
       (seconds) => failureOf(new ProviderUnavailableError("timeout"), seconds).words,
     );
@@ -447,7 +447,7 @@ describe("an endpoint that cannot be reached", () => {
     const error = new ProviderUnavailableError("network", {
       cause: Object.assign(new Error(), { code: "CERT_HAS_EXPIRED" }),
     });
-    expect(unreachable("token", AWAY, error, 5)).toMatchObject({
+    expect(unreachable("token", AWAY, failureOf(error, 5))).toMatchObject({
       code: "E102",
       message: `The server of the token endpoint (${AWAY}) has a certificate that has expired. Nobody can sign in.`,
     });

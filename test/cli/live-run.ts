@@ -77,7 +77,8 @@ async function run(
   const readText = () => {
     throw new Error("no such file");
   };
-  const code = await idpauth(env, ["check", "--live", ...args], write, readText, checkIo(changes));
+  const io = checkIo(changes);
+  const code = await idpauth(["check", "--live", ...args], { env, write, readText, io });
   if (code === 2) throw new Error(written.stderr);
   return { code, written };
 }

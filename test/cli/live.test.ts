@@ -26,13 +26,12 @@ async function run(
   env: Record<string, string | undefined> = {},
 ) {
   const written = { stdout: "", stderr: "" };
-  const code = await idpauth(
-    { ...settingsFor(provider), ...env },
-    argv,
-    (text, stream) => (written[stream] += text),
-    (file) => FILES[file]!,
-    checkIo(changes),
-  );
+  const code = await idpauth(argv, {
+    env: { ...settingsFor(provider), ...env },
+    write: (text, stream) => (written[stream] += text),
+    readText: (file) => FILES[file]!,
+    io: checkIo(changes),
+  });
   return { code, ...written };
 }
 
@@ -99,13 +98,12 @@ describe("the report of a live check", () => {
     const env = settingsFor(provider);
     delete env["IDP_CLIENT_SECRET"];
     const written: string[] = [];
-    const code = await idpauth(
+    const code = await idpauth(["check", "--live", "--env-file=.env"], {
       env,
-      ["check", "--live", "--env-file=.env"],
-      (text) => written.push(text),
-      (file) => FILES[file]!,
-      checkIo(),
-    );
+      write: (text) => written.push(text),
+      readText: (file) => FILES[file]!,
+      io: checkIo(),
+    });
     expect(code).toBe(1);
     expect(written.join("")).toContain("E109");
   });

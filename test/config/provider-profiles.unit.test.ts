@@ -15,7 +15,7 @@ import {
   refreshDoubt,
 } from "../../src/provider/authorization-request.js";
 import { assertionAlgorithm, assertionAudience } from "../../src/provider/client-assertion.js";
-import type { ProviderSettings } from "../../src/provider/provider-settings.js";
+import type { ProviderSettings } from "../../src/config/setting-table.js";
 import type { SpentRefresh } from "../../src/record/credentials.js";
 
 const TENANT = "9f6b1f5e-0c1d-4a2b-8c3d-5e6f7a8b9c0d";

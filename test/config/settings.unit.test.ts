@@ -502,7 +502,7 @@ describe("IDP_SESSIONS_NOT_BEFORE", () => {
   });
 
   it("in the future is E022, because every sign-in would loop", () => {
-    const at = (now: number) => codes(readSettings({ sessionsNotBefore: NOON }, COMPLETE, [], now));
+    const at = (now: number) => codes(readSettings({ sessionsNotBefore: NOON }, COMPLETE, { now }));
     expect([at(NOON - 1), at(NOON), at(NOON + 1)].map((found) => found.includes("E022"))).toEqual([
       true,
       false,
@@ -926,7 +926,9 @@ describe("unknown options", () => {
     ["sotre", "store"],
     ["stores", "store"],
   ])("%s is E010, which suggests %s", (name, near) => {
-    const result = readSettings({ [name]: undefined }, COMPLETE, ["store", "session", "log"]);
+    const result = readSettings({ [name]: undefined }, COMPLETE, {
+      otherOptions: ["store", "session", "log"],
+    });
     expect(result).toMatchObject({
       settings: undefined,
       findings: [
@@ -949,7 +951,9 @@ describe("unknown options", () => {
   );
 
   it("the caller's other options are known", () => {
-    expect(codes(readSettings({ store: {} } as SettingOptions, COMPLETE, ["store"]))).toEqual([]);
+    expect(
+      codes(readSettings({ store: {} } as SettingOptions, COMPLETE, { otherOptions: ["store"] })),
+    ).toEqual([]);
   });
 });
 

@@ -7,7 +7,7 @@ import { checkNonce, verifyIdToken } from "../../src/provider/id-token.js";
 import { createJwks } from "../../src/provider/jwks.js";
 import { createClientAuthentication } from "../../src/provider/client-authentication.js";
 import { createProviderConnection } from "../../src/provider/provider-connection.js";
-import type { ProviderSettings } from "../../src/provider/provider-settings.js";
+import type { ProviderSettings } from "../../src/config/setting-table.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { fuzz } from "./fuzz.js";
 import { ACCESS_TOKEN, CLIENT_ID, ISSUER, MemoryProvider, PERSON } from "./memory-provider.js";

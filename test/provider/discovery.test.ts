@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ProviderUnavailableError } from "../../src/errors.js";
 import { createOpenIdProvider } from "../../src/provider/openid-provider.js";
 import { allowsHttp } from "../../src/provider/provider-metadata.js";
-import type { ProviderSettings } from "../../src/provider/provider-settings.js";
+import type { ProviderSettings } from "../../src/config/setting-table.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { rejection, renewed, startRig, unavailable, type Rig } from "./rig.js";

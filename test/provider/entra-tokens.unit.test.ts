@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { EventHub } from "../../src/events/event-hub.js";
 import type { TokenTarget } from "../../src/ports/provider.js";
 import { createOpenIdProvider } from "../../src/provider/openid-provider.js";
-import type { ProviderSettings } from "../../src/provider/provider-settings.js";
+import type { ProviderSettings } from "../../src/config/setting-table.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 const ISSUER = "https://login.microsoftonline.com/11111111-2222-4333-8444-555555555555/v2.0";

@@ -11,7 +11,7 @@ import { createCertificate } from "../../scripts/certificate.mjs";
 import { certificate as certificateKind, privateKeys } from "../../src/config/client-key-kinds.js";
 import type { ClientKey, SignAssertion } from "../../src/keys/client-keys.js";
 import { assertionAlgorithm, assertionAudience } from "../../src/provider/client-assertion.js";
-import type { ProviderSettings } from "../../src/provider/provider-settings.js";
+import type { ProviderSettings } from "../../src/config/setting-table.js";
 import { refused, rejection, renewed, SESSION, startRig, unavailable, type Rig } from "./rig.js";
 
 const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;

@@ -6,7 +6,7 @@ import {
   offlineParameters,
   refreshDoubt,
 } from "../../src/provider/authorization-request.js";
-import type { ProviderSettings } from "../../src/provider/provider-settings.js";
+import type { ProviderSettings } from "../../src/config/setting-table.js";
 
 const DEFAULT_SCOPE = ["openid", "email", "profile"];
 const OFFLINE = [...DEFAULT_SCOPE, "offline_access"];

@@ -5,7 +5,7 @@ import type { SignIn, SpentRefresh } from "../../src/record/credentials.js";
 import type { IdInfo } from "../../src/record/identity.js";
 import type { SessionRecord } from "../../src/record/record.js";
 import { createOpenIdProvider } from "../../src/provider/openid-provider.js";
-import type { ProviderSettings } from "../../src/provider/provider-settings.js";
+import type { ProviderSettings } from "../../src/config/setting-table.js";
 import {
   startTestProvider,
   type TestProvider,

@@ -4,7 +4,7 @@ import {
   stepUpParameters,
 } from "../../src/provider/authorization-request.js";
 import type { ProviderMetadata } from "../../src/provider/provider-metadata.js";
-import type { ProviderSettings } from "../../src/provider/provider-settings.js";
+import type { ProviderSettings } from "../../src/config/setting-table.js";
 import type { AuthorizationRequest } from "../../src/ports/provider.js";
 
 const ENTRA = "https://login.microsoftonline.com/organizations/v2.0";

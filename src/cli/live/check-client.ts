@@ -9,12 +9,13 @@ import { asksForRetry } from "../../provider/back-off.js";
 import { authenticationInWords } from "../../provider/client-authentication.js";
 import { withDeadline } from "../../provider/http-to-provider.js";
 import { asksToTryLater } from "../../provider/response-meaning.js";
+import { failureOf } from "./explain-connection-error.js";
 import { liveCheck } from "./live-check-table.js";
 import type { LiveFacts } from "./live-facts.js";
 import type { Exchange } from "./timed-fetch.js";
 import { unreachable } from "./unreachable-endpoint.js";
 
-export interface ClientResult {
+interface ClientResult {
   readonly fact: LiveFacts["client"];
   /** False: the token endpoint does not allow this client to refresh. */
   readonly refreshes?: false;
@@ -69,15 +70,7 @@ export async function checkClient(question: ClientQuestion): Promise<ClientResul
   const { settings, tokenEndpoint } = question;
   const refusal = await refusalOf(question);
   if (refusal === undefined) {
-    return {
-      fact: null,
-      findings: [
-        liveCheck(
-          "W108",
-          "The token endpoint accepts a refresh token that the provider never issued.",
-        ),
-      ],
-    };
+    return unclear("The token endpoint accepts a refresh token that the provider never issued.");
   }
   if (refusal.reason.startsWith("client_assertion")) {
     const message: SettingText = ({ label }) =>
@@ -85,17 +78,11 @@ export async function checkClient(question: ClientQuestion): Promise<ClientResul
     return { fact: "refused", findings: [liveCheck("E109", message, KEY_CANNOT_SIGN)] };
   }
   if (refusal.status === undefined || refusal.reason === "too_large") {
-    const finding = unreachable("token", tokenEndpoint, refusal.error, settings.httpTimeout);
-    return {
-      fact: null,
-      findings: [
-        finding ??
-          liveCheck(
-            "W108",
-            "The token endpoint's response is larger than 1 MiB, so the check doesn't read it.",
-          ),
-      ],
-    };
+    const failure = failureOf(refusal.error, settings.httpTimeout);
+    const finding = unreachable("token", tokenEndpoint, failure);
+    return finding === undefined
+      ? unclear("The token endpoint's response is larger than 1 MiB, so the check doesn't read it.")
+      : { fact: null, findings: [finding] };
   }
   const checked = meaningOfRefusal(refusal, settings);
   if (checked.fact === "refused" || !isDefinite(refusal)) return checked;
@@ -106,15 +93,14 @@ export async function checkClient(question: ClientQuestion): Promise<ClientResul
     return isAccepted && refusal.status !== 403 ? { fact: "accepted", findings: [] } : checked;
   if (isAccepted) return checked;
   if (refusal.reason !== "unauthorized_client") return { ...checked, fact: "not known" };
-  return {
-    fact: null,
-    findings: [
-      liveCheck(
-        "W108",
-        "The token endpoint's response (unauthorized_client) is the same for a fake client.",
-      ),
-    ],
-  };
+  return unclear(
+    "The token endpoint's response (unauthorized_client) is the same for a fake client.",
+  );
+}
+
+/** The response doesn't show whether the client is accepted. */
+function unclear(message: string, remedy?: SettingText): ClientResult {
+  return { fact: null, findings: [liveCheck("W108", message, remedy)] };
 }
 
 /** Whether a client that does not exist gets another definite refusal than the real client. */
@@ -186,5 +172,5 @@ function meaningOfRefusal({ reason, status }: Refusal, settings: Settings): Clie
   }
   const message = `The token endpoint's response (${reason}) doesn't show whether the provider accepts the client.`;
   const remedy = status === 403 && settings.privateKey !== null ? KEY_REMEDY : undefined;
-  return { fact: null, findings: [liveCheck("W108", message, remedy)] };
+  return unclear(message, remedy);
 }

@@ -6,6 +6,7 @@ import type { SettingText } from "../../config/setting-names.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../../errors.js";
 import type { Provider } from "../../ports/provider.js";
 import { navigate, type Landing } from "./browser-navigation.js";
+import { failureOf } from "./explain-connection-error.js";
 import { liveCheck } from "./live-check-table.js";
 import { shownError } from "./message-parts.js";
 import { FROM_THIS_MACHINE, unreachable } from "./unreachable-endpoint.js";
@@ -75,7 +76,7 @@ export async function checkRedirectUri(
     landing = await navigate(address, clock, timeout);
   } catch (error) {
     if (!(error instanceof ProviderUnavailableError)) throw error;
-    const finding = unreachable("authorization", address.href, error, timeout);
+    const finding = unreachable("authorization", address.href, failureOf(error, timeout));
     return { isRegistered: null, findings: finding === undefined ? [] : [finding] };
   }
   return resultOf(landing, address, redirectUri);

@@ -1,5 +1,5 @@
 import type { UnnamedFinding } from "../../config/check-table.js";
-import { failureOf } from "./explain-connection-error.js";
+import type { Failure } from "./explain-connection-error.js";
 import { liveCheck } from "./live-check-table.js";
 import { shownEndpoint } from "./message-parts.js";
 
@@ -17,17 +17,14 @@ const FROM_BROWSERS =
 /**
  * Returns the finding for an endpoint that does not respond and that every sign-in needs.
  *
- * @param error the rejection of a request to the provider
- * @param timeout IDP_HTTP_TIMEOUT, seconds
+ * @param failure why the request was rejected
  * @returns undefined if there was a response that was too long
  */
 export function unreachable(
   endpoint: "authorization" | "token",
   address: string,
-  error: unknown,
-  timeout: number,
+  { kind, words }: Failure,
 ): UnnamedFinding | undefined {
-  const { kind, words } = failureOf(error, timeout);
   if (kind === "too_large") return undefined;
   const shown = shownEndpoint(address);
   const message = `The server of the ${endpoint} endpoint${shown === undefined ? "" : ` (${shown})`} ${words}. Nobody can sign in.`;
