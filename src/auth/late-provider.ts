@@ -1,6 +1,6 @@
 import type { Provider } from "../ports/provider.js";
 import { lazily } from "../work/lazily.js";
-import type { ProviderParts } from "./component.js";
+import type { ProviderParts } from "./component-parts.js";
 
 const loadProvider = lazily(() => import("../provider/openid-provider.js"));
 

@@ -1,0 +1,38 @@
+/** What a component is created from. */
+import type { SessionRequest } from "../access/session-request.js";
+import type { Clock } from "../clock.js";
+import type { Settings } from "../config/read-settings.js";
+import type { SettingNames } from "../config/setting-names.js";
+import type { EventHub, ProviderEvents } from "../events/event-hub.js";
+import type { Provider, TokenTarget } from "../ports/provider.js";
+import type { OwnEndpoints } from "../provider/endpoint-owners.js";
+import type { Shutdown } from "../work/shutdown.js";
+import type { UnawaitedTasks } from "../work/unawaited-tasks.js";
+import type { FrameworkAdapter, IdpAuthOptions } from "./public-types.js";
+
+export interface ComponentParts<FrameworkRequest extends object> {
+  readonly options: IdpAuthOptions;
+  readonly adapter: FrameworkAdapter<FrameworkRequest>;
+  readonly clock: Clock;
+  readonly events: EventHub;
+  readonly createProvider: (parts: ProviderParts) => Provider;
+  /** Gets the session of each request for an endpoint. */
+  readonly endpointOpened: (raw: FrameworkRequest, opened: SessionRequest) => void;
+  readonly shutdown: Shutdown;
+  /** Whether a route for users of this provider needs `auth_time`. */
+  readonly needsAuthTime: (provider: string | undefined) => boolean;
+}
+
+/** What a provider is created from. */
+export interface ProviderParts {
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly events: ProviderEvents;
+  readonly names: SettingNames;
+  readonly targets: readonly TokenTarget[];
+  /** What `settled` of the component waits for. */
+  readonly tasks: UnawaitedTasks;
+  /** Loads what tells its endpoints from those of other providers. Undefined: there is one. */
+  readonly endpoints: (() => Promise<OwnEndpoints | undefined>) | undefined;
+  readonly fetch?: typeof globalThis.fetch;
+}

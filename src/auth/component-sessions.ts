@@ -1,0 +1,163 @@
+/** The sessions of a component: idpauth's own, or the framework's (`session: "host"`). */
+import { SessionRequest } from "../access/session-request.js";
+import { SessionMissingError } from "../errors.js";
+import { driverCode, type EventHub } from "../events/event-hub.js";
+import { logLine } from "../events/log-lines.js";
+import { isSecure, type IdpRequest } from "../http/request.js";
+import type { ClientIdentity } from "../record/record.js";
+import type { KeyNames } from "../record/stored-form.js";
+import { withoutUndefined } from "../record/without-undefined.js";
+import { createBundledSessions, type BundledSessions } from "../sessions/bundled-sessions.js";
+import { createSessionEnding } from "../sessions/end-by-key.js";
+import { createFrameworkSessions } from "../sessions/framework-session.js";
+import { createProviderLogouts, type ProviderLogouts } from "../sessions/provider-logouts.js";
+import { createSealer, type Sealer } from "../sessions/seal.js";
+import { labelOf } from "../sessions/session-label.js";
+import { createReportedStore } from "../sessions/store-failures.js";
+import {
+  createSubjectSessions,
+  type Subject,
+  type SubjectSessions,
+} from "../sessions/subject-sessions.js";
+import { memoryStore } from "../stores/memory/memory-store.js";
+import type { ComponentParts } from "./component-parts.js";
+import type { IdpAuthOptions } from "./public-types.js";
+import type { CheckedSettings } from "./startup.js";
+
+export interface ComponentSessions<FrameworkRequest extends object> {
+  readonly names: KeyNames;
+  /** @throws SessionMissingError */
+  open(raw: FrameworkRequest, request: IdpRequest): SessionRequest;
+  /** The keyed hash that tells one user from another in the browser. */
+  accountOf(subject: Subject): string;
+  /** Undefined with the framework's own sessions, like `own`. */
+  readonly subjectSessions: SubjectSessions | undefined;
+  readonly own: OwnSessions | undefined;
+}
+
+/** idpauth's own sessions, which can be found without a request, too. */
+export interface OwnSessions {
+  readonly bundled: BundledSessions;
+  readonly subjectSessions: SubjectSessions;
+  /** The logouts by one client's provider. */
+  logoutsOf(client: ClientIdentity): ProviderLogouts;
+}
+
+/** Both kinds of sessions are created from this. */
+interface Storage {
+  readonly sealer: Sealer;
+  readonly names: KeyNames;
+  readonly clients: readonly ClientIdentity[];
+  readonly namesProviders: boolean;
+  readonly debug: boolean;
+  readonly onStoreFailure: (error: unknown, duration?: number) => void;
+}
+
+export function createComponentSessions<FrameworkRequest extends object>(
+  checked: CheckedSettings,
+  parts: ComponentParts<FrameworkRequest>,
+): ComponentSessions<FrameworkRequest> {
+  const { settings, providers } = checked;
+  const names: KeyNames = {
+    credentials: settings.credentialsSessionKeyName,
+    oauth_state: settings.stateKeyName,
+    final_redirect: settings.finalRedirectKeyName,
+  };
+  const sealer = createSealer(settings.secretKey, settings.secretKeyFallbacks);
+  const storage: Storage = {
+    sealer,
+    names,
+    clients: providers.map(({ settings: { issuer, clientId } }) => ({ issuer, clientId })),
+    namesProviders: settings.providers !== null,
+    debug: settings.debug,
+    onStoreFailure(error, duration) {
+      const outage = { side: "store", reason: driverCode(error) } as const;
+      parts.events.emit("outage", { ...outage, ...withoutUndefined({ duration }) });
+    },
+  };
+  const accountOf = ({ iss, sub }: Subject) => sealer.account(iss, sub);
+  if ((parts.options.session ?? "bundled") !== "bundled")
+    return {
+      names,
+      accountOf,
+      open: frameworkSessions(checked, parts, storage),
+      subjectSessions: undefined,
+      own: undefined,
+    };
+  const own = createOwnSessions(checked, parts, storage);
+  const { bundled, subjectSessions } = own;
+  const requestParts = { settings, clock: parts.clock };
+  function open(_raw: FrameworkRequest, request: IdpRequest): SessionRequest {
+    const opened = bundled.open(request.header("cookie"), isSecure(request, settings), request);
+    return new SessionRequest(request, opened, requestParts);
+  }
+  return { names, accountOf, open, subjectSessions, own };
+}
+
+function createOwnSessions(
+  { settings, providers }: CheckedSettings,
+  { options, clock, events }: ComponentParts<never>,
+  { onStoreFailure, ...storage }: Storage,
+): OwnSessions {
+  const { sessionTtl, cookieName, publicPath } = settings;
+  const { sessionLabel, store = memoryStore({ clock }) } = options;
+  const stored = {
+    ...storage,
+    store: createReportedStore(store, clock, onStoreFailure),
+    clock,
+    sessionTtl,
+    policy: settings,
+  };
+  const bundled = createBundledSessions({
+    ...stored,
+    keepIdToken: providers.some((one) => one.settings.logoutAtProvider !== false),
+    onEndsLost: () => events.log(logLine("ends_not_told")),
+    cookieName,
+    publicPath,
+    ...(sessionLabel && { labelOf: (request) => labelFor(request, sessionLabel, events) }),
+  });
+  const ending = createSessionEnding({
+    ...stored,
+    onEnded: (key, reason) => bundled.ends.ended(key, reason),
+  });
+  return {
+    bundled,
+    subjectSessions: createSubjectSessions({ ...stored, ending }),
+    logoutsOf: (client) => createProviderLogouts({ ...stored, client, ending }),
+  };
+}
+
+/** Returns what opens a request's session of the framework. */
+function frameworkSessions<FrameworkRequest extends object>(
+  { settings }: CheckedSettings,
+  { adapter, clock, events }: ComponentParts<FrameworkRequest>,
+  storage: Storage,
+): ComponentSessions<FrameworkRequest>["open"] {
+  const requestParts = { settings, clock };
+  const sessions = createFrameworkSessions({ ...storage, clock, policy: settings });
+  return (raw, request) => {
+    const session = adapter.session?.(raw);
+    if (session === undefined) {
+      events.emit("outage", { side: "session", reason: "session_missing" });
+      throw new SessionMissingError();
+    }
+    return new SessionRequest(request, sessions.open(session), requestParts);
+  };
+}
+
+/** The application's label of a session. A label that fails must not stop a sign-in. */
+function labelFor(
+  request: IdpRequest,
+  label: NonNullable<IdpAuthOptions["sessionLabel"]>,
+  events: EventHub,
+): string | null {
+  try {
+    const text: unknown = label(request);
+    // An async function is a mistake, and its rejection must not end the process.
+    if (text instanceof Promise) text.catch(() => undefined);
+    return labelOf(text);
+  } catch {
+    events.log(logLine("session_label_failed"));
+    return null;
+  }
+}
