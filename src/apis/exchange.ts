@@ -1,15 +1,23 @@
 import type { Clock } from "../clock.js";
+import type { Api } from "../config/api-options.js";
 import type { ErrorCode, IdpAuthError } from "../errors.js";
 import type { Origin } from "../http/redirects.js";
 import type { BodyStream, Reply } from "../http/reply.js";
 import type { IdpRequest } from "../http/request.js";
-import type { Failure } from "../pages/failure-reply.js";
 import type { Shutdown } from "../work/shutdown.js";
 import type { Challenge } from "./challenge.js";
 import type { HeaderLines } from "./request-headers.js";
 
+/** What the response to a request that isn't passed on says besides its code. */
+export interface RefusalDetails {
+  readonly headers?: Record<string, string>;
+  /** Default: the title of the code. */
+  readonly detail?: string;
+}
+
 /** What the proxy needs of a request, and of the session behind it. */
 export interface Exchange {
+  readonly api: Api;
   readonly request: IdpRequest;
   /** The header lines as the browser sent them. */
   readonly lines: HeaderLines;
@@ -42,7 +50,7 @@ export interface Exchange {
   /** Returns the response for a challenge of the API: a login that meets it. */
   challenged(challenge: Challenge): Promise<Reply>;
   /** Returns the response for a request that isn't passed on, or whose response isn't. */
-  refused(code: ErrorCode, more?: Pick<Failure, "headers" | "detail">): Promise<Reply>;
+  refused(code: ErrorCode, more?: RefusalDetails): Promise<Reply>;
   /** Gets the failures that an operator must know: their status is 500 and above. */
   failed(error: IdpAuthError): void;
   /** The browser doesn't get the API's `Location`. */

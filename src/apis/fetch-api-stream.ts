@@ -4,8 +4,8 @@
  */
 import type { Readable } from "node:stream";
 import type { Clock } from "../clock.js";
-import type { Api } from "../config/api-options.js";
 import { IdpAuthError } from "../errors.js";
+import type { StreamRequest } from "./fetch-api.js";
 import { transportTo } from "./node-transport.js";
 import { BODILESS, type ApiResponse } from "./transport.js";
 import { decoded, nodeStream, webStream } from "./web-bodies.js";
@@ -21,9 +21,7 @@ const OWN_HEADERS =
  *   caller's signal
  */
 export async function sendStream(
-  api: Api,
-  url: URL,
-  init: RequestInit,
+  { api, url, init }: StreamRequest,
   clock: Clock,
 ): Promise<Response> {
   const { method, headers, body, signal } = new Request(

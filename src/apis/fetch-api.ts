@@ -4,11 +4,26 @@ import { ERRORS, IdpAuthError } from "../errors.js";
 import { upstreamUrl } from "./path-rules.js";
 import { apiTimeout, asApiError } from "./transport.js";
 
+/** A request of the application to an API. */
+export interface ApplicationRequest {
+  readonly api: Api;
+  /** Path and query below the API's `url`, without a leading slash. */
+  readonly path: string;
+  readonly init: RequestInit;
+}
+
+/** One whose body is a stream. */
+export interface StreamRequest {
+  readonly api: Api;
+  readonly url: URL;
+  readonly init: RequestInit;
+}
+
 /** What a request of the application to an API needs. */
 export interface FetchApiPorts {
   readonly send: typeof fetch;
   /** Sends a request whose body is a stream, where `send` would keep it in memory. */
-  sendStream?(api: Api, url: URL, init: RequestInit, clock: Clock): Promise<Response>;
+  sendStream?(request: StreamRequest, clock: Clock): Promise<Response>;
   readonly clock: Clock;
   /**
    * Returns the user's token.
@@ -22,14 +37,11 @@ export interface FetchApiPorts {
  * Sends a request of the application with the user's token, and once more if the API rejects the
  * token. It follows no redirect.
  *
- * @param path path and query below the API's `url`, without a leading slash
  * @throws IdpAuthError `api_path_invalid`, `method_not_allowed`, `api_unreachable`, `api_timeout`:
  *   no headers within the API's `timeout`; what `token` throws
  */
 export async function fetchApi(
-  api: Api,
-  path: string,
-  init: RequestInit,
+  { api, path, init }: ApplicationRequest,
   { send, sendStream, clock, token }: FetchApiPorts,
 ): Promise<Response> {
   const url = upstreamUrl(api, path);
@@ -53,7 +65,7 @@ export async function fetchApi(
     } as const;
     // What belongs to the runtime's `fetch`, such as a dispatcher of undici, needs that.
     if (isStream && sendStream !== undefined && !("dispatcher" in init))
-      return sendStream(api, url, options, clock);
+      return sendStream({ api, url, init: options }, clock);
     const late = new AbortController();
     const cancel = clock.timer(api.timeout * 1000, late.abort.bind(late, apiTimeout()));
     const signal = AbortSignal.any([late.signal, init.signal ?? []].flat());

@@ -3,7 +3,7 @@ import http, { type ClientRequest, type IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import https from "node:https";
 import { Socket } from "node:net";
-import { PassThrough, type Duplex, type Readable } from "node:stream";
+import { PassThrough, type Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { urlToHttpOptions } from "node:url";
 import type { Clock } from "../clock.js";
@@ -18,6 +18,7 @@ import {
   type ApiResponse,
   type IncomingBody,
   type Transport,
+  type Upgraded,
 } from "./transport.js";
 import { nodeStream, replaced } from "./web-bodies.js";
 
@@ -189,7 +190,7 @@ function responseTo(
     });
     outgoing.on("upgrade", (response, socket, head) => {
       stop();
-      resolve(upgraded(request, response, socket, head));
+      resolve(upgraded(request, response, { socket, head }));
     });
     sendBody(body, outgoing);
     request.onAbort(breakOff);
@@ -199,8 +200,7 @@ function responseTo(
 function upgraded(
   request: ApiRequest<Readable>,
   response: IncomingMessage,
-  socket: Duplex,
-  head: Buffer,
+  { socket, head }: Upgraded,
 ): ApiResponse<Readable> {
   socket.on("error", () => undefined);
   const { statusCode: status = 0, rawHeaders: lines } = response;

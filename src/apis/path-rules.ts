@@ -2,7 +2,6 @@
 import type { Api } from "../config/api-options.js";
 import { coversMethod, type ApiRule } from "../config/api-rules.js";
 import { quoted } from "../config/describe-value.js";
-import type { IdpRequest } from "../http/request.js";
 
 /**
  * Why there is no URL: the path is another one's, or it could mean another place to the API than to
@@ -73,13 +72,20 @@ export function upstreamUrl({ url: base, paths }: Api, rest: string): URL | Targ
   return url.href === built ? url : refused(path);
 }
 
+/** A request, as far as rules are about it. */
+interface Requested {
+  readonly method: string;
+  /** As the browser sent it. */
+  readonly target: string;
+}
+
 /**
  * Returns the rules of the API for a request that `proxiedUrl` accepts. A segment is compared as
  * the most lenient server reads it, so that a rule may concern too much, and never too little.
  */
 export function rulesFor(
   { path: prefix = "", rules }: Api,
-  { method, target }: Pick<IdpRequest, "method" | "target">,
+  { method, target }: Requested,
 ): readonly ApiRule[] {
   // Without rules, nothing is decoded.
   if (rules.length === 0) return rules;

@@ -11,10 +11,7 @@ export function respondOverFetch(
   component: ProxyComponent,
 ): Promise<AnyReply> {
   const transport = fetchTransport(proxied.api, component.clock, globalThis.fetch);
-  return proxyRequest(
-    proxied.api,
-    transport,
-    new SessionExchange(proxied, [...request.headers].flat(), component),
-    fetchBody(request),
-  );
+  const lines = [...request.headers].flat();
+  const exchange = new SessionExchange(proxied, { lines }, component);
+  return proxyRequest(exchange, transport, fetchBody(request));
 }

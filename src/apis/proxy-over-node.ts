@@ -33,13 +33,13 @@ export async function respondOverNode(
 ): Promise<AnyReply> {
   const message = node as IncomingMessage | Http2ServerRequest | undefined;
   const lines = message === undefined ? uncompressed(web) : headerLines(message);
-  const exchange = new SessionExchange(proxied, lines, component, message);
+  const exchange = new SessionExchange(proxied, { lines, message }, component);
   const transport = transportTo(proxied.api, component.clock, component.shutdown);
   const body =
     message !== undefined && (web === undefined || isUnread(message))
       ? nodeBody(message)
       : web && bodyOfWeb(web, lines);
-  const reply = await proxyRequest(proxied.api, transport, exchange, body);
+  const reply = await proxyRequest(exchange, transport, body);
   if (web === undefined) return reply;
   const readable = message === undefined ? decodedReply(reply) : reply;
   if (!isStream(readable.body)) return readable;
@@ -81,11 +81,7 @@ export function upgrade(
   [message, socket, head]: readonly [message: IncomingMessage, socket: Duplex, head: Buffer],
   component: ProxyComponent,
 ): Promise<void> {
-  const exchange = new SessionExchange(proxied, message.rawHeaders, component);
-  return proxyUpgrade(
-    proxied.api,
-    transportTo(proxied.api, component.clock, component.shutdown),
-    exchange,
-    [message, socket, head],
-  );
+  const exchange = new SessionExchange(proxied, { lines: message.rawHeaders }, component);
+  const transport = transportTo(proxied.api, component.clock, component.shutdown);
+  return proxyUpgrade(exchange, transport, [message, socket, head]);
 }

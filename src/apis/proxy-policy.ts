@@ -1,5 +1,4 @@
 /** The policy of the proxy: which requests may reach an API. It knows no framework. */
-import type { Api } from "../config/api-options.js";
 import { passesCsrf } from "../guard/csrf.js";
 import type { Reply } from "../http/reply.js";
 import type { IdpRequest } from "../http/request.js";
@@ -20,26 +19,26 @@ export function opensStream(request: IdpRequest): boolean {
  * @param isForged whether a page of another site sent it
  */
 export function admittedUrl(
-  api: Api,
   exchange: Exchange,
-  isForged: (api: Api, exchange: Exchange) => boolean,
+  isForged: (exchange: Exchange) => boolean,
 ): URL | Promise<Reply> {
+  const { api } = exchange;
   const { method, target } = exchange.request;
   const url = proxiedUrl(api, target);
   if (!(url instanceof URL)) return exchange.refused(url.code, { detail: url.detail });
   const methods = api.methods;
   if (!methods.includes(method))
     return exchange.refused("method_not_allowed", { headers: { Allow: methods.join(", ") } });
-  return isForged(api, exchange) ? exchange.refused("cross_origin") : url;
+  return isForged(exchange) ? exchange.refused("cross_origin") : url;
 }
 
 /**
  * Also reading is refused: a page of another site could otherwise load what the user may see, and
  * measure it.
  */
-export function isFromOtherSite({ allowCrossSite }: Api, { request, origin }: Exchange): boolean {
+export function isFromOtherSite({ api, request, origin }: Exchange): boolean {
   if (!passesCsrf(request, () => origin)) return true;
-  if (allowCrossSite && READING.includes(request.method)) return false;
+  if (api.allowCrossSite && READING.includes(request.method)) return false;
   const site = request.header("sec-fetch-site");
   if (site !== undefined) return site !== "same-origin" && site !== "none";
   // Over plain http, and in old browsers, only this header tells.

@@ -1,5 +1,4 @@
 /** Passes a request on to an API, and the API's response to the browser. It knows no framework. */
-import type { Api } from "../config/api-options.js";
 import { isStream, shuttingDown, type BodyStream } from "../http/reply.js";
 import { Closing, LEFT } from "./abort-at-session-end.js";
 import type { Exchange, ProxyReply } from "./exchange.js";
@@ -16,14 +15,13 @@ const MAX_REPEATED_BYTES = 65_536;
 
 /** Passes a request on to an API. @param body undefined: the request has none */
 export async function proxyRequest<Stream extends BodyStream>(
-  api: Api,
-  transport: Transport<Stream>,
   exchange: Exchange,
+  transport: Transport<Stream>,
   body: IncomingBody<Stream> | undefined,
 ): Promise<ProxyReply<Stream>> {
   const { request, lines } = exchange;
   if (exchange.shutdown.isClosing && opensStream(request)) return shuttingDown();
-  const url = admittedUrl(api, exchange, isFromOtherSite);
+  const url = admittedUrl(exchange, isFromOtherSite);
   if (!(url instanceof URL)) return url;
   const length = lengthOf(lines);
   if (length === "invalid") return refusal("api_framing_invalid", exchange);
@@ -39,7 +37,7 @@ export async function proxyRequest<Stream extends BodyStream>(
     kept = await (hasArrived ? bytes : Promise.race([bytes, opened().aborted()]));
     return !hasArrived;
   }
-  const reply = await answered(api, exchange, url, {
+  const reply = await answered(exchange, url, {
     canRepeat: isKept,
     waits: isKept && body !== undefined ? () => keep(body) : undefined,
     send(headers) {

@@ -10,6 +10,8 @@ export interface PublicPlace {
   readonly origin: Origin | undefined;
   /** The part of the application's paths that the framework doesn't see; see `IDP_PATH_PREFIX`. */
   readonly pathPrefix: string;
+  /** Origins whose addresses stay as they are. Default: none. */
+  readonly listed?: readonly string[];
 }
 
 /**
@@ -17,13 +19,11 @@ export interface PublicPlace {
  * or already below the proxy; the same address, if its origin is listed. Otherwise undefined.
  *
  * @param address as in a header, relative to the requested URL
- * @param listed origins
  */
 export function publicAddress(
   address: string,
   api: Api,
-  { url, origin, pathPrefix }: PublicPlace,
-  listed: readonly string[] = [],
+  { url, origin, pathPrefix, listed = [] }: PublicPlace,
 ): string | undefined {
   // Browsers read what isn't ASCII as bytes of UTF-8, so it's encoded byte by byte.
   const ascii = address.replace(/[\x80-\xff]/g, (byte) => encoded(byte));

@@ -39,7 +39,7 @@ export interface ReturnedHeaders {
 export function responseHeaders(lines: HeaderLines, api: Api, about: Answered): ReturnedHeaders {
   const headers = passed(lines, api, returnedName);
   for (const [name, value] of headers) if (value.includes(about.token)) headers.delete(name);
-  const location = withPublicAddresses(lines, headers, api, about);
+  const location = withPublicAddresses(headers, lines, { api, about });
   protect(headers);
   for (const [name, value] of Object.entries(api.responseHeaders))
     if (value !== true) headers.set(capitalized(name), value);
@@ -55,10 +55,9 @@ export function responseHeaders(lines: HeaderLines, api: Api, about: Answered): 
 
 /** Makes the API's addresses the browser's. */
 function withPublicAddresses(
-  lines: HeaderLines,
   headers: Map<string, string>,
-  api: Api,
-  about: Answered,
+  lines: HeaderLines,
+  { api, about }: { readonly api: Api; readonly about: Answered },
 ): ReturnedHeaders["location"] {
   for (const name of ADDRESSES)
     if (headers.has(name)) replace(headers, name, (value) => publicAddress(value, api, about));
@@ -69,7 +68,7 @@ function withPublicAddresses(
   // Nobody knows which one of different lines counts.
   const [location = "", ...others] = new Set(valuesOf(lines, "location"));
   const toPublic = () =>
-    others.length === 0 ? publicAddress(location, api, about, listed) : undefined;
+    others.length === 0 ? publicAddress(location, api, { ...about, listed }) : undefined;
   if (replace(headers, "Location", toPublic)) return undefined;
   return isRedirect ? "refused" : "dropped";
 }

@@ -1,5 +1,4 @@
 /** A request with the user's token: what becomes of the API's response, and of a rejected token. */
-import type { Api } from "../config/api-options.js";
 import { ERRORS, IdpAuthError, type ErrorCode } from "../errors.js";
 import type { BodyStream, Reply } from "../http/reply.js";
 import { CUT, LEFT } from "./abort-at-session-end.js";
@@ -28,12 +27,11 @@ export interface Sending<Stream extends BodyStream> {
  * at the session.
  */
 export async function answered<Stream extends BodyStream>(
-  api: Api,
   exchange: Exchange,
   url: URL,
   { canRepeat, waits, send }: Sending<Stream>,
 ): Promise<ProxyReply<Stream>> {
-  const { lines, origin, client, pathPrefix } = exchange;
+  const { api, lines, origin, client, pathPrefix } = exchange;
   let token = await exchange.token();
   if (typeof token === "string" && waits !== undefined) {
     const waited = await waits().catch(asApiError);
@@ -46,7 +44,7 @@ export async function answered<Stream extends BodyStream>(
     if (response instanceof IdpAuthError) return refusal(response.code, exchange, response);
     const challenge = challengeOf(response.status, response.lines);
     if (challenge === undefined && response.status !== 401)
-      return replyOf(response, { api, exchange, url, token });
+      return replyOf(response, { exchange, url, token });
     response.discard();
     if (challenge !== undefined) return exchange.challenged(challenge);
     const rejected: string = token;
@@ -60,7 +58,6 @@ export async function answered<Stream extends BodyStream>(
 
 /** A request that the API has responded to. */
 interface Sent {
-  readonly api: Api;
   readonly exchange: Exchange;
   readonly url: URL;
   readonly token: string;
@@ -68,10 +65,10 @@ interface Sent {
 
 function replyOf<Stream extends BodyStream>(
   response: ApiResponse<Stream>,
-  { api, exchange, url, token }: Sent,
+  { exchange, url, token }: Sent,
 ): ProxyReply<Stream> | Promise<Reply> {
   const { lines, body, upgraded } = response;
-  const { origin, pathPrefix } = exchange;
+  const { api, origin, pathPrefix } = exchange;
   // The API speaks another protocol from here on, which nobody has asked for.
   if (upgraded === undefined && response.status === 101) {
     response.discard();

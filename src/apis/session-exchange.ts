@@ -20,7 +20,7 @@ import { isNavigation, loginPath } from "../guard/login-url.js";
 import type { Origin } from "../http/redirects.js";
 import type { Reply } from "../http/reply.js";
 import type { IdpRequest } from "../http/request.js";
-import { failureReply, outageOf, type Failure } from "../pages/failure-reply.js";
+import { failureReply, outageOf } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
 import type { GuardRule } from "../record/guard-requirements.js";
 import type { EndReason } from "../record/session-policy.js";
@@ -29,7 +29,7 @@ import { withoutUndefined } from "../record/without-undefined.js";
 import type { Shutdown } from "../work/shutdown.js";
 import { challengeReply } from "./challenge-reply.js";
 import type { Challenge } from "./challenge.js";
-import type { Exchange } from "./exchange.js";
+import type { Exchange, RefusalDetails } from "./exchange.js";
 import { rulesFor } from "./path-rules.js";
 import type { HeaderLines } from "./request-headers.js";
 
@@ -69,8 +69,16 @@ interface Severable {
   readonly socket: { destroy(): unknown };
 }
 
+/** A request as it came. */
+interface Received {
+  readonly lines: HeaderLines;
+  /** Absent: the end of the stream from the API breaks the connection. */
+  readonly message?: Severable | undefined;
+}
+
 /** A request for an API, with the session behind it. */
 export class SessionExchange implements Exchange {
+  readonly api: Api;
   readonly request: IdpRequest;
   readonly lines: HeaderLines;
   readonly origin: Origin | undefined;
@@ -82,14 +90,9 @@ export class SessionExchange implements Exchange {
   readonly #component: ProxyComponent;
   readonly #message: Severable | undefined;
 
-  /** @param message absent: the end of the stream from the API breaks the connection */
-  constructor(
-    proxied: Proxied,
-    lines: HeaderLines,
-    component: ProxyComponent,
-    message?: Severable,
-  ) {
+  constructor(proxied: Proxied, { lines, message }: Received, component: ProxyComponent) {
     const { request, origin } = proxied.opened;
+    this.api = proxied.api;
     this.request = request;
     this.lines = lines;
     this.origin = origin;
@@ -133,12 +136,12 @@ export class SessionExchange implements Exchange {
     return challengeReply({ challenge, api: api.api, loginUrl }, opened, this.#component);
   }
 
-  refused(code: ErrorCode, more?: Pick<Failure, "headers" | "detail">): Promise<Reply> {
+  refused(code: ErrorCode, more?: RefusalDetails): Promise<Reply> {
     return refusedReply({ code, ...more }, this.request, this.#component.pages);
   }
 
   failed(error: IdpAuthError): void {
-    const { api } = this.#proxied.api;
+    const { api } = this.api;
     const cause = driverCode(error);
     const failure = {
       during: "api",
@@ -160,13 +163,14 @@ export class SessionExchange implements Exchange {
   }
 
   #log(code: "api_location_dropped" | "api_rule_threw", more: Readonly<Record<string, string>>) {
-    const details = { api: this.#proxied.api.api, ...more };
+    const details = { api: this.api.api, ...more };
     this.#component.events.log({ ...logLine(code), details });
   }
 
   /** @param isAgain the session may have ended since the request came */
   async #token(isAgain: boolean, rejected?: string): Promise<string | Reply> {
-    const { api, opened, guard } = this.#proxied;
+    const { api } = this;
+    const { opened, guard } = this.#proxied;
     try {
       const gone = isAgain ? await this.#blockedIfGone() : undefined;
       const since = this.clock.monotonic();
@@ -219,15 +223,17 @@ function lineOf(code: ErrorCode, api: string): LogEntry | undefined {
     : { ...reasonLine("api_failed", code, { api }), message };
 }
 
+interface Refused extends RefusalDetails {
+  readonly code: ErrorCode;
+  /** Our own word for the cause. */
+  readonly reason?: string;
+}
+
 /**
  * The response to a request that isn't passed on, or whose response isn't: a page for a navigation,
  * otherwise a problem document.
  */
-function refusedReply(
-  failure: Pick<Failure, "code" | "headers" | "detail" | "reason">,
-  request: IdpRequest,
-  pages: Pages,
-): Promise<Reply> {
+function refusedReply(failure: Refused, request: IdpRequest, pages: Pages): Promise<Reply> {
   // A page of another site, such as the provider's, led here: the user can go on.
   const goesOn = failure.code === "cross_origin" && isNavigation(request);
   const label = goesOn ? "action.continue" : "action.tryAgain";

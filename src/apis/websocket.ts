@@ -3,7 +3,6 @@ import type { EventEmitter } from "node:events";
 import { ServerResponse, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { pipeline, type Duplex, type Readable } from "node:stream";
-import type { Api } from "../config/api-options.js";
 import { ERRORS } from "../errors.js";
 import { isStream, problem, shuttingDown, type Reply } from "../http/reply.js";
 import { Closing } from "./abort-at-session-end.js";
@@ -20,15 +19,14 @@ import type { ApiResponse, Transport, Upgraded } from "./transport.js";
  * @param message, socket, head as the event `upgrade` of a server has them
  */
 export async function proxyUpgrade(
-  api: Api,
-  transport: Transport<Readable>,
   exchange: Exchange,
+  transport: Transport<Readable>,
   [message, socket, head]: readonly [message: IncomingMessage, socket: Duplex, head: Buffer],
 ): Promise<void> {
   const early = untilResponse(socket);
   let closing: Closing | undefined;
   let upgraded: Upgraded | undefined;
-  const replied = replyTo(api, exchange, message, async (url, headers) => {
+  const replied = replyTo(exchange, message, async (url, headers) => {
     const watched = (closing ??= new Closing(exchange));
     watched.watch();
     headers.set("connection", "Upgrade").set("upgrade", "websocket");
@@ -92,22 +90,21 @@ function finish([one, other]: readonly [Duplex, Duplex]): void {
 type Send = (url: URL, headers: Map<string, string>) => Promise<ApiResponse<Readable>>;
 
 async function replyTo(
-  api: Api,
   exchange: Exchange,
   message: IncomingMessage,
   send: Send,
 ): Promise<ProxyReply<Readable>> {
   if (exchange.shutdown.isClosing) return shuttingDown();
-  const url = admittedUrl(api, exchange, isFromOtherOrigin);
+  const url = admittedUrl(exchange, isFromOtherOrigin);
   if (!(url instanceof URL)) return url;
   // The API gets a GET, whatever came.
   if (message.method !== "GET" || message.headers.upgrade?.toLowerCase() !== "websocket")
     return exchange.refused("not_found");
-  return answered(api, exchange, url, { canRepeat: true, send: (headers) => send(url, headers) });
+  return answered(exchange, url, { canRepeat: true, send: (headers) => send(url, headers) });
 }
 
 /** Browsers send `Origin` with every WebSocket, and let pages of all sites open one. */
-function isFromOtherOrigin(_api: Api, { request, origin }: Exchange): boolean {
+function isFromOtherOrigin({ request, origin }: Exchange): boolean {
   return origin === undefined || request.header("origin") !== origin;
 }
 

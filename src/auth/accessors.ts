@@ -165,14 +165,17 @@ export function createAccessors<FrameworkRequest extends object>(
           throw new IdpAuthError("login_required", `${ERRORS.login_required.title}.`);
         return value;
       };
-      return fetchApi(component.apiNamed(name), path, init, {
-        send: globalThis.fetch,
-        ...(isNode && {
-          sendStream: async (...request) => (await loadStreamApi()).sendStream(...request),
-        }),
-        clock: component.clock,
-        token,
-      });
+      return fetchApi(
+        { api: component.apiNamed(name), path, init },
+        {
+          send: globalThis.fetch,
+          ...(isNode && {
+            sendStream: async (...request) => (await loadStreamApi()).sendStream(...request),
+          }),
+          clock: component.clock,
+          token,
+        },
+      );
     },
     async checkIdpAuthentication(raw) {
       return (await ready().access.explain(openedOf(raw).session)).authenticated;

@@ -17,12 +17,15 @@ const clock = new TestClock();
 
 /** Sends with `fetchApi` as on Node.js, where streams never go over `fetch`. */
 const send = (api: Api, init: RequestInit, path = "items") =>
-  fetchApi(api, path, init, {
-    send: () => Promise.reject(new Error("fetch was called")),
-    sendStream,
-    clock,
-    token: (rejected) => Promise.resolve(rejected === undefined ? "token-1" : "token-2"),
-  });
+  fetchApi(
+    { api, path, init },
+    {
+      send: () => Promise.reject(new Error("fetch was called")),
+      sendStream,
+      clock,
+      token: (rejected) => Promise.resolve(rejected === undefined ? "token-1" : "token-2"),
+    },
+  );
 
 const streamOf = (...parts: string[]) => new Blob(parts).stream();
 const POST = { method: "POST" };

@@ -35,10 +35,10 @@ function frontOf(kind: (typeof KINDS)[number], api: Api, token: Token = () => "t
   const failures: string[] = [];
   const proxied = (exchange: Exchange, request: Request): Promise<AnyReply> => {
     if (kind === "fetch")
-      return proxyRequest(api, fetchTransport(api, clock, fetch), exchange, fetchBody(request));
+      return proxyRequest(exchange, fetchTransport(api, clock, fetch), fetchBody(request));
     const length = lengthOf(exchange.lines);
     const body = webBody(request, typeof length === "number" ? length : undefined);
-    return proxyRequest(api, nodeTransport(api, clock), exchange, body).then((reply) =>
+    return proxyRequest(exchange, nodeTransport(api, clock), body).then((reply) =>
       isStream(reply.body) ? { ...reply, body: webStream(reply.body) } : reply,
     );
   };
@@ -49,6 +49,7 @@ function frontOf(kind: (typeof KINDS)[number], api: Api, token: Token = () => "t
       const request = new Request(`${ORIGIN}${target}`, init);
       const { status, headers, body } = await proxied(
         {
+          api,
           request: new WebRequest(request),
           lines: [...request.headers].flat(),
           origin: ORIGIN,
@@ -266,9 +267,11 @@ describe("fetchApi", () => {
     const { api } = await nodeApi(listener);
     const calls: (string | undefined)[] = [];
     const response = await fetchApi(
-      api,
-      "items?open=true",
-      { method: "post", body: "{}", headers: { Authorization: "Bearer own" } },
+      {
+        api,
+        path: "items?open=true",
+        init: { method: "post", body: "{}", headers: { Authorization: "Bearer own" } },
+      },
       ports(calls),
     );
     expect([response.status, await response.text(), response.headers.get("x-seen")]).toEqual([
@@ -283,9 +286,11 @@ describe("fetchApi", () => {
     const { url, connections } = await rawApi(() => undefined);
     const requestHeaders = { "x-version": "2", origin: true } as const;
     const late = fetchApi(
-      apiRow({ url, requestHeaders, timeout: 5 }),
-      "items",
-      { headers: { "X-Version": "1" } },
+      {
+        api: apiRow({ url, requestHeaders, timeout: 5 }),
+        path: "items",
+        init: { headers: { "X-Version": "1" } },
+      },
       ports(),
     );
     const refused = expect(late).rejects.toMatchObject({ code: "api_timeout", status: 504 });
@@ -298,20 +303,22 @@ describe("fetchApi", () => {
   it("rejects with our error if the API can't be reached, and with the caller's if the caller has aborted", async () => {
     const { api, server } = await nodeApi(listener);
     server.close();
-    await expect(fetchApi(api, "items", {}, ports())).rejects.toMatchObject({
+    await expect(fetchApi({ api, path: "items", init: {} }, ports())).rejects.toMatchObject({
       code: "api_unreachable",
       status: 502,
     });
     const signal = AbortSignal.abort();
-    await expect(fetchApi(api, "items", { signal }, ports())).rejects.toMatchObject({
-      name: "AbortError",
-    });
+    await expect(fetchApi({ api, path: "items", init: { signal } }, ports())).rejects.toMatchObject(
+      {
+        name: "AbortError",
+      },
+    );
   });
 
   it("sets no time limit on the body, and leaves no timer", async () => {
     const { api } = await nodeApi((_message, response) => response.writeHead(200).write("a"));
     const left = new AbortController();
-    const response = await fetchApi(api, "items", { signal: left.signal }, ports());
+    const response = await fetchApi({ api, path: "items", init: { signal: left.signal } }, ports());
     expect(clock.pendingTimers).toBe(0);
     left.abort();
     await expect(response.text()).rejects.toMatchObject({ name: "AbortError" });
@@ -320,9 +327,7 @@ describe("fetchApi", () => {
   it("returns the 401 to a stream, which it can't repeat", async () => {
     const { api } = await nodeApi(listener);
     const response = await fetchApi(
-      api,
-      "items",
-      { method: "POST", body: streamOf("{}") },
+      { api, path: "items", init: { method: "POST", body: streamOf("{}") } },
       ports(),
     );
     expect(response.status).toBe(401);
@@ -331,7 +336,7 @@ describe("fetchApi", () => {
 
   it("follows no redirect", async () => {
     const { api } = await nodeApi(listener);
-    const response = await fetchApi(api, "moved", {}, ports());
+    const response = await fetchApi({ api, path: "moved", init: {} }, ports());
     expect([response.status, response.headers.get("location")]).toEqual([
       302,
       "https://evil.example/",
@@ -342,13 +347,18 @@ describe("fetchApi", () => {
   it("rejects a path or a method that the proxy refuses, before it gets a token", async () => {
     const calls: (string | undefined)[] = [];
     for (const path of ["../admin", "/items", "//evil.example", "%2e%2e/x", "a\\b"]) {
-      await expect(fetchApi(apiRow(), path, {}, ports(calls))).rejects.toMatchObject({
-        code: "api_path_invalid",
-        status: 400,
-      });
+      await expect(fetchApi({ api: apiRow(), path, init: {} }, ports(calls))).rejects.toMatchObject(
+        {
+          code: "api_path_invalid",
+          status: 400,
+        },
+      );
     }
     await expect(
-      fetchApi(apiRow({ methods: ["GET"] }), "items", { method: "delete" }, ports(calls)),
+      fetchApi(
+        { api: apiRow({ methods: ["GET"] }), path: "items", init: { method: "delete" } },
+        ports(calls),
+      ),
     ).rejects.toMatchObject({
       code: "method_not_allowed",
     });
@@ -362,7 +372,10 @@ describe("fetchApi", () => {
     server.close();
     await once(server, "close");
     await expect(
-      fetchApi(apiRow({ url: new URL(`http://127.0.0.1:${port}/`) }), "items", {}, ports()),
+      fetchApi(
+        { api: apiRow({ url: new URL(`http://127.0.0.1:${port}/`) }), path: "items", init: {} },
+        ports(),
+      ),
     ).rejects.toThrow();
   });
 });

@@ -140,6 +140,7 @@ export function frontHandler(
   let drops = 0;
   const dropped = () => drops;
   const exchangeOf = (message: IncomingMessage | Http2ServerRequest): Exchange => ({
+    api,
     request: new NodeRequest(message),
     lines: message.rawHeaders,
     origin: ORIGIN,
@@ -170,10 +171,7 @@ export function frontHandler(
   const handler: Front["handler"] = async (message, response) => {
     rememberResponse(message, response);
     await before?.(message);
-    writeReply(
-      response,
-      await proxyRequest(api, transport, exchangeOf(message), nodeBody(message)),
-    );
+    writeReply(response, await proxyRequest(exchangeOf(message), transport, nodeBody(message)));
   };
   return {
     ...{ session, shutdown, failures, dropped, tokenCalls },
@@ -187,7 +185,7 @@ export async function front(api: Api, options: FrontOptions = {}): Promise<Front
   const server = http.createServer((request, response) => void parts.handler(request, response));
   server.on("upgrade", (message, socket, head) => {
     socket.on("error", () => undefined);
-    void proxyUpgrade(api, parts.transport, parts.exchangeOf(message), [message, socket, head]);
+    void proxyUpgrade(parts.exchangeOf(message), parts.transport, [message, socket, head]);
   });
   return { ...parts, server, port: await listen(server) };
 }

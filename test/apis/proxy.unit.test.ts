@@ -77,6 +77,7 @@ function parties(setting: Setting = {}) {
   const left = [...tokens];
   const next = () => left.shift() ?? "token-1";
   const exchange: Exchange = {
+    api: apiRow(setting.api),
     request: {
       method,
       target,
@@ -140,7 +141,7 @@ function parties(setting: Setting = {}) {
     bytes: async () => (log.push("read"), SENT),
     ...setting.body,
   };
-  const begun = proxyRequest(apiRow(setting.api), transport, exchange, body);
+  const begun = proxyRequest(exchange, transport, body);
   const reply = () => soon(begun);
   return {
     ...{ clock, shutdown, session, log, sent, failures, challenges, aborts, reply, streams },
@@ -241,12 +242,8 @@ describe("a request that isn't passed on", () => {
     const { exchange, shutdown, sent, reply } = parties({ ...setting, answers: [{}] });
     expect((await reply()).status).toBe(200);
     shutDown(shutdown);
-    const { headers, ...rest } = await proxyRequest(
-      apiRow(),
-      async () => ({ status: 200, lines: [], body: UPLOAD, discard: () => undefined }),
-      exchange,
-      undefined,
-    );
+    const transport = async () => ({ status: 200, lines: [], body: UPLOAD, discard: () => undefined }); // prettier-ignore
+    const { headers, ...rest } = await proxyRequest(exchange, transport, undefined);
     expect([rest.status, sent.length]).toEqual([status, 1]);
     if (status === 503) expect(headers).toMatchObject({ Connection: "close", "Retry-After": "1" });
   }); // prettier-ignore
@@ -647,6 +644,6 @@ it("a request without a body, such as that for a WebSocket, waits for nothing", 
   const response = { status: 403, lines: [], body: UPLOAD, discard: () => undefined };
   const send = async () => response;
   const url = new URL("https://orders.internal/v2/");
-  const reply = await answered(apiRow(), exchange, url, { canRepeat: true, send });
+  const reply = await answered(exchange, url, { canRepeat: true, send });
   expect([reply.status, log]).toEqual([403, ["token", "send", "token"]]);
 });

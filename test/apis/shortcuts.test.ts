@@ -111,7 +111,7 @@ describe("a proxied request", () => {
     const port = await serve((message, response) => {
       const exchange = exchangeOf(message);
       const ended = () => ((watches += 1), exchange.ended());
-      void proxyRequest(api, transport, { ...exchange, ended }, undefined).then(() =>
+      void proxyRequest({ ...exchange, ended }, transport, undefined).then(() =>
         response.flushHeaders(),
       );
     });
