@@ -17,12 +17,24 @@ const COOKIE_LOST =
   "The browser uses https, but the framework sees http, so a session middleware whose cookie is `secure` sets none. Turn on the " +
   'framework\'s trust of the proxy (Express: `app.set("trust proxy", 1)`, Fastify: `trustProxy`).';
 
-/** The reply if the state belongs to no pending login of this browser. */
-export function linkInvalid(
-  { request, origin }: SessionRequest,
-  { pages, events, subjectSessions }: EndpointContext,
-  { key }: EndpointRegistration,
+/** A request for the callback. */
+export interface Callback {
+  readonly opened: SessionRequest;
+  readonly context: EndpointContext;
+  /** The provider of the callback's path. */
+  readonly registration: EndpointRegistration;
+}
+
+/**
+ * The reply if the state belongs to no pending login of this browser.
+ *
+ * @param login of this state, if it has expired or another request has finished it
+ */
+export async function linkInvalid(
+  { opened: { request, origin }, context, registration: { key } }: Callback,
+  login?: PendingLogin,
 ): Promise<Reply> {
+  const { pages, events, subjectSessions } = context;
   const isHttps =
     origin?.startsWith("https:") === true || request.header("x-forwarded-proto") === "https";
   // Only the framework's own sessions depend on what the framework sees.
@@ -38,7 +50,11 @@ export function linkInvalid(
     },
     isCookieLost ? { ...line, message: `${line.message} ${COOKIE_LOST}` } : line,
   );
-  return failureReply({ code: "login_link_invalid" }, request, pages, "html");
+  const code = "login_link_invalid";
+  const failedAt = login && failureAt(login, code, pages.publicPath);
+  return failedAt === undefined
+    ? failureReply({ code }, request, pages, "html")
+    : redirect(failedAt);
 }
 
 /**
@@ -66,12 +82,11 @@ export function anotherAccount(
  * @param present the session's user; undefined if another site has signed the user out
  */
 export async function askUser(
-  { request }: SessionRequest,
-  { pages, events }: EndpointContext,
-  login: PendingLogin,
+  { opened: { request }, context, login }: Callback & { readonly login: PendingLogin },
   present: IdInfo | undefined,
   other: IdInfo,
 ): Promise<Reply> {
+  const { pages, events } = context;
   const code = present === undefined ? "sign_in_unconfirmed" : "other_user_signed_in";
   const message = `${ERRORS[code].title}.`;
   events.emit(

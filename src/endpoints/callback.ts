@@ -20,6 +20,7 @@ export function createCallback(registration: EndpointRegistration): CallbackEndp
   return async (opened, context) => {
     const { request, session } = opened;
     const { pages } = context;
+    const callback = { opened, context, registration };
     try {
       const query = new URLSearchParams(queryOf(request.target));
       const { value: state, repeated } = single(query, "state");
@@ -28,15 +29,13 @@ export function createCallback(registration: EndpointRegistration): CallbackEndp
         throw error;
       });
       if (state === undefined || state === "" || repeated || session.key === undefined)
-        return await linkInvalid(opened, context, registration);
+        return await linkInvalid(callback);
       // The whole URL: an attacker who planted the cookie of a login of their own (session
       // fixation) knows the state, but not the code.
       const id = `${session.key} ${queryOf(request.target)}`;
       let reply = running.get(id);
       if (reply === undefined) {
-        reply = finishLogin(opened, context, registration, query, state).finally(() =>
-          running.delete(id),
-        );
+        reply = finishLogin(callback, query, state).finally(() => running.delete(id));
         running.set(id, reply);
       }
       return await reply;

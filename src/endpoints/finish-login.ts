@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { notifyOfEnd } from "../access/notify-application.js";
-import type { SessionRequest } from "../access/session-request.js";
 import { epochSeconds, type EpochSeconds } from "../clock.js";
 import { ProviderUnavailableError, StoreUnavailableError } from "../errors.js";
 import { identityOf } from "../events/event-hub.js";
@@ -15,6 +14,7 @@ import type { SignIn } from "../record/credentials.js";
 import { hasSubject, isSameUser, userPayload, type IdInfo } from "../record/identity.js";
 import {
   findLogin,
+  isAlive,
   isUsedState,
   mayFinish,
   signedIn,
@@ -25,17 +25,13 @@ import { judge } from "../record/session-policy.js";
 import { signInErrorCode, type SignInErrorCode } from "../record/sign-in-errors.js";
 import { needsUser } from "../record/silent-login.js";
 import { withoutUndefined } from "../record/without-undefined.js";
-import { anotherAccount, askUser, linkInvalid } from "./callback-replies.js";
-import type { EndpointContext, EndpointRegistration } from "./context.js";
+import { anotherAccount, askUser, linkInvalid, type Callback } from "./callback-replies.js";
+import type { EndpointContext } from "./context.js";
 import { failureAt, failureCodeOf } from "./login-destination.js";
 import { wasSignedOutByOtherSite, withDecision } from "./other-site-logout.js";
 
 /** A callback whose state belongs to a pending login of this browser. */
-interface Attempt {
-  readonly opened: SessionRequest;
-  readonly context: EndpointContext;
-  /** The provider of the callback's path. */
-  readonly registration: EndpointRegistration;
+interface Attempt extends Callback {
   readonly query: URLSearchParams;
   readonly login: PendingLogin;
   readonly stateHash: string;
@@ -85,34 +81,29 @@ interface Received {
 }
 
 export async function finishLogin(
-  opened: SessionRequest,
-  context: EndpointContext,
-  registration: EndpointRegistration,
+  callback: Callback,
   query: URLSearchParams,
   state: string,
 ): Promise<Reply> {
-  const { session } = opened;
-  const { settings, clock } = context;
+  const { session } = callback.opened;
+  const { settings, clock } = callback.context;
   const startedAt = epochSeconds(clock);
   const stateHash = createHash("sha256").update(state).digest("base64url");
   const record = await session.read();
   const hadCredentials = record?.credentials !== undefined;
-  const login = record && findLogin(record, state, startedAt);
-  if (login === undefined) {
+  const login = record && findLogin(record, state);
+  if (login === undefined || !isAlive(login, startedAt)) {
     // A signed-in user reloaded the page or went back. The login is done.
     if (hadCredentials && isUsedState(record, stateHash))
       return redirect(record.final_redirect ?? settings.publicPath);
-    return linkInvalid(opened, context, registration);
+    return linkInvalid(callback, login);
   }
-  const key = session.key ?? "";
   const attempt: Attempt = {
-    opened,
-    context,
-    registration,
+    ...callback,
     query,
     login,
     stateHash,
-    key,
+    key: session.key ?? "",
     hadCredentials,
     startedAt,
     started: clock.monotonic(),
@@ -194,17 +185,14 @@ async function claimState(
   attempt: Attempt,
   response: AuthorizationResponse,
 ): Promise<SessionRecord | Ending> {
-  const { opened, context, login, stateHash, startedAt } = attempt;
+  const { opened, login, stateHash, startedAt } = attempt;
   const silentFailedAt = isSilentFailure(login, response) ? startedAt : undefined;
   const claimed = await opened.session.update((fresh) =>
     withoutLogin(fresh, { state: login.state, stateHash, silentFailedAt }),
   );
   if (claimed.changed) return claimed.record;
   // Another request has used the state, or the session is gone.
-  return (
-    signedInElsewhere(attempt) ??
-    new Ending("none", () => linkInvalid(opened, context, attempt.registration))
-  );
+  return signedInElsewhere(attempt) ?? new Ending("none", () => linkInvalid(attempt, login));
 }
 
 async function exchange(attempt: Attempt, code: string): Promise<SignIn> {
@@ -235,7 +223,7 @@ function checkUser(attempt: Attempt, { left, signIn }: Received): Ending | undef
   if (login.cross_site === true && mustAsk) {
     const present = isSignedIn ? (left.id_info ?? {}) : undefined;
     // Dropped: a revocation can end the other user's sessions in other browsers, too.
-    return new Ending("dropped", () => askUser(opened, context, login, present, signIn.idInfo));
+    return new Ending("dropped", () => askUser(attempt, present, signIn.idInfo));
   }
   if (!mayFinish(left, login, signIn.idInfo)) {
     return refusal(attempt, "revoked", "another_user", () =>

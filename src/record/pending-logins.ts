@@ -15,7 +15,7 @@ import {
 } from "./record.js";
 import { withoutUndefined } from "./without-undefined.js";
 
-function isAlive(login: PendingLogin, now: EpochSeconds): boolean {
+export function isAlive(login: PendingLogin, now: EpochSeconds): boolean {
   return now < login.started_at + PENDING_LOGIN_SECONDS;
 }
 
@@ -44,12 +44,9 @@ export function withLogin(
   });
 }
 
-export function findLogin(
-  record: SessionRecord,
-  state: string,
-  now: EpochSeconds,
-): PendingLogin | undefined {
-  return record.idp_state.logins?.find((login) => login.state === state && isAlive(login, now));
+/** Returns the login with this state. It may have expired. */
+export function findLogin(record: SessionRecord, state: string): PendingLogin | undefined {
+  return record.idp_state.logins?.find((login) => login.state === state);
 }
 
 /** A login that has come back. */

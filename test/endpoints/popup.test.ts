@@ -10,6 +10,7 @@ import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore } from "../support/watched-store.js";
 import { deny } from "../../src/application/hooks.js";
 import { failureAt } from "../../src/endpoints/login-destination.js";
+import { PENDING_LOGIN_SECONDS } from "../../src/record/record.js";
 
 const ATTEMPT = "an-attempt_of-0123456789";
 const POPUP = `${OWN_ORIGIN}/idpauth/popup`;
@@ -71,15 +72,20 @@ describe("a login in a popup that fails", () => {
   const failed = (code: string, outcome = "failed") =>
     `${ENDS_AT}&${new URLSearchParams({ outcome, code }).toString()}`;
 
+  /** The callback's address, for a login that the provider refuses. */
+  async function refusedAt(user: TestUser, error = "server_error"): Promise<string> {
+    const state = new URL((await user.get(LOGIN)).location).searchParams.get("state") ?? "";
+    const query = new URLSearchParams({ state, error, iss: application.provider.issuer });
+    return `/idpauth/login-callback?${query.toString()}`;
+  }
+
   it.each([
     ["access_denied", failed("access_denied", "cancelled")],
     ["server_error", failed("server_error")],
     ["<script>", failed("provider_error")],
   ])("at the provider, with %s", async (error, expected) => {
     const user = await start();
-    const state = new URL((await user.get(LOGIN)).location).searchParams.get("state") ?? "";
-    const query = new URLSearchParams({ state, error, iss: application.provider.issuer });
-    const response = await user.get(`/idpauth/login-callback?${query.toString()}`);
+    const response = await user.get(await refusedAt(user, error));
     expect([response.status, response.location]).toEqual([302, expected]);
   });
 
@@ -141,6 +147,22 @@ describe("a login in a popup that fails", () => {
     expect(page.body).not.toMatch(/You are signed|Signed (?:in|out)/);
     // Whether a sign-in has succeeded needs the store.
     expect((await user.get(ENDS_AT, { headers: HTML })).status).toBe(503);
+  });
+
+  it("because the user, who was signed in, took longer than a login may", async () => {
+    const user = await start();
+    await user.signIn();
+    const callback = await refusedAt(user);
+    application.clock.advance(PENDING_LOGIN_SECONDS * 1000);
+    expect((await user.get(callback)).location).toBe(failed("login_link_invalid"));
+  });
+
+  it("because another response to it came at the same time", async () => {
+    const user = await start();
+    const callback = await refusedAt(user);
+    const both = [callback, callback.replace("server_error", "invalid_scope")];
+    const ends = await Promise.all(both.map(async (each) => (await user.get(each)).location));
+    expect(ends).toEqual([failed("server_error"), failed("login_link_invalid")]);
   });
 
   it("and whose destination is a path, as an earlier version stored it", async () => {

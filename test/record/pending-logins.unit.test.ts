@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   findLogin,
+  isAlive,
   isUsedState,
   mayFinish,
   signedIn,
@@ -113,20 +114,20 @@ describe("a started login", () => {
 
 describe("a login that comes back", () => {
   it.each([
-    ["the last second", NOW + 599, "a"],
-    ["the first second after its life", NOW + 600, undefined],
-  ])("is found until it expires: in %s", (_when, now, state) => {
-    expect(findLogin(started(login("a")), "a", now)?.state).toBe(state);
+    ["the last second", NOW + 599, true],
+    ["the first second after its life", NOW + 600, false],
+  ])("may finish until it expires: in %s", (_when, now, expected) => {
+    expect(isAlive(login("a"), now)).toBe(expected);
   });
 
   it("is found by its own state only", () => {
     const record = started(login("a"), login("b"));
-    expect([
-      findLogin(record, "b", NOW),
-      findLogin(record, "a", NOW),
-      findLogin(record, "c", NOW),
-    ]).toEqual([login("b"), login("a"), undefined]);
-    expect(findLogin(EMPTY_RECORD, "a", NOW)).toBeUndefined();
+    expect(["b", "a", "c"].map((state) => findLogin(record, state))).toEqual([
+      login("b"),
+      login("a"),
+      undefined,
+    ]);
+    expect(findLogin(EMPTY_RECORD, "a")).toBeUndefined();
   });
 });
 
