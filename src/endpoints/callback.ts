@@ -5,7 +5,7 @@ import type { Reply } from "../http/reply.js";
 import { queryOf, single } from "../http/request.js";
 import { failureReply, outageReply } from "../pages/failure-reply.js";
 import { withoutUndefined } from "../record/without-undefined.js";
-import { linkInvalid } from "./callback-replies.js";
+import { linkInvalid } from "./callback-endings.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { finishLogin } from "./finish-login.js";
 

@@ -1,80 +1,45 @@
 import { createHash } from "node:crypto";
-import { notifyOfEnd } from "../access/notify-application.js";
-import { epochSeconds, type EpochSeconds } from "../clock.js";
-import { ProviderUnavailableError, StoreUnavailableError } from "../errors.js";
+import { epochSeconds } from "../clock.js";
 import { identityOf } from "../events/event-hub.js";
-import { reasonLine } from "../events/log-lines.js";
 import { redirect, type Reply } from "../http/reply.js";
-import { single } from "../http/request.js";
-import { failureReply, type Failure } from "../pages/failure-reply.js";
-import type { ProviderFacts, DroppedTokens } from "../ports/provider.js";
+import type { Failure } from "../pages/failure-reply.js";
 import { dataOfSameUser, type Review } from "../record/application-data.js";
-import { meetsStepUp } from "../record/authentication-strength.js";
 import type { SignIn } from "../record/credentials.js";
-import { hasSubject, isSameUser, userPayload, type IdInfo } from "../record/identity.js";
+import { isSameUser } from "../record/identity.js";
 import {
   findLogin,
   isAlive,
   isUsedState,
-  mayFinish,
   signedIn,
   withoutLogin,
 } from "../record/pending-logins.js";
-import type { PendingLogin, SessionRecord } from "../record/record.js";
+import type { SessionRecord } from "../record/record.js";
 import { judge } from "../record/session-policy.js";
-import { signInErrorCode, type SignInErrorCode } from "../record/sign-in-errors.js";
-import { needsUser } from "../record/silent-login.js";
-import { withoutUndefined } from "../record/without-undefined.js";
-import { anotherAccount, askUser, linkInvalid, type Callback } from "./callback-replies.js";
-import type { EndpointContext } from "./context.js";
-import { failureAt, failureCodeOf } from "./login-destination.js";
-import { wasSignedOutByOtherSite, withDecision } from "./other-site-logout.js";
-
-/** A callback whose state belongs to a pending login of this browser. */
-interface Attempt extends Callback {
-  readonly query: URLSearchParams;
-  readonly login: PendingLogin;
-  readonly stateHash: string;
-  /** The session's key when the callback came. */
-  readonly key: string;
-  /** Whether the session had credentials when the callback came. */
-  readonly hadCredentials: boolean;
-  readonly startedAt: EpochSeconds;
-  /** The clock's `monotonic()`. */
-  readonly started: number;
-  /**
-   * The tokens that the provider has issued for this login. Without `idInfo`, they are not
-   * verified.
-   */
-  issued?: DroppedTokens & { readonly idInfo?: IdInfo };
-}
-
-/**
- * What becomes of the issued tokens:
- *
- * - `none`: the code was not exchanged.
- * - `stored`: the new session has them.
- * - `dropped`: they stay valid, because another session may depend on them: some providers end the
- *   whole grant with one token.
- * - `revoked`.
- * - `overtaken`: a logout came first. They are revoked, unless the user has signed in again.
- */
-type Fate = "none" | "stored" | "dropped" | "revoked" | "overtaken";
-
-/** The end of a callback. */
-class Ending {
-  readonly tokens: Fate;
-  /** Emits the event and creates the reply, after the tokens are dealt with. */
-  readonly reply: () => Reply | Promise<Reply>;
-
-  constructor(tokens: Fate, reply: () => Reply | Promise<Reply>) {
-    this.tokens = tokens;
-    this.reply = reply;
-  }
-}
+import {
+  isSilentFailure,
+  readAuthorizationResponse,
+  type AuthorizationResponse,
+} from "./authorization-response.js";
+import {
+  anotherAccount,
+  ending,
+  failed,
+  failurePage,
+  linkInvalid,
+  refusal,
+  withoutCode,
+  type Attempt,
+  type Callback,
+  type Ending,
+  type Fate,
+} from "./callback-endings.js";
+import { withDecision } from "./other-site-logout.js";
+import { endSurplusSessions } from "./surplus-sessions.js";
+import { checkUser } from "./user-check.js";
 
 /** The result of the exchange. */
 interface Received {
+  readonly kind: "received";
   /** The record that the login was removed from. */
   readonly left: SessionRecord;
   readonly signIn: SignIn;
@@ -108,9 +73,9 @@ export async function finishLogin(
     startedAt,
     started: clock.monotonic(),
   };
-  const ending = await takeSteps(attempt).catch((error: unknown) => failed(attempt, error));
-  settleTokens(attempt, ending.tokens);
-  return ending.reply();
+  const end = await takeSteps(attempt).catch((error: unknown) => failed(attempt, error));
+  settleTokens(attempt, end.tokens);
+  return end.reply();
 }
 
 /**
@@ -126,14 +91,13 @@ export async function finishLogin(
  */
 async function takeSteps(attempt: Attempt): Promise<Ending> {
   const received = await claimAndExchange(attempt);
-  if (received instanceof Ending) return received;
-  const refused = checkUser(attempt, received);
+  if (received.kind === "ended") return received;
+  const refused = checkUser(attempt, received.left, received.signIn);
   if (refused !== undefined) return refused;
-  const review = await decide(attempt, received);
-  if (review instanceof Ending) return review;
-  const signedInAt = epochSeconds(attempt.context.clock);
-  const stored = await store(attempt, received, review, signedInAt);
-  if (stored instanceof Ending) return stored;
+  const decided = await decide(attempt, received);
+  if (decided.kind === "ended") return decided;
+  const stored = await store(attempt, received, decided);
+  if (stored.kind === "ended") return stored;
   return (await overtaken(attempt, received.signIn)) ?? welcome(attempt, stored);
 }
 
@@ -171,28 +135,38 @@ async function claimAndExchange(attempt: Attempt): Promise<Received | Ending> {
       : { kind: "invalid", reason: "provider" };
   const release = response.kind === "code" ? await registration.takeExchangeSlot() : undefined;
   try {
-    const left = await claimState(attempt, response);
-    if (left instanceof Ending) return left;
+    const claimed = await claimState(attempt, response);
+    if (claimed.kind === "ended") return claimed;
     if (response.kind !== "code") return withoutCode(attempt, response);
-    return { left, signIn: await exchange(attempt, response.code) };
+    return {
+      kind: "received",
+      left: claimed.left,
+      signIn: await exchange(attempt, response.code),
+    };
   } finally {
     release?.();
   }
 }
 
-/** Removes the login from the session. Returns the record that is left. */
+interface Claimed {
+  readonly kind: "claimed";
+  /** The record that the login was removed from. */
+  readonly left: SessionRecord;
+}
+
+/** Removes the login from the session. */
 async function claimState(
   attempt: Attempt,
   response: AuthorizationResponse,
-): Promise<SessionRecord | Ending> {
+): Promise<Claimed | Ending> {
   const { opened, login, stateHash, startedAt } = attempt;
   const silentFailedAt = isSilentFailure(login, response) ? startedAt : undefined;
   const claimed = await opened.session.update((fresh) =>
     withoutLogin(fresh, { state: login.state, stateHash, silentFailedAt }),
   );
-  if (claimed.changed) return claimed.record;
+  if (claimed.changed) return { kind: "claimed", left: claimed.record };
   // Another request has used the state, or the session is gone.
-  return signedInElsewhere(attempt) ?? new Ending("none", () => linkInvalid(attempt, login));
+  return signedInElsewhere(attempt) ?? ending("none", () => linkInvalid(attempt, login));
 }
 
 async function exchange(attempt: Attempt, code: string): Promise<SignIn> {
@@ -213,39 +187,13 @@ async function exchange(attempt: Attempt, code: string): Promise<SignIn> {
   return signIn;
 }
 
-/** Whether this user may sign in by this login, before the application decides. */
-function checkUser(attempt: Attempt, { left, signIn }: Received): Ending | undefined {
-  const { opened, context, login, startedAt } = attempt;
-  const { settings, clock } = context;
-  const isSignedIn = judge(left, settings, startedAt).kind !== "ended";
-  const isSame = isSameUser(left.id_info, signIn.idInfo);
-  const mustAsk = isSignedIn ? !isSame : wasSignedOutByOtherSite(opened, settings);
-  if (login.cross_site === true && mustAsk) {
-    const present = isSignedIn ? (left.id_info ?? {}) : undefined;
-    // Dropped: a revocation can end the other user's sessions in other browsers, too.
-    return new Ending("dropped", () => askUser(attempt, present, signIn.idInfo));
-  }
-  if (!mayFinish(left, login, signIn.idInfo)) {
-    return refusal(attempt, "revoked", "another_user", () =>
-      page(attempt, { code: "sign_in_refused" }),
-    );
-  }
-  if (login.step_up === undefined) return undefined;
-  const isMet = meetsStepUp(signIn.idInfo, login.step_up, {
-    now: epochSeconds(clock),
-    tolerance: settings.clockTolerance,
-  });
-  if (isMet && (isSame || !isSignedIn)) return undefined;
-  // Dropped for the signed-in user, because the existing session uses the same grant.
-  const fate = isSignedIn && isSame ? "dropped" : "revoked";
-  const user = isSignedIn ? userPayload(left.id_info) : undefined;
-  return refusal(attempt, fate, "step_up_failed", () =>
-    page(attempt, { code: "step_up_failed", user }),
-  );
+interface Accepted {
+  readonly kind: "accepted";
+  readonly review: Review;
 }
 
 /** Runs the claims schema and `onSignIn`. */
-async function decide(attempt: Attempt, { left, signIn }: Received): Promise<Review | Ending> {
+async function decide(attempt: Attempt, { left, signIn }: Received): Promise<Accepted | Ending> {
   const { opened, context, login } = attempt;
   const { idInfo, userinfo, credentials } = signIn;
   const data = dataOfSameUser(left, idInfo);
@@ -254,24 +202,33 @@ async function decide(attempt: Attempt, { left, signIn }: Received): Promise<Rev
     data,
     opened.request,
   );
-  if (decision.kind === "accepted") return decision.review;
+  if (decision.kind === "accepted") return decision;
   const code = decision.kind === "denied" ? "sign_in_denied" : "claims_rejected";
   const failure: Failure = {
     code,
     detail: decision.message,
     action: anotherAccount(login, context.settings.publicPath),
   };
-  return refusal(attempt, "revoked", code, () => page(attempt, failure));
+  return refusal(attempt, {
+    tokens: "revoked",
+    reason: code,
+    reply: () => failurePage(attempt, failure),
+  });
+}
+
+interface Stored {
+  readonly kind: "stored";
+  readonly record: SessionRecord;
 }
 
 async function store(
   attempt: Attempt,
   { left, signIn }: Received,
-  review: Review,
-  now: EpochSeconds,
-): Promise<SessionRecord | Ending> {
+  { review }: Accepted,
+): Promise<Stored | Ending> {
   const { opened, context, login, key } = attempt;
   const { settings, application, orphanedTokens, tasks } = context;
+  const now = epochSeconds(context.clock);
   const stampsActivity = settings.sessionIdleTimeout !== null;
   let replaced = left;
   const stored = await opened.session.regenerate(
@@ -284,16 +241,18 @@ async function store(
     const elsewhere = signedInElsewhere(attempt);
     return (
       elsewhere ??
-      refusal(attempt, "overtaken", "logged_out_meanwhile", () =>
-        page(attempt, { code: "login_link_invalid" }),
-      )
+      refusal(attempt, {
+        tokens: "overtaken",
+        reason: "logged_out_meanwhile",
+        reply: () => failurePage(attempt, { code: "login_link_invalid" }),
+      })
     );
   }
   const verdict = judge(replaced, settings, now);
   if (!isSameUser(replaced.id_info, stored.id_info))
     tasks.add(application.signedOut("replaced", replaced));
   else if (verdict.kind === "ended") tasks.add(application.signedOut(verdict.reason, replaced));
-  return stored;
+  return { kind: "stored", record: stored };
 }
 
 /**
@@ -317,21 +276,25 @@ async function overtaken(attempt: Attempt, { idInfo }: SignIn): Promise<Ending |
     throw error;
   }
   await end();
-  return refusal(attempt, "overtaken", "logged_out_at_provider", async () => {
-    const reply = await page(attempt, { code: "login_link_invalid" });
-    return { ...reply, setCookies: opened.session.setCookies };
+  return refusal(attempt, {
+    tokens: "overtaken",
+    reason: "logged_out_at_provider",
+    async reply() {
+      const reply = await failurePage(attempt, { code: "login_link_invalid" });
+      return { ...reply, setCookies: opened.session.setCookies };
+    },
   });
 }
 
 function welcome(
   { opened, context, registration, login, started }: Attempt,
-  stored: SessionRecord,
+  { record }: Stored,
 ): Ending {
   const { clock, events, settings } = context;
-  return new Ending("stored", async () => {
-    await endSurplusSessions(stored.id_info, opened.session.key, context);
+  return ending("stored", async () => {
+    await endSurplusSessions(record.id_info, opened.session.key, context);
     events.emit("login", {
-      ...identityOf(stored.id_info, registration.key),
+      ...identityOf(record.id_info, registration.key),
       duration: clock.monotonic() - started,
     });
     return { ...redirect(login.final_redirect), setCookies: withDecision(opened, settings) };
@@ -348,133 +311,6 @@ function signedInElsewhere({
   key,
 }: Attempt): Ending | undefined {
   return orphanedTokens.isReplacedHere(key)
-    ? new Ending("dropped", () => redirect(login.final_redirect))
+    ? ending("dropped", () => redirect(login.final_redirect))
     : undefined;
-}
-
-/**
- * Whether a silent login failed because the provider needs the user: the application then goes on
- * without a sign-in.
- */
-function isSilentFailure(login: PendingLogin, response: AuthorizationResponse): boolean {
-  return login.silent === true && response.kind === "error" && needsUser(response.code);
-}
-
-/** The ending for an authorization response that has no code. */
-function withoutCode(
-  attempt: Attempt,
-  response: Exclude<AuthorizationResponse, { kind: "code" }>,
-): Ending {
-  const { login, context } = attempt;
-  const { events, settings } = context;
-  if (response.kind === "invalid") {
-    const code = response.reason === "parameters" ? "login_link_invalid" : "sign_in_refused";
-    return refusal(attempt, "none", response.reason, () => page(attempt, { code }));
-  }
-  const { code } = response;
-  if (!isSilentFailure(login, response))
-    return refusal(attempt, "none", code, () =>
-      redirect(
-        failureAt(login, code, settings.publicPath) ?? `${settings.publicPath}?error=${code}`,
-      ),
-    );
-  return new Ending("none", () => {
-    const line = reasonLine("silent_login_failed", code);
-    events.emit(
-      "failure",
-      { ...about(login), during: "callback", kind: "refusal", reason: code },
-      line,
-    );
-    return redirect(failureAt(login, code, settings.publicPath) ?? login.final_redirect);
-  });
-}
-
-/** The provider of a login, as events carry it. */
-const about = ({ issuer, provider }: PendingLogin) => withoutUndefined({ provider, issuer });
-
-/** The ending for a callback that idpauth itself refuses. */
-function refusal(
-  { context, login }: Attempt,
-  tokens: Fate,
-  reason: string,
-  reply: Ending["reply"],
-): Ending {
-  return new Ending(tokens, () => {
-    context.events.refused("callback", reason, about(login));
-    return reply();
-  });
-}
-
-async function page({ opened, context, login }: Attempt, failure: Failure): Promise<Reply> {
-  const failedAt = failureAt(login, failure.code, context.pages.publicPath);
-  if (failedAt !== undefined) return redirect(failedAt);
-  return failureReply(failure, opened.request, context.pages, "html");
-}
-
-/**
- * The ending for a step that threw. An outage must not end a session that stays here, so it drops
- * the tokens.
- */
-function failed({ context, login, hadCredentials }: Attempt, error: unknown): Ending {
-  const isOutage =
-    error instanceof ProviderUnavailableError || error instanceof StoreUnavailableError;
-  return new Ending(hadCredentials && isOutage ? "dropped" : "revoked", () => {
-    context.events.failed("callback", error, about(login));
-    const code = failureCodeOf(error);
-    const failedAt = code && failureAt(login, code, context.pages.publicPath);
-    if (failedAt === undefined) throw error;
-    return redirect(failedAt);
-  });
-}
-
-/** The authorization response, as the query of the callback has it. */
-type AuthorizationResponse =
-  | { readonly kind: "code"; readonly code: string }
-  | { readonly kind: "error"; readonly code: SignInErrorCode }
-  | { readonly kind: "invalid"; readonly reason: "iss" | "parameters" | "provider" };
-
-/**
- * A code that a provider can issue (RFC 6749 appendix A.11), of a length that fits a URL. No other
- * code is sent to the provider.
- */
-const CODE = /^[\x20-\x7e]{1,8192}$/;
-
-/** Reads the authorization response (RFC 6749 section 4.1.2) of a login whose state is known. */
-function readAuthorizationResponse(
-  query: URLSearchParams,
-  login: PendingLogin,
-  facts: ProviderFacts,
-): AuthorizationResponse {
-  const iss = single(query, "iss");
-  const error = single(query, "error");
-  const code = single(query, "code");
-  // RFC 9207 section 2.4: compared if present, on errors too; required if the provider announces
-  // it.
-  const fits = (value: string) => facts.isResponseIssuer?.(value) ?? value === facts.issuer;
-  const isIssRight = iss.value === undefined ? !facts.sendsIss : fits(iss.value) && !iss.repeated;
-  if (!isIssRight || login.issuer !== facts.issuer) return { kind: "invalid", reason: "iss" };
-  if (error.repeated || code.repeated) return { kind: "invalid", reason: "parameters" };
-  if (error.value !== undefined && error.value !== "")
-    return { kind: "error", code: signInErrorCode(error.value) };
-  if (code.value !== undefined && CODE.test(code.value)) return { kind: "code", code: code.value };
-  return { kind: "invalid", reason: "parameters" };
-}
-
-/**
- * Ends the user's sessions beyond `IDP_SESSIONS_PER_USER`. Never rejects: if the store fails, the
- * next sign-in ends them.
- */
-async function endSurplusSessions(
-  user: IdInfo | undefined,
-  newest: string | undefined,
-  context: EndpointContext,
-): Promise<void> {
-  const { settings, subjectSessions } = context;
-  if (settings.sessionsPerUser === 0 || subjectSessions === undefined || !hasSubject(user)) return;
-  if (newest === undefined) return;
-  const announce = () =>
-    notifyOfEnd({ reason: "too_many_sessions", iss: user.iss, sub: user.sub }, context);
-  await subjectSessions
-    .endSurplus(user, { most: settings.sessionsPerUser, newest, announce })
-    .catch(() => undefined);
 }

@@ -1,17 +1,20 @@
-/** The replies of callbacks that start no session. */
+/** How a callback ends that starts no session: its event, its reply, and what becomes of its tokens. */
 import type { SessionRequest } from "../access/session-request.js";
-import { ERRORS } from "../errors.js";
+import type { EpochSeconds } from "../clock.js";
+import { ERRORS, ProviderUnavailableError, StoreUnavailableError } from "../errors.js";
 import { reasonLine } from "../events/log-lines.js";
 import { loginUrlBackTo, isPassable } from "../guard/login-url.js";
 import { wantsPage } from "../http/accept.js";
 import { problem, redirect, type Reply } from "../http/reply.js";
 import type { Action } from "../pages/error-page.js";
-import { failureReply } from "../pages/failure-reply.js";
+import { failureReply, type Failure } from "../pages/failure-reply.js";
+import type { DroppedTokens } from "../ports/provider.js";
 import { isText, userPayload, type IdInfo } from "../record/identity.js";
 import type { PendingLogin } from "../record/record.js";
 import { withoutUndefined } from "../record/without-undefined.js";
+import { isSilentFailure, type AuthorizationResponse } from "./authorization-response.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
-import { failureAt } from "./login-destination.js";
+import { failureAt, failureCodeOf } from "./login-destination.js";
 
 const COOKIE_LOST =
   "The browser uses https, but the framework sees http, so a session middleware whose cookie is `secure` sets none. Turn on the " +
@@ -23,6 +26,125 @@ export interface Callback {
   readonly context: EndpointContext;
   /** The provider of the callback's path. */
   readonly registration: EndpointRegistration;
+}
+
+/** A callback whose state belongs to a pending login of this browser. */
+export interface Attempt extends Callback {
+  readonly query: URLSearchParams;
+  readonly login: PendingLogin;
+  readonly stateHash: string;
+  /** The session's key when the callback came. */
+  readonly key: string;
+  /** Whether the session had credentials when the callback came. */
+  readonly hadCredentials: boolean;
+  readonly startedAt: EpochSeconds;
+  /** The clock's `monotonic()`. */
+  readonly started: number;
+  /**
+   * The tokens that the provider has issued for this login. Without `idInfo`, they are not
+   * verified.
+   */
+  issued?: DroppedTokens & { readonly idInfo?: IdInfo };
+}
+
+/**
+ * What becomes of the issued tokens:
+ *
+ * - `none`: the code was not exchanged.
+ * - `stored`: the new session has them.
+ * - `dropped`: they stay valid, because another session may depend on them: some providers end the
+ *   whole grant with one token.
+ * - `revoked`.
+ * - `overtaken`: a logout came first. They are revoked, unless the user has signed in again.
+ */
+export type Fate = "none" | "stored" | "dropped" | "revoked" | "overtaken";
+
+/** The end of a callback. */
+export interface Ending {
+  readonly kind: "ended";
+  readonly tokens: Fate;
+  /** Emits the event and creates the reply, after the tokens are dealt with. */
+  readonly reply: () => Reply | Promise<Reply>;
+}
+
+export function ending(tokens: Fate, reply: Ending["reply"]): Ending {
+  return { kind: "ended", tokens, reply };
+}
+
+/** The ending for an authorization response that has no code. */
+export function withoutCode(
+  attempt: Attempt,
+  response: Exclude<AuthorizationResponse, { kind: "code" }>,
+): Ending {
+  const { login, context } = attempt;
+  const { events, settings } = context;
+  if (response.kind === "invalid") {
+    const code = response.reason === "parameters" ? "login_link_invalid" : "sign_in_refused";
+    return refusal(attempt, {
+      tokens: "none",
+      reason: response.reason,
+      reply: () => failurePage(attempt, { code }),
+    });
+  }
+  const { code } = response;
+  const failedAt = failureAt(login, code, settings.publicPath);
+  if (!isSilentFailure(login, response))
+    return refusal(attempt, {
+      tokens: "none",
+      reason: code,
+      reply: () => redirect(failedAt ?? `${settings.publicPath}?error=${code}`),
+    });
+  return ending("none", () => {
+    const line = reasonLine("silent_login_failed", code);
+    events.emit(
+      "failure",
+      { ...about(login), during: "callback", kind: "refusal", reason: code },
+      line,
+    );
+    return redirect(failedAt ?? login.final_redirect);
+  });
+}
+
+/** The provider of a login, as events carry it. */
+const about = ({ issuer, provider }: PendingLogin) => withoutUndefined({ provider, issuer });
+
+interface Refusal extends Pick<Ending, "tokens" | "reply"> {
+  /** Of the event and the log. */
+  readonly reason: string;
+}
+
+/** The ending for a callback that idpauth itself refuses. */
+export function refusal({ context, login }: Attempt, { tokens, reason, reply }: Refusal): Ending {
+  return ending(tokens, () => {
+    context.events.refused("callback", reason, about(login));
+    return reply();
+  });
+}
+
+/** The reply for a failure: the popup's page, or the failure's own. */
+export async function failurePage(
+  { opened, context, login }: Attempt,
+  failure: Failure,
+): Promise<Reply> {
+  const failedAt = failureAt(login, failure.code, context.pages.publicPath);
+  if (failedAt !== undefined) return redirect(failedAt);
+  return failureReply(failure, opened.request, context.pages, "html");
+}
+
+/**
+ * The ending for a step that threw. An outage must not end a session that stays here, so it drops
+ * the tokens.
+ */
+export function failed({ context, login, hadCredentials }: Attempt, error: unknown): Ending {
+  const isOutage =
+    error instanceof ProviderUnavailableError || error instanceof StoreUnavailableError;
+  return ending(hadCredentials && isOutage ? "dropped" : "revoked", () => {
+    context.events.failed("callback", error, about(login));
+    const code = failureCodeOf(error);
+    const failedAt = code && failureAt(login, code, context.pages.publicPath);
+    if (failedAt === undefined) throw error;
+    return redirect(failedAt);
+  });
 }
 
 /**
