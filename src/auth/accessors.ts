@@ -185,13 +185,12 @@ export function createAccessors<FrameworkRequest extends object>(
     },
     whenEnded(raw) {
       const { settings, open, clock } = ready();
-      return whenEnded(
-        () => open(raw, requestOf(raw)).session,
-        settings,
+      return whenEnded(() => open(raw, requestOf(raw)).session, {
+        policy: settings,
         clock,
-        (closed) => onClose?.(raw, closed),
+        onClose: (closed) => onClose?.(raw, closed),
         shutdown,
-      );
+      });
     },
     loginUrl: (raw, options) => loginUrlFor(requestOf(raw), ready().settings, options),
     ...createListAccessors(parts),

@@ -49,7 +49,7 @@ export function createApiProxies<FrameworkRequest extends object>(
       subjectSessions === undefined
         ? opened.session
         : open(undefined as never, opened.request).session;
-    return () => whenEnded(session, settings, clock, onClose);
+    return () => whenEnded(session, { policy: settings, clock, onClose });
   }
 
   const addressOf = (request: IdpRequest, known: string | undefined) =>

@@ -58,7 +58,7 @@ export function createEvents(): (
     if (release === undefined)
       return failureReply({ code: "too_many_streams" }, request, pages, "json");
     const body = untilEnd(
-      (closed) => whenEnded(() => session, settings, clock, closed),
+      (closed) => whenEnded(() => session, { policy: settings, clock, onClose: closed }),
       clock,
       shutdown,
       release,

@@ -64,7 +64,8 @@ export function createFrameworkSessions(options: FrameworkSessionsOptions): Fram
   const look = (sessions: readonly SessionInFramework[]) =>
     Promise.all(sessions.map((session) => session.look()));
   const ends = createSessionEndWatch({ look, clock: options.clock, policy: options.policy });
-  return { open: (session) => new SessionInFramework(session, options, turns, ends) };
+  const parts = { options, turns, ends };
+  return { open: (session) => new SessionInFramework(session, parts) };
 }
 
 /** Runs the changes of one session one after the other. */
@@ -87,6 +88,13 @@ class Turns {
   }
 }
 
+/** What all sessions share. */
+interface Parts {
+  readonly options: FrameworkSessionsOptions;
+  readonly turns: Turns;
+  readonly ends: SessionEndWatch<SessionInFramework>;
+}
+
 class SessionInFramework implements UserSession {
   readonly atomic = false;
   readonly setCookies: readonly string[] = [];
@@ -96,12 +104,7 @@ class SessionInFramework implements UserSession {
   readonly #turns: Turns;
   readonly #ends: SessionEndWatch<SessionInFramework>;
 
-  constructor(
-    framework: FrameworkSession,
-    options: FrameworkSessionsOptions,
-    turns: Turns,
-    ends: SessionEndWatch<SessionInFramework>,
-  ) {
+  constructor(framework: FrameworkSession, { options, turns, ends }: Parts) {
     this.#framework = framework;
     this.#options = options;
     this.#turns = turns;

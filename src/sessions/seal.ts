@@ -67,9 +67,9 @@ export function createSealer(secretKey: string, fallbacks: readonly string[]): S
     seal: (plain, cookieValue, storeKey) =>
       encrypt(sessionKey(records[0], cookieValue), storeKey, plain),
     open: (sealed, cookieValue, storeKey) =>
-      decryptWith(records, storeKey, sealed, (master) => sessionKey(master, cookieValue)),
+      withEach(records, (key) => decrypt(sessionKey(key, cookieValue), storeKey, sealed)),
     sealSummary: (plain, storeKey) => encrypt(summaries[0], storeKey, plain),
-    openSummary: (sealed, storeKey) => decryptWith(summaries, storeKey, sealed),
+    openSummary: (sealed, storeKey) => withEach(summaries, (key) => decrypt(key, storeKey, sealed)),
     subjectHashes: ({ issuer, clientId }, subject) =>
       hashesOf(subjects, [issuer, clientId, subject]),
     sidHashes: ({ issuer, clientId }, sid) => hashesOf(sids, [issuer, clientId, sid]),
@@ -113,18 +113,10 @@ function encrypt(key: Buffer, storeKey: string, plain: string): Uint8Array {
   ]);
 }
 
-/**
- * Tries one key after the other.
- * @param keyOf the key that encrypts, by the one in the ring. Default: that one
- */
-function decryptWith(
-  ring: Keyring,
-  storeKey: string,
-  sealed: Uint8Array,
-  keyOf = (master: Buffer) => master,
-): string | undefined {
-  for (const master of ring) {
-    const plain = decrypt(keyOf(master), storeKey, sealed);
+/** Tries one key after the other. */
+function withEach(ring: Keyring, open: (key: Buffer) => string | undefined): string | undefined {
+  for (const key of ring) {
+    const plain = open(key);
     if (plain !== undefined) return plain;
   }
   return undefined;

@@ -23,20 +23,24 @@ export class SessionEndedError extends IdpAuthError {
 /** Milliseconds between two attempts to read a session whose store does not respond. */
 const RETRY_MS = 2_000;
 
+export interface EndSignalOptions {
+  readonly policy: PolicySettings;
+  readonly clock: Clock;
+  /** Gets a function to call when the request closes; the signal is released then. */
+  readonly onClose: (closed: () => void) => void;
+  /** Aborts the signal, too. Absent: the caller ends with it by itself. */
+  readonly shutdown?: Shutdown;
+}
+
 /**
  * Returns a signal that aborts when the session ends. Without a session it aborts as soon as the
  * store has responded.
  *
  * @param open opens the session of the request anew; what it throws, this throws
- * @param onClose gets a function to call when the request closes; the signal is released then
- * @param shutdown aborts the signal, too. Absent: the caller ends with it by itself
  */
 export function whenEnded(
   open: () => UserSession,
-  policy: PolicySettings,
-  clock: Clock,
-  onClose: (closed: () => void) => void,
-  shutdown?: Shutdown,
+  { policy, clock, onClose, shutdown }: EndSignalOptions,
 ): AbortSignal {
   const controller = new AbortController();
   let release: (() => void) | undefined;

@@ -1,5 +1,4 @@
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
-import type { SessionStore } from "../ports/session-store.js";
 import type { SessionRecord } from "../record/record.js";
 import {
   judge,
@@ -8,6 +7,7 @@ import {
   type PolicySettings,
   type SessionEnd,
 } from "../record/session-policy.js";
+import type { EndAnnouncements } from "./store-failures.js";
 
 /** Milliseconds between two checks of the limits of the watched sessions. */
 const TICK_MS = 1_000;
@@ -54,25 +54,35 @@ export interface SessionEndWatchOptions<Target> {
   readonly clock: Clock;
   readonly policy: PolicySettings;
   /** Announces ends between processes, if it has the methods. */
-  readonly store?: Pick<SessionStore, "announceEnd" | "watchEnds"> | undefined;
+  readonly store?: EndAnnouncements | undefined;
   /** Called when the store no longer announces ends. */
   readonly onLost?: () => void;
 }
-
-export type SessionEndWatch<Target> = ReturnType<typeof createSessionEndWatch<Target>>;
 
 /**
  * Watches sessions for connections that stay open. While sessions are watched, one timer runs in
  * the process. Each tick reads all due sessions together, however many connections they have. An
  * outage ends no session.
  */
+export interface SessionEndWatch<Target> {
+  /**
+   * Calls a function once when the session ends.
+   *
+   * @param key the session's key
+   * @returns a function that stops it
+   */
+  watch(key: string, target: Target, listener: (reason: SessionEnd) => void): () => void;
+  /** Calls the listeners of a session that has ended, and announces the end to other processes. */
+  ended(key: string, reason: SessionEnd): void;
+}
+
 export function createSessionEndWatch<Target>({
   look,
   clock,
   policy,
   store,
   onLost,
-}: SessionEndWatchOptions<Target>) {
+}: SessionEndWatchOptions<Target>): SessionEndWatch<Target> {
   const sessions = new Map<string, Watched<Target>>();
   let isConnected = false;
   let pollAt = 0;
@@ -81,12 +91,6 @@ export function createSessionEndWatch<Target>({
   let unwatch: (() => void) | undefined;
   let polling: Promise<void> | undefined;
 
-  /**
-   * Calls a function once when the session ends.
-   *
-   * @param key the session's key
-   * @returns a function that stops it
-   */
   function watch(key: string, target: Target, listener: (reason: SessionEnd) => void): () => void {
     let watched = sessions.get(key);
     // Due at once: the session may have ended since it was read.
@@ -102,7 +106,6 @@ export function createSessionEndWatch<Target>({
     };
   }
 
-  /** Calls the listeners of a session that has ended, and announces the end to other processes. */
   function ended(key: string, reason: SessionEnd): void {
     fire(key, reason);
     const announce = async (): Promise<void> => store?.announceEnd?.(key, reason);

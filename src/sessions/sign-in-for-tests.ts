@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { epochSeconds, type Clock } from "../clock.js";
+import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
 import { credentialsToDict } from "../record/credentials.js";
+import type { IdInfo } from "../record/identity.js";
 import type { JsonObject } from "../record/json.js";
 import { stateOfSignIn } from "../record/pending-logins.js";
 import { RECORD_VERSION, type ClientIdentity, type SessionRecord } from "../record/record.js";
@@ -30,35 +31,27 @@ export async function createSessionForTests(
   asked: SessionForTests,
   parts: SessionForTestsParts,
 ): Promise<readonly string[]> {
-  const { sessions, client, scope, baseUrl, stampsActivity, clock } = parts;
-  const now = epochSeconds(clock);
-  const {
-    claims,
-    tokens = {},
-    loginAt = now,
-    authTime,
-    acr,
-    data,
-    secure = baseUrl?.startsWith("https:") === true,
-  } = asked;
-  const idInfo = {
-    ...issuerClaims(claims, parts),
-    aud: client.clientId,
-    azp: client.clientId,
-    sub: `test-${randomUUID()}`,
-    iat: now,
-    exp: now + 3600,
-    ...withoutUndefined({ auth_time: authTime, acr }),
-    ...claims,
-  };
-  const record: SessionRecord = {
+  const { sessions, baseUrl } = parts;
+  const { secure = baseUrl?.startsWith("https:") === true } = asked;
+  const record = signedInRecord(asked, parts);
+  const session = sessions.open(undefined, secure);
+  await session.begin(() => record);
+  return session.setCookies;
+}
+
+function signedInRecord(asked: SessionForTests, parts: SessionForTestsParts): SessionRecord {
+  const { client, stampsActivity } = parts;
+  const now = epochSeconds(parts.clock);
+  const { tokens = {}, loginAt = now, data } = asked;
+  const idInfo = claimsForTests(asked, parts, now);
+  return {
     credentials: credentialsToDict({
       token: tokens.token ?? `access-token-for-tests-${randomUUID()}`,
       refreshToken: tokens.refresh_token,
       tokenUri: `${client.issuer.replace(/\/$/, "")}/token`,
       clientId: client.clientId,
       clientSecret: parts.clientSecret,
-      scopes: [...scope],
+      scopes: [...parts.scope],
     }),
     id_info: idInfo,
     idp_login_at: loginAt,
@@ -70,9 +63,24 @@ export async function createSessionForTests(
       ...withoutUndefined({ data: data === undefined ? undefined : parts.checkedData(data) }),
     },
   };
-  const session = sessions.open(undefined, secure);
-  await session.begin(() => record);
-  return session.setCookies;
+}
+
+function claimsForTests(
+  { claims, authTime, acr }: SessionForTests,
+  parts: SessionForTestsParts,
+  now: EpochSeconds,
+): IdInfo {
+  const { clientId } = parts.client;
+  return {
+    ...issuerClaims(claims, parts),
+    aud: clientId,
+    azp: clientId,
+    sub: `test-${randomUUID()}`,
+    iat: now,
+    exp: now + 3600,
+    ...withoutUndefined({ auth_time: authTime, acr }),
+    ...claims,
+  };
 }
 
 /** The tenant of a user whose claims name none, if every tenant is allowed. */

@@ -1,27 +1,39 @@
-import { nextTurn, type Clock } from "../clock.js";
+import { nextTurn, type Clock, type EpochSeconds } from "../clock.js";
 import { asStoreUnavailable } from "../errors.js";
-import type { EntryPage, LossyIndex, SessionStore, Stored } from "../ports/session-store.js";
+import type { EndWatcher, Entry, EntryPage, SessionStore, Stored } from "../ports/session-store.js";
 import { createSharedScans, type Search } from "./shared-scans.js";
 
 /** @param duration milliseconds */
 export type StoreFailureListener = (error: unknown, duration: number) => void;
 
-type Reported =
-  | "get"
-  | "insert"
-  | "replace"
-  | "touch"
-  | "delete"
-  | "listBySubject"
-  | "listBySid"
-  | "getMany"
-  | "inProcess";
+/** How a store announces the ends of sessions to other processes, if it can. */
+export interface EndAnnouncements {
+  announceEnd?(key: string, reason: string): Promise<void>;
+  watchEnds?(watcher: EndWatcher): () => void;
+}
 
-export interface ReportedStore extends Required<Pick<SessionStore, Reported>> {
-  /** How the store announces ends. Failures of this are not outages, and are not reported here. */
-  readonly announcements: Pick<SessionStore, "announceEnd" | "watchEnds">;
-  /** Undefined: the lists contain every entry. `search` finds what they have lost. */
-  readonly lossyIndex: (Pick<LossyIndex, "isWhole"> & { readonly search: Search }) | undefined;
+/** A store that can lose what its lists read. */
+export interface SearchedIndex {
+  isWhole(): Promise<boolean>;
+  /** Finds what the lists have lost. */
+  readonly search: Search;
+}
+
+/** A store as sessions use it: with every method, as `SessionStore` describes them. */
+export interface ReportedStore {
+  readonly inProcess: boolean;
+  get(key: string): Promise<Stored | undefined>;
+  insert(key: string, entry: Entry): Promise<boolean>;
+  replace(key: string, entry: Entry, version: string): Promise<boolean>;
+  touch(key: string, lastActive: EpochSeconds | null, expiresAt: EpochSeconds): Promise<boolean>;
+  delete(key: string): Promise<Stored | undefined>;
+  listBySubject(subject: string, cursor?: string): Promise<EntryPage>;
+  listBySid(sid: string, cursor?: string): Promise<EntryPage>;
+  getMany(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>>;
+  /** Failures of these are not outages, and are not reported here. */
+  readonly announcements: EndAnnouncements;
+  /** Undefined: the lists contain every entry. */
+  readonly lossyIndex: SearchedIndex | undefined;
 }
 
 /**

@@ -37,15 +37,15 @@ it("throws what the opening of the session throws, such as missing middleware, a
     throw missing;
   };
   let closings = 0;
-  expect(() => whenEnded(open, POLICY, clock, () => (closings += 1))).toThrow(missing);
+  expect(() => whenEnded(open, { policy: POLICY, clock, onClose: () => (closings += 1) })).toThrow(
+    missing,
+  );
   expect([clock.pendingTimers, closings]).toEqual([0, 0]);
 });
 
 it("watches nothing if the request closes before the session is read", async () => {
   const { watchers, open } = watchable(() => Promise.resolve(RECORD));
-  const signal = whenEnded(open, POLICY, clock, (closed) => {
-    closed();
-  });
+  const signal = whenEnded(open, { policy: POLICY, clock, onClose: (closed) => closed() });
   await turn();
   expect([watchers.size, signal.aborted, clock.pendingTimers]).toEqual([0, false, 0]);
 });
@@ -57,7 +57,7 @@ it("waits for the store in an outage at the start, and stops waiting when the re
   );
   const closings: (() => void)[] = [];
   const signals = [0, 1].map(() =>
-    whenEnded(open, POLICY, clock, (closed) => closings.push(closed)),
+    whenEnded(open, { policy: POLICY, clock, onClose: (closed) => closings.push(closed) }),
   );
   await turn();
   expect(clock.pendingTimers).toBe(2);
@@ -73,7 +73,7 @@ it("waits for the store in an outage at the start, and stops waiting when the re
 it("aborts with the reason `closing` when a shutdown begins, and stops watching the session", async () => {
   const { watchers, open } = watchable(() => Promise.resolve(RECORD));
   const shutdown = new Shutdown();
-  const signal = whenEnded(open, POLICY, clock, () => undefined, shutdown);
+  const signal = whenEnded(open, { policy: POLICY, clock, onClose: () => undefined, shutdown });
   await turn();
   expect(watchers.size).toBe(1);
   await shutdown.close(
@@ -96,7 +96,7 @@ it("during a shutdown, aborts after its caller could listen", async () => {
   const shutdown = new Shutdown();
   const none = () => undefined;
   await shutdown.close(clock, 10, () => Promise.resolve(), none);
-  const signal = whenEnded(open, POLICY, clock, none, shutdown);
+  const signal = whenEnded(open, { policy: POLICY, clock, onClose: none, shutdown });
   const aborted = new Promise((resolve) => signal.addEventListener("abort", resolve));
   expect(signal.aborted).toBe(false);
   await aborted;
@@ -105,8 +105,13 @@ it("during a shutdown, aborts after its caller could listen", async () => {
 it("is not aborted by a shutdown after the request has closed or the session has ended", async () => {
   const { watchers, open } = watchable(() => Promise.resolve(RECORD));
   const shutdown = new Shutdown();
-  const left = whenEnded(open, POLICY, clock, (closed) => queueMicrotask(closed), shutdown);
-  const ended = whenEnded(open, POLICY, clock, () => undefined, shutdown);
+  const left = whenEnded(open, {
+    policy: POLICY,
+    clock,
+    onClose: (closed) => queueMicrotask(closed),
+    shutdown,
+  });
+  const ended = whenEnded(open, { policy: POLICY, clock, onClose: () => undefined, shutdown });
   await turn();
   for (const end of watchers) end("logout");
   await shutdown.close(
