@@ -68,7 +68,7 @@ export async function refreshOnce(options: RefreshOptions): Promise<SessionRecor
 
 /** A refresh for an API. */
 export interface ApiRenewal {
-  /** Its name in the option `apis`. */
+  /** The API's name. */
   readonly name: string;
   /** The refresh under the lease of {@link refreshOnce}. */
   renew(refresh: ApiRefresh, record: SessionRecord): Promise<Renewed>;

@@ -40,7 +40,7 @@ const VARIABLES: readonly string[] = Object.values(SETTINGS).map((row) => row.en
 /**
  * Finds misspelt variables. The findings contain names only, since the value may be a secret.
  *
- * @param keys the keys of several providers
+ * @param keys the keys of the providers
  * @param isRefused whether there are further keys, which are wrong
  */
 export function misspeltVariables(

@@ -1,5 +1,4 @@
 /** Which of several providers a login goes to. */
-import type { Api } from "../config/api-options.js";
 import { isIssuerOf } from "../config/tenant-issuers.js";
 import { single } from "../http/request.js";
 import type { BadParameter } from "../pages/failure-reply.js";
@@ -38,7 +37,7 @@ export function readProviders(
 }
 
 interface ApiChoice {
-  readonly apis: ReadonlyMap<string, Api>;
+  readonly context: EndpointContext;
   /** Of the login; empty if they are bad. */
   readonly providers: readonly EndpointRegistration[];
 }
@@ -46,7 +45,7 @@ interface ApiChoice {
 /** Reads the API that a login asks for (parameter `api`). */
 export function readApi(
   own: URLSearchParams,
-  { apis, providers }: ApiChoice,
+  { context: { apis }, providers }: ApiChoice,
   bad: BadParameter[],
 ): string | undefined {
   const { value, repeated } = single(own, "api");

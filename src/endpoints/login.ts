@@ -26,9 +26,9 @@ import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { destinationOf, failureAt, failureCodeOf } from "./login-destination.js";
 import { readLoginParameters, type LoginParameters } from "./login-parameters.js";
 
-/** Loaded at the start if there are APIs. */
+/** Loaded at the start if a login can name an API. */
 export const loadApiLogin = lazily(() => import("../record/stored-api-tokens.js"));
-/** Loaded at the start if there are several providers. */
+/** Loaded at the start if a user may have to choose. */
 export const loadChooser = lazily(() => import("./provider-chooser.js"));
 
 /**
@@ -50,7 +50,7 @@ export async function login(opened: SessionRequest, context: EndpointContext): P
       : settings.loginParams;
   const bad: BadParameter[] = [];
   const providers = readProviders(own, context, bad);
-  const api = readApi(own, { apis: context.apis, providers }, bad);
+  const api = readApi(own, { context, providers }, bad);
   const wanted = readLoginParameters(query, names, bad);
   if (bad.length > 0) {
     events.refused("login", "invalid_parameter");

@@ -27,7 +27,7 @@ import {
   upgradesOf,
   writeFresh,
   writeReply,
-  type ProxyUpgrade,
+  type UpgradeProxy,
 } from "../node/node.js";
 import { sessionMiddlewareOf } from "./session-middleware.js";
 import { frameworkSessionOf } from "./session-of-request.js";
@@ -51,6 +51,7 @@ export interface ExpressIdpAuth<
 >
   extends
     AdapterAuth<Request, OwnClaims, Data>,
+    UpgradeProxy,
     Guards<RequestHandler, GuardResponses, OwnClaims, Data> {
   /**
    * Runs the startup checks and mounts the endpoints. Call it after the session middleware, if
@@ -60,11 +61,6 @@ export interface ExpressIdpAuth<
    * @throws ConfigurationError with every finding at once
    */
   mount(app: Application | Router): readonly Finding[];
-  /**
-   * Passes the upgrades to WebSockets on to the APIs that `proxyApi` was called for. Bundled
-   * sessions only. False: the path is no API's.
-   */
-  readonly proxyUpgrade: ProxyUpgrade;
   /** The endpoints as middleware, for applications that mount by hand and call `start`. */
   readonly routes: RequestHandler;
   /**

@@ -22,7 +22,7 @@ import {
   rememberResponse,
   sourceOf,
   upgradesOf,
-  type ProxyUpgrade,
+  type UpgradeProxy,
 } from "../node/node.js";
 import { errorHooks } from "./fastify-errors.js";
 import {
@@ -90,6 +90,7 @@ export interface FastifyIdpAuth<
 >
   extends
     AdapterAuth<AnyFastifyRequest, OwnClaims, Data>,
+    UpgradeProxy,
     Guards<GuardHook, GuardResponses, OwnClaims, Data> {
   /**
    * Runs the startup checks and serves the endpoints: `await app.register(auth.plugin)`. Register
@@ -100,11 +101,6 @@ export interface FastifyIdpAuth<
    * every finding.
    */
   readonly plugin: IdpAuthPlugin;
-  /**
-   * Passes the upgrades to WebSockets on to the APIs that `proxyApi` was called for. Bundled
-   * sessions only. False: the path is no API's.
-   */
-  readonly proxyUpgrade: ProxyUpgrade;
 }
 
 /**

@@ -17,7 +17,7 @@ import {
   type IdpAuthOptions,
   type Stopped,
 } from "../../index.js";
-import { keepPrivate, onClose, sourceOf, upgradesOf, type ProxyUpgrade } from "../node/node.js";
+import { keepPrivate, onClose, sourceOf, upgradesOf, type UpgradeProxy } from "../node/node.js";
 import { replaceOnError } from "./koa-errors.js";
 import { KoaRequest, setReply } from "./koa-message.js";
 
@@ -52,6 +52,7 @@ export interface KoaIdpAuth<
 >
   extends
     AdapterAuth<AnyContext, OwnClaims, Data>,
+    UpgradeProxy,
     Guards<KoaMiddleware, GuardResponses, OwnClaims, Data> {
   /**
    * Runs the startup checks and mounts the endpoints: `app.use(auth.routes)`. Mount on the
@@ -60,11 +61,6 @@ export interface KoaIdpAuth<
    * @throws ConfigurationError with every finding at once
    */
   mount<StateT, ContextT>(app: Koa<StateT, ContextT>): readonly Finding[];
-  /**
-   * Passes the upgrades to WebSockets on to the APIs that `proxyApi` was called for. Bundled
-   * sessions only. False: the path is no API's.
-   */
-  readonly proxyUpgrade: ProxyUpgrade;
   /** The endpoints as middleware, for applications that mount by hand and call `start`. */
   readonly routes: KoaMiddleware;
   /** As `idpRequired`, with a rule for the route and your own responses. */

@@ -89,6 +89,18 @@ export interface ListenerOptions<Request = IncomingMessage, Response = ServerRes
  */
 export type ProxyUpgrade = (message: IncomingMessage, socket: Duplex, head: Buffer) => boolean;
 
+/** Of the `auth` object of each framework over node:http. */
+export interface UpgradeProxy {
+  /**
+   * Passes the upgrades to WebSockets on to the APIs that `proxyApi` was called for. Bundled
+   * sessions only.
+   *
+   * @returns false if the path is no API's:
+   *   `server.on("upgrade", (...upgrade) => auth.proxyUpgrade(...upgrade) || upgrade[1].destroy())`
+   */
+  readonly proxyUpgrade: ProxyUpgrade;
+}
+
 /** An upgrade as the framework's setting about trusted proxies reads it. */
 export interface UpgradeRequest {
   /** With the scheme and the host that the framework trusts. */
@@ -142,6 +154,7 @@ export interface NodeIdpAuth<
 >
   extends
     AdapterAuth<AnyRequest, OwnClaims, Data>,
+    UpgradeProxy,
     Omit<Guards<HandlerWrapper, GuardResponses>, "idpRequiredWith"> {
   /**
    * Runs the startup checks and returns a listener for a server. The listener serves the endpoints
@@ -165,14 +178,6 @@ export interface NodeIdpAuth<
    *   the caller catches it.
    */
   handle(request: AnyRequest, response: AnyResponse): false | Promise<true>;
-  /**
-   * Passes the upgrades to WebSockets on to the APIs that `proxyApi` was called for. Bundled
-   * sessions only.
-   *
-   * @returns false if the path is no API's:
-   *   `server.on("upgrade", (...upgrade) => auth.proxyUpgrade(...upgrade) || upgrade[1].destroy())`
-   */
-  readonly proxyUpgrade: ProxyUpgrade;
   /**
    * Lets only users pass who are signed in within the session limits:
    * `const reports = auth.idpRequired((request, response) => …)`.
