@@ -54,7 +54,8 @@ export function createOptionalWrites(clock: Clock): OptionalWrite {
         clock.timer(PAUSE_MS, resume);
       },
     );
-    return inTime(clock, PATIENCE_MS, settled, () => LATE).catch((error: unknown) => {
+    const limit = { clock, milliseconds: PATIENCE_MS, late: () => LATE };
+    return inTime(settled, limit).catch((error: unknown) => {
       if (error !== LATE) throw error;
       isLate = true;
       pause();

@@ -67,16 +67,15 @@ export interface Refresher {
 
 export function createRefresher(options: RefresherOptions): Refresher {
   const { clock, tasks } = options;
-  const patience = patienceMs(options.httpTimeout);
+  const patience = {
+    clock,
+    milliseconds: patienceMs(options.httpTimeout),
+    late: () => new ProviderUnavailableError("refresh_pending"),
+  };
   // By session, never by client or user: a session must not get another session's tokens.
   const running = new Map<string, Running>();
   // By provider: while one hangs, the sessions of the others are refreshed.
   const slotsOf = new Map<Registration, Slots>();
-
-  const late = () => new ProviderUnavailableError("refresh_pending");
-  /** The refresh goes on without the request. */
-  const withPatience = (refresh: Promise<SessionRecord | undefined>) =>
-    inTime(clock, patience, refresh, late);
 
   function slotsAt(registration: Registration): Slots {
     const known = slotsOf.get(registration);
@@ -120,7 +119,8 @@ export function createRefresher(options: RefresherOptions): Refresher {
       const refresh = inTurn({ session, key, needOf, api });
       // Every request may have left when it fails. The failure has been reported already.
       refresh.catch(() => undefined);
-      return withPatience(refresh);
+      // It goes on without the request.
+      return inTime(refresh, patience);
     },
     async idle() {
       while (running.size + tasks.size > 0)

@@ -180,7 +180,11 @@ export async function runHook<Result>(
   const late = () => new HookFailedError(hook, "timeout");
   try {
     // An async function, because the hook may throw instead of returning a promise.
-    return await within(clock, hookTimeout * 1000, async (signal) => call(signal), late);
+    return await within(async (signal) => call(signal), {
+      clock,
+      milliseconds: hookTimeout * 1000,
+      late,
+    });
   } catch (thrown) {
     // An outage that the hook passes on, such as the store's, is an outage like any other.
     const error = isOutage(thrown) ? thrown : new HookFailedError(hook, "threw", { cause: thrown });

@@ -201,8 +201,13 @@ export function createAccessors<FrameworkRequest extends object>(
     isValidIdpUrl: (url) => isValidIdpUrl(url, ready().settings.documentHosts),
     mountPath: () => ready().settings.mountPath,
     close: ({ timeout } = {}) =>
-      shutdown.close(parts.clock, timeout, settled, (count) => {
-        events.log({ ...logLine("closed_late"), details: { count } });
+      shutdown.close({
+        clock: parts.clock,
+        timeout,
+        settled,
+        onLate: (count) => {
+          events.log({ ...logLine("closed_late"), details: { count } });
+        },
       }),
     [SETTLED]: settled,
     on: (name, listener) => events.on(name, listener),

@@ -19,7 +19,8 @@ const PATIENCE = 1_000;
  * moment. The request goes on afterwards.
  */
 export function withPatience<Result>(clock: Clock, request: Promise<Result>): Promise<Result> {
-  return inTime(clock, PATIENCE, request, () => new ProviderUnavailableError("timeout"));
+  const late = () => new ProviderUnavailableError("timeout");
+  return inTime(request, { clock, milliseconds: PATIENCE, late });
 }
 
 /** The address at which a logout continues. */

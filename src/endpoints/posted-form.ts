@@ -26,7 +26,11 @@ export async function readForm(
       return body.length > MAX_BYTES ? undefined : new URLSearchParams(textOf([body]));
     if (isUnread(body)) {
       const late = () => new Error("The body took too long.");
-      return await within(clock, TIME_LIMIT, (signal) => readBytes(body, signal), late);
+      return await within((signal) => readBytes(body, signal), {
+        clock,
+        milliseconds: TIME_LIMIT,
+        late,
+      });
     }
     return isObject(body) ? ofFields(body) : undefined;
   } catch {

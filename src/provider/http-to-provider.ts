@@ -82,7 +82,8 @@ export function withDeadline<Result>(
   seconds: number,
   task: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  return within(clock, seconds * 1000, task, () => new ProviderUnavailableError("timeout"));
+  const late = () => new ProviderUnavailableError("timeout");
+  return within(task, { clock, milliseconds: seconds * 1000, late });
 }
 
 /**

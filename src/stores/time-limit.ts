@@ -47,5 +47,5 @@ export function withinTime<Result>(
   milliseconds: number,
   tooLate = () => "The session store didn't respond in time.",
 ): Promise<Result> {
-  return inTime(clock, milliseconds, work, () => new StoreUnavailableError(tooLate()));
+  return inTime(work, { clock, milliseconds, late: () => new StoreUnavailableError(tooLate()) });
 }

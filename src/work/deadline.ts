@@ -1,16 +1,21 @@
 import type { Clock } from "../clock.js";
 
+/** How long work may take. */
+export interface TimeLimit {
+  /** Decides whether the wait keeps the process alive: the system clock's timers do not. */
+  readonly clock: Clock;
+  readonly milliseconds: number;
+  /** Returns the error once the time has passed. */
+  readonly late: () => Error;
+}
+
 /**
  * Returns the result of the work, or rejects with `late()` as soon as the time has passed. The work
  * may continue. How it ends later is ignored.
- *
- * The clock decides whether the wait keeps the process alive: the system clock's timers do not.
  */
 export function inTime<Result>(
-  clock: Clock,
-  milliseconds: number,
   work: Promise<Result>,
-  late: () => Error,
+  { clock, milliseconds, late }: TimeLimit,
 ): Promise<Result> {
   return new Promise((resolve, reject) => {
     const cancel = clock.timer(milliseconds, () => {
@@ -25,14 +30,13 @@ export function inTime<Result>(
  * times as much as the timer.
  */
 export async function within<Result>(
-  clock: Clock,
-  milliseconds: number,
   work: (signal: AbortSignal) => Promise<Result>,
-  late: () => Error,
+  limit: TimeLimit,
 ): Promise<Result> {
   const deadline = new AbortController();
-  return inTime(clock, milliseconds, work(deadline.signal), () => {
+  const late = () => {
     deadline.abort(new DOMException("The time limit has passed.", "TimeoutError"));
-    return late();
-  });
+    return limit.late();
+  };
+  return inTime(work(deadline.signal), { ...limit, late });
 }

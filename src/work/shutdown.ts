@@ -15,10 +15,21 @@ interface Entry {
 }
 
 /** Seconds that a shutdown waits if the application doesn't say. */
-const TIMEOUT = 10;
+const DEFAULT_TIMEOUT_SECONDS = 10;
 
-/** The most milliseconds that a timer of Node.js can wait. */
-const LONGEST = 2 ** 31 - 1;
+/** The most that a timer of Node.js can wait. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** How a shutdown goes. */
+export interface Closing {
+  readonly clock: Clock;
+  /** Seconds after which the rest is broken off. */
+  readonly timeout: number | undefined;
+  /** Resolves when no work is running that no response waits for. */
+  readonly settled: () => Promise<void>;
+  /** Gets the number of what is broken off. */
+  readonly onLate: (count: number) => void;
+}
 
 /** What one `auth` object has open, and how it ends when the process stops. */
 export class Shutdown {
@@ -75,24 +86,13 @@ export class Shutdown {
     this.#resources.add(release);
   }
 
-  /**
-   * Ends everything. Never rejects. Every call returns the promise of the first one.
-   *
-   * @param timeout seconds after which the rest is broken off
-   * @param settled resolves when no work is running that no response waits for
-   * @param onLate gets the number of what is broken off
-   */
-  close(
-    clock: Clock,
-    timeout: number | undefined,
-    settled: () => Promise<void>,
-    onLate: (count: number) => void,
-  ): Promise<void> {
+  /** Ends everything. Never rejects. Every call returns the promise of the first one. */
+  close({ clock, timeout, settled, onLate }: Closing): Promise<void> {
     this.#closed ??= new Promise((resolve) => {
-      const seconds = timeout !== undefined && timeout >= 0 ? timeout : TIMEOUT;
+      const seconds = timeout !== undefined && timeout >= 0 ? timeout : DEFAULT_TIMEOUT_SECONDS;
       // The clock's timers keep no process alive; this one does.
       const alive = setInterval(() => undefined, 60_000);
-      const limit = Math.min(seconds * 1000, LONGEST);
+      const limit = Math.min(seconds * 1000, LONGEST_TIMER_MS);
       const since = clock.monotonic();
       let isOver = false;
       const done = () => {

@@ -5,16 +5,16 @@ import { ProviderUnavailableError } from "../errors.js";
  * Requests that may wait for each slot. A later request gets a 503 at once, because no user would
  * wait that long.
  */
-const QUEUE_PER_SLOT = 50;
+const QUEUED_REQUESTS = 50;
 
 /**
  * Bounds of the estimated seconds until the queue is free. Up to twice the estimate is sent, to
  * spread the retries.
  */
-const RETRY_AFTER = { least: 1, most: 30 };
+const RETRY_AFTER_SECONDS = { least: 1, most: 30 };
 
 /** The weight of the newest duration in the running average. */
-const WEIGHT = 0.1;
+const NEWEST_DURATION_SHARE = 0.1;
 
 /** Releases the slot. */
 export type Release = () => void;
@@ -34,13 +34,19 @@ interface Waiting {
   hasLeft: boolean;
 }
 
-export type Slots = ReturnType<typeof createSlots>;
-
 /**
  * Limits how many requests of one kind are at the provider at a time: ten thousand sessions that
  * expire in the same second must not become ten thousand connections. First come, first served.
  */
-export function createSlots({ limit, reason, clock, patience }: SlotOptions) {
+export interface Slots {
+  /**
+   * @throws ProviderUnavailableError with the reason of the options: the queue is full, or
+   *   `patience` is over
+   */
+  take(): Promise<Release>;
+}
+
+export function createSlots({ limit, reason, clock, patience }: SlotOptions): Slots {
   const queue: Waiting[] = [];
   /** Index of the first waiting request. A shift of a long array would move every element. */
   let first = 0;
@@ -50,7 +56,7 @@ export function createSlots({ limit, reason, clock, patience }: SlotOptions) {
   let duration = 0;
 
   function wait(): Promise<void> {
-    if (queued() >= limit * QUEUE_PER_SLOT) return Promise.reject(refused());
+    if (queued() >= limit * QUEUED_REQUESTS) return Promise.reject(refused());
     return new Promise((resolve, reject) => {
       const waiting: Waiting = { proceed: resolve, hasLeft: false };
       queue.push(waiting);
@@ -94,7 +100,10 @@ export function createSlots({ limit, reason, clock, patience }: SlotOptions) {
 
   function refused(): ProviderUnavailableError {
     const seconds = (queued() * duration) / limit / 1000;
-    const estimate = Math.min(RETRY_AFTER.most, Math.max(RETRY_AFTER.least, seconds));
+    const estimate = Math.min(
+      RETRY_AFTER_SECONDS.most,
+      Math.max(RETRY_AFTER_SECONDS.least, seconds),
+    );
     // Random, so that requests refused together do not come back together.
     return new ProviderUnavailableError(reason, {
       retryAfter: Math.ceil(estimate * (1 + Math.random())),
@@ -102,11 +111,7 @@ export function createSlots({ limit, reason, clock, patience }: SlotOptions) {
   }
 
   return {
-    /**
-     * @throws ProviderUnavailableError with the reason of the options: the queue is full, or
-     *   `patience` is over
-     */
-    async take(): Promise<Release> {
+    async take() {
       if (taken < limit) taken += 1;
       else await wait();
       const since = clock.monotonic();
@@ -114,7 +119,7 @@ export function createSlots({ limit, reason, clock, patience }: SlotOptions) {
       return () => {
         if (!isHeld) return;
         isHeld = false;
-        duration += WEIGHT * (clock.monotonic() - since - duration);
+        duration += NEWEST_DURATION_SHARE * (clock.monotonic() - since - duration);
         pass();
       };
     },

@@ -2039,7 +2039,12 @@ describe("close()", () => {
       const none = () => {};
       const refresher = createRefresher({ owners: new Owners([{ issuer: "i", clientId: "c", provider }]), clock: systemClock, events: new EventHub(none, systemClock), orphanedTokens: {}, application: { reviewsRefreshes: false }, tasks: new UnawaitedTasks(), httpTimeout: 5, concurrency: 20 });
       void refresher.refresh(session, ({ credentials }) => credentials.token === "a" ? "tokens" : undefined);
-      await new Shutdown().close(systemClock, 30, () => refresher.idle(), none);
+      await new Shutdown().close({
+        clock: systemClock,
+        timeout: 30,
+        settled: () => refresher.idle(),
+        onLate: none,
+      });
       console.log(record.credentials.refresh_token, writes);`;
     const { stdout } = await promisify(execFile)(
       process.execPath,

@@ -168,7 +168,7 @@ function shutDown(shutdown: Shutdown) {
   const clock = new TestClock();
   const state = { isOver: false };
   const over = () => (state.isOver = true);
-  void shutdown.close(clock, 10, async () => undefined, () => undefined).then(over); // prettier-ignore
+  void shutdown.close({ clock, timeout: 10, settled: async () => undefined, onLate: () => undefined }).then(over); // prettier-ignore
   return { clock, state };
 }
 

@@ -17,7 +17,12 @@ const soon = () => new Promise((resolve) => setTimeout(resolve, 30));
 function close({ shutdown }: Front, timeout = 10) {
   const late: number[] = [];
   const state = { isClosed: false };
-  const closed = shutdown.close(systemClock, timeout, settled, (count) => late.push(count));
+  const closed = shutdown.close({
+    clock: systemClock,
+    timeout,
+    settled,
+    onLate: (count) => late.push(count),
+  });
   void closed.then(() => (state.isClosed = true));
   return { closed, late, state };
 }

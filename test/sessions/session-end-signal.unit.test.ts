@@ -76,12 +76,12 @@ it("aborts with the reason `closing` when a shutdown begins, and stops watching 
   const signal = whenEnded(open, { policy: POLICY, clock, onClose: () => undefined, shutdown });
   await turn();
   expect(watchers.size).toBe(1);
-  await shutdown.close(
+  await shutdown.close({
     clock,
-    10,
-    () => Promise.resolve(),
-    () => undefined,
-  );
+    timeout: 10,
+    settled: () => Promise.resolve(),
+    onLate: () => undefined,
+  });
   expect(signal.reason).toMatchObject({
     name: "SessionEndedError",
     code: "shutting_down",
@@ -95,7 +95,7 @@ it("during a shutdown, aborts after its caller could listen", async () => {
   const { open } = watchable(() => Promise.resolve(RECORD));
   const shutdown = new Shutdown();
   const none = () => undefined;
-  await shutdown.close(clock, 10, () => Promise.resolve(), none);
+  await shutdown.close({ clock, timeout: 10, settled: () => Promise.resolve(), onLate: none });
   const signal = whenEnded(open, { policy: POLICY, clock, onClose: none, shutdown });
   const aborted = new Promise((resolve) => signal.addEventListener("abort", resolve));
   expect(signal.aborted).toBe(false);
@@ -114,12 +114,12 @@ it("is not aborted by a shutdown after the request has closed or the session has
   const ended = whenEnded(open, { policy: POLICY, clock, onClose: () => undefined, shutdown });
   await turn();
   for (const end of watchers) end("logout");
-  await shutdown.close(
+  await shutdown.close({
     clock,
-    10,
-    () => Promise.resolve(),
-    () => undefined,
-  );
+    timeout: 10,
+    settled: () => Promise.resolve(),
+    onLate: () => undefined,
+  });
   expect(left.aborted).toBe(false);
   expect(ended.reason).toMatchObject({ code: "session_ended", reason: "logout" });
 });

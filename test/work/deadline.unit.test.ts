@@ -9,33 +9,30 @@ const pending = () => new Promise<never>(() => undefined);
 
 it("work that ends in time gives its result or its error, and no timer remains", async () => {
   const clock = new TestClock();
+  const limit = { clock, milliseconds: 10, late };
   const failure = new TypeError("failed");
   const throws = () => {
     throw failure;
   };
-  expect(await within(clock, 10, () => Promise.resolve(1), late)).toBe(1);
-  await expect(within(clock, 10, () => Promise.reject(failure), late)).rejects.toBe(failure);
-  await expect(within(clock, 10, throws, late)).rejects.toBe(failure);
+  expect(await within(() => Promise.resolve(1), limit)).toBe(1);
+  await expect(within(() => Promise.reject(failure), limit)).rejects.toBe(failure);
+  await expect(within(throws, limit)).rejects.toBe(failure);
   expect(clock.pendingTimers).toBe(0);
 });
 
 it("late work rejects with the given error, its signal is aborted, and how it ends later is ignored", async () => {
   const clock = new TestClock();
+  const limit = { clock, milliseconds: 10, late };
   let fail = (): void => undefined;
   let seen: AbortSignal | undefined;
-  const result = within(
-    clock,
-    10,
-    (signal) => {
-      seen = signal;
-      return new Promise<never>((_resolve, reject) => {
-        fail = () => {
-          reject(new Error("too late to matter"));
-        };
-      });
-    },
-    late,
-  );
+  const result = within((signal) => {
+    seen = signal;
+    return new Promise<never>((_resolve, reject) => {
+      fail = () => {
+        reject(new Error("too late to matter"));
+      };
+    });
+  }, limit);
   clock.advance(9);
   expect(seen?.aborted).toBe(false);
   clock.advance(1);
@@ -48,7 +45,9 @@ it("late work rejects with the given error, its signal is aborted, and how it en
 it("a wait for a store keeps the process alive, and a wait by the system clock does not", async () => {
   const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
   const before = timers();
-  const byClock = expect(within(systemClock, 20, pending, late)).rejects.toThrow("late");
+  const byClock = expect(
+    within(pending, { clock: systemClock, milliseconds: 20, late }),
+  ).rejects.toThrow("late");
   expect(timers()).toBe(before);
   const forStore = expect(withinTime(pending(), 20)).rejects.toMatchObject({
     code: "store_unavailable",

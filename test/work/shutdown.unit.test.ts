@@ -16,7 +16,7 @@ function begin(
   const clock = new TestClock();
   const late: number[] = [];
   const state = { isClosed: false };
-  const closed = shutdown.close(clock, timeout, settled, (count) => late.push(count));
+  const closed = shutdown.close({ clock, timeout, settled, onLate: (count) => late.push(count) });
   void closed.then(() => (state.isClosed = true));
   return { clock, closed, late, state };
 }
@@ -99,7 +99,9 @@ it("has one promise, and the timeout of the first call", () => {
   const shutdown = new Shutdown();
   shutdown.add({ destroy: () => undefined });
   const { clock, closed } = begin(shutdown);
-  expect(shutdown.close(clock, 0, nothing, () => undefined)).toBe(closed);
+  expect(shutdown.close({ clock, timeout: 0, settled: nothing, onLate: () => undefined })).toBe(
+    closed,
+  );
 });
 
 it.each([
@@ -111,7 +113,9 @@ it.each([
   shutdown.add({ destroy: () => undefined });
   const clock = new TestClock();
   let isClosed = false;
-  void shutdown.close(clock, timeout, nothing, () => undefined).then(() => (isClosed = true));
+  void shutdown
+    .close({ clock, timeout, settled: nothing, onLate: () => undefined })
+    .then(() => (isClosed = true));
   await turn();
   clock.advance(9_999);
   await turn();
@@ -124,7 +128,12 @@ it.each([
 it("waits no longer than a timer can, however long the timeout is", () => {
   const timer = vi.fn(() => () => undefined);
   const clock = { ...new TestClock(), now: () => 0, monotonic: () => 0, timer };
-  void new Shutdown().close(clock, Infinity, nothing, () => undefined);
+  void new Shutdown().close({
+    clock,
+    timeout: Infinity,
+    settled: nothing,
+    onLate: () => undefined,
+  });
   expect(timer).toHaveBeenCalledExactlyOnceWith(2_147_483_647, expect.any(Function));
 });
 
