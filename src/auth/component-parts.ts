@@ -4,6 +4,7 @@ import type { Clock } from "../clock.js";
 import type { Settings } from "../config/read-settings.js";
 import type { SettingNames } from "../config/setting-names.js";
 import type { EventHub, ProviderEvents } from "../events/event-hub.js";
+import type { DeclaredRules } from "../guard/declared-rules.js";
 import type { Provider, TokenTarget } from "../ports/provider.js";
 import type { OwnEndpoints } from "../provider/endpoint-owners.js";
 import type { Shutdown } from "../work/shutdown.js";
@@ -19,8 +20,8 @@ export interface ComponentParts<FrameworkRequest extends object> {
   /** Gets the session of each request for an endpoint. */
   readonly endpointOpened: (raw: FrameworkRequest, opened: SessionRequest) => void;
   readonly shutdown: Shutdown;
-  /** Whether a route for users of this provider needs `auth_time`. */
-  readonly needsAuthTime: (provider: string | undefined) => boolean;
+  /** What the application's routes require. They may be declared after the start. */
+  readonly rules: DeclaredRules;
 }
 
 /** What a provider is created from. */

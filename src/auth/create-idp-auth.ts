@@ -81,7 +81,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
         clock,
         events,
         createProvider,
-        needsAuthTime: (provider) => rules.needsAuthTime(provider),
+        rules,
         shutdown,
         endpointOpened: (raw, opened) => {
           memory.endpointOpened(raw, opened);

@@ -24,7 +24,7 @@ const loadEndpointOwners = lazily(() => import("../provider/endpoint-owners.js")
 /** @param own idpauth's own sessions, which a provider can end */
 export function createRegistrations(
   { providers, apis }: CheckedSettings,
-  { options, clock, events, createProvider, needsAuthTime, tasks, own }: RegistrationParts,
+  { options, clock, events, createProvider, rules, tasks, own }: RegistrationParts,
 ): readonly EndpointRegistration[] {
   const loadOwners = lazily(async () =>
     (await loadEndpointOwners()).createEndpointOwners(providers),
@@ -53,7 +53,7 @@ export function createRegistrations(
       }),
       takeExchangeSlot: exchangeSlots(),
       takePushSlot: pushSlots(),
-      requestsAuthTime: () => settings.requestAuthTime ?? needsAuthTime(key),
+      requestsAuthTime: () => settings.requestAuthTime ?? rules.needsAuthTime(key),
       logouts: own?.logoutsOf(client),
     };
   });

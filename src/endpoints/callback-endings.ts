@@ -121,7 +121,7 @@ export function refusal({ context, login }: Attempt, { tokens, reason, reply }: 
   });
 }
 
-/** The reply for a failure: the popup's page, or the failure's own. */
+/** The reply for a failure: at the login's destination if that is for it, else its own page. */
 export async function failurePage(
   { opened, context, login }: Attempt,
   failure: Failure,
