@@ -6,7 +6,6 @@ import { lazily } from "../work/lazily.js";
 import type { UnawaitedTasks } from "../work/unawaited-tasks.js";
 import { createCallback } from "./callback.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
-import { landing } from "./landing-page.js";
 import { loadApiLogin, loadChooser, login } from "./login.js";
 import { logoutCallback } from "./logout-at-provider.js";
 import { logout } from "./logout.js";
@@ -26,12 +25,13 @@ function createPublicKeys({ settings }: EndpointRegistration): Endpoint {
 
 const styleSheet: Endpoint = async (_, { pages }) => stylesheet(await pages.style());
 
-// Most applications turn none of these on, or have no popup. Only the debug page, which nobody's
+// Most applications turn none of these on, or need them late. Only the debug page, which nobody's
 // sign-in needs, waits for its first request.
 const loadBackchannelLogout = lazily(() => import("./backchannel-logout.js"));
 const loadEventStream = lazily(() => import("./event-stream.js"));
 const loadFrontchannelLogout = lazily(() => import("./frontchannel-logout.js"));
 const loadSessionList = lazily(() => import("./session-list.js"));
+const loadLandingPage = lazily(() => import("./landing-page.js"));
 const loadPopup = lazily(() => import("./popup.js"));
 const loadDebug = lazily(() => import("./debug.js"));
 
@@ -75,7 +75,10 @@ const GET = ["GET"];
  * exact. docs/reference/endpoints.md is generated from it.
  */
 export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
-  "": { methods: READ, create: () => landing },
+  "": {
+    methods: READ,
+    create: ({ tasks }) => loadedNow(tasks, async () => (await loadLandingPage()).landing),
+  },
   login: {
     methods: GET,
     refusesPrefetch: true,

@@ -3,7 +3,7 @@ import { ownOrigin, type AddressSettings, type IdpRequest } from "../http/reques
 import { lazily } from "../work/lazily.js";
 import type { ChooserModel } from "./chooser-page.js";
 import { errorPage, type ErrorModel } from "./error-page.js";
-import { indexPage, type IndexModel } from "./index-page.js";
+import type { IndexModel } from "./index-page.js";
 import {
   DEFAULT_LANGUAGE,
   loadMessages,
@@ -13,7 +13,7 @@ import {
 } from "./languages.js";
 import { layout, type Brand } from "./layout.js";
 import { en } from "./locales/en.js";
-import { otherUserPage, type OtherUserModel } from "./other-user-page.js";
+import type { OtherUserModel } from "./other-user-page.js";
 import type { PageContent, PageDescription } from "./page-description.js";
 import type { PagesOptions } from "./page-options.js";
 import { page } from "./page-reply.js";
@@ -24,6 +24,8 @@ import { createTexts, type Texts } from "./texts.js";
 
 const loadStyle = lazily(() => import("./style.js"));
 const loadChooserPage = lazily(() => import("./chooser-page.js"));
+const loadIndexPage = lazily(() => import("./index-page.js"));
+const loadOtherUserPage = lazily(() => import("./other-user-page.js"));
 const loadPopupPage = lazily(() => import("./popup-page.js"));
 const loadSessionsPage = lazily(() => import("./sessions-page.js"));
 
@@ -190,6 +192,8 @@ export function createPages(parts: PagesParts): Pages {
     load: ({ chooser }) =>
       Promise.all([
         loadStyle(),
+        loadIndexPage(),
+        loadOtherUserPage(),
         loadPopupPage(),
         ...(chooser ? [loadChooserPage()] : []),
         ...(hasSessionsPage ? [loadSessionsPage()] : []),
@@ -200,10 +204,11 @@ export function createPages(parts: PagesParts): Pages {
       const { styleWith } = await loadStyle();
       return styleWith(colors);
     },
-    landing: (model, request) =>
-      reply(request, (texts) =>
-        indexPage({ ...model, publicPath, homeHref, sessionsPage: hasSessionsPage }, texts),
-      ),
+    async landing(model, request) {
+      const { indexPage } = await loadIndexPage();
+      const own = { publicPath, homeHref, sessionsPage: hasSessionsPage };
+      return reply(request, (texts) => indexPage({ ...model, ...own }, texts));
+    },
     async sessions(model, request) {
       const { sessionsPage } = await loadSessionsPage();
       return reply(request, (texts) => sessionsPage({ ...model, publicPath }, texts));
@@ -214,10 +219,12 @@ export function createPages(parts: PagesParts): Pages {
     },
     // Where browsers send no Sec-Fetch-Site, the login knows its own page by Referer. The path
     // contains the used code, so it stays out.
-    otherUser: (model, request) =>
-      reply(request, (texts) => otherUserPage(model, texts), {
+    async otherUser(model, request) {
+      const { otherUserPage } = await loadOtherUserPage();
+      return reply(request, (texts) => otherUserPage(model, texts), {
         "Referrer-Policy": "strict-origin",
-      }),
+      });
+    },
     async chooser(model, request) {
       const { chooserPage } = await loadChooserPage();
       return reply(request, (texts) => chooserPage(model, texts), {

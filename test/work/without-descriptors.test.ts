@@ -124,6 +124,7 @@ it("an application that can't open a file any more signs users in, and serves ev
   expect(await browser.signIn()).toMatchObject({ status: 302, headers: { location: "/idpauth/" } });
   expect((await browser.get("/idpauth/session")).body).toContain('"authenticated":true');
   expect(await browser.get("/idpauth/sessions")).toMatchObject({ status: 200 });
+  expect(await browser.get("/idpauth/")).toMatchObject({ status: 200 });
   expect(await browser.get("/idpauth/popup")).toMatchObject({ status: 200 });
   expect(await browser.get("/idpauth/popup.js")).toMatchObject({ status: 200 });
   // It has no logout token.
