@@ -31,8 +31,8 @@ const { SETTINGS } = /** @type {typeof import("../src/config/read-settings.js")}
   await built("config/read-settings.js")
 );
 const { ERRORS } = /** @type {typeof import("../src/errors.js")} */ (await built("errors.js"));
-const { CHECKS, CHECK_GROUPS } = /** @type {typeof import("../src/config/startup-checks.js")} */ (
-  await built("config/startup-checks.js")
+const { CHECKS, CHECK_GROUPS } = /** @type {typeof import("../src/config/check-table.js")} */ (
+  await built("config/check-table.js")
 );
 const { SETTING_NAMES, textWith } = /** @type {typeof import("../src/config/setting-names.js")} */ (
   await built("config/setting-names.js")

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { SessionRequest } from "../access/session-request.js";
 import type { Api } from "../config/api-options.js";
-import { check } from "../config/check-table.js";
+import { check } from "../config/findings.js";
 import type { Finding } from "../errors.js";
 import type { GuardOpened } from "../guard/guard.js";
 import { onFirstClose } from "../http/first-close.js";

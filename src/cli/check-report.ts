@@ -1,4 +1,5 @@
-import { CHECK_GROUPS, groupOf, inReportOrder } from "../config/startup-checks.js";
+import { CHECK_GROUPS } from "../config/check-table.js";
+import { groupOf, inReportOrder } from "../config/startup-checks.js";
 import { seeExplanation, type Finding } from "../errors.js";
 import { factLines } from "./live/format-facts.js";
 import type { LiveFacts } from "./live/live-facts.js";

@@ -1,6 +1,6 @@
 import { parseUrl } from "../http/redirects.js";
 import * as kind from "./setting-kinds.js";
-import { setting } from "./setting-kinds.js";
+import { setting, type RowsOfOptions } from "./setting-row.js";
 
 /** The settings of the application: its address, the paths of the endpoints, and debug mode. */
 export const APPLICATION_SETTINGS = {
@@ -20,7 +20,7 @@ export const APPLICATION_SETTINGS = {
   /** Bytes. */
   dataLimit: setting(kind.dataBytes, 4096),
   debug: setting(kind.boolean, false),
-} as const satisfies Partial<kind.RowsOfOptions>;
+} as const satisfies Partial<RowsOfOptions>;
 
 function withoutPath(value: unknown): string | undefined {
   const url = typeof value === "string" ? parseUrl(value) : undefined;

@@ -2,7 +2,7 @@
 import type { Finding } from "../errors.js";
 import { isLoopback } from "../http/loopback.js";
 import type { Api } from "./api-options.js";
-import { check } from "./check-table.js";
+import { check } from "./findings.js";
 
 /**
  * A provider, and the scopes that each login at it requests. Without a key if it is the only one.

@@ -3,8 +3,8 @@
 import { isCertificateOf } from "../keys/client-keys.js";
 import { signingKey } from "../keys/signing-key.js";
 import { isUnencrypted, reserved } from "./check-common-settings.js";
-import { providerCheck as check, type UnnamedFinding } from "./check-table.js";
 import { isInternal } from "./endpoints-kind.js";
+import { providerCheck as check, type UnnamedFinding } from "./findings.js";
 import { RESERVED_PARAMETERS } from "./parameter-kinds.js";
 import { DEFAULT_ISSUER, profileOf } from "./provider-profiles.js";
 import type { SettingText } from "./setting-names.js";

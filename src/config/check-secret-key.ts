@@ -2,7 +2,7 @@
 import type { Finding } from "../errors.js";
 import { isLoopback } from "../http/loopback.js";
 import { parseUrl } from "../http/redirects.js";
-import { check } from "./check-table.js";
+import { check } from "./findings.js";
 import { SETTING_NAMES } from "./setting-names.js";
 import type { CommonValues, SettingName } from "./setting-table.js";
 

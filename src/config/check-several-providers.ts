@@ -1,8 +1,8 @@
 // What several providers violate together.
 import type { Finding } from "../errors.js";
 import { thumbprintInput } from "../keys/client-keys.js";
-import { check } from "./check-table.js";
 import { quoted } from "./describe-value.js";
+import { check } from "./findings.js";
 import { SETTING_NAMES } from "./setting-names.js";
 import {
   PROVIDER_SETTING_NAMES,

@@ -1,6 +1,7 @@
 import type { KnownProvider } from "./provider-profiles.js";
 import * as kind from "./setting-kinds.js";
-import { setting, type SettingKind, type RowsOfOptions } from "./setting-kinds.js";
+import { type SettingKind } from "./setting-kinds.js";
+import { setting, type RowsOfOptions } from "./setting-row.js";
 
 /** The providers with a logout address of their own. */
 const LOGOUT_PRESETS = ["auth0", "cognito"] as const satisfies readonly KnownProvider[];

@@ -1,6 +1,7 @@
 /** Several providers: their keys, and the names of their settings. */
 import { isObject } from "../record/json.js";
-import { text, type SettingKind, type SettingRow } from "./setting-kinds.js";
+import { text, type SettingKind } from "./setting-kinds.js";
+import type { SettingRow } from "./setting-row.js";
 
 /** What users read in place of a provider's key. Only one of several providers has it. */
 export const PROVIDER_NAME: SettingRow = { env: "IDP_NAME", kind: text };

@@ -4,7 +4,7 @@ import { authorizationParams, parameterMistake, parameterNames } from "./paramet
 import { providerKey, providerKeys } from "./provider-keys.js";
 import { DEFAULT_ISSUER } from "./provider-profiles.js";
 import * as kind from "./setting-kinds.js";
-import { setting } from "./setting-kinds.js";
+import { setting, type RowsOfOptions } from "./setting-row.js";
 
 /**
  * The settings of the provider: the client's registration, what a login requests, and how requests
@@ -75,4 +75,4 @@ export const PROVIDER_SETTINGS = {
     kind: kind.hosts,
   },
   trustedAudiences: setting(kind.audiences, [], { per: "inherited" }),
-} as const satisfies Partial<kind.RowsOfOptions>;
+} as const satisfies Partial<RowsOfOptions>;

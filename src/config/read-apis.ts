@@ -9,8 +9,8 @@ import { isObject, ownProperties } from "../record/json.js";
 import type { Api, ApiOptions, ApiTable } from "./api-options.js";
 import { METHODS, ruleMistakes } from "./api-rules.js";
 import { apiFindings, type LoginScopes } from "./check-apis.js";
-import { check } from "./check-table.js";
 import { kindOf, quoted } from "./describe-value.js";
+import { check } from "./findings.js";
 
 /**
  * The methods of an API that lists none. Not CONNECT, and not TRACE, whose response repeats the

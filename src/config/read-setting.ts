@@ -1,7 +1,7 @@
-import { providerCheck, type UnnamedFinding } from "./check-table.js";
 import { kindOf, kindOfText, quoted } from "./describe-value.js";
-import type { SettingRow } from "./setting-kinds.js";
+import { providerCheck, type UnnamedFinding } from "./findings.js";
 import { textWith, type SettingText } from "./setting-names.js";
+import type { SettingRow } from "./setting-row.js";
 
 /** A value, or the finding about a refused one. Neither: the setting is unset. */
 export interface Reading {

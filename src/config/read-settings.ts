@@ -4,11 +4,10 @@ import { defaultTtl } from "../record/session-life.js";
 import { commonFindings, lifetimeFindings } from "./check-common-settings.js";
 import { providerFindings, singleFindings } from "./check-provider-settings.js";
 import { publishedFindings, severalFindings } from "./check-several-providers.js";
-import { check, named, providerCheck, type UnnamedFinding } from "./check-table.js";
+import { check, named, providerCheck, type UnnamedFinding } from "./findings.js";
 import { PROVIDER_NAME, usableKeys, variableOf } from "./provider-keys.js";
 import { defaultDocumentHosts } from "./provider-profiles.js";
 import { readSetting, UNSET, type Reading } from "./read-setting.js";
-import type { SettingRow } from "./setting-kinds.js";
 import {
   SETTING_NAMES,
   settingNamesOf,
@@ -16,6 +15,7 @@ import {
   type SettingText,
 } from "./setting-names.js";
 import type { SettingOptions } from "./setting-options.js";
+import type { SettingRow } from "./setting-row.js";
 import {
   PROVIDER_SETTING_NAMES,
   SETTINGS,

@@ -1,5 +1,5 @@
 import * as kind from "./setting-kinds.js";
-import { setting } from "./setting-kinds.js";
+import { setting, type RowsOfOptions } from "./setting-row.js";
 
 /** The settings of sessions: keys, limits, the cookie, and logout. */
 export const SESSION_SETTINGS = {
@@ -31,4 +31,4 @@ export const SESSION_SETTINGS = {
   finalRedirectKeyName: setting(kind.keyName, "final_redirect", { env: "FINAL_REDIRECT_KEY_NAME" }),
   /** Bundled sessions only; null: `__Host-Http-idpauth` over https, `idpauth` over http. */
   cookieName: setting(kind.cookieName, null),
-} as const satisfies Partial<kind.RowsOfOptions>;
+} as const satisfies Partial<RowsOfOptions>;

@@ -1,10 +1,11 @@
 import { deepFreeze } from "../record/json.js";
 import { APPLICATION_SETTINGS } from "./application-setting-rows.js";
 import { LOGOUT_SETTINGS } from "./logout-setting-rows.js";
+import type { OptionsPerProvider } from "./provider-options.js";
 import { PROVIDER_SETTINGS } from "./provider-setting-rows.js";
 import { SESSION_SETTINGS } from "./session-setting-rows.js";
-import type { RowsOfOptions, SettingKind, SettingRow, WrittenRow } from "./setting-kinds.js";
-import type { OptionsPerProvider } from "./setting-options.js";
+import type { SettingKind } from "./setting-kinds.js";
+import type { RowsOfOptions, SettingRow, WrittenRow } from "./setting-row.js";
 
 /**
  * A row of a setting whose values have the type `Value`. Null is among them if the setting can be

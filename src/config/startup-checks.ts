@@ -1,28 +1,9 @@
 import type { Finding } from "../errors.js";
 import type { StoreProblem } from "../ports/session-store.js";
 import { isOnThisMachine } from "./check-common-settings.js";
-import {
-  check,
-  CHECK_GROUPS,
-  CHECKS,
-  checkTable,
-  checksFrom,
-  type CheckCode,
-  type CheckGroup,
-  type CheckRow,
-} from "./check-table.js";
+import { CHECK_GROUPS, CHECKS, type CheckCode, type CheckGroup } from "./check-table.js";
+import { check } from "./findings.js";
 import type { SettingsResult } from "./read-settings.js";
-
-export {
-  check,
-  CHECK_GROUPS,
-  CHECKS,
-  checkTable,
-  checksFrom,
-  type CheckCode,
-  type CheckGroup,
-  type CheckRow,
-};
 
 /**
  * The name of the method that runs the startup checks and starts nothing. `idpauth check --module`

@@ -1,7 +1,7 @@
 import type { Finding } from "../errors.js";
 import { isObject } from "../record/json.js";
-import { check, providerCheck, type UnnamedFinding } from "./check-table.js";
 import { kindOf, quoted } from "./describe-value.js";
+import { check, providerCheck, type UnnamedFinding } from "./findings.js";
 import { nearestName, nearlySameName } from "./nearest-name.js";
 import { isOfSomeProvider, PROVIDER_NAME, prefixOf, variableOf } from "./provider-keys.js";
 import { PROVIDER_VARIABLES } from "./setting-names.js";

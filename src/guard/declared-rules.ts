@@ -1,6 +1,6 @@
 import type { Api } from "../config/api-options.js";
 import { unknownProvider } from "../config/check-several-providers.js";
-import { check, named, providerCheck } from "../config/check-table.js";
+import { check, named, providerCheck } from "../config/findings.js";
 import { profileOf } from "../config/provider-profiles.js";
 import type { Settings } from "../config/read-settings.js";
 import { settingNamesOf } from "../config/setting-names.js";

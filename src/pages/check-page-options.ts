@@ -1,5 +1,5 @@
-import { check } from "../config/check-table.js";
 import { kindOf, quoted } from "../config/describe-value.js";
+import { check } from "../config/findings.js";
 import { nearestName } from "../config/nearest-name.js";
 import type { Finding } from "../errors.js";
 import { isColor } from "./colors.js";

@@ -9,7 +9,7 @@ import {
   type Settings,
 } from "../../src/config/read-settings.js";
 import * as kind from "../../src/config/setting-kinds.js";
-import { setting, type RowsOfOptions } from "../../src/config/setting-kinds.js";
+import { setting, type RowsOfOptions } from "../../src/config/setting-row.js";
 
 const KEY = "an-example-of-a-key-with-32-bytes!";
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { CHECK_GROUPS, CHECKS as STARTUP_CHECKS } from "../../src/config/check-table.js";
+import { check } from "../../src/config/findings.js";
 import {
-  check,
-  CHECK_GROUPS,
-  CHECKS as STARTUP_CHECKS,
   groupOf,
   inReportOrder,
   runChecks,

@@ -12,7 +12,7 @@ import {
   settingsPage,
 } from "../../scripts/reference-docs.mjs";
 import { LIVE_CHECKS } from "../../src/cli/live/live-check-table.js";
-import { CHECK_GROUPS, CHECKS as STARTUP_CHECKS } from "../../src/config/startup-checks.js";
+import { CHECK_GROUPS, CHECKS as STARTUP_CHECKS } from "../../src/config/check-table.js";
 import { SETTING_NAMES, textWith, type SettingText } from "../../src/config/setting-names.js";
 import { ENDPOINTS } from "../../src/endpoints/router.js";
 import { ERRORS } from "../../src/errors.js";
@@ -142,7 +142,7 @@ describe("[ASVS-7.6.1] the generated pages", () => {
     );
     const row = { [option]: SETTINGS[option] } as unknown as typeof SETTINGS;
     expect(() => settingsPage(row, comments)).toThrow(
-      `The comment of the option ${option} in src/config/setting-options.ts doesn't end with a paragraph like this: ${
+      `The comment of the option ${option} in src/config/ doesn't end with a paragraph like this: ${
         option === "debug"
           ? "Default: `false`. Environment variable: `IDP_DEBUG`."
           : "In seconds. Default: `5`. Environment variable: `IDP_HOOK_TIMEOUT`."
@@ -161,7 +161,8 @@ describe("[ASVS-7.6.1] the generated pages", () => {
   });
 
   it("the comments of the options are text, without links", () => {
-    expect(onDisk("setting-options.ts", "src/config")).not.toMatch(/\]\(|undefined\.|\[object/);
+    for (const file of ["setting-options.ts", "provider-options.ts"])
+      expect(onDisk(file, "src/config")).not.toMatch(/\]\(|undefined\.|\[object/);
   });
 
   it.each([

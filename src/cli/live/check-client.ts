@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../clock.js";
-import type { UnnamedFinding } from "../../config/check-table.js";
+import type { UnnamedFinding } from "../../config/findings.js";
 import type { Settings } from "../../config/read-settings.js";
 import type { SettingNames, SettingText } from "../../config/setting-names.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../../errors.js";
@@ -44,6 +44,11 @@ interface Refusal {
   readonly reason: string;
   readonly error: unknown;
 }
+
+/** What the check can't tell if a client that does not exist gets the same response. */
+export const CLIENT_NOT_KNOWN =
+  "Whether the provider accepts client ID and secret: its token endpoint returns the same response for a client that doesn't exist. " +
+  "A sign-in shows whether it accepts them.";
 
 const KEY_CANNOT_SIGN =
   "If the option `privateKey` is a function, test it: it must return the raw signature in time. Otherwise, use a key of a type that the provider " +

@@ -1,4 +1,4 @@
-import type { UnnamedFinding } from "../../config/check-table.js";
+import type { UnnamedFinding } from "../../config/findings.js";
 import type { Settings } from "../../config/read-settings.js";
 import type { SettingNames, SettingText } from "../../config/setting-names.js";
 import { isTemplate } from "../../config/tenant-issuers.js";

@@ -1,5 +1,5 @@
-import type { UnnamedFinding } from "../../config/check-table.js";
 import type { Endpoints } from "../../config/endpoints-kind.js";
+import type { UnnamedFinding } from "../../config/findings.js";
 import type { Settings } from "../../config/read-settings.js";
 import {
   endpointProblem,
@@ -8,6 +8,7 @@ import {
 } from "../../provider/provider-metadata.js";
 import { liveCheck } from "./live-check-table.js";
 import type { EndpointFacts } from "./live-facts.js";
+import { shownAddress } from "./message-parts.js";
 
 /** The endpoints that a sign-in needs. */
 const REQUIRED = ["authorization_endpoint", "token_endpoint", "jwks_uri"] as const;
@@ -72,4 +73,18 @@ function endpointFindings(document: Document, settings: Settings): UnnamedFindin
     );
   }
   return findings;
+}
+
+/** Returns the endpoints as a report shows them. */
+export function shownEndpoints(endpoints: EndpointFacts): EndpointFacts {
+  const { authorization, token, jwks, userinfo, revocation, endSession } = endpoints;
+  const shown = (address: string | null) => shownAddress(address) ?? null;
+  return {
+    authorization: shown(authorization),
+    token: shown(token),
+    jwks: shown(jwks),
+    userinfo: shown(userinfo),
+    revocation: shown(revocation),
+    endSession: shown(endSession),
+  };
 }

@@ -1,7 +1,7 @@
 import { AssertionError } from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { epochSeconds } from "../../clock.js";
-import type { UnnamedFinding } from "../../config/check-table.js";
+import type { UnnamedFinding } from "../../config/findings.js";
 import type { Environment } from "../../config/read-settings.js";
 import { storeFinding } from "../../config/startup-checks.js";
 import type { Entry, SessionStore } from "../../ports/session-store.js";

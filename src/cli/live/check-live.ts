@@ -1,4 +1,4 @@
-import { named, type UnnamedFinding } from "../../config/check-table.js";
+import { named, type UnnamedFinding } from "../../config/findings.js";
 import type { Environment, SettingName, Settings } from "../../config/read-settings.js";
 import { textWith, withProvider, type SettingText } from "../../config/setting-names.js";
 import { ProviderUnavailableError, type Finding } from "../../errors.js";
@@ -19,10 +19,10 @@ import {
   mayEncryptIdTokens,
   scopeFindings,
 } from "./check-capabilities.js";
-import { checkClient, type ClientQuestion } from "./check-client.js";
+import { checkClient, CLIENT_NOT_KNOWN, type ClientQuestion } from "./check-client.js";
 import { clockFindings } from "./check-clock.js";
 import { discover } from "./check-discovery.js";
-import { checkEndpoints } from "./check-endpoints.js";
+import { checkEndpoints, shownEndpoints } from "./check-endpoints.js";
 import type { CheckIo } from "./check-io.js";
 import { checkStore } from "./check-live-store.js";
 import { checkLogout } from "./check-logout.js";
@@ -57,9 +57,6 @@ const ENCRYPTION =
   "Whether the provider encrypts this client's ID tokens, which idpauth doesn't support. The provider is able to. If it does, sign-ins fail, and the log names the cause.";
 const SID =
   "Whether ID tokens contain `sid`, which a logout by the provider needs to find its sessions. If they don't, idpauth logs `sid_missing` when a user signs in.";
-const CLIENT =
-  "Whether the provider accepts client ID and secret: its token endpoint returns the same response for a client that doesn't exist. " +
-  "A sign-in shows whether it accepts them.";
 
 /**
  * Checks the configured provider and store, as far as the settings allow. Each step has a time
@@ -254,8 +251,7 @@ class LiveCheck {
         events,
         fetch,
       });
-    // `prompt=none` shows no page and signs in no user. Only the check of the redirect URI sends
-    // it.
+    // `prompt=none` signs in no user. Only the check of the redirect URI sends it.
     const authorizationParams = { ...this.#settings.authorizationParams, prompt: "none" };
     const provider = create({ ...this.#settings, authorizationParams });
     const providerFor = (settings: Settings) =>
@@ -279,7 +275,7 @@ class LiveCheck {
       });
       this.facts.client = fact;
       if (refreshes === false) this.facts.refreshToken = "not allowed";
-      if (fact === "not known") this.notSeen.push(CLIENT);
+      if (fact === "not known") this.notSeen.push(CLIENT_NOT_KNOWN);
       // W103 may exist already, from the discovery document.
       this.findings.push(
         ...findings.filter(({ code }) => !this.findings.some((finding) => finding.code === code)),
@@ -351,17 +347,4 @@ class LiveCheck {
       return false;
     }
   }
-}
-
-function shownEndpoints(endpoints: EndpointFacts): EndpointFacts {
-  const { authorization, token, jwks, userinfo, revocation, endSession } = endpoints;
-  const shown = (address: string | null) => shownAddress(address) ?? null;
-  return {
-    authorization: shown(authorization),
-    token: shown(token),
-    jwks: shown(jwks),
-    userinfo: shown(userinfo),
-    revocation: shown(revocation),
-    endSession: shown(endSession),
-  };
 }

@@ -1,4 +1,4 @@
-import type { UnnamedFinding } from "../../config/check-table.js";
+import type { UnnamedFinding } from "../../config/findings.js";
 import { ownLogoutAddress } from "../../config/provider-profiles.js";
 import type { SettingName, Settings } from "../../config/read-settings.js";
 import type { SettingText } from "../../config/setting-names.js";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../clock.js";
-import type { UnnamedFinding } from "../../config/check-table.js";
+import type { UnnamedFinding } from "../../config/findings.js";
 import type { Settings } from "../../config/read-settings.js";
 import type { SettingText } from "../../config/setting-names.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../../errors.js";

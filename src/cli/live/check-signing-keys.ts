@@ -1,4 +1,4 @@
-import type { UnnamedFinding } from "../../config/check-table.js";
+import type { UnnamedFinding } from "../../config/findings.js";
 import {
   jsonObject,
   type ProviderHttp,

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
-import type { UnnamedFinding } from "../../config/check-table.js";
 import { kindOf } from "../../config/describe-value.js";
+import type { UnnamedFinding } from "../../config/findings.js";
 import type { Environment } from "../../config/read-settings.js";
 import { STORE_METHODS } from "../../config/store-mistake.js";
 import type { SessionStore } from "../../ports/session-store.js";
