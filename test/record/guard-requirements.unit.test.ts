@@ -3,12 +3,14 @@ import { idpAuth as fetchStyle } from "../../src/adapters/fetch/fetch.js";
 import { assertGuardOptions } from "../../src/guard/guard-usage.js";
 import type { GuardRule } from "../../src/index.js";
 import {
+  needsAuthTime,
+  providersOf,
   requiredBy,
   REQUIREMENTS,
   stepUpOf,
+  valueCheckOf,
   type GuardedUser,
 } from "../../src/record/guard-requirements.js";
-import { meetsStepUp } from "../../src/record/authentication-strength.js";
 
 describe("a wrong rule", () => {
   it.each(["allow", "maxAge", "acr"])(
@@ -45,6 +47,53 @@ describe("a wrong rule", () => {
   });
 });
 
+describe("the value of a requirement", () => {
+  const isAllowed = (name: string, value: unknown) => valueCheckOf(name)?.[0](value);
+
+  it.each<[string, readonly unknown[], readonly unknown[]]>([
+    ["allow", [() => true, async () => false], [undefined, null, true, "function", {}]],
+    ["maxAge", [30, 31, 86_400], [29, 30.5, 0, -30, "30", Number.NaN, Infinity, null, undefined]],
+    [
+      "acr",
+      ["gold", ["gold", "silver"], Array.from({ length: 10 }, () => "gold"), "~".repeat(200)],
+      [
+        "",
+        [],
+        ["gold", "a b"],
+        ["gold", 1],
+        [["gold"]],
+        1,
+        null,
+        "g\u00f6ld",
+        "~".repeat(201),
+        Array.from({ length: 11 }, () => "gold"),
+      ],
+    ],
+    [
+      "provider",
+      ["staff", ["staff", "customers"]],
+      ["", [], [""], ["staff", ""], ["staff", 1], 1, { length: 1 }, undefined],
+    ],
+  ])("%s", (name, allowed, refused) => {
+    for (const value of allowed) expect([value, isAllowed(name, value)]).toEqual([value, true]);
+    for (const value of refused) expect([value, isAllowed(name, value)]).toEqual([value, false]);
+  });
+
+  it.each([
+    ["allow", "a function"],
+    ["maxAge", "a whole number of seconds, at least 30"],
+    ["acr", "a string without spaces, or a list of 1 to 10 such strings"],
+    ["provider", "the key of a provider, or a list of keys"],
+  ])("of %s is said in the error: %s", (name, allowed) => {
+    expect(valueCheckOf(name)?.[1]).toBe(allowed);
+  });
+
+  it("has no check for a name that is none, such as one that every object has", () => {
+    for (const name of ["alow", "toString", "__proto__", ""])
+      expect(valueCheckOf(name)).toBeUndefined();
+  });
+});
+
 describe("the requirements of a rule", () => {
   const userOf = (session: object | null, provider?: string) =>
     ({ provider, session: () => session }) as GuardedUser;
@@ -78,6 +127,51 @@ describe("the requirements of a rule", () => {
   });
 });
 
+describe("the providers that a rule allows", () => {
+  it("are a list; none are named if all are allowed", () => {
+    expect(providersOf({ provider: "staff" })).toEqual(["staff"]);
+    expect(providersOf({ maxAge: 60, provider: ["staff", "customers"] })).toEqual([
+      "staff",
+      "customers",
+    ]);
+    expect(providersOf({ maxAge: 60, acr: "gold", allow: () => true })).toBeUndefined();
+    expect(providersOf({})).toBeUndefined();
+  });
+});
+
+describe("whether a rule needs `auth_time`", () => {
+  it.each<[GuardRule, boolean]>([
+    [{ maxAge: 60 }, true],
+    [{ maxAge: 60, acr: "gold", provider: "staff" }, true],
+    [{ acr: "gold", provider: "staff", allow: () => true }, false],
+    [{}, false],
+  ])("%o: %s", (rule, needs) => {
+    expect(needsAuthTime(rule)).toBe(needs);
+  });
+});
+
+describe("what a user is blocked for", () => {
+  it("is the requirement's reason", () => {
+    const reasons = Object.entries(REQUIREMENTS).map(([name, { reason }]) => [name, reason]);
+    expect(Object.fromEntries(reasons)).toEqual({
+      allow: "forbidden",
+      maxAge: "step_up_required",
+      acr: "step_up_required",
+      provider: "provider_required",
+    });
+  });
+
+  it("depends on the user's own authentication, and on the time of the check", () => {
+    const user = (claims: object, now: number) =>
+      ({ record: { id_info: claims }, now, tolerance: 5 }) as unknown as GuardedUser;
+    const claims = { auth_time: 1_000, acr: "gold" };
+    expect(REQUIREMENTS.maxAge.isMet(60, user(claims, 1_065))).toBe(true);
+    expect(REQUIREMENTS.maxAge.isMet(60, user(claims, 1_066))).toBe(false);
+    expect(REQUIREMENTS.acr.isMet("gold", user(claims, 1_066))).toBe(true);
+    expect(REQUIREMENTS.acr.isMet(["silver", "bronze"], user(claims, 1_066))).toBe(false);
+  });
+});
+
 describe("what a rule requires of the authentication", () => {
   it("is nothing without `maxAge` and `acr`", () => {
     expect(stepUpOf({})).toBeUndefined();
@@ -98,71 +192,5 @@ describe("what a rule requires of the authentication", () => {
     const required = stepUpOf({ acr });
     acr.push("bronze");
     expect(required).toEqual({ acr: ["gold"] });
-  });
-});
-
-describe("an authentication", () => {
-  const now = 10_000;
-  const tolerance = 5;
-  const meets = (
-    claims: Record<string, unknown> | undefined,
-    rule: { max_age?: number; acr?: string[] },
-  ) => meetsStepUp(claims, rule, { now, tolerance });
-
-  it.each<[string, unknown, boolean]>([
-    ["as old as `maxAge`", now - 60, true],
-    ["older than `maxAge` by the tolerance", now - 65, true],
-    ["older by a second more", now - 66, false],
-    ["in the future by the tolerance, as the provider's clock may be ahead", now + 5, true],
-    ["in the future by a second more", now + 6, false],
-    ["in the far future", Infinity, false],
-    ["at a time that is missing", undefined, false],
-    ["at a time that is a string", String(now), false],
-    ["at a time that is a date", new Date(now), false],
-    ["at a time that is null", null, false],
-    ["at a time that is NaN", Number.NaN, false],
-  ])("%s: whether it is recent enough", (_when, authTime, passes) => {
-    expect(meets({ auth_time: authTime }, { max_age: 60 })).toBe(passes);
-  });
-
-  it("at the epoch is not recent, even for a machine whose clock shows the epoch, if it has no `auth_time`", () => {
-    expect(meetsStepUp({ auth_time: null }, { max_age: 60 }, { now: 0, tolerance: 5 })).toBe(false);
-  });
-
-  it("is recent enough for nobody if `maxAge` is NaN", () => {
-    expect(meets({ auth_time: now }, { max_age: Number.NaN })).toBe(false);
-  });
-
-  it.each<[string, Record<string, unknown>, boolean]>([
-    ["`acr` is one of the required", { acr: "silver" }, true],
-    ["`acr` is another", { acr: "bronze" }, false],
-    ["`acr` is a list", { acr: ["gold"] }, false],
-    ["`acrs` contains one of the required", { acrs: ["c1", "gold"] }, true],
-    ["`acrs` contains none of the required", { acrs: ["c1"] }, false],
-    [
-      "`acr` is another, and `acrs` contains one of the required",
-      { acr: "1", acrs: ["gold"] },
-      true,
-    ],
-    ["`acrs` is a string that contains a required one", { acrs: "gold" }, false],
-    ["both claims are missing", {}, false],
-  ])("whose %s: whether it is strong enough", (_what, claims, passes) => {
-    expect(meets(claims, { acr: ["gold", "silver"] })).toBe(passes);
-  });
-
-  it("that is strong enough needs no `auth_time` if the rule has no `maxAge`", () => {
-    expect(meets({ acr: "gold" }, { acr: ["gold"] })).toBe(true);
-  });
-
-  it("has to be recent and strong enough if the rule requires both", () => {
-    const both = { max_age: 60, acr: ["gold"] };
-    expect(meets({ auth_time: now, acr: "gold" }, both)).toBe(true);
-    expect(meets({ auth_time: now, acr: "bronze" }, both)).toBe(false);
-    expect(meets({ auth_time: now - 3600, acr: "gold" }, both)).toBe(false);
-  });
-
-  it("of a session without claims meets no requirement", () => {
-    expect(meets(undefined, { max_age: 60 })).toBe(false);
-    expect(meets(undefined, { acr: ["gold"] })).toBe(false);
   });
 });
