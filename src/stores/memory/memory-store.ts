@@ -147,7 +147,7 @@ function createMemoryStore(clock: Clock, maxSessions: number): SessionStore {
   ): Stored {
     writes += 1;
     nextExpiry = Math.min(nextExpiry, expiresAt);
-    return storedOf(entry, String(writes), expiresAt, lastActive);
+    return storedOf(entry, { version: String(writes), expiresAt, lastActive });
   }
 
   function remove(slot: Slot): void {
@@ -279,7 +279,11 @@ function createMemoryStore(clock: Clock, maxSessions: number): SessionStore {
       const { stored } = slot;
       const stamp = later(stored.lastActive, lastActive ?? undefined);
       if (expiresAt <= stored.expiresAt && stamp === stored.lastActive) return YES;
-      slot.stored = storedOf(stored, stored.version, Math.max(stored.expiresAt, expiresAt), stamp);
+      slot.stored = storedOf(stored, {
+        version: stored.version,
+        expiresAt: Math.max(stored.expiresAt, expiresAt),
+        lastActive: stamp,
+      });
       return YES;
     },
 
@@ -318,12 +322,14 @@ function createMemoryStore(clock: Clock, maxSessions: number): SessionStore {
   };
 }
 
-function storedOf(
-  entry: Entry,
-  version: string,
-  expiresAt: EpochSeconds,
-  lastActive: EpochSeconds | undefined,
-): Stored {
+/** What a write sets besides the entry's own fields. */
+interface Written {
+  readonly version: string;
+  readonly expiresAt: EpochSeconds;
+  readonly lastActive: EpochSeconds | undefined;
+}
+
+function storedOf(entry: Entry, { version, expiresAt, lastActive }: Written): Stored {
   const { lastActive: _replaced, ...fields } = entry;
   return Object.freeze({
     ...fields,

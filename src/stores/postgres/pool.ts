@@ -101,6 +101,12 @@ export function poolProblems(pool: unknown): StoreProblem[] {
   return problems;
 }
 
+interface Statement {
+  readonly text: string;
+  /** Undefined: it has no parameters, and no connection prepares it. */
+  readonly values: PostgresValue[] | undefined;
+}
+
 /**
  * Runs the store's statements on connections of a pool.
  *
@@ -121,8 +127,7 @@ export function createStatements(pool: PostgresPool, isNamed: boolean) {
 
   async function query(
     client: PostgresClient,
-    text: string,
-    values: PostgresValue[] | undefined,
+    { text, values }: Statement,
     isOver: () => boolean,
   ): Promise<PostgresResult> {
     for (;;) {
@@ -184,7 +189,7 @@ export function createStatements(pool: PostgresPool, isNamed: boolean) {
         // The pool does not listen to a client that it has lent.
         lent.on("error", ignore);
         try {
-          const result = await query(lent, text, values, () => isOver);
+          const result = await query(lent, { text, values }, () => isOver);
           giveBack();
           return result;
         } catch (error) {

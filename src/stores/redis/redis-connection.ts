@@ -45,3 +45,14 @@ export function offlineQueue(option: string): StoreProblem {
     remedy: `Set ${option}.`,
   };
 }
+
+/**
+ * Returns the error without the command's arguments. ioredis keeps the command with the encrypted
+ * bytes in its errors, and the server repeats the arguments of an unknown command.
+ */
+export function withoutArguments(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(typeof error);
+  const cause = new Error(error.message.split(/,? with args/)[0]);
+  cause.name = error.name;
+  return "code" in error ? Object.assign(cause, { code: error.code }) : cause;
+}

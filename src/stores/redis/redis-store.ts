@@ -4,18 +4,14 @@ import type { EntryPage, SessionStore, Stored } from "../../ports/session-store.
 import { createAnnouncedEnds } from "../end-announcements.js";
 import { LIST_PAGE, newVersion, type ListField } from "../stored-entries.js";
 import { checkTimeout, DEFAULT_STORE_TIMEOUT_MS, withinTime } from "../time-limit.js";
-import { ioRedisConnection, isIoRedis, type IoRedisClient } from "./ioredis.js";
 import { keyNames, type Labels } from "./key-names.js";
-import { isNodeRedis, nodeRedisConnection, type NodeRedisClient } from "./node-redis.js";
-import type { RedisCommand, RedisConnection } from "./redis-connection.js";
+import { connectionOf, type RedisClient } from "./redis-client.js";
+import { withoutArguments, type RedisCommand, type RedisConnection } from "./redis-connection.js";
 import { readFacts, serverProblemsOf } from "./redis-server-facts.js";
 import { DELETE, INDEX, INSERT, REPLACE, TOUCH, type RedisScript } from "./scripts.js";
 import { packEntry, stampDigits, unpackEntry } from "./value.js";
 
-/**
- * A client of the package `redis` (node-redis) or `ioredis`, for one server, Sentinel or a Cluster.
- */
-export type RedisClient = NodeRedisClient | IoRedisClient;
+export type { RedisClient };
 
 /** Options of `redisStore`. */
 export interface RedisStoreOptions {
@@ -75,42 +71,32 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   return createRedisStore({ connection: connectionOf(client), prefix, timeout, clock });
 }
 
-/**
- * Returns the connection of a client. Tells the packages apart by their public members, because the
- * application may have any version and several copies of them.
- *
- * @throws TypeError if the client is no object
- */
-function connectionOf(client: unknown): RedisConnection {
-  if (typeof client !== "object" || client === null) {
-    throw new TypeError("redisStore: the client must be a client of the package redis or ioredis.");
-  }
-  if (isNodeRedis(client)) return nodeRedisConnection(client);
-  if (isIoRedis(client)) return ioRedisConnection(client);
-  return UNKNOWN;
-}
-
-const UNKNOWN: RedisConnection = {
-  send: () => Promise.reject(new Error("redisStore doesn't know this kind of client")),
-  nodes: () => Promise.reject(new Error("redisStore doesn't know this kind of client")),
-  isCluster: false,
-  subscribe: () => () => undefined,
-  isOpen: () => true,
-  problems: () => [
-    {
-      message: "redisStore doesn't know this kind of client.",
-      remedy:
-        "Pass a client of createClient, createCluster or createSentinel (redis 5 or later), or a Redis or Cluster (ioredis 5 or later).",
-    },
-  ],
-};
-
 interface RedisStoreParts extends Required<RedisStoreOptions> {
   readonly connection: RedisConnection;
 }
 
 /** Sends a command to the primary of `key`; rejects once the operation has ended. */
 type Send = (key: string, command: RedisCommand) => Promise<unknown>;
+
+/** A page of an index. */
+interface Listing {
+  readonly field: ListField;
+  readonly hash: string;
+  readonly cursor?: string | undefined;
+}
+
+/** A script that writes a record, and may ask for its indexes first. */
+interface Write {
+  readonly script: RedisScript;
+  readonly args: readonly (string | Buffer)[];
+  /** What the indexes have: until when, subject, sid. */
+  readonly indexed?: readonly string[];
+}
+
+/** What the indexes name a session by, and until when. */
+interface Indexed extends Labels {
+  readonly until: string;
+}
 
 /**
  * The indexes by subject and by sid have other keys, on a Cluster on other nodes, so no step covers
@@ -171,12 +157,7 @@ function createRedisStore({ connection, prefix, timeout, clock }: RedisStorePart
    * The cursor is that of ZSCAN, which returns every member that stays, whatever is removed between
    * two pages.
    */
-  async function list(
-    send: Send,
-    field: ListField,
-    hash: string,
-    cursor = "0",
-  ): Promise<EntryPage> {
+  async function list(send: Send, { field, hash, cursor = "0" }: Listing): Promise<EntryPage> {
     const name = indexName(field, hash);
     const command = ["ZSCAN", name, cursor, "COUNT", String(LIST_PAGE)] as const;
     const [next, members] = (await send(name, command)) as [Buffer, Buffer[]];
@@ -223,27 +204,22 @@ function createRedisStore({ connection, prefix, timeout, clock }: RedisStorePart
   /** Runs a script again after each index entry that it asks for. */
   async function write(
     send: Send,
-    script: RedisScript,
     key: string,
-    args: (string | Buffer)[],
-    indexed = ["0", "", ""],
+    { script, args, indexed = ["0", "", ""] }: Write,
   ): Promise<boolean> {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const reply = (await run(send, script, sessionPrefix + key, ...args, ...indexed)) as [
-        unknown,
-        ...Buffer[],
-      ];
-      const [outcome, ...missing] = reply;
+      const names = [sessionPrefix + key, ...args, ...indexed] as const;
+      const [outcome, ...missing] = (await run(send, script, names)) as [unknown, ...Buffer[]];
       if (Number(outcome) !== 2) return Number(outcome) === 1;
       indexed = missing.map(String);
       const [until = "", subject, sid] = indexed;
-      await index(send, key, until, { subject, sid });
+      await index(send, key, { until, subject, sid });
     }
     throw new StoreUnavailableError("Too many writers change one session at once.");
   }
 
-  function index(send: Send, key: string, until: string, entry: Labels): Promise<unknown> {
-    return Promise.all(indexesOf(entry).map((index) => run(send, INDEX, index, key, until)));
+  function index(send: Send, key: string, { until, ...labels }: Indexed): Promise<unknown> {
+    return Promise.all(indexesOf(labels).map((name) => run(send, INDEX, [name, key, until])));
   }
 
   async function operation<Result>(work: (send: Send) => Promise<Result>): Promise<Result> {
@@ -287,8 +263,9 @@ function createRedisStore({ connection, prefix, timeout, clock }: RedisStorePart
     insert(key, entry) {
       return operation(async (send) => {
         const value = packEntry(entry, newVersion());
-        await index(send, key, stampDigits(entry.expiresAt), entry);
-        const [outcome] = (await run(send, INSERT, sessionPrefix + key, value)) as [unknown];
+        const { subject, sid } = entry;
+        await index(send, key, { until: stampDigits(entry.expiresAt), subject, sid });
+        const [outcome] = (await run(send, INSERT, [sessionPrefix + key, value])) as [unknown];
         return Number(outcome) === 1;
       });
     },
@@ -297,21 +274,23 @@ function createRedisStore({ connection, prefix, timeout, clock }: RedisStorePart
       return operation(async (send) => {
         const args = [packEntry(entry, newVersion()), version];
         const until = stampDigits(entry.expiresAt);
-        await index(send, key, until, entry);
-        return write(send, REPLACE, key, args, [until, entry.subject ?? "", entry.sid ?? ""]);
+        const { subject, sid } = entry;
+        await index(send, key, { until, subject, sid });
+        const indexed = [until, subject ?? "", sid ?? ""];
+        return write(send, key, { script: REPLACE, args, indexed });
       });
     },
 
     touch(key, lastActive, expiresAt) {
       return operation(async (send) => {
         const stamps = [lastActive === null ? "" : stampDigits(lastActive), stampDigits(expiresAt)];
-        return write(send, TOUCH, key, stamps);
+        return write(send, key, { script: TOUCH, args: stamps });
       });
     },
 
     async delete(key) {
       const stored = await operation(async (send) =>
-        entryOf(await run(send, DELETE, sessionPrefix + key)),
+        entryOf(await run(send, DELETE, [sessionPrefix + key])),
       );
       for (const index of indexesOf(stored)) {
         // The entry is gone, and readers ignore what is left in the index.
@@ -320,8 +299,10 @@ function createRedisStore({ connection, prefix, timeout, clock }: RedisStorePart
       return stored;
     },
 
-    listBySubject: (subject, cursor) => operation((send) => list(send, "subject", subject, cursor)),
-    listBySid: (sid, cursor) => operation((send) => list(send, "sid", sid, cursor)),
+    listBySubject: (subject, cursor) =>
+      operation((send) => list(send, { field: "subject", hash: subject, cursor })),
+    listBySid: (sid, cursor) =>
+      operation((send) => list(send, { field: "sid", hash: sid, cursor })),
     serverProblems: async () => serverProblemsOf(await facts()),
     lossyIndex: {
       async isWhole() {
@@ -342,32 +323,22 @@ function createRedisStore({ connection, prefix, timeout, clock }: RedisStorePart
   };
 }
 
+/** @param names the key, then the arguments */
 async function run(
   send: Send,
   { source, sha1 }: RedisScript,
-  name: string,
-  ...args: (string | Buffer)[]
+  names: readonly [key: string, ...args: (string | Buffer)[]],
 ): Promise<unknown> {
+  const [key] = names;
   try {
-    return await send(name, ["EVALSHA", sha1, "1", name, ...args]);
+    return await send(key, ["EVALSHA", sha1, "1", ...names]);
   } catch (error) {
     // A new or restarted server, or one after SCRIPT FLUSH, has not run anything.
     if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
   }
-  return send(name, ["EVAL", source, "1", name, ...args]);
+  return send(key, ["EVAL", source, "1", ...names]);
 }
 
 function entryOf(value: unknown): Stored | undefined {
   return value === null || value === undefined ? undefined : unpackEntry(value as Buffer);
-}
-
-/**
- * Returns the error without the command's arguments. ioredis keeps the command with the encrypted
- * bytes in its errors, and the server repeats the arguments of an unknown command.
- */
-function withoutArguments(error: unknown): Error {
-  if (!(error instanceof Error)) return new Error(typeof error);
-  const cause = new Error(error.message.split(/,? with args/)[0]);
-  cause.name = error.name;
-  return "code" in error ? Object.assign(cause, { code: error.code }) : cause;
 }
