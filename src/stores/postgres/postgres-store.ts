@@ -101,7 +101,8 @@ export function postgresStore(
   options: PostgresStoreOptions = {},
 ): PostgresStore {
   const { table: name = "idpauth_sessions", clock, listen, namedStatements = true } = options;
-  const { timeout = DEFAULT_STORE_TIMEOUT_MS, sweepInterval = SWEEP_INTERVALS_MS.postgres } = options;
+  const { timeout = DEFAULT_STORE_TIMEOUT_MS, sweepInterval = SWEEP_INTERVALS_MS.postgres } =
+    options;
   checkTimes(timeout, sweepInterval);
   const table = quotedTable(name);
   const sql = sqlFor(name);
