@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { SessionRecord } from "../../src/record/record.js";
 import {
   accessTokenLife,
+  isRecent,
   isRefreshable,
   MIN_VALIDITY_SECONDS,
   staysValid,
@@ -86,5 +87,17 @@ describe("the session's own access token", () => {
     };
     const signedIn: SessionRecord = { credentials, idp_state: { v: 1 } };
     expect(isRefreshable(signedIn, { sessionAutoRefresh })).toBe(expected);
+  });
+});
+
+describe("what was written within the last minute", () => {
+  it.each([
+    [1_000, true],
+    [941, true],
+    [940, false],
+    [1_500, true],
+    [undefined, false],
+  ])("at %s", (at, expected) => {
+    expect(isRecent(at, 1_000)).toBe(expected);
   });
 });
