@@ -89,7 +89,7 @@ const recordWith = (
   apis: Record<string, ApiEntry> | undefined,
   credentials: Credentials | undefined = CREDENTIALS,
 ): SessionRecord => ({
-  ...(credentials && { credentials }),
+  credentials,
   idp_state: { v: 1, asked_apis: ["orders"], ...(apis && { apis }) },
 });
 
