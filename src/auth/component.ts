@@ -18,7 +18,7 @@ import type { EndpointContext, EndpointRegistration } from "../endpoints/context
 import {
   createDelayedRevocations,
   type DelayedRevocations,
-} from "../endpoints/delayed-revocations.js";
+} from "../endpoints/revocation-after-logout.js";
 import { createRouter, type Router } from "../endpoints/router.js";
 import { placeOf } from "../errors.js";
 import { driverCode, type EventHub } from "../events/event-hub.js";

@@ -2,7 +2,7 @@ import type { Environment } from "./environment.js";
 import type { Session } from "./session.js";
 
 /** Milliseconds between two reports of activity. */
-const PAUSE = 60_000;
+const PAUSE_MS = 60_000;
 
 /** Moves the idle timeout while the user presses a pointer or a key in this visible page. */
 export function trackActivity(session: Session<object>, env: Environment): void {
@@ -10,7 +10,7 @@ export function trackActivity(session: Session<object>, env: Environment): void 
   const report = () => {
     const now = env.Date.now();
     if (now < next || !session.isVisible() || session.getState().status !== "signed-in") return;
-    next = now + PAUSE;
+    next = now + PAUSE_MS;
     void session.probe(true);
   };
   session.listen("pointerdown", report, true);

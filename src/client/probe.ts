@@ -5,7 +5,7 @@ import type { SessionState } from "./session-state.js";
 import { stateOf } from "./states.js";
 
 /** Milliseconds after which a probe without a response counts as an outage. */
-const TIMEOUT = 30_000;
+const TIMEOUT_MS = 30_000;
 
 /**
  * Requests the session's state. Never rejects.
@@ -20,7 +20,7 @@ export async function requestState<ClientData extends object>(
   const sentAt = env.Date.now();
   let retryAfter = 0;
   try {
-    const signal = env.AbortSignal.timeout(TIMEOUT);
+    const signal = env.AbortSignal.timeout(TIMEOUT_MS);
     const response = await env.fetch(url, {
       cache: "no-store",
       headers: { Accept: "application/json" },

@@ -7,19 +7,19 @@ import { isSame, LOADING, signedOut, stateOf } from "./states.js";
 import type { Hint } from "./tab-messages.js";
 
 /** Milliseconds within which browsers probe whose streams have ended without a reason. */
-const SPREAD = 5_000;
+const SPREAD_MS = 5_000;
 
 /** Milliseconds of the longest timer: 23 days. A longer timer than 25 days runs at once. */
-const LONGEST = 2e9;
+const LONGEST_TIMER_MS = 2e9;
 
 /** Milliseconds after which a page that becomes visible or gets the focus asks again. */
-const FRESH = 2_000;
+const FRESH_MS = 2_000;
 
 /**
  * Milliseconds between two probes of a page that signs out, for two seconds. The response of the
  * logout can take longer than the logout.
  */
-const WATCH = 100;
+const WATCH_MS = 100;
 
 /** The state of this tab: when it asks the server, and what it tells the other tabs. */
 export interface Session<ClientData extends object> {
@@ -123,7 +123,7 @@ export function startSession<ClientData extends object>(
         if (stream?.readyState === 2) closeStream();
         // The session may have ended. Not all browsers probe at once: a process that stops ends all
         // its streams.
-        wait(Math.min(due, env.Date.now() + SPREAD * env.Math.random()));
+        wait(Math.min(due, env.Date.now() + SPREAD_MS * env.Math.random()));
       });
     }
   };
@@ -183,7 +183,7 @@ export function startSession<ClientData extends object>(
   const wait = (at: number) => {
     due = at;
     env.clearTimeout(timer);
-    if (isVisible()) timer = env.setTimeout(tick, Math.min(due - env.Date.now(), LONGEST));
+    if (isVisible()) timer = env.setTimeout(tick, Math.min(due - env.Date.now(), LONGEST_TIMER_MS));
   };
   /**
    * Schedules the next probe after the server has said something: one second after the session's
@@ -191,7 +191,7 @@ export function startSession<ClientData extends object>(
    */
   const postpone = () => {
     const now = (heardAt = env.Date.now());
-    const next = now + (isLeaving && watches-- > 0 ? WATCH : probeInterval * 1000);
+    const next = now + (isLeaving && watches-- > 0 ? WATCH_MS : probeInterval * 1000);
     const end = (state.deadlines?.end ?? next) + 1000;
     schedule(end > now ? Math.min(end, next) : next);
   };
@@ -254,7 +254,7 @@ export function startSession<ClientData extends object>(
   if (isBrowser) {
     // A page without a client may have signed in or out, and have had no way to tell.
     const arrive = () => {
-      if (isSettled() && env.Date.now() - heardAt > FRESH) due = 0;
+      if (isSettled() && env.Date.now() - heardAt > FRESH_MS) due = 0;
       wake();
     };
     listen("visibilitychange", arrive);

@@ -19,18 +19,18 @@ const LOGOUTS = { limit: 20, patience: 2_000 };
  * Failed logouts that wait for another attempt. Unverified tokens are counted separately, because
  * anyone can send them.
  */
-const MAX_WAITING = 100;
+const MAX_WAITING_LOGOUTS = 100;
 /**
  * Milliseconds for which a failed logout is tried again, and the longest pause between two
  * attempts.
  */
-const RETRY_FOR = 300_000;
-const LONGEST_PAUSE = 30_000;
+const RETRY_FOR_MS = 300_000;
+const LONGEST_PAUSE_MS = 30_000;
 /**
  * Milliseconds between two attempts to verify all tokens that wait. Each attempt fetches the
  * provider's keys at most once.
  */
-const VERIFY_AGAIN = 5_000;
+const VERIFY_AGAIN_MS = 5_000;
 
 interface Unverified {
   /** The clock's `monotonic()`. */
@@ -75,14 +75,14 @@ export function createBackchannelLogout(
   }
 
   async function retry(logout: LogoutToken, context: EndpointContext): Promise<void> {
-    if (retries >= MAX_WAITING) return;
+    if (retries >= MAX_WAITING_LOGOUTS) return;
     retries += 1;
-    const until = clock.monotonic() + RETRY_FOR;
+    const until = clock.monotonic() + RETRY_FOR_MS;
     let isDone = false;
     for (
       let pause = 1_000;
       !isDone && clock.monotonic() + pause <= until;
-      pause = Math.min(2 * pause, LONGEST_PAUSE)
+      pause = Math.min(2 * pause, LONGEST_PAUSE_MS)
     ) {
       await wait(clock, pause);
       isDone = await inSlot(logout, context).then(
@@ -99,7 +99,7 @@ export function createBackchannelLogout(
    */
   function waitForKeys(token: string, context: EndpointContext): void {
     if (unverified.has(token)) return;
-    if (unverified.size >= MAX_WAITING) {
+    if (unverified.size >= MAX_WAITING_LOGOUTS) {
       const inVain = [...unverified].filter(([, { isInVain }]) => isInVain);
       const candidates = inVain.length > 0 ? inVain : [...unverified];
       unverified.delete(candidates[randomInt(candidates.length)]?.[0] ?? "");
@@ -111,7 +111,7 @@ export function createBackchannelLogout(
   async function verifyWaiting(context: EndpointContext): Promise<void> {
     isVerifying = true;
     while (unverified.size > 0) {
-      await wait(clock, VERIFY_AGAIN);
+      await wait(clock, VERIFY_AGAIN_MS);
       await Promise.all(
         [...unverified].map(([token, waiting]) => verifyAgain(token, waiting, context)),
       );
@@ -130,10 +130,10 @@ export function createBackchannelLogout(
       void carryOut(logout, context).catch(() => undefined);
     } catch (error) {
       const waited = clock.monotonic() - waiting.since;
-      if (error instanceof ProviderRefusedError || waited >= RETRY_FOR) unverified.delete(token);
+      if (error instanceof ProviderRefusedError || waited >= RETRY_FOR_MS) unverified.delete(token);
       // In this time, the keys were fetched at least once.
       waiting.isInVain =
-        waited >= VERIFY_AGAIN &&
+        waited >= VERIFY_AGAIN_MS &&
         error instanceof ProviderUnavailableError &&
         error.reason === "unknown_key";
     }

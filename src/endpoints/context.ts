@@ -11,7 +11,7 @@ import type { ProviderLogouts } from "../sessions/provider-logouts.js";
 import type { Subject, SubjectSessions } from "../sessions/subject-sessions.js";
 import type { Shutdown } from "../work/shutdown.js";
 import type { Release } from "../work/slots.js";
-import type { DelayedRevocations } from "./delayed-revocations.js";
+import type { DelayedRevocations } from "./revocation-after-logout.js";
 
 /** A registration with what its endpoints need. */
 export interface EndpointRegistration extends Registration {

@@ -15,13 +15,13 @@ const MAX_STREAMS = 8;
  * Milliseconds between two comments, which keep proxies from closing the connection. Most of them
  * wait for 60 seconds.
  */
-const COMMENT_INTERVAL = 25_000;
+const COMMENT_INTERVAL_MS = 25_000;
 
 /**
  * Milliseconds after which the browser connects again. Up to as much again by chance, so that not
  * all browsers come at once.
  */
-const RETRY = 5_000;
+const RETRY_MS = 5_000;
 
 /**
  * Creates GET {mountPath}events: an event stream that tells when the session ends, by an event
@@ -57,31 +57,36 @@ export function createEvents(): (
     const release = takePlace(session.key ?? "");
     if (release === undefined)
       return failureReply({ code: "too_many_streams" }, request, pages, "json");
-    const body = untilEnd(
-      (closed) => whenEnded(() => session, { policy: settings, clock, onClose: closed }),
+    const body = untilEnd({
+      watch: (onClose) => whenEnded(() => session, { policy: settings, clock, onClose }),
       clock,
       shutdown,
-      release,
-    );
+      closed: release,
+    });
     return { ...eventStream(body), setCookies: session.setCookies };
   };
+}
+
+interface StreamOfSession {
+  /**
+   * Returns the signal of the session's end. Its argument takes the function to call when the
+   * stream closes.
+   */
+  readonly watch: (onClose: (close: () => void) => void) => AbortSignal;
+  readonly clock: Clock;
+  readonly shutdown: Shutdown;
+  /**
+   * Called once when the stream has closed, by the session's end, a shutdown, or because the
+   * browser left.
+   */
+  readonly closed: () => void;
 }
 
 /**
  * Returns the stream of a session. A comment is left out while the browser does not read, so a slow
  * browser fills no memory.
- *
- * @param watch returns the signal of the session's end. Its argument takes the function to call
- *   when the stream closes
- * @param closed called once when the stream has closed, by the session's end, a shutdown, or because
- *   the browser left
  */
-function untilEnd(
-  watch: (onClose: (close: () => void) => void) => AbortSignal,
-  clock: Clock,
-  shutdown: Shutdown,
-  closed: () => void,
-): ReadableStream<Uint8Array> {
+function untilEnd({ watch, clock, shutdown, closed }: StreamOfSession): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let stopComments: () => void;
   let unwatch: () => void;
@@ -98,12 +103,12 @@ function untilEnd(
         controller.enqueue(encoder.encode(text));
       };
       function commentLater(): void {
-        stopComments = clock.timer(COMMENT_INTERVAL, () => {
+        stopComments = clock.timer(COMMENT_INTERVAL_MS, () => {
           if ((controller.desiredSize ?? 0) > 0) send(":\n\n");
           commentLater();
         });
       }
-      const pause = RETRY + Math.floor(Math.random() * RETRY);
+      const pause = RETRY_MS + Math.floor(Math.random() * RETRY_MS);
       send(`retry: ${String(pause)}\n: open\n\n`);
       commentLater();
       const end = () => {

@@ -4,7 +4,6 @@ import { isOutage, ProviderRefusedError, type ErrorCode } from "../errors.js";
 import type { Initiator } from "../http/initiator.js";
 import { parseUrl, sameOriginUrl, type Origin, type Scheme } from "../http/redirects.js";
 import { single, type IdpRequest } from "../http/request.js";
-import type { PendingLogin } from "../record/record.js";
 import type { SignInErrorCode } from "../record/sign-in-errors.js";
 
 export interface Destination {
@@ -53,13 +52,19 @@ function startsOrEndsSession(url: string, { mountPath }: CommonSettings): boolea
   return ["login", "logout"].some((name) => path.includes(mountPath + name));
 }
 
+/** Of a pending login. */
+interface LoginAddresses {
+  readonly final_redirect: string;
+  readonly redirect_uri: string;
+}
+
 /**
  * Returns the address that a failed login redirects to if its destination is the popup's page: that
  * page tells the window that waits for it. Undefined for any other destination, whose user sees the
  * failure's own page.
  */
 export function failureAt(
-  login: Pick<PendingLogin, "final_redirect" | "redirect_uri">,
+  login: LoginAddresses,
   code: ErrorCode | SignInErrorCode,
   publicPath: string,
 ): string | undefined {

@@ -23,7 +23,7 @@ import { withoutUndefined } from "../record/without-undefined.js";
 import { lazily } from "../work/lazily.js";
 import { CROSS_SITE, readApi, readProviders } from "./choose-provider.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
-import { destinationOf, failureAt, failureCodeOf } from "./login-destination.js";
+import { destinationOf, failureAt, failureCodeOf, type Destination } from "./login-destination.js";
 import { readLoginParameters, type LoginParameters } from "./login-parameters.js";
 
 /** Loaded at the start if a login can name an API. */
@@ -66,12 +66,8 @@ export async function login(opened: SessionRequest, context: EndpointContext): P
   const [registration, ...others] = providers;
   if (registration === undefined || others.length > 0) {
     const { chooserFor } = await loadChooser();
-    return chooserFor(
-      providers,
-      { passed, isJson: response === "json", initiator },
-      opened,
-      context,
-    );
+    const isJson = response === "json";
+    return chooserFor(opened, context, { providers, passed, isJson, initiator });
   }
   return startLogin(opened, context, { ...wanted, own, origin, initiator, registration, api });
 }
@@ -86,38 +82,22 @@ interface Start extends LoginParameters {
 }
 
 async function startLogin(
-  { request, session }: SessionRequest,
-  { settings, clock, events, pages, owners }: EndpointContext,
-  { scheme, response, passed, stepUp, own, origin, initiator, registration, api }: Start,
+  opened: SessionRequest,
+  context: EndpointContext,
+  start: Start,
 ): Promise<Reply> {
-  const { publicPath } = settings;
+  const { request, session } = opened;
+  const { settings, events, owners } = context;
+  const { scheme, response, passed, stepUp, own, origin, initiator, registration, api } = start;
   const destination = destinationOf({ scheme, query: own, request, origin, initiator }, settings);
   // The line contains neither address: one is a stranger's input, the other may be private.
   if (destination.decision === "rejected") events.log(logLine("origin_rejected"));
-  const now = epochSeconds(clock);
-  const { key, issuer, provider } = registration;
-  const pending: PendingLogin = {
-    // 256 random bits each. The PKCE verifier has the shortest allowed length (RFC 7636).
-    state: unguessable(),
-    nonce: unguessable(),
-    verifier: unguessable(),
-    final_redirect: destination.url,
-    redirect_uri: `${origin}${publicPath}login-callback${key === undefined ? "" : `/${key}`}`,
-    issuer,
-    started_at: now,
-    ...withoutUndefined({
-      provider: key,
-      cross_site: initiator === "other" || undefined,
-      unattended: isUnattended(request, origin) || undefined,
-      step_up: stepUp,
-      api,
-    }),
-  };
+  const pending = newLogin(opened, context, { ...start, destination });
   try {
     const wanted =
       api === undefined ? undefined : await apiLoginOf(session, { api, registration }, owners);
     // The provider first: during an outage of the provider nothing is stored.
-    const { url, isSilent, expiresIn } = await provider.authorizationUrl({
+    const { url, isSilent, expiresIn } = await registration.provider.authorizationUrl({
       redirectUri: pending.redirect_uri,
       state: pending.state,
       nonce: pending.nonce,
@@ -141,18 +121,63 @@ async function startLogin(
         : redirect(url);
     return { ...reply, setCookies: session.setCookies };
   } catch (error) {
-    if (error instanceof ProviderRefusedError)
-      events.refused("login", error.reason, { provider: key });
-    else if (isOutage(error)) events.failed("login", error, { provider: key });
-    const code = failureCodeOf(error);
-    const failedAt = code && failureAt(pending, code, publicPath);
-    if (failedAt !== undefined && response === "redirect") return redirect(failedAt);
-    if (code === "sign_in_refused") return failureReply({ code }, request, pages, "html");
-    return outageReply(error, request, pages, {
-      label: "action.tryAgain",
-      href: loginPath(publicPath, withoutUndefined({ provider: key })),
-    });
+    return loginFailed(opened, context, { error, pending, response });
   }
+}
+
+function newLogin(
+  { request }: SessionRequest,
+  { settings, clock }: EndpointContext,
+  { origin, initiator, registration, stepUp, api, destination }: Start & ToDestination,
+): PendingLogin {
+  const { key, issuer } = registration;
+  return {
+    // 256 random bits each. The PKCE verifier has the shortest allowed length (RFC 7636).
+    state: unguessable(),
+    nonce: unguessable(),
+    verifier: unguessable(),
+    final_redirect: destination.url,
+    redirect_uri: `${origin}${settings.publicPath}login-callback${key === undefined ? "" : `/${key}`}`,
+    issuer,
+    started_at: epochSeconds(clock),
+    ...withoutUndefined({
+      provider: key,
+      // By Sec-Fetch-Site, or Referer: http/initiator.ts.
+      cross_site: initiator === "other" || undefined,
+      unattended: isUnattended(request, origin) || undefined,
+      step_up: stepUp,
+      api,
+    }),
+  };
+}
+
+interface ToDestination {
+  readonly destination: Destination;
+}
+
+interface FailedLogin {
+  readonly error: unknown;
+  readonly pending: PendingLogin;
+  readonly response: LoginParameters["response"];
+}
+
+/** The reply to a login that did not reach the provider. */
+async function loginFailed(
+  { request }: SessionRequest,
+  { settings: { publicPath }, events, pages }: EndpointContext,
+  { error, pending, response }: FailedLogin,
+): Promise<Reply> {
+  const { provider } = pending;
+  if (error instanceof ProviderRefusedError) events.refused("login", error.reason, { provider });
+  else if (isOutage(error)) events.failed("login", error, { provider });
+  const code = failureCodeOf(error);
+  const failedAt = code && failureAt(pending, code, publicPath);
+  if (failedAt !== undefined && response === "redirect") return redirect(failedAt);
+  if (code === "sign_in_refused") return failureReply({ code }, request, pages, "html");
+  return outageReply(error, request, pages, {
+    label: "action.tryAgain",
+    href: loginPath(publicPath, withoutUndefined({ provider })),
+  });
 }
 
 /** What the login has to bring for its API, because of the session that starts it. */

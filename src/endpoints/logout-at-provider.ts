@@ -1,26 +1,24 @@
 import { randomBytes } from "node:crypto";
 import type { OwnedSession } from "../access/session-access.js";
 import type { SessionRequest } from "../access/session-request.js";
-import type { Clock } from "../clock.js";
 import { ownLogoutAddress } from "../config/provider-profiles.js";
-import { failureReason, ProviderUnavailableError } from "../errors.js";
+import { failureReason } from "../errors.js";
 import { reasonLine } from "../events/log-lines.js";
 import { isSentByOtherSite } from "../http/initiator.js";
 import { redirect, type Reply } from "../http/reply.js";
 import { queryOf, single } from "../http/request.js";
-import { inTime } from "../work/deadline.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
+import { withPatience } from "./logout-patience.js";
 
-/** Milliseconds for which a logout waits for the provider. */
-const PATIENCE = 1_000;
+/** A session that the user has just ended. */
+export type EndedSession = OwnedSession<EndpointRegistration>;
 
-/**
- * Returns the result of a request to the provider, for which a user who signs out waits only a
- * moment. The request goes on afterwards.
- */
-export function withPatience<Result>(clock: Clock, request: Promise<Result>): Promise<Result> {
-  const late = () => new ProviderUnavailableError("timeout");
-  return inTime(request, { clock, milliseconds: PATIENCE, late });
+export interface LogoutOfSession {
+  readonly ended: EndedSession;
+  /**
+   * False for a JSON response: a script reads the address, so the address must not contain a token.
+   */
+  readonly withHint: boolean;
 }
 
 /** The address at which a logout continues. */
@@ -37,16 +35,16 @@ export interface LogoutAtProvider {
  * With an `id_token_hint` the provider signs out without a question, so only requests of the
  * application's own pages and of the user get one. A page on another site could send all other
  * requests.
- *
- * @param withHint false for a JSON response: a script reads the address, so the address must not
- *   contain a token
  */
 export async function logoutAtProvider(
   { request, origin }: SessionRequest,
-  { record, owner: { registration } }: OwnedSession<EndpointRegistration>,
-  withHint: boolean,
   { settings, clock, events }: EndpointContext,
+  { ended, withHint }: LogoutOfSession,
 ): Promise<LogoutAtProvider | undefined> {
+  const {
+    record,
+    owner: { registration },
+  } = ended;
   if (
     registration === undefined ||
     registration.settings.logoutAtProvider === false ||

@@ -1,4 +1,4 @@
-import type { AuthenticatedRecord, OwnedSession } from "../access/session-access.js";
+import type { AuthenticatedRecord } from "../access/session-access.js";
 import type { SessionRequest } from "../access/session-request.js";
 import { isOutage } from "../errors.js";
 import { LOGOUT_RESPONSES } from "../http/redirects.js";
@@ -10,8 +10,10 @@ import {
   readChoice,
   type BadParameter,
 } from "../pages/failure-reply.js";
-import type { EndpointContext, EndpointRegistration } from "./context.js";
-import { logoutAtProvider, withPatience, type LogoutAtProvider } from "./logout-at-provider.js";
+import { withoutUndefined } from "../record/without-undefined.js";
+import type { EndpointContext } from "./context.js";
+import { logoutAtProvider, type EndedSession, type LogoutOfSession } from "./logout-at-provider.js";
+import { withPatience } from "./logout-patience.js";
 import { cookiesAfterLogout } from "./other-site-logout.js";
 
 /**
@@ -20,7 +22,7 @@ import { cookiesAfterLogout } from "./other-site-logout.js";
  */
 export async function logout(opened: SessionRequest, context: EndpointContext): Promise<Reply> {
   const { request } = opened;
-  const { settings, pages, events, tasks, revocations, clock } = context;
+  const { settings, pages, events } = context;
   const { publicPath } = settings;
   const bad: BadParameter[] = [];
   const query = new URLSearchParams(queryOf(request.target));
@@ -33,22 +35,17 @@ export async function logout(opened: SessionRequest, context: EndpointContext): 
     events.refused("logout", "invalid_parameter");
     return badParameters(bad, request, pages);
   }
-  let atProvider: LogoutAtProvider | undefined;
-  let setCookies: readonly string[];
   try {
     // The session first: a provider that hangs must not keep a session alive.
     const ended = await endOwnSession(opened, context);
-    setCookies = cookiesAfterLogout(opened, settings, ended !== undefined);
-    if (ended !== undefined) {
-      atProvider = await logoutAtProvider(opened, ended, response === "redirect", context);
-      if (atProvider !== undefined)
-        revocations.add(atProvider.state, () => revokeEnded(ended, context));
-      else {
-        const revocation = revokeEnded(ended, context);
-        tasks.add(revocation);
-        await withPatience(clock, revocation).catch(() => undefined);
-      }
-    }
+    const setCookies = cookiesAfterLogout(opened, settings, ended !== undefined);
+    const withHint = response === "redirect";
+    const continuesAt = ended && (await revokeAtLogout(opened, context, { ended, withHint }));
+    const reply =
+      response === "json"
+        ? json(withoutUndefined({ status: "logged_out", redirect_to: continuesAt }))
+        : redirect(continuesAt ?? settings.authLogoutRedirectUrl ?? publicPath);
+    return { ...reply, setCookies };
   } catch (error) {
     if (isOutage(error)) events.failed("logout", error);
     return outageReply(error, request, pages, {
@@ -56,17 +53,29 @@ export async function logout(opened: SessionRequest, context: EndpointContext): 
       href: `${publicPath}logout/`,
     });
   }
-  const reply =
-    response === "json"
-      ? json({
-          status: "logged_out",
-          ...(atProvider !== undefined && { redirect_to: atProvider.url }),
-        })
-      : redirect(atProvider?.url ?? settings.authLogoutRedirectUrl ?? publicPath);
-  return { ...reply, setCookies };
 }
 
-type EndedSession = OwnedSession<EndpointRegistration>;
+/**
+ * Revokes the token of an ended session: at once, or after the provider's logout.
+ *
+ * @returns the address of that logout; undefined if there is none
+ */
+async function revokeAtLogout(
+  opened: SessionRequest,
+  context: EndpointContext,
+  { ended, withHint }: LogoutOfSession,
+): Promise<string | undefined> {
+  const { tasks, revocations, clock } = context;
+  const atProvider = await logoutAtProvider(opened, context, { ended, withHint });
+  if (atProvider !== undefined) {
+    revocations.add(atProvider.state, () => revokeEnded(ended, context));
+    return atProvider.url;
+  }
+  const revocation = revokeEnded(ended, context);
+  tasks.add(revocation);
+  await withPatience(clock, revocation).catch(() => undefined);
+  return undefined;
+}
 
 /** Ends the session of a request. Undefined: no user was signed in. */
 export async function endOwnSession(

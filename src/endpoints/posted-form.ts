@@ -4,14 +4,14 @@ import { isObject } from "../record/json.js";
 import { within } from "../work/deadline.js";
 
 /** Bytes of a form. */
-const MAX_BYTES = 64 * 1024;
+const MAX_FORM_BYTES = 64 * 1024;
 /** Milliseconds for which the body may take to arrive. */
-const TIME_LIMIT = 5_000;
+const TIME_LIMIT_MS = 5_000;
 
 /**
  * Returns the fields of a posted form (application/x-www-form-urlencoded), from what the framework
  * has parsed or from the unread body. Undefined: there is no complete form of this type within
- * {@link MAX_BYTES} and {@link TIME_LIMIT}. Never rejects.
+ * {@link MAX_FORM_BYTES} and {@link TIME_LIMIT_MS}. Never rejects.
  */
 export async function readForm(
   request: IdpRequest,
@@ -21,14 +21,14 @@ export async function readForm(
     const body = request.body?.();
     if (!isForm(request.header("content-type"))) return undefined;
     if (typeof body === "string")
-      return body.length > MAX_BYTES ? undefined : new URLSearchParams(body);
+      return body.length > MAX_FORM_BYTES ? undefined : new URLSearchParams(body);
     if (body instanceof Uint8Array)
-      return body.length > MAX_BYTES ? undefined : new URLSearchParams(textOf([body]));
+      return body.length > MAX_FORM_BYTES ? undefined : new URLSearchParams(textOf([body]));
     if (isUnread(body)) {
       const late = () => new Error("The body took too long.");
       return await within((signal) => readBytes(body, signal), {
         clock,
-        milliseconds: TIME_LIMIT,
+        milliseconds: TIME_LIMIT_MS,
         late,
       });
     }
@@ -54,7 +54,7 @@ function ofFields(fields: Readonly<Record<string, unknown>>): URLSearchParams {
   const form = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) {
     for (const text of [value].flat())
-      if (typeof text === "string" && text.length <= MAX_BYTES) form.append(name, text);
+      if (typeof text === "string" && text.length <= MAX_FORM_BYTES) form.append(name, text);
   }
   return form;
 }
@@ -71,7 +71,7 @@ async function readBytes(
     chunks.push(chunk);
     size += chunk.length;
     // Not `>`: the size of a part that is no bytes is not a number.
-    if (signal.aborted || !(size <= MAX_BYTES)) return undefined;
+    if (signal.aborted || !(size <= MAX_FORM_BYTES)) return undefined;
   }
   return new URLSearchParams(textOf(chunks));
 }

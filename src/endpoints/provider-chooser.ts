@@ -8,28 +8,31 @@ import { queryOf } from "../http/request.js";
 import { CROSS_SITE } from "./choose-provider.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 
+/** A login for which the user, or the script, has to choose one of several providers. */
+interface Choice {
+  readonly providers: readonly EndpointRegistration[];
+  readonly passed: Readonly<Record<string, string>>;
+  readonly isJson: boolean;
+  readonly initiator: Initiator;
+}
+
 /**
  * The reply to a login that several providers fit: a page where the user chooses, or 400 with the
  * list for a script.
  */
 export async function chooserFor(
-  providers: readonly EndpointRegistration[],
-  login: {
-    readonly passed: Readonly<Record<string, string>>;
-    readonly isJson: boolean;
-    readonly initiator: Initiator;
-  },
   { request }: SessionRequest,
   { pages }: EndpointContext,
+  { providers, passed, isJson, initiator }: Choice,
 ): Promise<Reply> {
   const query = new URLSearchParams(queryOf(request.target));
-  const kept = [...keptByChooser(query), ...Object.entries(login.passed)];
-  if (login.initiator === "other") kept.push([CROSS_SITE, "true"]);
+  const kept = [...keptByChooser(query), ...Object.entries(passed)];
+  if (initiator === "other") kept.push([CROSS_SITE, "true"]);
   const choices = providers.map(({ key = "", name }) => {
     const href = `${pages.publicPath}login/?${new URLSearchParams([["provider", key], ...kept] as [string, string][]).toString()}`;
     return { key, name, href };
   });
-  if (!login.isJson) return pages.chooser({ providers: choices }, request);
+  if (!isJson) return pages.chooser({ providers: choices }, request);
   const code = "provider_required";
   const members = {
     providers: choices.map(({ key, name, href }) => ({ key, name, login_url: href })),

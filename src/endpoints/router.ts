@@ -1,6 +1,6 @@
 import type { SessionRequest } from "../access/session-request.js";
 import { json, stylesheet, type AnyReply } from "../http/reply.js";
-import { isPrefetch, pathOf, type IdpRequest } from "../http/request.js";
+import { pathOf, type IdpRequest } from "../http/request.js";
 import { failureReply, outageReply } from "../pages/failure-reply.js";
 import { lazily } from "../work/lazily.js";
 import type { UnawaitedTasks } from "../work/unawaited-tasks.js";
@@ -9,6 +9,7 @@ import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { loadApiLogin, loadChooser, login } from "./login.js";
 import { logoutCallback } from "./logout-at-provider.js";
 import { logout } from "./logout.js";
+import { refusePrefetch } from "./refuse-prefetch.js";
 import { session } from "./session-probe.js";
 
 type Endpoint = (opened: SessionRequest, context: EndpointContext) => Promise<AnyReply>;
@@ -182,8 +183,8 @@ export function createRouter<FrameworkRequest>(
       const headers = { Allow: route.methods.join(", ") };
       return failureReply({ code: "method_not_allowed", headers }, request, pages, "json");
     }
-    if (route.refusesPrefetch && isPrefetch(request))
-      return failureReply({ code: "prefetch_refused" }, request, pages, "json");
+    const refused = route.refusesPrefetch && refusePrefetch(request, pages);
+    if (refused) return refused;
     try {
       return await route.endpoint(open(raw, request), context);
     } catch (error) {

@@ -93,10 +93,14 @@ function isExactly(parameters: URLSearchParams | undefined, name: string, value:
   return given.value === value && !given.repeated;
 }
 
-type Limits = Pick<
-  ProbeDetails,
-  "ends_in" | "expires_in" | "max_age_expires_in" | "idle_expires_in" | "session_expiry_expires_in"
->;
+/** Seconds until each limit, as the probe has them. */
+interface Limits {
+  readonly ends_in: number | null;
+  readonly expires_in: number | null;
+  readonly max_age_expires_in: number | null;
+  readonly idle_expires_in: number | null;
+  readonly session_expiry_expires_in: number | null;
+}
 
 function limitsOf(
   access: Access,

@@ -12,7 +12,7 @@ import type { PagesOptions } from "./page-options.js";
 import { acceptablePicture } from "./person.js";
 
 const LANGUAGE_NAMES = Object.keys(LANGUAGES).join(", ");
-const MAX_NAME = 100;
+const MAX_NAME_LENGTH = 100;
 const PLURAL_CATEGORIES = ["zero", "one", "two", "few", "many", "other"];
 
 /**
@@ -73,8 +73,8 @@ const LINES = object(
 );
 
 const CHECKS: Readonly<Record<keyof PagesOptions, Check>> = {
-  name: value(`a string of 1 to ${String(MAX_NAME)} characters on one line`, (given) =>
-    isText(given, MAX_NAME),
+  name: value(`a string of 1 to ${String(MAX_NAME_LENGTH)} characters on one line`, (given) =>
+    isText(given, MAX_NAME_LENGTH),
   ),
   logo: (path, given) => (typeof given === "string" ? source : LOGO)(path, given),
   colors: object({ ...SCHEME_COLORS, dark: object(SCHEME_COLORS) }),

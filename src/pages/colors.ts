@@ -8,11 +8,11 @@ const SCHEMES = {
 type Scheme = keyof typeof SCHEMES;
 
 /** The least contrast of text (WCAG 2.2, success criterion 1.4.3). */
-const LEAST_CONTRAST = 4.5;
+const LEAST_CONTRAST_RATIO = 4.5;
 
-const TINT = 0.1;
-const STRONGER = 0.2;
-const LIGHTER_STEP = 0.1;
+const TINT_SHARE = 0.1;
+const STRONGER_SHARE = 0.2;
+const LIGHTER_STEP_SHARE = 0.1;
 
 export function isColor(value: unknown): value is string {
   return typeof value === "string" && /^#[0-9a-f]{6}$/i.test(value);
@@ -44,7 +44,8 @@ export function colorRules({ dark, ...light }: PageColors): string {
 function darkAccent({ accent }: SchemeColors, dark: SchemeColors = {}): SchemeColors {
   if (accent === undefined || dark.accent !== undefined) return {};
   let share = 0;
-  while (share < 1 && !isLegible("dark", mix(accent, "#ffffff", share))) share += LIGHTER_STEP;
+  while (share < 1 && !isLegible("dark", mix(accent, "#ffffff", share)))
+    share += LIGHTER_STEP_SHARE;
   return { accent: mix(accent, "#ffffff", Math.min(1, share)) };
 }
 
@@ -54,10 +55,10 @@ function declarations(scheme: Scheme, { accent, background }: SchemeColors): str
     ...(background !== undefined && { page: background }),
     ...(accent !== undefined && {
       accent,
-      "accent-strong": mix(accent, text, STRONGER),
+      "accent-strong": mix(accent, text, STRONGER_SHARE),
       "on-accent":
         contrast(accent, "#ffffff") >= contrast(accent, "#000000") ? "#ffffff" : "#000000",
-      tint: mix(card, accent, TINT),
+      tint: mix(card, accent, TINT_SHARE),
     }),
   };
   return Object.entries(values)
@@ -67,7 +68,7 @@ function declarations(scheme: Scheme, { accent, background }: SchemeColors): str
 
 /** Whether text of the accent color is legible. The tint has less contrast than the card. */
 function isLegible(scheme: Scheme, accent: string): boolean {
-  return contrast(accent, mix(SCHEMES[scheme].card, accent, TINT)) >= LEAST_CONTRAST;
+  return contrast(accent, mix(SCHEMES[scheme].card, accent, TINT_SHARE)) >= LEAST_CONTRAST_RATIO;
 }
 
 /** @param share of the second color, 0 to 1 */

@@ -58,7 +58,7 @@ function cardOf(model: IndexModel, texts: Texts): Card {
   // A session that never held credentials has not ended.
   if (state.kind === "signed_out" || state.reason === "no_credentials")
     return signedOut(model, texts);
-  return ended(state, state.reason, model, texts);
+  return ended({ ...state, reason: state.reason }, model, texts);
 }
 
 function signedOut({ publicPath }: IndexModel, { say }: Texts): Card {
@@ -119,8 +119,7 @@ function signedIn(
 }
 
 function ended(
-  { user, setting }: Ended,
-  reason: ShownReason,
+  { user, setting, reason }: Ended & { readonly reason: ShownReason },
   { publicPath }: IndexModel,
   texts: Texts,
 ): Card {
@@ -165,19 +164,9 @@ type ShownReason = Exclude<EndReason, "no_credentials">;
 function ruleOf(reason: ShownReason, setting: Ended["setting"], texts: Texts): Markup | undefined {
   switch (reason) {
     case "max_age":
-      return age(
-        texts.say("rule.max_age"),
-        setting?.name ?? "IDP_SESSION_MAX_AGE",
-        setting?.value,
-        texts,
-      );
+      return age(texts.say("rule.max_age"), setting ?? { name: "IDP_SESSION_MAX_AGE" }, texts);
     case "idle":
-      return age(
-        texts.say("rule.idle"),
-        setting?.name ?? "IDP_SESSION_IDLE_TIMEOUT",
-        setting?.value,
-        texts,
-      );
+      return age(texts.say("rule.idle"), setting ?? { name: "IDP_SESSION_IDLE_TIMEOUT" }, texts);
     case "signed_in_before":
       return setting && html`<code>${setting.name} = ${setting.value}</code>`;
     case "auto_refresh_off":
@@ -191,8 +180,7 @@ function ruleOf(reason: ShownReason, setting: Ended["setting"], texts: Texts): M
 /** A duration, in words and in seconds. */
 function age(
   rule: string,
-  name: string,
-  value: string | undefined,
+  { name, value }: { readonly name: string; readonly value?: string },
   { say, duration, seconds }: Texts,
 ): Markup {
   if (value === undefined) return html`<span>${rule}</span> <code>${name}</code>`;

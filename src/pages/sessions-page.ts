@@ -39,22 +39,15 @@ export const MAX_SHOWN_SESSIONS = 100;
  * Returns the page on which users see their sessions and end them. Its buttons send `end` to
  * `{publicPath}sessions`. Pure.
  */
-export function sessionsPage(
-  { publicPath, sessions, hasMore = false, provider, user, now }: SessionsModel,
-  texts: Texts,
-): PageContent {
+export function sessionsPage(model: SessionsModel, texts: Texts): PageContent {
+  const { publicPath, sessions, provider, user, now } = model;
   const { say } = texts;
   const others = sessions.filter(({ current }) => !current);
   const shown = [...sessions.filter(({ current }) => current), ...others].slice(
     0,
     MAX_SHOWN_SESSIONS,
   );
-  const count = sessions.length - shown.length;
-  const hidden = hasMore
-    ? say("sessions.more")
-    : count > 0
-      ? say("sessions.hidden", { count })
-      : undefined;
+  const hidden = hiddenText(model, texts);
   const title = say("sessions.title");
   const at = shownText(provider ?? null);
   const main = html`<section class="card">
@@ -63,7 +56,7 @@ export function sessionsPage(
     <p>${say("sessions.text")}</p>
     <form class="sessions" method="post" action="${publicPath}sessions">
       <ul>
-        ${shown.map((session) => item(session, publicPath, now, texts))}
+        ${shown.map((session) => item(session, model, texts))}
       </ul>
       ${hidden && html`<p>${hidden}</p>`}
       ${others.length > 0 ? html`<button class="button quiet" name="end" value="others">${say("sessions.endOthers")}</button>` : undefined}
@@ -88,6 +81,13 @@ export function sessionsPage(
   };
 }
 
+/** What the page says of sessions that it does not list. */
+function hiddenText({ sessions, hasMore }: SessionsModel, { say }: Texts): string | undefined {
+  if (hasMore) return say("sessions.more");
+  const count = sessions.length - MAX_SHOWN_SESSIONS;
+  return count > 0 ? say("sessions.hidden", { count }) : undefined;
+}
+
 function described(
   { id, loginAt, lastActive, label, current }: ShownSession,
   now: number,
@@ -110,8 +110,7 @@ function described(
 
 function item(
   { id, loginAt, lastActive, label, current }: ShownSession,
-  publicPath: string,
-  now: number,
+  { publicPath, now }: SessionsModel,
   texts: Texts,
 ): Markup {
   const { say, parts } = texts;
@@ -153,8 +152,8 @@ function ago(at: number | null, now: number, texts: Texts): string | undefined {
 }
 
 /** The end of the year 9999, in epoch seconds: later times have no form of four digits. */
-const LAST_TIME = 253_402_300_800;
+const LAST_TIME_SECONDS = 253_402_300_800;
 
 function isKnown(at: number | null): at is number {
-  return at !== null && at >= 0 && at < LAST_TIME;
+  return at !== null && at >= 0 && at < LAST_TIME_SECONDS;
 }

@@ -5,45 +5,50 @@ import type { UnawaitedTasks } from "../work/unawaited-tasks.js";
  * Milliseconds after which a revocation runs although the browser has not come back from the
  * provider.
  */
-const DELAY = 30_000;
+const DELAY_MS = 30_000;
 
 /** Revocations that wait at a time. If one more comes, the oldest runs at once. */
-const MAX_WAITING = 1_000;
+const MAX_WAITING_REVOCATIONS = 1_000;
 
-export type DelayedRevocations = ReturnType<typeof createDelayedRevocations>;
+export interface DelayedRevocations {
+  readonly isWaiting: boolean;
+  /** @param state of the logout; the browser brings it back */
+  add(state: string, revoke: () => Promise<void>): void;
+  /** Runs the revocation of a browser that has come back from the provider. */
+  back(state: string): void;
+  /** Runs all of them now, for a shutdown. */
+  runAll(): void;
+}
 
 /**
  * Delays revocations until the browser comes back from the provider's logout. If the refresh token
  * is revoked earlier, Keycloak skips the logout of upstream providers. Only this process knows its
- * revocations. If the browser comes back to another process, a revocation runs after {@link DELAY}.
+ * revocations. If the browser comes back to another process, a revocation runs after {@link DELAY_MS}.
  */
-export function createDelayedRevocations(clock: Clock, tasks: UnawaitedTasks) {
+export function createDelayedRevocations(clock: Clock, tasks: UnawaitedTasks): DelayedRevocations {
   const waiting = new Map<string, () => void>();
 
   return {
-    get isWaiting(): boolean {
+    get isWaiting() {
       return waiting.size > 0;
     },
 
-    /** @param state of the logout; the browser brings it back */
-    add(state: string, revoke: () => Promise<void>): void {
+    add(state, revoke) {
       const run = () => {
         if (!waiting.delete(state)) return;
         cancel();
         tasks.add(revoke());
       };
-      const cancel = clock.timer(DELAY, run);
+      const cancel = clock.timer(DELAY_MS, run);
       waiting.set(state, run);
-      if (waiting.size > MAX_WAITING) waiting.values().next().value?.();
+      if (waiting.size > MAX_WAITING_REVOCATIONS) waiting.values().next().value?.();
     },
 
-    /** Runs the revocation of a browser that has come back from the provider. */
-    back(state: string): void {
+    back(state) {
       waiting.get(state)?.();
     },
 
-    /** Runs all of them now, for a shutdown. */
-    runAll(): void {
+    runAll() {
       for (const run of [...waiting.values()]) run();
     },
   };
