@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { StoreUnavailableError } from "../../src/errors.js";
-import type { Entry, SessionStore, Stored } from "../../src/ports/session-store.js";
+import type { Entry, Stored } from "../../src/ports/session-store.js";
 import { EMPTY_RECORD, type SessionRecord } from "../../src/record/record.js";
-import { createReportedStore, type EntryPages } from "../../src/sessions/store-failures.js";
-import { createSealer } from "../../src/sessions/seal.js";
+import { createReportedStore } from "../../src/sessions/store-failures.js";
 import { traceOf } from "../../src/sessions/end-trace.js";
 import { noteOf, readSummary, readSummaryJson } from "../../src/sessions/entry-summary.js";
 import { expiryWithCookie } from "../../src/record/session-life.js";
