@@ -18,8 +18,9 @@ export async function endSession(
   state: ProviderState,
 ): Promise<ProviderReply> {
   if (request.method !== "GET" && request.method !== "POST")
-    return errorReply("invalid_request", "endSession takes GET or POST", 405, {
-      Allow: "GET, POST",
+    return errorReply("invalid_request", "endSession takes GET or POST", {
+      status: 405,
+      headers: { Allow: "GET, POST" },
     });
   const asked = readLogout(request, state);
   const [mistake] = "mistake" in asked ? [asked.mistake] : violationsOf(request);

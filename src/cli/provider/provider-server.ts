@@ -1,13 +1,12 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { send } from "../../testing/provider/faults.js";
 import type { Grants } from "../../testing/provider/grants.js";
 import type { PersonClaims } from "../../testing/provider/people.js";
 import { ENDPOINT_PATHS, isOffered } from "../../testing/provider/provider-endpoints.js";
 import type { ProviderSessions } from "../../testing/provider/provider-sessions.js";
 import { PushedRequests } from "../../testing/provider/pushed-requests.js";
 import { ENDPOINTS, receive } from "../../testing/provider/received-requests.js";
-import { errorReply } from "../../testing/provider/replies.js";
+import { errorReply, send } from "../../testing/provider/replies.js";
 import type { SigningKeys } from "../../testing/provider/signing-keys.js";
 import {
   defaultSettings,
@@ -79,7 +78,7 @@ export function serve(server: Server, provider: ServedProvider): void {
       if (response.destroyed || !message.complete) return void response.destroy();
       provider.failed(error);
       if (!response.headersSent)
-        send(response, errorReply("server_error", "the provider failed", 500));
+        send(response, errorReply("server_error", "the provider failed", { status: 500 }));
     });
   });
 }

@@ -51,8 +51,9 @@ function isForThisMachine(host: string | undefined): boolean {
 /** OpenID Connect Core section 3.1.2; the person is chosen on a page. */
 function authorize(request: ReceivedRequest, state: ProviderState): ProviderReply {
   if (request.method !== "GET" && request.method !== "POST")
-    return errorReply("invalid_request", "authorize takes GET or POST", 405, {
-      Allow: "GET, POST",
+    return errorReply("invalid_request", "authorize takes GET or POST", {
+      status: 405,
+      headers: { Allow: "GET, POST" },
     });
   const asked = readAuthorization(request, state);
   const problem = "unusable" in asked ? asked.unusable : redirectProblem(asked, state);
@@ -110,7 +111,7 @@ function decide(asked: Authorization, state: ProviderState): ProviderReply {
   if (person !== undefined) {
     const now = Math.floor(state.now() / 1000);
     state.sessions.signIn(String(person["sub"]), now);
-    return approve(asked, person, now, state);
+    return approve(asked, { person, authTime: now }, state);
   }
   // The provider was restarted with other people while the page was open.
   return showPage(200, choiceFor(asked, state));
@@ -138,7 +139,7 @@ async function ownPage(request: ReceivedRequest, state: ProviderState): Promise<
   }
   if (method === "GET" && path === "/style.css") return toReply(stylesheet(await providerStyle()));
   if (method === "GET" && path === "/favicon.ico") return { status: 204, headers: {}, body: "" };
-  return errorReply("not_found", "no endpoint at this path", 404);
+  return errorReply("not_found", "no endpoint at this path", { status: 404 });
 }
 
 function unusablePage({ query }: ReceivedRequest, { settings }: ProviderState): string {

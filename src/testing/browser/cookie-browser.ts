@@ -1,9 +1,10 @@
-import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
-import { isLoopback } from "../loopback-hostname.js";
+import type { IncomingHttpHeaders } from "node:http";
 import { CookieJar } from "./cookie-jar.js";
+import { exchange, loopbackOf } from "./exchange.js";
 import { fetchSite } from "./fetch-site.js";
 
 export { CookieJar, type KeptCookie } from "./cookie-jar.js";
+export { BodyTooLargeError } from "./exchange.js";
 export { rawRequest, type RawResponse } from "./raw-request.js";
 
 /** Options of `new CookieBrowser()`. */
@@ -84,6 +85,12 @@ interface Manner {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
+interface SentRequest extends BrowserRequestOptions {
+  readonly manner: Manner;
+  /** The addresses that redirected to this one. */
+  readonly earlier?: readonly URL[] | undefined;
+}
+
 const NAVIGATION: Manner = {
   headers: {
     accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
@@ -99,11 +106,6 @@ const SCRIPT: Manner = {
 };
 
 const MAX_REDIRECTS = 20;
-
-/** The response's body exceeds `maxBytes`; the rest was not read. */
-export class BodyTooLargeError extends Error {
-  override readonly name = "BodyTooLargeError";
-}
 
 /**
  * A browser without pages: it keeps cookies, sends requests, and follows redirects in `follow`. All
@@ -130,15 +132,12 @@ export class CookieBrowser {
    *   written
    */
   get(target: string | URL, options: BrowserRequestOptions = {}): Promise<BrowserResponse> {
-    return this.#send(SCRIPT, target, options);
+    return this.#send(target, { manner: SCRIPT, ...options });
   }
 
-  /** @param earlier the addresses that redirected to this one */
   async #send(
-    manner: Manner,
     target: string | URL,
-    options: BrowserRequestOptions,
-    earlier: readonly URL[] = [],
+    { manner, earlier = [], ...options }: SentRequest,
   ): Promise<BrowserResponse> {
     const { url, path } = this.#resolve(target);
     const proxy = this.#proxied[url.origin];
@@ -201,7 +200,7 @@ export class CookieBrowser {
     { from = null, ...options }: BrowserRequestOptions,
     earlier?: readonly URL[],
   ): Promise<BrowserResponse> {
-    return this.#send(NAVIGATION, target, { ...options, from }, earlier);
+    return this.#send(target, { manner: NAVIGATION, earlier, ...options, from });
   }
 
   /** Navigates and follows redirects, also across origins, to the first other response. */
@@ -306,52 +305,4 @@ function lowerCased(
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
   );
-}
-
-/**
- * Some servers that are told to listen on `localhost` do so on ::1 alone; whatever the system says
- * of that name is tried.
- */
-function loopbackOf(hostname: string): string {
-  if (hostname === "[::1]") return "::1";
-  return isLoopback(hostname) ? hostname : "127.0.0.1";
-}
-
-interface Exchange {
-  readonly hostname: string;
-  readonly port: number | string;
-  readonly path: string;
-  readonly method: string;
-  readonly headers: Record<string, string | string[]>;
-  readonly signal: AbortSignal | undefined;
-}
-
-function exchange(
-  { signal, ...request }: Exchange,
-  body: string | undefined,
-  maxBytes = Infinity,
-): Promise<{ message: IncomingMessage; text: string }> {
-  return new Promise((resolve, reject) => {
-    // A connection of its own for each request: nothing is left open when the test ends.
-    const outgoing = httpRequest(
-      { ...request, agent: false, ...(signal && { signal }) },
-      (message) => {
-        const chunks: Buffer[] = [];
-        let bytes = 0;
-        message.on("data", (chunk: Buffer) => {
-          chunks.push(chunk);
-          bytes += chunk.length;
-          if (bytes <= maxBytes) return;
-          reject(new BodyTooLargeError(`the response has more than ${String(maxBytes)} bytes`));
-          outgoing.destroy();
-        });
-        message.on("error", reject);
-        message.on("end", () => {
-          resolve({ message, text: Buffer.concat(chunks).toString("utf8") });
-        });
-      },
-    );
-    outgoing.on("error", reject);
-    outgoing.end(body);
-  });
 }

@@ -19,7 +19,7 @@ export function authorize(request: ReceivedRequest, state: ProviderState): Provi
   const person = withSubject(chosenPerson(asked.request, state));
   const authTime = authenticate(String(person["sub"]), asked.request.query, state);
   return typeof authTime === "number"
-    ? approve(asked, person, authTime, state)
+    ? approve(asked, { person, authTime }, state)
     : refuse(asked, authTime, state);
 }
 
@@ -69,14 +69,17 @@ export function authorizationMistake(
     : invalid("unknown redirect_uri");
 }
 
-/**
- * Redirects to the client with a code for this person.
- * @param authTime when the person signed in here, in epoch seconds
- */
+/** A person who is signed in at the provider. */
+export interface SignedInPerson {
+  readonly person: PersonClaims;
+  /** When the person signed in here, in epoch seconds. */
+  readonly authTime: number;
+}
+
+/** Redirects to the client with a code for this person. */
 export function approve(
   asked: Authorization,
-  person: PersonClaims,
-  authTime: number,
+  { person, authTime }: SignedInPerson,
   state: ProviderState,
 ): ProviderReply {
   const { redirectUri } = asked;

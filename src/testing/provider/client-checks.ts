@@ -16,7 +16,9 @@ export async function refusedClient(
   if (!isForm(headers)) return errorReply("invalid_request", "the body must be a form");
   if (settings.clientJwks !== undefined) {
     const mistake = await assertionMistake(request, state);
-    return mistake === undefined ? undefined : errorReply("invalid_client", mistake, 401);
+    return mistake === undefined
+      ? undefined
+      : errorReply("invalid_client", mistake, { status: 401 });
   }
   const basic = basicCredentials(headers.authorization);
   const method = basic === undefined ? "client_secret_post" : "client_secret_basic";
@@ -31,8 +33,9 @@ export async function refusedClient(
   ) {
     return undefined;
   }
-  return errorReply("invalid_client", "client authentication failed", 401, {
-    "WWW-Authenticate": 'Basic realm="provider"',
+  return errorReply("invalid_client", "client authentication failed", {
+    status: 401,
+    headers: { "WWW-Authenticate": 'Basic realm="provider"' },
   });
 }
 

@@ -194,7 +194,7 @@ function assertSettings(given: object, others: readonly string[]): void {
       `A test provider has no option ${shown(unknown)}. Its options are ${[...Object.keys(SETTINGS), ...others].join(", ")}.`,
     );
   for (const [name, value] of Object.entries(given))
-    assertValue("The option", name, value, SETTINGS[name as keyof ProviderSettings]);
+    assertValue(`The option \`${name}\``, value, SETTINGS[name as keyof ProviderSettings]);
 }
 
 /** Returns the settings as a proxy that throws on an invalid assignment. */
@@ -218,12 +218,12 @@ function assertMembers(
       throw new TypeError(
         `${what} has no ${shown(name)}; it has ${Object.keys(known).join(", ")}.`,
       );
-    if (value !== undefined) assertValue(`${what}:`, name, value, expected);
+    if (value !== undefined) assertValue(`${what}: \`${name}\``, value, expected);
   }
 }
 
-function assertValue(what: string, name: string, value: unknown, { words, fits }: Expected): void {
-  if (!fits(value)) throw new TypeError(`${what} \`${name}\` must be ${words}.`);
+function assertValue(what: string, value: unknown, { words, fits }: Expected): void {
+  if (!fits(value)) throw new TypeError(`${what} must be ${words}.`);
 }
 
 function shown(value: unknown): string {

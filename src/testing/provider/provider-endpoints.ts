@@ -36,8 +36,9 @@ export async function work(
 ): Promise<ProviderReply> {
   const methods = METHODS[endpoint];
   if (!methods.includes(request.method)) {
-    return errorReply("invalid_request", `${endpoint} takes ${methods.join(" or ")}`, 405, {
-      Allow: methods.join(", "),
+    return errorReply("invalid_request", `${endpoint} takes ${methods.join(" or ")}`, {
+      status: 405,
+      headers: { Allow: methods.join(", ") },
     });
   }
   switch (endpoint) {
@@ -165,8 +166,9 @@ function userinfo(request: ReceivedRequest, state: ProviderState): ProviderReply
   const bearer = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
   const person = bearer === undefined ? undefined : state.grants.personOf(bearer, state.now());
   if (person === undefined) {
-    return errorReply("invalid_token", "no usable access token", 401, {
-      "WWW-Authenticate": 'Bearer error="invalid_token"',
+    return errorReply("invalid_token", "no usable access token", {
+      status: 401,
+      headers: { "WWW-Authenticate": 'Bearer error="invalid_token"' },
     });
   }
   return jsonAfterHook({ ...person }, state.hooks.userinfoResponse);

@@ -1,3 +1,5 @@
+import type { ServerResponse } from "node:http";
+
 /** The reply of a provider's endpoint, before any fault changes it. */
 export interface ProviderReply {
   readonly status: number;
@@ -27,8 +29,7 @@ export function jsonReply(
 export function errorReply(
   error: string,
   description: string,
-  status = 400,
-  headers: Readonly<Record<string, string>> = {},
+  { status = 400, headers = {} }: Partial<Pick<ProviderReply, "status" | "headers">> = {},
 ): ProviderReply {
   return jsonReply({ error, error_description: description }, status, headers);
 }
@@ -43,4 +44,11 @@ export function htmlReply(status: number, body: string): ProviderReply {
 
 export function redirectReply(location: string): ProviderReply {
   return { status: 302, headers: { Location: location, "Cache-Control": "no-store" }, body: "" };
+}
+
+/** Sends a reply. */
+export function send(response: ServerResponse, reply: ProviderReply): void {
+  const body = Buffer.from(reply.body);
+  response.writeHead(reply.status, { ...reply.headers, "Content-Length": body.length });
+  response.end(body);
 }

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { isLoopback } from "../loopback-hostname.js";
 import type { MovableClock } from "../running-clock.js";
-import { FaultBoard, send, strike, type Fault, type Hold, type HoldOptions } from "./faults.js";
+import { FaultBoard, type Fault, type Hold, type HoldOptions } from "./faults.js";
 import { Grants, type Issued, type RequestedTarget } from "./grants.js";
 import {
   endSessions,
@@ -24,8 +24,9 @@ import {
   type Endpoint,
   type ReceivedRequest,
 } from "./received-requests.js";
-import { errorReply, type ProviderReply } from "./replies.js";
+import { errorReply, send, type ProviderReply } from "./replies.js";
 import type { JwksControls, SigningKeys } from "./signing-keys.js";
+import { strike } from "./struck-responses.js";
 import type { TestProvider } from "./test-provider-api.js";
 import type { ProviderSettings } from "./test-provider-settings.js";
 import type { ProviderHooks, ProviderState } from "./test-provider-state.js";
@@ -86,7 +87,7 @@ export class RunningProvider implements TestProvider, ProviderState {
         if (response.destroyed || !message.complete) return;
         this.violations.push(`the provider failed: ${String(error)}`);
         if (!response.headersSent)
-          send(response, errorReply("server_error", "the provider failed", 500));
+          send(response, errorReply("server_error", "the provider failed", { status: 500 }));
       });
     });
   }
@@ -265,17 +266,19 @@ export class RunningProvider implements TestProvider, ProviderState {
     this.violations.push(...violations);
     const { endpoint } = request;
     if (endpoint === "unknown") {
-      send(response, errorReply("not_found", "no endpoint at this path", 404));
+      send(response, errorReply("not_found", "no endpoint at this path", { status: 404 }));
       return;
     }
     await this.#faults.waitAtBarriers(request, "before");
-    if (await this.#strike(request, "before", response)) return;
+    const before = this.#faults.take(request, "before");
+    if (await this.#strike(before, response)) return;
     const reply =
       violations.length > 0
         ? errorReply("invalid_request", violations.join("; "))
         : await work(endpoint, request, this);
     await this.#faults.waitAtBarriers(request, "after");
-    if (await this.#strike(request, "after", response, reply)) return;
+    const after = this.#faults.take(request, "after");
+    if (await this.#strike(after, response, reply)) return;
     send(response, reply);
   }
 
@@ -293,12 +296,10 @@ export class RunningProvider implements TestProvider, ProviderState {
 
   /** Applies the fault that is due, if any. Returns whether the response is complete. */
   async #strike(
-    request: ReceivedRequest,
-    stage: "before" | "after",
+    fault: Fault | undefined,
     response: ServerResponse,
     reply?: ProviderReply,
   ): Promise<boolean> {
-    const fault = this.#faults.take(request, stage);
     if (fault === undefined) return false;
     this.#abandoned.add(response);
     response.once("close", () => this.#abandoned.delete(response));
