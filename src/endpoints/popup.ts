@@ -4,7 +4,7 @@ import { isOutage } from "../errors.js";
 import { loginPath, loginUrlBackTo } from "../guard/login-url.js";
 import { script, type Reply } from "../http/reply.js";
 import { queryOf, single } from "../http/request.js";
-import { POPUP_SCRIPT } from "../pages/popup-page.js";
+import { POPUP_SCRIPT } from "../pages/popup-script.js";
 import { judge } from "../record/session-policy.js";
 import type { EndpointContext } from "./context.js";
 
