@@ -5,7 +5,7 @@ import type { Clock } from "../clock.js";
  * they are removed. PostgreSQL's can be set (`sweepInterval`), because all processes sweep one
  * table.
  */
-export const SWEEP_INTERVALS_MS = { memory: 30_000, sqlite: 30_000, postgres: 60_000 };
+export const SWEEP_EVERY_MS = { memory: 30_000, sqlite: 30_000, postgres: 60_000 };
 
 /** Milliseconds between two full slices, so that other work gets its turn. */
 const SLICE_PAUSE_MS = 20;

@@ -8,7 +8,7 @@ import type {
   Stored,
 } from "../../ports/session-store.js";
 import { LIST_FIELDS, LIST_PAGE, type ListField } from "../stored-entries.js";
-import { SWEEP_INTERVALS_MS } from "../sweep.js";
+import { SWEEP_EVERY_MS } from "../sweep.js";
 
 export interface MemoryStoreOptions {
   /** Default: the system clock. */
@@ -218,7 +218,7 @@ function createMemoryStore(clock: Clock, maxSessions: number): SessionStore {
 
   /** An empty store has no timer, so that a finished process can exit with any clock. */
   function scheduleSweep(): void {
-    cancelSweep ??= clock.timer(SWEEP_INTERVALS_MS.memory, () => void sweep());
+    cancelSweep ??= clock.timer(SWEEP_EVERY_MS.memory, () => void sweep());
   }
 
   async function sweep(): Promise<void> {

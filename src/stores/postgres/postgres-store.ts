@@ -9,7 +9,7 @@ import type {
 } from "../../ports/session-store.js";
 import { createAnnouncedEnds } from "../end-announcements.js";
 import { pageOf, storedEntry } from "../stored-entries.js";
-import { SWEEP_INTERVALS_MS, sweepRegularly } from "../sweep.js";
+import { SWEEP_EVERY_MS, sweepRegularly } from "../sweep.js";
 import { checkTimeout, DEFAULT_STORE_TIMEOUT_MS } from "../time-limit.js";
 import { listenProblems, NOTIFY, postgresChannel, type PostgresListener } from "./end-channel.js";
 import {
@@ -101,8 +101,7 @@ export function postgresStore(
   options: PostgresStoreOptions = {},
 ): PostgresStore {
   const { table: name = "idpauth_sessions", clock, listen, namedStatements = true } = options;
-  const { timeout = DEFAULT_STORE_TIMEOUT_MS, sweepInterval = SWEEP_INTERVALS_MS.postgres } =
-    options;
+  const { timeout = DEFAULT_STORE_TIMEOUT_MS, sweepInterval = SWEEP_EVERY_MS.postgres } = options;
   checkTimes(timeout, sweepInterval);
   const table = quotedTable(name);
   const sql = sqlFor(name);

@@ -8,7 +8,7 @@ import type {
   StoreProblem,
 } from "../../ports/session-store.js";
 import { LIST_PAGE, newVersion, pageOf, storedEntry } from "../stored-entries.js";
-import { SWEEP_INTERVALS_MS, sweepRegularly } from "../sweep.js";
+import { SWEEP_EVERY_MS, sweepRegularly } from "../sweep.js";
 import { checkTimeout, DEFAULT_STORE_TIMEOUT_MS } from "../time-limit.js";
 import type { SqliteDatabase, SqliteValue } from "./driver.js";
 import { isLocked, unavailable } from "./failure.js";
@@ -101,7 +101,7 @@ function createSqliteSessions(
   const writes = createWriteQueue(source.connect, timeout);
   const stopSweep = sweepRegularly(
     clock,
-    source.problem === undefined ? SWEEP_INTERVALS_MS.sqlite : 0,
+    source.problem === undefined ? SWEEP_EVERY_MS.sqlite : 0,
     sweepSlice,
   );
   let closed: Promise<void> | undefined;
