@@ -60,7 +60,7 @@ const CHUNKS = [
   ["provider", /^provider\//],
   [
     "apis-over-node",
-    /^apis\/(?:proxy-over-node|node-transport|connections|idle-timeout|websocket)\.ts$/,
+    /^apis\/(?:proxy-over-node|node-transport|connections|api-timeout|websocket)\.ts$/,
   ],
   ["apis", /^apis\//],
   ["test-provider", /^testing\/provider\//],

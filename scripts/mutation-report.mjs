@@ -29,6 +29,7 @@ export const DECIDING_FILES = {
     "test/record/guard-requirements.unit.test.ts",
   ],
   "src/http/redirects.ts": ["test/http/redirects.unit.test.ts"],
+  "src/http/same-origin-url.ts": ["test/http/redirects.unit.test.ts"],
   "src/record/record.ts": RECORD,
   "src/record/stored-form.ts": ["test/record/record.unit.test.ts"],
   "src/record/identity.ts": ["test/record/record.unit.test.ts"],

@@ -2,8 +2,9 @@
 import type { CommonSettings } from "../config/read-settings.js";
 import { isOutage, ProviderRefusedError, type ErrorCode } from "../errors.js";
 import type { Initiator } from "../http/initiator.js";
-import { parseUrl, sameOriginUrl, type Origin, type Scheme } from "../http/redirects.js";
+import { parseUrl, type Origin, type Scheme } from "../http/redirects.js";
 import { single, type IdpRequest } from "../http/request.js";
+import { sameOriginUrl } from "../http/same-origin-url.js";
 import type { SignInErrorCode } from "../record/sign-in-errors.js";
 
 export interface Destination {

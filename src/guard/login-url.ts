@@ -1,7 +1,8 @@
 import type { CommonSettings } from "../config/read-settings.js";
 import { wantsPage } from "../http/accept.js";
-import { MAX_ORIGIN_URL_LENGTH, sameOriginUrl, type Origin } from "../http/redirects.js";
+import { type Origin } from "../http/redirects.js";
 import { ownOrigin, type IdpRequest } from "../http/request.js";
+import { MAX_ORIGIN_URL_LENGTH, sameOriginUrl } from "../http/same-origin-url.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 
 /** The most characters of a value that a login passes on. */

@@ -1,9 +1,4 @@
-import { parseUrl } from "./redirects.js";
-
-/**
- * White space, control characters and the backslash: browsers drop them or read them as a slash.
- */
-const FORBIDDEN = /[\s\p{Cc}\\]/u;
+import { FORBIDDEN_IN_URLS, parseUrl } from "./redirects.js";
 
 /**
  * Whether a URL is one of the provider's documents: absolute, https, without user info and port,
@@ -15,7 +10,8 @@ const FORBIDDEN = /[\s\p{Cc}\\]/u;
  * @param documentHosts lower case, without port; setting `IDP_DOCUMENT_HOSTS`
  */
 export function isValidIdpUrl(url: string, documentHosts: readonly string[]): boolean {
-  if (typeof url !== "string" || !url.startsWith("https://") || FORBIDDEN.test(url)) return false;
+  if (typeof url !== "string" || !url.startsWith("https://") || FORBIDDEN_IN_URLS.test(url))
+    return false;
   const host = /^[^/?#]*/.exec(url.slice("https://".length))?.[0] ?? "";
   return documentHosts.includes(host) && parseUrl(url)?.host === host;
 }

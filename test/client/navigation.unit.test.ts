@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { SignInError } from "../../src/client/sign-in-error.js";
-import { sameOriginUrl } from "../../src/http/redirects.js";
+import { sameOriginUrl } from "../../src/http/same-origin-url.js";
 import { Browser, messagesOf, postFrom, type Tab } from "./browser.js";
 import { ADA, BOB, ORIGIN } from "./session-server.js";
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { requestOrigin, sameOriginUrl } from "../../src/http/redirects.js";
+import { requestOrigin } from "../../src/http/redirects.js";
+import { sameOriginUrl } from "../../src/http/same-origin-url.js";
 import { redirectCorpus } from "../support/redirect-corpus.js";
 
 /**

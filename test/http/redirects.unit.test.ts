@@ -4,11 +4,10 @@ import {
   redirectSettingInAscii,
   LOGIN_RESPONSES,
   LOGOUT_RESPONSES,
-  MAX_ORIGIN_URL_LENGTH,
   requestOrigin,
-  sameOriginUrl,
   SCHEMES,
 } from "../../src/http/redirects.js";
+import { MAX_ORIGIN_URL_LENGTH, sameOriginUrl } from "../../src/http/same-origin-url.js";
 
 const OWN = "https://app.example";
 

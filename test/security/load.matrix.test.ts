@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { connect } from "node:net";
 import { setImmediate as immediate } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { MAX_ORIGIN_URL_LENGTH } from "../../src/http/redirects.js";
+import { MAX_ORIGIN_URL_LENGTH } from "../../src/http/same-origin-url.js";
 import { redirectCorpus } from "../support/redirect-corpus.js";
 import { rawRequest } from "../../src/testing/browser/raw-request.js";
 import { createBundledSessions } from "../../src/sessions/bundled-sessions.js";

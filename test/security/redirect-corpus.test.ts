@@ -1,10 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  isRedirectSetting,
-  MAX_ORIGIN_URL_LENGTH,
-  redirectSettingInAscii,
-  sameOriginUrl,
-} from "../../src/http/redirects.js";
+import { isRedirectSetting, redirectSettingInAscii } from "../../src/http/redirects.js";
+import { MAX_ORIGIN_URL_LENGTH, sameOriginUrl } from "../../src/http/same-origin-url.js";
 import { fitsHeader, redirectCorpus } from "../support/redirect-corpus.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { startApplication, OWN_ORIGIN, type Application } from "../support/application.js";

@@ -84,8 +84,8 @@ describe("the source", () => {
     ).toEqual([expect.stringContaining('redirect: "manual"')]);
     // The proxy sends requests to the application's APIs, never to the provider.
     const ofProxy = [
+      "apis/api-timeout.ts",
       "apis/connections.ts",
-      "apis/idle-timeout.ts",
       "apis/node-transport.ts",
       "apis/proxy-over-node.ts",
       "apis/websocket.ts",

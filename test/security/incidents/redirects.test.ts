@@ -3,7 +3,7 @@
  * those of the advisories.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { sameOriginUrl } from "../../../src/http/redirects.js";
+import { sameOriginUrl } from "../../../src/http/same-origin-url.js";
 import type { CookieBrowser } from "../../../src/testing/browser/cookie-browser.js";
 import { rawRequest, type RawResponse } from "../../../src/testing/browser/cookie-browser.js";
 import {
