@@ -6,8 +6,9 @@ import { textReply } from "../support/text-reply.js";
 import { epochSeconds } from "../../src/clock.js";
 import type { FrameworkAdapter, IdpAuth } from "../../src/auth/public-types.js";
 import { createIdpAuthOver } from "../../src/auth/create-idp-auth.js";
-// Loaded now: loading it by its first use would be I/O.
+// Loaded now: loading them by their first use would be I/O.
 import "../../src/access/api-access.js";
+import "../../src/endpoints/backchannel-logout.js";
 import {
   modelData,
   modelHooks,
