@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import type { OwnedSession } from "../access/session-access.js";
 import type { SessionRequest } from "../access/session-request.js";
 import { ownLogoutAddress } from "../config/provider-profiles.js";
-import { failureReason } from "../errors.js";
 import { reasonLine } from "../events/log-lines.js";
 import { isSentByOtherSite } from "../http/initiator.js";
 import { redirect, type Reply } from "../http/reply.js";
@@ -29,8 +28,7 @@ export interface LogoutAtProvider {
 
 /**
  * Returns the address of the logout at the provider (OpenID Connect RP-Initiated Logout 1.0).
- * Undefined: the setting is off, or the provider has no such address or does not respond. This is
- * no error, because the session in the application has already ended.
+ * Undefined: the provider has no such address, or another site may have sent the request.
  *
  * With an `id_token_hint` the provider signs out without a question, so only requests of the
  * application's own pages and of the user get one. A page on another site could send all other
@@ -45,12 +43,7 @@ export async function logoutAtProvider(
     record,
     owner: { registration },
   } = ended;
-  if (
-    registration === undefined ||
-    registration.settings.logoutAtProvider === false ||
-    origin === undefined
-  )
-    return undefined;
+  if (registration === undefined || origin === undefined) return undefined;
   const site = request.header("sec-fetch-site");
   const isOwn = site === "same-origin" || site === "none";
   const isOther = isSentByOtherSite(request);
@@ -67,14 +60,10 @@ export async function logoutAtProvider(
     state,
     idTokenHint: withHint && isOwn ? record.idp_state.id_token : undefined,
   };
-  try {
-    const url = await withPatience(clock, registration.provider.logoutUrl(parameters));
-    if (url !== undefined) return { url, state };
-    // A provider without this endpoint has none for the next user, either.
-    events.logOnce(reasonLine("logout_not_at_provider", "end_session_endpoint"), registration.key);
-  } catch (error) {
-    events.log(reasonLine("logout_not_at_provider", failureReason(error)), registration.key);
-  }
+  const url = await withPatience(clock, registration.provider.logoutUrl(parameters));
+  if (url !== undefined) return { url, state };
+  // A provider without this endpoint has none for the next user, either.
+  events.logOnce(reasonLine("logout_not_at_provider", "end_session_endpoint"), registration.key);
   return undefined;
 }
 

@@ -1,6 +1,7 @@
 import type { AuthenticatedRecord } from "../access/session-access.js";
 import type { SessionRequest } from "../access/session-request.js";
-import { isOutage } from "../errors.js";
+import { failureReason, isOutage } from "../errors.js";
+import { reasonLine } from "../events/log-lines.js";
 import { LOGOUT_RESPONSES } from "../http/redirects.js";
 import { json, redirect, type Reply } from "../http/reply.js";
 import { queryOf } from "../http/request.js";
@@ -11,10 +12,14 @@ import {
   type BadParameter,
 } from "../pages/failure-reply.js";
 import { withoutUndefined } from "../record/without-undefined.js";
-import type { EndpointContext } from "./context.js";
-import { logoutAtProvider, type EndedSession, type LogoutOfSession } from "./logout-at-provider.js";
+import { lazily } from "../work/lazily.js";
+import type { EndpointContext, EndpointRegistration } from "./context.js";
+import type { EndedSession, LogoutAtProvider, LogoutOfSession } from "./logout-at-provider.js";
 import { withPatience } from "./logout-patience.js";
 import { cookiesAfterLogout } from "./other-site-logout.js";
+
+/** Loaded at the start if the setting is on. */
+export const loadLogoutAtProvider = lazily(() => import("./logout-at-provider.js"));
 
 /**
  * GET {mountPath}logout/: ends the session and revokes its token. If `logoutAtProvider` is on,
@@ -75,6 +80,29 @@ async function revokeAtLogout(
   tasks.add(revocation);
   await withPatience(clock, revocation).catch(() => undefined);
   return undefined;
+}
+
+/** Undefined: no logout at the provider follows. */
+async function logoutAtProvider(
+  opened: SessionRequest,
+  context: EndpointContext,
+  logout: LogoutOfSession,
+): Promise<LogoutAtProvider | undefined> {
+  const { registration } = logout.ended.owner;
+  if (registration === undefined || !endsAtProvider(registration)) return undefined;
+  try {
+    return await (await loadLogoutAtProvider()).logoutAtProvider(opened, context, logout);
+  } catch (error) {
+    // The session in the application has already ended.
+    const line = reasonLine("logout_not_at_provider", failureReason(error));
+    context.events.log(line, registration.key);
+    return undefined;
+  }
+}
+
+/** Whether a logout goes on at the provider. */
+export function endsAtProvider({ settings }: EndpointRegistration): boolean {
+  return settings.logoutAtProvider !== false;
 }
 
 /** Ends the session of a request. Undefined: no user was signed in. */

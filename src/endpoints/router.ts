@@ -7,8 +7,7 @@ import type { UnawaitedTasks } from "../work/unawaited-tasks.js";
 import { createCallback } from "./callback.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { loadApiLogin, loadChooser, login } from "./login.js";
-import { logoutCallback } from "./logout-at-provider.js";
-import { logout } from "./logout.js";
+import { endsAtProvider, loadLogoutAtProvider, logout } from "./logout.js";
 import { refusePrefetch } from "./refuse-prefetch.js";
 import { session } from "./session-probe.js";
 
@@ -95,8 +94,20 @@ export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
     create: (_, registration) => createCallback(registration),
   },
   session: { methods: READ, create: () => session },
-  logout: { methods: GET, refusesPrefetch: true, create: () => logout },
-  "logout-callback": { methods: GET, setting: "logoutAtProvider", create: () => logoutCallback },
+  logout: {
+    methods: GET,
+    refusesPrefetch: true,
+    create({ registrations, tasks }) {
+      if (registrations.some(endsAtProvider)) tasks.add(loadLogoutAtProvider());
+      return logout;
+    },
+  },
+  "logout-callback": {
+    methods: GET,
+    setting: "logoutAtProvider",
+    create: ({ tasks }) =>
+      loadedNow(tasks, async () => (await loadLogoutAtProvider()).logoutCallback),
+  },
   "backchannel-logout": {
     methods: ["POST"],
     setting: "backchannelLogout",

@@ -9,7 +9,7 @@ import { en } from "./locales/en.js";
 import type { Message } from "./locales/message.js";
 import { placeholdersOf, type MessageKey } from "./messages.js";
 import type { PagesOptions } from "./page-options.js";
-import { acceptablePicture } from "./person.js";
+import { acceptablePicture } from "./picture.js";
 
 const LANGUAGE_NAMES = Object.keys(LANGUAGES).join(", ");
 const MAX_NAME_LENGTH = 100;

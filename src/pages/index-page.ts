@@ -3,7 +3,8 @@ import type { EndReason } from "../record/session-policy.js";
 import { signInErrorCode } from "../record/sign-in-errors.js";
 import { html, CLOCK, NOTICE, PERSON, type Markup } from "./html.js";
 import type { PageContent } from "./page-description.js";
-import { avatar, nameAndEmail, acceptablePicture } from "./person.js";
+import { avatar, nameAndEmail } from "./person.js";
+import { acceptablePicture } from "./picture.js";
 import type { Texts } from "./texts.js";
 
 /** The state of the session that the landing page shows. */

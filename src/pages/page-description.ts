@@ -3,7 +3,7 @@ import type { UserPayload } from "../record/identity.js";
 import type { EndReason } from "../record/session-policy.js";
 import type { Markup } from "./html.js";
 import type { Language } from "./languages.js";
-import type { Picture } from "./person.js";
+import type { Picture } from "./picture.js";
 
 /** A link of a page. `href` is a path, an http(s) URL, or empty for the current address. */
 export interface PageLink {

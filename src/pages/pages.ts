@@ -2,7 +2,7 @@ import type { Reply } from "../http/reply.js";
 import { ownOrigin, type AddressSettings, type IdpRequest } from "../http/request.js";
 import { lazily } from "../work/lazily.js";
 import type { ChooserModel } from "./chooser-page.js";
-import { errorPage, type ErrorModel } from "./error-page.js";
+import type { ErrorModel } from "./error-page.js";
 import type { IndexModel } from "./index-page.js";
 import {
   DEFAULT_LANGUAGE,
@@ -17,12 +17,13 @@ import type { OtherUserModel } from "./other-user-page.js";
 import type { PageContent, PageDescription } from "./page-description.js";
 import type { PagesOptions } from "./page-options.js";
 import { page } from "./page-reply.js";
-import { imageSource } from "./person.js";
+import { imageSource } from "./picture.js";
 import type { PopupModel } from "./popup-page.js";
 import type { SessionsModel } from "./sessions-page.js";
 import { createTexts, type Texts } from "./texts.js";
 
 const loadStyle = lazily(() => import("./style.js"));
+const loadErrorPage = lazily(() => import("./error-page.js"));
 const loadChooserPage = lazily(() => import("./chooser-page.js"));
 const loadIndexPage = lazily(() => import("./index-page.js"));
 const loadOtherUserPage = lazily(() => import("./other-user-page.js"));
@@ -192,6 +193,7 @@ export function createPages(parts: PagesParts): Pages {
     load: ({ chooser }) =>
       Promise.all([
         loadStyle(),
+        loadErrorPage(),
         loadIndexPage(),
         loadOtherUserPage(),
         loadPopupPage(),
@@ -231,7 +233,9 @@ export function createPages(parts: PagesParts): Pages {
         "Referrer-Policy": "strict-origin",
       });
     },
-    error: (model, request, headers) =>
-      reply(request, (texts) => errorPage({ ...model, publicPath }, texts), headers),
+    async error(model, request, headers) {
+      const { errorPage } = await loadErrorPage();
+      return reply(request, (texts) => errorPage({ ...model, publicPath }, texts), headers);
+    },
   };
 }

@@ -119,6 +119,8 @@ it("an application that can't open a file any more signs users in, and serves ev
   expect(chooser).toMatchObject({ status: 200, headers: { "content-language": "en" } });
   expect(chooser.body).toContain("provider=guests");
   expect(codes).toContain("language_not_loaded");
+  // The page of an error.
+  expect(await browser.get("/idpauth/login/?response=xml")).toMatchObject({ status: 400 });
   // A navigation without a session goes to the login.
   expect(await browser.get("/idpauth/events")).toMatchObject({ status: 302 });
   expect(await browser.signIn()).toMatchObject({ status: 302, headers: { location: "/idpauth/" } });
@@ -132,6 +134,12 @@ it("an application that can't open a file any more signs users in, and serves ev
     status: 400,
   });
   expect(await browser.get("/token")).toMatchObject({ status: 200, body: "access-token" });
+  expect(await browser.get("/idpauth/logout/")).toMatchObject({
+    status: 302,
+    headers: { location: expect.stringContaining("https://staff.example/logout?") as string },
+  });
+  expect(await browser.get("/idpauth/logout-callback")).toMatchObject({ status: 302 });
+  expect(await browser.signIn()).toMatchObject({ status: 302 });
   // A connection to the API needs a descriptor. The failure is this request's alone.
   expect(await browser.get("/orders/1")).toMatchObject({ status: 502 });
 
