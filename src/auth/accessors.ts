@@ -7,8 +7,6 @@ import type { EventHub } from "../events/event-hub.js";
 import { logLine } from "../events/log-lines.js";
 import { loginUrlFor } from "../guard/login-url.js";
 import { isValidIdpUrl } from "../http/document-urls.js";
-import type { IdpRequest } from "../http/request.js";
-import type { SeenSession } from "../ports/user-session.js";
 import { withData } from "../record/application-data.js";
 import { frozenCredentials } from "../record/credentials.js";
 import { isSameUser, userPayload } from "../record/identity.js";
@@ -23,19 +21,16 @@ import type { Subject, SubjectSessions } from "../sessions/subject-sessions.js";
 import type { Shutdown } from "../work/shutdown.js";
 import { isNode, loadFetchApi, loadStreamApi } from "./api-code.js";
 import type { Component } from "./component.js";
-import type { Accessors, SessionOptions } from "./public-types.js";
+import type { Accessors, FrameworkAdapter, SessionOptions } from "./public-types.js";
+import type { RequestMemory } from "./request-memory.js";
 import { SETTLED } from "./settled.js";
 
 export interface AccessorParts<FrameworkRequest extends object> {
   /** The component; it is started if it is not running yet. */
   readonly ready: () => Component<FrameworkRequest>;
+  readonly memory: RequestMemory<FrameworkRequest>;
   readonly openedOf: (raw: FrameworkRequest) => SessionRequest;
-  /** The session with which a guard let this request pass. */
-  readonly passedWith: (raw: FrameworkRequest) => Session | null | undefined;
-  /** The session that the first gate of this request found. */
-  readonly seenBy: (raw: FrameworkRequest) => SeenSession | undefined;
-  readonly requestOf: (raw: FrameworkRequest) => IdpRequest;
-  readonly onClose: ((raw: FrameworkRequest, closed: () => void) => void) | undefined;
+  readonly adapter: FrameworkAdapter<FrameworkRequest>;
   readonly settled: () => Promise<void>;
   readonly shutdown: Shutdown;
   readonly clock: Clock;
@@ -66,9 +61,9 @@ export const REQUEST_ACCESSORS = {
 export function createAccessors<FrameworkRequest extends object>(
   parts: AccessorParts<FrameworkRequest>,
 ): Accessors<FrameworkRequest> {
-  const { ready, openedOf, passedWith, seenBy, requestOf, onClose, events } = parts;
-  const { settled, shutdown } = parts;
-  const access = (raw: FrameworkRequest) => ready().access.access(openedOf(raw).session);
+  const { ready, memory, openedOf, adapter, settled, shutdown, events } = parts;
+  const sessionOf = (raw: FrameworkRequest) => openedOf(raw).session;
+  const access = (raw: FrameworkRequest) => ready().access.access(sessionOf(raw));
 
   return {
     async getCredentials(raw) {
@@ -104,11 +99,11 @@ export function createAccessors<FrameworkRequest extends object>(
       }
     },
     requireSession(raw) {
-      const session = passedWith(raw);
+      const session = memory.passedWith(raw);
       return session ? Promise.resolve(session) : Promise.reject(new GuardMissingError());
     },
     seenSession(raw) {
-      const seen = seenBy(raw);
+      const seen = memory.seenBy(raw);
       if (seen === undefined) return null;
       const { settings, owners } = ready();
       const { provider } = owners.of(seen.record);
@@ -117,7 +112,7 @@ export function createAccessors<FrameworkRequest extends object>(
     async clientState(raw) {
       const component = ready();
       return clientState(
-        await component.access.access(openedOf(raw).session, { slide: false }),
+        await component.access.access(sessionOf(raw), { slide: false }),
         false,
         component,
       );
@@ -127,7 +122,7 @@ export function createAccessors<FrameworkRequest extends object>(
       return outcome.authenticated ? dataOf(outcome.record) : undefined;
     },
     async updateData(raw, change) {
-      const { session } = openedOf(raw);
+      const session = sessionOf(raw);
       const { application } = ready();
       const outcome = await access(raw);
       if (!outcome.authenticated) return undefined;
@@ -142,9 +137,53 @@ export function createAccessors<FrameworkRequest extends object>(
         : dataOf(record);
     },
     async readSessionRecord(raw) {
-      const record = await openedOf(raw).session.read();
+      const record = await sessionOf(raw).read();
       return record === undefined ? null : Object.freeze(specifiedKeys(record, ready().names));
     },
+    ...createTokenAccessors(parts),
+    async checkIdpAuthentication(raw) {
+      return (await ready().access.explain(sessionOf(raw))).authenticated;
+    },
+    async explainIdpAuthentication(raw) {
+      return ready().access.explain(sessionOf(raw));
+    },
+    whenEnded(raw) {
+      const { settings, open, clock } = ready();
+      return whenEnded(() => open(raw, adapter.request(raw)).session, {
+        policy: settings,
+        clock,
+        onClose: (closed) => adapter.onClose?.(raw, closed),
+        shutdown,
+      });
+    },
+    loginUrl: (raw, options) => loginUrlFor(adapter.request(raw), ready().settings, options),
+    ...createListAccessors(parts),
+    isValidIdpUrl: (url) => isValidIdpUrl(url, ready().settings.documentHosts),
+    mountPath: () => ready().settings.mountPath,
+    close: ({ timeout } = {}) =>
+      shutdown.close({
+        clock: parts.clock,
+        timeout,
+        settled,
+        onLate: (count) => {
+          events.log({ ...logLine("closed_late"), details: { count } });
+        },
+      }),
+    [SETTLED]: settled,
+    on: (name, listener) => events.on(name, listener),
+    [SESSION_FOR_TESTS]: async (asked = {}) => ready().sessionForTests(asked),
+  };
+}
+
+/** The accessors that give a token, use one and revoke one. */
+function createTokenAccessors<FrameworkRequest extends object>({
+  ready,
+  openedOf,
+}: AccessorParts<FrameworkRequest>): Pick<
+  Accessors<FrameworkRequest>,
+  "getAccessToken" | "fetchApi" | "revokeIdpToken"
+> {
+  return {
     async getAccessToken(raw, { minValidity = MIN_VALIDITY_SECONDS, api, rejected } = {}) {
       const { session } = openedOf(raw);
       const component = ready();
@@ -177,41 +216,10 @@ export function createAccessors<FrameworkRequest extends object>(
         },
       );
     },
-    async checkIdpAuthentication(raw) {
-      return (await ready().access.explain(openedOf(raw).session)).authenticated;
-    },
-    async explainIdpAuthentication(raw) {
-      return ready().access.explain(openedOf(raw).session);
-    },
-    whenEnded(raw) {
-      const { settings, open, clock } = ready();
-      return whenEnded(() => open(raw, requestOf(raw)).session, {
-        policy: settings,
-        clock,
-        onClose: (closed) => onClose?.(raw, closed),
-        shutdown,
-      });
-    },
-    loginUrl: (raw, options) => loginUrlFor(requestOf(raw), ready().settings, options),
-    ...createListAccessors(parts),
     async revokeIdpToken(token, hint = "refresh_token", key?: string) {
       const registration = ready().registrationAt(key);
       return (await registration?.provider.revoke(token, hint).catch(() => false)) ?? false;
     },
-    isValidIdpUrl: (url) => isValidIdpUrl(url, ready().settings.documentHosts),
-    mountPath: () => ready().settings.mountPath,
-    close: ({ timeout } = {}) =>
-      shutdown.close({
-        clock: parts.clock,
-        timeout,
-        settled,
-        onLate: (count) => {
-          events.log({ ...logLine("closed_late"), details: { count } });
-        },
-      }),
-    [SETTLED]: settled,
-    on: (name, listener) => events.on(name, listener),
-    [SESSION_FOR_TESTS]: async (asked = {}) => ready().sessionForTests(asked),
   };
 }
 

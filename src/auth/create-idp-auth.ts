@@ -1,11 +1,10 @@
 import { systemClock } from "../clock.js";
-import type { ApiTable } from "../config/api-options.js";
 import { STARTUP_CHECKS } from "../config/startup-checks.js";
 import { ConfigurationError, isOutage, seeExplanation, type Finding } from "../errors.js";
 import { driverCode, EventHub } from "../events/event-hub.js";
 import { logLine } from "../events/log-lines.js";
 import { stderrLog } from "../events/stderr-log.js";
-import { DeclaredRules, type KnownProvider } from "../guard/declared-rules.js";
+import { DeclaredRules } from "../guard/declared-rules.js";
 import { assertGuardOptions } from "../guard/guard-usage.js";
 import { createGuard } from "../guard/guard.js";
 import { hasReply, uncaughtReply } from "../pages/failure-reply.js";
@@ -18,7 +17,7 @@ import { lateProvider } from "./late-provider.js";
 import type { FrameworkAdapter, FrameworkFacts, IdpAuth, IdpAuthOptions } from "./public-types.js";
 import { RequestMemory } from "./request-memory.js";
 import { reportServerProblems } from "./server-problems.js";
-import { checkedSettings, startedLine } from "./startup.js";
+import { checkedSettings, startedLine, type CheckedSettings, type CheckParts } from "./startup.js";
 
 /** Creates the component for one framework. It reads no clock, file or network before its start. */
 export function createIdpAuth<
@@ -51,6 +50,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   const shutdown = new Shutdown();
   const warned = new Set<string>();
   const rules = new DeclaredRules();
+  let started: CheckedSettings | undefined;
   let running: Component<FrameworkRequest> | undefined;
   /** Whether the application has started idpauth, or a request has reached the endpoints. */
   let isMounted = adapter.mountsLate === true;
@@ -62,7 +62,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     events.log({ level, code, message: `${message} ${remedy} ${seeExplanation(code)}` });
   }
 
-  const guardFindings = (providers: readonly KnownProvider[], apis: ApiTable["apis"]) => [
+  const guardFindings: CheckParts["guardFindings"] = (providers, apis) => [
     ...rules.findings(providers, apis),
     ...proxies.findings(apis),
   ];
@@ -87,6 +87,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
           memory.endpointOpened(raw, opened);
         },
       });
+      started = found;
       events.log(startedLine(found, options));
       reportServerProblems(options.store, clock, warn);
     }
@@ -105,41 +106,20 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     clock,
   );
   const openedOf = (raw: FrameworkRequest) => memory.remember(raw).opened;
-  const requestOf = (raw: FrameworkRequest) => adapter.request(raw);
-  const { guardOpened, ...guard } = createGuard({
-    ready,
-    remember: (raw) => memory.remember(raw),
-    requestOf,
-  });
-  const proxies = createApiProxies({
-    ready,
-    adapter,
-    openedOf,
-    guard: guardOpened,
-  });
+  const { guardOpened, ...guard } = createGuard({ ready, memory, adapter });
+  const proxies = createApiProxies({ ready, adapter, openedOf, guard: guardOpened });
+  const settled = async () => running?.settled();
 
   /** A route that is declared after the start is checked at once. */
   function assertRoutes(): void {
-    const findings =
-      running === undefined ? [] : guardFindings(running.registrations, running.apis);
+    const findings = started === undefined ? [] : guardFindings(started.providers, started.apis);
     if (findings.some(({ severity }) => severity === "error"))
       throw new ConfigurationError(findings);
     findings.forEach(warn);
   }
 
   return {
-    ...createAccessors({
-      ready,
-      openedOf,
-      seenBy: (raw) => memory.seenBy(raw),
-      passedWith: (raw) => memory.passedWith(raw),
-      requestOf,
-      onClose: adapter.onClose?.bind(adapter),
-      settled: async () => running?.settled(),
-      shutdown,
-      clock,
-      events,
-    }),
+    ...createAccessors({ ready, memory, openedOf, adapter, settled, shutdown, clock, events }),
     start(facts) {
       const findings = run(facts);
       isMounted = true;

@@ -50,8 +50,8 @@ export interface Remembered {
 export interface GuardParts<FrameworkRequest extends object> {
   /** The component; it is started if it is not running yet. */
   readonly ready: () => GuardedComponent;
-  readonly remember: (raw: FrameworkRequest) => Remembered;
-  readonly requestOf: (raw: FrameworkRequest) => IdpRequest;
+  readonly memory: { remember(raw: FrameworkRequest): Remembered };
+  readonly adapter: { request(raw: FrameworkRequest): IdpRequest };
 }
 
 /**
@@ -78,8 +78,8 @@ export interface RequestGuard<FrameworkRequest extends object> {
 
 export function createGuard<FrameworkRequest extends object>({
   ready,
-  remember,
-  requestOf,
+  memory,
+  adapter,
 }: GuardParts<FrameworkRequest>): RequestGuard<FrameworkRequest> {
   async function decide(
     rule: GuardRule,
@@ -114,10 +114,10 @@ export function createGuard<FrameworkRequest extends object>({
     guard: (raw, rule = {}) =>
       decide(
         rule,
-        () => requestOf(raw),
+        () => adapter.request(raw),
         () => {
           assertKnownKeys(rule);
-          return remember(raw);
+          return memory.remember(raw);
         },
       ),
     async guardOpened(opened, rules) {
@@ -135,7 +135,7 @@ export function createGuard<FrameworkRequest extends object>({
     },
     csrf(raw) {
       const { settings, pages, router, events } = ready();
-      const request = requestOf(raw);
+      const request = adapter.request(raw);
       if (passesCsrf(request, () => ownOrigin(request, settings)) || router.isEndpoint(request))
         return undefined;
       events.emit("blocked", { reason: "cross_origin" });
