@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkGrammar } from "../../scripts/check-grammar.mjs";
+import { checkGrammar, pruned } from "../../scripts/check-grammar.mjs";
 
 const FILE = "src/record/example.ts";
 
@@ -104,9 +104,26 @@ describe("a constant names what its number counts", () => {
   });
 });
 
-it("a fourth parameter is a finding", () => {
+it("a fourth parameter is a finding, except in the requirements that we publish", () => {
   expect(rulesOf("function f(a: 1, b: 2, c: 3) {}")).toEqual([]);
-  expect(rulesOf("function f(a: 1, b: 2, c: 3, d: 4) {}")).toEqual(["max-params 1"]);
+  const text = "function f(a: 1, b: 2, c: 3, d: 4) {}";
+  expect(rulesOf(text)).toEqual(["max-params 1"]);
+  expect(rulesOf(text, "src/conformance/store/requirements/example.ts")).toEqual([]);
+});
+
+it("an exception ends with its file's last finding; until then, it keeps its reason", () => {
+  const found = ["a.ts:1", "a.ts:2", "b.ts:1", "new.ts:1"].map((place) => ({
+    place,
+    rule: "grammar/named-units",
+    message: "",
+  }));
+  const reasons = { "a.ts": "It is public.", "b.ts": null };
+  expect(
+    pruned(
+      { "grammar/named-units": { ...reasons, "c.ts": "Old." }, "grammar/other": { "a.ts": null } },
+      found,
+    ),
+  ).toEqual({ "grammar/named-units": reasons });
 });
 
 describe("imports are sorted", () => {
