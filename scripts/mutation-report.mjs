@@ -36,7 +36,7 @@ export const DECIDING_FILES = {
   "src/record/credentials.ts": ["test/record/record.unit.test.ts"],
   "src/record/json.ts": ["test/record/json.unit.test.ts", ...RECORD],
   "src/record/pending-logins.ts": ["test/record/pending-logins.unit.test.ts"],
-  "src/access/shared-refresh.ts": REFRESH,
+  "src/access/shared-refresh.ts": [...REFRESH, "test/access/shared-refresh.unit.test.ts"],
   "src/access/refresh-attempt.ts": REFRESH,
   "src/access/lease.ts": REFRESH,
   "src/access/refresh-times.ts": REFRESH,

@@ -255,3 +255,24 @@ describe("all of userinfo's claims, added to an ID token", () => {
     expect(withoutUserinfo(claims, ["groups"])).toHaveProperty("email_verified", true);
   });
 });
+
+describe("what userinfo has confirmed", () => {
+  it("is only what it has itself: no member of every object, and nothing undefined", () => {
+    const previous = { sub: "s", toString: "from an attacker", nickname: "a" };
+    const names = ["toString", "nickname"];
+    const { idInfo } = confirmedByUserinfo(
+      { sub: "s", nickname: undefined },
+      { previous, names, exp: 5 },
+    );
+    expect(Object.keys(idInfo)).toEqual(["sub", "exp"]);
+  });
+
+  it.each([
+    ["iat", { exp: 1_095, iat: "1000" }],
+    ["exp", { exp: "1095", iat: 1_000 }],
+  ])("is confirmed for an hour, if `%s` of the last ID token is no number", (_name, claims) => {
+    const record = { id_info: claims, idp_state: { v: 1 } } as never;
+    const spent = { receivedAt: 2_000 } as never;
+    expect(confirmedUntil(record, spent)).toBe(5_600);
+  });
+});

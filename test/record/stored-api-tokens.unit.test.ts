@@ -28,6 +28,7 @@ describe("an API's token is requested", () => {
 
   it.each<[string, Partial<ApiEntry>, boolean]>([
     ["if the API has rejected it", {}, true],
+    ["if the API has rejected it, however new it is", { at: NOW }, true],
     ["not within a minute, if it replaced a rejected one", { forced: true, at: NOW - 59 }, false],
     ["again a minute later", { forced: true, at: NOW - 60 }, true],
   ])("%s", (_name, more, expected) => {

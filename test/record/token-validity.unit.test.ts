@@ -72,6 +72,12 @@ describe("the session's own access token", () => {
     expect(accessTokenLife(record({}, iat)).receivedAt).toBe(expected);
   });
 
+  it("of a record without claims and credentials is unknown, and can't be renewed", () => {
+    const empty: SessionRecord = { idp_state: { v: 1 } };
+    expect(accessTokenLife(empty)).toEqual({ receivedAt: undefined, expiresAt: undefined });
+    expect(isRefreshable(empty, { sessionAutoRefresh: true })).toBe(false);
+  });
+
   it.each([
     [true, "r", true],
     [false, "r", false],
