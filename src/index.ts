@@ -6,18 +6,16 @@
 export { REQUEST_ACCESSORS } from "./auth/accessors.js";
 export { createIdpAuth } from "./auth/create-idp-auth.js";
 export { createAdapterAuth, type AdapterParts } from "./auth/adapter-auth.js";
+export type { Accessors, AccessTokenOptions, SessionOptions } from "./auth/accessor-types.js";
 export type {
-  Accessors,
-  AccessTokenOptions,
   AdapterAuth,
   FrameworkAdapter,
   FrameworkFacts,
   FrameworkSource,
   IdpAuth,
-  IdpAuthOptions,
   SessionMiddleware,
-  SessionOptions,
-} from "./auth/public-types.js";
+} from "./auth/adapter-types.js";
+export type { IdpAuthOptions } from "./auth/idp-auth-options.js";
 export {
   type Blocked,
   type BlockedByOutage,

@@ -1,9 +1,8 @@
 import { notifyOfLogout } from "../access/notify-application.js";
 import type { SessionRequest } from "../access/session-request.js";
-import { epochSeconds, type Clock } from "../clock.js";
+import { epochSeconds } from "../clock.js";
 import { clientState } from "../endpoints/session-probe.js";
 import { ERRORS, GuardMissingError, IdpAuthError, isOutage } from "../errors.js";
-import type { EventHub } from "../events/event-hub.js";
 import { logLine } from "../events/log-lines.js";
 import { loginUrlFor } from "../guard/login-url.js";
 import { isValidIdpUrl } from "../http/document-urls.js";
@@ -18,23 +17,22 @@ import { MIN_VALIDITY_SECONDS } from "../record/token-validity.js";
 import { whenEnded } from "../sessions/session-end-signal.js";
 import { SESSION_FOR_TESTS } from "../sessions/session-for-tests.js";
 import type { Subject, SubjectSessions } from "../sessions/subject-sessions.js";
-import type { Shutdown } from "../work/shutdown.js";
+import type { Accessors, SessionOptions } from "./accessor-types.js";
 import { isNode, loadFetchApi, loadStreamApi } from "./api-code.js";
+import type { ComponentParts } from "./component-parts.js";
 import type { Component } from "./component.js";
-import type { Accessors, FrameworkAdapter, SessionOptions } from "./public-types.js";
 import type { RequestMemory } from "./request-memory.js";
 import { SETTLED } from "./settled.js";
 
-export interface AccessorParts<FrameworkRequest extends object> {
+export interface AccessorParts<FrameworkRequest extends object> extends Pick<
+  ComponentParts<FrameworkRequest>,
+  "adapter" | "clock" | "events" | "shutdown"
+> {
   /** The component; it is started if it is not running yet. */
   readonly ready: () => Component<FrameworkRequest>;
   readonly memory: RequestMemory<FrameworkRequest>;
   readonly openedOf: (raw: FrameworkRequest) => SessionRequest;
-  readonly adapter: FrameworkAdapter<FrameworkRequest>;
   readonly settled: () => Promise<void>;
-  readonly shutdown: Shutdown;
-  readonly clock: Clock;
-  readonly events: EventHub;
 }
 
 /**

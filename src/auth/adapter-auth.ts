@@ -1,14 +1,9 @@
 import type { Finding } from "../errors.js";
 import { createGates, type GateParts, type Gates } from "../guard/gate.js";
 import { type Usage } from "../guard/guard-usage.js";
+import type { AdapterAuth, FrameworkAdapter, FrameworkFacts, IdpAuth } from "./adapter-types.js";
 import { createIdpAuth } from "./create-idp-auth.js";
-import type {
-  AdapterAuth,
-  FrameworkAdapter,
-  FrameworkFacts,
-  IdpAuth,
-  IdpAuthOptions,
-} from "./public-types.js";
+import type { IdpAuthOptions } from "./idp-auth-options.js";
 
 /** What an adapter builds its `auth` object from. */
 export interface AdapterParts<

@@ -10,9 +10,9 @@ import { onFirstClose } from "../http/first-close.js";
 import { pathOf, seenClient, type IdpRequest } from "../http/request.js";
 import type { GuardRule } from "../record/guard-requirements.js";
 import { whenEnded } from "../sessions/session-end-signal.js";
+import type { FrameworkAdapter, IdpAuth } from "./adapter-types.js";
 import { isNode, loadFetchProxy, loadNodeProxy } from "./api-code.js";
 import type { Component } from "./component.js";
-import type { FrameworkAdapter, IdpAuth } from "./public-types.js";
 
 export interface ApiProxyParts<FrameworkRequest extends object> {
   readonly ready: () => Component<FrameworkRequest>;

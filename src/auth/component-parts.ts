@@ -9,7 +9,8 @@ import type { Provider, TokenTarget } from "../ports/provider.js";
 import type { OwnEndpoints } from "../provider/endpoint-owners.js";
 import type { Shutdown } from "../work/shutdown.js";
 import type { UnawaitedTasks } from "../work/unawaited-tasks.js";
-import type { FrameworkAdapter, IdpAuthOptions } from "./public-types.js";
+import type { FrameworkAdapter } from "./adapter-types.js";
+import type { IdpAuthOptions } from "./idp-auth-options.js";
 
 export interface ComponentParts<FrameworkRequest extends object> {
   readonly options: IdpAuthOptions;

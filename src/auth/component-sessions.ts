@@ -21,7 +21,7 @@ import {
 } from "../sessions/subject-sessions.js";
 import { memoryStore } from "../stores/memory/memory-store.js";
 import type { ComponentParts } from "./component-parts.js";
-import type { IdpAuthOptions } from "./public-types.js";
+import type { IdpAuthOptions } from "./idp-auth-options.js";
 import type { CheckedSettings } from "./startup.js";
 
 export interface ComponentSessions<FrameworkRequest extends object> {

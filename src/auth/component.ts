@@ -38,7 +38,7 @@ import {
   type ComponentSessions,
   type OwnSessions,
 } from "./component-sessions.js";
-import type { IdpAuthOptions } from "./public-types.js";
+import type { IdpAuthOptions } from "./idp-auth-options.js";
 import { createRegistrations } from "./registrations.js";
 import type { CheckedSettings } from "./startup.js";
 

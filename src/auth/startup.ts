@@ -14,7 +14,8 @@ import { logLine } from "../events/log-lines.js";
 import type { LogEntry } from "../events/log.js";
 import { pageFindings } from "../pages/check-page-options.js";
 import { withoutUndefined } from "../record/without-undefined.js";
-import type { FrameworkAdapter, FrameworkFacts, IdpAuthOptions } from "./public-types.js";
+import type { FrameworkAdapter, FrameworkFacts } from "./adapter-types.js";
+import type { IdpAuthOptions } from "./idp-auth-options.js";
 
 /** The options that are no settings. The check for misspelt options knows them. */
 const HOOKS = ["onSignIn", "onRefresh", "onSignOut", "clientData"] as const;

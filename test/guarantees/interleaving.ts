@@ -4,7 +4,7 @@ import type { IdpRequest } from "../../src/http/request.js";
 import type { Reply } from "../../src/http/reply.js";
 import { textReply } from "../support/text-reply.js";
 import { epochSeconds } from "../../src/clock.js";
-import type { FrameworkAdapter, IdpAuth } from "../../src/auth/public-types.js";
+import type { FrameworkAdapter, IdpAuth } from "../../src/auth/adapter-types.js";
 import { createIdpAuthOver } from "../../src/auth/create-idp-auth.js";
 // Loaded now: loading them by their first use would be I/O.
 import "../../src/access/api-access.js";

@@ -1,0 +1,59 @@
+import type { ApplicationOptions } from "../application/hooks.js";
+import type { Clock } from "../clock.js";
+import type { ApiOptions } from "../config/api-options.js";
+import type { SettingOptions } from "../config/read-settings.js";
+import type { Log } from "../events/log.js";
+import type { IdpRequest } from "../http/request.js";
+import type { PagesOptions } from "../pages/page-options.js";
+import type { SessionStore } from "../ports/session-store.js";
+
+/**
+ * The settings, each overriding its environment variable, the application's own functions, and the
+ * connections to the outside world.
+ *
+ * @typeParam OwnClaims the output of the claims schema; inferred from `claims`
+ * @typeParam Data the application's own data; inferred from the result of `onSignIn`
+ */
+export interface IdpAuthOptions<
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+>
+  extends SettingOptions, ApplicationOptions<OwnClaims, Data> {
+  /** The environment that gives the settings which are not options. Default `process.env`. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /**
+   * Where bundled sessions are stored. Default: this process's memory, with a warning outside debug
+   * mode.
+   */
+  readonly store?: SessionStore;
+  /**
+   * `"bundled"` (default): idpauth's own sessions. `"host"`: those of the framework's session
+   * middleware.
+   */
+  readonly session?: "bundled" | "host";
+  /**
+   * Names a session for a device list at sign-in, for example
+   * `(request) => request.header("user-agent")`. idpauth stores the name as one line of at most 200
+   * characters. Bundled sessions only.
+   */
+  readonly sessionLabel?: (request: IdpRequest) => string | null | undefined;
+  /**
+   * The APIs that the application calls for its users, by name; docs/how-to/call-an-api.md explains
+   * them.
+   */
+  readonly apis?: Readonly<Record<string, ApiOptions<NoInfer<OwnClaims>, NoInfer<Data>>>>;
+  /** The look and the language of the pages; docs/how-to/your-pages.md explains them. */
+  readonly pages?: PagesOptions;
+  /**
+   * Gets every log line. Default: warnings and errors as single lines on stderr, rate-limited.
+   * False: no log.
+   */
+  readonly log?: Log | false;
+  /** Default: the system's clock. */
+  readonly clock?: Clock;
+  /**
+   * Sends the requests to the provider, for example through a proxy. Default: the runtime's
+   * `fetch`.
+   */
+  readonly fetch?: typeof fetch;
+}
