@@ -1,4 +1,4 @@
-/** How many exchanges of codes, and pushed requests, go to a provider at a time. */
+/** How many exchanges go to a provider at a time, and how long a further one waits. */
 import type { Clock } from "../clock.js";
 import { createSlots, slotsWithin, type Release } from "../work/slots.js";
 

@@ -4,7 +4,6 @@ import { isOutage } from "../errors.js";
 import { loginPath, loginUrlBackTo } from "../guard/login-url.js";
 import { script, type Reply } from "../http/reply.js";
 import { queryOf, single } from "../http/request.js";
-import { POPUP_SCRIPT } from "../pages/popup-script.js";
 import { judge } from "../record/session-policy.js";
 import type { EndpointContext } from "./context.js";
 
@@ -51,7 +50,25 @@ function unknownInOutage(error: unknown): undefined {
   if (!isOutage(error)) throw error;
 }
 
+/**
+ * Tells the application's pages how the login ended. The message is only a hint: the pages ask the
+ * server. When a page responds, the script closes the window. If no page is left, the window stays.
+ * The browser may refuse to close it, for example because the provider sets
+ * Cross-Origin-Opener-Policy.
+ */
+const SCRIPT = `"use strict";
+const channel = new BroadcastChannel("idpauth:" + location.pathname.replace(/popup[/]?$/, ""));
+const query = new URLSearchParams(location.search);
+const attempt = query.get("attempt");
+const outcome = query.get("outcome");
+const failure = (outcome === "failed" ? query.get("code") : outcome) ?? undefined;
+channel.onmessage = ({ data }) => {
+  if (data?.type === "received" && data.attempt === attempt) window.close();
+};
+channel.postMessage({ type: failure ? "failed" : "signed-in", attempt, failure });
+`;
+
 /** GET {mountPath}popup.js: the script of that page. */
 export function popupScript(): Promise<Reply> {
-  return Promise.resolve(script(POPUP_SCRIPT));
+  return Promise.resolve(script(SCRIPT));
 }
