@@ -19,8 +19,12 @@ const COMMON = {
   resolve: { extensionAlias: { ".js": [".ts", ".tsx"] } },
   // The paths in it are for the type check and the tests.
   tsconfig: /** @type {const} */ (false),
-  // `idpauth/react` begins with "use client", which Rolldown keeps at the start of an entry.
-  checks: { moduleLevelDirective: false },
+  checks: {
+    // `idpauth/react` begins with "use client", which Rolldown keeps at the start of an entry.
+    moduleLevelDirective: false,
+    // What one part loads late, another one that loads late may import at once.
+    ineffectiveDynamicImport: false,
+  },
 };
 
 const OUTPUT = {
