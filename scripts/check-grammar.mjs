@@ -140,7 +140,10 @@ export function pruned(before, found) {
     if (reason === undefined && process.env["GRAMMAR_ADD"] !== "1") continue;
     (after[rule] ??= {})[place.split(":")[0] ?? ""] = reason ?? null;
   }
-  return after;
+  const rules = Object.keys(GRAMMAR_RULES);
+  return Object.fromEntries(
+    rules.flatMap((rule) => (after[rule] === undefined ? [] : [[rule, after[rule]]])),
+  );
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
