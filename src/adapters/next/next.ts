@@ -1,41 +1,22 @@
 import { headers } from "next/headers.js";
-import { NextResponse, type NextRequest } from "next/server.js";
 import {
-  assertGuardOptions,
-  assertUsage,
   REQUEST_ACCESSORS,
-  respondToBlocked,
   SESSION_FOR_TESTS,
   SETTLED,
   STARTUP_CHECKS,
-  type Blocked,
-  type GuardRule,
+  type FrameworkAdapter,
   type IdpAuth,
   type SessionOptions,
-  type Usage,
 } from "../../index.js";
-import { keepPrivate, responseOf, toResponse } from "../fetch/fetch.js";
-import {
-  METHODS,
-  type Context,
-  type GuardResponses,
-  type NextIdpAuth,
-  type ProxyEvent,
-  type RouteGuard,
-} from "./next-idp-auth.js";
-import { absoluteLoginUrl, pageLoginUrl, redirect, withDigest } from "./next-redirects.js";
-import { ComponentRequest, RouteRequest, TARGET_HEADER, type Incoming } from "./next-request.js";
+import type { OpenResponses } from "../fetch/fetch.js";
+import type { NextIdpAuth } from "./next-idp-auth.js";
+import { pageLoginUrl, redirect, withDigest } from "./next-redirects.js";
+import { ComponentRequest, RouteRequest, type Incoming } from "./next-request.js";
+import { createRoutes } from "./next-routes.js";
 import { openResponses, processComponent, type NextIdpAuthOptions } from "./process-component.js";
 
 export type { GuardResponses, NextHandler, NextIdpAuth, RouteGuard } from "./next-idp-auth.js";
 export type { NextIdpAuthOptions } from "./process-component.js";
-
-/** How an application of Next.js writes its guards. */
-const USAGE: Usage = {
-  takes: "handler",
-  idpRequired: "export const GET = auth.idpRequired(async (request) => Response.json({ … }))",
-  csrf: "export const POST = auth.csrf(async (request) => Response.json({ … }))",
-};
 
 /**
  * Creates the sign-in for a Next.js application. Settings come from the environment; options
@@ -55,16 +36,7 @@ export function idpAuth<
   Data extends object = Record<string, unknown>,
 >(options: NextIdpAuthOptions<OwnClaims, Data> = {}): NextIdpAuth<OwnClaims, Data> {
   const open = openResponses();
-  const component = processComponent<OwnClaims, Data>(options, {
-    name: "Next.js",
-    mountsLate: true,
-    request: (raw) => (raw instanceof Request ? new RouteRequest(raw) : raw),
-    source: (raw) => (raw instanceof Request ? { web: raw } : {}),
-    onClose(raw, closed) {
-      // Components and the proxy do not know when the response ends.
-      if (raw instanceof Request) open.onClose(raw, raw.signal, closed);
-    },
-  });
+  const component = processComponent<OwnClaims, Data>(options, adapterOf(open));
 
   /**
    * By the handler's request, and by the object of `headers()`, of which a request has one: so the
@@ -95,79 +67,6 @@ export function idpAuth<
     } catch (error) {
       throw withDigest(error);
     }
-  }
-
-  async function endpoint(request: NextRequest): Promise<Response> {
-    // Makes the route dynamic: Next.js neither prerenders nor caches the response.
-    await headers();
-    const reply = await component().handle(request);
-    // Next.js matches decoded paths. A path that is an endpoint's only when decoded is not found.
-    return reply === undefined
-      ? new Response(null, { status: 404 })
-      : toResponse(reply, request.method);
-  }
-
-  /** An error of ours that a route handler doesn't catch. Next.js itself would send an empty 500. */
-  async function respondToError(
-    error: unknown,
-    request: NextRequest,
-    raw: Incoming,
-  ): Promise<Response> {
-    const reply = await component().uncaught(error, raw);
-    if (reply === undefined) throw error;
-    return toResponse(reply, request.method);
-  }
-
-  function idpRequiredWith(route: GuardResponses & GuardRule<OwnClaims, Data>): RouteGuard {
-    assertGuardOptions(route);
-    const responses: GuardResponses = route;
-
-    async function turnAway(
-      request: NextRequest,
-      context: unknown,
-      blocked: Blocked,
-    ): Promise<Response> {
-      const response = await responseOf(blocked, request.method, (byDefault) =>
-        respondToBlocked(blocked.kind, responses, [request, context, blocked], () =>
-          byDefault(blocked.reply),
-        ),
-      );
-      // The redirect of a proxy must be absolute.
-      const isRedirect = "origin" in blocked && blocked.reply.status === 302;
-      if (isRedirect && responses[blocked.kind] === undefined && isProxyEvent(context)) {
-        response.headers.set("Location", absoluteLoginUrl(blocked, request.url));
-      }
-      if (
-        blocked.kind === "unauthenticated" &&
-        responses.unauthenticated === undefined &&
-        isAction(request, context)
-      ) {
-        // A server action fails if its response is no component. But the router of Next.js first
-        // follows this header.
-        response.headers.set(
-          "x-action-redirect",
-          `${component().loginUrl(new ComponentRequest(placed(request)))};replace`,
-        );
-      }
-      return response;
-    }
-
-    return (handler) => {
-      assertUsage("idpRequired", USAGE, handler);
-      return async (request, ...context) => {
-        const raw = incoming(request, context);
-        guardedRequests.set(request, raw).set(await headers(), raw);
-        const blocked = await component().guard(raw, route);
-        if (blocked !== undefined) return turnAway(request, context[0], blocked);
-        try {
-          const result = await handler(request, ...context);
-          return result instanceof Response ? keepPrivate(open.follow(request, result)) : result;
-        } catch (error) {
-          open.end(request);
-          return respondToError(error, request, raw);
-        }
-      };
-    };
   }
 
   /**
@@ -212,54 +111,10 @@ export function idpAuth<
     };
   }
 
-  const idpRequired = idpRequiredWith({});
-  const guarded = idpRequired((request, _event: ProxyEvent) => {
-    return NextResponse.next({ request: { headers: placed(request) } });
-  });
-
   return {
     start: () => component().start(),
     [STARTUP_CHECKS]: () => component()[STARTUP_CHECKS](),
-    handlers: Object.fromEntries(
-      METHODS.map((method) => [method, endpoint]),
-    ) as NextIdpAuth["handlers"],
-    async proxy(request, event) {
-      // The endpoints are never guarded, even if the matcher includes them.
-      const { pathname } = request.nextUrl;
-      return `${pathname}/`.startsWith(component().mountPath())
-        ? NextResponse.next()
-        : guarded(request, event);
-    },
-    idpRequired,
-    idpRequiredWith,
-    csrf(handler) {
-      assertUsage("csrf", USAGE, handler);
-      return async (request, ...context) => {
-        const raw = incoming(request, context);
-        const refused = component().csrf(raw);
-        if (refused !== undefined) return toResponse(await refused, request.method);
-        try {
-          return await handler(request, ...context);
-        } catch (error) {
-          return respondToError(error, request, raw);
-        }
-      };
-    },
-    proxyApi(api, rule) {
-      let proxy: ReturnType<IdpAuth<Incoming>["proxyApi"]> | undefined;
-      return async (request) => {
-        // Makes the route dynamic, as the endpoints.
-        await headers();
-        proxy ??= component().proxyApi(api, rule);
-        const reply = await proxy(request)?.catch((error: unknown) => {
-          open.end(request);
-          throw error;
-        });
-        return reply === undefined
-          ? new Response(null, { status: 404 })
-          : open.follow(request, toResponse(reply, request.method));
-      };
-    },
+    ...createRoutes({ component, open, guardedRequests }),
     requireUser: (page) => required((auth, raw) => auth.getUser(raw), page),
     requireSession: (from) =>
       from instanceof Request
@@ -313,6 +168,19 @@ export function idpAuth<
   };
 }
 
+function adapterOf(open: OpenResponses): FrameworkAdapter<Incoming> {
+  return {
+    name: "Next.js",
+    mountsLate: true,
+    request: (raw) => (raw instanceof Request ? new RouteRequest(raw) : raw),
+    source: (raw) => (raw instanceof Request ? { web: raw } : {}),
+    onClose(raw, closed) {
+      // Components and the proxy do not know when the response ends.
+      if (raw instanceof Request) open.onClose(raw, raw.signal, closed);
+    },
+  };
+}
+
 /**
  * Checks that a call has the request last, since components leave it out; in the other adapters, it
  * comes first.
@@ -324,33 +192,4 @@ function assertRequestLast(usage: string, first: unknown): void {
   throw new TypeError(
     `In idpauth/next, the request is the last argument: \`auth.${usage}\`. In a component, leave it out.`,
   );
-}
-
-/**
- * The request of the proxy. Not for route handlers: reading `nextUrl` makes Next.js write to their
- * request.
- */
-function proxied(request: NextRequest): RouteRequest {
-  return new RouteRequest(request, request.nextUrl.basePath);
-}
-
-/** The headers of the proxy's request, with the page for components. */
-function placed(request: NextRequest): Headers {
-  const headers = new Headers(request.headers);
-  headers.set(TARGET_HEADER, proxied(request).target);
-  return headers;
-}
-
-/** The request of a route handler or of the proxy, by what Next.js passes beside it. */
-function incoming(request: NextRequest, [first]: Context): Incoming {
-  return isProxyEvent(first) ? proxied(request) : request;
-}
-
-/** Whether a page's script calls a server action. */
-function isAction(request: NextRequest, context: unknown): boolean {
-  return isProxyEvent(context) && request.headers.has("next-action");
-}
-
-function isProxyEvent(context: unknown): context is ProxyEvent {
-  return typeof context === "object" && context !== null && "waitUntil" in context;
 }
