@@ -11,6 +11,7 @@ import type { Api } from "../config/api-options.js";
 import type { Shutdown } from "../work/shutdown.js";
 import { watchIdle } from "./api-timeout.js";
 import { agentOf, closeUnasked, isClosedByPeer, outliveWriteErrors } from "./connections.js";
+import { valuesOf } from "./request-headers.js";
 import { isEventStreamType } from "./response-headers.js";
 import {
   asApiError,
@@ -101,7 +102,15 @@ function connect(api: Api, clock: Clock): Connected {
 /** @param agent of this API alone, because it holds the connections */
 export function nodeTransport(api: Api, clock: Clock, agent = agentOf(api)): Transport<Readable> {
   const { hostname, port } = urlToHttpOptions(api.url);
-  const base = { hostname: hostname ?? "", port: port ?? "", agent };
+  const { host, origin, protocol } = api.url;
+  const base: Base = {
+    hostname: hostname ?? "",
+    port: port ?? "",
+    host,
+    originLength: origin.length,
+    library: protocol === "https:" ? https : http,
+    agent,
+  };
   const { timeout } = api;
   const send = (request: ApiRequest<Readable>, again?: () => Promise<ApiResponse<Readable>>) =>
     responseTo(request, base, { clock, timeout, again });
@@ -111,6 +120,16 @@ export function nodeTransport(api: Api, clock: Clock, agent = agentOf(api)): Tra
       for (const idle of Object.values(agent.freeSockets).flat()) idle?.destroy();
       return send(request);
     });
+}
+
+/** The API's place, read once: each getter of a URL makes a new string. */
+interface Base {
+  readonly hostname: string;
+  readonly port: string | number;
+  readonly host: string;
+  readonly originLength: number;
+  readonly library: typeof http | typeof https;
+  readonly agent: http.Agent;
 }
 
 /** Methods that change nothing (RFC 9110 section 9.2.1), so that a request may be sent twice. */
@@ -130,7 +149,7 @@ interface Sending {
 /** Sends a request. */
 function responseTo(
   request: ApiRequest<Readable>,
-  base: https.RequestOptions,
+  base: Base,
   { clock, timeout, again }: Sending,
 ): Promise<ApiResponse<Readable>> {
   return new Promise((resolve, reject) => {
@@ -174,11 +193,12 @@ function responseTo(
     });
     outgoing.on("response", (response) => {
       incoming = response;
-      const isEventStream = isEventStreamType(response.headers["content-type"]);
+      const { statusCode: status = 0, rawHeaders: lines } = response;
+      // Not `headers`, which Node only makes for who reads them.
+      const isEventStream = isEventStreamType(valuesOf(lines, "content-type")[0]);
       if (request.timesHeadOnly === true || isEventStream) stop();
       // Without a listener, an error of a response that nobody reads would end the process.
       response.on("error", () => undefined);
-      const { statusCode: status = 0, rawHeaders: lines } = response;
       if (isEventStream && request.endsBy !== undefined) {
         const stream = endable(response, request.endsBy);
         resolve({ status, lines, body: stream, discard: () => void stream.resume() });
@@ -234,10 +254,10 @@ function endable(source: IncomingMessage, endsBy: (end: () => void) => void): Re
 
 function openRequest(
   { method, url, headers, body, length }: ApiRequest<Readable>,
-  base: https.RequestOptions,
+  { hostname, port, host, originLength, library, agent }: Base,
 ): ClientRequest {
   // A list of lines costs Node half of what an object does.
-  const lines = ["Host", url.host];
+  const lines = ["Host", host];
   for (const [name, value] of headers) lines.push(name, value);
   // Always said: for some methods Node sends a body without saying where it ends, and the API takes
   // it for the next request.
@@ -245,15 +265,14 @@ function openRequest(
   if (size === undefined) lines.push("Transfer-Encoding", "chunked");
   else if (size > 0 || (method !== "GET" && method !== "HEAD"))
     lines.push("Content-Length", String(size));
-  const { request } = url.protocol === "https:" ? https : http;
   // Few options in one order: Node copies all of them.
-  return request({
-    hostname: base.hostname,
-    port: base.port,
-    path: url.href.slice(url.origin.length),
+  return library.request({
+    hostname,
+    port,
+    path: url.href.slice(originLength),
     method,
     headers: lines,
-    agent: base.agent,
+    agent,
     maxHeaderSize: MAX_HEADER_BYTES,
   });
 }

@@ -45,8 +45,10 @@ export function responseHeaders(lines: HeaderLines, api: Api, about: Answered): 
     if (value !== true) headers.set(capitalized(name), value);
   // At the end: Node decodes a Content-Disposition that follows it, which changes its bytes.
   const length = headers.get("Content-Length");
-  if (length !== undefined && headers.delete("Content-Length"))
+  if (length !== undefined && headers.has("Content-Disposition")) {
+    headers.delete("Content-Length");
     headers.set("Content-Length", length);
+  }
   // Faster than `Object.fromEntries`.
   const returned: Record<string, string> = {};
   for (const [name, value] of headers) returned[name] = value;
