@@ -54,11 +54,12 @@ const SHORTER_LOCALS = {
  */
 const CHUNKS = [
   // What all stores share, and the default store. An application loads the other stores by their
-  // own entries, each other language with its first page, and what signs a user in without a
-  // provider with the first test that needs it.
+  // own entries, each other language with its first page, what signs a user in without a provider
+  // with the first test that needs it, the pages after the start, and what a setting turns on if it
+  // is on.
   [
     "core",
-    /^(?:[^/]+$|(?:access|application|auth|config|endpoints|events|guard|http|ports|record|work)\/|stores\/(?:[^/]+$|memory\/)|sessions\/(?!sign-in-for-tests)|pages\/(?!locales\/(?!en\.)))/,
+    /^(?:[^/]+$|(?:access|application|auth|config|events|guard|http|ports|record|work)\/|stores\/(?:[^/]+$|memory\/)|sessions\/(?!sign-in-for-tests)|pages\/(?!locales\/(?!en\.)|(?:chooser|common|error|index|other-user|popup|sessions)-pages?\.|style\.)|endpoints\/(?!(?:backchannel-logout|debug|event-stream|frontchannel-logout|landing-page|logout-at-provider|page-endpoints|popup|posted-form|provider-chooser|session-list)\.))/,
   ],
   // The first use loads it.
   ["provider", /^provider\//],

@@ -15,10 +15,10 @@ const TARGET = path.join(root, "docs/screenshots");
 
 /** @param {string} file */
 const built = (file) => import(pathToFileURL(path.join(root, "build", file)).href);
-const [{ createPages }, { stylesheet }] = await Promise.all(
-  ["pages/pages.js", "http/reply.js"].map(built),
+const [{ createPages }, { popupPage }, { stylesheet }] = await Promise.all(
+  ["pages/pages.js", "pages/popup-page.js", "http/reply.js"].map(built),
 );
-const parts = { createPages, stylesheet };
+const parts = { createPages, popupPage, stylesheet };
 
 mkdirSync(TARGET, { recursive: true });
 const browser = await chromium.launch({

@@ -4,6 +4,7 @@ import { isOutage } from "../errors.js";
 import { loginPath, loginUrlBackTo } from "../guard/login-url.js";
 import { script, type Reply } from "../http/reply.js";
 import { queryOf, single } from "../http/request.js";
+import { popupPage, type PopupModel } from "../pages/popup-page.js";
 import { judge } from "../record/session-policy.js";
 import type { EndpointContext } from "./context.js";
 
@@ -31,19 +32,17 @@ export async function popup(
   const login = loginPath(publicPath);
   // With single sign-on, the provider would send the same user again.
   const parameters = hasFailed ? { select_account: "true" } : {};
-  return pages.popup(
-    {
-      // The outage that a login failed in must not keep this page from telling it.
-      isSignedIn: hasFailed ? await isSignedIn().catch(unknownInOutage) : await isSignedIn(),
-      failure: hasFailed ? (query.get("code") ?? "") : undefined,
-      loginHref:
-        origin === undefined
-          ? login
-          : loginUrlBackTo(login, `${origin}${publicPath}popup${kept}`, parameters),
-      homeHref: settings.authFinalRedirectUrl ?? publicPath,
-    },
-    request,
-  );
+  const model: PopupModel = {
+    // The outage that a login failed in must not keep this page from telling it.
+    isSignedIn: hasFailed ? await isSignedIn().catch(unknownInOutage) : await isSignedIn(),
+    failure: hasFailed ? (query.get("code") ?? "") : undefined,
+    loginHref:
+      origin === undefined
+        ? login
+        : loginUrlBackTo(login, `${origin}${publicPath}popup${kept}`, parameters),
+    homeHref: settings.authFinalRedirectUrl ?? publicPath,
+  };
+  return pages.own(request, (texts) => popupPage(model, texts));
 }
 
 function unknownInOutage(error: unknown): undefined {

@@ -31,8 +31,7 @@ const loadBackchannelLogout = lazily(() => import("./backchannel-logout.js"));
 const loadEventStream = lazily(() => import("./event-stream.js"));
 const loadFrontchannelLogout = lazily(() => import("./frontchannel-logout.js"));
 const loadSessionList = lazily(() => import("./session-list.js"));
-const loadLandingPage = lazily(() => import("./landing-page.js"));
-const loadPopup = lazily(() => import("./popup.js"));
+const loadPageEndpoints = lazily(() => import("./page-endpoints.js"));
 const loadDebug = lazily(() => import("./debug.js"));
 
 /**
@@ -77,7 +76,7 @@ const GET = ["GET"];
 export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
   "": {
     methods: READ,
-    create: ({ tasks }) => loadedNow(tasks, async () => (await loadLandingPage()).landing),
+    create: ({ tasks }) => loadedNow(tasks, async () => (await loadPageEndpoints()).landing),
   },
   login: {
     methods: GET,
@@ -149,12 +148,12 @@ export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
   },
   popup: {
     methods: READ,
-    create: ({ tasks }) => loadedNow(tasks, async () => (await loadPopup()).popup),
+    create: ({ tasks }) => loadedNow(tasks, async () => (await loadPageEndpoints()).popup),
   },
   "popup.js": {
     methods: READ,
     isAsset: true,
-    create: ({ tasks }) => loadedNow(tasks, async () => (await loadPopup()).popupScript),
+    create: ({ tasks }) => loadedNow(tasks, async () => (await loadPageEndpoints()).popupScript),
   },
   "style.css": { methods: READ, isAsset: true, create: () => styleSheet },
 };

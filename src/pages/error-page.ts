@@ -1,10 +1,9 @@
 import { ERRORS, type ErrorCode } from "../errors.js";
 import type { UserPayload } from "../record/identity.js";
 import { html, isSafeAddress, NOTICE, PAUSE, type Markup } from "./html.js";
-import { en } from "./locales/en.js";
 import type { MessageKey } from "./messages.js";
 import type { PageContent } from "./page-description.js";
-import type { Texts } from "./texts.js";
+import { ownText, type Texts } from "./texts.js";
 
 export interface ErrorModel {
   /** Begins and ends with a slash. */
@@ -87,11 +86,6 @@ function titleOf(code: ErrorCode, { language, say }: Texts): string {
   if (status === 401) return say("error.insufficient_user_authentication");
   if (status === 403) return say("error.forbidden");
   return say(status < 500 ? "error.not_found" : "error.unavailable");
-}
-
-/** The text of a key without placeholders; undefined if there is none. */
-export function ownText(key: string, texts: Texts): string | undefined {
-  return Object.hasOwn(en, key) ? texts.say(key as "nav.home") : undefined;
 }
 
 function defaultAction(code: ErrorCode, publicPath: string): Action {

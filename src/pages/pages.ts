@@ -18,16 +18,11 @@ import type { PageContent, PageDescription } from "./page-description.js";
 import type { PagesOptions } from "./page-options.js";
 import { page } from "./page-reply.js";
 import { imageSource } from "./picture.js";
-import type { PopupModel } from "./popup-page.js";
 import type { SessionsModel } from "./sessions-page.js";
 import { createTexts, type Texts } from "./texts.js";
 
-const loadStyle = lazily(() => import("./style.js"));
-const loadErrorPage = lazily(() => import("./error-page.js"));
+const loadCommonPages = lazily(() => import("./common-pages.js"));
 const loadChooserPage = lazily(() => import("./chooser-page.js"));
-const loadIndexPage = lazily(() => import("./index-page.js"));
-const loadOtherUserPage = lazily(() => import("./other-user-page.js"));
-const loadPopupPage = lazily(() => import("./popup-page.js"));
 const loadSessionsPage = lazily(() => import("./sessions-page.js"));
 
 /** The pages of one application: they know its paths, its look and its language. */
@@ -40,7 +35,8 @@ export interface Pages {
   style(): Promise<string>;
   landing(model: Pick<IndexModel, "state" | "signInError">, request: IdpRequest): Promise<Reply>;
   sessions(model: Omit<SessionsModel, "publicPath">, request: IdpRequest): Promise<Reply>;
-  popup(model: PopupModel, request: IdpRequest): Promise<Reply>;
+  /** A page that an endpoint makes itself. */
+  own(request: IdpRequest, contentIn: (texts: Texts) => PageContent): Promise<Reply>;
   otherUser(model: OtherUserModel, request: IdpRequest): Promise<Reply>;
   chooser(model: ChooserModel, request: IdpRequest): Promise<Reply>;
   error(
@@ -192,22 +188,18 @@ export function createPages(parts: PagesParts): Pages {
     publicPath,
     load: ({ chooser }) =>
       Promise.all([
-        loadStyle(),
-        loadErrorPage(),
-        loadIndexPage(),
-        loadOtherUserPage(),
-        loadPopupPage(),
+        loadCommonPages(),
         ...(chooser ? [loadChooserPage()] : []),
         ...(hasSessionsPage ? [loadSessionsPage()] : []),
         // The languages of browsers are loaded when one asks: the page is in English if that fails.
         ...(locale === "auto" ? [] : [textsOnce(locale)]),
       ]),
     async style() {
-      const { styleWith } = await loadStyle();
+      const { styleWith } = await loadCommonPages();
       return styleWith(colors);
     },
     async landing(model, request) {
-      const { indexPage } = await loadIndexPage();
+      const { indexPage } = await loadCommonPages();
       const own = { publicPath, homeHref, sessionsPage: hasSessionsPage };
       return reply(request, (texts) => indexPage({ ...model, ...own }, texts));
     },
@@ -215,14 +207,11 @@ export function createPages(parts: PagesParts): Pages {
       const { sessionsPage } = await loadSessionsPage();
       return reply(request, (texts) => sessionsPage({ ...model, publicPath }, texts));
     },
-    async popup(model, request) {
-      const { popupPage } = await loadPopupPage();
-      return reply(request, (texts) => popupPage(model, texts));
-    },
+    own: reply,
     // Where browsers send no Sec-Fetch-Site, the login knows its own page by Referer. The path
     // contains the used code, so it stays out.
     async otherUser(model, request) {
-      const { otherUserPage } = await loadOtherUserPage();
+      const { otherUserPage } = await loadCommonPages();
       return reply(request, (texts) => otherUserPage(model, texts), {
         "Referrer-Policy": "strict-origin",
       });
@@ -234,7 +223,7 @@ export function createPages(parts: PagesParts): Pages {
       });
     },
     async error(model, request, headers) {
-      const { errorPage } = await loadErrorPage();
+      const { errorPage } = await loadCommonPages();
       return reply(request, (texts) => errorPage({ ...model, publicPath }, texts), headers);
     },
   };

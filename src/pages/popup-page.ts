@@ -1,8 +1,7 @@
 import { SIGN_IN_ERRORS } from "../record/sign-in-errors.js";
-import { ownText } from "./error-page.js";
 import { html, NOTICE, PERSON } from "./html.js";
 import type { PageContent } from "./page-description.js";
-import type { Texts } from "./texts.js";
+import { ownText, type Texts } from "./texts.js";
 
 export interface PopupModel {
   /** Undefined: an outage hides it. */

@@ -108,3 +108,8 @@ export function createTexts(
     time: (at) => say("time.utc", { date: date.format(at * 1000), time: hours.format(at * 1000) }),
   };
 }
+
+/** The text of a key without placeholders; undefined if there is none. */
+export function ownText(key: string, texts: Texts): string | undefined {
+  return Object.hasOwn(en, key) ? texts.say(key as "nav.home") : undefined;
+}

@@ -17,6 +17,7 @@ import {
  * @typedef {import("../../src/pages/page-options.js").PagesOptions} PagesOptions
  * @typedef {object} Parts
  * @property {typeof import("../../src/pages/pages.js").createPages} createPages
+ * @property {typeof import("../../src/pages/popup-page.js").popupPage} popupPage
  * @property {typeof import("../../src/http/reply.js").stylesheet} stylesheet
  */
 
@@ -111,7 +112,7 @@ const prefixOf = (/** @type {string} */ look) => (look === "" ? "/" : `/${look}/
  * @returns {Map<string, () => Reply | Promise<Reply>>} path -> the page of one state, or its
  *   stylesheet
  */
-export function repliesOf({ createPages, stylesheet }, origin, look = "") {
+export function repliesOf({ createPages, popupPage, stylesheet }, origin, look = "") {
   /** @type {Map<string, () => Reply | Promise<Reply>>} */
   const replies = new Map();
   const prefix = prefixOf(look);
@@ -141,7 +142,9 @@ export function repliesOf({ createPages, stylesheet }, origin, look = "") {
   for (const [name, model] of Object.entries(sessionsStates))
     replies.set(`${prefix}sessions-${name}`, () => pages.sessions(model, request));
   for (const [name, model] of Object.entries(popupStates))
-    replies.set(`${prefix}popup-${name}`, () => pages.popup(model, request));
+    replies.set(`${prefix}popup-${name}`, () =>
+      pages.own(request, (texts) => popupPage(model, texts)),
+    );
   for (const [name, model] of Object.entries(chooserStates))
     replies.set(`${prefix}chooser-${name}`, () => pages.chooser(model, request));
   // Always 200: a browser's console reports an error status, and the tests want it silent.

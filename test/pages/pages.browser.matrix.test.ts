@@ -4,6 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { stylesheet } from "../../src/http/reply.js";
 import { createPages } from "../../src/pages/pages.js";
+import { popupPage } from "../../src/pages/popup-page.js";
 import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
 import { LOOKS, startPageServer } from "./page-server.mjs";
 import {
@@ -56,7 +57,7 @@ describe.skipIf(executablePath === undefined)("the pages in a browser", IN_A_BRO
 
   beforeAll(async () => {
     axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-    server = await startPageServer({ createPages, stylesheet });
+    server = await startPageServer({ createPages, popupPage, stylesheet });
     browser = await launchChromium(executablePath ?? "");
   }, 120_000);
 

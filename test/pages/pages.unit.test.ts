@@ -5,6 +5,7 @@ import { contrast } from "../../src/pages/colors.js";
 import { loadMessages, type LoadMessages } from "../../src/pages/languages.js";
 import type { PageDescription } from "../../src/pages/page-description.js";
 import type { PagesOptions } from "../../src/pages/page-options.js";
+import { popupPage } from "../../src/pages/popup-page.js";
 import { createPages, type PagesParts } from "../../src/pages/pages.js";
 import { STYLE } from "../../src/pages/style.js";
 import { tagsOf, textOf } from "./tags.js";
@@ -147,7 +148,9 @@ describe("the language", () => {
     const replies = await Promise.all([
       pages.landing({ state: { kind: "ended", reason: "idle", user: ada } }, requestIn()),
       pages.sessions({ sessions: [], now: 0 }, requestIn()),
-      pages.popup({ isSignedIn: true, loginHref: "/", homeHref: "/" }, requestIn()),
+      pages.own(requestIn(), (texts) =>
+        popupPage({ isSignedIn: true, loginHref: "/", homeHref: "/" }, texts),
+      ),
       pages.error({ code: "store_unavailable", retryAfter: 5 }, requestIn()),
     ]);
     for (const { body } of replies) expect(body).toContain('<html lang="de" dir="ltr">');
@@ -353,7 +356,9 @@ describe("render", () => {
     );
     const sessions = [{ id: "a", loginAt: 0, lastActive: null, label: "<Firefox>", current: true }];
     await all.sessions({ sessions, now: 60 }, requestIn());
-    await all.popup({ isSignedIn: true, loginHref: "/l", homeHref: "/h" }, requestIn());
+    await all.own(requestIn(), (texts) =>
+      popupPage({ isSignedIn: true, loginHref: "/l", homeHref: "/h" }, texts),
+    );
     expect(pages[0]).toMatchObject({
       kind: "ended",
       reason: "idle",

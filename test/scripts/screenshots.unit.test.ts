@@ -4,12 +4,13 @@ import { expect, it } from "vitest";
 import { DEMO_APP, HASHES, shownNow, STATES } from "../../scripts/screenshot-list.mjs";
 import { stylesheet } from "../../src/http/reply.js";
 import { createPages } from "../../src/pages/pages.js";
+import { popupPage } from "../../src/pages/popup-page.js";
 
 const DOCS = path.resolve(import.meta.dirname, "../../docs");
 
 it("the screenshots show today's pages: if they don't, run `npm run screenshots`", async () => {
   const taken = JSON.parse(readFileSync(HASHES, "utf8")) as unknown;
-  expect(await shownNow({ createPages, stylesheet })).toEqual(taken);
+  expect(await shownNow({ createPages, popupPage, stylesheet })).toEqual(taken);
 });
 
 it("each screenshot is on a page, in light and dark, and there is no other", () => {
