@@ -237,6 +237,8 @@ describe("what is remembered of a header's name", () => {
 describe("the length of a request's body", () => {
   it.each([
     [[], undefined],
+    [[["X-Content-Size", "7"]], undefined],
+    [[["X-Content-Size", "7"], ["Content-Length", "5"]], 5],
     [[["Content-Length", "0"]], 0],
     [[["content-length", "12"]], 12],
     [[["Transfer-Encoding", "Chunked"]], "chunked"],

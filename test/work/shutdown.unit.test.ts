@@ -245,3 +245,32 @@ it("breaks everything off at once with a timeout of zero", async () => {
   await closed;
   expect([late, destroy.mock.calls.length]).toEqual([[1], 1]);
 });
+
+it("releases once, also if what was broken off closes afterwards", async () => {
+  const shutdown = new Shutdown();
+  const release = vi.fn();
+  shutdown.atEnd(release);
+  const leave = shutdown.add({ destroy: () => undefined });
+  const { clock, closed } = begin(shutdown);
+  await turn();
+  clock.advance(10_000);
+  leave();
+  await closed;
+  await turn();
+  expect(release).toHaveBeenCalledTimes(1);
+});
+
+it("forgets what has closed, and nothing else if it says so twice", async () => {
+  const shutdown = new Shutdown();
+  const destroyed: string[] = [];
+  const open = (name: string) => shutdown.add({ destroy: () => destroyed.push(name) });
+  const leave = open("first");
+  open("second");
+  open("third");
+  leave();
+  leave();
+  const { clock, late } = begin(shutdown);
+  await turn();
+  clock.advance(10_000);
+  expect([destroyed.toSorted(), late]).toEqual([["second", "third"], [2]]);
+});
